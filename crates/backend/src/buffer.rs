@@ -1,0 +1,215 @@
+//! Device memory and the buffers that name it.
+
+use crate::pool::Pool;
+use crate::sync::OnceLock;
+use crate::{Fault, FaultKind};
+use inflight_ir::Element;
+use std::any::Any;
+use std::fmt;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+/// A block of device memory. Dropping it gives it back to where it came from.
+///
+/// Its bytes may be uninitialized, and any alignment beyond that of its elements is the owner's choice:
+/// memory of a [`Pool`] is aligned to at least 64 bytes, an adopted vector as its elements are.
+pub struct Memory {
+    ptr: NonNull<u8>,
+    bytes: usize,
+    owner: Owner,
+}
+
+/// Who takes the memory back.
+pub(crate) enum Owner {
+    /// Nobody: there are no bytes.
+    Nobody,
+    /// A block of this many bytes of a pool.
+    Pool { pool: Arc<Pool>, block: usize },
+    /// A vector whose elements these are, and the pool that counts them.
+    Host { vector: Option<Box<dyn Any + Send + Sync>>, counted_by: Option<Arc<Pool>> },
+    /// A function to be called once.
+    Release(Option<Box<dyn FnOnce() + Send>>),
+}
+
+// SAFETY: a `Memory` is an address with an owner, nothing that belongs to a thread; the owner's `Box`es
+// are `Send`. Reading and writing what is at the address is unsafe, and ordered by those who do it.
+unsafe impl Send for Memory {}
+// SAFETY: through a shared `Memory` only its address and size can be had; the release function, which
+// need not be `Sync`, is touched by `drop` alone.
+unsafe impl Sync for Memory {}
+
+impl Memory {
+    pub(crate) fn new(ptr: NonNull<u8>, bytes: usize, owner: Owner) -> Memory {
+        Memory { ptr, bytes, owner }
+    }
+
+    /// The elements of a vector, without a copy.
+    pub fn adopt<T: Element>(vector: Vec<T>) -> Memory {
+        Memory::adopt_counted(vector, None)
+    }
+
+    pub(crate) fn adopt_counted<T: Element>(
+        mut vector: Vec<T>,
+        counted_by: Option<Arc<Pool>>,
+    ) -> Memory {
+        let ptr = NonNull::new(vector.as_mut_ptr()).expect("a vector's address is not null").cast();
+        let bytes = size_of_val(vector.as_slice());
+        let vector: Option<Box<dyn Any + Send + Sync>> = Some(Box::new(vector));
+        Memory { ptr, bytes, owner: Owner::Host { vector, counted_by } }
+    }
+
+    /// Memory of any other kind, given back by a call of `release`.
+    ///
+    /// # Safety
+    /// Until `release` is called, `bytes` bytes from `ptr` on must be valid for the device's reads and
+    /// writes from any thread, and nothing else may use them.
+    pub unsafe fn from_raw(
+        ptr: NonNull<u8>,
+        bytes: usize,
+        release: Box<dyn FnOnce() + Send>,
+    ) -> Memory {
+        Memory { ptr, bytes, owner: Owner::Release(Some(release)) }
+    }
+
+    /// The address of the first byte; dangling if there are none.
+    pub fn ptr(&self) -> *mut u8 {
+        self.ptr.as_ptr()
+    }
+
+    /// How many bytes there are.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        match &mut self.owner {
+            Owner::Nobody => {}
+            Owner::Pool { pool, block } => {
+                // SAFETY: the block came from this pool and nobody can reach it after this drop.
+                unsafe { pool.take_back(self.ptr, self.bytes, *block) }
+            }
+            Owner::Host { vector, counted_by } => {
+                drop(vector.take());
+                if let Some(pool) = counted_by {
+                    pool.forget_adopted(self.bytes);
+                }
+            }
+            Owner::Release(release) => {
+                if let Some(release) = release.take() {
+                    release();
+                }
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Memory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let owner = match &self.owner {
+            Owner::Nobody => "nobody",
+            Owner::Pool { .. } => "pool",
+            Owner::Host { .. } => "host vector",
+            Owner::Release(_) => "release function",
+        };
+        f.debug_struct("Memory")
+            .field("ptr", &self.ptr)
+            .field("bytes", &self.bytes)
+            .field("owner", &owner)
+            .finish()
+    }
+}
+
+/// A value's place on a device. It is
+///
+/// - *declared* iff it has neither memory nor a fault: the command that writes it has not run yet;
+/// - *present* iff it has memory and no fault: the command that writes it has begun, or there was none.
+///   Whether its bytes are those the command will leave is what events tell;
+/// - *failed* iff it has a fault: the command that should have written it did not, or not to its end. Its
+///   bytes, if it has memory, mean nothing.
+///
+/// It moves from declared to present once, by [`provide`](Buffer::provide), and from either to failed
+/// once, by [`fail`](Buffer::fail). Both are done by the stream that runs the writing command.
+pub struct Buffer {
+    bytes: usize,
+    memory: OnceLock<Memory>,
+    fault: OnceLock<Fault>,
+}
+
+impl Buffer {
+    /// A buffer that gets its memory when it is written.
+    pub fn declare(bytes: usize) -> Arc<Buffer> {
+        Arc::new(Buffer { bytes, memory: OnceLock::new(), fault: OnceLock::new() })
+    }
+
+    /// A buffer whose memory is there.
+    pub fn with_memory(memory: Memory) -> Arc<Buffer> {
+        let buffer = Buffer::declare(memory.bytes());
+        // Just declared: there is nothing it could collide with.
+        let _ = buffer.memory.set(memory);
+        buffer
+    }
+
+    /// A buffer that failed before anything could write it.
+    pub fn failed(bytes: usize, fault: Fault) -> Arc<Buffer> {
+        let buffer = Buffer::declare(bytes);
+        buffer.fail(fault);
+        buffer
+    }
+
+    /// Its size.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Its memory, once it has some.
+    pub fn memory(&self) -> Option<&Memory> {
+        self.memory.get()
+    }
+
+    /// Gives it its memory, at least [`bytes`](Buffer::bytes) of it; returned if it has some already.
+    ///
+    /// # Panics
+    /// If the memory is too small.
+    pub fn provide(&self, memory: Memory) -> Result<(), Memory> {
+        assert!(
+            memory.bytes() >= self.bytes,
+            "a buffer of {} bytes was given {} bytes of memory",
+            self.bytes,
+            memory.bytes()
+        );
+        self.memory.set(memory)
+    }
+
+    /// Why its value does not exist, if it does not.
+    pub fn fault(&self) -> Option<&Fault> {
+        self.fault.get()
+    }
+
+    /// Marks it as failed. The first fault stays.
+    pub fn fail(&self, fault: Fault) {
+        let _ = self.fault.set(fault);
+    }
+
+    /// Its memory, or why it has none: its fault, or that nothing was ever written to it.
+    pub fn readable(&self) -> Result<&Memory, Fault> {
+        if let Some(fault) = self.fault() {
+            return Err(fault.clone());
+        }
+        self.memory().ok_or_else(|| {
+            FaultKind::Unsupported("reading a buffer before anything is written to it".into())
+                .into()
+        })
+    }
+}
+
+impl fmt::Debug for Buffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Buffer")
+            .field("bytes", &self.bytes)
+            .field("memory", &self.memory.get())
+            .field("fault", &self.fault.get())
+            .finish()
+    }
+}

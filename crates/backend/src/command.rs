@@ -1,0 +1,82 @@
+//! The commands a stream runs.
+
+use crate::{Buffer, Compiled, Event, Fault, Label};
+use inflight_ir::kernel::{Kernel, LaunchShape};
+use inflight_ir::{DType, Scalar};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// Receives the bytes of a buffer, or why there are none.
+pub type ReadCallback = Box<dyn FnOnce(Result<&[u8], Fault>) + Send>;
+
+/// One entry of a stream.
+pub enum Command {
+    /// Runs a kernel.
+    Launch(Launch),
+    /// Runs a contraction.
+    Contract(Contract),
+    /// Shows a buffer's bytes to the host, then goes on.
+    Read {
+        /// What is read.
+        source: Arc<Buffer>,
+        /// Who gets to see it.
+        callback: ReadCallback,
+    },
+    /// Waits for a point in another stream.
+    Wait(Event),
+    /// Tells everybody that the stream has come this far. Values on one timeline ascend.
+    Signal(Event),
+}
+
+/// A kernel with everything it needs.
+pub struct Launch {
+    /// The kernel as compiled by the same backend.
+    pub compiled: Compiled,
+    /// The kernel itself.
+    pub kernel: Arc<Kernel>,
+    /// Extents and maps.
+    pub shape: Arc<LaunchShape>,
+    /// The buffers, one for each of the kernel's params. Those written get their memory, if they have
+    /// none yet, when the command runs.
+    pub buffers: SmallVec<[Arc<Buffer>; 6]>,
+    /// The values of the kernel's scalars.
+    pub scalars: SmallVec<[Scalar; 4]>,
+    /// What it computes, for messages and traces.
+    pub label: Label,
+}
+
+/// `c[i.., m, n] = Σₖ a[i.., m, k] · b[i.., k, n]`, on strided operands.
+pub struct Contract {
+    /// The dtype of all three operands.
+    pub dtype: DType,
+    /// The extents of the batch axes.
+    pub batch: SmallVec<[usize; 4]>,
+    /// Rows of the result.
+    pub m: usize,
+    /// Columns of the result.
+    pub n: usize,
+    /// Length of each sum.
+    pub k: usize,
+    /// The left operand; row is `m`, column is `k`.
+    pub a: ContractOperand,
+    /// The right operand; row is `k`, column is `n`.
+    pub b: ContractOperand,
+    /// The result; row is `m`, column is `n`.
+    pub c: ContractOperand,
+    /// What it computes, for messages and traces.
+    pub label: Label,
+}
+
+/// A batch of matrices in a buffer. Offsets and strides are in elements.
+pub struct ContractOperand {
+    /// The memory.
+    pub buffer: Arc<Buffer>,
+    /// The address of the first element.
+    pub offset: isize,
+    /// The distance along each batch axis.
+    pub batch_strides: SmallVec<[isize; 4]>,
+    /// The distance to the next row.
+    pub row_stride: isize,
+    /// The distance to the next column.
+    pub column_stride: isize,
+}

@@ -1,0 +1,74 @@
+//! Failures on a device, and which recorded ops they belong to.
+
+use inflight_ir::plan::Work;
+use std::panic::Location;
+use std::sync::Arc;
+
+/// A command that did not run, and the ops it should have computed. Cheap to clone: it travels with every
+/// buffer that depends on it.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{kind}")]
+pub struct Fault {
+    /// What went wrong.
+    pub kind: FaultKind,
+    /// What was being computed, when that is known.
+    pub label: Option<Label>,
+}
+
+/// What went wrong on a device.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FaultKind {
+    /// Memory ran out, also after everything unused was given back.
+    #[error(
+        "out of memory: {requested} more bytes do not fit, {in_use} bytes of the limit of {limit} are in use; \
+         free tensors, split the work, or raise the limit with Device::set_memory_limit"
+    )]
+    OutOfMemory {
+        /// Bytes asked for.
+        requested: usize,
+        /// Bytes in use at that moment.
+        in_use: usize,
+        /// The most that may be in use.
+        limit: usize,
+    },
+    /// A kernel or a host function panicked.
+    #[error("panicked on the device: {0}")]
+    Panicked(String),
+    /// The backend cannot do this.
+    #[error("not supported by this device: {0}")]
+    Unsupported(String),
+    /// The device does not answer any more.
+    #[error("the device is lost: {0}")]
+    DeviceLost(String),
+}
+
+/// The recorded ops that one command computes, and the bytes it moves. Cheap to clone and to make.
+#[derive(Clone, Debug)]
+pub struct Label {
+    /// Every op of the segment the command belongs to.
+    pub segment: Arc<[LabelOp]>,
+    /// Which of them the command computes.
+    pub work: Arc<Work>,
+}
+
+impl Label {
+    /// The ops that the command computes, in the order they were recorded.
+    pub fn ops(&self) -> impl Iterator<Item = LabelOp> + '_ {
+        self.work.nodes.iter().filter_map(|&node| self.segment.get(node as usize).copied())
+    }
+}
+
+/// One op and where the caller recorded it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LabelOp {
+    /// The op's name.
+    pub name: &'static str,
+    /// The caller's file and line.
+    pub location: &'static Location<'static>,
+}
+
+impl From<FaultKind> for Fault {
+    fn from(kind: FaultKind) -> Fault {
+        Fault { kind, label: None }
+    }
+}

@@ -1,0 +1,80 @@
+//! What the runtime asks of a device.
+//!
+//! A [`Backend`] compiles kernels and makes [`Stream`]s. A stream takes [`Command`]s and runs them in
+//! order, some time later. Every command owns the [`Buffer`]s it touches until the device is done with
+//! them, so nothing a caller drops, aborts or forgets can free memory in use. A command that fails marks
+//! the buffers it should have written with its [`Fault`]; a command that reads a failed buffer does not
+//! run and passes the fault on.
+//!
+//! [`Timeline`] and [`Event`] are the points in streams that hosts, tasks and other streams wait for.
+
+mod buffer;
+mod command;
+mod completion;
+mod fault;
+mod pool;
+pub mod sync;
+mod timeline;
+mod work_queue;
+
+pub use buffer::{Buffer, Memory};
+pub use command::{Command, Contract, ContractOperand, Launch, ReadCallback};
+pub use completion::Completion;
+pub use fault::{Fault, FaultKind, Label, LabelOp};
+pub use pool::{MemoryStats, Pool};
+pub use timeline::{Event, Timeline};
+pub use work_queue::WorkQueue;
+
+use inflight_ir::kernel::Kernel;
+use std::any::Any;
+use std::sync::Arc;
+
+/// A kernel compiled for one backend. Only that backend can look inside.
+pub type Compiled = Arc<dyn Any + Send + Sync>;
+
+/// What a device is.
+#[derive(Clone, Debug)]
+pub struct Capabilities {
+    /// A person's name for it, such as the processor's model.
+    pub name: String,
+    /// The instruction set or compute capability that kernels are compiled for.
+    pub target: String,
+    /// How many kernels' worth of work run side by side: worker threads, multiprocessors.
+    pub parallelism: usize,
+    /// Bytes in one vector register, or in one warp-wide access.
+    pub vector_bytes: usize,
+    /// Bytes of memory the device has.
+    pub memory_bytes: u64,
+    /// Whether the host can read buffers in place.
+    pub host_visible: bool,
+}
+
+/// A device.
+pub trait Backend: Send + Sync + 'static {
+    /// What it is.
+    fn capabilities(&self) -> &Capabilities;
+
+    /// Machine code for a kernel. The kernel has been verified.
+    fn compile(&self, kernel: &Kernel) -> Result<Compiled, Fault>;
+
+    /// A new stream, with nothing in it.
+    fn stream(&self) -> Arc<dyn Stream>;
+
+    /// The memory the device's buffers come from: its limit, its use, and giving it back.
+    fn pool(&self) -> &Arc<Pool>;
+}
+
+/// An ordered queue of work on a device.
+pub trait Stream: Send + Sync {
+    /// Puts a command at the end of the queue. Never waits. It may stay there until
+    /// [`flush`](Stream::flush) or [`assist`](Stream::assist).
+    fn enqueue(&self, command: Command);
+
+    /// Sees to it that all that is queued will run without further calls.
+    fn flush(&self);
+
+    /// Called by a thread that is about to wait for `event`: runs queued commands on this thread as long
+    /// as that brings the event nearer, and sees to it that the rest will run. It may return before the
+    /// event is reached, and does not wait for other threads.
+    fn assist(&self, event: &Event);
+}

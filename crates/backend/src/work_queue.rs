@@ -1,0 +1,104 @@
+//! A queue whose items are handled in order by one thread at a time, whichever that is.
+
+use crate::sync::{Condvar, Mutex};
+use std::collections::VecDeque;
+
+/// Items in order. A thread of its own [serves](WorkQueue::serve) the queue, and a thread that needs the
+/// result at once may [help](WorkQueue::help) instead of waiting for it.
+pub struct WorkQueue<T> {
+    state: Mutex<State<T>>,
+    /// Notified when there is something to serve, or when the queue is closed.
+    arrived: Condvar,
+    /// Held by whoever takes items out, so that they are handled in order.
+    turn: Mutex<()>,
+}
+
+struct State<T> {
+    items: VecDeque<T>,
+    /// How many items were ever pushed.
+    pushed: u64,
+    /// True iff the serving thread should end when the queue is empty.
+    closed: bool,
+}
+
+impl<T> WorkQueue<T> {
+    /// An empty queue.
+    pub fn new() -> WorkQueue<T> {
+        WorkQueue {
+            state: Mutex::new(State { items: VecDeque::new(), pushed: 0, closed: false }),
+            arrived: Condvar::new(),
+            turn: Mutex::new(()),
+        }
+    }
+
+    /// Appends an item, made from its number (1 for the first) while the order is held still. Nobody is
+    /// woken: [`notify`](WorkQueue::notify) or [`help`](WorkQueue::help) must follow.
+    pub fn push(&self, make: impl FnOnce(u64) -> T) {
+        let mut state = self.state.lock();
+        state.pushed += 1;
+        let item = make(state.pushed);
+        state.items.push_back(item);
+    }
+
+    /// How many items were ever pushed.
+    pub fn pushed(&self) -> u64 {
+        self.state.lock().pushed
+    }
+
+    /// Wakes the serving thread.
+    pub fn notify(&self) {
+        // The lock makes sure that the thread is either before its look at the queue or asleep.
+        drop(self.state.lock());
+        self.arrived.notify_one();
+    }
+
+    /// Handles what is queued on this thread. If another thread is at it, that one handles it, and this
+    /// returns at once.
+    pub fn help(&self, mut handle: impl FnMut(T)) {
+        // Whoever has the turn looks once more after giving it up: an item whose pusher found the turn
+        // taken is not left behind.
+        while let Some(turn) = self.turn.try_lock() {
+            self.drain(&mut handle);
+            drop(turn);
+            if self.state.lock().items.is_empty() {
+                return;
+            }
+        }
+    }
+
+    /// Handles items until the queue is closed and empty.
+    pub fn serve(&self, mut handle: impl FnMut(T)) {
+        loop {
+            {
+                let mut state = self.state.lock();
+                while state.items.is_empty() {
+                    if state.closed {
+                        return;
+                    }
+                    self.arrived.wait(&mut state);
+                }
+            }
+            let _turn = self.turn.lock();
+            self.drain(&mut handle);
+        }
+    }
+
+    /// Lets the serving thread end once it has handled what is queued.
+    pub fn close(&self) {
+        self.state.lock().closed = true;
+        self.arrived.notify_one();
+    }
+
+    fn drain(&self, mut handle: impl FnMut(T)) {
+        loop {
+            let Some(item) = self.state.lock().items.pop_front() else { return };
+            handle(item);
+        }
+    }
+}
+
+impl<T> Default for WorkQueue<T> {
+    fn default() -> WorkQueue<T> {
+        WorkQueue::new()
+    }
+}

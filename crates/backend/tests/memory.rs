@@ -1,0 +1,195 @@
+//! The pool and the memory it hands out, over the system's allocator.
+
+use inflight_backend::{Buffer, FaultKind, MemoryStats, Pool};
+use std::alloc::Layout;
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+const ALIGN: usize = 64;
+
+/// A pool, and how many bytes it holds of the system's.
+fn pool() -> (Arc<Pool>, Arc<AtomicUsize>) {
+    let held = Arc::new(AtomicUsize::new(0));
+    let (more, less) = (held.clone(), held.clone());
+    // SAFETY: blocks are the system allocator's, with the alignment asked for.
+    let pool = unsafe {
+        Pool::new(
+            1 << 30,
+            move |bytes| {
+                more.fetch_add(bytes, Ordering::SeqCst);
+                NonNull::new(std::alloc::alloc(Layout::from_size_align(bytes, ALIGN).ok()?))
+            },
+            move |ptr, bytes| {
+                less.fetch_sub(bytes, Ordering::SeqCst);
+                let layout = Layout::from_size_align(bytes, ALIGN).expect("was valid before");
+                std::alloc::dealloc(ptr.as_ptr(), layout);
+            },
+        )
+    };
+    (pool, held)
+}
+
+#[test]
+fn what_came_back_last_is_handed_out_first() {
+    let (pool, _) = pool();
+    let (a, b) = (pool.allocate(1000).unwrap(), pool.allocate(1000).unwrap());
+    let (first, last) = (a.ptr(), b.ptr());
+    drop(a);
+    drop(b);
+    let (c, d) = (pool.allocate(990).unwrap(), pool.allocate(1024).unwrap());
+    assert_eq!((c.ptr(), d.ptr()), (last, first));
+    let stats = pool.stats();
+    assert_eq!((stats.allocations, stats.reuses, stats.in_use), (4, 2, 2014));
+}
+
+#[test]
+fn a_cached_block_of_another_size_is_not_wasted_on_a_small_request() {
+    let (pool, _) = pool();
+    drop(pool.allocate(4 << 20).unwrap());
+    let small = pool.allocate(100).unwrap();
+    assert_eq!(pool.stats().reuses, 0);
+    drop(small);
+    drop(pool.allocate((4 << 20) - 100_000).unwrap());
+    assert_eq!(pool.stats().reuses, 1, "a block that is hardly larger serves");
+}
+
+#[test]
+fn every_size_is_aligned_writable_and_counted_as_asked() {
+    let (pool, held) = pool();
+    for bytes in [0, 1, 63, 64, 65, 80, 81, 1000, 65_537, (1 << 20) - 1, 1 << 20, (33 << 20) + 1] {
+        let memory = pool.allocate(bytes).unwrap();
+        assert_eq!((memory.bytes(), memory.ptr() as usize % ALIGN), (bytes, 0));
+        // SAFETY: the memory has this many bytes.
+        unsafe { memory.ptr().write_bytes(0xAB, bytes) };
+        assert_eq!(pool.stats().in_use, bytes);
+        let waste = held.load(Ordering::SeqCst) - bytes;
+        assert!(waste <= (bytes / 4).max(64), "{waste} bytes wasted on {bytes}");
+        drop(memory);
+        pool.trim();
+        assert_eq!(held.load(Ordering::SeqCst), 0);
+    }
+}
+
+#[test]
+fn over_the_limit_is_an_error_and_dropping_makes_room() {
+    let (pool, _) = pool();
+    pool.set_limit(Some(1 << 20));
+    let half = pool.allocate(600 << 10).unwrap();
+    let fault = pool.allocate(600 << 10).unwrap_err();
+    let (requested, limit) = (600 << 10, 1 << 20);
+    assert_eq!(fault.kind, FaultKind::OutOfMemory { requested, in_use: requested, limit });
+    drop(half);
+    pool.allocate(600 << 10).unwrap();
+    assert_eq!(pool.stats().failures, 1);
+}
+
+#[test]
+fn the_cache_makes_room_before_the_limit_is_exceeded() {
+    let (pool, held) = pool();
+    pool.set_limit(Some(1 << 20));
+    drop(pool.allocate(600 << 10).unwrap());
+    assert!(pool.stats().cached >= 600 << 10);
+    let _large = pool.allocate(1 << 20).unwrap();
+    assert_eq!((pool.stats().cached, held.load(Ordering::SeqCst)), (0, 1 << 20));
+}
+
+#[test]
+fn what_the_device_does_not_have_is_an_error() {
+    let (pool, _) = pool();
+    for bytes in [(1 << 30) + 1, usize::MAX, usize::MAX - 63] {
+        let FaultKind::OutOfMemory { requested, limit, .. } =
+            pool.allocate(bytes).unwrap_err().kind
+        else {
+            panic!("another fault");
+        };
+        assert_eq!((requested, limit), (bytes, 1 << 30));
+    }
+    // SAFETY: there is no memory.
+    let empty = unsafe { Pool::new(1 << 30, |_| None, |_, _| unreachable!()) };
+    assert!(matches!(empty.allocate(1).unwrap_err().kind, FaultKind::OutOfMemory { .. }));
+    assert_eq!(empty.stats(), MemoryStats { failures: 1, peak: 1, ..MemoryStats::default() });
+}
+
+#[test]
+fn the_cache_is_bounded() {
+    let (pool, held) = pool();
+    // Never much in use, but many sizes, none of which can serve another.
+    for i in 1..=40usize {
+        drop(pool.allocate((i << 20) + (i << 20) / 4).unwrap());
+    }
+    let stats = pool.stats();
+    assert!(stats.cached <= 256 << 20, "{stats:?}");
+    assert_eq!(held.load(Ordering::SeqCst), stats.cached);
+    assert_eq!(pool.trim(), stats.cached);
+    assert_eq!(held.load(Ordering::SeqCst), 0);
+}
+
+#[test]
+fn peak_is_the_most_since_it_was_reset() {
+    let (pool, _) = pool();
+    let small = pool.allocate(100).unwrap();
+    drop(pool.allocate(5000).unwrap());
+    assert_eq!(pool.stats().peak, 5100);
+    pool.reset_peak();
+    assert_eq!(pool.stats().peak, 100);
+    drop(small);
+}
+
+#[test]
+fn an_adopted_vector_is_not_copied_and_is_counted_apart() {
+    let (pool, held) = pool();
+    pool.set_limit(Some(0));
+    let vector = vec![1.5f32, 2.5];
+    let address = vector.as_ptr();
+    let memory = pool.adopt(vector);
+    assert_eq!((memory.ptr() as *const f32, memory.bytes()), (address, 8));
+    assert_eq!((pool.stats().adopted, pool.stats().in_use), (8, 0));
+    drop(Buffer::with_memory(memory));
+    assert_eq!((pool.stats().adopted, held.load(Ordering::SeqCst)), (0, 0));
+    assert_eq!(pool.adopt(Vec::<f64>::new()).bytes(), 0);
+}
+
+#[test]
+fn memory_outlives_the_handle_of_its_pool() {
+    let (pool, held) = pool();
+    let memory = pool.allocate(10).unwrap();
+    drop(pool);
+    assert!(held.load(Ordering::SeqCst) > 0);
+    drop(memory);
+    assert_eq!(held.load(Ordering::SeqCst), 0);
+}
+
+#[test]
+fn blocks_in_use_by_many_threads_never_overlap() {
+    let (pool, held) = pool();
+    std::thread::scope(|scope| {
+        for thread in 0..4u8 {
+            let pool = &pool;
+            scope.spawn(move || {
+                for i in 0..500usize {
+                    let bytes = 1 + (i * 37) % 300;
+                    let memory = pool.allocate(bytes).unwrap();
+                    // SAFETY: the memory has this many bytes and is this thread's alone.
+                    unsafe {
+                        memory.ptr().write_bytes(thread, bytes);
+                        let all = std::slice::from_raw_parts(memory.ptr(), bytes);
+                        assert!(all.iter().all(|&byte| byte == thread));
+                    }
+                }
+            });
+        }
+    });
+    assert_eq!(pool.stats().in_use, 0);
+    drop(pool);
+    assert_eq!(held.load(Ordering::SeqCst), 0);
+}
+
+#[test]
+fn the_first_fault_of_a_buffer_stays() {
+    let buffer = Buffer::declare(4);
+    assert!(buffer.readable().is_err(), "nothing was written");
+    buffer.fail(FaultKind::Panicked("first".into()).into());
+    buffer.fail(FaultKind::Panicked("second".into()).into());
+    assert_eq!(buffer.readable().unwrap_err().kind, FaultKind::Panicked("first".into()));
+}

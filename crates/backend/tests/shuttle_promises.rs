@@ -1,0 +1,123 @@
+//! Models of completions and of the work queue: every order of their threads' steps that shuttle finds.
+//!
+//! `RUSTFLAGS="--cfg shuttle" cargo test -p inflight-backend`
+
+use inflight_backend::sync::atomic::{AtomicUsize, Ordering};
+use inflight_backend::sync::{Mutex, explore, thread};
+use inflight_backend::{Completion, WorkQueue};
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+
+const ORDERS: usize = 1000;
+
+#[test]
+fn every_waiting_thread_gets_the_value() {
+    explore(ORDERS, || {
+        let completion = Arc::new(Completion::new());
+        let waiters: Vec<_> = (0..2)
+            .map(|_| {
+                let completion = completion.clone();
+                thread::spawn(move || {
+                    completion.wait();
+                    completion.peek(|value| *value)
+                })
+            })
+            .collect();
+        completion.complete(7);
+        for waiter in waiters {
+            assert_eq!(waiter.join().unwrap(), Some(7));
+        }
+    });
+}
+
+#[test]
+fn the_first_value_stays() {
+    explore(ORDERS, || {
+        let completion = Arc::new(Completion::new());
+        let other = completion.clone();
+        let second = thread::spawn(move || other.complete(2));
+        completion.complete(1);
+        let seen = completion.peek(|value| *value);
+        second.join().unwrap();
+        assert_eq!(completion.peek(|value| *value), seen);
+    });
+}
+
+struct CountingWaker(AtomicUsize);
+
+impl Wake for CountingWaker {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+#[test]
+fn a_task_that_saw_no_value_is_woken() {
+    explore(ORDERS, || {
+        let completion = Arc::new(Completion::new());
+        let woken = Arc::new(CountingWaker(AtomicUsize::new(0)));
+        let other = completion.clone();
+        let completer = thread::spawn(move || other.complete(7));
+        let waker = Waker::from(woken.clone());
+        let first = completion.poll(&mut Context::from_waker(&waker));
+        // Polled twice with one waker, it is woken once.
+        let second = completion.poll(&mut Context::from_waker(&waker));
+        completer.join().unwrap();
+        let wakes = woken.0.load(Ordering::SeqCst);
+        match (first, second) {
+            (Poll::Pending, _) => assert_eq!(wakes, 1),
+            (Poll::Ready(value), Poll::Ready(again)) => assert_eq!((value, again, wakes), (7, 7, 0)),
+            (Poll::Ready(_), Poll::Pending) => panic!("a value that is there stays"),
+        }
+    });
+}
+
+#[test]
+fn every_item_is_handled_once_and_in_order_whoever_handles_it() {
+    explore(ORDERS, || {
+        let queue = Arc::new(WorkQueue::new());
+        let handled = Arc::new(Mutex::new(Vec::new()));
+        let server = {
+            let (queue, handled) = (queue.clone(), handled.clone());
+            thread::spawn(move || queue.serve(|item: u64| handled.lock().push(item)))
+        };
+        let helper = {
+            let (queue, handled) = (queue.clone(), handled.clone());
+            thread::spawn(move || {
+                queue.push(|number| number);
+                queue.help(|item| handled.lock().push(item));
+            })
+        };
+        queue.push(|number| number);
+        queue.notify();
+        queue.push(|number| number);
+        queue.help(|item| handled.lock().push(item));
+        helper.join().unwrap();
+        queue.close();
+        server.join().unwrap();
+        assert_eq!(*handled.lock(), [1, 2, 3]);
+    });
+}
+
+#[test]
+fn helpers_leave_nothing_behind_without_a_server() {
+    explore(ORDERS, || {
+        let queue = Arc::new(WorkQueue::new());
+        let handled = Arc::new(AtomicUsize::new(0));
+        let helpers: Vec<_> = (0..3)
+            .map(|_| {
+                let (queue, handled) = (queue.clone(), handled.clone());
+                thread::spawn(move || {
+                    queue.push(|number| number);
+                    queue.help(|_| {
+                        handled.fetch_add(1, Ordering::SeqCst);
+                    });
+                })
+            })
+            .collect();
+        for helper in helpers {
+            helper.join().unwrap();
+        }
+        assert_eq!(handled.load(Ordering::SeqCst), 3);
+    });
+}

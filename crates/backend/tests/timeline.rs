@@ -1,0 +1,83 @@
+//! Timelines and events, one thread at a time; races are in `shuttle.rs`.
+
+use inflight_backend::{Event, Timeline};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+#[test]
+fn an_event_is_reached_when_its_timeline_has_come_that_far() {
+    let timeline = Timeline::new();
+    let (early, late) = (timeline.event(2), timeline.event(5));
+    assert!(!early.is_reached() && timeline.event(0).is_reached());
+    timeline.signal(3);
+    assert!(early.is_reached() && !late.is_reached());
+    timeline.signal(1);
+    assert_eq!(timeline.completed(), 3, "a timeline does not go back");
+    late.signal();
+    assert_eq!(timeline.completed(), 5);
+    late.wait();
+}
+
+#[test]
+fn the_reached_event_is_always_reached() {
+    let event = Event::reached();
+    event.wait();
+    event.signal();
+    assert!(event.is_reached() && event.wait_timeout(Duration::ZERO));
+    let calls = Arc::new(AtomicUsize::new(0));
+    let seen = calls.clone();
+    event.on_reached(Box::new(move || {
+        seen.fetch_add(1, Ordering::SeqCst);
+    }));
+    assert_eq!(calls.load(Ordering::SeqCst), 1);
+}
+
+#[test]
+fn a_wait_with_a_timeout_says_what_happened() {
+    let timeline = Timeline::new();
+    assert!(!timeline.event(1).wait_timeout(Duration::ZERO));
+    timeline.signal(1);
+    assert!(timeline.event(1).wait_timeout(Duration::MAX));
+}
+
+#[test]
+fn events_compare_on_one_timeline_only() {
+    let (a, b) = (Timeline::new(), Timeline::new());
+    assert!(a.event(1).same_timeline(&a.event(9)));
+    assert!(!a.event(1).same_timeline(&b.event(1)));
+    assert!(!a.event(1).same_timeline(&Event::reached()));
+    assert!(Event::reached().same_timeline(&Event::reached()));
+    assert_eq!(a.event(9).value(), 9);
+}
+
+#[test]
+fn callbacks_run_in_the_order_of_their_values() {
+    let timeline = Timeline::new();
+    let order = Arc::new(parking_lot::Mutex::new(Vec::new()));
+    for value in [3, 1, 2, 1] {
+        let order = order.clone();
+        timeline.event(value).on_reached(Box::new(move || order.lock().push(value)));
+    }
+    timeline.signal(2);
+    assert_eq!(*order.lock(), [1, 1, 2]);
+    timeline.signal(3);
+    assert_eq!(*order.lock(), [1, 1, 2, 3]);
+}
+
+#[test]
+fn a_callback_that_panics_does_not_stop_the_others() {
+    let timeline = Timeline::new();
+    let calls = Arc::new(AtomicUsize::new(0));
+    for i in 0..3 {
+        let calls = calls.clone();
+        timeline.event(1).on_reached(Box::new(move || {
+            calls.fetch_add(1, Ordering::SeqCst);
+            assert_ne!(i, 0, "the first one fails");
+        }));
+    }
+    let panic = catch_unwind(AssertUnwindSafe(|| timeline.signal(1)));
+    assert!(panic.is_err());
+    assert_eq!(calls.load(Ordering::SeqCst), 3);
+}

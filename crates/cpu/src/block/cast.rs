@@ -1,0 +1,187 @@
+//! Conversions between dtypes, as [`Scalar::cast`](inflight_ir::Scalar::cast) does them.
+
+use super::apply::{Arguments, Body, Function, block, block_mut, copy, one, pick};
+use super::number::Flag;
+use half::{bf16, f16};
+use inflight_ir::{DType, Element};
+use num_complex::Complex;
+
+/// The types that `as` converts among: it wraps, truncates, saturates and rounds as a cast does.
+trait Native: Copy {
+    fn to<T: FromNative>(self) -> T;
+    fn is_zero(self) -> bool;
+}
+
+trait FromNative: Native {
+    fn from_i8(value: i8) -> Self;
+    fn from_i16(value: i16) -> Self;
+    fn from_i32(value: i32) -> Self;
+    fn from_i64(value: i64) -> Self;
+    fn from_u8(value: u8) -> Self;
+    fn from_u16(value: u16) -> Self;
+    fn from_u32(value: u32) -> Self;
+    fn from_u64(value: u64) -> Self;
+    fn from_f32(value: f32) -> Self;
+    fn from_f64(value: f64) -> Self;
+}
+
+macro_rules! native {
+    ($($type:ident $from:ident)*) => {$(
+        impl Native for $type {
+            #[inline(always)]
+            fn to<T: FromNative>(self) -> T {
+                T::$from(self)
+            }
+            #[inline(always)]
+            fn is_zero(self) -> bool {
+                self == 0 as $type
+            }
+        }
+        impl FromNative for $type {
+            native!(from $type: i8 from_i8, i16 from_i16, i32 from_i32, i64 from_i64, u8 from_u8,
+                u16 from_u16, u32 from_u32, u64 from_u64, f32 from_f32, f64 from_f64);
+        }
+    )*};
+    (from $to:ident: $($from:ident $name:ident),*) => {$(
+        #[inline(always)]
+        fn $name(value: $from) -> $to {
+            value as $to
+        }
+    )*};
+}
+
+native!(i8 from_i8 i16 from_i16 i32 from_i32 i64 from_i64 u8 from_u8 u16 from_u16 u32 from_u32
+    u64 from_u64 f32 from_f32 f64 from_f64);
+
+/// The function that converts elements of one dtype to another.
+pub fn cast(from: DType, to: DType) -> Function {
+    match from {
+        _ if from == to => copy(from.size()),
+        DType::Bool => match to {
+            // A flag is the number 0 or 1 already.
+            DType::F16 | DType::BF16 | DType::C64 | DType::C128 => through_scalar::<bool>(to),
+            _ => from_native::<u8>(to),
+        },
+        DType::I8 => from_native::<i8>(to),
+        DType::I16 => from_native::<i16>(to),
+        DType::I32 => from_native::<i32>(to),
+        DType::I64 => from_native::<i64>(to),
+        DType::U8 => from_native::<u8>(to),
+        DType::U16 => from_native::<u16>(to),
+        DType::U32 => from_native::<u32>(to),
+        DType::U64 => from_native::<u64>(to),
+        DType::F32 => match to {
+            DType::F16 => pick(NarrowHalf),
+            DType::BF16 => one(bf16_from_f32),
+            DType::C64 => one(|a: f32| Complex::new(a, 0.0)),
+            _ => from_native::<f32>(to),
+        },
+        DType::F64 => match to {
+            DType::F16 => one(f16::from_f64),
+            DType::BF16 => one(bf16::from_f64),
+            DType::C128 => one(|a: f64| Complex::new(a, 0.0)),
+            _ => from_native::<f64>(to),
+        },
+        DType::F16 => match to {
+            DType::F32 => pick(WidenHalf),
+            DType::BF16 | DType::C64 | DType::C128 => through_scalar::<f16>(to),
+            _ => from_wider(f16::to_f32, to),
+        },
+        DType::BF16 => match to {
+            DType::F16 | DType::C64 | DType::C128 => through_scalar::<bf16>(to),
+            _ => from_wider(f32_from_bf16, to),
+        },
+        DType::C64 => match to {
+            DType::C128 => one(|a: Complex<f32>| Complex::new(a.re as f64, a.im as f64)),
+            DType::F16 | DType::BF16 => through_scalar::<Complex<f32>>(to),
+            DType::Bool => one(|a: Complex<f32>| Flag((a.re != 0.0 || a.im != 0.0) as u8)),
+            _ => from_wider(|a: Complex<f32>| a.re, to),
+        },
+        DType::C128 => match to {
+            DType::C64 => one(|a: Complex<f64>| Complex::new(a.re as f32, a.im as f32)),
+            DType::F16 | DType::BF16 => through_scalar::<Complex<f64>>(to),
+            DType::Bool => one(|a: Complex<f64>| Flag((a.re != 0.0 || a.im != 0.0) as u8)),
+            _ => from_wider(|a: Complex<f64>| a.re, to),
+        },
+    }
+}
+
+fn from_native<A: Native + Element>(to: DType) -> Function {
+    match to {
+        DType::F16 | DType::BF16 | DType::C64 | DType::C128 => through_scalar::<A>(to),
+        _ => from_wider(|a: A| a, to),
+    }
+}
+
+/// Converts what `widen` makes of an element.
+fn from_wider<A: Copy, N: Native>(widen: impl Fn(A) -> N + Copy, to: DType) -> Function {
+    match to {
+        DType::Bool => one(move |a: A| Flag(!widen(a).is_zero() as u8)),
+        DType::I8 => one(move |a: A| widen(a).to::<i8>()),
+        DType::I16 => one(move |a: A| widen(a).to::<i16>()),
+        DType::I32 => one(move |a: A| widen(a).to::<i32>()),
+        DType::I64 => one(move |a: A| widen(a).to::<i64>()),
+        DType::U8 => one(move |a: A| widen(a).to::<u8>()),
+        DType::U16 => one(move |a: A| widen(a).to::<u16>()),
+        DType::U32 => one(move |a: A| widen(a).to::<u32>()),
+        DType::U64 => one(move |a: A| widen(a).to::<u64>()),
+        DType::F32 => one(move |a: A| widen(a).to::<f32>()),
+        DType::F64 => one(move |a: A| widen(a).to::<f64>()),
+        DType::F16 | DType::BF16 | DType::C64 | DType::C128 => unreachable!("not a native dtype"),
+    }
+}
+
+/// One scalar at a time: slow, for the rare pairs.
+fn through_scalar<A: Element>(to: DType) -> Function {
+    match to {
+        DType::F16 => one(|a: A| f16::from_scalar(a.to_scalar())),
+        DType::BF16 => one(|a: A| bf16::from_scalar(a.to_scalar())),
+        DType::C64 => one(|a: A| Complex::<f32>::from_scalar(a.to_scalar())),
+        DType::C128 => one(|a: A| Complex::<f64>::from_scalar(a.to_scalar())),
+        _ => unreachable!("a native dtype"),
+    }
+}
+
+#[inline(always)]
+fn f32_from_bf16(value: bf16) -> f32 {
+    f32::from_bits((value.to_bits() as u32) << 16)
+}
+
+/// Without a branch, so that it vectorizes.
+#[inline(always)]
+fn bf16_from_f32(value: f32) -> bf16 {
+    let bits = value.to_bits();
+    let rounded = bits.wrapping_add(0x7fff + ((bits >> 16) & 1)) >> 16;
+    let quiet = (bits >> 16) | 0x40;
+    bf16::from_bits(if value.is_nan() { quiet } else { rounded } as u16)
+}
+
+#[derive(Clone, Copy)]
+struct WidenHalf;
+
+impl Body for WidenHalf {
+    #[inline(always)]
+    unsafe fn run(self, arguments: &Arguments) {
+        // SAFETY: the caller's promise.
+        let (source, target) = unsafe {
+            let source: &[f16] = block(arguments.sources[0], arguments.count);
+            (source, block_mut::<f32>(arguments.target, arguments.count))
+        };
+        half::slice::HalfFloatSliceExt::convert_to_f32_slice(source, target);
+    }
+}
+
+#[derive(Clone, Copy)]
+struct NarrowHalf;
+
+impl Body for NarrowHalf {
+    #[inline(always)]
+    unsafe fn run(self, arguments: &Arguments) {
+        // SAFETY: the caller's promise.
+        let (source, target) = unsafe {
+            let source: &[f32] = block(arguments.sources[0], arguments.count);
+            (source, block_mut::<f16>(arguments.target, arguments.count))
+        };
+        half::slice::HalfFloatSliceExt::convert_from_f32_slice(target, source);
+    }
+}

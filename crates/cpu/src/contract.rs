@@ -1,0 +1,339 @@
+//! Matrix products: panels for our own threads, each computed by the single-threaded `gemm`.
+
+mod integer;
+mod narrow;
+
+use crate::workers::Workers;
+use half::{bf16, f16};
+use inflight_backend::{Contract, ContractOperand};
+use inflight_ir::DType;
+use num_complex::Complex;
+use smallvec::SmallVec;
+
+/// No panel has fewer multiplications than this, unless the operands end: handing one to another thread
+/// costs as much.
+const MIN_PANEL: usize = 256 << 10;
+
+/// Panels for each thread: enough to even out their times, few enough not to pack the same rows and
+/// columns too often.
+const PANELS_PER_THREAD: usize = 2;
+
+/// Panels begin at multiples of this, so that two never write to one cache line of a dense result.
+const STEP: usize = 16;
+
+/// A matrix in memory: the address of its first element, and the distances, in elements, to the next row
+/// and column.
+#[derive(Debug)]
+struct Matrix<T> {
+    start: *mut T,
+    row: isize,
+    column: isize,
+}
+
+impl<T> Clone for Matrix<T> {
+    fn clone(&self) -> Matrix<T> {
+        *self
+    }
+}
+
+impl<T> Copy for Matrix<T> {}
+
+impl<T> Matrix<T> {
+    /// The address of an element.
+    fn at(self, row: usize, column: usize) -> *mut T {
+        self.start.wrapping_offset(row as isize * self.row + column as isize * self.column)
+    }
+
+    /// The matrix that begins at an element of this one.
+    fn from(self, row: usize, column: usize) -> Matrix<T> {
+        Matrix { start: self.at(row, column), ..self }
+    }
+}
+
+/// The extents of one panel's product.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Extents {
+    m: usize,
+    n: usize,
+    k: usize,
+}
+
+/// An element type that matrices can be multiplied in.
+trait Multiply: Sized + Copy + 'static {
+    /// The longest side of a panel, where the work memory for one is to be bounded.
+    const MAX_SIDE: usize = usize::MAX;
+
+    /// `c = a · b`.
+    ///
+    /// # Safety
+    /// All elements within the extents must be valid, those of `c` for writing; nobody else may access
+    /// those of `c` meanwhile or write those of `a` and `b`.
+    unsafe fn multiply(extents: Extents, a: Matrix<Self>, b: Matrix<Self>, c: Matrix<Self>);
+}
+
+/// Runs a contraction. Returns the message of a panic, if there was one.
+///
+/// # Safety
+/// `a`, `b` and `c` must be the addresses of the operands' buffers, with elements of the dtype wherever
+/// offsets and strides lead to, and no one else may access those of `c` meanwhile, or write the others.
+pub unsafe fn contract(
+    workers: &Workers,
+    contract: &Contract,
+    a: *mut u8,
+    b: *mut u8,
+    c: *mut u8,
+) -> Result<(), String> {
+    let run = match contract.dtype {
+        DType::Bool => panels::<integer::Truth>,
+        DType::I8 | DType::U8 => panels::<u8>,
+        DType::I16 | DType::U16 => panels::<u16>,
+        DType::I32 | DType::U32 => panels::<u32>,
+        DType::I64 | DType::U64 => panels::<u64>,
+        DType::F16 => panels::<f16>,
+        DType::BF16 => panels::<bf16>,
+        DType::F32 => panels::<f32>,
+        DType::F64 => panels::<f64>,
+        DType::C64 => panels::<Complex<f32>>,
+        DType::C128 => panels::<Complex<f64>>,
+    };
+    // SAFETY: promised by the caller; the types above are the dtypes' host forms, up to the sign.
+    unsafe { run(workers, contract, [a, b, c]) }
+}
+
+unsafe fn panels<T: Multiply>(
+    workers: &Workers,
+    contract: &Contract,
+    addresses: [*mut u8; 3],
+) -> Result<(), String> {
+    let problem = Problem::new(contract);
+    let Extents { m, n, k } = problem.extents;
+    let cut = Cut::new(problem.batches(), problem.extents, workers.width(), T::MAX_SIDE);
+    let addresses = Addresses(addresses.map(|address| address.cast::<T>()));
+    workers.parallel_for(cut.panels(), &|index| {
+        let panel = cut.panel(index);
+        for batch in panel.batches {
+            let matrix = |i: usize| {
+                let operand = &problem.operands[i];
+                let offset = operand.offset + problem.batch_offset(operand, batch);
+                let start = addresses.get(i).wrapping_offset(offset);
+                Matrix { start, row: operand.row, column: operand.column }
+            };
+            let (a, b, c) = (matrix(0), matrix(1), matrix(2));
+            let (m, n) =
+                (panel.rows.1.min(m - panel.rows.0), panel.columns.1.min(n - panel.columns.0));
+            // SAFETY: the panel is within the extents, which the caller vouches for; panels do not
+            // overlap in `c`.
+            unsafe {
+                let (row, column) = (panel.rows.0, panel.columns.0);
+                T::multiply(
+                    Extents { m, n, k },
+                    a.from(row, 0),
+                    b.from(0, column),
+                    c.from(row, column),
+                );
+            }
+        }
+    })
+}
+
+/// The addresses of `a`, `b` and `c`.
+struct Addresses<T>([*mut T; 3]);
+
+// SAFETY: what is at the addresses is, by the contract of `contract`, for this contraction to use, from
+// any thread.
+unsafe impl<T> Sync for Addresses<T> {}
+
+impl<T> Addresses<T> {
+    fn get(&self, operand: usize) -> *mut T {
+        self.0[operand]
+    }
+}
+
+/// A contraction with as few batch axes as possible.
+struct Problem {
+    batch: SmallVec<[usize; 4]>,
+    extents: Extents,
+    /// `a`, `b`, `c`.
+    operands: [Operand; 3],
+}
+
+struct Operand {
+    offset: isize,
+    batch: SmallVec<[isize; 4]>,
+    row: isize,
+    column: isize,
+}
+
+impl Problem {
+    fn new(contract: &Contract) -> Problem {
+        let operand = |operand: &ContractOperand| Operand {
+            offset: operand.offset,
+            batch: operand.batch_strides.clone(),
+            row: operand.row_stride,
+            column: operand.column_stride,
+        };
+        let mut problem = Problem {
+            batch: contract.batch.clone(),
+            extents: Extents { m: contract.m, n: contract.n, k: contract.k },
+            operands: [operand(&contract.a), operand(&contract.b), operand(&contract.c)],
+        };
+        while problem.fold_batch_into_rows() {}
+        problem
+    }
+
+    /// A batch that shares one right-hand side, with its rows one after another, is one taller matrix.
+    fn fold_batch_into_rows(&mut self) -> bool {
+        let Some(axis) = self.batch.len().checked_sub(1) else { return false };
+        let rows = self.extents.m as isize;
+        let [a, b, c] = &self.operands;
+        let follows = |operand: &Operand| operand.batch[axis] == operand.row * rows;
+        let folds = self.batch[axis] == 1 || (b.batch[axis] == 0 && follows(a) && follows(c));
+        if folds {
+            self.extents.m *= self.batch[axis];
+            self.batch.truncate(axis);
+            self.operands.iter_mut().for_each(|operand| operand.batch.truncate(axis));
+        }
+        folds
+    }
+
+    fn batches(&self) -> usize {
+        self.batch.iter().product()
+    }
+
+    /// Where an operand's matrix for a flat batch index begins.
+    fn batch_offset(&self, operand: &Operand, mut batch: usize) -> isize {
+        let mut offset = 0;
+        for (&extent, &stride) in self.batch.iter().zip(&operand.batch).rev() {
+            offset += (batch % extent) as isize * stride;
+            batch /= extent;
+        }
+        offset
+    }
+}
+
+/// How a contraction is divided: ranges of batches times ranges of rows times ranges of columns.
+#[derive(Debug)]
+struct Cut {
+    /// Extent and step of each.
+    batches: (usize, usize),
+    rows: (usize, usize),
+    columns: (usize, usize),
+}
+
+/// One part of a contraction; rows and columns are (first, count), where the count may reach beyond the
+/// end.
+struct Panel {
+    batches: std::ops::Range<usize>,
+    rows: (usize, usize),
+    columns: (usize, usize),
+}
+
+impl Cut {
+    fn new(batches: usize, extents: Extents, threads: usize, max_side: usize) -> Cut {
+        let Extents { m, n, k } = extents;
+        let work = [batches, m, n, k.max(1)].into_iter().fold(1usize, usize::saturating_mul);
+        let wanted =
+            if threads > 1 { (threads * PANELS_PER_THREAD).min(work / MIN_PANEL) } else { 1 };
+        let mut cut = Cut {
+            batches: (batches, batches.div_ceil(wanted.max(1)).max(1)),
+            rows: (m, m.clamp(1, max_side)),
+            columns: (n, n.clamp(1, max_side)),
+        };
+        // Halving the longer side keeps panels near to squares, for which the least is packed.
+        while cut.panels() < wanted {
+            let longer = if cut.rows.1 > cut.columns.1 { &mut cut.rows } else { &mut cut.columns };
+            let step = longer.1.div_ceil(2).next_multiple_of(STEP);
+            if step >= longer.1 {
+                break;
+            }
+            longer.1 = step;
+        }
+        cut
+    }
+
+    fn panels(&self) -> usize {
+        [self.batches, self.rows, self.columns]
+            .iter()
+            .map(|(extent, step)| extent.div_ceil(*step))
+            .product()
+    }
+
+    fn panel(&self, index: usize) -> Panel {
+        let columns = self.columns.0.div_ceil(self.columns.1);
+        let rows = self.rows.0.div_ceil(self.rows.1);
+        let (column, row, batch) =
+            (index % columns, index / columns % rows, index / columns / rows);
+        let first = batch * self.batches.1;
+        Panel {
+            batches: first..(first + self.batches.1).min(self.batches.0),
+            rows: (row * self.rows.1, self.rows.1),
+            columns: (column * self.columns.1, self.columns.1),
+        }
+    }
+}
+
+/// An element type of `gemm`.
+trait Number: Copy + 'static {
+    const ZERO: Self;
+    const ONE: Self;
+}
+
+macro_rules! multiply_with_gemm {
+    ($($type:ty, $zero:expr, $one:expr;)*) => {$(
+        impl Number for $type {
+            const ZERO: $type = $zero;
+            const ONE: $type = $one;
+        }
+
+        impl Multiply for $type {
+            unsafe fn multiply(e: Extents, a: Matrix<$type>, b: Matrix<$type>, c: Matrix<$type>) {
+                // SAFETY: promised by the caller.
+                unsafe { multiply_add(e, a, b, c, false) }
+            }
+        }
+    )*};
+}
+
+multiply_with_gemm! {
+    f32, 0.0, 1.0;
+    f64, 0.0, 1.0;
+    Complex<f32>, Complex::new(0.0, 0.0), Complex::new(1.0, 0.0);
+    Complex<f64>, Complex::new(0.0, 0.0), Complex::new(1.0, 0.0);
+}
+
+/// `c = a · b`, or `c += a · b`, on one thread.
+///
+/// # Safety
+/// As for [`Multiply::multiply`]; if it adds, `c` must be initialized.
+unsafe fn multiply_add<T: Number>(
+    Extents { m, n, k }: Extents,
+    a: Matrix<T>,
+    b: Matrix<T>,
+    c: Matrix<T>,
+    add: bool,
+) {
+    // SAFETY: promised by the caller; all strides are in elements, as `gemm` takes them.
+    unsafe {
+        gemm::gemm(
+            m,
+            n,
+            k,
+            c.start,
+            c.column,
+            c.row,
+            add,
+            a.start,
+            a.column,
+            a.row,
+            b.start,
+            b.column,
+            b.row,
+            if add { T::ONE } else { T::ZERO },
+            T::ONE,
+            false,
+            false,
+            false,
+            gemm::Parallelism::None,
+        );
+    }
+}

@@ -1,0 +1,608 @@
+//! Loads, stores and positions.
+//!
+//! Elements that are not neighbours in memory are put into, and taken out of, vectors one at a time:
+//! that serves every dtype and stride, and is no slower than gathers are.
+
+use super::Unsupported;
+use super::assembler::{Condition, Masking, Memory, Operand, Width};
+use super::emitter::{ARGUMENTS, Emitter, INDEX, Lanes, SCRATCH_MASKS, TAIL};
+use super::layout::{CURRENT, VECTOR_STEP};
+use super::opcodes::*;
+use iced_x86::{Code, Register};
+use inflight_ir::DType;
+use inflight_ir::kernel::{AccessId, Stride, Value};
+
+/// The address being worked on.
+const ADDRESS: Register = Register::RAX;
+/// The stride along the vector axis, in bytes.
+const STEP: Register = Register::RCX;
+/// Three times the stride.
+const TRIPLE: Register = Register::RDX;
+/// One bit for each lane that is loaded or stored.
+const BITS: Register = Register::EBX;
+
+impl Emitter<'_> {
+    /// The register with the current pointer of an access.
+    fn pointer(&mut self, access: AccessId) -> Register {
+        self.access_pointers[access as usize].unwrap_or_else(|| {
+            let at = self.layout.access(access as usize) + CURRENT;
+            self.assembler.load_fixed(Code::Mov_r64_rm64, ADDRESS, Memory::at(ARGUMENTS, at));
+            ADDRESS
+        })
+    }
+
+    /// Puts the pointer of the body's first element into the address register: any stride.
+    fn strided_pointer(&mut self, access: AccessId) {
+        let step = Memory::at(ARGUMENTS, self.layout.access(access as usize) + VECTOR_STEP);
+        let index = Memory { base: INDEX, index: None, displacement: self.offset as i32 };
+        self.assembler.load_fixed(Code::Lea_r64_m, STEP, index);
+        self.assembler.load_fixed(Code::Imul_r64_rm64, STEP, step);
+        let pointer = self.pointer(access);
+        let sum = Memory { base: pointer, index: Some((STEP, 1)), displacement: 0 };
+        self.assembler.load_fixed(Code::Lea_r64_m, ADDRESS, sum);
+    }
+
+    /// The address of the body's first element.
+    fn address(&mut self, access: AccessId, size: usize) -> Memory {
+        match self.kernel.accesses[access as usize].vector {
+            Stride::Zero => Memory::at(self.pointer(access), 0),
+            Stride::One => Memory {
+                base: self.pointer(access),
+                index: Some((INDEX, size as u32)),
+                displacement: (self.offset * size) as i32,
+            },
+            Stride::Any => {
+                self.strided_pointer(access);
+                Memory::at(ADDRESS, 0)
+            }
+        }
+    }
+
+    /// Prepares to walk elements one at a time: the first one's address and the stride.
+    fn begin_walk(&mut self, access: AccessId, size: usize) {
+        let first = self.address(access, size);
+        self.assembler.load_fixed(Code::Lea_r64_m, ADDRESS, first);
+        if self.kernel.accesses[access as usize].vector == Stride::Any {
+            let step = Memory::at(ARGUMENTS, self.layout.access(access as usize) + VECTOR_STEP);
+            self.assembler.load_fixed(Code::Mov_r64_rm64, STEP, step);
+        } else {
+            self.assembler.immediate(Code::Mov_r32_imm32, Register::ECX, size as u32);
+        }
+        let triple = Memory { base: STEP, index: Some((STEP, 2)), displacement: 0 };
+        self.assembler.load_fixed(Code::Lea_r64_m, TRIPLE, triple);
+    }
+
+    /// The address of a lane; lanes must be asked for in order.
+    fn walk(&mut self, lane: usize) -> Memory {
+        if lane > 0 && lane.is_multiple_of(4) {
+            let next = Memory { base: ADDRESS, index: Some((STEP, 4)), displacement: 0 };
+            self.assembler.load_fixed(Code::Lea_r64_m, ADDRESS, next);
+        }
+        let index = match lane % 4 {
+            0 => None,
+            1 => Some((STEP, 1)),
+            2 => Some((STEP, 2)),
+            _ => Some((TRIPLE, 1)),
+        };
+        Memory { base: ADDRESS, index, displacement: 0 }
+    }
+
+    /// Collects one bit for each lane where a `bool` is true.
+    fn mask_bits(&mut self, mask: Value) -> Result<(), Unsupported> {
+        if self.is_avx512() {
+            let mask = self.mask(mask)?;
+            let mask = Register::K0 + mask as u32;
+            self.assembler.fixed2(Code::VEX_Kmovw_r32_kr, BITS, mask);
+        } else {
+            let mask = self.vector(mask)?;
+            let code = match self.width32() {
+                Width::X => Code::VEX_Vmovmskps_r32_xmm,
+                _ => Code::VEX_Vmovmskps_r32_ymm,
+            };
+            let mask = self.width32().register(mask);
+            self.assembler.fixed2(code, BITS, mask);
+        }
+        Ok(())
+    }
+
+    /// The opmask of lanes where a `bool` is true inside the vector axis.
+    fn masked_lanes(&mut self, mask: Value) -> Result<u8, Unsupported> {
+        let mask = self.mask(mask)?;
+        let [lanes, _] = SCRATCH_MASKS;
+        let (to, from) = (Register::K0 + lanes as u32, Register::K0 + mask as u32);
+        self.assembler.fixed3(Code::VEX_Kandw_kr_kr_kr, to, from, Register::K0 + TAIL as u32);
+        Ok(lanes)
+    }
+
+    pub(super) fn load(
+        &mut self,
+        value: Value,
+        access: AccessId,
+        mask: Option<Value>,
+    ) -> Result<(), Unsupported> {
+        let dtype = self.dtype(value);
+        let size = dtype.size();
+        let stride = self.kernel.accesses[access as usize].vector;
+        if let Some(mask) = mask {
+            return self.masked_load(value, access, mask);
+        }
+        match (stride, self.lanes) {
+            (Stride::Zero, _) => {
+                let packed = self.temporary()?;
+                let address = self.address(access, size);
+                self.load_element(size, packed, address);
+                self.unpack_everywhere(value, dtype, packed)
+            }
+            (Stride::One, Lanes::Full) => {
+                let address = self.address(access, size);
+                self.unpack(value, dtype, Operand::Memory(address), Masking::None)
+            }
+            (Stride::One, Lanes::Masked) => {
+                let address = self.address(access, size);
+                self.unpack(value, dtype, Operand::Memory(address), Masking::Zero(TAIL))
+            }
+            (Stride::Any, Lanes::Full) => {
+                let [packed, part] = [self.temporary()?, self.temporary()?];
+                self.begin_walk(access, size);
+                self.gather(size, packed, part, false);
+                self.unpack(value, dtype, Operand::Vector(packed), Masking::None)
+            }
+            (_, Lanes::One | Lanes::Program) => {
+                let packed = self.temporary()?;
+                let address = self.address(access, size);
+                self.load_element(size, packed, address);
+                self.unpack(value, dtype, Operand::Vector(packed), Masking::None)
+            }
+            (Stride::Any, Lanes::Masked) => {
+                Err(Unsupported("a strided access under the tail mask".to_string()))
+            }
+        }
+    }
+
+    fn masked_load(
+        &mut self,
+        value: Value,
+        access: AccessId,
+        mask: Value,
+    ) -> Result<(), Unsupported> {
+        let dtype = self.dtype(value);
+        let size = dtype.size();
+        let stride = self.kernel.accesses[access as usize].vector;
+        let whole = matches!(self.lanes, Lanes::Full | Lanes::Masked);
+        if stride == Stride::One && whole && self.is_avx512() {
+            let lanes = self.masked_lanes(mask)?;
+            let address = self.address(access, size);
+            return self.unpack(value, dtype, Operand::Memory(address), Masking::Zero(lanes));
+        }
+        if stride == Stride::One && whole && size >= 4 {
+            let lanes = self.wide_lanes(mask, dtype)?;
+            let address = self.address(access, size);
+            let op = if size == 8 { MASKLOADPD } else { MASKLOADPS };
+            let dest = self.result(value)?;
+            self.assembler.op3(op, self.width(dtype), dest, lanes, Operand::Memory(address));
+            return Ok(());
+        }
+        // Registers are taken before the branches: what they evict must be saved on every path.
+        self.mask_bits(mask)?;
+        let [packed, part] = [self.temporary()?, self.temporary()?];
+        let width = Width::of_bytes(self.layout.lanes * size);
+        match (stride, self.lanes) {
+            (Stride::Zero, Lanes::Full | Lanes::Masked) => {
+                // The one element is there if any lane wants it.
+                let lanes = (1u32 << self.layout.lanes) - 1;
+                self.assembler.op3(XORPS, Width::X, packed, packed, Operand::Vector(packed));
+                let skip = self.assembler.label();
+                self.assembler.immediate(Code::Test_rm32_imm32, BITS, lanes);
+                self.assembler.branch(Condition::Equal, skip);
+                let address = self.address(access, size);
+                self.load_element(size, packed, address);
+                self.assembler.place(skip);
+                self.unpack_everywhere(value, dtype, packed)?;
+                self.clear_where_false(value, mask)
+            }
+            (_, Lanes::One | Lanes::Program) => {
+                self.assembler.op3(XORPS, Width::X, packed, packed, Operand::Vector(packed));
+                let skip = self.assembler.label();
+                self.assembler.immediate(Code::Test_rm32_imm32, BITS, 1);
+                self.assembler.branch(Condition::Equal, skip);
+                let address = self.address(access, size);
+                self.load_element(size, packed, address);
+                self.assembler.place(skip);
+                if stride == Stride::Zero {
+                    self.unpack_everywhere(value, dtype, packed)
+                } else {
+                    self.unpack(value, dtype, Operand::Vector(packed), Masking::None)
+                }
+            }
+            (_, Lanes::Full) => {
+                self.begin_walk(access, size);
+                self.assembler.op3(XORPS, width, packed, packed, Operand::Vector(packed));
+                self.gather(size, packed, part, true);
+                self.unpack(value, dtype, Operand::Vector(packed), Masking::None)
+            }
+            (_, Lanes::Masked) => {
+                Err(Unsupported("a strided access under the tail mask".to_string()))
+            }
+        }
+    }
+
+    /// Sets the lanes of a loaded value to zero where a `bool` is false.
+    fn clear_where_false(&mut self, value: Value, mask: Value) -> Result<(), Unsupported> {
+        let dtype = self.dtype(value);
+        if self.in_mask(dtype) {
+            let (value, mask) = (self.mask(value)?, self.mask(mask)?);
+            let (value, mask) = (Register::K0 + value as u32, Register::K0 + mask as u32);
+            self.assembler.fixed3(Code::VEX_Kandw_kr_kr_kr, value, value, mask);
+        } else if self.is_avx512() {
+            let (value, mask) = (self.vector(value)?, self.mask(mask)?);
+            let op = if dtype.size() == 8 { MOVAPD } else { MOVAPS };
+            let masking = Masking::Zero(mask);
+            self.assembler.op2_masked(
+                op,
+                self.width(dtype),
+                value,
+                Operand::Vector(value),
+                masking,
+            );
+        } else {
+            let lanes = self.wide_lanes(mask, dtype)?;
+            let value = self.vector(value)?;
+            self.assembler.op3(ANDPS, self.width(dtype), value, value, Operand::Vector(lanes));
+        }
+        Ok(())
+    }
+
+    /// A `bool`'s lanes, as wide as those of a dtype; AVX2 only.
+    pub(super) fn wide_lanes(&mut self, mask: Value, dtype: DType) -> Result<u8, Unsupported> {
+        let lanes = self.vector(mask)?;
+        if self.width(dtype) == self.width32() {
+            return Ok(lanes);
+        }
+        let wide = self.temporary()?;
+        let (to, from) = (self.width64(), self.width32());
+        let source = (from, Operand::Vector(lanes));
+        self.assembler.convert(MOVSXDQ, to, (to, wide), source, Masking::None);
+        Ok(wide)
+    }
+
+    /// One element into the first lane; the rest of the 128-bit register becomes zero.
+    fn load_element(&mut self, size: usize, dest: u8, memory: Memory) {
+        let evex = self.is_avx512();
+        let xmm = Width::X.register(dest);
+        match size {
+            4 | 8 => {
+                let code = match (size, evex) {
+                    (4, false) => Code::VEX_Vmovd_xmm_rm32,
+                    (4, true) => Code::EVEX_Vmovd_xmm_rm32,
+                    (_, false) => Code::VEX_Vmovq_xmm_rm64,
+                    (_, true) => Code::EVEX_Vmovq_xmm_rm64,
+                };
+                self.assembler.load_fixed(code, xmm, memory);
+            }
+            _ => {
+                let code = if size == 1 { Code::Movzx_r32_rm8 } else { Code::Movzx_r32_rm16 };
+                self.assembler.load_fixed(code, Register::EAX, memory);
+                let code = if evex { Code::EVEX_Vmovd_xmm_rm32 } else { Code::VEX_Vmovd_xmm_rm32 };
+                self.assembler.fixed2(code, xmm, Register::EAX);
+            }
+        }
+    }
+
+    /// Loads every lane's element, as it is in memory. With `masked`, only lanes with a bit, into a
+    /// register that is zero.
+    fn gather(&mut self, size: usize, packed: u8, part: u8, masked: bool) {
+        let width = Width::of_bytes(self.layout.lanes * size);
+        let per_part = 16 / size;
+        for lane in 0..self.layout.lanes {
+            let first = lane.is_multiple_of(per_part);
+            let into = if lane < per_part { packed } else { part };
+            let memory = self.walk(lane);
+            if first && lane > 0 && masked {
+                self.assembler.op3(XORPS, Width::X, part, part, Operand::Vector(part));
+            }
+            if masked {
+                let skip = self.assembler.label();
+                self.assembler.immediate(Code::Test_rm32_imm32, BITS, 1 << lane);
+                self.assembler.branch(Condition::Equal, skip);
+                self.assembler.insert_element(size, into, memory, (lane % per_part) as u32);
+                self.assembler.place(skip);
+            } else if first && size >= 4 {
+                self.load_element(size, into, memory);
+            } else {
+                if first {
+                    // A fresh register: the insertions must not wait for what was in it.
+                    self.assembler.op3(XORPS, Width::X, into, into, Operand::Vector(into));
+                }
+                self.assembler.insert_element(size, into, memory, (lane % per_part) as u32);
+            }
+            let last = lane % per_part == per_part - 1 || lane == self.layout.lanes - 1;
+            if last && lane >= per_part {
+                self.assembler.insert(width, packed, packed, part, (lane / per_part) as u32);
+            }
+        }
+    }
+
+    /// From elements as they are in memory to lanes of a register.
+    fn unpack(
+        &mut self,
+        value: Value,
+        dtype: DType,
+        source: Operand,
+        masking: Masking,
+    ) -> Result<(), Unsupported> {
+        if self.in_mask(dtype) {
+            let lanes = self.temporary()?;
+            let width = self.width32();
+            self.assembler.convert(MOVZXBD, width, (width, lanes), (Width::X, source), masking);
+            let mask = self.result_mask(value)?;
+            self.assembler.test(TESTMD, width, mask, lanes);
+            return Ok(());
+        }
+        let dest = self.result(value)?;
+        self.unpack_into(dest, dtype, source, masking)
+    }
+
+    fn unpack_into(
+        &mut self,
+        dest: u8,
+        dtype: DType,
+        source: Operand,
+        masking: Masking,
+    ) -> Result<(), Unsupported> {
+        let width = self.width(dtype);
+        let packed = Width::of_bytes(self.layout.lanes * dtype.size());
+        let op = match dtype {
+            DType::F32 | DType::I32 | DType::U32 => MOVUPS,
+            DType::F64 | DType::I64 | DType::U64 => MOVUPD,
+            DType::F16 => CVTPH2PS,
+            DType::BF16 | DType::U16 => MOVZXWD,
+            DType::I16 => MOVSXWD,
+            DType::U8 | DType::Bool => MOVZXBD,
+            DType::I8 => MOVSXBD,
+            DType::C64 | DType::C128 => return Err(Unsupported("complex numbers".to_string())),
+        };
+        self.assembler.convert(op, width, (width, dest), (packed, source), masking);
+        if dtype == DType::BF16 {
+            self.assembler.op2_immediate(SLLD, width, dest, dest, 16);
+        }
+        if dtype == DType::Bool {
+            self.lanes_of_flags(dest)?;
+        }
+        Ok(())
+    }
+
+    /// From lanes of 0 or 1 to lanes of all zeros or ones; AVX2 only.
+    fn lanes_of_flags(&mut self, register: u8) -> Result<(), Unsupported> {
+        let zero = self.temporary()?;
+        self.assembler.op3(XORPS, Width::X, zero, zero, Operand::Vector(zero));
+        self.assembler.op3(CMPGTD, self.width32(), register, register, Operand::Vector(zero));
+        Ok(())
+    }
+
+    /// From one element as it is in memory to every lane of a register.
+    fn unpack_everywhere(
+        &mut self,
+        value: Value,
+        dtype: DType,
+        packed: u8,
+    ) -> Result<(), Unsupported> {
+        let width = self.width(dtype);
+        let broadcast = if dtype.size() == 8 { BROADCASTQ } else { BROADCASTD };
+        if self.in_mask(dtype) {
+            let source = (Width::X, Operand::Vector(packed));
+            self.assembler.convert(broadcast, width, (width, packed), source, Masking::None);
+            let mask = self.result_mask(value)?;
+            self.assembler.test(TESTMD, width, mask, packed);
+            return Ok(());
+        }
+        let dest = self.result(value)?;
+        self.unpack_into(dest, dtype, Operand::Vector(packed), Masking::None)?;
+        let source = (Width::X, Operand::Vector(dest));
+        self.assembler.convert(broadcast, width, (width, dest), source, Masking::None);
+        Ok(())
+    }
+
+    pub(super) fn store(
+        &mut self,
+        access: AccessId,
+        value: Value,
+        mask: Option<Value>,
+    ) -> Result<(), Unsupported> {
+        let dtype = self.dtype(value);
+        let size = dtype.size();
+        let stride = self.kernel.accesses[access as usize].vector;
+        let whole = matches!(self.lanes, Lanes::Full | Lanes::Masked);
+        if stride == Stride::Zero && whole {
+            return Err(Unsupported("a store of a whole vector to one place".to_string()));
+        }
+        let packed = self.pack(value)?;
+        let width = Width::of_bytes(self.layout.lanes * size);
+        if stride == Stride::One && whole && (self.is_avx512() || size >= 4 || mask.is_none()) {
+            let lanes = match mask {
+                Some(mask) if self.is_avx512() => Masking::Merge(self.masked_lanes(mask)?),
+                Some(mask) => {
+                    let lanes = self.wide_lanes(mask, dtype)?;
+                    let address = self.address(access, size);
+                    let op = if size == 8 { MASKSTOREPD } else { MASKSTOREPS };
+                    self.assembler.store_lanes(op, width, address, lanes, packed);
+                    return Ok(());
+                }
+                None if self.lanes == Lanes::Masked => Masking::Merge(TAIL),
+                None => Masking::None,
+            };
+            let address = self.address(access, size);
+            self.store_packed(size, address, packed, lanes);
+            return Ok(());
+        }
+        let part = self.temporary()?;
+        if let Some(mask) = mask {
+            self.mask_bits(mask)?;
+        }
+        if whole {
+            self.begin_walk(access, size);
+            self.scatter(size, packed, part, mask.is_some());
+            return Ok(());
+        }
+        let skip = self.assembler.label();
+        if mask.is_some() {
+            self.assembler.immediate(Code::Test_rm32_imm32, BITS, 1);
+            self.assembler.branch(Condition::Equal, skip);
+        }
+        let address = self.address(access, size);
+        self.assembler.extract_element(size, address, packed, 0);
+        self.assembler.place(skip);
+        Ok(())
+    }
+
+    /// From lanes of a register to elements as they are in memory, in a register that is not the
+    /// value's own unless nothing had to be done.
+    fn pack(&mut self, value: Value) -> Result<u8, Unsupported> {
+        let dtype = self.dtype(value);
+        let width = self.width32();
+        if self.in_mask(dtype) {
+            let mask = self.mask(value)?;
+            let packed = self.temporary()?;
+            self.assembler.spread(M2B, Width::X, packed, mask);
+            self.assembler.op2(ABSB, Width::X, packed, Operand::Vector(packed));
+            return Ok(packed);
+        }
+        let register = self.vector(value)?;
+        if dtype.size() >= 4 {
+            return Ok(register);
+        }
+        let packed = self.temporary()?;
+        let half = Width::of_bytes(self.layout.lanes * 2);
+        let mut source = register;
+        match dtype {
+            DType::F16 => {
+                self.assembler.convert_immediate(
+                    CVTPS2PH,
+                    width,
+                    (half, packed),
+                    (width, register),
+                    0,
+                );
+                return Ok(packed);
+            }
+            DType::BF16 => {
+                self.assembler.op2_immediate(SRLD, width, packed, register, 16);
+                source = packed;
+            }
+            DType::Bool => {
+                self.assembler.op2_immediate(SRLD, width, packed, register, 31);
+                source = packed;
+            }
+            _ => {}
+        }
+        if self.is_avx512() {
+            let op = if dtype.size() == 2 { MOVDW } else { MOVDB };
+            let to = Width::of_bytes(self.layout.lanes * dtype.size());
+            let source = (width, Operand::Vector(source));
+            self.assembler.convert(op, width, (to, packed), source, Masking::None);
+            return Ok(packed);
+        }
+        if source == register {
+            let low = self.constant32(if dtype.size() == 2 { 0xffff } else { 0xff });
+            self.assembler.op3(ANDPS, width, packed, register, low);
+        }
+        if width == Width::Y {
+            let upper = self.temporary()?;
+            self.assembler.extract(width, upper, packed, 1);
+            self.assembler.op3(PACKUSDW, Width::X, packed, packed, Operand::Vector(upper));
+        } else {
+            self.assembler.op3(PACKUSDW, Width::X, packed, packed, Operand::Vector(packed));
+        }
+        if dtype.size() == 1 {
+            self.assembler.op3(PACKUSWB, Width::X, packed, packed, Operand::Vector(packed));
+        }
+        Ok(packed)
+    }
+
+    /// Writes neighbouring elements.
+    fn store_packed(&mut self, size: usize, address: Memory, packed: u8, masking: Masking) {
+        let bytes = self.layout.lanes * size;
+        let width = Width::of_bytes(bytes);
+        if masking != Masking::None {
+            let op = match size {
+                1 => STORE8,
+                2 => STORE16,
+                4 => STOREUPS,
+                _ => STOREUPD,
+            };
+            self.assembler.store(op, width, address, packed, masking);
+        } else if bytes < 16 {
+            self.assembler.extract_element(bytes, address, packed, 0);
+        } else {
+            self.assembler.store(STOREUPS, width, address, packed, masking);
+        }
+    }
+
+    /// Writes every lane's element; with `masked`, only lanes with a bit.
+    fn scatter(&mut self, size: usize, packed: u8, part: u8, masked: bool) {
+        let width = Width::of_bytes(self.layout.lanes * size);
+        let per_part = 16 / size;
+        for lane in 0..self.layout.lanes {
+            let memory = self.walk(lane);
+            if lane >= per_part && lane.is_multiple_of(per_part) {
+                self.assembler.extract(width, part, packed, (lane / per_part) as u32);
+            }
+            let from = if lane < per_part { packed } else { part };
+            let skip = self.assembler.label();
+            if masked {
+                self.assembler.immediate(Code::Test_rm32_imm32, BITS, 1 << lane);
+                self.assembler.branch(Condition::Equal, skip);
+            }
+            self.assembler.extract_element(size, memory, from, (lane % per_part) as u32);
+            self.assembler.place(skip);
+        }
+    }
+
+    /// The value of a map: its row's value, which a general register holds, plus the lanes' offsets.
+    pub(super) fn position_value(
+        &mut self,
+        value: Value,
+        access: AccessId,
+    ) -> Result<(), Unsupported> {
+        let wide = match self.dtype(value) {
+            DType::I32 => false,
+            DType::I64 => true,
+            other => return Err(Unsupported(format!("a position as {other}"))),
+        };
+        let width = self.width(self.dtype(value));
+        let stride = self.kernel.accesses[access as usize].vector;
+        match stride {
+            Stride::Zero => {
+                let pointer = self.pointer(access);
+                self.assembler.fixed2(Code::Mov_r64_rm64, ADDRESS, pointer);
+            }
+            Stride::One => {
+                let base = self.pointer(access);
+                let index = Some((INDEX, 1));
+                let sum = Memory { base, index, displacement: self.offset as i32 };
+                self.assembler.load_fixed(Code::Lea_r64_m, ADDRESS, sum);
+            }
+            Stride::Any => self.strided_pointer(access),
+        }
+        let dest = self.result(value)?;
+        let (code, source) = match (wide, self.is_avx512()) {
+            (false, false) => (Code::VEX_Vmovd_xmm_rm32, Register::EAX),
+            (false, true) => (Code::EVEX_Vmovd_xmm_rm32, Register::EAX),
+            (true, false) => (Code::VEX_Vmovq_xmm_rm64, Register::RAX),
+            (true, true) => (Code::EVEX_Vmovq_xmm_rm64, Register::RAX),
+        };
+        self.assembler.fixed2(code, Width::X.register(dest), source);
+        let broadcast = if wide { BROADCASTQ } else { BROADCASTD };
+        let source = (Width::X, Operand::Vector(dest));
+        self.assembler.convert(broadcast, width, (width, dest), source, Masking::None);
+        let key = (access, self.dtype(value));
+        if let Some(index) = self.layout.offsets.iter().position(|other| *other == key)
+            && stride != Stride::Zero
+        {
+            let at = self.layout.lane_offsets(index);
+            let add = if wide { ADDQ } else { ADDD };
+            let offsets = Operand::Memory(Memory::at(ARGUMENTS, at));
+            self.assembler.op3(add, width, dest, dest, offsets);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,709 @@
+//! Elementwise arithmetic, comparisons and selections.
+
+use super::Unsupported;
+use super::assembler::{Masking, Op, Operand, Width};
+use super::emitter::{Emitter, SCRATCH_MASKS};
+use super::opcodes::*;
+use iced_x86::{Code, Register};
+use inflight_ir::elementwise::{BinaryOp, CompareOp, UnaryOp};
+use inflight_ir::kernel::Value;
+use inflight_ir::{DType, DTypeClass};
+
+/// Floating-point predicates: unordered, and less than with NaN as false.
+pub(super) const UNORDERED: u32 = 3;
+pub(super) const ORDERED: u32 = 7;
+pub(super) const GREATER_OR_EQUAL: u32 = 0x1d;
+pub(super) const NOT_EQUAL: u32 = 4;
+const LESS: u32 = 0x11;
+
+/// How a value's lanes are computed with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Lane {
+    /// `f32`, and `f16` and `bf16` rounded after each op.
+    F32,
+    F64,
+    /// Integers of up to 32 bits.
+    I32,
+    I64,
+    Bool,
+}
+
+pub(super) fn lane(dtype: DType) -> Result<Lane, Unsupported> {
+    Ok(match dtype {
+        DType::Bool => Lane::Bool,
+        DType::F16 | DType::BF16 | DType::F32 => Lane::F32,
+        DType::F64 => Lane::F64,
+        DType::I64 | DType::U64 => Lane::I64,
+        DType::C64 | DType::C128 => return Err(Unsupported("complex numbers".to_string())),
+        _ => Lane::I32,
+    })
+}
+
+/// The one instruction that is a binary op, and whether its operands may change places.
+fn single(op: BinaryOp, dtype: DType, lane: Lane) -> Option<(Op, bool)> {
+    let unsigned = dtype.class() == DTypeClass::Unsigned;
+    Some(match (op, lane) {
+        (BinaryOp::Add, Lane::F32) => (ADDPS, true),
+        (BinaryOp::Sub, Lane::F32) => (SUBPS, false),
+        (BinaryOp::Mul, Lane::F32) => (MULPS, true),
+        (BinaryOp::Div, Lane::F32) => (DIVPS, false),
+        (BinaryOp::Add, Lane::F64) => (ADDPD, true),
+        (BinaryOp::Sub, Lane::F64) => (SUBPD, false),
+        (BinaryOp::Mul, Lane::F64) => (MULPD, true),
+        (BinaryOp::Div, Lane::F64) => (DIVPD, false),
+        (BinaryOp::Add, Lane::I32) => (ADDD, true),
+        (BinaryOp::Sub, Lane::I32) => (SUBD, false),
+        (BinaryOp::Mul, Lane::I32) => (MULLD, true),
+        (BinaryOp::Min, Lane::I32) => (if unsigned { MINUD } else { MINSD }, true),
+        (BinaryOp::Max, Lane::I32) => (if unsigned { MAXUD } else { MAXSD }, true),
+        (BinaryOp::Add, Lane::I64) => (ADDQ, true),
+        (BinaryOp::Sub, Lane::I64) => (SUBQ, false),
+        (BinaryOp::Mul, Lane::I64) => (MULLQ, true),
+        (BinaryOp::Min, Lane::I64) => (if unsigned { MINUQ } else { MINSQ }, true),
+        (BinaryOp::Max, Lane::I64) => (if unsigned { MAXUQ } else { MAXSQ }, true),
+        (BinaryOp::And, Lane::I32 | Lane::I64 | Lane::Bool) => (ANDPS, true),
+        (BinaryOp::Or, Lane::I32 | Lane::I64 | Lane::Bool) => (ORPS, true),
+        (BinaryOp::Xor, Lane::I32 | Lane::I64 | Lane::Bool) => (XORPS, true),
+        (BinaryOp::Mul | BinaryOp::Min, Lane::Bool) => (ANDPS, true),
+        (BinaryOp::Add | BinaryOp::Max, Lane::Bool) => (ORPS, true),
+        (BinaryOp::ShiftLeft, Lane::I32) => (SLLVD, false),
+        (BinaryOp::ShiftRight, Lane::I32) => (if unsigned { SRLVD } else { SRAVD }, false),
+        (BinaryOp::ShiftRightLogical, Lane::I32) if unsigned || dtype == DType::I32 => {
+            (SRLVD, false)
+        }
+        (BinaryOp::ShiftLeft, Lane::I64) => (SLLVQ, false),
+        (BinaryOp::ShiftRight, Lane::I64) => (if unsigned { SRLVQ } else { SRAVQ }, false),
+        (BinaryOp::ShiftRightLogical, Lane::I64) => (SRLVQ, false),
+        _ => return None,
+    })
+}
+
+/// Whether lanes must be brought back into the dtype's range after an op.
+fn leaves_range(op: BinaryOp, dtype: DType) -> bool {
+    let extreme = matches!(op, BinaryOp::Min | BinaryOp::Max);
+    let bitwise = matches!(op, BinaryOp::And | BinaryOp::Or | BinaryOp::Xor);
+    match dtype {
+        DType::F16 | DType::BF16 => !extreme,
+        DType::I8 | DType::I16 | DType::U8 | DType::U16 => !extreme && !bitwise,
+        _ => false,
+    }
+}
+
+impl Emitter<'_> {
+    /// Gives a value the lanes of another, in its register if that is free to take.
+    pub(super) fn alias(&mut self, value: Value, a: Value) -> Result<(), Unsupported> {
+        let register = self.vector(a)?;
+        if self.vectors.is_movable(a) && !self.is_used_later(a) {
+            self.vectors.hand_over(register, value);
+        } else {
+            let dest = self.result(value)?;
+            self.copy(self.width(self.dtype(value)), dest, register);
+        }
+        Ok(())
+    }
+
+    /// Brings lanes back into a dtype's range: wraps small integers, rounds small floats.
+    pub(super) fn settle(&mut self, dtype: DType, register: u8) -> Result<(), Unsupported> {
+        let width = self.width32();
+        match dtype {
+            DType::I8 | DType::I16 => {
+                let bits = 32 - 8 * dtype.size() as u32;
+                self.assembler.op2_immediate(SLLD, width, register, register, bits);
+                self.assembler.op2_immediate(SRAD, width, register, register, bits);
+            }
+            DType::U8 | DType::U16 => {
+                let low = self.constant32(u32::MAX >> (32 - 8 * dtype.size()));
+                self.assembler.op3(ANDPS, width, register, register, low);
+            }
+            DType::F16 => {
+                let half = Width::of_bytes(self.layout.lanes * 2);
+                let (wide, packed) = ((width, register), (half, register));
+                self.assembler.convert_immediate(CVTPS2PH, width, packed, wide, 0);
+                let packed = (half, Operand::Vector(register));
+                self.assembler.convert(CVTPH2PS, width, wide, packed, Masking::None);
+            }
+            DType::BF16 => self.round_to_bf16(register)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Rounds to the nearest number with 16 zero bits below, ties to even; NaN stays NaN.
+    fn round_to_bf16(&mut self, register: u8) -> Result<(), Unsupported> {
+        let width = self.width32();
+        let rounded = self.temporary()?;
+        let (one, bias) = (self.constant32(1), self.constant32(0x7fff));
+        let (quiet, upper) = (self.constant32(0x0040_0000), self.constant32(0xffff_0000));
+        self.assembler.op2_immediate(SRLD, width, rounded, register, 16);
+        self.assembler.op3(ANDPS, width, rounded, rounded, one);
+        self.assembler.op3(ADDD, width, rounded, rounded, bias);
+        self.assembler.op3(ADDD, width, rounded, rounded, Operand::Vector(register));
+        let nan = self.temporary()?;
+        self.assembler.op3(ORPS, width, nan, register, quiet);
+        self.choose_nan(width, CMPPS, rounded, register, nan)?;
+        self.assembler.op3(ANDPS, width, register, rounded, upper);
+        Ok(())
+    }
+
+    /// `dest = tested is NaN ? nan : dest`.
+    fn choose_nan(
+        &mut self,
+        width: Width,
+        compare: Op,
+        dest: u8,
+        tested: u8,
+        nan: u8,
+    ) -> Result<(), Unsupported> {
+        let double = compare.vex == CMPPD.vex;
+        let test = Operand::Vector(tested);
+        if self.is_avx512() {
+            let [mask, _] = SCRATCH_MASKS;
+            self.assembler.compare(compare, width, mask, tested, test, UNORDERED);
+            let op = if double { MOVAPD } else { MOVAPS };
+            self.assembler.op2_masked(op, width, dest, Operand::Vector(nan), Masking::Merge(mask));
+        } else {
+            let lanes = self.temporary()?;
+            self.assembler.op3_immediate(compare, width, lanes, tested, test, UNORDERED);
+            let blend = if double { BLENDVPD } else { BLENDVPS };
+            self.assembler.op4(blend, width, dest, dest, Operand::Vector(nan), lanes);
+        }
+        Ok(())
+    }
+
+    /// `dest = op(a, b)` on registers. `dest` must not be `a` for `Min` and `Max`; it may be `b`.
+    pub(super) fn binary_registers(
+        &mut self,
+        op: BinaryOp,
+        dtype: DType,
+        dest: u8,
+        a: u8,
+        b: Operand,
+    ) -> Result<(), Unsupported> {
+        let lane = lane(dtype)?;
+        let width = self.width(dtype);
+        let extreme = matches!(op, BinaryOp::Min | BinaryOp::Max);
+        match (lane, op) {
+            // The instruction gives `b` if either is NaN: what is left is `a` alone being NaN.
+            (Lane::F32, BinaryOp::Min | BinaryOp::Max) => {
+                let instruction = if op == BinaryOp::Min { MINPS } else { MAXPS };
+                self.assembler.op3(instruction, width, dest, a, b);
+                self.choose_nan(width, CMPPS, dest, a, a)?;
+            }
+            (Lane::F64, BinaryOp::Min | BinaryOp::Max) => {
+                let instruction = if op == BinaryOp::Min { MINPD } else { MAXPD };
+                self.assembler.op3(instruction, width, dest, a, b);
+                self.choose_nan(width, CMPPD, dest, a, a)?;
+            }
+            (Lane::I64, _) if extreme && !self.is_avx512() => {
+                self.extreme64(op, dtype, dest, a, b)?;
+            }
+            (Lane::I32, BinaryOp::ShiftRightLogical) if matches!(dtype, DType::I8 | DType::I16) => {
+                let low = self.constant32(u32::MAX >> (32 - 8 * dtype.size()));
+                let zero_extended = self.temporary()?;
+                self.assembler.op3(ANDPS, width, zero_extended, a, low);
+                self.assembler.op3(SRLVD, width, dest, zero_extended, b);
+            }
+            _ => {
+                let Some((instruction, _)) = single(op, dtype, lane) else {
+                    return Err(Unsupported(format!("{} of {dtype}", op.name())));
+                };
+                self.assembler.op3(instruction, width, dest, a, b);
+            }
+        }
+        if leaves_range(op, dtype) {
+            self.settle(dtype, dest)?;
+        }
+        Ok(())
+    }
+
+    /// Min and max of 64-bit integers, which AVX2 does not have.
+    fn extreme64(
+        &mut self,
+        op: BinaryOp,
+        dtype: DType,
+        dest: u8,
+        a: u8,
+        b: Operand,
+    ) -> Result<(), Unsupported> {
+        let width = self.width64();
+        let greater = self.temporary()?;
+        let other = self.temporary()?;
+        self.assembler.op2(MOVUPS, width, other, b);
+        if dtype == DType::U64 {
+            let sign = self.constant64(1 << 63);
+            let flipped = self.temporary()?;
+            self.assembler.op3(XORPS, width, greater, a, sign);
+            self.assembler.op3(XORPS, width, flipped, other, sign);
+            self.assembler.op3(CMPGTQ, width, greater, greater, Operand::Vector(flipped));
+        } else {
+            self.assembler.op3(CMPGTQ, width, greater, a, Operand::Vector(other));
+        }
+        let (no, yes) = if op == BinaryOp::Min { (a, other) } else { (other, a) };
+        self.assembler.op4(BLENDVPD, width, dest, no, Operand::Vector(yes), greater);
+        Ok(())
+    }
+
+    pub(super) fn binary(
+        &mut self,
+        value: Value,
+        op: BinaryOp,
+        a: Value,
+        b: Value,
+    ) -> Result<(), Unsupported> {
+        let dtype = self.dtype(a);
+        let lane = lane(dtype)?;
+        if self.in_mask(dtype) {
+            return self.binary_masks(value, op, a, b);
+        }
+        let commutes = single(op, dtype, lane).is_some_and(|(_, commutes)| commutes);
+        let (a, b) =
+            if commutes && self.is_in_memory(a) && !self.is_in_memory(b) { (b, a) } else { (a, b) };
+        let first = self.vector(a)?;
+        let second = self.operand(b)?;
+        let simple = !matches!(op, BinaryOp::Min | BinaryOp::Max | BinaryOp::ShiftRightLogical);
+        if simple {
+            self.release_dying(&[a, b]);
+        }
+        let dest = self.result(value)?;
+        self.binary_registers(op, dtype, dest, first, second)
+    }
+
+    fn binary_masks(
+        &mut self,
+        value: Value,
+        op: BinaryOp,
+        a: Value,
+        b: Value,
+    ) -> Result<(), Unsupported> {
+        let code = match op {
+            BinaryOp::And | BinaryOp::Mul | BinaryOp::Min => Code::VEX_Kandw_kr_kr_kr,
+            BinaryOp::Or | BinaryOp::Add | BinaryOp::Max => Code::VEX_Korw_kr_kr_kr,
+            BinaryOp::Xor => Code::VEX_Kxorw_kr_kr_kr,
+            _ => return Err(Unsupported(format!("{} of bool", op.name()))),
+        };
+        let (first, second) = (self.mask(a)?, self.mask(b)?);
+        self.release_dying(&[a, b]);
+        let dest = self.result_mask(value)?;
+        let k = |mask: u8| Register::K0 + mask as u32;
+        self.assembler.fixed3(code, k(dest), k(first), k(second));
+        Ok(())
+    }
+
+    pub(super) fn unary(&mut self, value: Value, op: UnaryOp, a: Value) -> Result<(), Unsupported> {
+        let dtype = self.dtype(a);
+        let lane = lane(dtype)?;
+        let width = self.width(dtype);
+        let unsupported = || Unsupported(format!("{} of {dtype}", op.name()));
+        if self.in_mask(dtype) {
+            if op != UnaryOp::Not {
+                return Err(unsupported());
+            }
+            let mask = self.mask(a)?;
+            self.release_dying(&[a]);
+            let dest = self.result_mask(value)?;
+            let k = |mask: u8| Register::K0 + mask as u32;
+            self.assembler.fixed2(Code::VEX_Knotw_kr_kr, k(dest), k(mask));
+            return Ok(());
+        }
+        match (op, lane) {
+            (UnaryOp::Neg, Lane::F32 | Lane::F64) => {
+                let sign = self.sign_bit(lane);
+                self.with_constant(value, a, XORPS, sign)
+            }
+            (UnaryOp::Abs, Lane::F32) => {
+                let magnitude = self.constant32(0x7fff_ffff);
+                self.with_constant(value, a, ANDPS, magnitude)
+            }
+            (UnaryOp::Abs, Lane::F64) => {
+                let magnitude = self.constant64(u64::MAX >> 1);
+                self.with_constant(value, a, ANDPS, magnitude)
+            }
+            (UnaryOp::Not, Lane::Bool | Lane::I32 | Lane::I64) => {
+                let ones = match dtype {
+                    DType::U8 | DType::U16 => u32::MAX >> (32 - 8 * dtype.size()),
+                    _ => u32::MAX,
+                };
+                let ones = self.constant32(ones);
+                self.with_constant(value, a, XORPS, ones)
+            }
+            (UnaryOp::Neg, Lane::I32 | Lane::I64) => {
+                let operand = self.operand(a)?;
+                let dest = self.result(value)?;
+                let zero = self.temporary()?;
+                self.assembler.op3(XORPS, Width::X, zero, zero, Operand::Vector(zero));
+                let op = if lane == Lane::I64 { SUBQ } else { SUBD };
+                self.assembler.op3(op, width, dest, zero, operand);
+                self.settle(dtype, dest)
+            }
+            (UnaryOp::Abs, Lane::I32 | Lane::I64) if dtype.class() == DTypeClass::Unsigned => {
+                self.alias(value, a)
+            }
+            (UnaryOp::Abs, Lane::I32) => {
+                let operand = self.operand(a)?;
+                self.release_dying(&[a]);
+                let dest = self.result(value)?;
+                self.assembler.op2(ABSD, width, dest, operand);
+                self.settle(dtype, dest)
+            }
+            (UnaryOp::Abs, Lane::I64) if self.is_avx512() => {
+                let operand = self.operand(a)?;
+                self.release_dying(&[a]);
+                let dest = self.result(value)?;
+                self.assembler.op2(ABSQ, width, dest, operand);
+                Ok(())
+            }
+            (UnaryOp::Abs, Lane::I64) => {
+                let register = self.vector(a)?;
+                let dest = self.result(value)?;
+                let sign = self.temporary()?;
+                self.assembler.op3(XORPS, Width::X, sign, sign, Operand::Vector(sign));
+                self.assembler.op3(CMPGTQ, width, sign, sign, Operand::Vector(register));
+                self.assembler.op3(XORPS, width, dest, register, Operand::Vector(sign));
+                self.assembler.op3(SUBQ, width, dest, dest, Operand::Vector(sign));
+                Ok(())
+            }
+            (UnaryOp::Floor | UnaryOp::Ceil | UnaryOp::Round, Lane::F32 | Lane::F64) => {
+                let mode = match op {
+                    UnaryOp::Floor => 9,
+                    UnaryOp::Ceil => 10,
+                    _ => 8,
+                };
+                let register = self.vector(a)?;
+                self.release_dying(&[a]);
+                let dest = self.result(value)?;
+                let round = if lane == Lane::F64 { ROUNDPD } else { ROUNDPS };
+                self.assembler.op2_immediate(round, width, dest, register, mode);
+                Ok(())
+            }
+            (UnaryOp::Floor | UnaryOp::Ceil | UnaryOp::Round, Lane::I32 | Lane::I64) => {
+                self.alias(value, a)
+            }
+            (UnaryOp::Sqrt, Lane::F32 | Lane::F64) => {
+                let operand = self.operand(a)?;
+                self.release_dying(&[a]);
+                let dest = self.result(value)?;
+                let sqrt = if lane == Lane::F64 { SQRTPD } else { SQRTPS };
+                self.assembler.op2(sqrt, width, dest, operand);
+                self.settle(dtype, dest)
+            }
+            (UnaryOp::Rsqrt, Lane::F32 | Lane::F64) => {
+                let operand = self.operand(a)?;
+                let dest = self.result(value)?;
+                let one = self.temporary()?;
+                let (sqrt, divide, number) = match lane {
+                    Lane::F64 => (SQRTPD, DIVPD, self.constant64(1f64.to_bits())),
+                    _ => (SQRTPS, DIVPS, self.constant32(1f32.to_bits())),
+                };
+                self.assembler.op2(sqrt, width, dest, operand);
+                self.assembler.op2(MOVUPS, width, one, number);
+                self.assembler.op3(divide, width, dest, one, Operand::Vector(dest));
+                self.settle(dtype, dest)
+            }
+            (UnaryOp::IsNan, Lane::F32 | Lane::F64) => {
+                let register = self.vector(a)?;
+                self.compare_floats(value, lane, register, Operand::Vector(register), UNORDERED)
+            }
+            (UnaryOp::IsFinite, Lane::F32 | Lane::F64) => {
+                let register = self.vector(a)?;
+                let magnitude = self.temporary()?;
+                let (bits, infinity) = match lane {
+                    Lane::F64 => {
+                        (self.constant64(u64::MAX >> 1), self.constant64(f64::INFINITY.to_bits()))
+                    }
+                    _ => (self.constant32(0x7fff_ffff), self.constant32(f32::INFINITY.to_bits())),
+                };
+                self.assembler.op3(ANDPS, width, magnitude, register, bits);
+                self.compare_floats(value, lane, magnitude, infinity, LESS)
+            }
+            _ => Err(unsupported()),
+        }
+    }
+
+    fn sign_bit(&mut self, lane: Lane) -> Operand {
+        match lane {
+            Lane::F64 | Lane::I64 => self.constant64(1 << 63),
+            _ => self.constant32(1 << 31),
+        }
+    }
+
+    fn with_constant(
+        &mut self,
+        value: Value,
+        a: Value,
+        op: Op,
+        constant: Operand,
+    ) -> Result<(), Unsupported> {
+        let width = self.width(self.dtype(a));
+        let register = self.vector(a)?;
+        self.release_dying(&[a]);
+        let dest = self.result(value)?;
+        self.assembler.op3(op, width, dest, register, constant);
+        Ok(())
+    }
+
+    pub(super) fn fma(
+        &mut self,
+        value: Value,
+        a: Value,
+        b: Value,
+        c: Value,
+    ) -> Result<(), Unsupported> {
+        let dtype = self.dtype(value);
+        let width = self.width(dtype);
+        let (product_first, sum_first) = match dtype {
+            DType::F32 => (FMADD213PS, FMADD231PS),
+            DType::F64 => (FMADD213PD, FMADD231PD),
+            _ => return Err(Unsupported(format!("a fused multiply-add of {dtype}"))),
+        };
+        // A factor in memory goes second, where an instruction can take it from there.
+        let (a, b) = if self.is_in_memory(a) && !self.is_in_memory(b) { (b, a) } else { (a, b) };
+        let takes = |emitter: &Self, operand: Value| {
+            emitter.vectors.is_movable(operand) && !emitter.is_used_later(operand)
+        };
+        let first = self.vector(a)?;
+        if takes(self, c) && c != a && c != b {
+            let dest = self.vector(c)?;
+            let second = self.operand(b)?;
+            self.vectors.hand_over(dest, value);
+            self.assembler.op3(sum_first, width, dest, first, second);
+            return Ok(());
+        }
+        let second = self.vector(b)?;
+        let addend = self.operand(c)?;
+        let (dest, factor) = if takes(self, a) && a != b && a != c {
+            self.vectors.hand_over(first, value);
+            (first, second)
+        } else if takes(self, b) && a != b && b != c {
+            self.vectors.hand_over(second, value);
+            (second, first)
+        } else {
+            let dest = self.result(value)?;
+            self.copy(width, dest, first);
+            (dest, second)
+        };
+        self.assembler.op3(product_first, width, dest, factor, addend);
+        Ok(())
+    }
+
+    pub(super) fn compare(
+        &mut self,
+        value: Value,
+        op: CompareOp,
+        a: Value,
+        b: Value,
+    ) -> Result<(), Unsupported> {
+        let dtype = self.dtype(a);
+        let lane = lane(dtype)?;
+        if lane == Lane::Bool {
+            return self.compare_bools(value, op, a, b);
+        }
+        let first = self.vector(a)?;
+        if matches!(lane, Lane::F32 | Lane::F64) {
+            let predicate = match op {
+                CompareOp::Eq => 0,
+                CompareOp::Ne => NOT_EQUAL,
+                CompareOp::Lt => LESS,
+                CompareOp::Le => 0x12,
+                CompareOp::Gt => 0x1e,
+                CompareOp::Ge => GREATER_OR_EQUAL,
+            };
+            let second = self.operand(b)?;
+            return self.compare_floats(value, lane, first, second, predicate);
+        }
+        let unsigned = dtype.class() == DTypeClass::Unsigned;
+        if self.is_avx512() {
+            let second = self.operand(b)?;
+            let predicate = match op {
+                CompareOp::Eq => 0,
+                CompareOp::Lt => 1,
+                CompareOp::Le => 2,
+                CompareOp::Ne => 4,
+                CompareOp::Ge => 5,
+                CompareOp::Gt => 6,
+            };
+            let instruction = match (lane, unsigned) {
+                (Lane::I64, true) => CMPUQ,
+                (Lane::I64, false) => CMPQ,
+                (_, true) => CMPUD,
+                (_, false) => CMPD,
+            };
+            let dest = self.result_mask(value)?;
+            let width = self.width(dtype);
+            self.assembler.compare(instruction, width, dest, first, second, predicate);
+            return Ok(());
+        }
+        let second = self.vector(b)?;
+        let lanes = self.temporary()?;
+        self.compare_integers(op, dtype, lanes, first, second)?;
+        let dest = self.result(value)?;
+        self.narrow_lanes(lane, dest, lanes)
+    }
+
+    /// Integers compared into lanes as wide as theirs; AVX2 only.
+    fn compare_integers(
+        &mut self,
+        op: CompareOp,
+        dtype: DType,
+        dest: u8,
+        a: u8,
+        b: u8,
+    ) -> Result<(), Unsupported> {
+        let wide = lane(dtype)? == Lane::I64;
+        let width = self.width(dtype);
+        let (equal, greater) = if wide { (CMPEQQ, CMPGTQ) } else { (CMPEQD, CMPGTD) };
+        let (mut a, mut b) = (a, b);
+        let ordered = !matches!(op, CompareOp::Eq | CompareOp::Ne);
+        if ordered && matches!(dtype, DType::U32 | DType::U64) {
+            let flipped = [self.temporary()?, self.temporary()?];
+            let sign = self.sign_bit(if wide { Lane::I64 } else { Lane::I32 });
+            self.assembler.op3(XORPS, width, flipped[0], a, sign);
+            self.assembler.op3(XORPS, width, flipped[1], b, sign);
+            [a, b] = flipped;
+        }
+        let (instruction, a, b, invert) = match op {
+            CompareOp::Eq => (equal, a, b, false),
+            CompareOp::Ne => (equal, a, b, true),
+            CompareOp::Gt => (greater, a, b, false),
+            CompareOp::Le => (greater, a, b, true),
+            CompareOp::Lt => (greater, b, a, false),
+            CompareOp::Ge => (greater, b, a, true),
+        };
+        self.assembler.op3(instruction, width, dest, a, Operand::Vector(b));
+        if invert {
+            let ones = self.constant32(u32::MAX);
+            self.assembler.op3(XORPS, width, dest, dest, ones);
+        }
+        Ok(())
+    }
+
+    /// Floats compared into a `bool` result.
+    pub(super) fn compare_floats(
+        &mut self,
+        value: Value,
+        lane: Lane,
+        a: u8,
+        b: Operand,
+        predicate: u32,
+    ) -> Result<(), Unsupported> {
+        let (op, width) = match lane {
+            Lane::F64 => (CMPPD, self.width64()),
+            _ => (CMPPS, self.width32()),
+        };
+        if self.is_avx512() {
+            let dest = self.result_mask(value)?;
+            self.assembler.compare(op, width, dest, a, b, predicate);
+            return Ok(());
+        }
+        let dest = self.result(value)?;
+        self.assembler.op3_immediate(op, width, dest, a, b, predicate);
+        self.narrow_lanes(lane, dest, dest)
+    }
+
+    /// From lanes as wide as those compared to 32-bit lanes; AVX2 only.
+    pub(super) fn narrow_lanes(
+        &mut self,
+        lane: Lane,
+        dest: u8,
+        lanes: u8,
+    ) -> Result<(), Unsupported> {
+        if !matches!(lane, Lane::F64 | Lane::I64) {
+            self.copy(self.width32(), dest, lanes);
+            return Ok(());
+        }
+        let upper = self.temporary()?;
+        self.assembler.extract(self.width64(), upper, lanes, 1);
+        self.assembler.op3_immediate(SHUFPS, Width::X, dest, lanes, Operand::Vector(upper), 0x88);
+        Ok(())
+    }
+
+    fn compare_bools(
+        &mut self,
+        value: Value,
+        op: CompareOp,
+        a: Value,
+        b: Value,
+    ) -> Result<(), Unsupported> {
+        // Whether the first operand is turned around, the second is, and what joins them.
+        let (first, second, join) = match op {
+            CompareOp::Ne => (false, false, BinaryOp::Xor),
+            CompareOp::Eq => (true, false, BinaryOp::Xor),
+            CompareOp::Lt => (true, false, BinaryOp::And),
+            CompareOp::Le => (true, false, BinaryOp::Or),
+            CompareOp::Gt => (false, true, BinaryOp::And),
+            CompareOp::Ge => (false, true, BinaryOp::Or),
+        };
+        if self.is_avx512() {
+            let (mut x, mut y) = (self.mask(a)?, self.mask(b)?);
+            let dest = self.result_mask(value)?;
+            let [scratch, _] = SCRATCH_MASKS;
+            let k = |mask: u8| Register::K0 + mask as u32;
+            if first {
+                self.assembler.fixed2(Code::VEX_Knotw_kr_kr, k(scratch), k(x));
+                x = scratch;
+            } else if second {
+                self.assembler.fixed2(Code::VEX_Knotw_kr_kr, k(scratch), k(y));
+                y = scratch;
+            }
+            let code = match join {
+                BinaryOp::And => Code::VEX_Kandw_kr_kr_kr,
+                BinaryOp::Or => Code::VEX_Korw_kr_kr_kr,
+                _ => Code::VEX_Kxorw_kr_kr_kr,
+            };
+            self.assembler.fixed3(code, k(dest), k(x), k(y));
+            return Ok(());
+        }
+        let width = self.width32();
+        let (mut x, mut y) = (self.vector(a)?, self.vector(b)?);
+        let dest = self.result(value)?;
+        let turned = self.temporary()?;
+        let ones = self.constant32(u32::MAX);
+        if first {
+            self.assembler.op3(XORPS, width, turned, x, ones);
+            x = turned;
+        } else if second {
+            self.assembler.op3(XORPS, width, turned, y, ones);
+            y = turned;
+        }
+        self.binary_registers(join, DType::Bool, dest, x, Operand::Vector(y))
+    }
+
+    pub(super) fn select(
+        &mut self,
+        value: Value,
+        mask: Value,
+        a: Value,
+        b: Value,
+    ) -> Result<(), Unsupported> {
+        let dtype = self.dtype(value);
+        let width = self.width(dtype);
+        let wide = self.width(dtype) != self.width32() && dtype.size() == 8;
+        if self.in_mask(dtype) {
+            let (mask, a, b) = (self.mask(mask)?, self.mask(a)?, self.mask(b)?);
+            let dest = self.result_mask(value)?;
+            let [yes, no] = SCRATCH_MASKS;
+            let k = |mask: u8| Register::K0 + mask as u32;
+            self.assembler.fixed3(Code::VEX_Kandw_kr_kr_kr, k(yes), k(mask), k(a));
+            self.assembler.fixed3(Code::VEX_Kandnw_kr_kr_kr, k(no), k(mask), k(b));
+            self.assembler.fixed3(Code::VEX_Korw_kr_kr_kr, k(dest), k(yes), k(no));
+            return Ok(());
+        }
+        if self.is_avx512() {
+            let lanes = self.mask(mask)?;
+            let otherwise = self.vector(b)?;
+            let then = self.operand(a)?;
+            self.release_dying(&[a, b]);
+            let dest = self.result(value)?;
+            let op = if wide { BLENDMPD } else { BLENDMPS };
+            self.assembler.op3_masked(op, width, dest, otherwise, then, Masking::Merge(lanes));
+            return Ok(());
+        }
+        let lanes = self.wide_lanes(mask, dtype)?;
+        let otherwise = self.vector(b)?;
+        let then = self.operand(a)?;
+        self.release_dying(&[a, b]);
+        let dest = self.result(value)?;
+        let op = if wide { BLENDVPD } else { BLENDVPS };
+        self.assembler.op4(op, width, dest, otherwise, then, lanes);
+        Ok(())
+    }
+}

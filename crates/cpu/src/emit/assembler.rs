@@ -1,0 +1,537 @@
+//! Instructions of any vector width, and labels, on iced's encoder.
+
+use super::Isa;
+use iced_x86::{Code, Encoder, Instruction, MemoryOperand, Register, RoundingControl};
+
+/// The width of a vector register.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Width {
+    /// 128 bits.
+    X,
+    /// 256 bits.
+    Y,
+    /// 512 bits.
+    Z,
+}
+
+impl Width {
+    /// The narrowest width of at least this many bytes.
+    pub(super) fn of_bytes(bytes: usize) -> Width {
+        match bytes {
+            0..=16 => Width::X,
+            17..=32 => Width::Y,
+            _ => Width::Z,
+        }
+    }
+
+    /// The register of this width and number.
+    pub(super) fn register(self, index: u8) -> Register {
+        let first = match self {
+            Width::X => Register::XMM0,
+            Width::Y => Register::YMM0,
+            Width::Z => Register::ZMM0,
+        };
+        first + index as u32
+    }
+}
+
+/// An instruction of every width: the codes of its 128-bit forms. The 256- and 512-bit forms follow
+/// each of them in [`Code`]'s order.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Op {
+    /// The form for AVX2, or `INVALID`.
+    pub(super) vex: Code,
+    /// The form for AVX-512, or `INVALID`.
+    pub(super) evex: Code,
+}
+
+/// An address.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Memory {
+    /// The register it starts from.
+    pub(super) base: Register,
+    /// A register and its factor, 1, 2, 4 or 8.
+    pub(super) index: Option<(Register, u32)>,
+    /// Bytes added.
+    pub(super) displacement: i32,
+}
+
+impl Memory {
+    /// A fixed distance from a register.
+    pub(super) fn at(base: Register, displacement: i32) -> Memory {
+        Memory { base, index: None, displacement }
+    }
+
+    fn operand(self) -> MemoryOperand {
+        let (index, scale) = self.index.unwrap_or((Register::None, 1));
+        let size = (self.displacement != 0) as u32;
+        MemoryOperand::new(
+            self.base,
+            index,
+            scale,
+            self.displacement as i64,
+            size,
+            false,
+            Register::None,
+        )
+    }
+}
+
+/// A source that may be in memory.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Operand {
+    /// A vector register, by number.
+    Vector(u8),
+    /// Memory.
+    Memory(Memory),
+}
+
+/// What an opmask does to the result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Masking {
+    /// Every lane is written.
+    None,
+    /// Lanes without a bit keep what they had.
+    Merge(u8),
+    /// Lanes without a bit become zero; no memory is touched for them.
+    Zero(u8),
+}
+
+/// A place in the code that branches go to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Label(usize);
+
+/// The conditions of branches used here, as their codes in the instruction.
+#[derive(Clone, Copy, Debug)]
+#[repr(u8)]
+pub(super) enum Condition {
+    /// Unsigned less.
+    Below = 2,
+    /// Unsigned greater or equal.
+    AboveOrEqual = 3,
+    /// Zero.
+    Equal = 4,
+    /// Not zero.
+    NotEqual = 5,
+}
+
+/// Machine code being written.
+pub(super) struct Assembler {
+    pub(super) isa: Isa,
+    encoder: Encoder,
+    length: usize,
+    /// The place of each label, once known.
+    labels: Vec<Option<usize>>,
+    /// The places of 32-bit distances to fill in, and the labels they lead to.
+    branches: Vec<(usize, Label)>,
+    /// The first operand combination that has no encoding.
+    error: Option<String>,
+}
+
+impl Assembler {
+    pub(super) fn new(isa: Isa) -> Assembler {
+        Assembler {
+            isa,
+            encoder: Encoder::new(64),
+            length: 0,
+            labels: Vec::new(),
+            branches: Vec::new(),
+            error: None,
+        }
+    }
+
+    /// The code, with every branch pointing to its label.
+    pub(super) fn finish(mut self) -> Result<Vec<u8>, String> {
+        if let Some(error) = self.error {
+            return Err(error);
+        }
+        let mut bytes = self.encoder.take_buffer();
+        for (at, Label(label)) in self.branches {
+            let target = self.labels[label].ok_or("a branch to nowhere")?;
+            let distance = target as i64 - (at as i64 + 4);
+            bytes[at..at + 4].copy_from_slice(&(distance as i32).to_le_bytes());
+        }
+        Ok(bytes)
+    }
+
+    pub(super) fn label(&mut self) -> Label {
+        self.labels.push(None);
+        Label(self.labels.len() - 1)
+    }
+
+    pub(super) fn place(&mut self, label: Label) {
+        self.labels[label.0] = Some(self.length);
+    }
+
+    /// A label at this place.
+    pub(super) fn here(&mut self) -> Label {
+        let label = self.label();
+        self.place(label);
+        label
+    }
+
+    pub(super) fn branch(&mut self, condition: Condition, label: Label) {
+        self.byte(0x0f);
+        self.byte(0x80 | condition as u8);
+        self.distance(label);
+    }
+
+    pub(super) fn jump(&mut self, label: Label) {
+        self.byte(0xe9);
+        self.distance(label);
+    }
+
+    fn distance(&mut self, label: Label) {
+        self.branches.push((self.length, label));
+        for _ in 0..4 {
+            self.byte(0);
+        }
+    }
+
+    fn byte(&mut self, byte: u8) {
+        self.encoder.write_u8(byte);
+        self.length += 1;
+    }
+
+    fn fail(&mut self, error: impl ToString) {
+        self.error.get_or_insert_with(|| error.to_string());
+    }
+
+    fn push(&mut self, instruction: Result<Instruction, iced_x86::IcedError>) {
+        let encoded = instruction.and_then(|instruction| self.encoder.encode(&instruction, 0));
+        match encoded {
+            Ok(length) => self.length += length,
+            Err(error) => self.fail(error),
+        }
+    }
+
+    fn push_masked(
+        &mut self,
+        instruction: Result<Instruction, iced_x86::IcedError>,
+        masking: Masking,
+    ) {
+        let instruction = instruction.map(|mut instruction| {
+            match masking {
+                Masking::None => {}
+                Masking::Merge(mask) => instruction.set_op_mask(Register::K0 + mask as u32),
+                Masking::Zero(mask) => {
+                    instruction.set_op_mask(Register::K0 + mask as u32);
+                    instruction.set_zeroing_masking(true);
+                }
+            }
+            instruction
+        });
+        self.push(instruction);
+    }
+
+    /// The code of an op at a width on this instruction set.
+    fn code(&mut self, op: Op, width: Width) -> Option<Code> {
+        let code = if self.isa == Isa::Avx512 { op.evex } else { op.vex };
+        if code == Code::INVALID || (self.isa == Isa::Avx2 && width == Width::Z) {
+            self.fail(format!("{op:?}, which {:?} does not have", self.isa));
+            return None;
+        }
+        Code::try_from(code as usize + width as usize).ok()
+    }
+
+    /// `dest = op(a, b)`, all of one width.
+    pub(super) fn op3(&mut self, op: Op, width: Width, dest: u8, a: u8, b: Operand) {
+        self.op3_masked(op, width, dest, a, b, Masking::None);
+    }
+
+    pub(super) fn op3_masked(
+        &mut self,
+        op: Op,
+        width: Width,
+        dest: u8,
+        a: u8,
+        b: Operand,
+        masking: Masking,
+    ) {
+        let Some(code) = self.code(op, width) else { return };
+        let (dest, a) = (width.register(dest), width.register(a));
+        let instruction = match b {
+            Operand::Vector(b) => Instruction::with3(code, dest, a, width.register(b)),
+            Operand::Memory(b) => Instruction::with3(code, dest, a, b.operand()),
+        };
+        self.push_masked(instruction, masking);
+    }
+
+    /// `dest = op(a, b, immediate)`, all of one width.
+    pub(super) fn op3_immediate(
+        &mut self,
+        op: Op,
+        width: Width,
+        dest: u8,
+        a: u8,
+        b: Operand,
+        immediate: u32,
+    ) {
+        let Some(code) = self.code(op, width) else { return };
+        let (dest, a) = (width.register(dest), width.register(a));
+        let instruction = match b {
+            Operand::Vector(b) => Instruction::with4(code, dest, a, width.register(b), immediate),
+            Operand::Memory(b) => Instruction::with4(code, dest, a, b.operand(), immediate),
+        };
+        self.push(instruction);
+    }
+
+    /// `dest = op(a, b, c)` with four vector registers: the blends of AVX2.
+    pub(super) fn op4(&mut self, op: Op, width: Width, dest: u8, a: u8, b: Operand, c: u8) {
+        let Some(code) = self.code(op, width) else { return };
+        let (dest, a, c) = (width.register(dest), width.register(a), width.register(c));
+        let instruction = match b {
+            Operand::Vector(b) => Instruction::with4(code, dest, a, width.register(b), c),
+            Operand::Memory(b) => Instruction::with4(code, dest, a, b.operand(), c),
+        };
+        self.push(instruction);
+    }
+
+    /// `dest = op(a)`, of one width.
+    pub(super) fn op2(&mut self, op: Op, width: Width, dest: u8, a: Operand) {
+        self.convert(op, width, (width, dest), (width, a), Masking::None);
+    }
+
+    pub(super) fn op2_masked(
+        &mut self,
+        op: Op,
+        width: Width,
+        dest: u8,
+        a: Operand,
+        masking: Masking,
+    ) {
+        self.convert(op, width, (width, dest), (width, a), masking);
+    }
+
+    /// `dest = op(a, immediate)`, of one width.
+    pub(super) fn op2_immediate(&mut self, op: Op, width: Width, dest: u8, a: u8, immediate: u32) {
+        let Some(code) = self.code(op, width) else { return };
+        let (dest, a) = (width.register(dest), width.register(a));
+        self.push(Instruction::with3(code, dest, a, immediate));
+    }
+
+    /// `dest = op(a)` of two widths; `width` is the one that chooses the form.
+    pub(super) fn convert(
+        &mut self,
+        op: Op,
+        width: Width,
+        dest: (Width, u8),
+        source: (Width, Operand),
+        masking: Masking,
+    ) {
+        let Some(code) = self.code(op, width) else { return };
+        let dest = dest.0.register(dest.1);
+        let instruction = match source.1 {
+            Operand::Vector(index) => Instruction::with2(code, dest, source.0.register(index)),
+            Operand::Memory(memory) => Instruction::with2(code, dest, memory.operand()),
+        };
+        self.push_masked(instruction, masking);
+    }
+
+    /// A conversion that rounds towards zero, whatever the mode; 512-bit forms only.
+    pub(super) fn convert_towards_zero(
+        &mut self,
+        op: Op,
+        width: Width,
+        dest: (Width, u8),
+        source: (Width, u8),
+    ) {
+        let Some(code) = self.code(op, width) else { return };
+        let (dest, source) = (dest.0.register(dest.1), source.0.register(source.1));
+        let instruction = Instruction::with2(code, dest, source).map(|mut instruction| {
+            instruction.set_rounding_control(RoundingControl::RoundTowardZero);
+            instruction
+        });
+        self.push(instruction);
+    }
+
+    /// `dest = op(source, immediate)` of two widths; `width` is the one that chooses the form.
+    pub(super) fn convert_immediate(
+        &mut self,
+        op: Op,
+        width: Width,
+        dest: (Width, u8),
+        source: (Width, u8),
+        immediate: u32,
+    ) {
+        let Some(code) = self.code(op, width) else { return };
+        let (dest, source) = (dest.0.register(dest.1), source.0.register(source.1));
+        self.push(Instruction::with3(code, dest, source, immediate));
+    }
+
+    /// `dest = a` with a narrower register inserted.
+    pub(super) fn insert(&mut self, width: Width, dest: u8, a: u8, part: u8, immediate: u32) {
+        let code = match (self.isa, width) {
+            (Isa::Avx512, Width::Z) => Code::EVEX_Vinserti32x4_zmm_k1z_zmm_xmmm128_imm8,
+            (Isa::Avx512, _) => Code::EVEX_Vinserti32x4_ymm_k1z_ymm_xmmm128_imm8,
+            (Isa::Avx2, _) => Code::VEX_Vinserti128_ymm_ymm_xmmm128_imm8,
+        };
+        let (dest, a) = (width.register(dest), width.register(a));
+        self.push(Instruction::with4(code, dest, a, Width::X.register(part), immediate));
+    }
+
+    /// A 128-bit part of a wider register.
+    pub(super) fn extract(&mut self, width: Width, dest: u8, a: u8, immediate: u32) {
+        let code = match (self.isa, width) {
+            (Isa::Avx512, Width::Z) => Code::EVEX_Vextracti32x4_xmmm128_k1z_zmm_imm8,
+            (Isa::Avx512, _) => Code::EVEX_Vextracti32x4_xmmm128_k1z_ymm_imm8,
+            (Isa::Avx2, _) => Code::VEX_Vextracti128_xmmm128_ymm_imm8,
+        };
+        let (dest, a) = (Width::X.register(dest), width.register(a));
+        self.push(Instruction::with3(code, dest, a, immediate));
+    }
+
+    /// The upper half of a 512-bit register.
+    pub(super) fn extract_half(&mut self, dest: u8, a: u8) {
+        let code = Code::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8;
+        self.push(Instruction::with3(code, Width::Y.register(dest), Width::Z.register(a), 1u32));
+    }
+
+    /// Writes a whole register to memory.
+    pub(super) fn store(
+        &mut self,
+        op: Op,
+        width: Width,
+        memory: Memory,
+        source: u8,
+        masking: Masking,
+    ) {
+        let Some(code) = self.code(op, width) else { return };
+        self.push_masked(
+            Instruction::with2(code, memory.operand(), width.register(source)),
+            masking,
+        );
+    }
+
+    /// Writes the lanes of a register whose mask lanes are set: AVX2's masked move.
+    pub(super) fn store_lanes(
+        &mut self,
+        op: Op,
+        width: Width,
+        memory: Memory,
+        mask: u8,
+        source: u8,
+    ) {
+        let Some(code) = self.code(op, width) else { return };
+        let (mask, source) = (width.register(mask), width.register(source));
+        self.push(Instruction::with3(code, memory.operand(), mask, source));
+    }
+
+    /// A comparison into an opmask.
+    pub(super) fn compare(
+        &mut self,
+        op: Op,
+        width: Width,
+        mask: u8,
+        a: u8,
+        b: Operand,
+        predicate: u32,
+    ) {
+        let Some(code) = self.code(op, width) else { return };
+        let (mask, a) = (Register::K0 + mask as u32, width.register(a));
+        let instruction = match b {
+            Operand::Vector(b) => Instruction::with4(code, mask, a, width.register(b), predicate),
+            Operand::Memory(b) => Instruction::with4(code, mask, a, b.operand(), predicate),
+        };
+        self.push(instruction);
+    }
+
+    /// An opmask from the lanes of a vector that have a bit set.
+    pub(super) fn test(&mut self, op: Op, width: Width, mask: u8, a: u8) {
+        let Some(code) = self.code(op, width) else { return };
+        let a = width.register(a);
+        self.push(Instruction::with3(code, Register::K0 + mask as u32, a, a));
+    }
+
+    /// Lanes of all ones where an opmask has a bit.
+    pub(super) fn spread(&mut self, op: Op, width: Width, dest: u8, mask: u8) {
+        let Some(code) = self.code(op, width) else { return };
+        self.push(Instruction::with2(code, width.register(dest), Register::K0 + mask as u32));
+    }
+
+    /// An opmask from the highest bit of each 32-bit lane.
+    pub(super) fn gather_signs(&mut self, width: Width, mask: u8, a: u8) {
+        let code =
+            [Code::EVEX_Vpmovd2m_kr_xmm, Code::EVEX_Vpmovd2m_kr_ymm, Code::EVEX_Vpmovd2m_kr_zmm];
+        let code = code[width as usize];
+        self.push(Instruction::with2(code, Register::K0 + mask as u32, width.register(a)));
+    }
+
+    /// An instruction on registers and opmasks of one fixed form.
+    pub(super) fn fixed3(&mut self, code: Code, a: Register, b: Register, c: Register) {
+        self.push(Instruction::with3(code, a, b, c));
+    }
+
+    /// An instruction on registers and opmasks of one fixed form.
+    pub(super) fn fixed2(&mut self, code: Code, a: Register, b: Register) {
+        self.push(Instruction::with2(code, a, b));
+    }
+
+    /// An instruction of one fixed form that reads memory.
+    pub(super) fn load_fixed(&mut self, code: Code, dest: Register, memory: Memory) {
+        self.push(Instruction::with2(code, dest, memory.operand()));
+    }
+
+    /// An instruction of one fixed form that writes memory.
+    pub(super) fn store_fixed(&mut self, code: Code, memory: Memory, source: Register) {
+        self.push(Instruction::with2(code, memory.operand(), source));
+    }
+
+    /// An instruction of one fixed form with a register and an immediate.
+    pub(super) fn immediate(&mut self, code: Code, dest: Register, immediate: u32) {
+        self.push(Instruction::with2(code, dest, immediate));
+    }
+
+    /// An instruction of one fixed form with memory and an immediate.
+    pub(super) fn memory_immediate(&mut self, code: Code, memory: Memory, immediate: i32) {
+        self.push(Instruction::with2(code, memory.operand(), immediate));
+    }
+
+    /// An instruction of one fixed form with memory alone.
+    pub(super) fn memory(&mut self, code: Code, memory: Memory) {
+        self.push(Instruction::with1(code, memory.operand()));
+    }
+
+    /// An instruction of one fixed form with one register.
+    pub(super) fn fixed1(&mut self, code: Code, register: Register) {
+        self.push(Instruction::with1(code, register));
+    }
+
+    /// An instruction without operands.
+    pub(super) fn fixed0(&mut self, code: Code) {
+        self.push(Ok(Instruction::with(code)));
+    }
+
+    /// Inserts an element of `size` bytes from memory into a 128-bit register.
+    pub(super) fn insert_element(&mut self, size: usize, dest: u8, memory: Memory, lane: u32) {
+        let evex = self.isa == Isa::Avx512;
+        let code = match (size, evex) {
+            (1, false) => Code::VEX_Vpinsrb_xmm_xmm_r32m8_imm8,
+            (1, true) => Code::EVEX_Vpinsrb_xmm_xmm_r32m8_imm8,
+            (2, false) => Code::VEX_Vpinsrw_xmm_xmm_r32m16_imm8,
+            (2, true) => Code::EVEX_Vpinsrw_xmm_xmm_r32m16_imm8,
+            (4, false) => Code::VEX_Vpinsrd_xmm_xmm_rm32_imm8,
+            (4, true) => Code::EVEX_Vpinsrd_xmm_xmm_rm32_imm8,
+            (_, false) => Code::VEX_Vpinsrq_xmm_xmm_rm64_imm8,
+            (_, true) => Code::EVEX_Vpinsrq_xmm_xmm_rm64_imm8,
+        };
+        let dest = Width::X.register(dest);
+        self.push(Instruction::with4(code, dest, dest, memory.operand(), lane));
+    }
+
+    /// Writes an element of `size` bytes of a 128-bit register to memory.
+    pub(super) fn extract_element(&mut self, size: usize, memory: Memory, source: u8, lane: u32) {
+        let evex = self.isa == Isa::Avx512;
+        let code = match (size, evex) {
+            (1, false) => Code::VEX_Vpextrb_r32m8_xmm_imm8,
+            (1, true) => Code::EVEX_Vpextrb_r32m8_xmm_imm8,
+            (2, false) => Code::VEX_Vpextrw_r32m16_xmm_imm8,
+            (2, true) => Code::EVEX_Vpextrw_r32m16_xmm_imm8,
+            (4, false) => Code::VEX_Vpextrd_rm32_xmm_imm8,
+            (4, true) => Code::EVEX_Vpextrd_rm32_xmm_imm8,
+            (_, false) => Code::VEX_Vpextrq_rm64_xmm_imm8,
+            (_, true) => Code::EVEX_Vpextrq_rm64_xmm_imm8,
+        };
+        self.push(Instruction::with3(code, memory.operand(), Width::X.register(source), lane));
+    }
+}

@@ -1,0 +1,115 @@
+//! One copy of a pass's body: the list of what each kind of instruction becomes.
+
+use super::Unsupported;
+use super::assembler::{Masking, Operand};
+use super::emitter::{Emitter, Lanes};
+use super::layout::lane_size;
+use super::opcodes::*;
+use super::reduce::Accumulators;
+use inflight_ir::kernel::{Kind, Pass, Storage, Value};
+
+impl Emitter<'_> {
+    /// Writes the body of a pass for the lanes and the offset that are set.
+    pub(super) fn body(
+        &mut self,
+        pass: &Pass,
+        accumulators: &Accumulators,
+        copy: usize,
+    ) -> Result<(), Unsupported> {
+        self.begin_body();
+        for (position, &value) in pass.body.iter().enumerate() {
+            self.position = position as u32;
+            self.instruction(value, accumulators, copy)?;
+            if !self.kernel.body[value as usize].kind.is_reduction() {
+                self.keep(value)?;
+            }
+            self.end_instruction(value);
+        }
+        Ok(())
+    }
+
+    fn instruction(
+        &mut self,
+        value: Value,
+        accumulators: &Accumulators,
+        copy: usize,
+    ) -> Result<(), Unsupported> {
+        let instruction = self.kernel.body[value as usize];
+        if instruction.dtype.is_complex() {
+            return Err(Unsupported("complex numbers".to_string()));
+        }
+        match instruction.kind {
+            // These are taken from memory where they are used.
+            Kind::Constant(_) | Kind::Scalar(_) => Ok(()),
+            Kind::Position(access) => self.position_value(value, access),
+            Kind::Load { index: Some(_), .. } | Kind::Store { index: Some(_), .. } => {
+                Err(Unsupported("an indexed access".to_string()))
+            }
+            Kind::Store { combine: Some(_), .. } => {
+                Err(Unsupported("a combining store".to_string()))
+            }
+            Kind::Load { access, mask, .. } => self.load(value, access, mask),
+            Kind::Store { access, value, mask, .. } => self.store(access, value, mask),
+            Kind::Unary(op, a) => self.unary(value, op, a),
+            Kind::Binary(op, a, b) => self.binary(value, op, a, b),
+            Kind::Compare(op, a, b) => self.compare(value, op, a, b),
+            Kind::Select(mask, a, b) => self.select(value, mask, a, b),
+            Kind::Fma(a, b, c) => self.fma(value, a, b, c),
+            Kind::Cast(a) => self.cast(value, a),
+            Kind::Bitcast(a) => self.bitcast(value, a),
+            Kind::Reduce(op, a) => self.reduce(value, op, a, accumulators, copy),
+            Kind::ArgReduce(..) => Err(Unsupported("an arg-reduction".to_string())),
+            Kind::Scan(..) => Err(Unsupported("a scan".to_string())),
+        }
+    }
+
+    /// Writes a value that later passes need to its storage.
+    fn keep(&mut self, value: Value) -> Result<(), Unsupported> {
+        let dtype = self.dtype(value);
+        let (array, memory) = match self.schedule.storage[value as usize] {
+            Storage::None => return Ok(()),
+            // Every pass has these at hand.
+            _ if matches!(
+                self.kernel.body[value as usize].kind,
+                Kind::Constant(_) | Kind::Scalar(_)
+            ) =>
+            {
+                return Ok(());
+            }
+            Storage::Slot(slot) => {
+                let at = self.layout.slot(slot);
+                (None, Some(super::assembler::Memory::at(super::emitter::ARGUMENTS, at)))
+            }
+            Storage::Column(column) => (Some(column), None),
+            Storage::Tile(tile) => (Some(self.schedule.columns.len() + tile), None),
+        };
+        let register = self.lanes_of(value)?;
+        match (array, memory) {
+            (Some(array), _) => self.store_array(array, lane_size(dtype), register),
+            (None, Some(memory)) => {
+                let width = self.width(dtype);
+                self.assembler.store(STOREUPS, width, memory, register, Masking::None);
+            }
+            (None, None) => {}
+        }
+        Ok(())
+    }
+
+    /// Writes this body's elements of a scratch array. Arrays have room for a full vector at the end.
+    pub(super) fn store_array(&mut self, array: usize, size: usize, register: u8) {
+        let memory = self.array_element(array, size);
+        if self.lanes == Lanes::One {
+            self.assembler.extract_element(size, memory, register, 0);
+        } else {
+            let width = if size == 8 { self.width64() } else { self.width32() };
+            self.assembler.store(STOREUPS, width, memory, register, Masking::None);
+        }
+    }
+
+    /// Copies a register.
+    pub(super) fn copy(&mut self, width: super::assembler::Width, dest: u8, source: u8) {
+        if dest != source {
+            self.assembler.op2(MOVAPS, width, dest, Operand::Vector(source));
+        }
+    }
+}

@@ -1,0 +1,466 @@
+//! Casts and bitcasts.
+
+use super::Unsupported;
+use super::arithmetic::{GREATER_OR_EQUAL, Lane, NOT_EQUAL, ORDERED, lane};
+use super::assembler::{Masking, Op, Operand, Width};
+use super::emitter::{Emitter, SCRATCH_MASKS};
+use super::opcodes::*;
+use inflight_ir::kernel::Value;
+use inflight_ir::{DType, DTypeClass, Scalar};
+
+fn unsupported(from: DType, to: DType) -> Unsupported {
+    Unsupported(format!("a cast from {from} to {to}"))
+}
+
+impl Emitter<'_> {
+    pub(super) fn cast(&mut self, value: Value, a: Value) -> Result<(), Unsupported> {
+        let (from, to) = (self.dtype(a), self.dtype(value));
+        let (from_lane, to_lane) = (lane(from)?, lane(to)?);
+        if from == to && self.in_mask(from) {
+            return self.binary(value, inflight_ir::BinaryOp::And, a, a);
+        }
+        if from == to {
+            return self.alias(value, a);
+        }
+        match (from_lane, to_lane) {
+            (_, Lane::Bool) => self.cast_to_bool(value, a),
+            (Lane::Bool, _) => self.cast_from_bool(value, a),
+            (Lane::F32, Lane::F32) => {
+                self.alias(value, a)?;
+                let register = self.vector(value)?;
+                if to == DType::F32 { Ok(()) } else { self.settle(to, register) }
+            }
+            (Lane::I32, Lane::I32) => {
+                self.alias(value, a)?;
+                let register = self.vector(value)?;
+                self.settle(to, register)
+            }
+            (Lane::I64, Lane::I64) => self.alias(value, a),
+            (Lane::I32, Lane::I64) => {
+                let signed = from.class() == DTypeClass::Signed;
+                self.widen(value, a, if signed { MOVSXDQ } else { MOVZXDQ })
+            }
+            (Lane::I64, Lane::I32) => {
+                let source = self.vector(a)?;
+                let dest = self.result(value)?;
+                self.narrow_integers(dest, source)?;
+                self.settle(to, dest)
+            }
+            (Lane::F32, Lane::F64) => self.widen(value, a, CVTPS2PD),
+            (Lane::F64, Lane::F32) => self.narrow_floats(value, a),
+            (Lane::I32, Lane::F32) => self.integers_to_f32(value, a),
+            (Lane::I32, Lane::F64) => self.integers_to_f64(value, a),
+            (Lane::F32, Lane::I32) => self.f32_to_integers(value, a),
+            (Lane::F64, Lane::I32) => self.f64_to_integers(value, a),
+            (Lane::I64, Lane::F32 | Lane::F64) => {
+                // Through `f32` there would be two roundings.
+                if !self.is_avx512() || to.is_half() {
+                    return Err(unsupported(from, to));
+                }
+                let unsigned = from == DType::U64;
+                let source = self.operand_in_register(a)?;
+                let dest = self.result(value)?;
+                let (wide, width) = (self.width64(), self.width(to));
+                let op = match (to_lane, unsigned) {
+                    (Lane::F64, true) => CVTUQQ2PD,
+                    (Lane::F64, false) => CVTQQ2PD,
+                    (_, true) => CVTUQQ2PS,
+                    (_, false) => CVTQQ2PS,
+                };
+                self.assembler.convert(op, wide, (width, dest), (wide, source), Masking::None);
+                Ok(())
+            }
+            (Lane::F32 | Lane::F64, Lane::I64) => self.floats_to_wide(value, a),
+            _ => Err(unsupported(from, to)),
+        }
+    }
+
+    fn operand_in_register(&mut self, value: Value) -> Result<Operand, Unsupported> {
+        Ok(Operand::Vector(self.vector(value)?))
+    }
+
+    /// From 32-bit to 64-bit lanes.
+    fn widen(&mut self, value: Value, a: Value, op: Op) -> Result<(), Unsupported> {
+        let source = self.operand_in_register(a)?;
+        let dest = self.result(value)?;
+        let (wide, narrow) = (self.width64(), self.width32());
+        self.assembler.convert(op, wide, (wide, dest), (narrow, source), Masking::None);
+        Ok(())
+    }
+
+    /// The lower halves of 64-bit lanes.
+    fn narrow_integers(&mut self, dest: u8, source: u8) -> Result<(), Unsupported> {
+        let (wide, narrow) = (self.width64(), self.width32());
+        if self.is_avx512() {
+            let source = (wide, Operand::Vector(source));
+            self.assembler.convert(MOVQD, wide, (narrow, dest), source, Masking::None);
+            return Ok(());
+        }
+        self.narrow_lanes(Lane::I64, dest, source)
+    }
+
+    fn cast_to_bool(&mut self, value: Value, a: Value) -> Result<(), Unsupported> {
+        let dtype = self.dtype(a);
+        let lane = lane(dtype)?;
+        let width = self.width(dtype);
+        let register = self.vector(a)?;
+        if matches!(lane, Lane::F32 | Lane::F64) {
+            let zero = self.constant32(0);
+            return self.compare_floats(value, lane, register, zero, NOT_EQUAL);
+        }
+        let zero = self.constant32(0);
+        if self.is_avx512() {
+            let dest = self.result_mask(value)?;
+            let op = if lane == Lane::I64 { CMPQ } else { CMPD };
+            self.assembler.compare(op, width, dest, register, zero, 4);
+            return Ok(());
+        }
+        let lanes = self.temporary()?;
+        let op = if lane == Lane::I64 { CMPEQQ } else { CMPEQD };
+        let ones = self.constant32(u32::MAX);
+        self.assembler.op3(op, width, lanes, register, zero);
+        self.assembler.op3(XORPS, width, lanes, lanes, ones);
+        let dest = self.result(value)?;
+        self.narrow_lanes(lane, dest, lanes)
+    }
+
+    fn cast_from_bool(&mut self, value: Value, a: Value) -> Result<(), Unsupported> {
+        let to = self.dtype(value);
+        let width = self.width(to);
+        let one = Scalar::one(to);
+        let one = self.constant(super::emitter::image(one));
+        if self.is_avx512() {
+            let mask = self.mask(a)?;
+            let dest = self.result(value)?;
+            let op = if to.size() == 8 { MOVUPD } else { MOVUPS };
+            self.assembler.op2_masked(op, width, dest, Operand::Memory(one), Masking::Zero(mask));
+            return Ok(());
+        }
+        let lanes = self.wide_lanes(a, to)?;
+        let dest = self.result(value)?;
+        self.assembler.op3(ANDPS, width, dest, lanes, Operand::Memory(one));
+        Ok(())
+    }
+
+    fn narrow_floats(&mut self, value: Value, a: Value) -> Result<(), Unsupported> {
+        let to = self.dtype(value);
+        let (wide, narrow) = (self.width64(), self.width32());
+        let source = self.vector(a)?;
+        let dest = self.result(value)?;
+        if to == DType::F32 {
+            let source = (wide, Operand::Vector(source));
+            self.assembler.convert(CVTPD2PS, wide, (narrow, dest), source, Masking::None);
+            return Ok(());
+        }
+        if wide != Width::Z {
+            return Err(unsupported(DType::F64, to));
+        }
+        // Rounding to odd first: truncated, with the last bit set if anything was cut off. The second
+        // rounding then sees on which side of a tie the number was.
+        let back = self.temporary()?;
+        let [inexact, _] = SCRATCH_MASKS;
+        let one = self.constant32(1);
+        self.assembler.convert_towards_zero(CVTPD2PS, wide, (narrow, dest), (wide, source));
+        let narrowed = (narrow, Operand::Vector(dest));
+        self.assembler.convert(CVTPS2PD, wide, (wide, back), narrowed, Masking::None);
+        let back = Operand::Vector(back);
+        self.assembler.compare(CMPPD, wide, inexact, source, back, NOT_EQUAL);
+        self.assembler.op3_masked(ORPS, narrow, dest, dest, one, Masking::Merge(inexact));
+        self.settle(to, dest)
+    }
+
+    fn integers_to_f32(&mut self, value: Value, a: Value) -> Result<(), Unsupported> {
+        let (from, to) = (self.dtype(a), self.dtype(value));
+        let width = self.width32();
+        let mut source = self.vector(a)?;
+        let dest = self.result(value)?;
+        if to == DType::BF16 && matches!(from, DType::I32 | DType::U32) {
+            source = self.sticky(from, source)?;
+        }
+        if from != DType::U32 {
+            self.assembler.op2(CVTDQ2PS, width, dest, Operand::Vector(source));
+        } else if self.is_avx512() {
+            self.assembler.op2(CVTUDQ2PS, width, dest, Operand::Vector(source));
+        } else {
+            // Two exact halves, joined with one rounding.
+            let lower = self.temporary()?;
+            let (low, scale) = (self.constant32(0xffff), self.constant32(65536f32.to_bits()));
+            self.assembler.op3(ANDPS, width, lower, source, low);
+            self.assembler.op2(CVTDQ2PS, width, lower, Operand::Vector(lower));
+            self.assembler.op2_immediate(SRLD, width, dest, source, 16);
+            self.assembler.op2(CVTDQ2PS, width, dest, Operand::Vector(dest));
+            let joined = self.temporary()?;
+            self.assembler.op2(MOVUPS, width, joined, scale);
+            self.assembler.op3(FMADD213PS, width, dest, joined, Operand::Vector(lower));
+        }
+        self.settle(to, dest)
+    }
+
+    /// Integers of 2²⁴ and more with their lowest 9 bits folded into one, so that they are exact as
+    /// `f32` and round to `bf16` as they would have.
+    fn sticky(&mut self, from: DType, source: u8) -> Result<u8, Unsupported> {
+        let width = self.width32();
+        let [folded, low] = [self.temporary()?, self.temporary()?];
+        let (mask, upper) = (self.constant32(0x1ff), self.constant32(!0x1ff));
+        let (carry, bit) = (self.constant32(0x1ff), self.constant32(0x200));
+        // (low + 0x1ff) has bit 9 set exactly if low is not zero; half of it is the folded bit.
+        self.assembler.op3(ANDPS, width, low, source, mask);
+        self.assembler.op3(ADDD, width, low, low, carry);
+        self.assembler.op3(ANDPS, width, low, low, bit);
+        self.assembler.op2_immediate(SRLD, width, low, low, 1);
+        self.assembler.op3(ANDPS, width, folded, source, upper);
+        self.assembler.op3(ORPS, width, folded, folded, Operand::Vector(low));
+        // Small numbers keep all their bits.
+        let magnitude = low;
+        match from {
+            DType::U32 => self.copy(width, magnitude, source),
+            _ => self.assembler.op2(ABSD, width, magnitude, Operand::Vector(source)),
+        }
+        self.assembler.op2_immediate(SRLD, width, magnitude, magnitude, 24);
+        let zero = self.constant32(0);
+        if self.is_avx512() {
+            let [small, _] = SCRATCH_MASKS;
+            self.assembler.compare(CMPD, width, small, magnitude, zero, 0);
+            let source = Operand::Vector(source);
+            self.assembler.op2_masked(MOVAPS, width, folded, source, Masking::Merge(small));
+        } else {
+            self.assembler.op3(CMPEQD, width, magnitude, magnitude, zero);
+            let source = Operand::Vector(source);
+            self.assembler.op4(BLENDVPS, width, folded, folded, source, magnitude);
+        }
+        Ok(folded)
+    }
+
+    fn integers_to_f64(&mut self, value: Value, a: Value) -> Result<(), Unsupported> {
+        let from = self.dtype(a);
+        if from != DType::U32 {
+            return self.widen(value, a, CVTDQ2PD);
+        }
+        if self.is_avx512() {
+            return self.widen(value, a, CVTUDQ2PD);
+        }
+        // 2⁵² + x has x in its lowest bits.
+        self.widen(value, a, MOVZXDQ)?;
+        let dest = self.vector(value)?;
+        let offset = self.constant64(((1u64 << 52) as f64).to_bits());
+        let width = self.width64();
+        self.assembler.op3(ORPS, width, dest, dest, offset);
+        self.assembler.op3(SUBPD, width, dest, dest, offset);
+        Ok(())
+    }
+
+    /// `dest = source` with zero for NaN.
+    fn without_nan(&mut self, lane: Lane, dest: u8, source: u8) -> Result<(), Unsupported> {
+        let (width, compare, copy) = match lane {
+            Lane::F64 => (self.width64(), CMPPD, MOVAPD),
+            _ => (self.width32(), CMPPS, MOVAPS),
+        };
+        let operand = Operand::Vector(source);
+        if self.is_avx512() {
+            let [ordered, _] = SCRATCH_MASKS;
+            self.assembler.compare(compare, width, ordered, source, operand, ORDERED);
+            self.assembler.op2_masked(copy, width, dest, operand, Masking::Zero(ordered));
+        } else {
+            let lanes = self.temporary()?;
+            self.assembler.op3_immediate(compare, width, lanes, source, operand, ORDERED);
+            self.assembler.op3(ANDPS, width, dest, lanes, operand);
+        }
+        Ok(())
+    }
+
+    fn f32_to_integers(&mut self, value: Value, a: Value) -> Result<(), Unsupported> {
+        let to = self.dtype(value);
+        let width = self.width32();
+        let source = self.vector(a)?;
+        let dest = self.result(value)?;
+        self.without_nan(Lane::F32, dest, source)?;
+        let this = Operand::Vector(dest);
+        match to {
+            DType::I32 => {
+                // Too large a number converts to the smallest integer: turned around, the largest.
+                let limit = self.constant32(2147483648f32.to_bits());
+                let number = self.temporary()?;
+                self.copy(width, number, dest);
+                self.assembler.op2(CVTTPS2DQ, width, dest, this);
+                self.flip_where_large(Lane::F32, number, limit, dest)
+            }
+            DType::U32 if self.is_avx512() => {
+                let zero = self.constant32(0);
+                self.assembler.op3(MAXPS, width, dest, dest, zero);
+                self.assembler.op2(CVTTPS2UDQ, width, dest, this);
+                Ok(())
+            }
+            DType::U32 => {
+                let (zero, half) = (self.constant32(0), self.constant32(2147483648f32.to_bits()));
+                let (whole, sign) =
+                    (self.constant32(4294967296f32.to_bits()), self.constant32(1 << 31));
+                let [number, upper, lanes] =
+                    [self.temporary()?, self.temporary()?, self.temporary()?];
+                self.assembler.op3(MAXPS, width, number, dest, zero);
+                self.assembler.op3(SUBPS, width, upper, number, half);
+                self.assembler.op2(CVTTPS2DQ, width, upper, Operand::Vector(upper));
+                self.assembler.op3(XORPS, width, upper, upper, sign);
+                self.assembler.op2(CVTTPS2DQ, width, dest, Operand::Vector(number));
+                self.assembler.op3_immediate(CMPPS, width, lanes, number, half, GREATER_OR_EQUAL);
+                self.assembler.op4(BLENDVPS, width, dest, dest, Operand::Vector(upper), lanes);
+                self.assembler.op3_immediate(CMPPS, width, lanes, number, whole, GREATER_OR_EQUAL);
+                self.assembler.op3(ORPS, width, dest, dest, Operand::Vector(lanes));
+                Ok(())
+            }
+            _ => {
+                let low = Scalar::lowest(to).to_f64() as f32;
+                let high = Scalar::highest(to).to_f64() as f32;
+                let (low, high) = (self.constant32(low.to_bits()), self.constant32(high.to_bits()));
+                self.assembler.op3(MAXPS, width, dest, dest, low);
+                self.assembler.op3(MINPS, width, dest, dest, high);
+                self.assembler.op2(CVTTPS2DQ, width, dest, this);
+                Ok(())
+            }
+        }
+    }
+
+    /// Inverts the lanes of converted numbers that were at least the limit.
+    fn flip_where_large(
+        &mut self,
+        lane: Lane,
+        number: u8,
+        limit: Operand,
+        dest: u8,
+    ) -> Result<(), Unsupported> {
+        let (width, compare) = match lane {
+            Lane::F64 => (self.width64(), CMPPD),
+            _ => (self.width32(), CMPPS),
+        };
+        if self.is_avx512() {
+            let [large, _] = SCRATCH_MASKS;
+            let ones = self.constant32(u32::MAX);
+            self.assembler.compare(compare, width, large, number, limit, GREATER_OR_EQUAL);
+            // The opmask of `vxorps` is one bit for 32.
+            match lane {
+                Lane::F64 => {
+                    let inverted = self.temporary()?;
+                    self.assembler.op3(XORPS, width, inverted, dest, ones);
+                    let inverted = Operand::Vector(inverted);
+                    self.assembler.op2_masked(MOVAPD, width, dest, inverted, Masking::Merge(large));
+                }
+                _ => {
+                    self.assembler.op3_masked(XORPS, width, dest, dest, ones, Masking::Merge(large))
+                }
+            }
+        } else {
+            let large = self.temporary()?;
+            self.assembler.op3_immediate(compare, width, large, number, limit, GREATER_OR_EQUAL);
+            self.assembler.op3(XORPS, width, dest, dest, Operand::Vector(large));
+        }
+        Ok(())
+    }
+
+    fn f64_to_integers(&mut self, value: Value, a: Value) -> Result<(), Unsupported> {
+        let to = self.dtype(value);
+        let (wide, narrow) = (self.width64(), self.width32());
+        let source = self.vector(a)?;
+        let dest = self.result(value)?;
+        let number = self.temporary()?;
+        self.without_nan(Lane::F64, number, source)?;
+        let low = self.constant64(Scalar::lowest(to).to_f64().to_bits());
+        let high = self.constant64(Scalar::highest(to).to_f64().to_bits());
+        self.assembler.op3(MAXPD, wide, number, number, low);
+        self.assembler.op3(MINPD, wide, number, number, high);
+        let operand = (wide, Operand::Vector(number));
+        match to {
+            DType::U32 if self.is_avx512() => {
+                self.assembler.convert(CVTTPD2UDQ, wide, (narrow, dest), operand, Masking::None);
+            }
+            DType::U32 => {
+                let (half, sign) =
+                    (self.constant64(2147483648f64.to_bits()), self.constant32(1 << 31));
+                self.assembler.op2_immediate(ROUNDPD, wide, number, number, 11);
+                self.assembler.op3(SUBPD, wide, number, number, half);
+                self.assembler.convert(CVTTPD2DQ, wide, (narrow, dest), operand, Masking::None);
+                self.assembler.op3(XORPS, narrow, dest, dest, sign);
+            }
+            _ => self.assembler.convert(CVTTPD2DQ, wide, (narrow, dest), operand, Masking::None),
+        }
+        Ok(())
+    }
+
+    fn floats_to_wide(&mut self, value: Value, a: Value) -> Result<(), Unsupported> {
+        let (from, to) = (self.dtype(a), self.dtype(value));
+        if !self.is_avx512() {
+            return Err(unsupported(from, to));
+        }
+        let wide = self.width64();
+        let source = self.vector(a)?;
+        let dest = self.result(value)?;
+        let number = self.temporary()?;
+        // In `f64`, where every `f32` is exact, there is one case.
+        let widened = self.temporary()?;
+        if from == DType::F64 {
+            self.copy(wide, widened, source);
+        } else {
+            let source = (self.width32(), Operand::Vector(source));
+            self.assembler.convert(CVTPS2PD, wide, (wide, widened), source, Masking::None);
+        }
+        self.without_nan(Lane::F64, number, widened)?;
+        if to == DType::U64 {
+            let zero = self.constant32(0);
+            self.assembler.op3(MAXPD, wide, number, number, zero);
+            self.assembler.op2(CVTTPD2UQQ, wide, dest, Operand::Vector(number));
+            return Ok(());
+        }
+        let limit = self.constant64(9223372036854775808f64.to_bits());
+        self.assembler.op2(CVTTPD2QQ, wide, dest, Operand::Vector(number));
+        self.flip_where_large(Lane::F64, number, limit, dest)
+    }
+
+    pub(super) fn bitcast(&mut self, value: Value, a: Value) -> Result<(), Unsupported> {
+        let (from, to) = (self.dtype(a), self.dtype(value));
+        let width = self.width32();
+        let half = Width::of_bytes(self.layout.lanes * 2);
+        if from.size() != to.size() || (from == DType::Bool) != (to == DType::Bool) {
+            return Err(Unsupported(format!("a bitcast from {from} to {to}")));
+        }
+        if from == to && self.in_mask(from) {
+            return self.binary(value, inflight_ir::BinaryOp::And, a, a);
+        }
+        if from == to || from.size() >= 4 {
+            return self.alias(value, a);
+        }
+        let source = self.vector(a)?;
+        let dest = self.result(value)?;
+        // First the 16 bits, zero-extended; then what they mean.
+        match from {
+            DType::F16 => {
+                self.assembler.convert_immediate(CVTPS2PH, width, (half, dest), (width, source), 0);
+                let packed = (half, Operand::Vector(dest));
+                self.assembler.convert(MOVZXWD, width, (width, dest), packed, Masking::None);
+            }
+            DType::BF16 => self.assembler.op2_immediate(SRLD, width, dest, source, 16),
+            _ => self.copy(width, dest, source),
+        }
+        match to {
+            DType::BF16 => self.assembler.op2_immediate(SLLD, width, dest, dest, 16),
+            DType::F16 if self.is_avx512() => {
+                let source = (width, Operand::Vector(dest));
+                self.assembler.convert(MOVDW, width, (half, dest), source, Masking::None);
+                let packed = (half, Operand::Vector(dest));
+                self.assembler.convert(CVTPH2PS, width, (width, dest), packed, Masking::None);
+            }
+            DType::F16 => {
+                let low = self.constant32(0xffff);
+                self.assembler.op3(ANDPS, width, dest, dest, low);
+                let upper = self.temporary()?;
+                if width == Width::Y {
+                    self.assembler.extract(width, upper, dest, 1);
+                } else {
+                    self.copy(width, upper, dest);
+                }
+                self.assembler.op3(PACKUSDW, Width::X, dest, dest, Operand::Vector(upper));
+                let packed = (half, Operand::Vector(dest));
+                self.assembler.convert(CVTPH2PS, width, (width, dest), packed, Masking::None);
+            }
+            _ => self.settle(to, dest)?,
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,253 @@
+//! Calling the code: the outer grid axes, and the argument block.
+
+use super::Code;
+use super::emitter::image;
+use super::layout::{self, lane_size};
+use crate::call::{Call, Part, Scratch};
+use inflight_ir::DType;
+use inflight_ir::kernel::VectorAxis;
+use std::ops::Range;
+
+/// The most points of the vector axis whose columns are reduced together.
+const COLUMN_BLOCK: usize = 4096;
+/// The bytes of kept tiles that one block of columns may have.
+const TILE_BYTES: usize = 256 << 10;
+
+/// The argument block being filled in.
+pub(super) struct Arguments {
+    pub(super) start: *mut u8,
+}
+
+impl Arguments {
+    /// # Safety
+    /// `at` is the place of a word in the block.
+    pub(super) unsafe fn word(&self, at: i32, value: usize) {
+        // SAFETY: the caller's; words are 8-byte aligned in a 64-byte aligned block.
+        unsafe { self.start.offset(at as isize).cast::<usize>().write(value) }
+    }
+
+    /// # Safety
+    /// `at` is the place of a vector in the block.
+    unsafe fn vector(&self, at: i32, value: [u8; 64]) {
+        // SAFETY: the caller's.
+        unsafe { self.start.offset(at as isize).cast::<[u8; 64]>().write(value) }
+    }
+}
+
+/// The points one call of the code covers.
+pub(super) struct Block {
+    /// The flat index over the grid axes but the innermost.
+    pub(super) grid: usize,
+    pub(super) inner: Range<usize>,
+    pub(super) vector: Range<usize>,
+}
+
+impl Code {
+    /// Runs a part of a launch.
+    ///
+    /// # Safety
+    /// Every address that the shape's maps reach from the part's points is in the call's buffers, the
+    /// buffers and scalars are the kernel's, and the CPU has the instruction set the code was made for.
+    pub unsafe fn run(&self, call: &Call, part: &Part, scratch: &mut Scratch) {
+        let kernel = &self.kernel;
+        let extents = &call.shape.extents;
+        let vector_extent = *extents.last().expect("a vector axis");
+        let parallel = kernel.vector == VectorAxis::Parallel;
+        if part.grid.is_empty() || (parallel && part.vector.is_empty() && vector_extent > 0) {
+            return;
+        }
+        let vector = if parallel { part.vector.clone() } else { 0..vector_extent };
+        let reduce = &extents[kernel.grid_rank..kernel.grid_rank + kernel.reduce_rank];
+        let rows = reduce.iter().product::<usize>().max(1);
+        let width = self.block_width(rows).min(vector.len());
+        let padded = width.next_multiple_of(self.layout.lanes) + 4 * self.layout.lanes;
+        let header = self.header();
+        let columns = self.schedule.columns.len() * padded * 8;
+        let tiles = self.schedule.tiles.len() * rows * padded * 8;
+        let start = scratch.bytes(header + columns + tiles);
+        let arguments = Arguments { start };
+        // SAFETY: the places are the layout's, and the block is as long as the layout says.
+        unsafe {
+            self.fill(&arguments, call);
+            let mut array = header;
+            for (index, &value) in
+                self.schedule.columns.iter().chain(&self.schedule.tiles).enumerate()
+            {
+                let size = lane_size(kernel.body[value as usize].dtype);
+                let words = self.layout.array(index);
+                arguments.word(words + layout::ARRAY_BASE, start.add(array) as usize);
+                arguments.word(words + layout::ARRAY_STEP, padded * size);
+                let is_column = index < self.schedule.columns.len();
+                array += padded * 8 * if is_column { 1 } else { rows };
+            }
+        }
+        let inner_extent = match kernel.grid_rank {
+            0 => 1,
+            rank => extents[rank - 1],
+        };
+        let squares = self.squares.as_ref().filter(|squares| squares.suit(call));
+        let mut at = part.grid.start;
+        while at < part.grid.end {
+            let inner = at % inner_extent;
+            let count = (inner_extent - inner).min(part.grid.end - at);
+            let (grid, inner) = (at / inner_extent, inner..inner + count);
+            at += count;
+            if let Some(squares) = squares {
+                // SAFETY: within the part.
+                unsafe { squares.run(call, grid, inner, vector.clone(), scratch) };
+                continue;
+            }
+            for vector in blocks(vector.clone(), width) {
+                // SAFETY: a block within the part, no wider than the arrays.
+                unsafe {
+                    let block = Block { grid, inner: inner.clone(), vector };
+                    self.place(&arguments, call, &block);
+                    self.enter(&arguments);
+                }
+            }
+        }
+    }
+
+    /// How many points of the vector axis one call may cover.
+    fn block_width(&self, rows: usize) -> usize {
+        if !self.kernel.reduces_columns() {
+            return usize::MAX;
+        }
+        let row_bytes = 8 * self.schedule.tiles.len() * rows;
+        let fitting = TILE_BYTES.checked_div(row_bytes).unwrap_or(COLUMN_BLOCK);
+        let lanes = self.layout.lanes;
+        (fitting / (4 * lanes) * (4 * lanes)).clamp(4 * lanes, COLUMN_BLOCK)
+    }
+
+    /// Writes what is the same for every block of a call.
+    ///
+    /// # Safety
+    /// The block is as long as the layout says.
+    pub(super) unsafe fn fill(&self, arguments: &Arguments, call: &Call) {
+        let kernel = &self.kernel;
+        let rank = kernel.grid_rank;
+        let extents = &call.shape.extents;
+        // SAFETY: the places are the layout's.
+        unsafe {
+            let pool = self.bytes().as_ptr().add(self.pool);
+            arguments.word(layout::POOL, pool as usize);
+            for axis in 0..kernel.reduce_rank {
+                arguments.word(layout::REDUCE + 8 * axis as i32, extents[rank + axis]);
+            }
+            for (index, access) in kernel.accesses.iter().enumerate() {
+                let strides = &call.shape.accesses[index].strides;
+                let size =
+                    access.param.map_or(1, |p| kernel.params[p as usize].dtype.size()) as isize;
+                let words = self.layout.access(index);
+                let grid = if rank == 0 { 0 } else { strides[rank - 1] * size };
+                arguments.word(words + layout::GRID_STEP, grid as usize);
+                for axis in 0..kernel.reduce_rank {
+                    // Walking the axis inside this one went this far already.
+                    let walked = match axis + 1 < kernel.reduce_rank {
+                        true => strides[rank + axis + 1] * extents[rank + axis + 1] as isize,
+                        false => 0,
+                    };
+                    let step = (strides[rank + axis] - walked) * size;
+                    arguments.word(words + layout::REDUCE_STEP + 8 * axis as i32, step as usize);
+                }
+                let vector = *strides.last().expect("a vector axis") * size;
+                arguments.word(words + layout::VECTOR_STEP, vector as usize);
+            }
+            for (index, &scalar) in call.scalars.iter().enumerate() {
+                let scalar = scalar.cast(kernel.scalars[index]);
+                arguments.vector(self.layout.scalar(index), image(scalar));
+            }
+            for (index, &(access, dtype)) in self.layout.offsets.iter().enumerate() {
+                let stride = call.shape.accesses[access as usize].strides.last().copied();
+                let stride = stride.expect("a vector axis") as i64;
+                arguments.vector(self.layout.lane_offsets(index), ramp(stride, dtype));
+            }
+        }
+    }
+
+    /// Bytes of the argument block.
+    pub(super) fn header(&self) -> usize {
+        self.layout.spill(self.spills) as usize
+    }
+
+    /// The address of an access at the first point of a block; for a position, its value.
+    pub(super) fn pointer(&self, access: usize, call: &Call, block: &Block) -> *mut u8 {
+        let kernel = &self.kernel;
+        let rank = kernel.grid_rank;
+        let shape = &call.shape.accesses[access];
+        let mut element = shape.offset;
+        let mut outer = block.grid;
+        for axis in (0..rank.saturating_sub(1)).rev() {
+            let extent = call.shape.extents[axis];
+            element += shape.strides[axis] * (outer % extent) as isize;
+            outer /= extent;
+        }
+        if rank > 0 {
+            element += shape.strides[rank - 1] * block.inner.start as isize;
+        }
+        element += shape.strides[rank + kernel.reduce_rank] * block.vector.start as isize;
+        match kernel.accesses[access].param {
+            None => std::ptr::without_provenance_mut(element as usize),
+            Some(param) => {
+                let size = kernel.params[param as usize].dtype.size() as isize;
+                call.buffers[param as usize].wrapping_offset(element * size)
+            }
+        }
+    }
+
+    /// Writes what is particular to a block.
+    ///
+    /// # Safety
+    /// The argument block is as long as the layout says.
+    pub(super) unsafe fn place(&self, arguments: &Arguments, call: &Call, block: &Block) {
+        let count = block.vector.len();
+        // SAFETY: the places are the layout's.
+        unsafe {
+            arguments.word(layout::INNER, block.inner.len());
+            arguments.word(layout::COUNT, count);
+            for (step, limit) in layout::LIMITS.into_iter().enumerate() {
+                let vectors = self.layout.lanes << step;
+                arguments.word(limit, count / vectors * vectors);
+            }
+            for access in 0..self.kernel.accesses.len() {
+                let row = self.pointer(access, call, block).expose_provenance();
+                arguments.word(self.layout.access(access) + layout::ROW, row);
+            }
+        }
+    }
+
+    /// Calls the code.
+    ///
+    /// # Safety
+    /// As for [`Code::run`]; the arguments are filled and placed.
+    pub(super) unsafe fn enter(&self, arguments: &Arguments) {
+        // SAFETY: the code is a function of this type that keeps the platform's calling convention; it
+        // reads and writes the argument block, the scratch arrays and the addresses of the maps.
+        unsafe {
+            let function: unsafe extern "sysv64" fn(*mut u8) =
+                std::mem::transmute(self.bytes().as_ptr());
+            function(arguments.start);
+        }
+    }
+}
+
+/// A range in pieces of at most this length; an empty range is one piece, since a program may have
+/// something to do that does not depend on the vector axis.
+pub(super) fn blocks(range: Range<usize>, length: usize) -> impl Iterator<Item = Range<usize>> {
+    let length = length.max(1);
+    let pieces = range.len().div_ceil(length).max(1);
+    (0..pieces).map(move |piece| {
+        let start = range.start + piece * length;
+        start..range.end.min(start.saturating_add(length))
+    })
+}
+
+/// 0, stride, 2 · stride, … in lanes of a dtype.
+fn ramp(stride: i64, dtype: DType) -> [u8; 64] {
+    let mut bytes = [0; 64];
+    let size = lane_size(dtype);
+    for (lane, chunk) in bytes.chunks_exact_mut(size).enumerate() {
+        chunk.copy_from_slice(&(stride.wrapping_mul(lane as i64)).to_le_bytes()[..size]);
+    }
+    bytes
+}

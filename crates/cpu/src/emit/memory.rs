@@ -1,0 +1,57 @@
+//! Memory that machine code runs from.
+
+use std::ptr::NonNull;
+
+/// Read-only, executable memory with a copy of some code.
+pub(super) struct Executable {
+    start: NonNull<u8>,
+    len: usize,
+    mapped: usize,
+}
+
+// SAFETY: the memory is never written after `new`, and is unmapped only when the last owner goes.
+unsafe impl Send for Executable {}
+// SAFETY: as above.
+unsafe impl Sync for Executable {}
+
+impl Executable {
+    /// Copies code into memory of its own; `None` when the system refuses that.
+    pub(super) fn new(code: &[u8]) -> Option<Executable> {
+        let mapped = code.len().max(1).next_multiple_of(4096);
+        // SAFETY: a fresh private mapping at an address the kernel chooses touches no other memory.
+        let start = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                mapped,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+                -1,
+                0,
+            )
+        };
+        if start == libc::MAP_FAILED {
+            return None;
+        }
+        let memory = Executable { start: NonNull::new(start.cast())?, len: code.len(), mapped };
+        // SAFETY: the mapping is writable, at least `code.len()` long and not shared yet. It stops
+        // being writable before it becomes executable.
+        let protected = unsafe {
+            memory.start.as_ptr().copy_from_nonoverlapping(code.as_ptr(), code.len());
+            libc::mprotect(start, mapped, libc::PROT_READ | libc::PROT_EXEC)
+        };
+        (protected == 0).then_some(memory)
+    }
+
+    /// The code.
+    pub(super) fn bytes(&self) -> &[u8] {
+        // SAFETY: `len` bytes were written by `new` and are readable until `drop`.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
+    }
+}
+
+impl Drop for Executable {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is this value's own, and nobody borrows it any more.
+        unsafe { libc::munmap(self.start.as_ptr().cast(), self.mapped) };
+    }
+}

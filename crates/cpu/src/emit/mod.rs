@@ -1,0 +1,139 @@
+//! The machine-code emitter: from a kernel to x86-64 vector code.
+//!
+//! [`compile`] is the list of passes: expand the kernel's mathematics, schedule it, write each pass's
+//! loops, copy the code into executable memory. [`Code::run`] walks the outer grid axes and calls the
+//! code for a run of programs along the innermost one.
+//!
+//! A value is one vector register: 32-bit lanes for dtypes of up to 32 bits, 64-bit lanes for the
+//! others, as many lanes as the widest dtype of the kernel leaves room for. `f16` and `bf16` are held as
+//! `f32`, small integers as `i32`, `bool` as an opmask on AVX-512 and as lanes of all ones or zeros on
+//! AVX2.
+//!
+//! What is not emitted here is [`Unsupported`]; the block interpreter runs it.
+
+mod access;
+mod arithmetic;
+mod assembler;
+mod body;
+mod convert;
+mod driver;
+mod emitter;
+mod layout;
+mod memory;
+mod opcodes;
+mod pass;
+mod reduce;
+mod registers;
+mod squares;
+#[cfg(test)]
+mod tests;
+mod transpose;
+
+use inflight_ir::kernel::{Kernel, Schedule};
+use layout::Layout;
+use memory::Executable;
+use squares::Squares;
+use std::fmt;
+
+/// A vector instruction set that code can be made for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Isa {
+    /// AVX-512 F, DQ, BW and VL: 32 registers of 512 bits and opmasks.
+    Avx512,
+    /// AVX2, FMA and F16C: 16 registers of 256 bits.
+    Avx2,
+}
+
+impl Isa {
+    /// The widest instruction set this CPU has.
+    pub fn detect() -> Option<Isa> {
+        if !cfg!(all(target_arch = "x86_64", unix)) {
+            return None;
+        }
+        [Isa::Avx512, Isa::Avx2].into_iter().find(|isa| isa.is_present())
+    }
+
+    /// Whether this CPU has it.
+    #[cfg(target_arch = "x86_64")]
+    pub fn is_present(self) -> bool {
+        let avx2 = is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("fma")
+            && is_x86_feature_detected!("f16c")
+            && is_x86_feature_detected!("bmi2");
+        match self {
+            Isa::Avx2 => avx2,
+            Isa::Avx512 => {
+                avx2 && is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512dq")
+                    && is_x86_feature_detected!("avx512bw")
+                    && is_x86_feature_detected!("avx512vl")
+            }
+        }
+    }
+
+    /// Whether this CPU has it.
+    #[cfg(not(target_arch = "x86_64"))]
+    pub fn is_present(self) -> bool {
+        false
+    }
+}
+
+/// Why a kernel has no machine code.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Unsupported(pub String);
+
+impl fmt::Display for Unsupported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no machine code for {}", self.0)
+    }
+}
+
+impl std::error::Error for Unsupported {}
+
+/// A kernel's machine code.
+pub struct Code {
+    executable: Executable,
+    /// Where in the executable memory the constants start.
+    pool: usize,
+    /// The kernel the code was made from, expanded.
+    kernel: Kernel,
+    schedule: Schedule,
+    layout: Layout,
+    spills: usize,
+    /// How launches that transpose run.
+    squares: Option<Squares>,
+}
+
+impl Code {
+    /// The code and, behind it, its constants.
+    pub fn bytes(&self) -> &[u8] {
+        self.executable.bytes()
+    }
+}
+
+impl fmt::Debug for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Code").field("bytes", &self.bytes().len()).finish_non_exhaustive()
+    }
+}
+
+/// The code of a [verified](inflight_ir::kernel::verify) kernel.
+pub fn compile(kernel: &Kernel, isa: Isa) -> Result<Code, Unsupported> {
+    let kernel = inflight_ir::kernel::expand(kernel);
+    let squares = Squares::compile(&kernel, isa)?;
+    Ok(Code { squares, ..compile_expanded(kernel, isa)? })
+}
+
+/// The code of a kernel that is expanded already.
+fn compile_expanded(kernel: Kernel, isa: Isa) -> Result<Code, Unsupported> {
+    let schedule = inflight_ir::kernel::schedule(&kernel);
+    let layout = Layout::new(&kernel, &schedule, isa);
+    let written = pass::write(&kernel, &schedule, &layout, isa)?;
+    let pool = written.code.len().next_multiple_of(64);
+    let mut bytes = written.code;
+    bytes.resize(pool, 0xcc);
+    bytes.extend(written.pool.iter().flatten());
+    let executable = Executable::new(&bytes)
+        .ok_or_else(|| Unsupported("a system without executable memory".to_string()))?;
+    Ok(Code { executable, pool, kernel, schedule, layout, spills: written.spills, squares: None })
+}

@@ -1,0 +1,178 @@
+//! Reductions: accumulators, and how they end in one value.
+
+use super::Unsupported;
+use super::assembler::{Masking, Memory, Operand, Width};
+use super::emitter::{ARGUMENTS, Emitter, Lanes, TAIL, image};
+use super::layout::lane_size;
+use super::opcodes::*;
+use inflight_ir::elementwise::{BinaryOp, CombineOp};
+use inflight_ir::kernel::{Kind, Pass, Storage, Value};
+use inflight_ir::{DType, Scalar};
+
+/// The accumulators of a pass that folds the vector axis: for each reduction, one register for each
+/// copy of the body.
+#[derive(Default)]
+pub(super) struct Accumulators {
+    registers: Vec<(Value, Vec<u8>)>,
+}
+
+impl Emitter<'_> {
+    /// The reductions of a pass whose results are used.
+    pub(super) fn reductions(&self, pass: &Pass) -> Vec<(Value, CombineOp)> {
+        let used = |value: &&Value| self.schedule.storage[**value as usize] != Storage::None;
+        let op = |&value: &Value| match self.kernel.body[value as usize].kind {
+            Kind::Reduce(op, _) => Some((value, op)),
+            _ => None,
+        };
+        pass.body.iter().filter(used).filter_map(op).collect()
+    }
+
+    /// Takes registers for a pass's accumulators and sets them to the identity.
+    pub(super) fn begin_reductions(
+        &mut self,
+        reductions: &[(Value, CombineOp)],
+        copies: usize,
+    ) -> Result<Accumulators, Unsupported> {
+        let mut accumulators = Accumulators::default();
+        for &(value, _) in reductions {
+            let registers = (0..copies).map(|_| self.reserve()).collect::<Result<_, _>>()?;
+            accumulators.registers.push((value, registers));
+        }
+        Ok(accumulators)
+    }
+
+    /// Sets accumulators to the identity of their op.
+    pub(super) fn reset(&mut self, reductions: &[(Value, CombineOp)], accumulators: &Accumulators) {
+        for (&(value, op), (_, registers)) in reductions.iter().zip(&accumulators.registers) {
+            let dtype = self.dtype(value);
+            let identity = self.constant(image(Scalar::identity(op, dtype)));
+            let width = self.width(dtype);
+            for &register in registers {
+                self.assembler.op2(MOVUPS, width, register, Operand::Memory(identity));
+            }
+        }
+    }
+
+    /// Takes in one vector of a reduction's operand.
+    pub(super) fn reduce(
+        &mut self,
+        value: Value,
+        op: CombineOp,
+        a: Value,
+        accumulators: &Accumulators,
+        copy: usize,
+    ) -> Result<(), Unsupported> {
+        let dtype = self.dtype(value);
+        if self.schedule.storage[value as usize] == Storage::None {
+            return Ok(());
+        }
+        if dtype.is_half() && matches!(op, CombineOp::Sum | CombineOp::Product) {
+            return Err(Unsupported(format!("a {} of {dtype}", op.reduce_name())));
+        }
+        let operand = self.lanes_of(a)?;
+        if let Storage::Column(column) = self.schedule.storage[value as usize] {
+            let accumulator = self.temporary()?;
+            let memory = self.array_element(column, lane_size(dtype));
+            let width = self.width(dtype);
+            self.assembler.op2(MOVUPS, width, accumulator, Operand::Memory(memory));
+            self.combine(op, dtype, accumulator, accumulator, operand)?;
+            self.store_array(column, lane_size(dtype), accumulator);
+            return Ok(());
+        }
+        let accumulator = accumulators
+            .registers
+            .iter()
+            .find(|(reduction, _)| *reduction == value)
+            .map(|(_, registers)| registers[copy])
+            .ok_or_else(|| Unsupported(format!("reduction {value} without an accumulator")))?;
+        if self.lanes == Lanes::Full {
+            return self.combine(op, dtype, accumulator, accumulator, operand);
+        }
+        let combined = self.temporary()?;
+        self.combine(op, dtype, combined, accumulator, operand)?;
+        let width = self.width(dtype);
+        let wide = dtype.size() == 8;
+        let combined = Operand::Vector(combined);
+        if self.is_avx512() {
+            let copy = if wide { MOVAPD } else { MOVAPS };
+            self.assembler.op2_masked(copy, width, accumulator, combined, Masking::Merge(TAIL));
+        } else {
+            let blend = if wide { BLENDPD } else { BLENDPS };
+            self.assembler.op3_immediate(blend, width, accumulator, accumulator, combined, 1);
+        }
+        Ok(())
+    }
+
+    /// `dest = accumulator combined with operand`; `dest` is not `operand`.
+    fn combine(
+        &mut self,
+        op: CombineOp,
+        dtype: DType,
+        dest: u8,
+        accumulator: u8,
+        operand: u8,
+    ) -> Result<(), Unsupported> {
+        let binary = op.binary();
+        if matches!(binary, BinaryOp::Min | BinaryOp::Max) && dtype.is_float() {
+            // The operand first: what is known of it early is off the accumulator's chain.
+            self.binary_registers(binary, dtype, dest, operand, Operand::Vector(accumulator))
+        } else {
+            self.binary_registers(binary, dtype, dest, accumulator, Operand::Vector(operand))
+        }
+    }
+
+    /// Folds the accumulators and writes each result to its slot, in every lane.
+    pub(super) fn end_reductions(
+        &mut self,
+        reductions: &[(Value, CombineOp)],
+        accumulators: &Accumulators,
+    ) -> Result<(), Unsupported> {
+        self.begin_body();
+        for (&(value, op), (_, registers)) in reductions.iter().zip(&accumulators.registers) {
+            let dtype = self.dtype(value);
+            let width = self.width(dtype);
+            let total = registers[0];
+            let mut step = 1;
+            while step < registers.len() {
+                for pair in (0..registers.len()).step_by(2 * step) {
+                    if pair + step < registers.len() {
+                        let into = registers[pair];
+                        self.fold(op, dtype, into, registers[pair + step])?;
+                    }
+                }
+                step *= 2;
+            }
+            if width == Width::Z {
+                let part = self.temporary()?;
+                self.assembler.extract_half(part, total);
+                self.fold(op, dtype, total, part)?;
+            }
+            if width >= Width::Y {
+                let part = self.temporary()?;
+                self.assembler.extract(Width::Y, part, total, 1);
+                self.fold(op, dtype, total, part)?;
+            }
+            let swaps: &[u32] = if lane_size(dtype) == 8 { &[0x4e] } else { &[0x4e, 0xb1] };
+            for &swap in swaps {
+                let part = self.temporary()?;
+                self.assembler.op2_immediate(SHUFD, Width::X, part, total, swap);
+                self.fold(op, dtype, total, part)?;
+            }
+            let broadcast = if lane_size(dtype) == 8 { BROADCASTQ } else { BROADCASTD };
+            let lowest = (Width::X, Operand::Vector(total));
+            self.assembler.convert(broadcast, width, (width, total), lowest, Masking::None);
+            if let Storage::Slot(slot) = self.schedule.storage[value as usize] {
+                let memory = Memory::at(ARGUMENTS, self.layout.slot(slot));
+                self.assembler.store(STOREUPS, width, memory, total, Masking::None);
+            }
+        }
+        Ok(())
+    }
+
+    /// Combines a part into an accumulator, and frees the registers this took.
+    fn fold(&mut self, op: CombineOp, dtype: DType, into: u8, part: u8) -> Result<(), Unsupported> {
+        self.combine(op, dtype, into, into, part)?;
+        self.vectors.end_instruction();
+        Ok(())
+    }
+}

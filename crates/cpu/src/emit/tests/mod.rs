@@ -1,0 +1,300 @@
+//! Emitted code against the evaluator of kernels, on every instruction set this machine has.
+
+mod elementwise;
+mod layouts;
+mod reductions;
+mod speed;
+
+use super::{Isa, Unsupported, compile};
+use crate::call::{Call, Part, Scratch};
+use inflight_ir::elementwise::{BinaryOp, CombineOp, CompareOp, UnaryOp};
+use inflight_ir::kernel::{
+    Access, AccessId, AccessShape, Instruction, Kernel, Kind, LaunchShape, Param, Stride, Value,
+    VectorAxis, evaluate, expand, verify,
+};
+use inflight_ir::{DType, Scalar};
+
+/// A kernel and its launch, being put together.
+pub(super) struct Builder {
+    pub(super) kernel: Kernel,
+    pub(super) shape: LaunchShape,
+}
+
+impl Builder {
+    pub(super) fn new(grid: &[usize], reduce: &[usize], vector: (VectorAxis, usize)) -> Builder {
+        let extents = grid.iter().chain(reduce).copied().chain([vector.1]).collect();
+        Builder {
+            kernel: Kernel {
+                params: Vec::new(),
+                scalars: Vec::new(),
+                accesses: Vec::new(),
+                grid_rank: grid.len(),
+                reduce_rank: reduce.len(),
+                vector: vector.0,
+                body: Vec::new(),
+            },
+            shape: LaunchShape { extents, accesses: Vec::new() },
+        }
+    }
+
+    /// A domain of one parallel axis.
+    pub(super) fn flat(count: usize) -> Builder {
+        Builder::new(&[], &[], (VectorAxis::Parallel, count))
+    }
+
+    pub(super) fn push(&mut self, kind: Kind, dtype: DType) -> Value {
+        self.kernel.body.push(Instruction { kind, dtype });
+        self.kernel.body.len() as Value - 1
+    }
+
+    fn access(&mut self, param: Option<u32>, offset: isize, strides: &[isize]) -> AccessId {
+        let (grid, reduce) = (self.kernel.grid_rank, self.kernel.reduce_rank);
+        let vector = match strides.last() {
+            Some(0) => Stride::Zero,
+            Some(1) => Stride::One,
+            _ => Stride::Any,
+        };
+        let reduces = strides[grid..grid + reduce].iter().any(|&stride| stride != 0);
+        self.kernel.accesses.push(Access { param, reduce: reduces, vector });
+        let strides = strides.iter().copied().collect();
+        self.shape.accesses.push(AccessShape { offset, strides, index_stride: 0 });
+        self.kernel.accesses.len() as AccessId - 1
+    }
+
+    pub(super) fn param(&mut self, dtype: DType, writes: bool) -> u32 {
+        self.kernel.params.push(Param { dtype, writes });
+        self.kernel.params.len() as u32 - 1
+    }
+
+    /// A load from a buffer of its own.
+    pub(super) fn load(&mut self, dtype: DType, offset: isize, strides: &[isize]) -> Value {
+        self.load_masked(dtype, offset, strides, None)
+    }
+
+    pub(super) fn load_masked(
+        &mut self,
+        dtype: DType,
+        offset: isize,
+        strides: &[isize],
+        mask: Option<Value>,
+    ) -> Value {
+        let param = self.param(dtype, false);
+        let access = self.access(Some(param), offset, strides);
+        self.push(Kind::Load { access, index: None, mask }, dtype)
+    }
+
+    /// A store to a buffer of its own.
+    pub(super) fn store(&mut self, value: Value, offset: isize, strides: &[isize]) {
+        self.store_masked(value, offset, strides, None);
+    }
+
+    pub(super) fn store_masked(
+        &mut self,
+        value: Value,
+        offset: isize,
+        strides: &[isize],
+        mask: Option<Value>,
+    ) {
+        let dtype = self.kernel.body[value as usize].dtype;
+        let param = self.param(dtype, true);
+        let access = self.access(Some(param), offset, strides);
+        self.push(Kind::Store { access, value, index: None, mask, combine: None }, dtype);
+    }
+
+    pub(super) fn position(&mut self, dtype: DType, offset: isize, strides: &[isize]) -> Value {
+        let access = self.access(None, offset, strides);
+        self.push(Kind::Position(access), dtype)
+    }
+
+    pub(super) fn constant(&mut self, scalar: impl Into<Scalar>) -> Value {
+        let scalar = scalar.into();
+        self.push(Kind::Constant(scalar), scalar.dtype())
+    }
+
+    pub(super) fn dtype(&self, value: Value) -> DType {
+        self.kernel.body[value as usize].dtype
+    }
+
+    pub(super) fn unary(&mut self, op: UnaryOp, a: Value) -> Value {
+        let dtype = match op {
+            UnaryOp::IsNan | UnaryOp::IsFinite => DType::Bool,
+            _ => self.dtype(a),
+        };
+        self.push(Kind::Unary(op, a), dtype)
+    }
+
+    pub(super) fn binary(&mut self, op: BinaryOp, a: Value, b: Value) -> Value {
+        self.push(Kind::Binary(op, a, b), self.dtype(a))
+    }
+
+    pub(super) fn compare(&mut self, op: CompareOp, a: Value, b: Value) -> Value {
+        self.push(Kind::Compare(op, a, b), DType::Bool)
+    }
+
+    pub(super) fn select(&mut self, mask: Value, a: Value, b: Value) -> Value {
+        self.push(Kind::Select(mask, a, b), self.dtype(a))
+    }
+
+    pub(super) fn cast(&mut self, a: Value, dtype: DType) -> Value {
+        self.push(Kind::Cast(a), dtype)
+    }
+
+    pub(super) fn reduce(&mut self, op: CombineOp, a: Value) -> Value {
+        self.push(Kind::Reduce(op, a), self.dtype(a))
+    }
+
+    /// Buffers long enough for the maps, with a margin, of values that are hard on arithmetic.
+    pub(super) fn buffers(&self, seed: u64) -> Vec<Vec<u8>> {
+        let mut random = Random(seed | 1);
+        let lengths = self.kernel.params.iter().enumerate().map(|(param, _)| {
+            let accesses = self.kernel.accesses.iter().zip(&self.shape.accesses);
+            let of_param = accesses.filter(|(access, _)| access.param == Some(param as u32));
+            let last = of_param.map(|(_, shape)| {
+                let steps = shape.strides.iter().zip(&self.shape.extents);
+                let far = steps
+                    .map(|(&stride, &extent)| stride.max(0) * extent.saturating_sub(1) as isize);
+                shape.offset + far.sum::<isize>()
+            });
+            last.max().unwrap_or(0) as usize + 1
+        });
+        let fill = |(length, param): (usize, &Param)| {
+            let mut bytes = Vec::new();
+            for _ in 0..length + MARGIN {
+                let scalar = random.scalar(param.dtype);
+                bytes.extend(&scalar.to_bytes()[..param.dtype.size()]);
+            }
+            bytes
+        };
+        lengths.zip(&self.kernel.params).map(fill).collect()
+    }
+
+    /// Runs the kernel both ways and compares every byte it may write, and the margins around.
+    pub(super) fn check(&self, tolerance: f64) {
+        self.check_parts(tolerance, &[], &[whole(&self.shape, self.kernel.grid_rank)]);
+    }
+
+    /// Whether an instruction set has code for this kernel.
+    pub(super) fn compiles(&self, isa: Isa) -> Result<(), Unsupported> {
+        compile(&self.kernel, isa).map(|_| ())
+    }
+
+    pub(super) fn check_parts(&self, tolerance: f64, scalars: &[Scalar], parts: &[Part]) {
+        for isa in [Isa::Avx512, Isa::Avx2] {
+            if isa.is_present() {
+                self.check_on(isa, tolerance, scalars, parts).unwrap_or_else(|error| {
+                    panic!("{error} ({isa:?})\n{:#?}", self.kernel);
+                });
+            }
+        }
+    }
+
+    /// Runs on one instruction set, if there is code for it.
+    pub(super) fn check_on(
+        &self,
+        isa: Isa,
+        tolerance: f64,
+        scalars: &[Scalar],
+        parts: &[Part],
+    ) -> Result<(), Unsupported> {
+        verify(&self.kernel).unwrap_or_else(|error| panic!("{error}\n{:?}", self.kernel));
+        let expanded = expand(&self.kernel);
+        let code = compile(&self.kernel, isa)?;
+        let before = self.buffers(1);
+        let mut expected = before.clone();
+        evaluate(&expanded, &self.shape, &mut expected, scalars);
+        let mut found = before;
+        let pointers: Vec<*mut u8> = found.iter_mut().map(|buffer| buffer.as_mut_ptr()).collect();
+        let call = Call { buffers: &pointers, scalars, shape: &self.shape };
+        let mut scratch = Scratch::default();
+        for part in parts {
+            // SAFETY: the buffers are as long as the maps reach, and the instruction set is present.
+            unsafe { code.run(&call, part, &mut scratch) };
+        }
+        for (param, (expected, found)) in expected.iter().zip(&found).enumerate() {
+            let dtype = self.kernel.params[param].dtype;
+            let elements =
+                expected.chunks_exact(dtype.size()).zip(found.chunks_exact(dtype.size()));
+            for (index, (expected, found)) in elements.enumerate() {
+                let expected = Scalar::from_bytes(dtype, expected);
+                let found = Scalar::from_bytes(dtype, found);
+                assert!(
+                    is_close(expected, found, tolerance),
+                    "{isa:?}: p{param}[{index}] is {found:?}, expected {expected:?}, in {:?} of\n{:#?}\n{:#?}",
+                    self.shape.extents,
+                    self.kernel,
+                    schedule_text(&expanded),
+                );
+            }
+        }
+        Ok(())
+    }
+}
+
+fn schedule_text(kernel: &Kernel) -> String {
+    format!("{:?}", inflight_ir::kernel::schedule(kernel).passes)
+}
+
+/// Elements around every buffer that must stay as they are.
+const MARGIN: usize = 80;
+
+/// The whole of a launch.
+pub(super) fn whole(shape: &LaunchShape, grid_rank: usize) -> Part {
+    let grid = shape.extents[..grid_rank].iter().product();
+    Part { grid: 0..grid, vector: 0..*shape.extents.last().expect("a vector axis") }
+}
+
+/// Equal, both NaN, or for floats within a part of the larger one.
+fn is_close(expected: Scalar, found: Scalar, tolerance: f64) -> bool {
+    if expected == found {
+        return true;
+    }
+    if !expected.dtype().is_float() {
+        return false;
+    }
+    let (expected, found) = (expected.to_f64(), found.to_f64());
+    if expected.is_nan() || found.is_nan() {
+        return expected.is_nan() && found.is_nan();
+    }
+    expected == found || (expected - found).abs() <= tolerance * expected.abs().max(1.0)
+}
+
+/// A small generator, so that a failure is the same each time.
+pub(super) struct Random(u64);
+
+impl Random {
+    pub(super) fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    /// A value of any dtype: often small, sometimes at the edges.
+    fn scalar(&mut self, dtype: DType) -> Scalar {
+        let bits = self.next();
+        let choice = self.next() % 16;
+        if dtype == DType::Bool {
+            return (bits & 1 == 1).into();
+        }
+        if dtype.is_integer() {
+            return match choice {
+                0 => Scalar::lowest(dtype),
+                1 => Scalar::highest(dtype),
+                2..8 => ((bits % 41) as i64 - 20).into_scalar(dtype),
+                _ => Scalar::from_bits(dtype, [bits, 0]),
+            };
+        }
+        ((bits % 4096) as f64 / 512.0 - 4.0).into_scalar(dtype)
+    }
+}
+
+/// Conversion of plain numbers to a dtype.
+pub(super) trait IntoScalar {
+    fn into_scalar(self, dtype: DType) -> Scalar;
+}
+
+impl<T: Into<Scalar>> IntoScalar for T {
+    fn into_scalar(self, dtype: DType) -> Scalar {
+        self.into().cast(dtype)
+    }
+}

@@ -1,0 +1,263 @@
+//! How a launch is cut into parts, and the parts run.
+
+use crate::call::{Call, Part, Scratch};
+use crate::device::Path;
+use crate::workers::Workers;
+use crate::{block, emit};
+use inflight_ir::Scalar;
+use inflight_ir::kernel::{Kernel, Kind, LaunchShape, VectorAxis};
+use std::cell::RefCell;
+use std::ops::Range;
+
+/// A launch of less work than this runs on one thread: handing a part to another costs as much. About
+/// 16 Ki elements of `a + b`.
+const SERIAL: usize = 64 << 10;
+
+/// No part is smaller than this, unless it is the last.
+const MIN_PART: usize = SERIAL / 4;
+
+/// Parts for each thread, so that one that is held up does not hold up the launch.
+const PARTS_PER_THREAD: usize = 4;
+
+/// Parts of the vector axis begin at multiples of this, so that two never write to one cache line.
+const VECTOR_STEP: usize = 64;
+
+thread_local! {
+    static SCRATCH: RefCell<Scratch> = RefCell::new(Scratch::default());
+}
+
+/// A kernel that is ready to run, and what its launches need to know of it.
+pub struct CompiledKernel {
+    code: Compiled,
+    /// The work for one point of the domain, in instructions.
+    cost: usize,
+    grid_rank: usize,
+    /// Whether the points of the vector axis may be given to different threads.
+    splits_vector: bool,
+}
+
+/// The two ways to run a kernel.
+enum Compiled {
+    /// Machine code.
+    Native(emit::Code),
+    /// The block interpreter.
+    Block(block::Program),
+}
+
+/// Makes a kernel ready to run: as machine code where that is possible, for the block interpreter
+/// otherwise.
+pub fn compile(kernel: &Kernel, path: Path) -> CompiledKernel {
+    let native = path.isa().and_then(|isa| emit::compile(kernel, isa).ok());
+    let code = match native {
+        Some(code) => Compiled::Native(code),
+        None => Compiled::Block(block::Program::new(kernel)),
+    };
+    CompiledKernel {
+        code,
+        cost: cost(kernel),
+        grid_rank: kernel.grid_rank,
+        splits_vector: splits_vector(kernel),
+    }
+}
+
+/// Runs a kernel on all the points of a launch. Returns the message of a panic, if there was one.
+///
+/// # Safety
+/// The buffers must be those the kernel was written for: at every address that the shape's maps lead to
+/// there must be an element, which no one else writes meanwhile, or, if the kernel does, accesses.
+pub unsafe fn run(
+    workers: &Workers,
+    compiled: &CompiledKernel,
+    buffers: &[*mut u8],
+    scalars: &[Scalar],
+    shape: &LaunchShape,
+) -> Result<(), String> {
+    let call = SharedCall(Call { buffers, scalars, shape });
+    let cut = Cut::new(compiled, shape, workers.width());
+    workers.parallel_for(cut.parts(), &|index| {
+        let part = cut.part(index);
+        SCRATCH.with_borrow_mut(|scratch| {
+            // SAFETY: promised by the caller; the parts of a launch are independent of each other.
+            unsafe { compiled.code.run(call.get(), &part, scratch) }
+        });
+    })
+}
+
+impl Compiled {
+    /// # Safety
+    /// As for [`run`]; other threads may run other parts of the same call.
+    unsafe fn run(&self, call: &Call, part: &Part, scratch: &mut Scratch) {
+        // SAFETY: promised by the caller.
+        unsafe {
+            match self {
+                Compiled::Native(code) => code.run(call, part, scratch),
+                Compiled::Block(program) => program.run(call, part, scratch),
+            }
+        }
+    }
+}
+
+/// A call whose parts run on several threads.
+struct SharedCall<'a>(Call<'a>);
+
+// SAFETY: the call is only read; what is at its addresses is, by the contract of `run`, for this launch
+// to use, from any thread.
+unsafe impl Sync for SharedCall<'_> {}
+
+impl<'a> SharedCall<'a> {
+    fn get(&self) -> &Call<'a> {
+        &self.0
+    }
+}
+
+/// How a launch is divided: into ranges of the grid times ranges of the vector axis, equal but for the
+/// last.
+#[derive(Debug)]
+struct Cut {
+    grid: Ranges,
+    vector: Ranges,
+}
+
+/// The numbers below `extent`, in ranges of `step`.
+#[derive(Debug)]
+struct Ranges {
+    extent: usize,
+    step: usize,
+}
+
+impl Cut {
+    fn new(compiled: &CompiledKernel, shape: &LaunchShape, threads: usize) -> Cut {
+        let (grid_extents, tile_extents) = shape.extents.split_at(compiled.grid_rank);
+        let programs: usize = grid_extents.iter().product();
+        let tile: usize = tile_extents.iter().product();
+        let lanes = tile_extents.last().copied().unwrap_or(1);
+        let (mut grid, mut vector) = (Ranges::whole(programs), Ranges::whole(lanes));
+
+        // A program with an empty tile still stores what its reductions are of nothing.
+        let work = programs.saturating_mul(tile.max(1)).saturating_mul(compiled.cost);
+        if threads > 1 && work >= SERIAL {
+            let parts = (threads * PARTS_PER_THREAD).min(work / MIN_PART).max(1);
+            grid.step = programs.div_ceil(parts).max(1);
+            if compiled.splits_vector && programs < parts {
+                let step = lanes.max(1).div_ceil(parts.div_ceil(programs));
+                vector.step = step.next_multiple_of(VECTOR_STEP);
+            }
+        }
+        Cut { grid, vector }
+    }
+
+    fn parts(&self) -> usize {
+        self.grid.count() * self.vector.count()
+    }
+
+    fn part(&self, index: usize) -> Part {
+        let ranges = self.vector.count();
+        Part { grid: self.grid.range(index / ranges), vector: self.vector.range(index % ranges) }
+    }
+}
+
+impl Ranges {
+    fn whole(extent: usize) -> Ranges {
+        Ranges { extent, step: extent.max(1) }
+    }
+
+    /// At least one, unless there is nothing at all: an empty vector axis is one empty range.
+    fn count(&self) -> usize {
+        self.extent.div_ceil(self.step).max(1)
+    }
+
+    fn range(&self, index: usize) -> Range<usize> {
+        index * self.step..((index + 1) * self.step).min(self.extent)
+    }
+}
+
+/// The work of a kernel for each point, in simple vector instructions.
+fn cost(kernel: &Kernel) -> usize {
+    let cost = |kind: &Kind| match kind {
+        Kind::Constant(_) | Kind::Scalar(_) | Kind::Bitcast(_) => 0,
+        Kind::Unary(..) => 4,
+        Kind::Load { index: Some(_), .. } | Kind::Store { index: Some(_), .. } => 4,
+        _ => 1,
+    };
+    kernel.body.iter().map(|instruction| cost(&instruction.kind)).sum::<usize>().max(1)
+}
+
+/// Whether a kernel's vector axis may be divided: its points are independent, and none stores to a place
+/// that another's index or combination may lead to as well.
+fn splits_vector(kernel: &Kernel) -> bool {
+    let meets = |kind: &Kind| match *kind {
+        Kind::Store { index, combine, .. } => index.is_some() || combine.is_some(),
+        _ => false,
+    };
+    kernel.vector == VectorAxis::Parallel && !kernel.body.iter().any(|i| meets(&i.kind))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cut(extents: &[usize], grid_rank: usize, splits_vector: bool, threads: usize) -> Vec<Part> {
+        let kernel = Kernel {
+            params: vec![],
+            scalars: vec![],
+            accesses: vec![],
+            grid_rank,
+            reduce_rank: extents.len() - grid_rank - 1,
+            vector: VectorAxis::Parallel,
+            body: vec![],
+        };
+        let code = Compiled::Block(block::Program::new(&kernel));
+        let compiled = CompiledKernel { code, cost: 4, grid_rank, splits_vector };
+        let shape = LaunchShape { extents: extents.into(), accesses: vec![] };
+        let cut = Cut::new(&compiled, &shape, threads);
+        (0..cut.parts()).map(|index| cut.part(index)).collect()
+    }
+
+    /// Every program at every point of the vector axis is in exactly one part.
+    fn assert_covers(parts: &[Part], programs: usize, lanes: usize) {
+        let mut seen = vec![0u8; programs * lanes];
+        for part in parts {
+            for program in part.grid.clone() {
+                for lane in part.vector.clone() {
+                    seen[program * lanes + lane] += 1;
+                }
+            }
+        }
+        assert!(seen.iter().all(|&count| count == 1), "{parts:?}");
+    }
+
+    #[test]
+    fn parts_cover_every_point_once() {
+        for programs in [1, 2, 3, 7, 64, 1000] {
+            for lanes in [1, 63, 64, 65, 1000, 70_000] {
+                if programs * lanes > 5_000_000 {
+                    continue;
+                }
+                for splits in [false, true] {
+                    for threads in [1, 2, 3, 16] {
+                        let parts = cut(&[programs, lanes], 1, splits, threads);
+                        assert_covers(&parts, programs, lanes);
+                        assert!(splits || parts.iter().all(|part| part.vector == (0..lanes)));
+                        assert!(parts.iter().all(|part| part.vector.start % VECTOR_STEP == 0));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn small_launches_are_one_part_and_large_ones_a_few_for_each_thread() {
+        assert_eq!(cut(&[100, 100], 1, true, 8).len(), 1);
+        assert_eq!(cut(&[1 << 20], 0, true, 2).len(), 8);
+        assert_eq!(cut(&[1 << 10, 1 << 10], 1, false, 2).len(), 8);
+        assert_eq!(cut(&[1 << 20], 0, true, 1).len(), 1);
+        assert_eq!(cut(&[1 << 20], 0, false, 2).len(), 1);
+    }
+
+    #[test]
+    fn an_empty_reduction_still_runs_its_programs() {
+        let parts = cut(&[5, 0, 3], 1, true, 2);
+        assert_eq!(parts, [Part { grid: 0..5, vector: 0..3 }]);
+        assert_eq!(cut(&[0, 3], 1, true, 2), [Part { grid: 0..0, vector: 0..3 }]);
+    }
+}

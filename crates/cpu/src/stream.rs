@@ -1,0 +1,253 @@
+//! Streams: queues of commands, each run in order by whichever thread is free.
+
+use crate::contract::contract;
+use crate::launch::{self, CompiledKernel};
+use crate::workers::Workers;
+use inflight_backend::sync::{Mutex, MutexGuard};
+use inflight_backend::{
+    Buffer, Command, Contract, Event, Fault, FaultKind, Label, Launch, Pool, ReadCallback, Stream,
+};
+use smallvec::SmallVec;
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+/// After this many commands a stream lets others have its thread, if there are any that wait for one.
+const TURN: usize = 32;
+
+/// A handle of a stream. What is queued when it is dropped still runs.
+pub struct CpuStream {
+    core: Arc<Core>,
+}
+
+/// The stream itself, held by its handle and by whoever runs it or will.
+struct Core {
+    workers: Arc<Workers>,
+    pool: Arc<Pool>,
+    queue: Mutex<Queue>,
+}
+
+struct Queue {
+    commands: VecDeque<Command>,
+    phase: Phase,
+}
+
+/// Who sees to a stream's commands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Nobody, until the next `flush` or `assist`.
+    Idle,
+    /// A task among the workers' that has not begun. An assisting thread may begin before it.
+    Scheduled,
+    /// A thread that runs them. It leaves this phase under the lock under which it sees that it stops.
+    Running,
+    /// A callback at an event that the stream waits for. The callback holds the stream, and the stream
+    /// does not hold the event: if nobody is left who could signal it, all of it is dropped.
+    Blocked,
+}
+
+impl CpuStream {
+    /// A stream with nothing in it.
+    pub fn new(workers: Arc<Workers>, pool: Arc<Pool>) -> CpuStream {
+        let queue = Mutex::new(Queue { commands: VecDeque::new(), phase: Phase::Idle });
+        CpuStream { core: Arc::new(Core { workers, pool, queue }) }
+    }
+}
+
+impl Stream for CpuStream {
+    fn enqueue(&self, command: Command) {
+        self.core.queue.lock().commands.push_back(command);
+    }
+
+    fn flush(&self) {
+        let queue = self.core.queue.lock();
+        if queue.phase == Phase::Idle && !queue.commands.is_empty() {
+            self.core.schedule(queue);
+        }
+    }
+
+    fn assist(&self, event: &Event) {
+        if self.core.begin_assisting() {
+            self.core.run(|_| event.is_reached());
+        }
+    }
+}
+
+impl Drop for CpuStream {
+    fn drop(&mut self) {
+        self.flush();
+    }
+}
+
+impl Core {
+    /// Hands the stream to the workers.
+    fn schedule(self: &Arc<Core>, mut queue: MutexGuard<'_, Queue>) {
+        queue.phase = Phase::Scheduled;
+        drop(queue);
+        let core = self.clone();
+        self.workers.spawn(Box::new(move || core.take_turn()));
+    }
+
+    /// What the workers run.
+    fn take_turn(self: &Arc<Core>) {
+        {
+            let mut queue = self.queue.lock();
+            // An assisting thread may have begun, and even ended, in the meantime.
+            if queue.phase != Phase::Scheduled {
+                return;
+            }
+            queue.phase = Phase::Running;
+        }
+        self.run(|commands| commands >= TURN && self.workers.are_behind());
+    }
+
+    /// Makes this thread the one that runs the stream, if nobody does and something can be done.
+    fn begin_assisting(&self) -> bool {
+        let mut queue = self.queue.lock();
+        let free =
+            matches!(queue.phase, Phase::Idle | Phase::Scheduled) && !queue.commands.is_empty();
+        if free {
+            queue.phase = Phase::Running;
+        }
+        free
+    }
+
+    /// Runs commands on this thread, which is the one of [`Phase::Running`], until there are none, one has
+    /// to wait, or `done`, told how many have run, says so. Then sees to it that what is left will run.
+    fn run(self: &Arc<Core>, done: impl Fn(usize) -> bool) {
+        for commands in 0.. {
+            if done(commands) {
+                return self.hand_on();
+            }
+            let mut queue = self.queue.lock();
+            let command = match queue.commands.pop_front() {
+                None => {
+                    queue.phase = Phase::Idle;
+                    return;
+                }
+                Some(Command::Wait(event)) => {
+                    if event.is_reached() {
+                        continue;
+                    }
+                    queue.phase = Phase::Blocked;
+                    drop(queue);
+                    let core = self.clone();
+                    event.on_reached(Box::new(move || core.hand_on()));
+                    return;
+                }
+                Some(command) => command,
+            };
+            drop(queue);
+            // Also what a command owns may panic when it is dropped. The stream goes on.
+            let _ = catch_unwind(AssertUnwindSafe(|| self.execute(command)));
+        }
+    }
+
+    /// Called by the one who has the stream in its hands, a thread or an event's callback, and lets go.
+    fn hand_on(self: &Arc<Core>) {
+        let mut queue = self.queue.lock();
+        if queue.commands.is_empty() {
+            queue.phase = Phase::Idle;
+        } else {
+            self.schedule(queue);
+        }
+    }
+
+    fn execute(&self, command: Command) {
+        match command {
+            Command::Launch(launch) => self.launch(&launch),
+            Command::Contract(contract) => self.contract(&contract),
+            Command::Read { source, callback } => read(&source, callback),
+            Command::Signal(event) => event.signal(),
+            // Handled by `run`, which can stop.
+            Command::Wait(_) => {}
+        }
+    }
+
+    fn launch(&self, launch: &Launch) {
+        let written = || {
+            let params = launch.kernel.params.iter().zip(&launch.buffers);
+            params.filter(|(param, _)| param.writes).map(|(_, buffer)| buffer)
+        };
+        let result = (|| {
+            let compiled = launch.compiled.downcast_ref::<CompiledKernel>().ok_or_else(|| {
+                let message = "a kernel that another backend compiled";
+                labelled(FaultKind::Unsupported(message.into()), &launch.label)
+            })?;
+            let mut addresses = SmallVec::<[*mut u8; 6]>::new();
+            check(launch.buffers.iter())?;
+            for (param, buffer) in launch.kernel.params.iter().zip(&launch.buffers) {
+                addresses.push(self.address(buffer, param.writes, &launch.label)?);
+            }
+            // SAFETY: the addresses are those of the launch's buffers, which it keeps alive, and whose
+            // sizes the planner derived from the same shapes. The stream's order, and events between
+            // streams, keep every other command off what is written.
+            let run = unsafe {
+                launch::run(&self.workers, compiled, &addresses, &launch.scalars, &launch.shape)
+            };
+            run.map_err(|message| labelled(FaultKind::Panicked(message), &launch.label))
+        })();
+        if let Err(fault) = result {
+            written().for_each(|buffer| buffer.fail(fault.clone()));
+        }
+    }
+
+    fn contract(&self, command: &Contract) {
+        let label = &command.label;
+        let result = (|| {
+            check([&command.a.buffer, &command.b.buffer, &command.c.buffer].into_iter())?;
+            let a = self.address(&command.a.buffer, false, label)?;
+            let b = self.address(&command.b.buffer, false, label)?;
+            let c = self.address(&command.c.buffer, true, label)?;
+            // SAFETY: as for a launch.
+            let run = unsafe { contract(&self.workers, command, a, b, c) };
+            run.map_err(|message| labelled(FaultKind::Panicked(message), label))
+        })();
+        if let Err(fault) = result {
+            command.c.buffer.fail(fault);
+        }
+    }
+
+    /// The address of an operand; if it is written and has no memory yet, it gets it now.
+    fn address(&self, buffer: &Buffer, writes: bool, label: &Label) -> Result<*mut u8, Fault> {
+        if writes && buffer.memory().is_none() {
+            let memory = self.pool.allocate(buffer.bytes());
+            let memory = memory.map_err(|fault| labelled(fault.kind, label))?;
+            // If another stream was faster, its memory is as good.
+            let _ = buffer.provide(memory);
+        }
+        let memory = buffer.readable().map_err(|fault| with_label(fault, label))?;
+        Ok(memory.ptr())
+    }
+}
+
+/// The first fault among a command's operands. One that is to be written may have failed as well: an
+/// earlier command wrote another part of it.
+fn check<'a>(mut buffers: impl Iterator<Item = &'a Arc<Buffer>>) -> Result<(), Fault> {
+    match buffers.find_map(|buffer| buffer.fault()) {
+        Some(fault) => Err(fault.clone()),
+        None => Ok(()),
+    }
+}
+
+fn labelled(kind: FaultKind, label: &Label) -> Fault {
+    Fault { kind, label: Some(label.clone()) }
+}
+
+/// The fault, with this label if it has none of its own.
+fn with_label(fault: Fault, label: &Label) -> Fault {
+    Fault { label: fault.label.or_else(|| Some(label.clone())), ..fault }
+}
+
+fn read(source: &Buffer, callback: ReadCallback) {
+    match source.readable() {
+        Ok(memory) => {
+            // SAFETY: the memory has this many bytes. The commands that write them are done, by the
+            // stream's order and the events it waited for, and none that overwrites them runs before
+            // this one is done. Every command writes all it was meant to write.
+            let bytes = unsafe { std::slice::from_raw_parts(memory.ptr(), source.bytes()) };
+            callback(Ok(bytes));
+        }
+        Err(fault) => callback(Err(fault)),
+    }
+}

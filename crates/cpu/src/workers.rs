@@ -1,0 +1,382 @@
+//! The threads of the device.
+//!
+//! They do two things: run *tasks*, which drain streams, and help with *loops*, whose chunks are
+//! independent of each other. Whoever starts a loop takes part in it, so a loop never depends on anybody
+//! being free, and loops may be started from several threads and inside each other. Tasks come first: two
+//! streams that both have work run side by side, each on a thread of its own, and only threads that are
+//! left over help.
+
+use inflight_backend::sync::atomic::{AtomicUsize, Ordering};
+use inflight_backend::sync::thread::{self, JoinHandle, Thread, ThreadId};
+use inflight_backend::sync::{Condvar, MODEL_CHECKED, Mutex, MutexGuard, hint};
+use std::any::Any;
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How long a thread looks out for work, or for the end of a loop, before it sleeps. Waking a thread up
+/// takes about as long.
+const LOOKOUT: Duration = Duration::from_micros(4);
+
+type Task = Box<dyn FnOnce() + Send>;
+
+/// The threads of a device.
+pub struct Workers {
+    shared: Arc<Shared>,
+    threads: Vec<JoinHandle<()>>,
+    ids: Vec<ThreadId>,
+}
+
+struct Shared {
+    /// The most threads that work on one loop, the one that started it included.
+    width: usize,
+    state: Mutex<State>,
+    /// Notified, for those who sleep, when there is work or the end.
+    work: Condvar,
+    /// Ascends with each task and each loop, for those who look out for work without the lock.
+    arrivals: AtomicUsize,
+    /// The length of `state.tasks`, for those who want to know without the lock.
+    waiting: AtomicUsize,
+}
+
+#[derive(Default)]
+struct State {
+    tasks: VecDeque<Task>,
+    /// Loops that may have chunks nobody has taken. A loop is in here exactly as long as a thread may
+    /// begin to help with it.
+    loops: Vec<Arc<Loop>>,
+    /// Threads in `Condvar::wait`.
+    sleeping: usize,
+    /// Threads that look for work without the lock, and will look with the lock before they sleep.
+    watching: usize,
+    ending: bool,
+}
+
+impl Workers {
+    /// Starts this many threads, at least one.
+    pub fn start(threads: usize) -> std::io::Result<Workers> {
+        let width = threads.max(1);
+        let shared = Arc::new(Shared {
+            width,
+            state: Mutex::new(State::default()),
+            work: Condvar::new(),
+            arrivals: AtomicUsize::new(0),
+            waiting: AtomicUsize::new(0),
+        });
+        let mut workers = Workers { shared, threads: Vec::new(), ids: Vec::new() };
+        for i in 0..width {
+            let shared = workers.shared.clone();
+            let builder = thread::Builder::new().name(format!("inflight-cpu-{i}"));
+            // If one does not start, dropping `workers` ends those that did.
+            let thread = builder.spawn(move || shared.work_until_the_end())?;
+            workers.ids.push(thread.thread().id());
+            workers.threads.push(thread);
+        }
+        Ok(workers)
+    }
+
+    /// The most threads that work on one loop.
+    pub fn width(&self) -> usize {
+        self.shared.width
+    }
+
+    /// Has a thread run the task, after those that came before.
+    pub fn spawn(&self, task: Task) {
+        let mut state = self.shared.state.lock();
+        state.tasks.push_back(task);
+        self.shared.waiting.store(state.tasks.len(), Ordering::Relaxed);
+        self.shared.announce(&state, 1);
+    }
+
+    /// Whether tasks wait for a thread.
+    pub fn are_behind(&self) -> bool {
+        self.shared.waiting.load(Ordering::Relaxed) > 0
+    }
+
+    /// Runs `body` for each chunk below `chunks`, on this thread and those that have nothing else to do,
+    /// and returns when all are done. Subnormal floats are zero meanwhile.
+    ///
+    /// If a chunk panics, those that nobody has begun are skipped and the panic's message is returned.
+    pub fn parallel_for(&self, chunks: usize, body: &(dyn Fn(usize) + Sync)) -> Result<(), String> {
+        // SAFETY: this only forgets how long the body lives. It is used between here and `leave`, which
+        // ends after the last thread has come out of it.
+        let body = unsafe { std::mem::transmute::<Body<'_>, Body<'static>>(body) };
+        let work = Loop {
+            body,
+            chunks,
+            next: AtomicUsize::new(0),
+            helpers: AtomicUsize::new(0),
+            starter: thread::current(),
+            panic: Mutex::new(None),
+        };
+        if chunks <= 1 || self.shared.width == 1 {
+            work.run();
+            return work.result();
+        }
+        let work = Arc::new(work);
+        {
+            let mut state = self.shared.state.lock();
+            state.loops.push(work.clone());
+            self.shared.announce(&state, (chunks - 1).min(self.shared.width - 1));
+        }
+        work.run();
+        self.shared.leave(&work);
+        work.result()
+    }
+}
+
+impl Drop for Workers {
+    fn drop(&mut self) {
+        self.shared.state.lock().ending = true;
+        self.shared.work.notify_all();
+        // The last one to hold the workers may be one of them; it cannot wait for itself.
+        if !self.ids.contains(&thread::current().id()) {
+            for thread in self.threads.drain(..) {
+                // A worker catches every panic of what it runs.
+                let _ = thread.join();
+            }
+        }
+    }
+}
+
+impl Shared {
+    /// Tells threads without work that there is some for `count` of them.
+    fn announce(&self, state: &State, count: usize) {
+        self.arrivals.fetch_add(1, Ordering::Release);
+        for _ in 0..count.saturating_sub(state.watching).min(state.sleeping) {
+            self.work.notify_one();
+        }
+    }
+
+    fn work_until_the_end(&self) {
+        let mut state = self.state.lock();
+        loop {
+            if let Some(task) = state.tasks.pop_front() {
+                self.waiting.store(state.tasks.len(), Ordering::Relaxed);
+                state = self.without_lock(state, || {
+                    // Whoever hands in a task sees to its errors; a panic must not end the thread.
+                    let _ = catch_unwind(AssertUnwindSafe(task));
+                });
+            } else if let Some(work) = state.loops.iter().find(|work| work.wants_help(self.width)) {
+                let work = work.clone();
+                work.helpers.fetch_add(1, Ordering::Relaxed);
+                state = self.without_lock(state, || {
+                    work.run();
+                    work.end_help();
+                });
+            } else if state.ending {
+                return;
+            } else {
+                let seen = self.arrivals.load(Ordering::Relaxed);
+                state.watching += 1;
+                drop(state);
+                let found = look_out(|| self.arrivals.load(Ordering::Acquire) != seen);
+                state = self.state.lock();
+                state.watching -= 1;
+                // Under the lock nothing can arrive between this look and the sleep.
+                if !found && self.arrivals.load(Ordering::Relaxed) == seen && !state.ending {
+                    state.sleeping += 1;
+                    self.work.wait(&mut state);
+                    state.sleeping -= 1;
+                }
+            }
+        }
+    }
+
+    /// Runs `work` with the lock given up. Before, passes on a wake-up: this thread may have been counted
+    /// on, as one that watches, for more than the one thing it takes.
+    fn without_lock<'a>(
+        &'a self,
+        state: MutexGuard<'a, State>,
+        work: impl FnOnce(),
+    ) -> MutexGuard<'a, State> {
+        let more = !state.tasks.is_empty() || state.loops.iter().any(|l| l.wants_help(self.width));
+        if more && state.sleeping > 0 {
+            self.work.notify_one();
+        }
+        drop(state);
+        work();
+        self.state.lock()
+    }
+
+    /// Closes a loop: nobody begins to help any more, and those who do have come out of it.
+    fn leave(&self, work: &Arc<Loop>) {
+        self.state.lock().loops.retain(|open| !Arc::ptr_eq(open, work));
+        if !look_out(|| work.helpers.load(Ordering::Acquire) == 0) {
+            while work.helpers.load(Ordering::Acquire) > 0 {
+                thread::park();
+            }
+        }
+    }
+}
+
+type Body<'a> = &'a (dyn Fn(usize) + Sync);
+
+/// A loop whose chunks are handed out one by one.
+struct Loop {
+    /// Lives until the one who started the loop has left it; not to be called after that.
+    body: Body<'static>,
+    chunks: usize,
+    /// The first chunk nobody has taken; `chunks` or more when all are.
+    next: AtomicUsize,
+    /// Threads at work beside the one who started it. Ascends with the state locked and the loop listed.
+    helpers: AtomicUsize,
+    starter: Thread,
+    /// The message of the first panic.
+    panic: Mutex<Option<String>>,
+}
+
+impl Loop {
+    fn wants_help(&self, width: usize) -> bool {
+        self.next.load(Ordering::Relaxed) < self.chunks
+            && self.helpers.load(Ordering::Relaxed) + 1 < width
+    }
+
+    /// Takes chunks until there are none left.
+    fn run(&self) {
+        let _mode = FlushToZero::enter();
+        loop {
+            let chunk = self.next.fetch_add(1, Ordering::Relaxed);
+            if chunk >= self.chunks {
+                return;
+            }
+            if let Err(payload) = catch_unwind(AssertUnwindSafe(|| (self.body)(chunk))) {
+                self.next.store(self.chunks, Ordering::Relaxed);
+                self.panic.lock().get_or_insert(panic_message(&*payload));
+            }
+        }
+    }
+
+    /// Ends what this thread did for the loop: the body is not used after this.
+    fn end_help(&self) {
+        if self.helpers.fetch_sub(1, Ordering::Release) == 1 {
+            self.starter.unpark();
+        }
+    }
+
+    fn result(&self) -> Result<(), String> {
+        self.panic.lock().take().map_or(Ok(()), Err)
+    }
+}
+
+/// Watches for a condition for a few microseconds; says whether it came true.
+fn look_out(condition: impl Fn() -> bool) -> bool {
+    if MODEL_CHECKED {
+        return condition();
+    }
+    let mut start = None;
+    loop {
+        for _ in 0..16 {
+            if condition() {
+                return true;
+            }
+            hint::spin_loop();
+        }
+        if start.get_or_insert_with(Instant::now).elapsed() > LOOKOUT {
+            return false;
+        }
+    }
+}
+
+/// What a panic said.
+pub fn panic_message(payload: &(dyn Any + Send)) -> String {
+    if let Some(message) = payload.downcast_ref::<&str>() {
+        message.to_string()
+    } else if let Some(message) = payload.downcast_ref::<String>() {
+        message.clone()
+    } else {
+        "a panic without a message".to_string()
+    }
+}
+
+/// While this exists, the thread's floating-point unit takes and makes zeros in place of subnormals,
+/// which are slower by two orders of magnitude. Ends by restoring what was before.
+struct FlushToZero {
+    before: FloatControl,
+}
+
+impl FlushToZero {
+    fn enter() -> FlushToZero {
+        let before = float_control::read();
+        float_control::write(before | float_control::FLUSH);
+        FlushToZero { before }
+    }
+}
+
+impl Drop for FlushToZero {
+    fn drop(&mut self) {
+        float_control::write(self.before);
+    }
+}
+
+use float_control::FloatControl;
+
+/// The register that says how floats are computed.
+#[cfg(target_arch = "x86_64")]
+mod float_control {
+    use std::arch::asm;
+
+    pub type FloatControl = u32;
+
+    /// Flush to zero (bit 15), subnormals are zero (bit 6).
+    pub const FLUSH: u32 = 0x8040;
+
+    pub fn read() -> u32 {
+        let mut control = 0u32;
+        // SAFETY: every x86-64 processor has the register; this writes it to the variable.
+        unsafe {
+            asm!("stmxcsr [{}]", in(reg) &raw mut control, options(nostack, preserves_flags))
+        };
+        control
+    }
+
+    pub fn write(control: u32) {
+        // SAFETY: the value is one read before, or that with `FLUSH`; rounding and masks are as they
+        // were, and the only effect is the one that is wanted on subnormals.
+        unsafe {
+            asm!("ldmxcsr [{}]", in(reg) &raw const control, options(nostack, preserves_flags))
+        };
+    }
+}
+
+/// The register that says how floats are computed.
+#[cfg(target_arch = "aarch64")]
+mod float_control {
+    use std::arch::asm;
+
+    pub type FloatControl = u64;
+
+    /// Flush to zero (bit 24).
+    pub const FLUSH: u64 = 1 << 24;
+
+    pub fn read() -> u64 {
+        let control: u64;
+        // SAFETY: every AArch64 processor has the register.
+        unsafe { asm!("mrs {}, fpcr", out(reg) control, options(nostack, nomem, preserves_flags)) };
+        control
+    }
+
+    pub fn write(control: u64) {
+        // SAFETY: the value is one read before, or that with `FLUSH`; rounding is as it was, and the only
+        // effect is the one that is wanted on subnormals.
+        unsafe { asm!("msr fpcr, {}", in(reg) control, options(nostack, nomem, preserves_flags)) };
+    }
+}
+
+/// Subnormals are computed as on any other thread.
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod float_control {
+    pub type FloatControl = u32;
+
+    pub const FLUSH: u32 = 0;
+
+    pub fn read() -> u32 {
+        0
+    }
+
+    pub fn write(_control: u32) {}
+}
+
+#[cfg(test)]
+mod tests;

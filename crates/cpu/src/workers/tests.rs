@@ -1,0 +1,123 @@
+use super::*;
+use std::collections::HashSet;
+use std::sync::atomic::AtomicBool;
+
+#[test]
+fn every_chunk_runs_once_also_in_loops_inside_loops_from_several_threads() {
+    let workers = Workers::start(3).unwrap();
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..20 {
+                    let seen: Vec<_> = (0..17 * 5).map(|_| AtomicUsize::new(0)).collect();
+                    let outer = workers.parallel_for(17, &|i| {
+                        let inner = workers.parallel_for(5, &|j| {
+                            seen[i * 5 + j].fetch_add(1, Ordering::Relaxed);
+                        });
+                        assert_eq!(inner, Ok(()));
+                    });
+                    assert_eq!(outer, Ok(()));
+                    assert!(seen.iter().all(|count| count.load(Ordering::Relaxed) == 1));
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn a_loop_gets_as_many_threads_as_the_device_has_and_no_more() {
+    let workers = Workers::start(3).unwrap();
+    let inside = Mutex::new(HashSet::new());
+    let full = Condvar::new();
+    // Each chunk stays until three threads are inside: fewer would hang, more would be seen.
+    let result = workers.parallel_for(3, &|_| {
+        let mut threads = inside.lock();
+        threads.insert(thread::current().id());
+        full.notify_all();
+        while threads.len() < 3 {
+            full.wait(&mut threads);
+        }
+    });
+    assert_eq!((result, inside.lock().len()), (Ok(()), 3));
+    assert!(inside.lock().contains(&thread::current().id()), "the caller takes part");
+
+    let threads = Mutex::new(HashSet::new());
+    workers
+        .parallel_for(1000, &|_| {
+            threads.lock().insert(thread::current().id());
+        })
+        .unwrap();
+    assert!(threads.lock().len() <= 3);
+}
+
+#[test]
+fn a_panic_is_an_error_and_the_workers_go_on() {
+    let workers = Workers::start(2).unwrap();
+    let result = workers.parallel_for(100, &|i| assert_ne!(i, 7, "the seventh fails"));
+    assert!(result.unwrap_err().contains("the seventh fails"));
+    assert_eq!(workers.parallel_for(1, &|_| panic!("alone")), Err("alone".to_string()));
+    assert_eq!(workers.parallel_for(100, &|_| {}), Ok(()));
+    assert_eq!(workers.parallel_for(0, &|_| unreachable!()), Ok(()));
+}
+
+#[test]
+fn tasks_run_also_when_one_panics_and_before_the_threads_end() {
+    let ran = Arc::new(AtomicUsize::new(0));
+    let workers = Workers::start(2).unwrap();
+    for i in 0..50 {
+        let ran = ran.clone();
+        workers.spawn(Box::new(move || {
+            ran.fetch_add(1, Ordering::Relaxed);
+            assert_ne!(i, 3, "one task fails");
+        }));
+    }
+    drop(workers);
+    assert_eq!(ran.load(Ordering::Relaxed), 50);
+}
+
+#[test]
+fn the_last_handle_may_be_dropped_by_a_worker() {
+    let workers = Arc::new(Workers::start(2).unwrap());
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let (last, dropped) = (workers.clone(), sender);
+    let mine = Arc::new(AtomicBool::new(true));
+    let others = mine.clone();
+    workers.spawn(Box::new(move || {
+        while others.load(Ordering::Acquire) {
+            hint::spin_loop();
+        }
+        drop(last);
+        dropped.send(()).unwrap();
+    }));
+    drop(workers);
+    mine.store(false, Ordering::Release);
+    receiver.recv().unwrap();
+}
+
+#[test]
+fn threads_are_named() {
+    let workers = Workers::start(1).unwrap();
+    let (sender, receiver) = std::sync::mpsc::channel();
+    workers.spawn(Box::new(move || {
+        sender.send(thread::current().name().map(String::from)).unwrap();
+    }));
+    assert_eq!(receiver.recv().unwrap().as_deref(), Some("inflight-cpu-0"));
+}
+
+#[test]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+fn subnormals_are_zero_inside_a_loop_and_nowhere_else() {
+    let halve = || std::hint::black_box(f32::MIN_POSITIVE) / std::hint::black_box(2.0);
+    let workers = Workers::start(2).unwrap();
+    let flushed = AtomicUsize::new(0);
+    workers
+        .parallel_for(50, &|_| {
+            flushed.fetch_add((halve() == 0.0) as usize, Ordering::Relaxed);
+        })
+        .unwrap();
+    assert_eq!(flushed.load(Ordering::Relaxed), 50);
+    assert!(halve() > 0.0, "restored on the calling thread");
+    let (sender, receiver) = std::sync::mpsc::channel();
+    workers.spawn(Box::new(move || sender.send(halve() > 0.0).unwrap()));
+    assert!(receiver.recv().unwrap(), "tasks see numbers as they are");
+}

@@ -1,0 +1,106 @@
+//! What the tests of the device share.
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use inflight_backend::{
+    Backend, Buffer, Command, Contract, ContractOperand, Event, Fault, Label, Memory, Stream,
+    Timeline,
+};
+use inflight_cpu::{CpuBackend, Options};
+use inflight_ir::plan::Work;
+use inflight_ir::{DType, Element};
+use smallvec::smallvec;
+use std::sync::{Arc, mpsc};
+
+/// A device with this many threads.
+pub fn device(threads: usize) -> Arc<CpuBackend> {
+    CpuBackend::new(Options { threads: Some(threads), path: None }).unwrap()
+}
+
+/// A stream and the timeline its signals go to.
+pub struct Queue {
+    pub stream: Arc<dyn Stream>,
+    pub timeline: Arc<Timeline>,
+    last: u64,
+}
+
+impl Queue {
+    pub fn new(backend: &CpuBackend) -> Queue {
+        Queue { stream: backend.stream(), timeline: Timeline::new(), last: 0 }
+    }
+
+    /// Puts a signal at the end of the queue.
+    pub fn signal(&mut self) -> Event {
+        self.last += 1;
+        let event = self.timeline.event(self.last);
+        self.stream.enqueue(Command::Signal(event.clone()));
+        event
+    }
+
+    pub fn wait_for(&self, event: &Event) {
+        self.stream.enqueue(Command::Wait(event.clone()));
+    }
+
+    /// Has a function run when the stream has come this far.
+    pub fn call(&self, function: impl FnOnce() + Send + 'static) {
+        let source = Buffer::with_memory(Memory::adopt(Vec::<u8>::new()));
+        let callback = Box::new(move |_: Result<&[u8], Fault>| function());
+        self.stream.enqueue(Command::Read { source, callback });
+    }
+
+    /// Runs all that is queued.
+    pub fn finish(&mut self) {
+        let event = self.signal();
+        self.stream.flush();
+        event.wait();
+    }
+
+    /// The elements of a buffer when the stream has come this far.
+    pub fn read<T: Element>(&mut self, source: &Arc<Buffer>) -> Result<Vec<T>, Fault> {
+        let (sender, receiver) = mpsc::channel();
+        let callback = Box::new(move |bytes: Result<&[u8], Fault>| {
+            sender.send(bytes.map(elements)).unwrap();
+        });
+        self.stream.enqueue(Command::Read { source: source.clone(), callback });
+        self.finish();
+        receiver.recv().unwrap()
+    }
+}
+
+/// The elements in a buffer's bytes.
+pub fn elements<T: Element>(bytes: &[u8]) -> Vec<T> {
+    let each = bytes.chunks_exact(T::DTYPE.size());
+    each.map(|bytes| T::from_scalar(inflight_ir::Scalar::from_bytes(T::DTYPE, bytes))).collect()
+}
+
+/// A buffer with these elements.
+pub fn buffer<T: Element>(elements: Vec<T>) -> Arc<Buffer> {
+    Buffer::with_memory(Memory::adopt(elements))
+}
+
+/// The label of the tests' commands.
+pub fn label() -> Label {
+    let work = Arc::new(Work { bytes_read: 7, ..Work::default() });
+    Label { segment: Arc::new([]), work }
+}
+
+/// A dense square product `c = a · b` of `f32`.
+pub fn square(n: usize, a: &Arc<Buffer>, b: &Arc<Buffer>, c: &Arc<Buffer>) -> Command {
+    let operand = |buffer: &Arc<Buffer>| ContractOperand {
+        buffer: buffer.clone(),
+        offset: 0,
+        batch_strides: smallvec![],
+        row_stride: n as isize,
+        column_stride: 1,
+    };
+    Command::Contract(Contract {
+        dtype: DType::F32,
+        batch: smallvec![],
+        m: n,
+        n,
+        k: n,
+        a: operand(a),
+        b: operand(b),
+        c: operand(c),
+        label: label(),
+    })
+}

@@ -1,0 +1,123 @@
+//! Streams and workers under a model checker: each test body runs many times, each time with another
+//! order of its threads' steps. A lost wake-up shows as a deadlock.
+//!
+//! RUSTFLAGS="--cfg shuttle" cargo test -p inflight-cpu --test model
+//!
+//! Without the flag the same bodies run on real threads.
+
+mod common;
+
+use common::{Queue, buffer, device, square};
+use inflight_backend::sync::{MODEL_CHECKED, Mutex, explore, thread};
+use inflight_backend::{Buffer, Timeline};
+use std::sync::Arc;
+
+fn check(body: impl Fn() + Send + Sync + 'static) {
+    explore(if MODEL_CHECKED { 1000 } else { 50 }, body);
+}
+
+/// What commands have run, in order. A callback cannot fail a test, since its stream survives it.
+type Log = Arc<Mutex<Vec<usize>>>;
+
+fn log(queue: &Queue, log: &Log, entry: usize) {
+    let log = log.clone();
+    queue.call(move || log.lock().push(entry));
+}
+
+#[test]
+fn two_threads_flush_and_assist_one_stream() {
+    check(|| {
+        let device = device(2);
+        let mut queue = Queue::new(&device);
+        let order = Log::default();
+        for to in 1..=3 {
+            log(&queue, &order, to);
+        }
+        let end = queue.signal();
+        let helper = {
+            let (stream, end) = (queue.stream.clone(), end.clone());
+            thread::spawn(move || {
+                stream.assist(&end);
+                end.wait();
+            })
+        };
+        queue.stream.flush();
+        queue.stream.assist(&end);
+        end.wait();
+        helper.join().unwrap();
+        assert_eq!(*order.lock(), [1, 2, 3]);
+    });
+}
+
+#[test]
+fn commands_queued_while_the_stream_runs_are_not_forgotten() {
+    check(|| {
+        let device = device(1);
+        let mut queue = Queue::new(&device);
+        let order = Log::default();
+        log(&queue, &order, 1);
+        queue.stream.flush();
+        log(&queue, &order, 2);
+        let end = queue.signal();
+        queue.stream.flush();
+        end.wait();
+        assert_eq!(*order.lock(), [1, 2]);
+    });
+}
+
+#[test]
+fn streams_wait_for_each_other_in_both_directions() {
+    check(|| {
+        let device = device(2);
+        let (mut left, mut right) = (Queue::new(&device), Queue::new(&device));
+        let order = Log::default();
+        log(&left, &order, 1);
+        let first = left.signal();
+        right.wait_for(&first);
+        log(&right, &order, 2);
+        let second = right.signal();
+        left.wait_for(&second);
+        log(&left, &order, 3);
+        let end = left.signal();
+        let flusher = {
+            let stream = right.stream.clone();
+            thread::spawn(move || stream.flush())
+        };
+        left.stream.assist(&end);
+        end.wait();
+        flusher.join().unwrap();
+        assert_eq!(*order.lock(), [1, 2, 3]);
+    });
+}
+
+#[test]
+fn a_gate_opens_while_the_stream_comes_to_it() {
+    check(|| {
+        let device = device(1);
+        let gate = Timeline::new();
+        let mut queue = Queue::new(&device);
+        queue.wait_for(&gate.event(1));
+        let end = queue.signal();
+        let opener = thread::spawn(move || gate.signal(1));
+        // Dropping the handle is as good as flushing.
+        drop((queue, device));
+        end.wait();
+        opener.join().unwrap();
+    });
+}
+
+#[test]
+fn a_product_in_panels_is_whole_when_it_is_signalled() {
+    check(|| {
+        let device = device(2);
+        let n = 96;
+        let (ones, product) = (buffer(vec![1.0f32; n * n]), Buffer::declare(n * n * 4));
+        let mut other = Queue::new(&device);
+        let event = other.signal();
+        other.stream.flush();
+        let mut queue = Queue::new(&device);
+        queue.wait_for(&event);
+        queue.stream.enqueue(square(n, &ones, &ones, &product));
+        assert_eq!(queue.read::<f32>(&product).unwrap(), vec![n as f32; n * n]);
+    });
+}

@@ -1,0 +1,166 @@
+//! The one error type.
+
+use crate::runtime::WaitReason;
+use inflight_backend::{Fault, FaultKind};
+use inflight_ir::graph::InferError;
+use inflight_ir::{DType, Shape};
+use std::fmt;
+use std::panic::Location;
+use std::sync::Arc;
+
+/// A result whose error is [`Error`].
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What went wrong, where it was recorded, and what would help. Cheap to clone: it travels with values.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// An op was given operands it cannot take.
+    #[error("{0}")]
+    Op(Arc<OpError>),
+    /// A device could not compute a value.
+    #[error("{}", describe_fault(.0))]
+    Device(Arc<Fault>),
+    /// Host data does not fill a shape.
+    #[error(
+        "{len} elements do not fill the shape {shape}, which has {}; at {location}",
+        .shape.checked_elements().map_or("too many".to_owned(), |n| n.to_string())
+    )]
+    Length {
+        /// Elements given.
+        len: usize,
+        /// The shape asked for.
+        shape: Shape,
+        /// The caller.
+        location: &'static Location<'static>,
+    },
+    /// A value was read as another dtype than it has.
+    #[error("the tensor holds {found}, not {expected}: cast it first, with .cast(DType::…), or read it as {found}; at {location}")]
+    ReadType {
+        /// The dtype asked for.
+        expected: DType,
+        /// The dtype there is.
+        found: DType,
+        /// The caller.
+        location: &'static Location<'static>,
+    },
+    /// One element was asked for, and there is another number of them.
+    #[error("item() needs exactly one element, the tensor of shape {shape} has {}; at {location}", .shape.elements())]
+    NotOneElement {
+        /// The tensor's shape.
+        shape: Shape,
+        /// The caller.
+        location: &'static Location<'static>,
+    },
+    /// The host would have waited where a [`SyncGuard`](crate::SyncGuard) forbids it.
+    #[error("waiting ({reason}) is denied here by a SyncGuard; at {location}")]
+    WaitDenied {
+        /// Why the host would have waited.
+        reason: WaitReason,
+        /// The caller.
+        location: &'static Location<'static>,
+    },
+    /// Whoever should have completed a promise went away.
+    #[error("the work was abandoned before it was done")]
+    Abandoned,
+    /// A file could not be read or written.
+    #[error("{path}: {message}")]
+    File {
+        /// The file.
+        path: String,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// A setting or an argument is not one that exists.
+    #[error("{0}")]
+    Invalid(String),
+}
+
+/// An op, its operands, where it was recorded, and what is wrong with them.
+#[derive(Clone, Debug)]
+pub struct OpError {
+    /// The op's name.
+    pub op: &'static str,
+    /// The shapes and dtypes of its operands.
+    pub operands: Vec<(Shape, DType)>,
+    /// The caller's file and line.
+    pub location: &'static Location<'static>,
+    /// What is wrong.
+    pub cause: OpCause,
+}
+
+/// What is wrong with an op's operands.
+#[derive(Clone, Debug)]
+pub enum OpCause {
+    /// Shapes or dtypes.
+    Infer(InferError),
+    /// Something else, said in words.
+    Message(String),
+}
+
+impl fmt::Display for OpError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}(", self.op)?;
+        for (position, (shape, dtype)) in self.operands.iter().enumerate() {
+            if position > 0 {
+                write!(f, ", ")?;
+            }
+            write!(f, "{dtype}{shape}")?;
+        }
+        write!(f, ") at {}: ", self.location)?;
+        match &self.cause {
+            OpCause::Infer(cause) => write!(f, "{cause}"),
+            OpCause::Message(message) => write!(f, "{message}"),
+        }
+    }
+}
+
+fn describe_fault(fault: &Fault) -> String {
+    let mut text = fault.kind.to_string();
+    if let Some(label) = &fault.label {
+        let ops: Vec<String> =
+            label.ops().map(|op| format!("{} at {}", op.name, op.location)).collect();
+        if !ops.is_empty() {
+            text.push_str("; while computing ");
+            text.push_str(&ops.join(", "));
+        }
+    }
+    text
+}
+
+impl Error {
+    /// The file and line of the code that caused this, when it is known.
+    pub fn location(&self) -> Option<&'static Location<'static>> {
+        match self {
+            Error::Op(error) => Some(error.location),
+            Error::Length { location, .. }
+            | Error::ReadType { location, .. }
+            | Error::NotOneElement { location, .. }
+            | Error::WaitDenied { location, .. } => Some(location),
+            Error::Device(fault) => {
+                fault.label.as_ref()?.ops().next().map(|op| op.location)
+            }
+            Error::Abandoned | Error::File { .. } | Error::Invalid(_) => None,
+        }
+    }
+
+    /// The name of the op that failed, when one did.
+    pub fn op(&self) -> Option<&'static str> {
+        match self {
+            Error::Op(error) => Some(error.op),
+            Error::Device(fault) => fault.label.as_ref()?.ops().next().map(|op| op.name),
+            _ => None,
+        }
+    }
+
+    /// Whether memory ran out.
+    pub fn is_out_of_memory(&self) -> bool {
+        matches!(self, Error::Device(fault) if matches!(fault.kind, FaultKind::OutOfMemory { .. }))
+    }
+}
+
+impl From<Fault> for Error {
+    fn from(fault: Fault) -> Error {
+        Error::Device(Arc::new(fault))
+    }
+}

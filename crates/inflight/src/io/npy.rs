@@ -1,0 +1,168 @@
+//! NumPy's `.npy` files.
+
+use super::{file_error, read_file, replace_file};
+use crate::runtime::{Device, WaitReason};
+use crate::{Complex, DType, Result, Shape, Tensor, f16};
+use npyz::{NpyFile, NpyHeader, Order, TypeChar, WriterBuilder};
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::panic::Location;
+use std::path::Path;
+
+/// Runs `$body` with `$T` as the Rust type of a dtype, for the dtypes that NumPy has.
+macro_rules! match_numpy {
+    ($dtype:expr, $T:ident => $body:expr, else $other:expr) => {
+        match_dtype!($dtype, $T => $body, DType::BF16 => $other;
+            Bool bool, I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64,
+            F16 f16, F32 f32, F64 f64, C64 Complex<f32>, C128 Complex<f64>)
+    };
+}
+
+/// The array in a `.npy` file, of either byte order and either order of axes.
+pub fn load_npy(path: impl AsRef<Path>, device: &Device) -> Result<Tensor> {
+    let path = path.as_ref();
+    let bytes = read_file(path)?;
+    let array = Array::parse(&bytes).map_err(|message| file_error(path, message))?;
+    let Array { dtype, shape, columns_first, file } = array;
+    match_numpy!(dtype, T => {
+        let elements = file.into_vec::<T>().map_err(|error| file_error(path, error))?;
+        match columns_first {
+            true => Tensor::from_vec_column_major(elements, shape, device),
+            false => Tensor::from_vec(elements, shape, device),
+        }
+    }, else unreachable!("no type of NumPy's is bf16"))
+}
+
+/// Writes a tensor as a `.npy` file. Waits for its value.
+///
+/// NumPy has no `bf16`: cast to `f32` first.
+#[track_caller]
+pub fn save_npy(path: impl AsRef<Path>, tensor: &Tensor) -> Result<()> {
+    let location = Location::caller();
+    let path = path.as_ref();
+    if tensor.dtype() == DType::BF16 {
+        tensor.check()?;
+        let message = "NumPy has no bf16: save .cast(DType::F32), or a .safetensors file";
+        return Err(file_error(path, message));
+    }
+    tensor.waited_for(WaitReason::Read, location)?;
+    let shape: Vec<u64> = tensor.shape().iter().map(|&extent| extent as u64).collect();
+    replace_file(path, |temporary| {
+        match_numpy!(tensor.dtype(), T => {
+            let elements = tensor.to_vec::<T>()?;
+            write(temporary, &shape, &elements).map_err(|error| file_error(path, error))
+        }, else unreachable!("bf16 was refused"))
+    })
+}
+
+fn write<T: npyz::AutoSerialize>(
+    path: &Path,
+    shape: &[u64],
+    elements: &[T],
+) -> std::io::Result<()> {
+    let mut file = BufWriter::new(File::create(path)?);
+    let mut writer =
+        npyz::WriteOptions::new().default_dtype().shape(shape).writer(&mut file).begin_nd()?;
+    elements.iter().try_for_each(|element| writer.push(element))?;
+    writer.finish()?;
+    file.flush()
+}
+
+/// What was found in a file, or what is wrong with it.
+type Parsed<T> = std::result::Result<T, String>;
+
+/// A file whose header was understood and whose elements are all there.
+struct Array<'a> {
+    dtype: DType,
+    shape: Shape,
+    columns_first: bool,
+    file: NpyFile<&'a [u8]>,
+}
+
+impl Array<'_> {
+    fn parse(bytes: &[u8]) -> Parsed<Array<'_>> {
+        check_header(bytes)?;
+        let mut data = bytes;
+        let header = NpyHeader::from_reader(&mut data).map_err(|error| error.to_string())?;
+        let dtype = dtype(&header)?;
+        let extents: Option<Shape> =
+            header.shape().iter().map(|&extent| usize::try_from(extent).ok()).collect();
+        let shape = extents
+            .filter(|shape| shape.checked_elements().is_some())
+            .ok_or_else(|| format!("the shape {:?} is too large", header.shape()))?;
+        let expected = shape.elements() * dtype.size();
+        if data.len() != expected {
+            return Err(format!(
+                "{dtype}{shape} takes {expected} bytes, there are {} after the header",
+                data.len()
+            ));
+        }
+        let columns_first = header.order() == Order::Fortran;
+        let file = NpyFile::with_header(header, data);
+        Ok(Array { dtype, shape, columns_first, file })
+    }
+}
+
+fn dtype(header: &NpyHeader) -> Parsed<DType> {
+    let descr = header.dtype();
+    let plain = match &descr {
+        npyz::DType::Plain(plain) => Some((plain.type_char(), plain.size_field())),
+        _ => None,
+    };
+    Ok(match plain {
+        Some((TypeChar::Bool, 1)) => DType::Bool,
+        Some((TypeChar::Int, 1)) => DType::I8,
+        Some((TypeChar::Int, 2)) => DType::I16,
+        Some((TypeChar::Int, 4)) => DType::I32,
+        Some((TypeChar::Int, 8)) => DType::I64,
+        Some((TypeChar::Uint, 1)) => DType::U8,
+        Some((TypeChar::Uint, 2)) => DType::U16,
+        Some((TypeChar::Uint, 4)) => DType::U32,
+        Some((TypeChar::Uint, 8)) => DType::U64,
+        Some((TypeChar::Float, 2)) => DType::F16,
+        Some((TypeChar::Float, 4)) => DType::F32,
+        Some((TypeChar::Float, 8)) => DType::F64,
+        Some((TypeChar::Complex, 8)) => DType::C64,
+        Some((TypeChar::Complex, 16)) => DType::C128,
+        _ => {
+            let accepted = "booleans, integers, floats of 2 to 8 bytes and complex numbers";
+            return Err(format!("the elements are {}; what loads is {accepted}", descr.descr()));
+        }
+    })
+}
+
+/// Refuses headers that the parser cannot take: it recurses on brackets, and multiplies extents unchecked.
+fn check_header(bytes: &[u8]) -> Parsed<()> {
+    const DEEPEST: usize = 16;
+    let cut_off = || format!("the file ends within its header, after {} bytes", bytes.len());
+    if !bytes.starts_with(b"\x93NUMPY") {
+        return Err("not a .npy file: it does not start with \\x93NUMPY".to_owned());
+    }
+    let header = match bytes.get(6).ok_or_else(cut_off)? {
+        1 => bytes.get(8..10).map(|len| (10, u16::from_le_bytes([len[0], len[1]]) as usize)),
+        _ => bytes
+            .get(8..12)
+            .map(|len| (12, u32::from_le_bytes([len[0], len[1], len[2], len[3]]) as usize)),
+    };
+    let (start, len) = header.ok_or_else(cut_off)?;
+    let text = bytes[start..].get(..len).ok_or_else(cut_off)?;
+    let mut depth = 0usize;
+    for byte in text {
+        match byte {
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > DEEPEST {
+            return Err("the header's brackets are nested too deeply".to_owned());
+        }
+    }
+    let mut numbers = text.split(|byte| !byte.is_ascii_digit()).filter(|digits| !digits.is_empty());
+    let product = numbers.try_fold(1u64, |product, digits| {
+        let number = digits.iter().try_fold(0u64, |number, digit| {
+            number.checked_mul(10)?.checked_add(u64::from(digit - b'0'))
+        });
+        product.checked_mul(number?.max(1))
+    });
+    product.map(|_| ()).ok_or_else(|| "the header's numbers are too large".to_owned())
+}

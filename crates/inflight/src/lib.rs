@@ -1,0 +1,43 @@
+//! An asynchronous tensor runtime. Code reads like plain synchronous Rust; the work it describes is
+//! recorded, fused, compiled and kept in flight on a device, and the host waits only where somebody
+//! looks at a value.
+//!
+//! ```
+//! use inflight::{Device, Tensor};
+//!
+//! # fn main() -> inflight::Result<()> {
+//! let device = Device::cpu();
+//! let x = Tensor::from_vec(vec![1.0f32, 2.0, 3.0, 4.0], [2, 2], &device)?;
+//! let y = (&x * 2.0 + 1.0).softmax(1); // recorded, not run
+//! println!("{}", y.sum().item::<f32>()?); // runs what is recorded, waits for this value alone
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What waits
+//!
+//! [`Tensor::to_vec`], [`Tensor::item`], [`Tensor::wait`], [`Device::sync`], [`Pending::get`], printing a
+//! tensor's values with `{}`, saving to a file, and, when too much is in flight, recording. Nothing else does.
+//! [`SyncGuard`] finds waits that should not be there.
+//!
+//! # Errors travel with values
+//!
+//! Operators never return a `Result` and never panic. A mistake, such as shapes that do not fit, makes a
+//! tensor that carries the [`Error`], with the op, the shapes and the caller's line. So does everything
+//! computed from it, and whoever reads it gets that first cause as an `Err`. [`Tensor::check`] looks for a
+//! recorded mistake without waiting.
+
+mod error;
+pub mod io;
+pub mod runtime;
+mod tensor;
+
+pub use error::{Error, Result};
+pub use inflight_backend::MemoryStats;
+pub use inflight_ir::{DType, Element, Scalar, Shape};
+pub use runtime::{CpuOptions, CpuPath, Device, Pending, Stats, SyncGuard, WaitReason};
+#[doc(hidden)]
+pub use tensor::record_graph_node;
+pub use tensor::{Extents, Slice, Slices, Tensor};
+pub use half::{bf16, f16};
+pub use num_complex::Complex;

@@ -1,0 +1,97 @@
+//! Plans found again by structure, kernels found again by their text.
+
+use inflight_backend::{Backend, Compiled, Fault};
+use inflight_ir::graph::{Graph, Node, NodeId};
+use inflight_ir::kernel::Kernel;
+use inflight_ir::plan::{Plan, Step, Work, plan};
+use parking_lot::Mutex;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+use super::stats::Counters;
+
+/// A plan with its kernels compiled.
+pub(crate) struct ReadyPlan {
+    pub plan: Plan,
+    /// For each step, its kernel, or why there is none.
+    pub kernels: Vec<Option<Result<Compiled, Fault>>>,
+    /// For each step, what it does.
+    pub work: Vec<Arc<Work>>,
+}
+
+/// What makes two segments the same work: everything but the values of inputs and scalars.
+#[derive(PartialEq, Eq, Hash)]
+struct Structure {
+    nodes: Vec<Node>,
+    outputs: Vec<NodeId>,
+}
+
+/// A device's plans and kernels.
+#[derive(Default)]
+pub(crate) struct Cache {
+    plans: Mutex<FxHashMap<Structure, Arc<ReadyPlan>>>,
+    kernels: Mutex<FxHashMap<Arc<Kernel>, Result<Compiled, Fault>>>,
+}
+
+/// Beyond this many, plans are forgotten: a program whose shapes never repeat must not grow.
+const MOST_PLANS: usize = 4096;
+
+impl Cache {
+    /// The plan of a graph, made if it is new. The graph's structure is left empty.
+    pub fn plan(
+        &self,
+        graph: &mut Graph,
+        backend: &dyn Backend,
+        counters: &Counters,
+    ) -> Arc<ReadyPlan> {
+        let structure = Structure {
+            nodes: std::mem::take(&mut graph.nodes),
+            outputs: std::mem::take(&mut graph.outputs),
+        };
+        if let Some(ready) = self.plans.lock().get(&structure) {
+            Counters::add(&counters.plan_hits, 1);
+            return ready.clone();
+        }
+        Counters::add(&counters.plans, 1);
+        // The values of scalars are no part of a plan.
+        let graph = Graph {
+            nodes: structure.nodes,
+            outputs: structure.outputs,
+            scalars: Vec::new(),
+        };
+        let plan = plan(&graph);
+        let kernels = plan
+            .steps
+            .iter()
+            .map(|step| match step {
+                Step::Launch(launch) => Some(self.kernel(&launch.kernel, backend, counters)),
+                Step::Contract(_) => None,
+            })
+            .collect();
+        let work = plan.steps.iter().map(|step| Arc::new(step.work().clone())).collect();
+        let ready = Arc::new(ReadyPlan { plan, kernels, work });
+        let mut plans = self.plans.lock();
+        if plans.len() >= MOST_PLANS {
+            plans.clear();
+        }
+        let structure = Structure { nodes: graph.nodes, outputs: graph.outputs };
+        plans.insert(structure, ready.clone());
+        ready
+    }
+
+    /// A compiled kernel, compiled if it is new.
+    fn kernel(
+        &self,
+        kernel: &Arc<Kernel>,
+        backend: &dyn Backend,
+        counters: &Counters,
+    ) -> Result<Compiled, Fault> {
+        if let Some(compiled) = self.kernels.lock().get(kernel) {
+            return compiled.clone();
+        }
+        Counters::add(&counters.compiles, 1);
+        let compiled = backend.compile(kernel);
+        self.kernels.lock().insert(kernel.clone(), compiled.clone());
+        compiled
+    }
+}

@@ -1,0 +1,197 @@
+//! Devices.
+
+use super::cache::Cache;
+use super::dispatcher::Dispatcher;
+use super::recorder;
+use super::stats::{Counters, Stats};
+use super::wait::{self, WaitReason};
+use crate::{Error, Result};
+use inflight_backend::{Backend, Capabilities, MemoryStats, Pool, Stream, Timeline};
+use inflight_cpu::CpuBackend;
+use parking_lot::Mutex;
+use std::fmt;
+use std::panic::Location;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
+
+pub use inflight_cpu::{Options as CpuOptions, Path as CpuPath};
+
+/// A cheap handle to a device. Always explicit: there is no current device.
+#[derive(Clone)]
+pub struct Device(Arc<Inner>);
+
+struct Inner {
+    /// Distinguishes devices; never reused.
+    id: u64,
+    name: &'static str,
+    backend: Arc<dyn Backend>,
+    counters: Arc<Counters>,
+    dispatcher: Dispatcher,
+    /// Held while a part of the recorded graph is taken out, so that a node is scheduled once.
+    scheduling: Mutex<()>,
+    streams: Mutex<Vec<Weak<DeviceStream>>>,
+    /// The stream on which asynchronous reads are copied out.
+    reads: Arc<dyn Stream>,
+}
+
+/// A stream of a device and the timeline of what was done on it.
+pub(crate) struct DeviceStream {
+    pub stream: Arc<dyn Stream>,
+    pub timeline: Arc<Timeline>,
+    /// The last value that the dispatcher gave out. Only the dispatcher changes it.
+    pub last: AtomicU64,
+}
+
+impl Device {
+    /// The processor. Its threads and caches are shared by the whole process.
+    ///
+    /// `INFLIGHT_THREADS` sets the number of worker threads; `INFLIGHT_CPU` (`auto`, `avx512`, `avx2`,
+    /// `block`) how kernels are run.
+    ///
+    /// # Panics
+    /// If one of these variables has a value that makes no sense; [`Device::open_cpu`] returns that as an
+    /// error.
+    pub fn cpu() -> Device {
+        static CPU: OnceLock<Device> = OnceLock::new();
+        let open = || match CpuOptions::from_env().map_err(Error::from).and_then(Device::open_cpu) {
+            Ok(device) => device,
+            Err(error) => panic!("the CPU device cannot be opened: {error}"),
+        };
+        CPU.get_or_init(open).clone()
+    }
+
+    /// Another device on the processor, with threads, memory, caches and counters of its own.
+    pub fn open_cpu(options: CpuOptions) -> Result<Device> {
+        let backend = CpuBackend::new(options)?;
+        Ok(Device::with_backend("cpu", backend))
+    }
+
+    /// A device on any backend.
+    pub fn with_backend(name: &'static str, backend: Arc<dyn Backend>) -> Device {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let cache = Arc::new(Cache::default());
+        let counters = Arc::new(Counters::default());
+        let dispatcher = Dispatcher::new(backend.clone(), cache, counters.clone());
+        let reads = backend.stream();
+        Device(Arc::new(Inner {
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
+            name,
+            backend,
+            counters,
+            dispatcher,
+            scheduling: Mutex::new(()),
+            streams: Mutex::new(Vec::new()),
+            reads,
+        }))
+    }
+
+    /// What the runtime knows of it.
+    pub fn capabilities(&self) -> &Capabilities {
+        self.0.backend.capabilities()
+    }
+
+    /// The short name: `cpu`.
+    pub fn name(&self) -> &'static str {
+        self.0.name
+    }
+
+    /// Submits what this thread has recorded. Does not wait.
+    ///
+    /// A live value that is cheap to compute again may stay recorded, to be fused into what reads it.
+    pub fn flush(&self) {
+        recorder::flush(self);
+    }
+
+    /// Submits what this thread has recorded, then waits until everything submitted to the device by any
+    /// thread is done.
+    #[track_caller]
+    pub fn sync(&self) -> Result<()> {
+        let location = Location::caller();
+        recorder::flush(self);
+        self.dispatcher().assist();
+        wait::wait_for_event(self, &self.dispatcher().last(), WaitReason::Sync, location)?;
+        let streams: Vec<Arc<DeviceStream>> =
+            self.0.streams.lock().iter().filter_map(Weak::upgrade).collect();
+        for stream in streams {
+            let event = stream.timeline.event(stream.last.load(Ordering::Acquire));
+            if !event.is_reached() {
+                wait::permit(self, WaitReason::Sync, location)?;
+                stream.stream.assist(&event);
+                event.wait();
+            }
+        }
+        Ok(())
+    }
+
+    /// The device's counters.
+    pub fn stats(&self) -> Stats {
+        self.0.counters.read()
+    }
+
+    /// How much memory is in use, cached and allowed.
+    pub fn memory(&self) -> MemoryStats {
+        self.0.backend.pool().stats()
+    }
+
+    /// The most memory that values may take; `None` for as much as there is. Work that does not fit is an
+    /// error of its values.
+    pub fn set_memory_limit(&self, bytes: Option<usize>) {
+        self.0.backend.pool().set_limit(bytes);
+    }
+
+    /// Gives memory that is kept for reuse back to the system. Returns how many bytes that were.
+    pub fn trim(&self) -> usize {
+        self.0.backend.pool().trim()
+    }
+
+    pub(crate) fn id(&self) -> u64 {
+        self.0.id
+    }
+
+    pub(crate) fn counters(&self) -> &Counters {
+        &self.0.counters
+    }
+
+    pub(crate) fn dispatcher(&self) -> &Dispatcher {
+        &self.0.dispatcher
+    }
+
+    pub(crate) fn scheduling(&self) -> &Mutex<()> {
+        &self.0.scheduling
+    }
+
+    pub(crate) fn pool(&self) -> &Arc<Pool> {
+        self.0.backend.pool()
+    }
+
+    /// A new stream on the device.
+    pub(crate) fn new_stream(&self) -> Arc<DeviceStream> {
+        let stream = Arc::new(DeviceStream {
+            stream: self.0.backend.stream(),
+            timeline: Timeline::new(),
+            last: AtomicU64::new(0),
+        });
+        let mut streams = self.0.streams.lock();
+        streams.retain(|stream| stream.strong_count() > 0);
+        streams.push(Arc::downgrade(&stream));
+        stream
+    }
+
+    pub(crate) fn reads(&self) -> &Arc<dyn Stream> {
+        &self.0.reads
+    }
+}
+
+impl PartialEq for Device {
+    fn eq(&self, other: &Device) -> bool {
+        self.0.id == other.0.id
+    }
+}
+
+impl Eq for Device {}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0.name)
+    }
+}

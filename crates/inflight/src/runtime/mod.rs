@@ -1,0 +1,23 @@
+//! From recorded nodes to commands on a device, and back to values.
+//!
+//! - [`device`](Device): a handle, its caches and its streams;
+//! - `recorder`: what each thread has recorded and not submitted;
+//! - `segment`: takes a submitted part out of the recorded graph;
+//! - `dispatcher`: plans, compiles and enqueues segments, in order;
+//! - `wait`: the one place where the host waits;
+//! - `pending`: promises.
+
+mod cache;
+mod device;
+mod dispatcher;
+mod pending;
+pub(crate) mod recorder;
+pub(crate) mod segment;
+mod stats;
+pub(crate) mod value;
+pub(crate) mod wait;
+
+pub use device::{CpuOptions, CpuPath, Device};
+pub use pending::{Pending, Promise};
+pub use stats::Stats;
+pub use wait::{SyncGuard, WaitReason};

@@ -1,0 +1,278 @@
+//! Takes a part out of the recorded graph and submits it.
+//!
+//! Which values are written is decided here, on the thread that submits, from the program and the handles
+//! that are alive: never from how far a device has come.
+
+use super::Device;
+use super::device::DeviceStream;
+use super::dispatcher::{Segment, Submission};
+use super::value::Value;
+use crate::tensor::Node;
+use inflight_backend::LabelOp;
+use inflight_ir::BinaryOp;
+use inflight_ir::graph::{Graph, NodeId, Op};
+use inflight_ir::plan::needs_written_operands;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::sync::{Arc, OnceLock};
+
+/// Which live values are written, beside those that are wanted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Choice {
+    /// Those that are dearer to compute again than to store.
+    WorthStoring,
+    /// All of them.
+    EveryLive,
+}
+
+/// Schedules `wanted`, and of `live` what `choice` says. Returns the submission, if there was anything.
+pub(crate) fn submit(
+    device: &Device,
+    stream: &Arc<DeviceStream>,
+    wanted: &[Arc<Node>],
+    live: &[Arc<Node>],
+    choice: Choice,
+    assisted: bool,
+) -> Option<Arc<Submission>> {
+    let mut released = Vec::new();
+    let _scheduling = device.scheduling().lock();
+    let mut builder = Builder::default();
+    for node in wanted {
+        builder.want(node);
+    }
+    builder.walk();
+    // The latest first: what they are computed from is then known to be computed on the way.
+    for node in live.iter().rev() {
+        if choice == Choice::EveryLive && !node.is_constant() || builder.is_worth_storing(node) {
+            builder.want(node);
+            builder.walk();
+        }
+    }
+    if builder.outputs.is_empty() {
+        builder.share(&mut released);
+        return None;
+    }
+    let mut submission = None;
+    device.dispatcher().submit(assisted, |dispatched| {
+        let (segment, finished) = builder.finish(stream, dispatched, &mut released);
+        submission = Some(finished);
+        segment
+    });
+    submission
+    // `released` holds the operands of nodes that are scheduled now: they go after the lock does.
+}
+
+/// What computing a value again costs, against storing and reading it.
+#[derive(PartialEq, Eq)]
+enum Recomputing {
+    /// No more than storing it. It never need be stored.
+    Free,
+    /// A few times as much. It is stored when it is computed for the second time: temporaries of an
+    /// expression, which are alive when its end is read but never looked at, are not stored at all.
+    Affordable,
+    /// Much more. It is stored at once.
+    Dear,
+}
+
+/// Weighs a recorded value by counted bytes, and by work in bytes that could be moved in the same time.
+fn weigh(node: &Arc<Node>) -> Recomputing {
+    const MOST_NODES: usize = 64;
+    const AFFORDABLE: usize = 8;
+    let mut work = 0;
+    let mut largest = node.elements();
+    let mut stack: SmallVec<[Arc<Node>; 8]> = SmallVec::new();
+    let mut seen: SmallVec<[*const Node; 64]> = SmallVec::new();
+    let mut leaves: SmallVec<[Arc<Node>; 8]> = SmallVec::new();
+    stack.push(node.clone());
+    while let Some(node) = stack.pop() {
+        if seen.contains(&Arc::as_ptr(&node)) || node.is_constant() {
+            continue;
+        }
+        seen.push(Arc::as_ptr(&node));
+        if seen.len() > MOST_NODES {
+            return Recomputing::Dear;
+        }
+        if node.value().is_some() {
+            leaves.push(node);
+            continue;
+        }
+        largest = largest.max(node.elements());
+        // Four for each byte that could be moved instead.
+        work += match node.op() {
+            Op::Unary(op) if op.is_transcendental() => 16 * node.elements(),
+            Op::Binary(BinaryOp::Pow | BinaryOp::Atan2) => 32 * node.elements(),
+            Op::Dot(_) | Op::Scatter { .. } | Op::Scan { .. } => return Recomputing::Dear,
+            op if op.is_view() => 0,
+            _ => node.elements(),
+        };
+        stack.extend(node.inputs().iter().cloned());
+    }
+    // A view reads no more of a value than it has elements itself.
+    let read: usize =
+        leaves.iter().map(|leaf| leaf.bytes().min(largest * leaf.dtype().size())).sum();
+    let (again, store) = (read + work / 4, 2 * node.bytes());
+    match again {
+        again if again <= store => Recomputing::Free,
+        again if again <= AFFORDABLE * store => Recomputing::Affordable,
+        _ => Recomputing::Dear,
+    }
+}
+
+/// Builds the flat graph of a segment.
+#[derive(Default)]
+struct Builder {
+    outputs: Vec<Arc<Node>>,
+    /// Reshapes that share the value of what they reshape, and that.
+    shared: Vec<(Arc<Node>, Arc<Node>)>,
+    /// How many of the outputs the graph holds, with all they need.
+    walked: usize,
+    graph: Graph,
+    inputs: Vec<Arc<Value>>,
+    labels: Vec<LabelOp>,
+    positions: FxHashMap<*const Node, NodeId>,
+    /// The nodes that the graph computes.
+    computed: Vec<Arc<Node>>,
+}
+
+impl Builder {
+    /// Whether a live value that nobody asked for should be stored.
+    fn is_worth_storing(&self, node: &Arc<Node>) -> bool {
+        if node.value().is_some() {
+            return false;
+        }
+        match weigh(node) {
+            Recomputing::Free => false,
+            Recomputing::Dear => true,
+            // Computed on the way to something else, it may wait to be asked for; computed for itself,
+            // it is best started now.
+            Recomputing::Affordable => {
+                !self.positions.contains_key(&Arc::as_ptr(node)) || node.was_computed()
+            }
+        }
+    }
+
+    /// Asks for a node's value.
+    fn want(&mut self, node: &Arc<Node>) {
+        if node.value().is_some() || node.error().is_some() {
+            return;
+        }
+        // Another shape over the same elements is the same memory.
+        if matches!(node.op(), Op::Reshape(_)) {
+            let operand = node.inputs()[0].clone();
+            if !operand.is_constant() {
+                self.want(&operand);
+                self.shared.push((node.clone(), operand));
+                return;
+            }
+        }
+        if !self.outputs.iter().any(|known| Arc::ptr_eq(known, node)) {
+            self.outputs.push(node.clone());
+        }
+    }
+
+    /// Puts the outputs and all they need into the graph, operands first.
+    fn walk(&mut self) {
+        // The walk may find that more live values are best written.
+        while self.walked < self.outputs.len() {
+            let root = self.outputs[self.walked].clone();
+            self.walked += 1;
+            let mut stack = vec![(root, false)];
+            while let Some((node, operands_done)) = stack.pop() {
+                if self.positions.contains_key(&Arc::as_ptr(&node)) {
+                    continue;
+                }
+                if operands_done || node.value().is_some() {
+                    self.append(&node);
+                    continue;
+                }
+                let inputs = node.inputs();
+                stack.push((node.clone(), true));
+                for input in inputs.iter().rev() {
+                    stack.push((input.clone(), false));
+                }
+                if needs_written_operands(node.op()) {
+                    for input in inputs.iter() {
+                        self.want_live_base(input);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A live value that is read from memory only is written for its later readers too.
+    fn want_live_base(&mut self, operand: &Arc<Node>) {
+        let mut base = operand.clone();
+        while base.value().is_none() && base.op().is_view() {
+            if base.is_live() {
+                break;
+            }
+            let inner = base.inputs()[0].clone();
+            base = inner;
+        }
+        if base.value().is_none() && base.is_live() && !base.is_constant() && !base.op().is_view() {
+            self.want(&base);
+        }
+    }
+
+    fn append(&mut self, node: &Arc<Node>) {
+        let id = match node.value() {
+            Some(value) => {
+                self.inputs.push(value.clone());
+                self.graph.input(node.shape().clone(), node.dtype())
+            }
+            None => match node.constant() {
+                Some(value) => self.graph.scalar(value),
+                None => {
+                    self.computed.push(node.clone());
+                    let inputs: SmallVec<[NodeId; 3]> = node
+                        .inputs()
+                        .iter()
+                        .map(|input| self.positions[&Arc::as_ptr(input)])
+                        .collect();
+                    self.graph.append(node.op().clone(), &inputs, node.shape().clone(), node.dtype())
+                }
+            },
+        };
+        self.labels.push(LabelOp { name: node.op().name(), location: node.location() });
+        self.positions.insert(Arc::as_ptr(node), id);
+    }
+
+    /// Gives every output its value and makes the segment.
+    fn finish(
+        mut self,
+        stream: &Arc<DeviceStream>,
+        dispatched: inflight_backend::Event,
+        released: &mut Vec<SmallVec<[Arc<Node>; 2]>>,
+    ) -> (Segment, Arc<Submission>) {
+        let submission =
+            Arc::new(Submission { dispatched: dispatched.clone(), finished: OnceLock::new() });
+        self.computed.iter().for_each(|node| node.note_computed());
+        let mut outputs = Vec::with_capacity(self.outputs.len());
+        for node in &self.outputs {
+            let value = Value::scheduled(node.bytes(), dispatched.clone());
+            self.graph.outputs.push(self.positions[&Arc::as_ptr(node)]);
+            outputs.push(value.clone());
+            released.push(node.realize(value));
+        }
+        self.share(released);
+        let segment = Segment {
+            graph: self.graph,
+            inputs: self.inputs,
+            outputs,
+            labels: self.labels.into(),
+            stream: stream.clone(),
+            submission: submission.clone(),
+        };
+        (segment, submission)
+    }
+
+    /// Lets reshapes share the value of what they reshape.
+    fn share(&mut self, released: &mut Vec<SmallVec<[Arc<Node>; 2]>>) {
+        // Inner reshapes were pushed before the ones around them.
+        for (node, operand) in std::mem::take(&mut self.shared) {
+            if let (None, Some(value)) = (node.value(), operand.value()) {
+                released.push(node.realize(value.clone()));
+            }
+        }
+    }
+}

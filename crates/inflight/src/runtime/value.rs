@@ -1,0 +1,39 @@
+//! A value that is in memory, or on its way there.
+
+use inflight_backend::{Buffer, Event, Stream};
+use std::sync::{Arc, OnceLock};
+
+/// The memory of a tensor's elements, row-major, and when they are there.
+pub(crate) struct Value {
+    /// The memory. It carries the fault if the value could not be computed.
+    pub buffer: Arc<Buffer>,
+    /// Reached iff `written` is set.
+    pub dispatched: Event,
+    /// Reached iff the elements are in memory. Set by the dispatcher.
+    pub written: OnceLock<Written>,
+}
+
+/// The point in a stream at which a value is in memory.
+pub(crate) struct Written {
+    pub event: Event,
+    pub stream: Option<Arc<dyn Stream>>,
+}
+
+impl Value {
+    /// A value whose elements are there.
+    pub fn ready(buffer: Arc<Buffer>) -> Arc<Value> {
+        let written = OnceLock::new();
+        let _ = written.set(Written { event: Event::reached(), stream: None });
+        Arc::new(Value { buffer, dispatched: Event::reached(), written })
+    }
+
+    /// A value that the dispatcher will see to.
+    pub fn scheduled(bytes: usize, dispatched: Event) -> Arc<Value> {
+        Arc::new(Value { buffer: Buffer::declare(bytes), dispatched, written: OnceLock::new() })
+    }
+
+    /// Whether the elements are in memory, or never will be.
+    pub fn is_ready(&self) -> bool {
+        self.written.get().is_some_and(|written| written.event.is_reached())
+    }
+}

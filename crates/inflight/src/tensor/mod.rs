@@ -1,0 +1,125 @@
+//! Tensors: handles to values that may not exist yet.
+//!
+//! - `node`: what a handle points to;
+//! - `record`: how an op becomes a node;
+//! - `axis`: axes as users write them;
+//! - `create`, `elementwise`, `operators`, `activation`, `view`, `join`, `index`, `reduce`, `matmul`,
+//!   `random`, `transfer`: the methods;
+//! - `slice`: which elements of an axis a slice takes;
+//! - `read`, `display`: looking at values.
+
+mod activation;
+mod axis;
+mod create;
+mod display;
+mod elementwise;
+mod from_graph;
+mod index;
+mod join;
+mod matmul;
+mod node;
+mod normal;
+mod operand;
+mod operators;
+mod random;
+mod read;
+mod record;
+mod reduce;
+mod slice;
+mod transfer;
+mod view;
+
+pub(crate) use node::Node;
+#[doc(hidden)]
+pub use from_graph::record_graph_node;
+pub use slice::{Slice, Slices};
+pub use view::Extents;
+
+use crate::runtime::Device;
+use crate::{DType, Result, Shape};
+use std::fmt;
+use std::panic::Location;
+use std::sync::Arc;
+
+/// A handle to a value that may not exist yet. Cheap to clone, usable from any thread.
+///
+/// Shape, dtype and device are known at once and never wait.
+pub struct Tensor {
+    node: Arc<Node>,
+}
+
+impl Tensor {
+    /// A new handle to a node.
+    pub(crate) fn from_node(node: Arc<Node>) -> Tensor {
+        node.add_handle();
+        Tensor { node }
+    }
+
+    pub(crate) fn node(&self) -> &Arc<Node> {
+        &self.node
+    }
+
+    /// The extents, outermost first.
+    pub fn shape(&self) -> &Shape {
+        self.node.shape()
+    }
+
+    /// The number of axes.
+    pub fn rank(&self) -> usize {
+        self.shape().rank()
+    }
+
+    /// The number of elements.
+    pub fn elements(&self) -> usize {
+        self.shape().elements()
+    }
+
+    /// The type of the elements.
+    pub fn dtype(&self) -> DType {
+        self.node.dtype()
+    }
+
+    /// Where the value is, or will be.
+    pub fn device(&self) -> &Device {
+        self.node.device()
+    }
+
+    /// The first mistake that this value depends on, if one was made when it was recorded. Never waits; a
+    /// failure on the device is found by reading.
+    pub fn check(&self) -> Result<()> {
+        match self.node.error() {
+            Some(error) => Err(error.clone()),
+            None => Ok(()),
+        }
+    }
+
+    /// Where the op that makes this value was recorded.
+    pub fn location(&self) -> &'static Location<'static> {
+        self.node.location()
+    }
+}
+
+impl Clone for Tensor {
+    fn clone(&self) -> Tensor {
+        Tensor::from_node(self.node.clone())
+    }
+}
+
+impl Drop for Tensor {
+    fn drop(&mut self) {
+        self.node.drop_handle();
+    }
+}
+
+impl fmt::Debug for Tensor {
+    /// Metadata only: never waits.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Tensor({}{} on {:?}", self.dtype(), self.shape(), self.device())?;
+        match (self.node.error(), self.node.value()) {
+            (Some(error), _) => write!(f, ", failed: {error})"),
+            (None, None) => write!(f, ", recorded)"),
+            (None, Some(value)) if value.is_ready() => write!(f, ", ready)"),
+            (None, Some(_)) => write!(f, ", in flight)"),
+        }
+    }
+}

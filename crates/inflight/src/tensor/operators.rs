@@ -1,0 +1,109 @@
+//! `+`, `-`, `*`, … of tensors and numbers.
+
+use super::Tensor;
+use super::operand::{Operand, apply, apply_number, look};
+use super::record::record;
+use crate::Element;
+use half::{bf16, f16};
+use inflight_ir::graph::Op;
+use inflight_ir::{BinaryOp, UnaryOp};
+use num_complex::Complex;
+use std::ops;
+
+macro_rules! binary_operators {
+    ($($trait:ident $method:ident $assign_trait:ident $assign_method:ident $op:ident;)*) => {$(
+        impl<O: Operand> ops::$trait<O> for &Tensor {
+            type Output = Tensor;
+            #[track_caller]
+            fn $method(self, other: O) -> Tensor {
+                apply(Op::Binary(BinaryOp::$op), self, look(&other))
+            }
+        }
+
+        impl<O: Operand> ops::$trait<O> for Tensor {
+            type Output = Tensor;
+            #[track_caller]
+            fn $method(self, other: O) -> Tensor {
+                apply(Op::Binary(BinaryOp::$op), &self, look(&other))
+            }
+        }
+
+        impl<O: Operand> ops::$assign_trait<O> for Tensor {
+            #[track_caller]
+            fn $assign_method(&mut self, other: O) {
+                *self = apply(Op::Binary(BinaryOp::$op), self, look(&other));
+            }
+        }
+    )*};
+}
+
+binary_operators! {
+    Add add AddAssign add_assign Add;
+    Sub sub SubAssign sub_assign Sub;
+    Mul mul MulAssign mul_assign Mul;
+    Div div DivAssign div_assign Div;
+    Rem rem RemAssign rem_assign Rem;
+    BitAnd bitand BitAndAssign bitand_assign And;
+    BitOr bitor BitOrAssign bitor_assign Or;
+    BitXor bitxor BitXorAssign bitxor_assign Xor;
+    Shl shl ShlAssign shl_assign ShiftLeft;
+    Shr shr ShrAssign shr_assign ShiftRight;
+}
+
+macro_rules! number_first {
+    ($($trait:ident $method:ident $op:ident: $($type:ty),*;)*) => {$($(
+        impl ops::$trait<&Tensor> for $type {
+            type Output = Tensor;
+            #[track_caller]
+            fn $method(self, other: &Tensor) -> Tensor {
+                apply_number(Op::Binary(BinaryOp::$op), self.to_scalar(), other)
+            }
+        }
+
+        impl ops::$trait<Tensor> for $type {
+            type Output = Tensor;
+            #[track_caller]
+            fn $method(self, other: Tensor) -> Tensor {
+                apply_number(Op::Binary(BinaryOp::$op), self.to_scalar(), &other)
+            }
+        }
+    )*)*};
+}
+
+number_first! {
+    Add add Add: i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, Complex<f32>, Complex<f64>;
+    Sub sub Sub: i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, Complex<f32>, Complex<f64>;
+    Mul mul Mul: i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, Complex<f32>, Complex<f64>;
+    Div div Div: i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, Complex<f32>, Complex<f64>;
+    Rem rem Rem: i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64;
+    BitAnd bitand And: bool, i8, i16, i32, i64, u8, u16, u32, u64;
+    BitOr bitor Or: bool, i8, i16, i32, i64, u8, u16, u32, u64;
+    BitXor bitxor Xor: bool, i8, i16, i32, i64, u8, u16, u32, u64;
+    Shl shl ShiftLeft: i8, i16, i32, i64, u8, u16, u32, u64;
+    Shr shr ShiftRight: i8, i16, i32, i64, u8, u16, u32, u64;
+}
+
+macro_rules! unary_operators {
+    ($($trait:ident $method:ident $op:ident;)*) => {$(
+        impl ops::$trait for &Tensor {
+            type Output = Tensor;
+            #[track_caller]
+            fn $method(self) -> Tensor {
+                record(Op::Unary(UnaryOp::$op), &[self])
+            }
+        }
+
+        impl ops::$trait for Tensor {
+            type Output = Tensor;
+            #[track_caller]
+            fn $method(self) -> Tensor {
+                record(Op::Unary(UnaryOp::$op), &[&self])
+            }
+        }
+    )*};
+}
+
+unary_operators! {
+    Neg neg Neg;
+    Not not Not;
+}

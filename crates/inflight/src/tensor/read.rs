@@ -1,0 +1,145 @@
+//! Looking at values: the only methods of a tensor that wait.
+
+use super::Tensor;
+use crate::runtime::value::Value;
+use crate::runtime::wait::{WaitReason, wait_for_value};
+use crate::runtime::{Pending, Promise, recorder};
+use crate::{Element, Error, Result};
+use inflight_backend::{Buffer, Command, Fault};
+use std::panic::Location;
+use std::sync::Arc;
+
+impl Tensor {
+    /// The elements in row-major order. Submits what this thread recorded, and waits for this value alone.
+    ///
+    /// `T` must be the tensor's dtype; [`cast`](Tensor::cast) first otherwise.
+    #[track_caller]
+    pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
+        let location = Location::caller();
+        self.readable::<T>(location)?;
+        let value = self.waited_for(WaitReason::Read, location)?;
+        Ok(copy_out(&value.buffer, self.elements()))
+    }
+
+    /// The one element of a tensor that has exactly one. Waits as [`to_vec`](Tensor::to_vec) does.
+    #[track_caller]
+    pub fn item<T: Element>(&self) -> Result<T> {
+        let location = Location::caller();
+        self.readable::<T>(location)?;
+        if self.elements() != 1 {
+            return Err(Error::NotOneElement { shape: self.shape().clone(), location });
+        }
+        let value = self.waited_for(WaitReason::Read, location)?;
+        Ok(copy_out(&value.buffer, 1)[0])
+    }
+
+    /// As [`to_vec`](Tensor::to_vec), without waiting: the promise gives the elements.
+    #[track_caller]
+    pub fn to_vec_async<T: Element>(&self) -> Pending<Vec<T>> {
+        self.read_async(Location::caller(), |elements| elements)
+    }
+
+    /// As [`item`](Tensor::item), without waiting: the promise gives the element.
+    #[track_caller]
+    pub fn item_async<T: Element>(&self) -> Pending<T> {
+        let location = Location::caller();
+        if self.elements() != 1 && self.check().is_ok() {
+            let (promise, pending) = Promise::new(self.device());
+            promise.complete(Err(Error::NotOneElement { shape: self.shape().clone(), location }));
+            return pending;
+        }
+        self.read_async(location, |elements: Vec<T>| elements[0])
+    }
+
+    /// Waits until the value is in memory.
+    #[track_caller]
+    pub fn wait(&self) -> Result<()> {
+        let location = Location::caller();
+        self.check()?;
+        self.waited_for(WaitReason::Sync, location)?;
+        Ok(())
+    }
+
+    /// Whether the value is in memory. Never waits; submits it if it was only recorded, so that it will be.
+    pub fn is_ready(&self) -> bool {
+        if self.node().error().is_some() {
+            return true;
+        }
+        match self.node().value() {
+            Some(value) => value.is_ready(),
+            None => {
+                recorder::schedule(self.node(), false);
+                self.node().value().is_some_and(|value| value.is_ready())
+            }
+        }
+    }
+
+    fn readable<T: Element>(&self, location: &'static Location<'static>) -> Result<()> {
+        self.check()?;
+        match self.dtype() == T::DTYPE {
+            true => Ok(()),
+            false => {
+                Err(Error::ReadType { expected: T::DTYPE, found: self.dtype(), location })
+            }
+        }
+    }
+
+    /// The value in memory, waited for.
+    pub(crate) fn waited_for(
+        &self,
+        reason: WaitReason,
+        location: &'static Location<'static>,
+    ) -> Result<Arc<Value>> {
+        self.check()?;
+        recorder::schedule(self.node(), true);
+        let value = self.node().value().expect("a scheduled node has a value").clone();
+        wait_for_value(self.device(), &value, reason, location)?;
+        Ok(value)
+    }
+
+    fn read_async<T: Element, R: Send + 'static>(
+        &self,
+        location: &'static Location<'static>,
+        take: impl FnOnce(Vec<T>) -> R + Send + 'static,
+    ) -> Pending<R> {
+        let (promise, pending) = Promise::new(self.device());
+        if let Err(error) = self.readable::<T>(location) {
+            promise.complete(Err(error));
+            return pending;
+        }
+        recorder::schedule(self.node(), false);
+        let value = self.node().value().expect("a scheduled node has a value").clone();
+        let elements = self.elements();
+        // The value's own event starts the copy, on a stream that only reads: what is queued behind the
+        // value does not hold its reader up, nor the other way round.
+        let reads = self.device().reads().clone();
+        let dispatched = value.dispatched.clone();
+        dispatched.on_reached(Box::new(move || {
+            let event = value.written.get().expect("a dispatched value has its event").event.clone();
+            event.on_reached(Box::new(move || {
+                let source = value.buffer.clone();
+                let callback = Box::new(move |bytes: std::result::Result<&[u8], Fault>| {
+                    let result = bytes.map(|_| take(copy_out(&value.buffer, elements)));
+                    promise.complete(result.map_err(Error::from));
+                });
+                reads.enqueue(Command::Read { source, callback });
+                reads.flush();
+            }));
+        }));
+        pending
+    }
+}
+
+/// The elements of a buffer that is written and has no fault.
+pub(crate) fn copy_out<T: Element>(buffer: &Buffer, elements: usize) -> Vec<T> {
+    let Some(memory) = buffer.memory().filter(|_| elements > 0) else { return Vec::new() };
+    debug_assert!(memory.bytes() >= elements * size_of::<T>());
+    let mut result: Vec<T> = Vec::with_capacity(elements);
+    // SAFETY: the buffer was declared for this many elements of T's dtype, its event was reached, so it
+    // was written, and nothing writes it again. Bool bytes are 0 or 1, as every kernel writes them.
+    unsafe {
+        std::ptr::copy_nonoverlapping(memory.ptr().cast::<T>(), result.as_mut_ptr(), elements);
+        result.set_len(elements);
+    }
+    result
+}

@@ -1,0 +1,133 @@
+//! How an op becomes a node.
+
+use super::{Node, Tensor};
+use crate::error::{OpCause, OpError};
+use crate::runtime::{Device, recorder};
+use crate::{DType, Error, Scalar, Shape};
+use inflight_ir::graph::{self, Op};
+use smallvec::SmallVec;
+use std::panic::Location;
+use std::sync::{Arc, LazyLock};
+
+/// Whether a recorded mistake panics where it is made (`INFLIGHT_STRICT=1`).
+static STRICT: LazyLock<bool> =
+    LazyLock::new(|| std::env::var_os("INFLIGHT_STRICT").is_some_and(|value| value == "1"));
+
+/// Records an op on operands of one device. The result is a tensor whatever happens: a mistake, or the first
+/// failed operand, makes a failed one.
+#[track_caller]
+pub(super) fn record(op: Op, operands: &[&Tensor]) -> Tensor {
+    record_at(op, operands, Location::caller())
+}
+
+/// As [`record`], for methods that are several ops: all of them name the method's caller.
+pub(super) fn record_at(
+    op: Op,
+    operands: &[&Tensor],
+    location: &'static Location<'static>,
+) -> Tensor {
+    let device = operands[0].device();
+    let described: SmallVec<[(&Shape, DType); 3]> =
+        operands.iter().map(|operand| (operand.shape(), operand.dtype())).collect();
+    let failed = operands.iter().find_map(|operand| operand.node().error());
+    if let Some(error) = failed {
+        let (shape, dtype) = graph::plausible(&op, &described);
+        return Tensor::from_node(Arc::new(Node::failed(
+            error.clone(),
+            shape,
+            dtype,
+            device,
+            location,
+        )));
+    }
+    if let Some(other) = operands.iter().find(|operand| operand.device() != device) {
+        let message = format!(
+            "operands must be on one device, these are on {:?} and {:?}; move one with .to_device(…)",
+            device,
+            other.device()
+        );
+        return fail(op.name(), OpCause::Message(message), &op, operands, location);
+    }
+    match graph::infer(&op, &described) {
+        Ok((shape, dtype)) => {
+            let inputs = operands.iter().map(|operand| operand.node().clone()).collect();
+            let node = Arc::new(Node::recorded(op, inputs, shape, dtype, device, location));
+            // The handle comes first: a submission that the note leads to must see the node alive.
+            let tensor = Tensor::from_node(node);
+            recorder::note(tensor.node());
+            tensor
+        }
+        Err(cause) => fail(op.name(), OpCause::Infer(cause), &op, operands, location),
+    }
+}
+
+/// Records an op that has no operand.
+pub(super) fn record_source(
+    op: Op,
+    shape: Shape,
+    dtype: DType,
+    device: &Device,
+    location: &'static Location<'static>,
+) -> Tensor {
+    let node = Node::recorded(op, SmallVec::new(), shape, dtype, device, location);
+    let tensor = Tensor::from_node(Arc::new(node));
+    recorder::note(tensor.node());
+    tensor
+}
+
+/// A rank-0 constant.
+pub(super) fn constant(
+    value: Scalar,
+    device: &Device,
+    location: &'static Location<'static>,
+) -> Tensor {
+    Tensor::from_node(Arc::new(Node::scalar(value, device, location)))
+}
+
+fn fail(
+    name: &'static str,
+    cause: OpCause,
+    op: &Op,
+    operands: &[&Tensor],
+    location: &'static Location<'static>,
+) -> Tensor {
+    let described: SmallVec<[(&Shape, DType); 3]> =
+        operands.iter().map(|operand| (operand.shape(), operand.dtype())).collect();
+    let (shape, dtype) = graph::plausible(op, &described);
+    failed(name, cause, operands, shape, dtype, location)
+}
+
+/// A mistake in the arguments of a method, said in words, with the result it would plausibly have had.
+pub(super) fn mistake(
+    name: &'static str,
+    message: String,
+    operands: &[&Tensor],
+    shape: Shape,
+    dtype: DType,
+    location: &'static Location<'static>,
+) -> Tensor {
+    // The first cause wins: a failed operand explains more than what was done with it.
+    if let Some(error) = operands.iter().find_map(|operand| operand.node().error()) {
+        let device = operands[0].device();
+        let node = Node::failed(error.clone(), shape, dtype, device, location);
+        return Tensor::from_node(Arc::new(node));
+    }
+    failed(name, OpCause::Message(message), operands, shape, dtype, location)
+}
+
+fn failed(
+    name: &'static str,
+    cause: OpCause,
+    operands: &[&Tensor],
+    shape: Shape,
+    dtype: DType,
+    location: &'static Location<'static>,
+) -> Tensor {
+    let described =
+        operands.iter().map(|operand| (operand.shape().clone(), operand.dtype())).collect();
+    let error =
+        Error::Op(Arc::new(OpError { op: name, operands: described, location, cause }));
+    assert!(!*STRICT, "{error}");
+    let device = operands[0].device();
+    Tensor::from_node(Arc::new(Node::failed(error, shape, dtype, device, location)))
+}

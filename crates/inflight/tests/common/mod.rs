@@ -1,0 +1,28 @@
+//! What the tests share.
+
+#![allow(dead_code, reason = "each test uses a part of this")]
+
+use inflight::{CpuOptions, Device, Element, Shape, Tensor};
+
+/// A device of the test's own, set up by the environment.
+pub fn device() -> Device {
+    Device::open_cpu(CpuOptions::from_env().unwrap()).unwrap()
+}
+
+/// The integers from 0 on, in row-major order.
+pub fn counting(shape: impl Into<Shape>, device: &Device) -> Tensor {
+    let shape = shape.into();
+    let elements = (0..shape.elements() as i32).collect();
+    Tensor::from_vec(elements, shape, device).unwrap()
+}
+
+/// The shape and elements of a tensor.
+pub fn read<T: Element>(tensor: &Tensor) -> (Vec<usize>, Vec<T>) {
+    (tensor.shape().to_vec(), tensor.to_vec().unwrap())
+}
+
+/// What a failed tensor says.
+#[track_caller]
+pub fn message(tensor: &Tensor) -> String {
+    tensor.check().expect_err("the tensor failed").to_string()
+}

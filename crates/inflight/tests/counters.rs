@@ -1,0 +1,255 @@
+//! What the runtime does, counted: launches, bytes, compiles, plans, waits and memory. A change that makes
+//! the runtime do more than it must fails here, without a clock.
+
+mod common;
+
+use common::device;
+use inflight::{Device, Stats, Tensor, WaitReason};
+
+/// Bytes of this many `f32`.
+const fn f32s(elements: usize) -> u64 {
+    4 * elements as u64
+}
+
+fn ramp(shape: &[usize], device: &Device) -> Tensor {
+    let elements = shape.iter().product::<usize>();
+    let data = (0..elements).map(|i| ((i * 37) % 101) as f32 / 50.0 - 1.0).collect();
+    Tensor::from_vec(data, shape, device).expect("the data fills the shape")
+}
+
+/// What reading a value made the device do.
+fn counted(device: &Device, value: &Tensor) -> Stats {
+    let before = device.stats();
+    value.wait().expect("the value is computed");
+    device.stats().since(&before)
+}
+
+#[test]
+fn softmax_is_one_launch_that_reads_its_input_once() {
+    let device = device();
+    let x = ramp(&[64, 300], &device);
+    for axis in [0, 1] {
+        let stats = counted(&device, &x.softmax(axis));
+        assert_eq!(stats.launches, 1, "axis {axis}");
+        assert_eq!(stats.bytes_read, f32s(64 * 300), "axis {axis}");
+        assert_eq!(stats.bytes_written, f32s(64 * 300), "axis {axis}");
+    }
+}
+
+#[test]
+fn layer_norm_is_one_launch_that_reads_its_input_once() {
+    let device = device();
+    let x = ramp(&[64, 256], &device);
+    let weight = ramp(&[256], &device);
+    let bias = ramp(&[256], &device);
+    let stats = counted(&device, &x.layer_norm(&[1], Some(&weight), Some(&bias), 1e-5));
+    assert_eq!(stats.launches, 1);
+    // The input, the weight and the bias.
+    assert_eq!(stats.bytes_read, f32s(64 * 256 + 256 + 256));
+    assert_eq!(stats.bytes_written, f32s(64 * 256));
+}
+
+#[test]
+fn a_chain_of_twelve_ops_is_one_launch() {
+    let device = device();
+    let x = ramp(&[1000], &device);
+    let y = (((&x + 1.0) * 2.0 - 3.0).abs().sqrt() + &x).exp().log1p().tanh().maximum(0.1);
+    let stats = counted(&device, &(y / 2.0).neg());
+    assert_eq!(stats.launches, 1);
+    assert_eq!(stats.bytes_read, f32s(1000));
+    assert_eq!(stats.bytes_written, f32s(1000));
+}
+
+#[test]
+fn a_dropped_intermediate_is_not_written() {
+    let device = device();
+    let x = ramp(&[1000], &device);
+    let y = {
+        let intermediate = x.exp();
+        intermediate * 2.0
+    };
+    let stats = counted(&device, &y);
+    assert_eq!((stats.launches, stats.bytes_written), (1, f32s(1000)));
+}
+
+#[test]
+fn what_nobody_can_read_is_not_computed() {
+    let device = device();
+    let x = ramp(&[1000], &device);
+    drop(x.exp());
+    device.flush();
+    device.sync().unwrap();
+    assert_eq!(device.stats().launches, 0);
+}
+
+#[test]
+fn a_live_handle_on_a_cheap_value_costs_nothing() {
+    let device = device();
+    let x = ramp(&[1000], &device);
+    let kept = &x + 1.0;
+    let stats = counted(&device, &(&kept * 2.0));
+    assert_eq!((stats.launches, stats.bytes_written), (1, f32s(1000)));
+    // And it is still there to be read.
+    assert_eq!(kept.to_vec::<f32>().unwrap()[0], 0.0);
+}
+
+#[test]
+fn temporaries_of_an_expression_are_not_written() {
+    let device = device();
+    let x = ramp(&[64, 100], &device);
+    // Every link of the chain is alive while its end is read.
+    let before = device.stats();
+    x.softmax(1).log().neg().exp().tanh().sum_axes(&[1]).to_vec::<f32>().unwrap();
+    let stats = device.stats().since(&before);
+    assert_eq!((stats.launches, stats.bytes_written), (1, f32s(64)));
+}
+
+#[test]
+fn a_live_value_that_is_computed_again_is_written_then() {
+    let device = device();
+    let x = ramp(&[64, 100], &device);
+    let kept = x.softmax(1).tanh();
+    assert_eq!(counted(&device, &kept.sum_axes(&[1])).bytes_written, f32s(64));
+    // The second time, it is stored along with what was asked for.
+    let stats = counted(&device, &kept.max_axes(&[1]));
+    assert_eq!(stats.bytes_written, f32s(64 * 100) + f32s(64));
+    // From then on it is read.
+    let stats = counted(&device, &kept.min_axes(&[1]));
+    assert_eq!((stats.bytes_read, stats.bytes_written), (f32s(64 * 100), f32s(64)));
+}
+
+#[test]
+fn a_live_value_that_is_dear_is_written_once_and_read_afterwards() {
+    let device = device();
+    let x = ramp(&[64, 64], &device);
+    let dear = x.matmul(&x);
+    counted(&device, &(&dear + 1.0));
+    let before = device.stats();
+    dear.wait().unwrap();
+    (&dear + 2.0).wait().unwrap();
+    let stats = device.stats().since(&before);
+    // The product is there already; only the sum is new.
+    assert_eq!((stats.launches, stats.bytes_read), (1, f32s(64 * 64)));
+}
+
+#[test]
+fn a_new_batch_size_compiles_nothing() {
+    let device = device();
+    let forward = |batch: usize| {
+        let x = ramp(&[batch, 32], &device);
+        let weight = ramp(&[32, 16], &device);
+        let bias = ramp(&[16], &device);
+        (x.matmul(&weight) + &bias).gelu().softmax(1)
+    };
+    forward(64).wait().unwrap();
+    let before = device.stats();
+    for batch in [65, 17, 3, 128, 1000] {
+        forward(batch).wait().unwrap();
+    }
+    let stats = device.stats().since(&before);
+    assert_eq!(stats.compiles, 0);
+    assert_eq!(stats.plans, 5, "plans hold extents");
+}
+
+#[test]
+fn the_second_run_of_a_loop_body_plans_nothing() {
+    let device = device();
+    let x = ramp(&[32, 32], &device);
+    let mut weight = ramp(&[32, 32], &device);
+    let mut step = |rate: f32| {
+        let gradient = x.matmul(&weight).tanh();
+        weight = &weight - gradient * rate;
+        weight.wait().unwrap();
+    };
+    step(0.1);
+    step(0.2);
+    let before = device.stats();
+    // Another rate is another value, not another plan.
+    for rate in [0.3, 0.4, 0.5] {
+        step(rate);
+    }
+    let stats = device.stats().since(&before);
+    assert_eq!((stats.plans, stats.compiles, stats.plan_hits), (0, 0, 3));
+}
+
+#[test]
+fn a_loop_that_never_reads_stays_within_bounds() {
+    let device = device();
+    let elements = 4096;
+    let mut x = ramp(&[elements], &device);
+    let mut metric = Tensor::zeros::<f32>([], &device);
+    for _ in 0..100_000 {
+        x = &x * 0.999 + 0.001;
+        metric = x.sum();
+    }
+    // What is in flight of one thread is bounded by segments, each with a few live values.
+    let peak = device.memory().peak;
+    assert!(peak <= 64 * elements * 4, "peak {peak}");
+    assert!(metric.item::<f32>().unwrap().is_finite());
+}
+
+#[test]
+fn a_chain_of_a_million_ops_builds_runs_and_drops() {
+    let device = device();
+    let mut x = Tensor::zeros::<f32>([8], &device);
+    for _ in 0..1_000_000 {
+        x = x + 1.0;
+    }
+    assert_eq!(x.to_vec::<f32>().unwrap(), [1e6; 8]);
+}
+
+#[test]
+fn a_long_chain_that_is_never_submitted_drops_without_recursion() {
+    // Reads of nothing: the chain is only held by its last handle, within the budget of one segment.
+    let device = device();
+    let mut x = Tensor::zeros::<f32>([8], &device);
+    for _ in 0..500 {
+        x = x + 1.0;
+    }
+    drop(x);
+    assert_eq!(device.stats().launches, 0);
+}
+
+#[test]
+fn only_the_documented_calls_wait() {
+    let device = device();
+    let x = ramp(&[16, 16], &device);
+    let y = x.matmul(&x).softmax(1) + 1.0;
+    let _ = (y.shape(), y.dtype(), y.device(), y.check(), format!("{y:?}"), y.is_ready());
+    device.flush();
+    let read = y.sum().item_async::<f32>();
+    let _ = y.to_device(&device);
+    assert_eq!(device.stats().all_waits(), 0);
+    read.get().unwrap();
+    y.to_vec::<f32>().unwrap();
+    y.wait().unwrap();
+    let stats = device.stats();
+    let silent = stats.waits_for(WaitReason::Backpressure);
+    assert_eq!(silent, 0);
+}
+
+#[test]
+fn views_of_a_matmul_operand_are_not_copied() {
+    let device = device();
+    let a = ramp(&[48, 64], &device);
+    let b = ramp(&[80, 64], &device);
+    // Transpose, slice and expand are strides of the operands.
+    let stats = counted(&device, &a.matmul(&b.transpose()));
+    assert_eq!(stats.launches, 1);
+    let stats = counted(&device, &a.slice([0..48, 8..40]).matmul(&b.slice([8..40, 0..64])));
+    assert_eq!(stats.launches, 1);
+    let batch = ramp(&[3, 16, 48], &device);
+    let stats = counted(&device, &batch.matmul(&a.expand([3, 48, 64])));
+    assert_eq!(stats.launches, 1);
+}
+
+#[test]
+fn a_reshape_costs_nothing() {
+    let device = device();
+    let x = ramp(&[12, 10], &device);
+    let stats = counted(&device, &x.reshape([10, 12]));
+    assert_eq!(stats.launches, 0);
+    // In the middle of a chain it is an index map.
+    let stats = counted(&device, &(x.exp().reshape([120]) + 1.0).reshape([4, 30]));
+    assert_eq!((stats.launches, stats.bytes_written), (1, f32s(120)));
+}

@@ -1,0 +1,124 @@
+//! Products of matrices.
+
+mod common;
+
+use common::{counting, device, message, read};
+use inflight::{Tensor, bf16, f16};
+use inflight_ir::graph::DotAxes;
+use smallvec::smallvec;
+
+/// The product of batches of row-major matrices, one after another.
+fn products(a: &[i32], b: &[i32], [m, k, n]: [usize; 3]) -> Vec<i32> {
+    let pairs = a.chunks(m * k).zip(b.chunks(k * n));
+    pairs
+        .flat_map(|(a, b)| {
+            (0..m * n).map(move |i| (0..k).map(|l| a[i / n * k + l] * b[l * n + i % n]).sum())
+        })
+        .collect()
+}
+
+fn numbers(count: usize) -> Vec<i32> {
+    (0..count as i32).map(|i| (i * 7) % 11 - 5).collect()
+}
+
+#[test]
+fn matrices_and_vectors() {
+    let device = device();
+    let (a, b) = (numbers(6), numbers(12));
+    let [x, y] = [(&a, [2, 3]), (&b, [3, 4])].map(|(data, shape)| {
+        Tensor::from_slice(data, shape, &device).unwrap()
+    });
+    let expected = products(&a, &b, [2, 3, 4]);
+    assert_eq!(read::<i32>(&x.matmul(&y)), (vec![2, 4], expected.clone()));
+    let floats = x.to::<f64>().matmul(&y.to::<f64>());
+    let float_expected: Vec<f64> = expected.iter().map(|&x| f64::from(x)).collect();
+    assert_eq!(read::<f64>(&floats), (vec![2, 4], float_expected));
+    let halves = x.to::<f16>().matmul(&y.to::<f16>());
+    assert_eq!(read::<i32>(&halves.to::<i32>()).1, expected);
+    let brains = x.to::<bf16>().matmul(&y.to::<bf16>());
+    assert_eq!(read::<i32>(&brains.to::<i32>()).1, expected);
+
+    let row = Tensor::from_slice(&a[..3], [3], &device).unwrap();
+    assert_eq!(read::<i32>(&row.matmul(&y)), (vec![4], products(&a[..3], &b, [1, 3, 4])));
+    assert_eq!(read::<i32>(&x.matmul(&row)), (vec![2], products(&a, &a[..3], [2, 3, 1])));
+    let dot = a[..3].iter().map(|x| x * x).sum::<i32>();
+    assert_eq!(read::<i32>(&row.matmul(&row)), (vec![], vec![dot]));
+}
+
+#[test]
+fn batches() {
+    let device = device();
+    let (a, b) = (numbers(2 * 6), numbers(2 * 12));
+    let x = Tensor::from_slice(&a, [2, 2, 3], &device).unwrap();
+    let y = Tensor::from_slice(&b, [2, 3, 4], &device).unwrap();
+    assert_eq!(read::<i32>(&x.matmul(&y)), (vec![2, 2, 4], products(&a, &b, [2, 3, 4])));
+    let one = Tensor::from_slice(&b[..12], [3, 4], &device).unwrap();
+    let repeated = b[..12].repeat(2);
+    let expected = products(&a, &repeated, [2, 3, 4]);
+    assert_eq!(read::<i32>(&x.matmul(&one)), (vec![2, 2, 4], expected));
+    let matrix = Tensor::from_slice(&a[..6], [2, 3], &device).unwrap();
+    let expected = products(&a[..6].repeat(2), &b, [2, 3, 4]);
+    assert_eq!(read::<i32>(&matrix.matmul(&y)), (vec![2, 2, 4], expected));
+    let row = Tensor::from_slice(&a[..3], [3], &device).unwrap();
+    let expected = products(&a[..3].repeat(2), &b, [1, 3, 4]);
+    assert_eq!(read::<i32>(&row.matmul(&y)), (vec![2, 4], expected));
+    let expected = products(&a, &a[..3].repeat(2), [2, 3, 1]);
+    assert_eq!(read::<i32>(&x.matmul(&row)), (vec![2, 2], expected));
+}
+
+#[test]
+fn batches_broadcast_both_ways() {
+    let device = device();
+    let (a, b) = (numbers(2 * 6), numbers(3 * 12));
+    let x = Tensor::from_slice(&a, [2, 1, 2, 3], &device).unwrap();
+    let y = Tensor::from_slice(&b, [3, 3, 4], &device).unwrap();
+    let left: Vec<i32> = a.chunks(6).flat_map(|matrix| matrix.repeat(3)).collect();
+    let expected = products(&left, &b.repeat(2), [2, 3, 4]);
+    assert_eq!(read::<i32>(&x.matmul(&y)), (vec![2, 3, 2, 4], expected));
+}
+
+#[test]
+fn nothing_to_sum_is_zero() {
+    let device = device();
+    let a = Tensor::ones::<f32>([2, 0], &device);
+    let b = Tensor::ones::<f32>([0, 3], &device);
+    assert_eq!(read::<f32>(&a.matmul(&b)), (vec![2, 3], vec![0.0; 6]));
+    assert_eq!(read::<f32>(&b.matmul(&Tensor::ones::<f32>([3, 2], &device))), (vec![0, 2], vec![]));
+}
+
+#[test]
+fn general_contractions() {
+    let device = device();
+    let x = counting([2, 3], &device);
+    let axes = DotAxes { a_contract: smallvec![0], b_contract: smallvec![0], ..DotAxes::default() };
+    // The Gram matrix of the columns.
+    let expected = vec![9, 12, 15, 12, 17, 22, 15, 22, 29];
+    assert_eq!(read::<i32>(&x.dot_general(&x, axes)), (vec![3, 3], expected));
+}
+
+#[test]
+fn mistakes_keep_plausible_shapes() {
+    let device = device();
+    let x = counting([2, 3], &device);
+    let y = counting([4, 5], &device);
+    let line = line!() + 1;
+    let bad = x.matmul(&y);
+    assert_eq!(bad.shape().extents(), [2, 5]);
+    let text = message(&bad);
+    assert!(text.starts_with("matmul(i32[2, 3], i32[4, 5]) at "), "{text}");
+    assert!(text.contains(&format!("tensor_matmul.rs:{line}:")), "{text}");
+    assert!(text.contains("found 3 and 4"), "{text}");
+    // Whatever is computed from it keeps that first cause.
+    let later = (bad.transpose() + 1).sum_axes([0]);
+    assert_eq!(later.shape().extents(), [2]);
+    assert_eq!(message(&later), text);
+    assert_eq!(later.to_vec::<i32>().unwrap_err().to_string(), text);
+
+    let scalar = Tensor::from_scalar(1, &device);
+    assert!(message(&scalar.matmul(&x)).contains("scalar"));
+    let batches = counting([2, 2, 3], &device).matmul(&counting([5, 3, 4], &device));
+    assert!(message(&batches).contains("[2] and [5]"));
+    assert_eq!(batches.shape().extents(), [2, 2, 4]);
+    assert!(message(&x.matmul(&x.to::<f32>().transpose())).contains("one dtype"));
+    assert_eq!(x.matmul(&counting([3], &device)).to_vec::<i32>().unwrap(), [5, 14]);
+}

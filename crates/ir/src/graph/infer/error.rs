@@ -1,0 +1,165 @@
+//! What can be wrong with an op's operands.
+
+use super::accepts::DTypeSet;
+use crate::graph::{PadAxis, SliceAxis};
+use crate::{Axes, DType, Shape};
+
+/// Why an op cannot be applied to its operands. The message leaves out the op's name, which the
+/// caller knows.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
+pub enum InferError {
+    /// An [`Op::Input`](crate::graph::Op::Input) or [`Op::Scalar`](crate::graph::Op::Scalar), whose
+    /// shape and dtype are given rather than inferred.
+    #[error(
+        "inputs and constants have no operands to infer from; add them with Graph::input or \
+         Graph::scalar"
+    )]
+    NotInferred,
+    /// Too few or too many operands.
+    #[error("expected {expected} operands, found {found}; pass exactly {expected}")]
+    OperandCount { expected: usize, found: usize },
+    /// No operand where at least one is needed.
+    #[error("expected at least one operand, found none; pass one or more")]
+    NoOperand,
+    /// Operands of different dtypes where they must agree.
+    #[error("expected operands of one dtype, found {first} and {other}; cast one of them")]
+    DTypesDiffer { first: DType, other: DType },
+    /// A dtype the op is not defined for.
+    #[error("expected one of {accepted}, found {found}; cast the operand first")]
+    DTypeNotAccepted { accepted: DTypeSet, found: DType },
+    /// A select whose condition is not `bool`.
+    #[error("expected a bool condition, found {found}; compare it with something, such as x != 0")]
+    ConditionNotBool { found: DType },
+    /// An index that is not an integer.
+    #[error("expected an integer index, found {found}; cast the index to i64")]
+    IndexNotInteger { found: DType },
+    /// A bitcast between dtypes of different sizes.
+    #[error(
+        "expected a dtype of {} bytes as {from} has, found {to} of {} bytes; use a cast to convert \
+         values", from.size(), to.size()
+    )]
+    BitcastSize { from: DType, to: DType },
+    /// A bitcast to `bool`, whose bytes must be 0 or 1.
+    #[error("expected a dtype other than bool, found bool from {from}; cast, or compare with zero")]
+    BitcastToBool { from: DType },
+    /// Shapes that do not broadcast with each other.
+    #[error(
+        "expected shapes that broadcast, found {first} and {other}; aligned at the last axis, \
+         extents must be equal or 1"
+    )]
+    NotBroadcastable { first: Shape, other: Shape },
+    /// A shape that does not broadcast to the one asked for.
+    #[error(
+        "expected a shape that {to} can be repeated from, found {from}; aligned at the last axis, \
+         each extent must be 1 or that of the target"
+    )]
+    DoesNotBroadcastTo { from: Shape, to: Shape },
+    /// An axis the operand does not have.
+    #[error(
+        "expected an axis below {}, found {axis} for shape {shape}; use an axis of the operand",
+        shape.rank()
+    )]
+    AxisOutOfRange { axis: usize, shape: Shape },
+    /// Axes that are not in ascending order, or repeat.
+    #[error("expected sorted, distinct axes, found {axes:?}; sort them and drop repeats")]
+    AxesNotSorted { axes: Axes },
+    /// Axes that are not a permutation of the operand's.
+    #[error(
+        "expected a permutation of all {} axes of shape {shape}, found {axes:?}; name each axis once",
+        shape.rank()
+    )]
+    NotAPermutation { axes: Axes, shape: Shape },
+    /// Not one slice or pad entry for each axis.
+    #[error(
+        "expected {} entries, one for each axis of shape {shape}, found {found}; give one per axis",
+        shape.rank()
+    )]
+    EntryCount { found: usize, shape: Shape },
+    /// A slice that leaves its axis, or does not move.
+    #[error(
+        "expected a slice with a step other than 0 inside 0..{extent} on axis {axis}, found start \
+         {}, step {}, length {}; shorten the slice", slice.start, slice.step, slice.len
+    )]
+    SliceOutOfRange { axis: usize, extent: usize, slice: SliceAxis },
+    /// Padding that cuts off more than there is, or overflows.
+    #[error(
+        "expected padding that leaves an extent of at least 0 on axis {axis} of extent {extent}, \
+         found low {}, high {}, interior {}; cut off less", pad.low, pad.high, pad.interior
+    )]
+    PadOutOfRange { axis: usize, extent: usize, pad: PadAxis },
+    /// A fill value that is not rank 0.
+    #[error("expected a rank-0 fill value, found shape {found}; reshape it to []")]
+    FillNotScalar { found: Shape },
+    /// A reshape that changes the number of elements.
+    #[error(
+        "expected a shape of {} elements as {from} has, found {to} of {} elements; choose extents \
+         with the same product", from.elements(), to.elements()
+    )]
+    ReshapeElements { from: Shape, to: Shape },
+    /// A result with more elements than can be addressed.
+    #[error(
+        "expected a result that can be addressed, found shape {shape}; split the work into smaller \
+         pieces"
+    )]
+    TooLarge { shape: Shape },
+    /// Operands that differ on an axis they are not joined along.
+    #[error(
+        "expected shapes equal but for axis {axis}, found {first} and {other}; slice, pad or \
+         broadcast one of them"
+    )]
+    ConcatShapes { axis: usize, first: Shape, other: Shape },
+    /// An update of another shape than the place it is put.
+    #[error(
+        "expected an update of shape {expected}, found {found}; broadcast or reshape the update"
+    )]
+    UpdateShape { expected: Shape, found: Shape },
+    /// An index that disagrees with the operand on an axis other than the indexed one.
+    #[error(
+        "expected an index whose shape equals {operand} but for axis {axis}, found {index}; \
+         broadcast the index"
+    )]
+    IndexShape { axis: usize, operand: Shape, index: Shape },
+    /// An axis without elements where one must be found.
+    #[error(
+        "expected at least one element along axis {axis}, found shape {shape}; handle the empty \
+         case apart"
+    )]
+    EmptyAxis { axis: usize, shape: Shape },
+    /// Contraction axes of `a` and `b` that do not pair up.
+    #[error(
+        "expected as many {role} axes in both operands, found {a:?} and {b:?}; pair each axis of \
+         one with an axis of the other"
+    )]
+    DotAxisCount { role: DotRole, a: Axes, b: Axes },
+    /// An axis that is named twice among an operand's batch and contracting axes.
+    #[error(
+        "expected each axis to be batch or contracting at most once, found axis {axis} twice in \
+         batch {batch:?} and contracting {contract:?}; drop one"
+    )]
+    DotAxisRepeated { axis: usize, batch: Axes, contract: Axes },
+    /// Paired axes of different extents.
+    #[error(
+        "expected equal extents of the paired {role} axes {a_axis} and {b_axis}, found {} and {} in \
+         shapes {a} and {b}; transpose or reshape one operand", a[*a_axis], b[*b_axis]
+    )]
+    DotExtents { role: DotRole, a_axis: usize, b_axis: usize, a: Shape, b: Shape },
+}
+
+/// What paired axes of a contraction do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DotRole {
+    /// They are kept.
+    Batch,
+    /// They are summed over.
+    Contract,
+}
+
+impl std::fmt::Display for DotRole {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(match self {
+            DotRole::Batch => "batch",
+            DotRole::Contract => "contracting",
+        })
+    }
+}

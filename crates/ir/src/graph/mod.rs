@@ -1,0 +1,90 @@
+//! What was recorded: ops, their inference, and graphs of them.
+//!
+//! A [`Graph`] is the flat form of one recorded segment. Its nodes are in topological order and refer to
+//! each other by position, so equal programs give equal graphs, which is how a plan is found again.
+
+mod infer;
+mod op;
+
+pub use infer::{
+    DTypeSet, DotRole, InferError, binary_accepts, binary_dtype, combine_accepts, compare_accepts,
+    infer, plausible, unary_accepts, unary_dtype,
+};
+pub use op::{DotAxes, Op, PadAxis, SliceAxis};
+
+use crate::{DType, Scalar, Shape};
+use smallvec::SmallVec;
+
+/// The position of a node in its graph.
+pub type NodeId = u32;
+
+/// One op applied to earlier nodes.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Node {
+    /// What is computed.
+    pub op: Op,
+    /// From what, in the op's operand order. Each is smaller than this node's own position.
+    pub inputs: SmallVec<[NodeId; 3]>,
+    /// The result's shape.
+    pub shape: Shape,
+    /// The result's dtype.
+    pub dtype: DType,
+}
+
+/// A recorded computation in topological order.
+///
+/// The values of its [`Op::Scalar`] nodes are kept apart in `scalars`: two graphs that differ only in
+/// them have the same structure and share a plan.
+#[derive(Clone, Debug, Default)]
+pub struct Graph {
+    /// The nodes, operands before their users.
+    pub nodes: Vec<Node>,
+    /// The nodes whose values are wanted, in the order they are returned.
+    pub outputs: Vec<NodeId>,
+    /// The values of the [`Op::Scalar`] nodes, in node order.
+    pub scalars: Vec<Scalar>,
+}
+
+impl Graph {
+    /// Appends a node after inferring its shape and dtype.
+    pub fn push(&mut self, op: Op, inputs: &[NodeId]) -> Result<NodeId, InferError> {
+        let operands: SmallVec<[(&Shape, DType); 3]> = inputs
+            .iter()
+            .map(|&input| {
+                let node = &self.nodes[input as usize];
+                (&node.shape, node.dtype)
+            })
+            .collect();
+        let (shape, dtype) = infer(&op, &operands)?;
+        drop(operands);
+        Ok(self.append(op, inputs, shape, dtype))
+    }
+
+    /// Appends an input, a value that is bound when the graph runs.
+    pub fn input(&mut self, shape: impl Into<Shape>, dtype: DType) -> NodeId {
+        self.append(Op::Input, &[], shape.into(), dtype)
+    }
+
+    /// Appends a rank-0 constant.
+    pub fn scalar(&mut self, value: impl Into<Scalar>) -> NodeId {
+        let value = value.into();
+        self.scalars.push(value);
+        self.append(Op::Scalar, &[], Shape::scalar(), value.dtype())
+    }
+
+    /// Appends a node whose shape and dtype are known to be right.
+    pub fn append(&mut self, op: Op, inputs: &[NodeId], shape: Shape, dtype: DType) -> NodeId {
+        self.nodes.push(Node { op, inputs: SmallVec::from_slice(inputs), shape, dtype });
+        (self.nodes.len() - 1) as NodeId
+    }
+
+    /// The node at this position.
+    pub fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id as usize]
+    }
+
+    /// The input nodes, in the order their values are bound.
+    pub fn inputs(&self) -> impl Iterator<Item = NodeId> + '_ {
+        (0..self.nodes.len() as NodeId).filter(|&id| self.node(id).op == Op::Input)
+    }
+}

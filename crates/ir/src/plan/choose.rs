@@ -1,0 +1,195 @@
+//! Which values are written to memory: those somebody asked for, those that an op can only read from
+//! memory, and those that several kernels need and that are dearer to compute again than to store.
+
+use crate::graph::{Graph, Node, NodeId, Op};
+use smallvec::SmallVec;
+
+/// For each node of a graph, whether its value is in memory when the plan has run.
+pub type Written = Vec<bool>;
+
+/// What is written, and why.
+pub struct Choice {
+    /// The decision for each node.
+    pub written: Written,
+    /// Values that are written only to end a kernel: none should go on past them.
+    pub cuts: Vec<NodeId>,
+}
+
+/// More operands than this are joined by writing each to its place.
+pub const FUSED_CONCAT: usize = 4;
+
+/// Decides for every node.
+pub fn choose(graph: &Graph) -> Choice {
+    let mut written: Written = graph.nodes.iter().map(always_written).collect();
+    for &output in &graph.outputs {
+        written[output as usize] = true;
+    }
+    for node in &graph.nodes {
+        if needs_written_operands(&node.op) {
+            for &operand in &node.inputs {
+                let base = base_of_view(graph, &written, operand);
+                written[base as usize] = true;
+            }
+        }
+    }
+    let cuts = cut_long_chains(graph, &mut written);
+    write_shared(graph, &mut written);
+    Choice { written, cuts }
+}
+
+/// The value to write so that `node` can be read in place: what it is a view of, unless the view takes
+/// less than all of it.
+fn base_of_view(graph: &Graph, written: &Written, node: NodeId) -> NodeId {
+    let mut base = node;
+    loop {
+        let view = graph.node(base);
+        if written[base as usize] || !view.op.is_view() {
+            return base;
+        }
+        let operand = view.inputs[0];
+        let partial = matches!(view.op, Op::Slice(_)) && !written[operand as usize];
+        if partial || graph.node(operand).op == Op::Scalar {
+            return base;
+        }
+        base = operand;
+    }
+}
+
+/// Whether an op's result is written wherever it appears: no kernel computes it on the way to another.
+pub fn always_written(node: &Node) -> bool {
+    match &node.op {
+        Op::Input | Op::Dot(_) | Op::Scatter { .. } | Op::Scan { .. } => true,
+        Op::Concat { .. } => node.inputs.len() > FUSED_CONCAT,
+        Op::Pad(axes) => axes.iter().any(|axis| axis.interior > 0),
+        Op::Assign(axes) => axes.iter().any(|axis| axis.step.abs() != 1),
+        _ => false,
+    }
+}
+
+/// Whether a written value shares the memory of its operand: a reshape of something that has memory.
+pub fn is_alias(graph: &Graph, node: NodeId) -> bool {
+    let data = graph.node(node);
+    matches!(data.op, Op::Reshape(_)) && graph.node(data.inputs[0]).op != Op::Scalar
+}
+
+/// A value at the end of a longer chain of unwritten ones is written: kernels stay of a size that
+/// compiles fast, and lowering does not recurse deeply.
+const LONGEST_CHAIN: usize = 128;
+
+fn cut_long_chains(graph: &Graph, written: &mut Written) -> Vec<NodeId> {
+    let mut lengths = vec![0; graph.nodes.len()];
+    let mut cuts = Vec::new();
+    for (id, node) in graph.nodes.iter().enumerate() {
+        let operands = node.inputs.iter().map(|&input| lengths[input as usize]);
+        let length = operands.max().unwrap_or(0) + 1;
+        let alias = is_alias(graph, id as NodeId);
+        if length > LONGEST_CHAIN && !alias {
+            written[id] = true;
+            cuts.push(id as NodeId);
+            continue;
+        }
+        // A value written for other reasons may still be computed on the way to the next.
+        lengths[id] = if always_written(node) { 0 } else { length };
+    }
+    cuts
+}
+
+/// Whether an op reads its operands from memory only, so that a live operand is best written for it.
+pub fn needs_written_operands(op: &Op) -> bool {
+    matches!(op, Op::Dot(_))
+}
+
+/// What a transcendental function costs, in bytes that could be moved in the same time.
+const TRANSCENDENTAL_BYTES: usize = 2;
+
+/// What it takes to compute a node's value from values in memory.
+#[derive(Clone, Default)]
+struct Cost {
+    /// The values in memory that it reads. Beyond a few, it is too dear to repeat.
+    leaves: SmallVec<[NodeId; 8]>,
+    /// Work other than reading, in bytes that could be moved in the same time.
+    work: usize,
+}
+
+impl Cost {
+    const MOST_LEAVES: usize = 8;
+
+    fn bytes(&self, graph: &Graph) -> usize {
+        match self.leaves.len() > Cost::MOST_LEAVES {
+            true => usize::MAX / 1024,
+            false => self.leaves.iter().map(|&leaf| bytes(graph.node(leaf))).sum::<usize>() + self.work,
+        }
+    }
+}
+
+fn bytes(node: &Node) -> usize {
+    node.shape.elements() * node.dtype.size()
+}
+
+fn own_work(node: &Node) -> usize {
+    match &node.op {
+        Op::Unary(op) if op.is_transcendental() => node.shape.elements() * TRANSCENDENTAL_BYTES,
+        Op::Binary(crate::BinaryOp::Pow | crate::BinaryOp::Atan2) => {
+            node.shape.elements() * TRANSCENDENTAL_BYTES * 2
+        }
+        _ => 0,
+    }
+}
+
+/// Marks values that several kernels need and that cost fewer bytes to store and read than to compute in
+/// each of them.
+fn write_shared(graph: &Graph, written: &mut Written) {
+    let costs = costs(graph, written);
+    // The kernels, named by the value they write, that a node's value is needed in. Users come after
+    // their operands, so from back to front every user has been decided.
+    let mut kernels: Vec<SmallVec<[NodeId; 4]>> = vec![SmallVec::new(); graph.nodes.len()];
+    for id in (0..graph.nodes.len()).rev() {
+        let node = &graph.nodes[id];
+        if !written[id] && kernels[id].len() > 1 && !node.op.is_view() && node.op != Op::Scalar {
+            let uses = kernels[id].len();
+            let store = costs[id].bytes(graph).saturating_add(bytes(node) * (1 + uses));
+            let again = costs[id].bytes(graph).saturating_mul(uses);
+            if again > store {
+                written[id] = true;
+            }
+        }
+        let own: SmallVec<[NodeId; 4]> = match written[id] {
+            true => SmallVec::from_slice(&[id as NodeId]),
+            false => std::mem::take(&mut kernels[id]),
+        };
+        for &input in &node.inputs {
+            for &kernel in &own {
+                if !kernels[input as usize].contains(&kernel) {
+                    kernels[input as usize].push(kernel);
+                }
+            }
+        }
+    }
+}
+
+/// The cost of each node, given what is written.
+fn costs(graph: &Graph, written: &Written) -> Vec<Cost> {
+    let mut costs: Vec<Cost> = Vec::with_capacity(graph.nodes.len());
+    for node in &graph.nodes {
+        let mut cost = Cost { work: own_work(node), ..Cost::default() };
+        for &input in &node.inputs {
+            if written[input as usize] {
+                add_leaf(&mut cost.leaves, input);
+                continue;
+            }
+            let operand: &Cost = &costs[input as usize];
+            cost.work += operand.work;
+            for &leaf in &operand.leaves {
+                add_leaf(&mut cost.leaves, leaf);
+            }
+        }
+        costs.push(cost);
+    }
+    costs
+}
+
+fn add_leaf(leaves: &mut SmallVec<[NodeId; 8]>, leaf: NodeId) {
+    if leaves.len() <= Cost::MOST_LEAVES && !leaves.contains(&leaf) {
+        leaves.push(leaf);
+    }
+}

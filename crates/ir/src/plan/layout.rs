@@ -1,0 +1,206 @@
+//! Lays a kernel's domain out: which axis the vectors run along, which axes merge into one, and what is
+//! grid, reduction and vector.
+
+use super::lower::{RawAccess, RawKernel};
+use super::{BufferId, LaunchStep, Work};
+use crate::graph::NodeId;
+use crate::kernel::{AccessShape, Kernel, Kind, LaunchShape, VectorAxis};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// One axis of the domain while it is laid out.
+#[derive(Clone, Debug)]
+struct Axis {
+    extent: usize,
+    reduced: bool,
+    /// The stride of each access along it.
+    strides: SmallVec<[isize; 8]>,
+}
+
+/// The finished step of a raw kernel.
+pub fn lay_out(raw: &RawKernel, buffer: impl Fn(NodeId) -> BufferId) -> LaunchStep {
+    let mut axes: Vec<Axis> = raw
+        .axes
+        .iter()
+        .enumerate()
+        .map(|(position, axis)| Axis {
+            extent: axis.extent,
+            reduced: axis.reduced,
+            strides: raw.accesses.iter().map(|access| stride(access, position)).collect(),
+        })
+        .filter(|axis| axis.extent != 1)
+        .collect();
+    let reduces = axes.iter().any(|axis| axis.reduced);
+    let mut vector = match take_vector(&mut axes, raw) {
+        Some(vector) => vector,
+        // A single point: its lane is a parallel axis of one.
+        None => Axis { extent: 1, reduced: false, strides: single_point(raw) },
+    };
+    let (mut grid, mut reduce): (Vec<Axis>, Vec<Axis>) =
+        axes.into_iter().partition(|axis| !axis.reduced);
+    // What runs on in memory is one axis: inner axes swallow the ones outside of them.
+    match vector.reduced {
+        true => swallow(&mut reduce, &mut vector, raw.ordered),
+        false => swallow(&mut grid, &mut vector, false),
+    }
+    merge(&mut grid, false);
+    merge(&mut reduce, raw.ordered);
+    debug_assert!(!reduces || vector.reduced || !reduce.is_empty());
+
+    let order: Vec<&Axis> = grid.iter().chain(&reduce).chain([&vector]).collect();
+    let reduce_positions: Vec<usize> = (grid.len()..grid.len() + reduce.len()).collect();
+    let extents: SmallVec<[usize; 6]> = order.iter().map(|axis| axis.extent).collect();
+    let mut classes = Vec::with_capacity(raw.accesses.len());
+    let mut shapes = Vec::with_capacity(raw.accesses.len());
+    for (position, access) in raw.accesses.iter().enumerate() {
+        let strides: SmallVec<[isize; 6]> = order.iter().map(|axis| axis.strides[position]).collect();
+        let laid_out = RawAccess { strides: strides.clone(), ..access.clone() };
+        classes.push(laid_out.class(&reduce_positions, Some(order.len() - 1)));
+        let index_stride = access.index_stride;
+        shapes.push(AccessShape { offset: access.offset, strides, index_stride });
+    }
+    let kernel = Kernel {
+        params: raw.params.iter().map(|(_, param)| *param).collect(),
+        scalars: raw.scalar_dtypes.clone(),
+        accesses: classes,
+        grid_rank: grid.len(),
+        reduce_rank: reduce.len(),
+        vector: if vector.reduced { VectorAxis::Reduced } else { VectorAxis::Parallel },
+        body: raw.body.clone(),
+    };
+    debug_assert_eq!(crate::kernel::verify(&kernel), Ok(()), "{kernel:?}");
+    let shape = LaunchShape { extents, accesses: shapes };
+    let work = count(raw, &shape);
+    LaunchStep {
+        kernel: Arc::new(kernel),
+        shape: Arc::new(shape),
+        buffers: raw.params.iter().map(|&(node, _)| buffer(node)).collect(),
+        scalars: raw.scalars.iter().copied().collect(),
+        work,
+    }
+}
+
+fn stride(access: &RawAccess, axis: usize) -> isize {
+    access.strides.get(axis).copied().unwrap_or(0)
+}
+
+/// Strides for the lane of a kernel without axes: stores advance, as stores must.
+fn single_point(raw: &RawKernel) -> SmallVec<[isize; 8]> {
+    raw.accesses.iter().map(|access| access.stores as isize).collect()
+}
+
+/// Takes the axis that vectors should run along out of the list: the one that costs least for each
+/// element.
+fn take_vector(axes: &mut Vec<Axis>, raw: &RawKernel) -> Option<Axis> {
+    let last_reduced = axes.iter().rposition(|axis| axis.reduced);
+    let candidates = (0..axes.len()).filter(|&position| {
+        // In order along a row means: no other reduced axis may run inside.
+        !raw.ordered || !axes[position].reduced || Some(position) == last_reduced
+    });
+    let best = candidates.min_by(|&a, &b| {
+        let (a, b) = (lane_cost(&axes[a], raw), lane_cost(&axes[b], raw));
+        // Of equals the innermost.
+        a.total_cmp(&b).then(std::cmp::Ordering::Greater)
+    })?;
+    Some(axes.remove(best))
+}
+
+/// Roughly the cycles for one element when vectors of 16 run along an axis.
+fn lane_cost(axis: &Axis, raw: &RawKernel) -> f64 {
+    const LANES: f64 = 16.0;
+    let memory: f64 = axis
+        .strides
+        .iter()
+        .zip(&raw.accesses)
+        .filter(|(_, access)| access.param.is_some())
+        .map(|(&stride, access)| {
+            let weight = if access.stores { 2.0 } else { 1.0 };
+            match stride {
+                0 if !access.stores => 0.01,
+                0 | 1 => weight / LANES,
+                _ => weight,
+            }
+        })
+        .sum();
+    let arithmetic = raw.body.len() as f64 * 0.5 / LANES;
+    let extent = axis.extent.max(1) as f64;
+    let used = extent / ((extent / LANES).ceil() * LANES);
+    let fold = if axis.reduced { 12.0 / extent } else { 0.0 };
+    (memory + arithmetic) / used + fold
+}
+
+/// Whether `outer` goes on where `inner` ends, for every access.
+fn continues(outer: &Axis, inner: &Axis) -> bool {
+    outer
+        .strides
+        .iter()
+        .zip(&inner.strides)
+        .all(|(&outer, &within)| outer == within * inner.extent as isize)
+}
+
+/// Merges axes into the vector axis where all accesses go on from one to the other.
+fn swallow(axes: &mut Vec<Axis>, vector: &mut Axis, adjacent_only: bool) {
+    while let Some(position) = match adjacent_only {
+        true => axes.len().checked_sub(1).filter(|&last| continues(&axes[last], vector)),
+        false => axes.iter().rposition(|axis| continues(axis, vector)),
+    } {
+        vector.extent *= axes.remove(position).extent;
+    }
+}
+
+/// Merges axes of a list with each other where all accesses go on from one to the other.
+fn merge(axes: &mut Vec<Axis>, adjacent_only: bool) {
+    let mut inner = axes.len();
+    while inner > 0 {
+        inner -= 1;
+        let outer = (0..axes.len()).rev().find(|&outer| {
+            let allowed = if adjacent_only { outer + 1 == inner } else { outer != inner };
+            allowed && continues(&axes[outer], &axes[inner])
+        });
+        if let Some(outer) = outer {
+            let extent = axes[outer].extent;
+            axes[inner].extent *= extent;
+            axes.remove(outer);
+            inner = axes.len();
+        }
+    }
+}
+
+/// The nodes a kernel computes and the bytes it moves: each distinct element of each operand once.
+fn count(raw: &RawKernel, shape: &LaunchShape) -> Work {
+    let mut nodes = raw.nodes.clone();
+    nodes.sort_unstable();
+    nodes.dedup();
+    let mut work = Work { nodes, ..Work::default() };
+    for (param, (_, data)) in raw.params.iter().enumerate() {
+        let accesses = raw.accesses.iter().zip(&shape.accesses);
+        for (raw_access, access) in accesses.filter(|(raw, _)| raw.param == Some(param as u32)) {
+            let points = shape.extents.iter().zip(&access.strides);
+            let distinct: usize =
+                points.filter(|(_, stride)| **stride != 0).map(|(extent, _)| extent).product();
+            // Looked up elements are counted as often as they are looked up.
+            let indexed = access.index_stride != 0;
+            let touched = if indexed { shape.extents.iter().product() } else { distinct };
+            let bytes = (touched * data.dtype.size()) as u64;
+            if raw_access.stores {
+                work.bytes_written += bytes;
+            } else {
+                work.bytes_read += bytes;
+            }
+            if combines(raw, raw_access) {
+                work.bytes_read += bytes;
+            }
+        }
+    }
+    work
+}
+
+fn combines(raw: &RawKernel, access: &RawAccess) -> bool {
+    access.stores
+        && raw.body.iter().any(|instruction| match instruction.kind {
+            Kind::Store { access: stored, combine: Some(_), .. } => {
+                raw.accesses[stored as usize] == *access
+            }
+            _ => false,
+        })
+}

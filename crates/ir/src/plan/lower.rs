@@ -1,0 +1,691 @@
+//! One group of values becomes a kernel.
+//!
+//! Lowering walks from the values that are written back to values in memory. It carries a [`Map`] from
+//! the kernel's domain to the node it looks at: a view changes the map, an elementwise op becomes an
+//! instruction, a value in memory becomes a load, and a reduction binds the domain's row axes. What
+//! cannot be done inside this kernel is an [`Obstacle`], and says what would help.
+
+use super::ScalarSource;
+use super::choose::{Written, always_written, is_alias};
+use super::group::Grouping;
+use super::index::{self, Coordinate, Map, Unflatten};
+use super::rewrite::LONG_ROW;
+use crate::elementwise::{ArgOp, BinaryOp, CombineOp, CompareOp};
+use crate::graph::{Graph, NodeId, Op};
+use crate::kernel::{Access, Instruction, Kind, Param, Stride, Value};
+use crate::{DType, Scalar, Shape};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+/// What stands in the way of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Obstacle {
+    /// An axis of the domain must be split so that the inner part has this extent.
+    Split {
+        /// The axis.
+        axis: usize,
+        /// The extent of its inner part.
+        inner: usize,
+    },
+    /// This node must be in memory.
+    Write(NodeId),
+}
+
+/// An axis of a kernel's domain while it is built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DomainAxis {
+    /// How many points.
+    pub extent: usize,
+    /// Whether reductions fold it.
+    pub reduced: bool,
+}
+
+/// An access map over the domain as it was built, before its axes are merged and ordered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RawAccess {
+    /// The kernel's param, or `None` for a position.
+    pub param: Option<u32>,
+    /// Address of the origin.
+    pub offset: isize,
+    /// Strides along the domain's axes; missing ones are zero.
+    pub strides: SmallVec<[isize; 6]>,
+    /// Weight of the index value.
+    pub index_stride: isize,
+    /// Whether something is stored through it.
+    pub stores: bool,
+}
+
+/// A kernel whose domain is not laid out yet.
+#[derive(Clone, Debug, Default)]
+pub struct RawKernel {
+    /// The domain.
+    pub axes: Vec<DomainAxis>,
+    /// The node whose buffer each param is, and whether it is written.
+    pub params: Vec<(NodeId, Param)>,
+    /// Where the launch's scalars come from.
+    pub scalars: Vec<ScalarSource>,
+    /// The dtypes of those.
+    pub scalar_dtypes: Vec<DType>,
+    /// The access maps.
+    pub accesses: Vec<RawAccess>,
+    /// The instructions.
+    pub body: Vec<Instruction>,
+    /// The nodes computed.
+    pub nodes: Vec<NodeId>,
+    /// Whether the order along the reduced axes matters.
+    pub ordered: bool,
+}
+
+/// Builds one kernel.
+pub struct Lowering<'a> {
+    graph: &'a Graph,
+    written: &'a Written,
+    /// How to tell what else this kernel may compute, if it may.
+    grouping: Option<&'a Grouping>,
+    /// The kernel so far.
+    pub kernel: RawKernel,
+    /// Extents of the domain's axes.
+    extents: Vec<usize>,
+    memo: FxHashMap<(NodeId, Map, Option<Value>), Value>,
+    instructions: FxHashMap<Instruction, Value>,
+    /// Written values that are computed and stored here; the first is the one it was made for.
+    pub members: Vec<NodeId>,
+    /// The extents that a new row's axes are given, if their product is the row.
+    row_factors: SmallVec<[usize; 4]>,
+}
+
+/// A kernel of more nodes than this takes in no further ones.
+const MOST_NODES: usize = 512;
+
+type Lowered<T> = Result<T, Obstacle>;
+
+impl<'a> Lowering<'a> {
+    /// An empty kernel over this domain, which will write `node`.
+    pub fn new(
+        graph: &'a Graph,
+        written: &'a Written,
+        grouping: Option<&'a Grouping>,
+        node: NodeId,
+        axes: Vec<DomainAxis>,
+        row_factors: SmallVec<[usize; 4]>,
+    ) -> Lowering<'a> {
+        let extents = axes.iter().map(|axis| axis.extent).collect();
+        Lowering {
+            graph,
+            written,
+            grouping,
+            kernel: RawKernel { axes, ..RawKernel::default() },
+            extents,
+            memo: FxHashMap::default(),
+            instructions: FxHashMap::default(),
+            members: vec![node],
+            row_factors,
+        }
+    }
+
+    /// Computes the kernel's node at the points of a map and stores it there.
+    pub fn write(&mut self, map: &Map) -> Lowered<()> {
+        let node = self.members[0];
+        let value = self.compute(node, map, None)?;
+        self.store(node, map, value, None, None)
+    }
+
+    /// Stores a value in the buffer of `node`.
+    pub fn store(
+        &mut self,
+        node: NodeId,
+        map: &Map,
+        value: Value,
+        mask: Option<Value>,
+        combine: Option<CombineOp>,
+    ) -> Lowered<()> {
+        let shape = &self.graph.node(node).shape;
+        let (access, index) =
+            self.access(node, map, shape, true).ok_or(Obstacle::Write(node))?;
+        let dtype = self.graph.node(node).dtype;
+        let kind = Kind::Store { access, value, index, mask, combine };
+        self.kernel.body.push(Instruction { kind, dtype });
+        Ok(())
+    }
+
+    /// The value of a node at the points of a map: from memory if it is there, computed otherwise.
+    pub fn value(&mut self, node: NodeId, map: &Map, mask: Option<Value>) -> Lowered<Value> {
+        let key = (node, map.clone(), mask);
+        if let Some(&value) = self.memo.get(&key) {
+            return Ok(value);
+        }
+        let value = if !self.written[node as usize] || is_alias(self.graph, node) {
+            self.compute(node, map, mask)?
+        } else if mask.is_none() && self.absorbs(node, map) {
+            self.members.push(node);
+            let value = self.compute(node, map, None)?;
+            self.store(node, map, value, None, None)?;
+            value
+        } else {
+            self.load(node, map, mask)?
+        };
+        self.memo.insert(key, value);
+        Ok(value)
+    }
+
+    /// Whether a written value can be computed and stored by this kernel instead of read by it.
+    fn absorbs(&self, node: NodeId, map: &Map) -> bool {
+        let is_read = self.kernel.params.iter().any(|(param, _)| *param == node);
+        // A value without elements has a group without commands.
+        !is_read
+            && self.graph.node(node).shape.elements() > 0
+            && self.kernel.nodes.len() < MOST_NODES / 2
+            && self.is_own(node, map)
+            && self.grouping.is_some_and(|grouping| grouping.may_absorb(node, &self.members))
+    }
+
+    /// Whether the map visits every element of a node once, over all axes of the domain or over those
+    /// that are not reduced, and this kernel knows how to compute it.
+    fn is_own(&self, node: NodeId, map: &Map) -> bool {
+        if always_written(self.graph.node(node)) {
+            return false;
+        }
+        let shape = &self.graph.node(node).shape;
+        let all: SmallVec<[usize; 6]> = (0..self.extents.len()).collect();
+        let parallel: SmallVec<[usize; 6]> =
+            all.iter().copied().filter(|&axis| !self.kernel.axes[axis].reduced).collect();
+        let bijective = |axes: &[usize]| index::is_bijective(map, shape, axes, &self.extents);
+        bijective(&all) || (parallel.len() < all.len() && bijective(&parallel))
+    }
+
+    fn compute(&mut self, node: NodeId, map: &Map, mask: Option<Value>) -> Lowered<Value> {
+        let graph = self.graph;
+        let data = graph.node(node);
+        let light = data.op == Op::Scalar || data.op.is_view();
+        if self.kernel.nodes.len() > MOST_NODES && !light && !self.written[node as usize] {
+            return Err(Obstacle::Write(node));
+        }
+        if data.op != Op::Scalar {
+            self.kernel.nodes.push(node);
+        }
+        match &data.op {
+            Op::Input | Op::Dot(_) | Op::Scatter { .. } | Op::Scan { .. } => {
+                Err(Obstacle::Write(node))
+            }
+            Op::Scalar => Ok(self.graph_scalar(node)),
+            Op::Iota { axis, dtype, .. } => self.iota(node, &map[*axis], *dtype),
+            Op::Unary(op) => {
+                let x = self.operand(node, 0, map, mask)?;
+                Ok(self.push(Kind::Unary(*op, x), data.dtype))
+            }
+            Op::Binary(op) => {
+                let a = self.operand(node, 0, map, mask)?;
+                let b = self.operand(node, 1, map, mask)?;
+                Ok(self.push(Kind::Binary(*op, a, b), data.dtype))
+            }
+            Op::Compare(op) => {
+                let a = self.operand(node, 0, map, mask)?;
+                let b = self.operand(node, 1, map, mask)?;
+                Ok(self.push(Kind::Compare(*op, a, b), DType::Bool))
+            }
+            Op::Select => {
+                let condition = self.operand(node, 0, map, mask)?;
+                let on_true = self.operand(node, 1, map, mask)?;
+                let on_false = self.operand(node, 2, map, mask)?;
+                Ok(self.push(Kind::Select(condition, on_true, on_false), data.dtype))
+            }
+            Op::Cast(dtype) => {
+                let x = self.operand(node, 0, map, mask)?;
+                Ok(self.cast(x, *dtype))
+            }
+            Op::Bitcast(dtype) => {
+                let x = self.operand(node, 0, map, mask)?;
+                Ok(self.push(Kind::Bitcast(x), *dtype))
+            }
+            Op::Broadcast(_) => self.operand(node, 0, map, mask),
+            Op::Permute(axes) => self.value(data.inputs[0], &index::permute(map, axes), mask),
+            Op::Slice(axes) => self.value(data.inputs[0], &index::slice(map, axes), mask),
+            Op::Reshape(shape) => {
+                let operand = data.inputs[0];
+                let from = &graph.node(operand).shape;
+                // A value in memory is as contiguous under one shape as under another.
+                let map = match index::reshape(map, shape, from, &self.extents) {
+                    Ok(map) => map,
+                    Err(Unflatten::Split { axis, inner }) => {
+                        return Err(Obstacle::Split { axis, inner });
+                    }
+                    Err(Unflatten::NotAffine) if self.written[operand as usize] => {
+                        return self.load_reshaped(operand, map, shape, mask);
+                    }
+                    Err(Unflatten::NotAffine) => return Err(Obstacle::Write(operand)),
+                };
+                self.value(operand, &map, mask)
+            }
+            Op::Pad(axes) => {
+                let x = data.inputs[0];
+                let shape = graph.node(x).shape.clone();
+                let inner: Map = map
+                    .iter()
+                    .zip(axes)
+                    .map(|(coordinate, axis)| coordinate.stepped(-axis.low, 1))
+                    .collect();
+                let inside = self.inside(node, &inner, &shape)?;
+                let fill = self.value(data.inputs[1], &Map::new(), None)?;
+                self.guarded(x, &inner, inside, fill, mask)
+            }
+            Op::Concat { axis } => self.concat(node, *axis, map, mask),
+            Op::Assign(axes) => {
+                let (x, update) = (data.inputs[0], data.inputs[1]);
+                let shape = graph.node(update).shape.clone();
+                let inner: Map = map
+                    .iter()
+                    .zip(axes)
+                    .map(|(coordinate, axis)| {
+                        // The step is 1 or -1 here, its own inverse.
+                        coordinate.stepped(-(axis.start as isize) * axis.step, axis.step)
+                    })
+                    .collect();
+                let inside = self.inside(node, &inner, &shape)?;
+                let rest = self.value(x, map, mask)?;
+                self.guarded(update, &inner, inside, rest, mask)
+            }
+            Op::Gather { axis } => self.gather(node, *axis, map, mask),
+            Op::Reduce { op, axes } => {
+                let op = *op;
+                match self.row(node, axes, map, mask)? {
+                    (x, 1) => Ok(x),
+                    (x, _) => Ok(self.push(Kind::Reduce(op, x), data.dtype)),
+                }
+            }
+            Op::ArgReduce { op, axis } => {
+                let op: ArgOp = *op;
+                match self.row(node, &[*axis], map, mask)? {
+                    (_, 1) => Ok(self.constant(Scalar::from(0i64))),
+                    (x, _) => {
+                        self.kernel.ordered = true;
+                        Ok(self.push(Kind::ArgReduce(op, x), DType::I64))
+                    }
+                }
+            }
+        }
+    }
+
+    /// The value of an operand of an elementwise op, which broadcasts to the op's shape.
+    fn operand(
+        &mut self,
+        node: NodeId,
+        position: usize,
+        map: &Map,
+        mask: Option<Value>,
+    ) -> Lowered<Value> {
+        let operand = self.graph.node(node).inputs[position];
+        let shape = &self.graph.node(operand).shape;
+        self.value(operand, &index::broadcast(map, shape), mask)
+    }
+
+    fn concat(&mut self, node: NodeId, axis: usize, map: &Map, mask: Option<Value>) -> Lowered<Value> {
+        let inputs = self.graph.node(node).inputs.clone();
+        let mut start = 0;
+        let mut result: Option<Value> = None;
+        for &input in &inputs {
+            let shape = self.graph.node(input).shape.clone();
+            let mut inner = map.clone();
+            inner[axis] = inner[axis].stepped(-start, 1);
+            start += shape[axis] as isize;
+            if shape[axis] == 0 {
+                continue;
+            }
+            let inside = self.inside(node, &inner, &shape)?;
+            result = Some(match (result, inside) {
+                (None, inside) => {
+                    let mask = inside.map(|inside| self.and(mask, inside)).or(mask);
+                    self.value(input, &inner, mask)?
+                }
+                (Some(before), inside) => self.guarded(input, &inner, inside, before, mask)?,
+            });
+        }
+        match result {
+            Some(value) => Ok(value),
+            None => Ok(self.constant(Scalar::zero(self.graph.node(node).dtype))),
+        }
+    }
+
+    /// `inside ? node[map] : otherwise`, reading the node only where it is inside.
+    fn guarded(
+        &mut self,
+        node: NodeId,
+        map: &Map,
+        inside: Option<Value>,
+        otherwise: Value,
+        mask: Option<Value>,
+    ) -> Lowered<Value> {
+        let Some(inside) = inside else { return self.value(node, map, mask) };
+        if self.graph.node(node).shape.elements() == 0 {
+            return Ok(otherwise);
+        }
+        let both = self.and(mask, inside);
+        let value = self.value(node, map, Some(both))?;
+        let dtype = self.graph.node(node).dtype;
+        Ok(self.push(Kind::Select(inside, value, otherwise), dtype))
+    }
+
+    /// Whether a map of an operand of `node` falls into a shape: `None` if it always does.
+    pub fn inside(&mut self, node: NodeId, map: &Map, shape: &Shape) -> Lowered<Option<Value>> {
+        let mut result = None;
+        for (coordinate, &extent) in map.iter().zip(shape.iter()) {
+            if coordinate.index().is_some() {
+                return Err(Obstacle::Write(node));
+            }
+            let (low, high) = coordinate.range(&self.extents);
+            for (outside, op, bound) in [
+                (low < 0, CompareOp::Ge, 0),
+                (high >= extent as isize, CompareOp::Lt, extent as isize),
+            ] {
+                if outside {
+                    let position = self.position(coordinate);
+                    let dtype = self.kernel.body[position as usize].dtype;
+                    let bound = self.fixed_scalar(Scalar::from(bound as i64).cast(dtype));
+                    let within = self.push(Kind::Compare(op, position, bound), DType::Bool);
+                    result = Some(self.and(result, within));
+                }
+            }
+        }
+        Ok(result)
+    }
+
+    fn and(&mut self, a: Option<Value>, b: Value) -> Value {
+        match a {
+            None => b,
+            Some(a) if a == b => b,
+            Some(a) => self.push(Kind::Binary(BinaryOp::And, a, b), DType::Bool),
+        }
+    }
+
+    fn gather(&mut self, node: NodeId, axis: usize, map: &Map, mask: Option<Value>) -> Lowered<Value> {
+        let (x, indices) = (self.graph.node(node).inputs[0], self.graph.node(node).inputs[1]);
+        let extent = self.graph.node(x).shape[axis];
+        let index = self.value(indices, map, mask)?;
+        let index = self.clamped_index(index, extent);
+        let mut inner = map.clone();
+        inner[axis] = Coordinate::indirect(index);
+        if inner.iter().filter(|coordinate| coordinate.index().is_some()).count() > 1 {
+            return Err(Obstacle::Write(node));
+        }
+        self.value(x, &inner, mask)
+    }
+
+    /// An index clamped into `0..extent`, as `i32` or `i64`.
+    fn clamped_index(&mut self, index: Value, extent: usize) -> Value {
+        let dtype = self.kernel.body[index as usize].dtype;
+        let wide = match dtype {
+            DType::I64 | DType::U64 | DType::U32 => DType::I64,
+            _ if extent > i32::MAX as usize => DType::I64,
+            _ => DType::I32,
+        };
+        // Large u64 would turn negative: clamp from above before the conversion.
+        let last = Scalar::from(extent.saturating_sub(1) as i64);
+        let mut value = index;
+        if dtype == DType::U64 {
+            let bound = self.fixed_scalar(last.cast(DType::U64));
+            value = self.push(Kind::Binary(BinaryOp::Min, value, bound), DType::U64);
+        }
+        value = self.cast(value, wide);
+        let bound = self.fixed_scalar(last.cast(wide));
+        value = self.push(Kind::Binary(BinaryOp::Min, value, bound), wide);
+        let zero = self.constant(Scalar::zero(wide));
+        self.push(Kind::Binary(BinaryOp::Max, value, zero), wide)
+    }
+
+    /// The operand of a reduction at every point of the row that a point of the result stands for, and
+    /// how many points that is.
+    ///
+    /// The row is bound to the domain's reduced axes. If there are none yet, the axes that the result
+    /// does not vary along become reduced, or new axes are added.
+    fn row(
+        &mut self,
+        node: NodeId,
+        axes: &[usize],
+        map: &Map,
+        mask: Option<Value>,
+    ) -> Lowered<(Value, usize)> {
+        let obstacle = Obstacle::Write(node);
+        let x = self.graph.node(node).inputs[0];
+        let (shape, result) = (self.graph.node(x).shape.clone(), &self.graph.node(node).shape);
+        let row_shape: SmallVec<[usize; 4]> = axes.iter().map(|&axis| shape[axis]).collect();
+        let row: usize = row_shape.iter().product();
+        let row_at = |row: Map| -> Map {
+            let mut kept = map.iter();
+            let mut folded = row.into_iter();
+            (0..shape.rank())
+                .map(|axis| match axes.contains(&axis) {
+                    true => folded.next().expect("one for each reduced axis"),
+                    false => kept.next().expect("one for each kept axis").clone(),
+                })
+                .collect()
+        };
+        if row == 1 {
+            let first = axes.iter().map(|_| Coordinate::default()).collect();
+            return Ok((self.value(x, &row_at(first), mask)?, 1));
+        }
+        if mask.is_some() {
+            return Err(obstacle);
+        }
+        let (_, strides, None) =
+            index::flatten(map, result, self.extents.len()).ok_or(obstacle)?
+        else {
+            return Err(obstacle);
+        };
+        let has_reduced = self.kernel.axes.iter().any(|axis| axis.reduced);
+        let rank = self.extents.len();
+        let bound: SmallVec<[usize; 6]> = match has_reduced {
+            true => (0..rank).filter(|&axis| self.kernel.axes[axis].reduced).collect(),
+            false => (0..rank).filter(|&a| strides[a] == 0 && self.extents[a] != 1).collect(),
+        };
+        let parallel: SmallVec<[usize; 6]> = (0..rank).filter(|axis| !bound.contains(axis)).collect();
+        if !index::is_bijective(map, result, &parallel, &self.extents) {
+            return Err(obstacle);
+        }
+        let bound = match bound.is_empty() {
+            // Nothing varies along the row yet: it gets axes of its own.
+            true => {
+                let finer = self.row_factors.iter().product::<usize>() == row;
+                let factors = if finer { self.row_factors.clone() } else { row_shape.clone() };
+                for extent in factors.into_iter().filter(|&extent| extent != 1) {
+                    self.kernel.axes.push(DomainAxis { extent, reduced: true });
+                    self.extents.push(extent);
+                }
+                (rank..self.extents.len()).collect()
+            }
+            false => bound,
+        };
+        let bound_points: usize = bound.iter().map(|&axis| self.extents[axis]).product();
+        if bound_points != row || (bound.iter().any(|&axis| axis < rank) && row > LONG_ROW) {
+            return Err(obstacle);
+        }
+        let mut flat = Coordinate::default();
+        let mut stride = 1;
+        for &axis in bound.iter().rev() {
+            flat.add_axis(axis, stride);
+            stride *= self.extents[axis] as isize;
+        }
+        let row_map = match flat.unflatten(&row_shape, &self.extents) {
+            Ok(map) => map,
+            Err(Unflatten::Split { axis, inner }) => return Err(Obstacle::Split { axis, inner }),
+            Err(Unflatten::NotAffine) => return Err(obstacle),
+        };
+        for &axis in &bound {
+            self.kernel.axes[axis].reduced = true;
+        }
+        Ok((self.value(x, &row_at(row_map), None)?, row))
+    }
+
+    fn iota(&mut self, node: NodeId, coordinate: &Coordinate, dtype: DType) -> Lowered<Value> {
+        if coordinate.index().is_some() {
+            return Err(Obstacle::Write(node));
+        }
+        let position = self.position(coordinate);
+        Ok(self.cast(position, dtype))
+    }
+
+    /// A coordinate as a value.
+    fn position(&mut self, coordinate: &Coordinate) -> Value {
+        let (low, high) = coordinate.range(&self.extents);
+        let fits = low > i32::MIN as isize && high < i32::MAX as isize;
+        let strides = (0..self.extents.len()).map(|axis| coordinate.coefficient(axis)).collect();
+        let access = self.intern(RawAccess {
+            param: None,
+            offset: coordinate.offset(),
+            strides,
+            index_stride: 0,
+            stores: false,
+        });
+        self.push(Kind::Position(access), if fits { DType::I32 } else { DType::I64 })
+    }
+
+    fn load(&mut self, node: NodeId, map: &Map, mask: Option<Value>) -> Lowered<Value> {
+        let shape = &self.graph.node(node).shape;
+        self.load_as(node, map, shape, mask)
+    }
+
+    /// A value in memory, looked at under another shape.
+    fn load_reshaped(
+        &mut self,
+        node: NodeId,
+        map: &Map,
+        shape: &Shape,
+        mask: Option<Value>,
+    ) -> Lowered<Value> {
+        self.load_as(node, map, shape, mask)
+    }
+
+    fn load_as(
+        &mut self,
+        node: NodeId,
+        map: &Map,
+        shape: &Shape,
+        mask: Option<Value>,
+    ) -> Lowered<Value> {
+        // Its own result is not in memory before the kernel has run.
+        if self.members.contains(&node) {
+            return Err(Obstacle::Write(node));
+        }
+        let dtype = self.graph.node(node).dtype;
+        if shape.elements() == 0 {
+            return Ok(self.constant(Scalar::zero(dtype)));
+        }
+        let (access, index) =
+            self.access(node, map, shape, false).ok_or(Obstacle::Write(node))?;
+        Ok(self.push(Kind::Load { access, index, mask }, dtype))
+    }
+
+    fn access(
+        &mut self,
+        node: NodeId,
+        map: &Map,
+        shape: &Shape,
+        stores: bool,
+    ) -> Option<(u32, Option<Value>)> {
+        let (offset, strides, index) = index::flatten(map, shape, self.extents.len())?;
+        let param = self.param(node, stores);
+        let index_stride = index.map_or(0, |(_, factor)| factor);
+        let raw = RawAccess { param: Some(param), offset, strides, index_stride, stores };
+        Some((self.intern(raw), index.map(|(value, _)| value)))
+    }
+
+    fn intern(&mut self, access: RawAccess) -> u32 {
+        match self.kernel.accesses.iter().position(|known| *known == access) {
+            Some(known) => known as u32,
+            None => {
+                self.kernel.accesses.push(access);
+                self.kernel.accesses.len() as u32 - 1
+            }
+        }
+    }
+
+    fn param(&mut self, node: NodeId, writes: bool) -> u32 {
+        let dtype = self.graph.node(node).dtype;
+        if let Some(known) = self.kernel.params.iter().position(|(known, _)| *known == node) {
+            self.kernel.params[known].1.writes |= writes;
+            return known as u32;
+        }
+        self.kernel.params.push((node, Param { dtype, writes }));
+        self.kernel.params.len() as u32 - 1
+    }
+
+    /// A scalar of the graph: its value is given at launch.
+    fn graph_scalar(&mut self, node: NodeId) -> Value {
+        let before = &self.graph.nodes[..node as usize];
+        let position = before.iter().filter(|node| node.op == Op::Scalar).count();
+        self.scalar(ScalarSource::Graph(position), self.graph.node(node).dtype)
+    }
+
+    /// A number that follows from extents: given at launch, so that the kernel does not depend on it.
+    pub fn fixed_scalar(&mut self, value: Scalar) -> Value {
+        self.scalar(ScalarSource::Fixed(value), value.dtype())
+    }
+
+    fn scalar(&mut self, source: ScalarSource, dtype: DType) -> Value {
+        let known = self.kernel.scalars.iter().position(|known| *known == source);
+        let position = known.unwrap_or_else(|| {
+            self.kernel.scalars.push(source);
+            self.kernel.scalar_dtypes.push(dtype);
+            self.kernel.scalars.len() - 1
+        });
+        self.push(Kind::Scalar(position as u32), dtype)
+    }
+
+    fn constant(&mut self, value: Scalar) -> Value {
+        self.push(Kind::Constant(value), value.dtype())
+    }
+
+    /// A conversion, if one is needed.
+    pub fn cast(&mut self, value: Value, dtype: DType) -> Value {
+        match self.kernel.body[value as usize].dtype == dtype {
+            true => value,
+            false => self.push(Kind::Cast(value), dtype),
+        }
+    }
+
+    /// Appends an instruction, or finds the same one.
+    pub fn push(&mut self, kind: Kind, dtype: DType) -> Value {
+        let instruction = Instruction { kind, dtype };
+        if let Some(&known) = self.instructions.get(&instruction) {
+            return known;
+        }
+        self.kernel.body.push(instruction);
+        let value = self.kernel.body.len() as Value - 1;
+        self.instructions.insert(instruction, value);
+        value
+    }
+
+    /// Where an index is within `0..extent`, and the index as `i64`.
+    pub fn checked_index(&mut self, index: Value, extent: usize) -> (Value, Value) {
+        let dtype = self.kernel.body[index as usize].dtype;
+        let mut within = None;
+        if dtype.class() == crate::DTypeClass::Signed {
+            let zero = self.constant(Scalar::zero(dtype));
+            let above = self.push(Kind::Compare(CompareOp::Ge, index, zero), DType::Bool);
+            within = Some(above);
+        }
+        // The bound may not fit a narrow index, which then cannot exceed it either.
+        let bound = Scalar::from(extent as u64).cast(dtype);
+        if bound.cast(DType::U64) == Scalar::from(extent as u64) && bound.to_f64() >= 0.0 {
+            let bound = self.fixed_scalar(bound);
+            let below = self.push(Kind::Compare(CompareOp::Lt, index, bound), DType::Bool);
+            within = Some(self.and(within, below));
+        }
+        let within = within.unwrap_or_else(|| self.constant(Scalar::from(true)));
+        (self.cast(index, DType::I64), within)
+    }
+}
+
+impl RawAccess {
+    /// The compile-time part of this map, once `vector` is the vector axis and `reduce` the reduce axes.
+    pub fn class(&self, reduce: &[usize], vector: Option<usize>) -> Access {
+        let stride = |axis: usize| self.strides.get(axis).copied().unwrap_or(0);
+        Access {
+            param: self.param,
+            reduce: reduce.iter().any(|&axis| stride(axis) != 0),
+            vector: match vector.map(stride) {
+                None | Some(0) => Stride::Zero,
+                Some(1) => Stride::One,
+                Some(_) => Stride::Any,
+            },
+        }
+    }
+}

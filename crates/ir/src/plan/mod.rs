@@ -1,0 +1,160 @@
+//! From a graph to the launches that compute it.
+//!
+//! Planning is a list of passes over plain data, top to bottom in [`plan`]:
+//!
+//! 1. [`rewrite`]: large reductions become two, contractions get one canonical form;
+//! 2. [`choose`]: which values are written to memory, by counted bytes;
+//! 3. [`group`]: each written value becomes a kernel, and takes in every value on its way that it can;
+//! 4. [`lower`]: a group becomes a kernel: views become index maps, the rest instructions;
+//! 5. [`layout`]: the kernel's axes are merged, ordered and given to grid, reduction and vector.
+//!
+//! The result depends on the graph alone (rule 6), so it is found again by the graph's structure.
+
+mod choose;
+mod contract;
+mod group;
+mod index;
+mod layout;
+mod lower;
+mod rewrite;
+
+use crate::graph::{Graph, NodeId};
+use crate::kernel::{Kernel, LaunchShape};
+use crate::{DType, Scalar};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+pub use choose::needs_written_operands;
+
+/// The position of a buffer in [`Plan::buffers`].
+pub type BufferId = u32;
+
+/// What runs, in order, and in which memory.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    /// Every buffer that a step reads or writes.
+    pub buffers: Vec<PlanBuffer>,
+    /// The buffer that holds each of the graph's outputs, row-major.
+    pub outputs: Vec<BufferId>,
+    /// The steps. Each reads what inputs hold or earlier steps wrote.
+    pub steps: Vec<Step>,
+}
+
+/// Memory of a plan: row-major and contiguous.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlanBuffer {
+    /// The graph input (counted among inputs) whose value it holds, or `None` if a step writes it.
+    pub input: Option<usize>,
+    /// The dtype of its elements.
+    pub dtype: DType,
+    /// How many there are.
+    pub elements: usize,
+}
+
+/// One command.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// Runs a kernel.
+    Launch(LaunchStep),
+    /// Runs a contraction.
+    Contract(ContractStep),
+}
+
+/// A kernel and what it is bound to.
+#[derive(Clone, Debug)]
+pub struct LaunchStep {
+    /// What runs.
+    pub kernel: Arc<Kernel>,
+    /// Extents and maps.
+    pub shape: Arc<LaunchShape>,
+    /// A buffer for each of the kernel's params.
+    pub buffers: SmallVec<[BufferId; 6]>,
+    /// A value for each of the kernel's scalars.
+    pub scalars: SmallVec<[ScalarSource; 4]>,
+    /// The nodes computed, and the bytes moved.
+    pub work: Work,
+}
+
+/// Where a kernel's scalar comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ScalarSource {
+    /// The value at this position of [`Graph::scalars`].
+    Graph(usize),
+    /// A value that follows from the shapes.
+    Fixed(Scalar),
+}
+
+/// A batch of matrix products on strided operands.
+#[derive(Clone, Debug)]
+pub struct ContractStep {
+    /// The dtype of all operands.
+    pub dtype: DType,
+    /// The extents of the batch axes.
+    pub batch: SmallVec<[usize; 4]>,
+    /// Rows of the result.
+    pub m: usize,
+    /// Columns of the result.
+    pub n: usize,
+    /// Length of each sum.
+    pub k: usize,
+    /// Rows `m`, columns `k`.
+    pub a: MatrixOperand,
+    /// Rows `k`, columns `n`.
+    pub b: MatrixOperand,
+    /// Rows `m`, columns `n`.
+    pub c: MatrixOperand,
+    /// The nodes computed, and the bytes moved.
+    pub work: Work,
+}
+
+/// A batch of matrices in a buffer. Offsets and strides are in elements.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MatrixOperand {
+    /// The memory.
+    pub buffer: BufferId,
+    /// The address of the first element.
+    pub offset: isize,
+    /// The distance along each batch axis.
+    pub batch_strides: SmallVec<[isize; 4]>,
+    /// The distance to the next row.
+    pub row_stride: isize,
+    /// The distance to the next column.
+    pub column_stride: isize,
+}
+
+/// What a step does, for explanations, messages and counters.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// The graph's nodes that the step computes, ascending.
+    pub nodes: Vec<NodeId>,
+    /// Bytes read, each distinct element of each operand once.
+    pub bytes_read: u64,
+    /// Bytes written, each element once.
+    pub bytes_written: u64,
+}
+
+impl Step {
+    /// What the step does.
+    pub fn work(&self) -> &Work {
+        match self {
+            Step::Launch(step) => &step.work,
+            Step::Contract(step) => &step.work,
+        }
+    }
+}
+
+/// Plans a graph.
+pub fn plan(graph: &Graph) -> Plan {
+    let rewritten = rewrite::rewrite(graph);
+    let mut choice = choose::choose(&rewritten.graph);
+    let groups = group::form_groups(&rewritten.graph, &mut choice);
+    let mut plan = group::assemble(&rewritten.graph, &choice.written, groups);
+    for step in &mut plan.steps {
+        let work = match step {
+            Step::Launch(step) => &mut step.work,
+            Step::Contract(step) => &mut step.work,
+        };
+        rewritten.restore(&mut work.nodes);
+    }
+    plan
+}

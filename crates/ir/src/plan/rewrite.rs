@@ -1,0 +1,181 @@
+//! Rewrites of the graph before it is planned: same values, a form that plans better.
+
+use crate::elementwise::CombineOp;
+use crate::graph::{DotAxes, Graph, Node, NodeId, Op, SliceAxis};
+use crate::{Axes, Shape};
+
+/// A rewritten graph, and which node of the original each of its nodes stands for.
+pub struct Rewritten {
+    /// The new graph. Its inputs and scalars are the original's, in the same order.
+    pub graph: Graph,
+    origin: Vec<NodeId>,
+}
+
+impl Rewritten {
+    /// Replaces nodes of the rewritten graph by the original ones they stand for.
+    pub fn restore(&self, nodes: &mut Vec<NodeId>) {
+        for node in nodes.iter_mut() {
+            *node = self.origin[*node as usize];
+        }
+        nodes.sort_unstable();
+        nodes.dedup();
+    }
+}
+
+/// A reduction of more elements than this for each result is done in two steps, so that more than a few
+/// programs can share it. Shorter rows stay whole: they fit a cache, and what follows fuses with them.
+pub const LONG_ROW: usize = 1 << 16;
+
+/// The number of programs that a large reduction is cut for.
+const PROGRAMS: usize = 256;
+
+/// Applies every rewrite, front to back.
+pub fn rewrite(graph: &Graph) -> Rewritten {
+    let mut rewriter = Rewriter {
+        graph: Graph { scalars: graph.scalars.clone(), ..Graph::default() },
+        origin: Vec::with_capacity(graph.nodes.len()),
+        current: 0,
+    };
+    let mut renamed: Vec<NodeId> = Vec::with_capacity(graph.nodes.len());
+    for (id, node) in graph.nodes.iter().enumerate() {
+        rewriter.current = id as NodeId;
+        let inputs: Vec<NodeId> = node.inputs.iter().map(|&input| renamed[input as usize]).collect();
+        let id = match &node.op {
+            Op::Reduce { op, axes } => rewriter.reduce(*op, axes, inputs[0], node),
+            Op::Dot(axes) => rewriter.dot(axes, inputs[0], inputs[1], node),
+            op => rewriter.append(op.clone(), &inputs, node.shape.clone(), node),
+        };
+        renamed.push(id);
+    }
+    rewriter.graph.outputs = graph.outputs.iter().map(|&output| renamed[output as usize]).collect();
+    Rewritten { graph: rewriter.graph, origin: rewriter.origin }
+}
+
+struct Rewriter {
+    graph: Graph,
+    origin: Vec<NodeId>,
+    current: NodeId,
+}
+
+impl Rewriter {
+    /// Appends a node of the dtype of the node that is being rewritten.
+    fn append(&mut self, op: Op, inputs: &[NodeId], shape: Shape, like: &Node) -> NodeId {
+        self.origin.push(self.current);
+        self.graph.append(op, inputs, shape, like.dtype)
+    }
+
+    fn shape(&self, node: NodeId) -> Shape {
+        self.graph.node(node).shape.clone()
+    }
+
+    /// A reduction to few results of many elements each: first over pieces of its outermost axis, then
+    /// over the pieces.
+    fn reduce(&mut self, op: CombineOp, axes: &Axes, x: NodeId, node: &Node) -> NodeId {
+        let shape = self.shape(x);
+        let plain = Op::Reduce { op, axes: axes.clone() };
+        let results = node.shape.elements();
+        let row: usize = axes.iter().map(|&axis| shape[axis]).product();
+        if results == 0 || row <= LONG_ROW || results >= PROGRAMS * 16 {
+            return self.append(plain, &[x], node.shape.clone(), node);
+        }
+        let Some(&axis) = axes.iter().max_by_key(|&&axis| shape[axis]) else {
+            return self.append(plain, &[x], node.shape.clone(), node);
+        };
+        let extent = shape[axis];
+        let pieces = PROGRAMS.min(extent / 2).min(row.div_ceil(4096)).max(1);
+        if pieces == 1 {
+            return self.append(plain, &[x], node.shape.clone(), node);
+        }
+        // The largest number of equal pieces near the wish; failing that, pieces and a remainder.
+        let equal = (pieces / 2..=pieces).rev().find(|&n| n > 1 && extent.is_multiple_of(n));
+        match equal {
+            Some(pieces) => self.reduce_pieces(op, axes, axis, pieces, x, node),
+            None => {
+                let whole = extent / pieces * pieces;
+                let head = self.slice(x, axis, 0, whole, node);
+                let tail = self.slice(x, axis, whole, extent - whole, node);
+                let head = self.reduce_pieces(op, axes, axis, pieces, head, node);
+                let tail = self.append(plain, &[tail], node.shape.clone(), node);
+                self.append(Op::Binary(op.binary()), &[head, tail], node.shape.clone(), node)
+            }
+        }
+    }
+
+    fn slice(&mut self, x: NodeId, axis: usize, start: usize, len: usize, node: &Node) -> NodeId {
+        let shape = self.shape(x);
+        let mut slices: smallvec::SmallVec<[SliceAxis; 4]> =
+            shape.iter().map(|&extent| SliceAxis::full(extent)).collect();
+        slices[axis] = SliceAxis { start, step: 1, len };
+        self.append(Op::Slice(slices), &[x], shape.with(axis, len), node)
+    }
+
+    fn reduce_pieces(
+        &mut self,
+        op: CombineOp,
+        axes: &Axes,
+        axis: usize,
+        pieces: usize,
+        x: NodeId,
+        node: &Node,
+    ) -> NodeId {
+        let shape = self.shape(x);
+        let mut split: Vec<usize> = shape.to_vec();
+        split[axis] = pieces;
+        split.insert(axis + 1, shape[axis] / pieces);
+        let split = Shape::from(split);
+        let x = self.append(Op::Reshape(split.clone()), &[x], split.clone(), node);
+        let inner: Axes =
+            axes.iter().map(|&reduced| reduced + (reduced >= axis) as usize).collect();
+        let partial = split.reduced(&inner, false);
+        let x = self.append(Op::Reduce { op, axes: inner.clone() }, &[x], partial, node);
+        let before = (0..axis).filter(|axis| !inner.contains(axis)).count();
+        let outer = Op::Reduce { op, axes: Axes::from_slice(&[before]) };
+        self.append(outer, &[x], node.shape.clone(), node)
+    }
+
+    /// `[batch…, m, k] · [batch…, k, n]`, by views of the operands and of the result.
+    fn dot(&mut self, axes: &DotAxes, a: NodeId, b: NodeId, node: &Node) -> NodeId {
+        let (a_shape, b_shape) = (self.shape(a), self.shape(b));
+        let a_free = axes.a_free(a_shape.rank());
+        let b_free = axes.b_free(b_shape.rank());
+        let product = |shape: &Shape, axes: &Axes| axes.iter().map(|&axis| shape[axis]).product();
+        let m: usize = product(&a_shape, &a_free);
+        let n: usize = product(&b_shape, &b_free);
+        let k: usize = product(&a_shape, &axes.a_contract);
+        let batch: Vec<usize> = axes.a_batch.iter().map(|&axis| a_shape[axis]).collect();
+        let matrix = |rows: usize, columns: usize| -> Shape {
+            batch.iter().copied().chain([rows, columns]).collect()
+        };
+        let a = self.matrix(a, [&axes.a_batch, &a_free, &axes.a_contract], matrix(m, k), node);
+        let b = self.matrix(b, [&axes.b_batch, &axes.b_contract, &b_free], matrix(k, n), node);
+        let rank = batch.len() + 2;
+        let every: Axes = (0..batch.len()).collect();
+        let canonical = DotAxes {
+            a_batch: every.clone(),
+            b_batch: every,
+            a_contract: Axes::from_slice(&[rank - 1]),
+            b_contract: Axes::from_slice(&[rank - 2]),
+        };
+        let product = self.append(Op::Dot(canonical), &[a, b], matrix(m, n), node);
+        self.reshape(product, node.shape.clone(), node)
+    }
+
+    /// An operand with its axes in this order, each of the last two lists merged into one.
+    fn matrix(&mut self, x: NodeId, order: [&Axes; 3], shape: Shape, node: &Node) -> NodeId {
+        let old = self.shape(x);
+        let permutation: Axes = order.into_iter().flatten().copied().collect();
+        let permuted: Shape = permutation.iter().map(|&axis| old[axis]).collect();
+        let x = match permutation.iter().enumerate().all(|(to, &from)| to == from) {
+            true => x,
+            false => self.append(Op::Permute(permutation), &[x], permuted, node),
+        };
+        self.reshape(x, shape, node)
+    }
+
+    fn reshape(&mut self, x: NodeId, shape: Shape, node: &Node) -> NodeId {
+        match self.graph.node(x).shape == shape {
+            true => x,
+            false => self.append(Op::Reshape(shape.clone()), &[x], shape, node),
+        }
+    }
+}

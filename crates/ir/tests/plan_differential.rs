@@ -1,0 +1,290 @@
+//! Random graphs, planned and then run kernel by kernel in the slow evaluator, against the reference
+//! interpreter: fusion must not change what a graph means. No device takes part.
+//!
+//! `INFLIGHT_PLAN_CASES` sets the number of graphs, `INFLIGHT_SEED` the first seed.
+
+use inflight_ir::graph::{Graph, Op};
+use inflight_ir::interpret::{Accumulator, Array};
+use inflight_ir::kernel;
+use inflight_ir::plan::{ContractStep, MatrixOperand, Plan, ScalarSource, Step, plan};
+use inflight_ir::elementwise::CombineOp;
+use inflight_ir::{DType, Scalar};
+use inflight_testkit::random::{Case, random_case};
+use inflight_testkit::{Compared, Reference, print, shrink};
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Once;
+
+fn number(name: &str, default: u64) -> u64 {
+    match std::env::var(name) {
+        Ok(text) => text.parse().unwrap_or_else(|_| panic!("{name}={text} is not a number")),
+        Err(_) => default,
+    }
+}
+
+/// What is wrong with a plan's buffers and kernels, whatever they compute.
+fn check_plan(graph: &Graph, plan: &Plan) -> Result<(), String> {
+    // A buffer without elements needs nobody to write it.
+    let mut written: Vec<bool> =
+        plan.buffers.iter().map(|buffer| buffer.input.is_some() || buffer.elements == 0).collect();
+    for (at, step) in plan.steps.iter().enumerate() {
+        match step {
+            Step::Launch(step) => {
+                kernel::verify(&step.kernel).map_err(|error| format!("step {at}: {error}"))?;
+                // A param that is written may be combined with what an earlier step left there.
+                for (param, &buffer) in step.kernel.params.iter().zip(&step.buffers) {
+                    let dtype = plan.buffers[buffer as usize].dtype;
+                    if param.dtype != dtype {
+                        return Err(format!("step {at} takes {dtype} for {}", param.dtype));
+                    }
+                    if !param.writes && !written[buffer as usize] {
+                        return Err(format!("step {at} reads buffer {buffer} before it is written"));
+                    }
+                    if param.writes && plan.buffers[buffer as usize].input.is_some() {
+                        return Err(format!("step {at} writes an input"));
+                    }
+                }
+                let params = step.kernel.params.iter().zip(&step.buffers);
+                for (_, &buffer) in params.filter(|(param, _)| param.writes) {
+                    written[buffer as usize] = true;
+                }
+            }
+            Step::Contract(step) => {
+                if !written[step.a.buffer as usize] || !written[step.b.buffer as usize] {
+                    return Err(format!("contraction {at} reads a buffer before it is written"));
+                }
+                written[step.c.buffer as usize] = true;
+            }
+        }
+    }
+    if plan.outputs.len() != graph.outputs.len() {
+        return Err("an output has no buffer".to_string());
+    }
+    for (&node, &buffer) in graph.outputs.iter().zip(&plan.outputs) {
+        let (node, place) = (graph.node(node), plan.buffers[buffer as usize]);
+        if (node.dtype, node.shape.elements()) != (place.dtype, place.elements) {
+            return Err(format!("an output of {}{} is in {place:?}", node.dtype, node.shape));
+        }
+        if !written[buffer as usize] {
+            return Err(format!("buffer {buffer} of an output is never written"));
+        }
+    }
+    Ok(())
+}
+
+/// Runs a plan without a device.
+fn execute(case: &Case, plan: &Plan) -> Vec<Array> {
+    // Memory that nothing wrote must not look like a value.
+    let mut buffers: Vec<Vec<u8>> = plan
+        .buffers
+        .iter()
+        .map(|buffer| match buffer.input {
+            Some(input) => case.inputs[input].bytes.clone(),
+            None if buffer.dtype == DType::Bool => vec![1; buffer.elements],
+            None => vec![0xa5; buffer.elements * buffer.dtype.size()],
+        })
+        .collect();
+    for step in &plan.steps {
+        match step {
+            Step::Launch(step) => {
+                let scalars: Vec<Scalar> = step
+                    .scalars
+                    .iter()
+                    .map(|source| match *source {
+                        ScalarSource::Graph(position) => case.graph.scalars[position],
+                        ScalarSource::Fixed(value) => value,
+                    })
+                    .collect();
+                let mut bound: Vec<Vec<u8>> =
+                    step.buffers.iter().map(|&buffer| buffers[buffer as usize].clone()).collect();
+                // Every other case as the instructions that backends get.
+                let kernel = match case.seed % 2 {
+                    0 => step.kernel.as_ref().clone(),
+                    _ => kernel::expand(&step.kernel),
+                };
+                kernel::evaluate(&kernel, &step.shape, &mut bound, &scalars);
+                for (at, &buffer) in step.buffers.iter().enumerate() {
+                    if step.kernel.params[at].writes {
+                        buffers[buffer as usize] = std::mem::take(&mut bound[at]);
+                    }
+                }
+            }
+            Step::Contract(step) => contract(step, &mut buffers),
+        }
+    }
+    let outputs = case.graph.outputs.iter().zip(&plan.outputs);
+    outputs
+        .map(|(&node, &buffer)| {
+            let node = case.graph.node(node);
+            let bytes = buffers[buffer as usize].clone();
+            Array { shape: node.shape.clone(), dtype: node.dtype, bytes }
+        })
+        .collect()
+}
+
+fn contract(step: &ContractStep, buffers: &mut [Vec<u8>]) {
+    let size = step.dtype.size();
+    let place = |operand: &MatrixOperand, batch: &[usize], row: usize, column: usize| {
+        let strides = operand.batch_strides.iter().zip(batch);
+        let batch: isize = strides.map(|(&stride, &at)| stride * at as isize).sum();
+        let (row, column) = (row as isize, column as isize);
+        let element = operand.offset + batch + row * operand.row_stride + column * operand.column_stride;
+        usize::try_from(element).expect("an element of the buffer") * size
+    };
+    let batches: usize = step.batch.iter().product();
+    for position in 0..batches {
+        let mut batch = vec![0; step.batch.len()];
+        let mut left = position;
+        for (at, &extent) in batch.iter_mut().zip(&step.batch).rev() {
+            (*at, left) = (left % extent, left / extent);
+        }
+        for row in 0..step.m {
+            for column in 0..step.n {
+                let mut total = Accumulator::new(CombineOp::Sum, step.dtype);
+                for inner in 0..step.k {
+                    let a = place(&step.a, &batch, row, inner);
+                    let b = place(&step.b, &batch, inner, column);
+                    total.push_product(
+                        Scalar::from_bytes(step.dtype, &buffers[step.a.buffer as usize][a..]),
+                        Scalar::from_bytes(step.dtype, &buffers[step.b.buffer as usize][b..]),
+                    );
+                }
+                let c = place(&step.c, &batch, row, column);
+                buffers[step.c.buffer as usize][c..c + size]
+                    .copy_from_slice(&total.result().to_bytes()[..size]);
+            }
+        }
+    }
+}
+
+thread_local! {
+    static QUIET: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Catches a panic without printing it: it is reported once, with the case made small.
+fn quietly<R>(f: impl FnOnce() -> R) -> std::thread::Result<R> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let usual = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if !QUIET.get() {
+                usual(info);
+            }
+        }));
+    });
+    QUIET.set(true);
+    let result = catch_unwind(AssertUnwindSafe(f));
+    QUIET.set(false);
+    result
+}
+
+/// Plans, runs and compares one case.
+fn run(case: &Case, reference: &Reference) -> Result<Compared, String> {
+    let attempt = || -> Result<Compared, String> {
+        let first = plan(&case.graph);
+        check_plan(&case.graph, &first)?;
+        let again = plan(&case.graph);
+        if format!("{first:?}") != format!("{again:?}") {
+            return Err("planning twice gives two plans".to_string());
+        }
+        reference.compare(&execute(case, &first)).map_err(|mismatch| mismatch.to_string())
+    };
+    quietly(attempt).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("a panic");
+        Err(format!("panic: {text}"))
+    })
+}
+
+fn fails(case: &Case) -> Option<String> {
+    run(case, &Reference::new(case)).err()
+}
+
+/// The message of a case that failed, made small.
+fn report(case: &Case, problem: &str) -> String {
+    let small = shrink::shrink(case, |case| fails(case).is_some());
+    let again = fails(&small).unwrap_or_default();
+    let plan = quietly(|| plan(&small.graph));
+    let kernels: Vec<String> = plan.map_or(Vec::new(), |plan| {
+        let steps = plan.steps.iter().map(|step| match step {
+            Step::Launch(step) => format!("{}{:?} {:?}", step.kernel, step.buffers, step.shape),
+            Step::Contract(step) => format!("{step:?}"),
+        });
+        steps.collect()
+    });
+    format!("{problem}\n\nsmall: {again}\n{}\n{}", print::case(&small), kernels.join("\n"))
+}
+
+#[test]
+fn planned_graphs_mean_what_they_say() {
+    let first = number("INFLIGHT_SEED", 0);
+    let cases = number("INFLIGHT_PLAN_CASES", 3000);
+    let mut compared = Compared::default();
+    let mut failures: Vec<(u64, String)> = Vec::new();
+    for seed in first..first + cases {
+        let case = random_case(seed);
+        match run(&case, &Reference::new(&case)) {
+            Ok(more) => compared.add(more),
+            Err(problem) => failures.push((seed, problem)),
+        }
+    }
+    if let Some((seed, problem)) = failures.first() {
+        let list: Vec<String> =
+            failures.iter().map(|(seed, problem)| format!("{seed}: {problem:.160}")).collect();
+        let report = report(&random_case(*seed), problem);
+        panic!("{} of {cases} cases fail\n{}\n\n{report}", failures.len(), list.join("\n"));
+    }
+    println!("{compared:?}");
+    assert!(compared.float_share() > 0.8, "too few floats were compared: {compared:?}");
+    assert!(compared.integer_share() > 0.9, "too few integers were compared: {compared:?}");
+}
+
+/// A graph of the same ops on other extents, none of which has another size class.
+fn other_extents(graph: &Graph) -> Option<Graph> {
+    let other = |extent: usize| match extent {
+        0..2 => extent,
+        extent => extent + 1,
+    };
+    let mut result = Graph { scalars: graph.scalars.clone(), ..Graph::default() };
+    for node in &graph.nodes {
+        match &node.op {
+            Op::Input => {
+                let shape: Vec<usize> = node.shape.iter().map(|&extent| other(extent)).collect();
+                result.input(shape, node.dtype);
+            }
+            Op::Scalar => {
+                result.append(Op::Scalar, &[], node.shape.clone(), node.dtype);
+            }
+            Op::Unary(_) | Op::Binary(_) | Op::Compare(_) | Op::Select | Op::Cast(_) => {
+                result.push(node.op.clone(), &node.inputs).ok()?;
+            }
+            Op::Permute(_) | Op::Reduce { .. } | Op::Concat { .. } => {
+                result.push(node.op.clone(), &node.inputs).ok()?;
+            }
+            _ => return None,
+        }
+    }
+    result.outputs = graph.outputs.clone();
+    Some(result)
+}
+
+/// Kernels do not depend on sizes: the same program on other extents finds them compiled.
+#[test]
+fn other_extents_give_the_same_kernels() {
+    let mut found = 0;
+    for seed in 0..4000 {
+        let case = random_case(seed);
+        let Some(graph) = other_extents(&case.graph) else { continue };
+        let same_merges = |plan: &Plan| -> Vec<String> {
+            let launches = plan.steps.iter().filter_map(|step| match step {
+                Step::Launch(step) => Some(step.kernel.to_string()),
+                Step::Contract(_) => None,
+            });
+            launches.collect()
+        };
+        let (kernels, others) = (same_merges(&plan(&case.graph)), same_merges(&plan(&graph)));
+        assert_eq!(kernels, others, "seed {seed}\n{}", print::graph(&case.graph));
+        found += 1;
+    }
+    assert!(found > 100, "only {found} graphs could be given other extents");
+}

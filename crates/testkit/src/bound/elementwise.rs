@@ -1,0 +1,323 @@
+//! Errors through elementwise ops of floats.
+
+use super::format::{EITHER_ZERO, Format, UNDECIDED, distance};
+use inflight_ir::elementwise::{BinaryOp, CompareOp, UnaryOp};
+use inflight_ir::interpret::{scalar_binary, scalar_compare, scalar_unary};
+use inflight_ir::{DType, Element, Scalar};
+
+/// A value, and how far a correct implementation's may be from it.
+#[derive(Clone, Copy, Debug)]
+pub struct Approximate {
+    /// The reference value.
+    pub value: f64,
+    /// The bound of the distance from it.
+    pub error: f64,
+}
+
+/// The bound of a function of `f32`, in units of the last place, and half a unit for the reference.
+const FUNCTION_ULPS: f64 = 3.5;
+/// From here on the periodic functions of `f32` promise to be bounded only.
+const PERIODIC_LIMIT: f64 = 2_251_799_813_685_248.0;
+
+/// How much a function adds, in units of the last place of its result.
+fn function_ulps(dtype: DType) -> f64 {
+    match dtype {
+        DType::F16 | DType::BF16 => 1.01,
+        DType::F64 => 4.0,
+        _ => FUNCTION_ULPS,
+    }
+}
+
+/// The error of a unary op's result. `result` is the reference's, rounded to `dtype`.
+pub fn unary(op: UnaryOp, dtype: DType, x: Approximate, result: Scalar) -> f64 {
+    let Approximate { value: x, error } = x;
+    if error == UNDECIDED {
+        return UNDECIDED;
+    }
+    let format = Format::of(dtype);
+    let wide = distance(error);
+    let value = result.to_f64();
+    match op {
+        UnaryOp::Neg | UnaryOp::Abs | UnaryOp::Real | UnaryOp::Conj => error,
+        UnaryOp::Imag | UnaryOp::IsNan | UnaryOp::IsFinite => 0.0,
+        UnaryOp::Sign => match () {
+            _ if x.is_nan() => 0.0,
+            _ if wide > 0.0 && x.abs() <= wide => UNDECIDED,
+            _ if x == 0.0 => error,
+            _ => 0.0,
+        },
+        UnaryOp::Floor | UnaryOp::Ceil | UnaryOp::Round => {
+            let at = |x: f64| scalar_unary(op, x.to_scalar()).to_f64();
+            match () {
+                _ if !x.is_finite() || error == 0.0 => 0.0,
+                _ if at(x - wide) != at(x + wide) => UNDECIDED,
+                _ if value == 0.0 => EITHER_ZERO,
+                _ => 0.0,
+            }
+        }
+        UnaryOp::Sqrt if wide == 0.0 && value.is_finite() => {
+            let exact = value.mul_add(-value, x) == 0.0;
+            format.settle(value, error, if exact { 0.0 } else { 1.0 })
+        }
+        _ => function(op, dtype, Approximate { value: x, error }, value),
+    }
+}
+
+/// A function that is continuous, or has poles and edges that the ends of the interval show.
+fn function(op: UnaryOp, dtype: DType, x: Approximate, value: f64) -> f64 {
+    let Approximate { value: x, error } = x;
+    let format = Format::of(dtype);
+    let wide = distance(error);
+    let at = |x: f64| scalar_unary(op, x.to_scalar()).to_f64();
+    let ulps = function_ulps(dtype);
+    let periodic = matches!(op, UnaryOp::Sin | UnaryOp::Cos | UnaryOp::Tan);
+    if periodic && dtype != DType::F64 && x.is_finite() && x.abs() + wide >= PERIODIC_LIMIT {
+        return UNDECIDED;
+    }
+    if x == 0.0 && error > 0.0 && op == UnaryOp::Rsqrt {
+        return UNDECIDED;
+    }
+    let centre = at(x);
+    let deviation = if wide == 0.0 {
+        if centre.is_nan() || centre.is_infinite() {
+            return 0.0;
+        }
+        if value.is_infinite() {
+            return format.overflowed(centre.abs());
+        }
+        // The functions that are exactly zero at zero have the sign of their argument.
+        if x == 0.0 && value == 0.0 {
+            return error;
+        }
+        0.0
+    } else if matches!(op, UnaryOp::Sin | UnaryOp::Cos) {
+        wide.min(2.0)
+    } else {
+        let pole = op == UnaryOp::Tan
+            && (wide > 1.0 || (x - wide).cos().signum() != (x + wide).cos().signum());
+        let (low, high) = (at(x - wide), at(x + wide));
+        match () {
+            _ if pole => return UNDECIDED,
+            _ if centre.is_nan() && low.is_nan() && high.is_nan() && wide < 1.0 => return 0.0,
+            _ if centre.is_nan() || low.is_nan() || high.is_nan() => return UNDECIDED,
+            _ if centre.is_infinite() && low == centre && high == centre => return 0.0,
+            _ => {}
+        }
+        let deviation = (low - centre).abs().max((high - centre).abs());
+        if value.is_infinite() && deviation.is_finite() {
+            return format.overflowed(centre.abs() - deviation);
+        }
+        deviation
+    };
+    format.settle(value, deviation, ulps)
+}
+
+/// Whether the arithmetic of two exact operands gave an exact result.
+fn is_exact(op: BinaryOp, a: f64, b: f64, value: f64) -> bool {
+    match op {
+        BinaryOp::Add | BinaryOp::Sub => {
+            let b = if op == BinaryOp::Sub { -b } else { b };
+            let sum = a + b;
+            let back = sum - a;
+            sum == value && (a - (sum - back)) + (b - back) == 0.0
+        }
+        BinaryOp::Mul => {
+            let product = a * b;
+            let lost = product == 0.0 && a != 0.0 && b != 0.0;
+            product == value && !lost && a.mul_add(b, -product) == 0.0
+        }
+        BinaryOp::Div => {
+            let quotient = a / b;
+            let lost = quotient == 0.0 && a != 0.0;
+            quotient == value && !lost && quotient.mul_add(-b, a) == 0.0
+        }
+        _ => false,
+    }
+}
+
+/// The error of a binary op's result. `result` is the reference's, rounded to `dtype`.
+pub fn binary(op: BinaryOp, dtype: DType, a: Approximate, b: Approximate, result: Scalar) -> f64 {
+    if a.error == UNDECIDED || b.error == UNDECIDED {
+        return UNDECIDED;
+    }
+    let value = result.to_f64();
+    match op {
+        BinaryOp::Complex => a.error.max(b.error),
+        BinaryOp::Min | BinaryOp::Max => extreme(a, b, value),
+        _ if a.value.is_nan() || b.value.is_nan() => match op == BinaryOp::Pow && !value.is_nan() {
+            // 1 to the power of NaN, and NaN to the power of 0, are 1.
+            true if distance(a.error) + distance(b.error) > 0.0 => UNDECIDED,
+            _ => 0.0,
+        },
+        BinaryOp::Rem => remainder(dtype, a, b, value),
+        BinaryOp::Pow => power(dtype, a, b, value),
+        BinaryOp::Atan2 => angle(dtype, a, b, value),
+        _ => arithmetic(op, dtype, a, b, value),
+    }
+}
+
+fn extreme(a: Approximate, b: Approximate, value: f64) -> f64 {
+    if a.value.is_nan() || b.value.is_nan() {
+        return 0.0;
+    }
+    let apart = (a.value - b.value).abs() > a.error + b.error;
+    let error = match apart {
+        true if value == a.value => a.error,
+        true => b.error,
+        false => a.error.max(b.error),
+    };
+    // Which of two zeros is the smaller is a matter of their signs alone.
+    if value == 0.0 && !apart { error.max(EITHER_ZERO) } else { error }
+}
+
+fn arithmetic(op: BinaryOp, dtype: DType, a: Approximate, b: Approximate, value: f64) -> f64 {
+    let format = Format::of(dtype);
+    let (Approximate { value: x, error: ex }, Approximate { value: y, error: ey }) = (a, b);
+    // Whether an operand may be zero without being so exactly, or only its sign is open.
+    let open = |x: f64, error: f64| error > 0.0 && x.abs() <= error;
+    if !x.is_finite() || !y.is_finite() {
+        let undecided = match op {
+            BinaryOp::Add | BinaryOp::Sub => false,
+            BinaryOp::Mul => open(x, distance(ex)) || open(y, distance(ey)),
+            _ => false,
+        };
+        // The sign of an infinity may be that of a zero.
+        let sign = value.is_infinite() && (open(x, ex) || open(y, ey));
+        return match () {
+            _ if undecided || (op != BinaryOp::Add && op != BinaryOp::Sub && sign) => UNDECIDED,
+            _ if value == 0.0 => EITHER_ZERO,
+            _ => 0.0,
+        };
+    }
+    if op == BinaryOp::Div && y.abs() <= ey {
+        // By a zero of an exact sign the result is an infinity, unless 0 is divided.
+        if ey > 0.0 {
+            let nan = distance(ey) == 0.0 && x == 0.0 && distance(ex) == 0.0;
+            return if nan { 0.0 } else { UNDECIDED };
+        }
+        return if open(x, distance(ex)) || open(x, ex) && value.is_infinite() { UNDECIDED } else { 0.0 };
+    }
+    let exact_operands = distance(ex) == 0.0 && distance(ey) == 0.0;
+    if exact_operands {
+        if value.is_infinite() {
+            return 0.0;
+        }
+        let exact = is_exact(op, x, y, value);
+        let zero = exact && value == 0.0 && (ex > 0.0 || ey > 0.0);
+        return match zero {
+            true => EITHER_ZERO,
+            false => format.settle(value, 0.0, if exact { 0.0 } else { 1.0 }),
+        };
+    }
+    let deviation = match op {
+        BinaryOp::Add | BinaryOp::Sub => ex + ey,
+        BinaryOp::Mul => x.abs() * ey + y.abs() * ex + ex * ey,
+        _ => (ex + (x / y).abs() * ey) / (y.abs() - ey),
+    };
+    if value.is_infinite() {
+        let centre = scalar_binary(op, x.to_scalar(), y.to_scalar()).to_f64().abs();
+        return format.overflowed(if deviation.is_finite() { centre - deviation } else { 0.0 });
+    }
+    format.settle(value, deviation, 1.0)
+}
+
+fn remainder(dtype: DType, a: Approximate, b: Approximate, value: f64) -> f64 {
+    let (ea, eb) = (distance(a.error), distance(b.error));
+    let format = Format::of(dtype);
+    if ea == 0.0 && eb == 0.0 {
+        return if value.is_nan() { 0.0 } else { format.settle(value, a.error, 0.0) };
+    }
+    if !a.value.is_finite() || !b.value.is_finite() || b.value.abs() <= eb {
+        return UNDECIDED;
+    }
+    let low = ((a.value.abs() - ea) / (b.value.abs() + eb)).trunc();
+    let high = ((a.value.abs() + ea) / (b.value.abs() - eb)).trunc();
+    // Beyond the precision of a double, the quotients themselves are rounded.
+    match low == high && high < 1e9 && a.value.abs() > ea {
+        true => format.settle(value, ea + high * eb, 1.0),
+        false => UNDECIDED,
+    }
+}
+
+fn power(dtype: DType, a: Approximate, b: Approximate, value: f64) -> f64 {
+    let format = Format::of(dtype);
+    let (ea, eb) = (distance(a.error), distance(b.error));
+    let at = |x: f64, y: f64| x.powf(y);
+    let centre = at(a.value, b.value);
+    if a.value == 0.0 && a.error > 0.0 {
+        return UNDECIDED;
+    }
+    if ea == 0.0 && eb == 0.0 {
+        return match () {
+            _ if !centre.is_finite() => 0.0,
+            _ if value.is_infinite() => format.overflowed(centre.abs()),
+            _ => format.settle(value, 0.0, function_ulps(dtype)),
+        };
+    }
+    let whole = eb == 0.0 && b.value == b.value.trunc();
+    if !a.value.is_finite() || !b.value.is_finite() || a.value.abs() <= ea || (a.value < 0.0 && !whole) {
+        return UNDECIDED;
+    }
+    let corners = [(-ea, -eb), (-ea, eb), (ea, -eb), (ea, eb)];
+    let deviation = corners.map(|(da, db)| (at(a.value + da, b.value + db) - centre).abs());
+    let deviation = deviation.into_iter().fold(0.0, f64::max);
+    if value.is_infinite() {
+        return format.overflowed(if deviation.is_finite() { centre.abs() - deviation } else { 0.0 });
+    }
+    format.settle(value, deviation, function_ulps(dtype))
+}
+
+fn angle(dtype: DType, y: Approximate, x: Approximate, value: f64) -> f64 {
+    let format = Format::of(dtype);
+    let ulps = function_ulps(dtype);
+    if y.error == 0.0 && x.error == 0.0 {
+        return if value == 0.0 && y.value == 0.0 { 0.0 } else { format.settle(value, 0.0, ulps) };
+    }
+    let (error, radius) = (y.error.max(x.error) * 2.0, y.value.hypot(x.value));
+    let cut = x.value - x.error <= 0.0 && y.error > 0.0 && y.value.abs() <= y.error;
+    match cut || !radius.is_finite() || radius <= 2.0 * error {
+        true => UNDECIDED,
+        false => format.settle(value, error / (radius - error), ulps),
+    }
+}
+
+/// The error of a comparison's result: none, or undecided.
+pub fn compare(op: CompareOp, a: Approximate, b: Approximate) -> f64 {
+    if a.error == UNDECIDED || b.error == UNDECIDED {
+        return UNDECIDED;
+    }
+    let error = distance(a.error) + distance(b.error);
+    let settled = error == 0.0 || !a.value.is_finite() || !b.value.is_finite();
+    let (low, high) = ((b.value - error).to_scalar(), (b.value + error).to_scalar());
+    let a = a.value.to_scalar();
+    let beside = scalar_compare(op, a, low) == scalar_compare(op, a, high)
+        && scalar_compare(CompareOp::Lt, a, low) == scalar_compare(CompareOp::Lt, a, high)
+        && scalar_compare(CompareOp::Gt, a, low) == scalar_compare(CompareOp::Gt, a, high);
+    if settled || beside { 0.0 } else { UNDECIDED }
+}
+
+/// The error of a float converted to another dtype. `result` is the reference's.
+pub fn cast(to: DType, x: Approximate, result: Scalar) -> f64 {
+    let Approximate { value: x, error } = x;
+    if error == UNDECIDED {
+        return UNDECIDED;
+    }
+    let wide = distance(error);
+    if to.is_float() || to.is_complex() {
+        let format = Format::of(to);
+        let value = result.to_f64();
+        return match () {
+            _ if !x.is_finite() => 0.0,
+            _ if value.is_infinite() && wide == 0.0 => 0.0,
+            _ if value.is_infinite() => format.overflowed(x.abs() - wide),
+            _ if value == x => format.flushed(value, error),
+            _ => format.settle(value, error, 1.0),
+        };
+    }
+    let at = |x: f64| x.to_scalar().cast(to);
+    let zero = to == DType::Bool && wide > 0.0 && x.abs() <= wide;
+    match wide == 0.0 || (at(x - wide) == at(x + wide) && !zero) {
+        true => 0.0,
+        false => UNDECIDED,
+    }
+}
