@@ -192,10 +192,14 @@ impl Buffer {
         let _ = self.fault.set(fault);
     }
 
-    /// Its memory, or why it has none: its fault, or that nothing was ever written to it.
+    /// Its memory, or why it has none: its fault, or that nothing was ever written to it. A buffer of no
+    /// bytes, which no command need write, can be read from the start.
     pub fn readable(&self) -> Result<&Memory, Fault> {
         if let Some(fault) = self.fault() {
             return Err(fault.clone());
+        }
+        if self.bytes == 0 {
+            return Ok(self.memory.get_or_init(|| Memory::adopt(Vec::<u8>::new())));
         }
         self.memory().ok_or_else(|| {
             FaultKind::Unsupported("reading a buffer before anything is written to it".into())

@@ -2,7 +2,7 @@
 
 use crate::contract::contract;
 use crate::launch::{self, CompiledKernel};
-use crate::workers::Workers;
+use crate::workers::{Workers, panic_message};
 use inflight_backend::sync::{Mutex, MutexGuard};
 use inflight_backend::{
     Buffer, Command, Contract, Event, Fault, FaultKind, Label, Launch, Pool, ReadCallback, Stream,
@@ -169,7 +169,7 @@ impl Core {
             let params = launch.kernel.params.iter().zip(&launch.buffers);
             params.filter(|(param, _)| param.writes).map(|(_, buffer)| buffer)
         };
-        let result = (|| {
+        let result = caught(&launch.label, || {
             let compiled = launch.compiled.downcast_ref::<CompiledKernel>().ok_or_else(|| {
                 let message = "a kernel that another backend compiled";
                 labelled(FaultKind::Unsupported(message.into()), &launch.label)
@@ -186,7 +186,7 @@ impl Core {
                 launch::run(&self.workers, compiled, &addresses, &launch.scalars, &launch.shape)
             };
             run.map_err(|message| labelled(FaultKind::Panicked(message), &launch.label))
-        })();
+        });
         if let Err(fault) = result {
             written().for_each(|buffer| buffer.fail(fault.clone()));
         }
@@ -194,7 +194,7 @@ impl Core {
 
     fn contract(&self, command: &Contract) {
         let label = &command.label;
-        let result = (|| {
+        let result = caught(label, || {
             check([&command.a.buffer, &command.b.buffer, &command.c.buffer].into_iter())?;
             let a = self.address(&command.a.buffer, false, label)?;
             let b = self.address(&command.b.buffer, false, label)?;
@@ -202,7 +202,7 @@ impl Core {
             // SAFETY: as for a launch.
             let run = unsafe { contract(&self.workers, command, a, b, c) };
             run.map_err(|message| labelled(FaultKind::Panicked(message), label))
-        })();
+        });
         if let Err(fault) = result {
             command.c.buffer.fail(fault);
         }
@@ -228,6 +228,13 @@ fn check<'a>(mut buffers: impl Iterator<Item = &'a Arc<Buffer>>) -> Result<(), F
         Some(fault) => Err(fault.clone()),
         None => Ok(()),
     }
+}
+
+/// Runs a command. A panic anywhere in it is its fault.
+fn caught(label: &Label, run: impl FnOnce() -> Result<(), Fault>) -> Result<(), Fault> {
+    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
+        Err(labelled(FaultKind::Panicked(panic_message(&*panic)), label))
+    })
 }
 
 fn labelled(kind: FaultKind, label: &Label) -> Fault {

@@ -34,10 +34,16 @@ mod tensor;
 
 pub use error::{Error, Result};
 pub use inflight_backend::MemoryStats;
+pub use inflight_ir::graph::DotAxes;
 pub use inflight_ir::{DType, Element, Scalar, Shape};
 pub use runtime::{CpuOptions, CpuPath, Device, Pending, Stats, SyncGuard, WaitReason};
 #[doc(hidden)]
 pub use tensor::record_graph_node;
-pub use tensor::{Extents, Slice, Slices, Tensor};
+pub use tensor::{Extents, Operand, Slice, Slices, Tensor};
 pub use half::{bf16, f16};
 pub use num_complex::Complex;
+
+/// Compiles the examples of the README with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

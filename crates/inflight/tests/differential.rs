@@ -99,7 +99,9 @@ fn run(case: &Case, reference: &Reference, device: &Device) -> Result<Compared, 
                 let operands: Vec<&Tensor> = node
                     .inputs
                     .iter()
-                    .map(|&input| handles[input as usize].as_ref().expect("kept until its last use"))
+                    .map(|&input| {
+                        handles[input as usize].as_ref().expect("kept until its last use")
+                    })
                     .collect();
                 record_graph_node(node, scalar, &operands, device).map_err(problem)?
             }
@@ -119,12 +121,18 @@ fn run(case: &Case, reference: &Reference, device: &Device) -> Result<Compared, 
                 1 => device.sync().map_err(problem)?,
                 2 => drop(handles[id].clone()),
                 _ => {
-                    let early = unread.iter().position(|&output| {
-                        (graph.outputs[output] as usize) < handles.len()
-                    });
+                    let early = unread
+                        .iter()
+                        .position(|&output| (graph.outputs[output] as usize) < handles.len());
                     if let Some(position) = early {
                         let output = unread.remove(position);
-                        compared.add(check(graph.outputs[output], output, &handles, reference, &mut random)?);
+                        compared.add(check(
+                            graph.outputs[output],
+                            output,
+                            &handles,
+                            reference,
+                            &mut random,
+                        )?);
                     }
                 }
             }
@@ -200,6 +208,7 @@ fn share(
 #[test]
 fn random_graphs_mean_the_same_on_every_path() {
     let devices = devices();
+    assert!(!devices.is_empty(), "this machine does not have the path that INFLIGHT_CPU names");
     let total = number("INFLIGHT_DIFFERENTIAL_CASES", 21_000);
     let (first, cases) = (number("INFLIGHT_SEED", 1 << 32), total / devices.len() as u64);
     let mut compared = Compared::default();

@@ -235,7 +235,12 @@ fn powers() {
     assert_eq!(read::<f64>(&x.powi(-2)).1, [0.25, 4.0, 1.0 / 9.0]);
     assert_eq!(read::<f64>(&x.pow(2)).1, [4.0, 0.25, 9.0]);
     assert_eq!(read::<f64>(&x.pow(3.0)).1, [-8.0, 0.125, 27.0]);
-    close(&read::<f64>(&x.powf(2.5)).1, &[f64::NAN, 0.5f64.powf(2.5), 3f64.powf(2.5)], 1e-14, "powf");
+    close(
+        &read::<f64>(&x.powf(2.5)).1,
+        &[f64::NAN, 0.5f64.powf(2.5), 3f64.powf(2.5)],
+        1e-14,
+        "powf",
+    );
     let y = Tensor::from_vec(vec![3.0, -1.0, 0.5], [3], &device).unwrap();
     close(&read::<f64>(&x.pow(&y)).1, &[-8.0, 2.0, 3f64.sqrt()], 1e-14, "pow");
     let integers = Tensor::from_vec(vec![2, 3, -1], [3], &device).unwrap();

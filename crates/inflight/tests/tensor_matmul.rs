@@ -25,9 +25,8 @@ fn numbers(count: usize) -> Vec<i32> {
 fn matrices_and_vectors() {
     let device = device();
     let (a, b) = (numbers(6), numbers(12));
-    let [x, y] = [(&a, [2, 3]), (&b, [3, 4])].map(|(data, shape)| {
-        Tensor::from_slice(data, shape, &device).unwrap()
-    });
+    let [x, y] = [(&a, [2, 3]), (&b, [3, 4])]
+        .map(|(data, shape)| Tensor::from_slice(data, shape, &device).unwrap());
     let expected = products(&a, &b, [2, 3, 4]);
     assert_eq!(read::<i32>(&x.matmul(&y)), (vec![2, 4], expected.clone()));
     let floats = x.to::<f64>().matmul(&y.to::<f64>());

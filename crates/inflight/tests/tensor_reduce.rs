@@ -11,7 +11,7 @@ fn three_forms() {
     let x = counting([2, 3], &device);
     assert_eq!(read::<i32>(&x.sum()), (vec![], vec![15]));
     assert_eq!(read::<i32>(&x.sum_axes([0])), (vec![3], vec![3, 5, 7]));
-    assert_eq!(read::<i32>(&x.sum_axes(&[-1])), (vec![2], vec![3, 12]));
+    assert_eq!(read::<i32>(&x.sum_axes([-1].as_slice())), (vec![2], vec![3, 12]));
     assert_eq!(read::<i32>(&x.sum_axes(vec![1, 0])), (vec![], vec![15]));
     assert_eq!(read::<i32>(&x.sum_keep([1])), (vec![2, 1], vec![3, 12]));
     assert_eq!(read::<i32>(&x.sum_keep([0, 1])), (vec![1, 1], vec![15]));

@@ -83,6 +83,11 @@ pub(super) struct Emitter<'a> {
     /// The register of each access, and of each array, in the current pass.
     pub(super) access_pointers: Vec<Option<Register>>,
     pub(super) array_pointers: Vec<Option<Register>>,
+    /// For each access that walks the reduce axes, its registers for the second row and on, in a pass
+    /// that takes several at once.
+    pub(super) row_pointers: Vec<(usize, Vec<Register>)>,
+    /// Whether the loop being written takes several rows at once.
+    pub(super) many_rows: bool,
 }
 
 /// What a value looks like in memory of the argument block: the lane's bits in every lane.
@@ -135,6 +140,8 @@ impl<'a> Emitter<'a> {
             offset: 0,
             access_pointers: vec![None; kernel.accesses.len()],
             array_pointers: vec![None; schedule.columns.len() + schedule.tiles.len()],
+            row_pointers: Vec::new(),
+            many_rows: false,
         }
     }
 

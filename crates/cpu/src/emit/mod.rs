@@ -9,12 +9,18 @@
 //! `f32`, small integers as `i32`, `bool` as an opmask on AVX-512 and as lanes of all ones or zeros on
 //! AVX2.
 //!
+//! From the outside in: `driver` fills the argument block (`layout`) and calls the code, for transposing
+//! launches by `squares`; `pass` writes the loops, for column sums those of `rows`; `body` writes what is
+//! in them, by `access`, `arithmetic`, `compare`, `convert` and `reduce`; `emitter` and `registers` find
+//! each value its place; `assembler` and `opcodes` encode.
+//!
 //! What is not emitted here is [`Unsupported`]; the block interpreter runs it.
 
 mod access;
 mod arithmetic;
 mod assembler;
 mod body;
+mod compare;
 mod convert;
 mod driver;
 mod emitter;
@@ -24,6 +30,7 @@ mod opcodes;
 mod pass;
 mod reduce;
 mod registers;
+mod rows;
 mod squares;
 #[cfg(test)]
 mod tests;
@@ -118,6 +125,9 @@ impl fmt::Debug for Code {
 }
 
 /// The code of a [verified](inflight_ir::kernel::verify) kernel.
+///
+/// # Errors
+/// What in the kernel there is no code for.
 pub fn compile(kernel: &Kernel, isa: Isa) -> Result<Code, Unsupported> {
     let kernel = inflight_ir::kernel::expand(kernel);
     let squares = Squares::compile(&kernel, isa)?;

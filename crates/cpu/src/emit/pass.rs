@@ -5,6 +5,7 @@ use super::emitter::{ARGUMENTS, Emitter, INDEX, Lanes, POINTERS, POOL, TAIL, ima
 use super::layout::{self, Layout, MAX_REDUCE_RANK, lane_size};
 use super::opcodes::*;
 use super::reduce::Accumulators;
+use super::rows;
 use super::{Isa, Unsupported};
 use iced_x86::{Code, Register};
 use inflight_ir::Scalar;
@@ -68,12 +69,14 @@ pub(super) fn write(
 }
 
 /// What is decided of a pass before it is written.
-struct Plan {
-    reductions: Vec<(Value, CombineOp)>,
+pub(super) struct Plan {
+    pub(super) reductions: Vec<(Value, CombineOp)>,
     /// Copies of the body in the main loop.
     copies: usize,
-    accesses: Vec<usize>,
-    arrays: Vec<usize>,
+    pub(super) accesses: Vec<usize>,
+    pub(super) arrays: Vec<usize>,
+    /// Rows of a column reduction in one step of its main loop.
+    pub(super) rows: usize,
     /// Whether the last points of the vector axis are walked one by one.
     single_tail: bool,
     has_masks: bool,
@@ -84,7 +87,7 @@ impl Plan {
         let kernel = emitter.kernel;
         let reductions = emitter.reductions(pass);
         let (mut accesses, mut arrays) = (Vec::new(), Vec::new());
-        let (mut strided, mut has_masks, mut work) = (false, false, 0);
+        let (mut strided, mut has_masks, mut stores, mut work) = (false, false, false, 0);
         let add = |list: &mut Vec<usize>, item: usize| {
             if !list.contains(&item) {
                 list.push(item);
@@ -98,6 +101,7 @@ impl Plan {
                     add(&mut accesses, access as usize);
                     strided |= kernel.accesses[access as usize].vector == Stride::Any;
                     has_masks |= mask.is_some();
+                    stores |= matches!(kind, Kind::Store { .. });
                 }
                 _ => {}
             }
@@ -126,7 +130,14 @@ impl Plan {
             copies = 1;
         }
         let single_tail = strided || !emitter.is_avx512();
-        Plan { reductions, copies, accesses, arrays, single_tail, has_masks }
+        let mut plan =
+            Plan { reductions, copies, accesses, arrays, rows: 1, single_tail, has_masks };
+        let columns = emitter.schedule.columns.len();
+        if pass.level == Level::Tile && !strided && rows::suit(kernel, &plan, columns, work, stores)
+        {
+            plan.rows = rows::ROWS;
+        }
+        plan
     }
 }
 
@@ -143,13 +154,16 @@ impl Emitter<'_> {
         for &access in &plan.accesses {
             self.access_pointers[access] = registers.next();
         }
+        self.take_row_pointers(plan, &mut registers);
         let folds = !self.kernel.reduces_columns();
         let accumulators = match folds {
             true => self.begin_reductions(&plan.reductions, plan.copies)?,
+            false if plan.rows > 1 => self.begin_reductions(&plan.reductions, 1)?,
             false => Accumulators::default(),
         };
         let total = if self.is_avx512() { 32 } else { 16 };
-        let taken = if folds { plan.reductions.len() * plan.copies } else { 0 };
+        let copies = if folds { plan.copies } else { (plan.rows > 1) as usize };
+        let taken = plan.reductions.len() * copies;
         if taken + WORKING > total {
             return Err(Unsupported(format!("{} reductions at once", plan.reductions.len())));
         }
@@ -366,9 +380,15 @@ impl Emitter<'_> {
             self.assembler.branch(Condition::Equal, done);
         }
         let mut starts = Vec::new();
+        let rows_done = self.assembler.label();
         for axis in 0..rank {
             self.assembler.load_fixed(Code::Mov_r64_rm64, Register::RAX, extent(axis));
             self.assembler.store_fixed(Code::Mov_rm64_r64, counter(axis), Register::RAX);
+            if plan.rows > 1 && axis + 1 == rank {
+                self.rows_loop(pass, plan, accumulators)?;
+                self.assembler.memory_immediate(Code::Cmp_rm64_imm8, counter(axis), 0);
+                self.assembler.branch(Condition::Equal, rows_done);
+            }
             starts.push(self.assembler.here());
         }
         self.vector_loop(pass, plan, accumulators)?;
@@ -376,6 +396,9 @@ impl Emitter<'_> {
             self.next_row(plan, axis);
             self.assembler.memory(Code::Dec_rm64, counter(axis));
             self.assembler.branch(Condition::NotEqual, starts[axis]);
+            if axis + 1 == rank {
+                self.assembler.place(rows_done);
+            }
         }
         self.assembler.place(done);
         Ok(())
@@ -388,7 +411,7 @@ impl Emitter<'_> {
         self.assembler.fixed2(Code::VEX_Kmovw_kr_r32, tail, Register::EAX);
     }
 
-    fn vector_loop(
+    pub(super) fn vector_loop(
         &mut self,
         pass: &Pass,
         plan: &Plan,
@@ -399,8 +422,8 @@ impl Emitter<'_> {
         if plan.has_masks && self.is_avx512() {
             self.set_tail(lanes);
         }
-        let mut steps = vec![plan.copies];
-        if plan.copies > 1 && plan.single_tail {
+        let mut steps = vec![if self.many_rows { 1 } else { plan.copies }];
+        if steps[0] > 1 && plan.single_tail {
             steps.push(1);
         }
         for copies in steps {
@@ -411,7 +434,7 @@ impl Emitter<'_> {
             self.lanes = Lanes::Full;
             for copy in 0..copies {
                 self.offset = copy * lanes;
-                self.body(pass, accumulators, copy)?;
+                self.one_body(pass, plan, accumulators, copy)?;
             }
             self.advance_index(copies * lanes);
             self.loop_below(limit, again);
@@ -426,7 +449,7 @@ impl Emitter<'_> {
             }
             let again = self.assembler.here();
             self.lanes = Lanes::One;
-            self.body(pass, accumulators, 0)?;
+            self.one_body(pass, plan, accumulators, 0)?;
             self.advance_index(1);
             self.loop_below(layout::COUNT, again);
         } else {
@@ -441,11 +464,25 @@ impl Emitter<'_> {
             let tail = Register::K0 + TAIL as u32;
             self.assembler.fixed2(Code::VEX_Kmovw_kr_r32, tail, Register::EAX);
             self.lanes = Lanes::Masked;
-            self.body(pass, accumulators, 0)?;
+            self.one_body(pass, plan, accumulators, 0)?;
             self.advance_index(lanes);
             self.loop_below(layout::COUNT, again);
         }
         self.assembler.place(past);
         Ok(())
+    }
+
+    fn one_body(
+        &mut self,
+        pass: &Pass,
+        plan: &Plan,
+        accumulators: &Accumulators,
+        copy: usize,
+    ) -> Result<(), Unsupported> {
+        if self.many_rows {
+            self.rows_body(pass, plan, accumulators)
+        } else {
+            self.body(pass, accumulators, copy)
+        }
     }
 }

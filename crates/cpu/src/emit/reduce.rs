@@ -10,10 +10,18 @@ use inflight_ir::kernel::{Kind, Pass, Storage, Value};
 use inflight_ir::{DType, Scalar};
 
 /// The accumulators of a pass that folds the vector axis: for each reduction, one register for each
-/// copy of the body.
+/// copy of the body. A pass that reduces columns several rows at a time has one for each reduction.
 #[derive(Default)]
 pub(super) struct Accumulators {
     registers: Vec<(Value, Vec<u8>)>,
+}
+
+impl Accumulators {
+    /// The register of a reduction in a copy of the body.
+    pub(super) fn register(&self, reduction: Value, copy: usize) -> Option<u8> {
+        let mut all = self.registers.iter();
+        all.find(|(value, _)| *value == reduction).map(|(_, registers)| registers[copy])
+    }
 }
 
 impl Emitter<'_> {
@@ -71,6 +79,9 @@ impl Emitter<'_> {
         }
         let operand = self.lanes_of(a)?;
         if let Storage::Column(column) = self.schedule.storage[value as usize] {
+            if let Some(register) = accumulators.register(value, 0).filter(|_| self.many_rows) {
+                return self.combine(op, dtype, register, register, operand);
+            }
             let accumulator = self.temporary()?;
             let memory = self.array_element(column, lane_size(dtype));
             let width = self.width(dtype);
@@ -80,10 +91,7 @@ impl Emitter<'_> {
             return Ok(());
         }
         let accumulator = accumulators
-            .registers
-            .iter()
-            .find(|(reduction, _)| *reduction == value)
-            .map(|(_, registers)| registers[copy])
+            .register(value, copy)
             .ok_or_else(|| Unsupported(format!("reduction {value} without an accumulator")))?;
         if self.lanes == Lanes::Full {
             return self.combine(op, dtype, accumulator, accumulator, operand);

@@ -2,6 +2,7 @@
 
 use super::cache::Cache;
 use super::dispatcher::Dispatcher;
+use super::reads::Reads;
 use super::recorder;
 use super::stats::{Counters, Stats};
 use super::wait::{self, WaitReason};
@@ -30,8 +31,7 @@ struct Inner {
     /// Held while a part of the recorded graph is taken out, so that a node is scheduled once.
     scheduling: Mutex<()>,
     streams: Mutex<Vec<Weak<DeviceStream>>>,
-    /// The stream on which asynchronous reads are copied out.
-    reads: Arc<dyn Stream>,
+    reads: Arc<Reads>,
 }
 
 /// A stream of a device and the timeline of what was done on it.
@@ -72,7 +72,7 @@ impl Device {
         let cache = Arc::new(Cache::default());
         let counters = Arc::new(Counters::default());
         let dispatcher = Dispatcher::new(backend.clone(), cache, counters.clone());
-        let reads = backend.stream();
+        let reads = Arc::new(Reads::new(backend.stream()));
         Device(Arc::new(Inner {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             name,
@@ -103,7 +103,7 @@ impl Device {
     }
 
     /// Submits what this thread has recorded, then waits until everything submitted to the device by any
-    /// thread is done.
+    /// thread is done, asynchronous reads included.
     #[track_caller]
     pub fn sync(&self) -> Result<()> {
         let location = Location::caller();
@@ -119,6 +119,9 @@ impl Device {
                 stream.stream.assist(&event);
                 event.wait();
             }
+        }
+        for event in self.0.reads.all() {
+            wait::wait_for_event(self, &event, WaitReason::Sync, location)?;
         }
         Ok(())
     }
@@ -177,7 +180,7 @@ impl Device {
         stream
     }
 
-    pub(crate) fn reads(&self) -> &Arc<dyn Stream> {
+    pub(crate) fn reads(&self) -> &Arc<Reads> {
         &self.0.reads
     }
 }

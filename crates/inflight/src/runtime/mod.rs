@@ -5,12 +5,13 @@
 //! - `segment`: takes a submitted part out of the recorded graph;
 //! - `dispatcher`: plans, compiles and enqueues segments, in order;
 //! - `wait`: the one place where the host waits;
-//! - `pending`: promises.
+//! - `pending`: promises; `reads`: copies out of a device that complete them.
 
 mod cache;
 mod device;
 mod dispatcher;
 mod pending;
+mod reads;
 pub(crate) mod recorder;
 pub(crate) mod segment;
 mod stats;

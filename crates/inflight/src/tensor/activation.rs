@@ -5,8 +5,8 @@
 use super::Tensor;
 use super::axis;
 use super::record::{mistake, record_at};
-use inflight_ir::graph::Op;
 use crate::Shape;
+use inflight_ir::graph::Op;
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 use std::panic::Location;
 
@@ -130,13 +130,13 @@ impl Tensor {
         let mut result = normal;
         if let Some(weight) = weight {
             match self.along(name, axes, weight, &result) {
-                Ok(weight) => result = result * weight,
+                Ok(weight) => result *= weight,
                 Err(mistake) => return mistake,
             }
         }
         if let Some(bias) = bias {
             match self.along(name, axes, bias, &result) {
-                Ok(bias) => result = result + bias,
+                Ok(bias) => result += bias,
                 Err(mistake) => return mistake,
             }
         }

@@ -165,7 +165,8 @@ impl Tensor {
     pub fn iota<T: Element>(shape: impl Into<Shape>, axis: isize, device: &Device) -> Tensor {
         let shape = shape.into();
         if T::DTYPE == DType::Bool {
-            let message = "expected a number dtype, found bool; count in an integer dtype".to_owned();
+            let message =
+                "expected a number dtype, found bool; count in an integer dtype".to_owned();
             return source_mistake("iota", message, shape, T::DTYPE, device);
         }
         match axis::axis(axis, shape.rank()) {
@@ -195,8 +196,10 @@ impl Tensor {
             (Some(start), Some(end), Some(step)) => {
                 let span = end - start;
                 let partial = span % step != 0;
-                usize::try_from((span / step + i128::from(partial && (span < 0) == (step < 0))).max(0))
-                    .ok()
+                usize::try_from(
+                    (span / step + i128::from(partial && (span < 0) == (step < 0))).max(0),
+                )
+                .ok()
             }
             _ => {
                 let count = (end.to_f64() - start.to_f64()) / step.to_f64();

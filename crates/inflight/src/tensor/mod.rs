@@ -32,6 +32,7 @@ mod view;
 pub(crate) use node::Node;
 #[doc(hidden)]
 pub use from_graph::record_graph_node;
+pub use operand::Operand;
 pub use slice::{Slice, Slices};
 pub use view::Extents;
 

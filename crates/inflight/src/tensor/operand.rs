@@ -62,7 +62,23 @@ macro_rules! numbers {
     )*};
 }
 
-numbers!(bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, Complex<f32>, Complex<f64>);
+numbers!(
+    bool,
+    i8,
+    i16,
+    i32,
+    i64,
+    u8,
+    u16,
+    u32,
+    u64,
+    f16,
+    bf16,
+    f32,
+    f64,
+    Complex<f32>,
+    Complex<f64>
+);
 
 /// An operand as what it is.
 pub(super) fn look<O: Operand>(operand: &O) -> OperandRef<'_> {

@@ -189,12 +189,12 @@ fn threefry(key: [u32; 2], low: &Tensor, high: Option<&Tensor>) -> [Tensor; 2] {
     };
     for round in first..20 {
         let rotation = round % 8;
-        x = x + &y;
+        x += &y;
         y = ((&y << &left[rotation]) | (&y >> &right[rotation])) ^ &x;
         if round % 4 == 3 {
             let injection = round / 4 + 1;
-            x = x + keys[injection % 3];
-            y = y + keys[(injection + 1) % 3].wrapping_add(injection as u32);
+            x += keys[injection % 3];
+            y += keys[(injection + 1) % 3].wrapping_add(injection as u32);
         }
     }
     [x, y]
@@ -215,7 +215,8 @@ mod tests {
         ];
         let device = Device::open_cpu(CpuOptions::from_env().unwrap()).unwrap();
         for (counter, key, expected) in vectors {
-            let [low, high] = counter.map(|word| Tensor::from_vec(vec![word], [1], &device).unwrap());
+            let [low, high] =
+                counter.map(|word| Tensor::from_vec(vec![word], [1], &device).unwrap());
             let found = threefry(key, &low, Some(&high));
             let found = found.map(|word| word.item::<u32>().unwrap());
             assert_eq!(found, expected, "{found:08x?}");
@@ -239,7 +240,8 @@ mod tests {
         let upload = |word: fn(u64) -> u64| {
             Tensor::from_vec(draws.map(word).to_vec(), [draws.len()], &device).unwrap()
         };
-        for range in [1, 6, u32::MAX as u64, 1 << 32, (1 << 32) + 1, u64::MAX, 0xdead_beef_0bad_f00d]
+        for range in
+            [1, 6, u32::MAX as u64, 1 << 32, (1 << 32) + 1, u64::MAX, 0xdead_beef_0bad_f00d]
         {
             let found = scaled(upload(|draw| draw >> 32), upload(|draw| draw & 0xffff_ffff), range);
             let expected = draws.map(|draw| ((draw as u128 * range as u128) >> 64) as u64);

@@ -5,7 +5,7 @@ use crate::runtime::value::Value;
 use crate::runtime::wait::{WaitReason, wait_for_value};
 use crate::runtime::{Pending, Promise, recorder};
 use crate::{Element, Error, Result};
-use inflight_backend::{Buffer, Command, Fault};
+use inflight_backend::{Buffer, Fault};
 use std::panic::Location;
 use std::sync::Arc;
 
@@ -113,6 +113,7 @@ impl Tensor {
         // The value's own event starts the copy, on a stream that only reads: what is queued behind the
         // value does not hold its reader up, nor the other way round.
         let reads = self.device().reads().clone();
+        reads.register();
         let dispatched = value.dispatched.clone();
         dispatched.on_reached(Box::new(move || {
             let event = value.written.get().expect("a dispatched value has its event").event.clone();
@@ -120,10 +121,10 @@ impl Tensor {
                 let source = value.buffer.clone();
                 let callback = Box::new(move |bytes: std::result::Result<&[u8], Fault>| {
                     let result = bytes.map(|_| take(copy_out(&value.buffer, elements)));
+                    drop(value);
                     promise.complete(result.map_err(Error::from));
                 });
-                reads.enqueue(Command::Read { source, callback });
-                reads.flush();
+                reads.enqueue(source, callback);
             }));
         }));
         pending

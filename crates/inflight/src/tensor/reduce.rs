@@ -101,9 +101,9 @@ impl Reduction {
     /// that fit.
     fn refuse(self, dtype: DType) -> Option<String> {
         match self {
-            Reduction::Combine(CombineOp::And | CombineOp::Or) if dtype != DType::Bool => {
-                Some(format!("expected bool, found {dtype}; compare it with something, such as x.ne(0)"))
-            }
+            Reduction::Combine(CombineOp::And | CombineOp::Or) if dtype != DType::Bool => Some(
+                format!("expected bool, found {dtype}; compare it with something, such as x.ne(0)"),
+            ),
             Reduction::LogSumExp if !dtype.is_float() => {
                 Some(format!("expected one of floats, found {dtype}; cast the operand first"))
             }
@@ -187,7 +187,8 @@ fn variance(
 ) -> Tensor {
     let centered = x - mean(x, axes, count, Some(x.shape().reduced(axes, true)));
     let distance = if x.dtype().is_complex() { centered.abs() } else { centered };
-    combine(&distance.square(), CombineOp::Sum, axes, kept) / count.saturating_sub(correction) as f64
+    combine(&distance.square(), CombineOp::Sum, axes, kept)
+        / count.saturating_sub(correction) as f64
 }
 
 #[track_caller]
@@ -295,8 +296,6 @@ fn scan(x: &Tensor, op: CombineOp, named: isize) -> Tensor {
     let dtype = countable(op, x.dtype());
     match axis::axis(named, x.rank()) {
         Ok(axis) => record_at(Op::Scan { op, axis }, &[&x.cast(dtype)], location),
-        Err(message) => {
-            mistake(op.scan_name(), message, &[x], x.shape().clone(), dtype, location)
-        }
+        Err(message) => mistake(op.scan_name(), message, &[x], x.shape().clone(), dtype, location),
     }
 }

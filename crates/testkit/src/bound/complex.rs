@@ -50,7 +50,11 @@ pub fn unary(op: UnaryOp, dtype: DType, z: Approximate, result: Scalar) -> f64 {
     }
     let format = Format::of(dtype);
     if op == UnaryOp::Abs {
-        return format.settle(result.to_f64(), 1.5 * error, if error == 0.0 && z.im * z.re == 0.0 { 0.0 } else { 2.0 });
+        return format.settle(
+            result.to_f64(),
+            1.5 * error,
+            if error == 0.0 && z.im * z.re == 0.0 { 0.0 } else { 2.0 },
+        );
     }
     // The sign of a zero part chooses the side of a cut.
     if error > 0.0 && (z.re.abs() <= error || z.im.abs() <= error) {

@@ -144,16 +144,20 @@ pub fn binary(op: BinaryOp, dtype: DType, a: Approximate, b: Approximate, result
     match op {
         BinaryOp::Complex => a.error.max(b.error),
         BinaryOp::Min | BinaryOp::Max => extreme(a, b, value),
-        _ if a.value.is_nan() || b.value.is_nan() => match op == BinaryOp::Pow && !value.is_nan() {
-            // 1 to the power of NaN, and NaN to the power of 0, are 1.
-            true if distance(a.error) + distance(b.error) > 0.0 => UNDECIDED,
-            _ => 0.0,
-        },
+        // NaN to the power of 0 is 1, and so is 1 to the power of NaN.
+        BinaryOp::Pow if may_be(b, 0.0) && a.value.is_nan() => UNDECIDED,
+        BinaryOp::Pow if may_be(a, 1.0) && b.value.is_nan() => UNDECIDED,
+        _ if a.value.is_nan() || b.value.is_nan() => 0.0,
         BinaryOp::Rem => remainder(dtype, a, b, value),
         BinaryOp::Pow => power(dtype, a, b, value),
         BinaryOp::Atan2 => angle(dtype, a, b, value),
         _ => arithmetic(op, dtype, a, b, value),
     }
+}
+
+/// Whether a value that is not exact may be this number.
+fn may_be(x: Approximate, number: f64) -> bool {
+    distance(x.error) > 0.0 && (x.value - number).abs() <= x.error
 }
 
 fn extreme(a: Approximate, b: Approximate, value: f64) -> f64 {
@@ -195,7 +199,11 @@ fn arithmetic(op: BinaryOp, dtype: DType, a: Approximate, b: Approximate, value:
             let nan = distance(ey) == 0.0 && x == 0.0 && distance(ex) == 0.0;
             return if nan { 0.0 } else { UNDECIDED };
         }
-        return if open(x, distance(ex)) || open(x, ex) && value.is_infinite() { UNDECIDED } else { 0.0 };
+        return if open(x, distance(ex)) || open(x, ex) && value.is_infinite() {
+            UNDECIDED
+        } else {
+            0.0
+        };
     }
     let exact_operands = distance(ex) == 0.0 && distance(ey) == 0.0;
     if exact_operands {
@@ -255,14 +263,22 @@ fn power(dtype: DType, a: Approximate, b: Approximate, value: f64) -> f64 {
         };
     }
     let whole = eb == 0.0 && b.value == b.value.trunc();
-    if !a.value.is_finite() || !b.value.is_finite() || a.value.abs() <= ea || (a.value < 0.0 && !whole) {
+    if !a.value.is_finite()
+        || !b.value.is_finite()
+        || a.value.abs() <= ea
+        || (a.value < 0.0 && !whole)
+    {
         return UNDECIDED;
     }
     let corners = [(-ea, -eb), (-ea, eb), (ea, -eb), (ea, eb)];
     let deviation = corners.map(|(da, db)| (at(a.value + da, b.value + db) - centre).abs());
     let deviation = deviation.into_iter().fold(0.0, f64::max);
     if value.is_infinite() {
-        return format.overflowed(if deviation.is_finite() { centre.abs() - deviation } else { 0.0 });
+        return format.overflowed(if deviation.is_finite() {
+            centre.abs() - deviation
+        } else {
+            0.0
+        });
     }
     format.settle(value, deviation, function_ulps(dtype))
 }

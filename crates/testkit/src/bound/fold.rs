@@ -95,7 +95,7 @@ impl Fold {
             self.product_reach *= x.abs() + error;
             self.largest_part *= (x.abs() + error).max(1.0);
             if x != 0.0 {
-                self.smallest_part *= (x.abs() - error).max(0.0).min(1.0);
+                self.smallest_part *= (x.abs() - error).clamp(0.0, 1.0);
             }
             self.maybe_zero |= distance(error) > 0.0 && x.abs() <= error;
             let (lowest, bits) = significant_bits(x);

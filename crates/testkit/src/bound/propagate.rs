@@ -27,7 +27,9 @@ pub fn error(op: &Op, operands: &[&Estimate], value: &Array) -> Vec<f64> {
         (Op::Binary(op), [_, _]) => elements(operands, value, |at, result| {
             let (a, b) = (at[0], at[1]);
             match a.dtype().class() {
-                DTypeClass::Float => elementwise::binary(*op, a.dtype(), a.real(), b.real(), result),
+                DTypeClass::Float => {
+                    elementwise::binary(*op, a.dtype(), a.real(), b.real(), result)
+                }
                 DTypeClass::Complex => {
                     complex::binary(*op, a.dtype(), a.complex(), b.complex(), result)
                 }
@@ -421,7 +423,9 @@ fn dot(a: &Estimate, b: &Estimate, axes: &DotAxes, value: &Array) -> Vec<f64> {
             let parts = if dtype.is_complex() { 8.0 } else { 1.0 };
             let spread = (reach - plain[i]).max(0.0) * if dtype.is_complex() { 2.0 } else { 1.0 };
             let deviation = spread
-                + parts * (terms + 1) as f64 * (accumulator.unit() * reach + accumulator.min_normal());
+                + parts
+                    * (terms + 1) as f64
+                    * (accumulator.unit() * reach + accumulator.min_normal());
             match result.is_infinite() {
                 true => UNDECIDED,
                 false => format.settle(result, deviation, 1.0),

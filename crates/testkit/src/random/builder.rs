@@ -1,8 +1,8 @@
 //! A graph while it grows: picking operands, adding nodes.
 
+use super::Random;
 use super::shapes;
 use super::values::{self, Profile};
-use super::Random;
 use inflight_ir::elementwise::{BinaryOp, CombineOp, UnaryOp};
 use inflight_ir::graph::{DTypeSet, Graph, NodeId, Op, SliceAxis};
 use inflight_ir::interpret::Array;

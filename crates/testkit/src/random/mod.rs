@@ -37,7 +37,7 @@ pub fn random_case(seed: u64) -> Case {
     let steps = match limit {
         100_000 => 1 + random.below(5),
         4096 => 1 + random.below(12),
-        _ => random.weighted(&[(30, 4), (40, 12), (25, 25), (5, 40)]),
+        _ => random.weighted(&[(25, 5), (40, 16), (25, 30), (10, 50)]),
     };
     let steps = 1 + random.below(steps);
     let mut builder = Builder::new(random, limit);

@@ -142,8 +142,7 @@ fn slices_of_joined(builder: &mut Builder) -> Option<NodeId> {
     let axis = builder.random.below(shape.rank());
     let other = builder.exactly(&shape, builder.dtype(x));
     let count = 2 + builder.random.below(4);
-    let operands: Vec<NodeId> =
-        (0..count).map(|at| if at % 2 == 0 { x } else { other }).collect();
+    let operands: Vec<NodeId> = (0..count).map(|at| if at % 2 == 0 { x } else { other }).collect();
     let joined = builder.push(Op::Concat { axis }, &operands)?;
     let extent = builder.shape(joined)[axis];
     let len = extent / 2;

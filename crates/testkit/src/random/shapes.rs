@@ -7,7 +7,7 @@ use inflight_ir::graph::SliceAxis;
 /// A random extent: small ones often, awkward ones too.
 pub fn extent(random: &mut Random, limit: usize) -> usize {
     let extent = random.weighted(&[
-        (2, 0),
+        (1, 0),
         (14, 1),
         (14, 2),
         (14, 3),
@@ -66,10 +66,11 @@ pub fn reshaped(random: &mut Random, shape: &Shape) -> Shape {
                 extents.splice(axis..axis + 2, [merged]);
             }
             // Split one.
-            0..3 if rank >= 1 && rank < 6 => {
+            0..3 if (1..6).contains(&rank) => {
                 let axis = random.below(rank);
                 let extent = extents[axis];
-                let factors: Vec<usize> = (1..=extent).filter(|n| extent.is_multiple_of(*n)).collect();
+                let factors: Vec<usize> =
+                    (1..=extent).filter(|n| extent.is_multiple_of(*n)).collect();
                 if !factors.is_empty() {
                     let factor = random.pick(&factors);
                     extents.splice(axis..axis + 1, [factor, extent / factor]);

@@ -2,6 +2,7 @@
 
 mod elementwise;
 mod layouts;
+mod random;
 mod reductions;
 mod speed;
 
