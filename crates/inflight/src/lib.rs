@@ -39,7 +39,7 @@ pub use inflight_ir::{DType, Element, Scalar, Shape};
 pub use runtime::{CpuOptions, CpuPath, Device, Pending, Stats, SyncGuard, WaitReason};
 #[doc(hidden)]
 pub use tensor::record_graph_node;
-pub use tensor::{Extents, Operand, Slice, Slices, Tensor};
+pub use tensor::{Extents, Operand, Slice, Slices, Tensor, TensorData, Transaction};
 pub use half::{bf16, f16};
 pub use num_complex::Complex;
 

@@ -4,7 +4,7 @@
 mod common;
 
 use common::device;
-use inflight::{Device, Stats, Tensor, WaitReason};
+use inflight::{DType, Device, Stats, Tensor, Transaction, WaitReason};
 
 /// Bytes of this many `f32`.
 const fn f32s(elements: usize) -> u64 {
@@ -252,4 +252,25 @@ fn a_reshape_costs_nothing() {
     // In the middle of a chain it is an index map.
     let stats = counted(&device, &(x.exp().reshape([120]) + 1.0).reshape([4, 30]));
     assert_eq!((stats.launches, stats.bytes_written), (1, f32s(120)));
+}
+
+#[test]
+fn a_transaction_waits_once_and_keeps_the_order() {
+    let (first, second) = (device(), device());
+    let x = ramp(&[32, 32], &first);
+    let count = Tensor::ones::<i64>([3], &second).sum();
+    let data = Transaction::default()
+        .register(&x.matmul(&x))
+        .register(&count)
+        .register(&x.sum())
+        .register(&x.matmul(&x).exp())
+        .execute()
+        .unwrap();
+    assert_eq!(first.stats().all_waits() + second.stats().all_waits(), 1);
+    let [product, count, sum, exponential] = data.try_into().expect("four tensors");
+    assert_eq!(product.shape().extents(), [32, 32]);
+    assert_eq!(count.item::<i64>().unwrap(), 3);
+    assert_eq!(sum.dtype(), DType::F32);
+    assert_eq!(exponential.to_vec::<f32>().unwrap().len(), 32 * 32);
+    assert!(Transaction::default().execute().unwrap().is_empty());
 }

@@ -110,6 +110,19 @@ fn close_decisions_are_undecided() {
 }
 
 #[test]
+fn a_zero_times_what_is_not_exact_has_no_sign() {
+    for dtype in [DType::F16, DType::BF16, DType::F32, DType::F64] {
+        let mut graph = Graph::default();
+        let (x, zero) = (graph.input([1], dtype), graph.scalar(0f32.to_scalar().cast(dtype)));
+        let root = graph.push(Op::Unary(UnaryOp::Exp), &[x]).unwrap();
+        let product = graph.push(Op::Binary(BinaryOp::Mul), &[root, zero]).unwrap();
+        graph.outputs.push(product);
+        let inputs = vec![Array::full([1], 1f32.to_scalar().cast(dtype))];
+        assert!(Reference::new(&case(graph, inputs)).outputs[0].error[0] > 0.0, "{dtype}");
+    }
+}
+
+#[test]
 fn subnormal_numbers_may_become_zero() {
     let error = bounds(&[Op::Unary(UnaryOp::Neg)], vec![1e-40, 1.0, 0.0]);
     assert!(error[0] >= 1e-40 && error[1..] == [0.0, 0.0], "{error:?}");

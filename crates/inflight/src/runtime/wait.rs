@@ -122,21 +122,36 @@ pub(crate) fn wait_for_value(
     reason: WaitReason,
     location: &'static Location<'static>,
 ) -> Result<()> {
-    if !value.is_ready() {
+    wait_for_values(std::iter::once((device, value)), reason, location)
+}
+
+/// Waits until values are in memory: one wait, however many there are. The fault of the first that has one
+/// is the error.
+pub(crate) fn wait_for_values<'a>(
+    values: impl Iterator<Item = (&'a Device, &'a Value)> + Clone,
+    reason: WaitReason,
+    location: &'static Location<'static>,
+) -> Result<()> {
+    if let Some((device, _)) = values.clone().find(|(_, value)| !value.is_ready()) {
         permit(device, reason, location)?;
-        if !value.dispatched.is_reached() {
-            device.dispatcher().assist();
-            value.dispatched.wait();
-        }
-        let written = value.written.get().expect("a dispatched value has its event");
-        if !written.event.is_reached() {
-            if let Some(stream) = &written.stream {
-                stream.assist(&written.event);
+        // All are set going before any is waited for.
+        for (device, value) in values.clone() {
+            if !value.dispatched.is_reached() {
+                device.dispatcher().assist();
             }
-            written.event.wait();
+        }
+        for (_, value) in values.clone() {
+            value.dispatched.wait();
+            let written = value.written.get().expect("a dispatched value has its event");
+            if !written.event.is_reached() {
+                if let Some(stream) = &written.stream {
+                    stream.assist(&written.event);
+                }
+                written.event.wait();
+            }
         }
     }
-    match value.buffer.fault() {
+    match values.into_iter().find_map(|(_, value)| value.buffer.fault()) {
         Some(fault) => Err(fault.clone().into()),
         None => Ok(()),
     }

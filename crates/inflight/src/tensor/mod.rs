@@ -26,6 +26,7 @@ mod read;
 mod record;
 mod reduce;
 mod slice;
+mod transaction;
 mod transfer;
 mod view;
 
@@ -34,6 +35,7 @@ pub(crate) use node::Node;
 pub use from_graph::record_graph_node;
 pub use operand::Operand;
 pub use slice::{Slice, Slices};
+pub use transaction::{TensorData, Transaction};
 pub use view::Extents;
 
 use crate::runtime::Device;

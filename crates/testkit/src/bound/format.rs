@@ -61,7 +61,8 @@ impl Format {
     /// The distance of neighbours near this magnitude.
     pub fn ulp(&self, magnitude: f64) -> f64 {
         let exponent = ((magnitude.to_bits() >> 52) & 0x7ff) as i32 - 1023;
-        f64::powi(2.0, exponent.max(self.lowest) - self.precision + 1)
+        // In two steps: the smallest subnormal double has an exponent whose inverse overflows.
+        f64::powi(2.0, exponent.max(self.lowest)) * f64::powi(2.0, 1 - self.precision)
     }
 
     /// The error of a finite result that was computed within `deviation` and then rounded by up to `ulps`.

@@ -1,0 +1,135 @@
+//! Many reads, one wait.
+
+use super::Tensor;
+use super::read::copy_out;
+use crate::runtime::segment::Choice;
+use crate::runtime::value::Value;
+use crate::runtime::wait::{WaitReason, wait_for_values};
+use crate::runtime::{Device, recorder};
+use crate::{DType, Element, Error, Result, Shape};
+use std::panic::Location;
+use std::sync::Arc;
+
+/// Tensors that are read together: any number, any dtypes, any devices, and exactly one wait.
+///
+/// ```
+/// use inflight::{Device, Tensor, Transaction};
+///
+/// # fn main() -> inflight::Result<()> {
+/// let device = Device::cpu();
+/// let output = Tensor::ones::<f32>([2, 3], &device).exp();
+/// let loss = output.mean();
+/// let targets = Tensor::zeros::<i64>([2], &device);
+/// let [output, loss, targets] = Transaction::default()
+///     .register(&output)
+///     .register(&loss)
+///     .register(&targets)
+///     .execute()?
+///     .try_into()
+///     .expect("three tensors");
+/// assert_eq!(targets.to_vec::<i64>()?, [0, 0]);
+/// # let _ = (output, loss);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Default, Debug)]
+#[must_use = "nothing is read until the transaction is executed"]
+pub struct Transaction {
+    tensors: Vec<Tensor>,
+}
+
+/// A tensor's elements on the host.
+#[derive(Clone)]
+pub struct TensorData {
+    shape: Shape,
+    dtype: DType,
+    value: Arc<Value>,
+}
+
+impl Transaction {
+    /// Adds a tensor. Its elements come back at this place of the order.
+    pub fn register(mut self, tensor: &Tensor) -> Transaction {
+        self.tensors.push(tensor.clone());
+        self
+    }
+
+    /// Reads all tensors, in the order they were registered. Waits once.
+    ///
+    /// The first failed tensor of that order is the error; the others can still be read.
+    #[track_caller]
+    pub fn execute(self) -> Result<Vec<TensorData>> {
+        let location = Location::caller();
+        for tensor in &self.tensors {
+            tensor.check()?;
+        }
+        let mut devices: Vec<Device> = Vec::new();
+        for tensor in &self.tensors {
+            if !devices.contains(tensor.device()) {
+                devices.push(tensor.device().clone());
+            }
+        }
+        for device in &devices {
+            let on_device = self.tensors.iter().filter(|tensor| tensor.device() == device);
+            let wanted: Vec<_> = on_device.map(|tensor| tensor.node().clone()).collect();
+            if wanted.iter().any(|node| node.value().is_none()) {
+                recorder::submit(device, &wanted, Choice::WorthStoring, true);
+            }
+        }
+        let results: Vec<TensorData> = self
+            .tensors
+            .iter()
+            .map(|tensor| TensorData {
+                shape: tensor.shape().clone(),
+                dtype: tensor.dtype(),
+                value: tensor.node().value().expect("a scheduled node has a value").clone(),
+            })
+            .collect();
+        let waited = self.tensors.iter().zip(&results);
+        wait_for_values(
+            waited.map(|(tensor, data)| (tensor.device(), &*data.value)),
+            WaitReason::Read,
+            location,
+        )?;
+        Ok(results)
+    }
+}
+
+impl TensorData {
+    /// The extents, outermost first.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// The type of the elements.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// The elements in row-major order. Does not wait: they are there.
+    #[track_caller]
+    pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
+        if self.dtype != T::DTYPE {
+            let location = Location::caller();
+            return Err(Error::ReadType { expected: T::DTYPE, found: self.dtype, location });
+        }
+        Ok(copy_out(&self.value.buffer, self.shape.elements()))
+    }
+
+    /// The one element of data that has exactly one.
+    #[track_caller]
+    pub fn item<T: Element>(&self) -> Result<T> {
+        match self.to_vec::<T>()?.as_slice() {
+            [element] => Ok(*element),
+            _ => {
+                let location = Location::caller();
+                Err(Error::NotOneElement { shape: self.shape.clone(), location })
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for TensorData {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "TensorData({}{})", self.dtype, self.shape)
+    }
+}
