@@ -66,7 +66,9 @@ fn a_task_that_saw_no_value_is_woken() {
         let wakes = woken.0.load(Ordering::SeqCst);
         match (first, second) {
             (Poll::Pending, _) => assert_eq!(wakes, 1),
-            (Poll::Ready(value), Poll::Ready(again)) => assert_eq!((value, again, wakes), (7, 7, 0)),
+            (Poll::Ready(value), Poll::Ready(again)) => {
+                assert_eq!((value, again, wakes), (7, 7, 0))
+            }
             (Poll::Ready(_), Poll::Pending) => panic!("a value that is there stays"),
         }
     });

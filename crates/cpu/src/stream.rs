@@ -232,9 +232,8 @@ fn check<'a>(mut buffers: impl Iterator<Item = &'a Arc<Buffer>>) -> Result<(), F
 
 /// Runs a command. A panic anywhere in it is its fault.
 fn caught(label: &Label, run: impl FnOnce() -> Result<(), Fault>) -> Result<(), Fault> {
-    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
-        Err(labelled(FaultKind::Panicked(panic_message(&*panic)), label))
-    })
+    catch_unwind(AssertUnwindSafe(run))
+        .unwrap_or_else(|panic| Err(labelled(FaultKind::Panicked(panic_message(&*panic)), label)))
 }
 
 fn labelled(kind: FaultKind, label: &Label) -> Fault {

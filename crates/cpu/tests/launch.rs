@@ -116,7 +116,8 @@ fn sums_of_rows() {
     for device in devices() {
         let mut queue = Queue::new(&device);
         for (rows, columns) in [(1, 1), (4, 0), (7, 1000), (3000, 50)] {
-            let a: Vec<i32> = (0..rows * columns).map(|i| (i as i32).wrapping_mul(77_777)).collect();
+            let a: Vec<i32> =
+                (0..rows * columns).map(|i| (i as i32).wrapping_mul(77_777)).collect();
             let sum = |row: usize| {
                 a[row * columns..][..columns].iter().fold(0i32, |sum, &x| sum.wrapping_add(x))
             };

@@ -80,18 +80,18 @@ fn softmax(bencher: Bencher, (rows, columns): (usize, usize)) {
 fn layer_norm(bencher: Bencher, (rows, columns): (usize, usize)) {
     let (weight, bias) = (ramp(&[columns]), ramp(&[columns]));
     run(bencher, &[rows, columns], 8 * rows * columns, |x| {
-        x.layer_norm(&[1], Some(&weight), Some(&bias), 1e-5)
+        x.layer_norm([1], Some(&weight), Some(&bias), 1e-5)
     });
 }
 
 #[divan::bench(args = MATRICES)]
 fn row_sum(bencher: Bencher, (rows, columns): (usize, usize)) {
-    run(bencher, &[rows, columns], 4 * rows * columns, |x| x.sum_axes(&[1]));
+    run(bencher, &[rows, columns], 4 * rows * columns, |x| x.sum_axes([1]));
 }
 
 #[divan::bench(args = MATRICES)]
 fn column_sum(bencher: Bencher, (rows, columns): (usize, usize)) {
-    run(bencher, &[rows, columns], 4 * rows * columns, |x| x.sum_axes(&[0]));
+    run(bencher, &[rows, columns], 4 * rows * columns, |x| x.sum_axes([0]));
 }
 
 #[divan::bench(args = [256, 2048])]

@@ -35,7 +35,9 @@ pub enum Error {
         location: &'static Location<'static>,
     },
     /// A value was read as another dtype than it has.
-    #[error("the tensor holds {found}, not {expected}: cast it first, with .cast(DType::…), or read it as {found}; at {location}")]
+    #[error(
+        "the tensor holds {found}, not {expected}: cast it first, with .cast(DType::…), or read it as {found}; at {location}"
+    )]
     ReadType {
         /// The dtype asked for.
         expected: DType,
@@ -137,9 +139,7 @@ impl Error {
             | Error::ReadType { location, .. }
             | Error::NotOneElement { location, .. }
             | Error::WaitDenied { location, .. } => Some(location),
-            Error::Device(fault) => {
-                fault.label.as_ref()?.ops().next().map(|op| op.location)
-            }
+            Error::Device(fault) => fault.label.as_ref()?.ops().next().map(|op| op.location),
             Error::Abandoned | Error::File { .. } | Error::Invalid(_) => None,
         }
     }

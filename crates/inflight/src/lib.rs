@@ -33,15 +33,15 @@ pub mod runtime;
 mod tensor;
 
 pub use error::{Error, Result};
+pub use half::{bf16, f16};
 pub use inflight_backend::MemoryStats;
 pub use inflight_ir::graph::DotAxes;
 pub use inflight_ir::{DType, Element, Scalar, Shape};
+pub use num_complex::Complex;
 pub use runtime::{CpuOptions, CpuPath, Device, Pending, Stats, SyncGuard, WaitReason};
 #[doc(hidden)]
 pub use tensor::record_graph_node;
 pub use tensor::{Extents, Operand, Slice, Slices, Tensor, TensorData, Transaction};
-pub use half::{bf16, f16};
-pub use num_complex::Complex;
 
 /// Compiles the examples of the README with the tests.
 #[cfg(doctest)]

@@ -42,7 +42,7 @@ fn layer_norm_is_one_launch_that_reads_its_input_once() {
     let x = ramp(&[64, 256], &device);
     let weight = ramp(&[256], &device);
     let bias = ramp(&[256], &device);
-    let stats = counted(&device, &x.layer_norm(&[1], Some(&weight), Some(&bias), 1e-5));
+    let stats = counted(&device, &x.layer_norm([1], Some(&weight), Some(&bias), 1e-5));
     assert_eq!(stats.launches, 1);
     // The input, the weight and the bias.
     assert_eq!(stats.bytes_read, f32s(64 * 256 + 256 + 256));
@@ -99,7 +99,7 @@ fn temporaries_of_an_expression_are_not_written() {
     let x = ramp(&[64, 100], &device);
     // Every link of the chain is alive while its end is read.
     let before = device.stats();
-    x.softmax(1).log().neg().exp().tanh().sum_axes(&[1]).to_vec::<f32>().unwrap();
+    x.softmax(1).log().neg().exp().tanh().sum_axes([1]).to_vec::<f32>().unwrap();
     let stats = device.stats().since(&before);
     assert_eq!((stats.launches, stats.bytes_written), (1, f32s(64)));
 }
@@ -109,12 +109,12 @@ fn a_live_value_that_is_computed_again_is_written_then() {
     let device = device();
     let x = ramp(&[64, 100], &device);
     let kept = x.softmax(1).tanh();
-    assert_eq!(counted(&device, &kept.sum_axes(&[1])).bytes_written, f32s(64));
+    assert_eq!(counted(&device, &kept.sum_axes([1])).bytes_written, f32s(64));
     // The second time, it is stored along with what was asked for.
-    let stats = counted(&device, &kept.max_axes(&[1]));
+    let stats = counted(&device, &kept.max_axes([1]));
     assert_eq!(stats.bytes_written, f32s(64 * 100) + f32s(64));
     // From then on it is read.
-    let stats = counted(&device, &kept.min_axes(&[1]));
+    let stats = counted(&device, &kept.min_axes([1]));
     assert_eq!((stats.bytes_read, stats.bytes_written), (f32s(64 * 100), f32s(64)));
 }
 
@@ -193,7 +193,7 @@ fn a_chain_of_a_million_ops_builds_runs_and_drops() {
     let device = device();
     let mut x = Tensor::zeros::<f32>([8], &device);
     for _ in 0..1_000_000 {
-        x = x + 1.0;
+        x += 1.0;
     }
     assert_eq!(x.to_vec::<f32>().unwrap(), [1e6; 8]);
 }
@@ -204,7 +204,7 @@ fn a_long_chain_that_is_never_submitted_drops_without_recursion() {
     let device = device();
     let mut x = Tensor::zeros::<f32>([8], &device);
     for _ in 0..500 {
-        x = x + 1.0;
+        x += 1.0;
     }
     drop(x);
     assert_eq!(device.stats().launches, 0);

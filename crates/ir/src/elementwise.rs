@@ -181,9 +181,43 @@ impl UnaryOp {
     pub const ALL: [UnaryOp; 37] = {
         use UnaryOp::*;
         [
-            Neg, Abs, Sign, Floor, Ceil, Round, Not, Exp, Exp2, Expm1, Log, Log2, Log1p, Sqrt, Rsqrt,
-            Cbrt, Sin, Cos, Tan, Asin, Acos, Atan, Sinh, Cosh, Tanh, Asinh, Acosh, Atanh, Sigmoid, Erf,
-            IsNan, IsFinite, Real, Imag, Conj, PopulationCount, LeadingZeros,
+            Neg,
+            Abs,
+            Sign,
+            Floor,
+            Ceil,
+            Round,
+            Not,
+            Exp,
+            Exp2,
+            Expm1,
+            Log,
+            Log2,
+            Log1p,
+            Sqrt,
+            Rsqrt,
+            Cbrt,
+            Sin,
+            Cos,
+            Tan,
+            Asin,
+            Acos,
+            Atan,
+            Sinh,
+            Cosh,
+            Tanh,
+            Asinh,
+            Acosh,
+            Atanh,
+            Sigmoid,
+            Erf,
+            IsNan,
+            IsFinite,
+            Real,
+            Imag,
+            Conj,
+            PopulationCount,
+            LeadingZeros,
         ]
     };
 
@@ -235,8 +269,26 @@ impl UnaryOp {
         use UnaryOp::*;
         matches!(
             self,
-            Exp | Exp2 | Expm1 | Log | Log2 | Log1p | Cbrt | Sin | Cos | Tan | Asin | Acos | Atan
-                | Sinh | Cosh | Tanh | Asinh | Acosh | Atanh | Sigmoid | Erf
+            Exp | Exp2
+                | Expm1
+                | Log
+                | Log2
+                | Log1p
+                | Cbrt
+                | Sin
+                | Cos
+                | Tan
+                | Asin
+                | Acos
+                | Atan
+                | Sinh
+                | Cosh
+                | Tanh
+                | Asinh
+                | Acosh
+                | Atanh
+                | Sigmoid
+                | Erf
         )
     }
 }
@@ -246,8 +298,22 @@ impl BinaryOp {
     pub const ALL: [BinaryOp; 16] = {
         use BinaryOp::*;
         [
-            Add, Sub, Mul, Div, Rem, Pow, Min, Max, And, Or, Xor, ShiftLeft, ShiftRight,
-            ShiftRightLogical, Atan2, Complex,
+            Add,
+            Sub,
+            Mul,
+            Div,
+            Rem,
+            Pow,
+            Min,
+            Max,
+            And,
+            Or,
+            Xor,
+            ShiftLeft,
+            ShiftRight,
+            ShiftRightLogical,
+            Atan2,
+            Complex,
         ]
     };
 

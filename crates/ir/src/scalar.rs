@@ -9,7 +9,9 @@ use std::fmt;
 /// A Rust type that is the host form of a [`DType`].
 ///
 /// Sealed: a type is an element exactly if the runtime knows its layout.
-pub trait Element: Copy + Send + Sync + PartialEq + fmt::Debug + Default + private::Sealed + 'static {
+pub trait Element:
+    Copy + Send + Sync + PartialEq + fmt::Debug + Default + private::Sealed + 'static
+{
     /// The dtype whose host form this is.
     const DTYPE: DType;
     /// This value with its dtype.
@@ -132,7 +134,8 @@ impl Scalar {
     pub fn from_bytes(dtype: DType, bytes: &[u8]) -> Scalar {
         let mut all = [0; 16];
         all[..dtype.size()].copy_from_slice(&bytes[..dtype.size()]);
-        let word = |i: usize| u64::from_le_bytes(all[8 * i..8 * i + 8].try_into().expect("8 bytes"));
+        let word =
+            |i: usize| u64::from_le_bytes(all[8 * i..8 * i + 8].try_into().expect("8 bytes"));
         Scalar { dtype, bits: [word(0), word(1)] }
     }
 
@@ -150,9 +153,7 @@ impl Scalar {
     pub fn lowest(dtype: DType) -> Scalar {
         match dtype.class() {
             DTypeClass::Bool | DTypeClass::Unsigned | DTypeClass::Complex => Scalar::zero(dtype),
-            DTypeClass::Signed => {
-                Scalar::from_bits(dtype, [1 << (8 * dtype.size() - 1), 0])
-            }
+            DTypeClass::Signed => Scalar::from_bits(dtype, [1 << (8 * dtype.size() - 1), 0]),
             DTypeClass::Float => f64::NEG_INFINITY.to_scalar().cast(dtype),
         }
     }
@@ -162,9 +163,7 @@ impl Scalar {
         match dtype.class() {
             DTypeClass::Bool => true.to_scalar(),
             DTypeClass::Unsigned => Scalar::from_bits(dtype, [u64::MAX, 0]),
-            DTypeClass::Signed => {
-                Scalar::from_bits(dtype, [(1 << (8 * dtype.size() - 1)) - 1, 0])
-            }
+            DTypeClass::Signed => Scalar::from_bits(dtype, [(1 << (8 * dtype.size() - 1)) - 1, 0]),
             DTypeClass::Float => f64::INFINITY.to_scalar().cast(dtype),
             DTypeClass::Complex => Scalar::zero(dtype),
         }

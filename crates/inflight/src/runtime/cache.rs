@@ -54,11 +54,8 @@ impl Cache {
         }
         Counters::add(&counters.plans, 1);
         // The values of scalars are no part of a plan.
-        let graph = Graph {
-            nodes: structure.nodes,
-            outputs: structure.outputs,
-            scalars: Vec::new(),
-        };
+        let graph =
+            Graph { nodes: structure.nodes, outputs: structure.outputs, scalars: Vec::new() };
         let plan = plan(&graph);
         let kernels = plan
             .steps

@@ -223,9 +223,8 @@ impl Shared {
                 }
             }
             // A value that is done is announced at once: its reader need not wait for the rest.
-            let rewritten = |id: &BufferId| {
-                plan.steps[position + 1..].iter().any(|step| writes(step, *id))
-            };
+            let rewritten =
+                |id: &BufferId| plan.steps[position + 1..].iter().any(|step| writes(step, *id));
             finished.retain(|id| output_of[*id as usize].is_some() && !rewritten(id));
             if !finished.is_empty() && position + 1 < plan.steps.len() {
                 let event = stream.signal();

@@ -100,7 +100,8 @@ pub(crate) fn submit(device: &Device, wanted: &[Arc<Node>], choice: Choice, assi
     kept.extend(live.iter().filter(|node| node.value().is_none()).map(Arc::downgrade));
     drop(live);
     let oldest = with(device, |recorder| {
-        recorder.bytes += kept.iter().filter_map(Weak::upgrade).map(|node| node.bytes()).sum::<usize>();
+        recorder.bytes +=
+            kept.iter().filter_map(Weak::upgrade).map(|node| node.bytes()).sum::<usize>();
         recorder.nodes.append(&mut kept);
         recorder.in_flight.extend(submitted);
         while recorder.in_flight.front().is_some_and(|oldest| oldest.is_finished()) {

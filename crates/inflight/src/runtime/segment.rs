@@ -229,7 +229,12 @@ impl Builder {
                         .iter()
                         .map(|input| self.positions[&Arc::as_ptr(input)])
                         .collect();
-                    self.graph.append(node.op().clone(), &inputs, node.shape().clone(), node.dtype())
+                    self.graph.append(
+                        node.op().clone(),
+                        &inputs,
+                        node.shape().clone(),
+                        node.dtype(),
+                    )
                 }
             },
         };

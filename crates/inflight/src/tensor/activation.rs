@@ -61,8 +61,9 @@ impl Tensor {
         }
         let x = self.widened();
         let powers = (&x - x.max_keep([axis])).exp();
-        let sum = powers.sum_keep([axis]);
-        (powers / sum).cast(self.dtype())
+        // One division for a row, not one for each element.
+        let scale = powers.sum_keep([axis]).reciprocal();
+        (powers * scale).cast(self.dtype())
     }
 
     /// The logarithm of [`softmax`](Tensor::softmax), accurate where that is small.

@@ -30,9 +30,9 @@ mod transaction;
 mod transfer;
 mod view;
 
-pub(crate) use node::Node;
 #[doc(hidden)]
 pub use from_graph::record_graph_node;
+pub(crate) use node::Node;
 pub use operand::Operand;
 pub use slice::{Slice, Slices};
 pub use transaction::{TensorData, Transaction};

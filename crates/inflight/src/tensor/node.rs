@@ -63,7 +63,8 @@ impl Node {
     /// A rank-0 constant.
     pub fn scalar(value: Scalar, device: &Device, location: &'static Location<'static>) -> Node {
         let shape = Shape::scalar();
-        let mut node = Node::recorded(Op::Scalar, Inputs::new(), shape, value.dtype(), device, location);
+        let mut node =
+            Node::recorded(Op::Scalar, Inputs::new(), shape, value.dtype(), device, location);
         node.constant = Some(value);
         node
     }

@@ -78,9 +78,7 @@ impl Tensor {
         self.check()?;
         match self.dtype() == T::DTYPE {
             true => Ok(()),
-            false => {
-                Err(Error::ReadType { expected: T::DTYPE, found: self.dtype(), location })
-            }
+            false => Err(Error::ReadType { expected: T::DTYPE, found: self.dtype(), location }),
         }
     }
 
@@ -116,7 +114,8 @@ impl Tensor {
         reads.register();
         let dispatched = value.dispatched.clone();
         dispatched.on_reached(Box::new(move || {
-            let event = value.written.get().expect("a dispatched value has its event").event.clone();
+            let event =
+                value.written.get().expect("a dispatched value has its event").event.clone();
             event.on_reached(Box::new(move || {
                 let source = value.buffer.clone();
                 let callback = Box::new(move |bytes: std::result::Result<&[u8], Fault>| {

@@ -125,8 +125,7 @@ fn failed(
 ) -> Tensor {
     let described =
         operands.iter().map(|operand| (operand.shape().clone(), operand.dtype())).collect();
-    let error =
-        Error::Op(Arc::new(OpError { op: name, operands: described, location, cause }));
+    let error = Error::Op(Arc::new(OpError { op: name, operands: described, location, cause }));
     assert!(!*STRICT, "{error}");
     let device = operands[0].device();
     Tensor::from_node(Arc::new(Node::failed(error, shape, dtype, device, location)))

@@ -308,7 +308,7 @@ mod tests {
             (Slice::from(0..7), "0..7"),
             (Slice::from(-6..), "-6.."),
             (Slice::from(..usize::MAX), "out of range"),
-            (Slice::from(3..2), "ends before"),
+            (Slice::from(std::ops::Range { start: 3, end: 2 }), "ends before"),
             (Slice::all().step(0), "step of 0"),
         ] {
             let message = slice.resolve(5).unwrap_err();

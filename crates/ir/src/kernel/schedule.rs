@@ -215,7 +215,8 @@ impl Scheduler<'_> {
         while let Some(value) = stack.pop() {
             let index = value as usize;
             let stored = self.schedule.storage[index] != Storage::None;
-            if included[index] || (stored && self.first_pass[index].is_some_and(|first| first < pass))
+            if included[index]
+                || (stored && self.first_pass[index].is_some_and(|first| first < pass))
             {
                 continue;
             }

@@ -117,7 +117,9 @@ impl Cost {
     fn bytes(&self, graph: &Graph) -> usize {
         match self.leaves.len() > Cost::MOST_LEAVES {
             true => usize::MAX / 1024,
-            false => self.leaves.iter().map(|&leaf| bytes(graph.node(leaf))).sum::<usize>() + self.work,
+            false => {
+                self.leaves.iter().map(|&leaf| bytes(graph.node(leaf))).sum::<usize>() + self.work
+            }
         }
     }
 }

@@ -95,7 +95,8 @@ pub fn form_groups(graph: &Graph, choice: &mut Choice) -> Vec<Group> {
     let mut groups = Vec::new();
     for node in (0..graph.nodes.len() as NodeId).rev() {
         let op = &graph.node(node).op;
-        if !written[node as usize] || *op == Op::Input || grouping.group_of[node as usize].is_some() {
+        if !written[node as usize] || *op == Op::Input || grouping.group_of[node as usize].is_some()
+        {
             continue;
         }
         if is_alias(graph, node) {

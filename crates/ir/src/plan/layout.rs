@@ -53,7 +53,8 @@ pub fn lay_out(raw: &RawKernel, buffer: impl Fn(NodeId) -> BufferId) -> LaunchSt
     let mut classes = Vec::with_capacity(raw.accesses.len());
     let mut shapes = Vec::with_capacity(raw.accesses.len());
     for (position, access) in raw.accesses.iter().enumerate() {
-        let strides: SmallVec<[isize; 6]> = order.iter().map(|axis| axis.strides[position]).collect();
+        let strides: SmallVec<[isize; 6]> =
+            order.iter().map(|axis| axis.strides[position]).collect();
         let laid_out = RawAccess { strides: strides.clone(), ..access.clone() };
         classes.push(laid_out.class(&reduce_positions, Some(order.len() - 1)));
         let index_stride = access.index_stride;

@@ -140,8 +140,7 @@ impl<'a> Lowering<'a> {
         combine: Option<CombineOp>,
     ) -> Lowered<()> {
         let shape = &self.graph.node(node).shape;
-        let (access, index) =
-            self.access(node, map, shape, true).ok_or(Obstacle::Write(node))?;
+        let (access, index) = self.access(node, map, shape, true).ok_or(Obstacle::Write(node))?;
         let dtype = self.graph.node(node).dtype;
         let kind = Kind::Store { access, value, index, mask, combine };
         self.kernel.body.push(Instruction { kind, dtype });
@@ -318,7 +317,13 @@ impl<'a> Lowering<'a> {
         self.value(operand, &index::broadcast(map, shape), mask)
     }
 
-    fn concat(&mut self, node: NodeId, axis: usize, map: &Map, mask: Option<Value>) -> Lowered<Value> {
+    fn concat(
+        &mut self,
+        node: NodeId,
+        axis: usize,
+        map: &Map,
+        mask: Option<Value>,
+    ) -> Lowered<Value> {
         let inputs = self.graph.node(node).inputs.clone();
         let mut start = 0;
         let mut result: Option<Value> = None;
@@ -396,7 +401,13 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn gather(&mut self, node: NodeId, axis: usize, map: &Map, mask: Option<Value>) -> Lowered<Value> {
+    fn gather(
+        &mut self,
+        node: NodeId,
+        axis: usize,
+        map: &Map,
+        mask: Option<Value>,
+    ) -> Lowered<Value> {
         let (x, indices) = (self.graph.node(node).inputs[0], self.graph.node(node).inputs[1]);
         let extent = self.graph.node(x).shape[axis];
         let index = self.value(indices, map, mask)?;
@@ -465,8 +476,7 @@ impl<'a> Lowering<'a> {
         if mask.is_some() {
             return Err(obstacle);
         }
-        let (_, strides, None) =
-            index::flatten(map, result, self.extents.len()).ok_or(obstacle)?
+        let (_, strides, None) = index::flatten(map, result, self.extents.len()).ok_or(obstacle)?
         else {
             return Err(obstacle);
         };
@@ -476,7 +486,8 @@ impl<'a> Lowering<'a> {
             true => (0..rank).filter(|&axis| self.kernel.axes[axis].reduced).collect(),
             false => (0..rank).filter(|&a| strides[a] == 0 && self.extents[a] != 1).collect(),
         };
-        let parallel: SmallVec<[usize; 6]> = (0..rank).filter(|axis| !bound.contains(axis)).collect();
+        let parallel: SmallVec<[usize; 6]> =
+            (0..rank).filter(|axis| !bound.contains(axis)).collect();
         if !index::is_bijective(map, result, &parallel, &self.extents) {
             return Err(obstacle);
         }
@@ -568,8 +579,7 @@ impl<'a> Lowering<'a> {
         if shape.elements() == 0 {
             return Ok(self.constant(Scalar::zero(dtype)));
         }
-        let (access, index) =
-            self.access(node, map, shape, false).ok_or(Obstacle::Write(node))?;
+        let (access, index) = self.access(node, map, shape, false).ok_or(Obstacle::Write(node))?;
         Ok(self.push(Kind::Load { access, index, mask }, dtype))
     }
 

@@ -2,7 +2,7 @@
 
 use crate::elementwise::CombineOp;
 use crate::graph::{DotAxes, Graph, Node, NodeId, Op, SliceAxis};
-use crate::{Axes, Shape};
+use crate::{Axes, DType, Shape};
 
 /// A rewritten graph, and which node of the original each of its nodes stands for.
 pub struct Rewritten {
@@ -39,7 +39,8 @@ pub fn rewrite(graph: &Graph) -> Rewritten {
     let mut renamed: Vec<NodeId> = Vec::with_capacity(graph.nodes.len());
     for (id, node) in graph.nodes.iter().enumerate() {
         rewriter.current = id as NodeId;
-        let inputs: Vec<NodeId> = node.inputs.iter().map(|&input| renamed[input as usize]).collect();
+        let inputs: Vec<NodeId> =
+            node.inputs.iter().map(|&input| renamed[input as usize]).collect();
         let id = match &node.op {
             Op::Reduce { op, axes } => rewriter.reduce(*op, axes, inputs[0], node),
             Op::Dot(axes) => rewriter.dot(axes, inputs[0], inputs[1], node),
@@ -85,6 +86,13 @@ impl Rewriter {
         let pieces = PROGRAMS.min(extent / 2).min(row.div_ceil(4096)).max(1);
         if pieces == 1 {
             return self.append(plain, &[x], node.shape.clone(), node);
+        }
+        // Halves are folded in f32 and rounded once, also when that takes two steps.
+        if node.dtype.is_half() {
+            let wide = Node { dtype: DType::F32, ..node.clone() };
+            let x = self.append(Op::Cast(DType::F32), &[x], shape, &wide);
+            let folded = self.reduce(op, axes, x, &wide);
+            return self.append(Op::Cast(node.dtype), &[folded], node.shape.clone(), node);
         }
         // The largest number of equal pieces near the wish; failing that, pieces and a remainder.
         let equal = (pieces / 2..=pieces).rev().find(|&n| n > 1 && extent.is_multiple_of(n));
