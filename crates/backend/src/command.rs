@@ -63,8 +63,20 @@ pub struct Contract {
     pub b: ContractOperand,
     /// The result; row is `m`, column is `n`.
     pub c: ContractOperand,
+    /// What is done with each part of the result while it is in cache. The buffer of `c` then gets no
+    /// memory: nobody else reads it.
+    pub epilogue: Option<Epilogue>,
     /// What it computes, for messages and traces.
     pub label: Label,
+}
+
+/// A launch that takes a product in as it is computed: its flat grid index is the product's row, counted
+/// over all batches, its vector axis runs over the product's columns, and it has no reduce axes.
+pub struct Epilogue {
+    /// The launch. The buffer of the param that is the product is the one of `c`.
+    pub launch: Launch,
+    /// The kernel's param that is the product.
+    pub product: usize,
 }
 
 /// A batch of matrices in a buffer. Offsets and strides are in elements.

@@ -2,6 +2,9 @@
 
 use crate::sync::{Condvar, Mutex};
 use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
+
+type Callback = Box<dyn FnOnce() + Send>;
 
 /// A cell that is completed once, waited for by threads and tasks alike, and read by many.
 pub struct Completion<T> {
@@ -10,34 +13,50 @@ pub struct Completion<T> {
 }
 
 enum State<T> {
-    /// The value is not there. These tasks are woken when it is.
-    Waiting(Vec<Waker>),
+    /// The value is not there. All of these are told when it is.
+    Waiting(Waiting),
     /// The value is there, and stays.
     Done(T),
 }
 
+#[derive(Default)]
+struct Waiting {
+    /// The number of the next slot.
+    next: u64,
+    /// At most one for each [`WakerSlot`].
+    wakers: Vec<(u64, Waker)>,
+    callbacks: Vec<Callback>,
+}
+
+/// The place of one future among those that a [`Completion`] wakes. However often the future moves from one
+/// task to another, only its latest waker is kept.
+#[derive(Debug, Default)]
+pub struct WakerSlot(Option<u64>);
+
 impl<T> Completion<T> {
     /// A cell without a value.
     pub fn new() -> Completion<T> {
-        Completion { state: Mutex::new(State::Waiting(Vec::new())), completed: Condvar::new() }
+        let waiting = State::Waiting(Waiting::default());
+        Completion { state: Mutex::new(waiting), completed: Condvar::new() }
     }
 
-    /// Gives the value and wakes everybody. A second value is dropped: the first stays.
+    /// Gives the value and tells everybody. A second value is dropped: the first stays.
     pub fn complete(&self, value: T) {
-        let wakers = {
+        let waiting = {
             let mut state = self.state.lock();
             match &mut *state {
                 State::Done(_) => return,
-                State::Waiting(wakers) => {
-                    let wakers = std::mem::take(wakers);
+                State::Waiting(waiting) => {
+                    let waiting = std::mem::take(waiting);
                     *state = State::Done(value);
-                    wakers
+                    waiting
                 }
             }
         };
         self.completed.notify_all();
         // Outside of the lock: a waker may run its task here and now.
-        wakers.into_iter().for_each(Waker::wake);
+        waiting.wakers.into_iter().for_each(|(_, waker)| waker.wake());
+        waiting.callbacks.into_iter().for_each(|callback| callback());
     }
 
     /// Whether the value is there. Never waits.
@@ -53,6 +72,34 @@ impl<T> Completion<T> {
         }
     }
 
+    /// Blocks this thread until the value is there, but no longer than `timeout`. Says whether it is there.
+    pub fn wait_timeout(&self, timeout: Duration) -> bool {
+        // A deadline too far away to be represented is none.
+        let Some(deadline) = Instant::now().checked_add(timeout) else {
+            self.wait();
+            return true;
+        };
+        let mut state = self.state.lock();
+        while matches!(*state, State::Waiting(_)) {
+            if self.completed.wait_until(&mut state, deadline).timed_out() {
+                return matches!(*state, State::Done(_));
+            }
+        }
+        true
+    }
+
+    /// Runs the callback, on the thread that gives the value, once it is there. Says `false`, and drops the
+    /// callback, if it already is.
+    pub fn watch(&self, callback: Box<dyn FnOnce() + Send>) -> bool {
+        match &mut *self.state.lock() {
+            State::Done(_) => false,
+            State::Waiting(waiting) => {
+                waiting.callbacks.push(callback);
+                true
+            }
+        }
+    }
+
     /// Looks at the value, if it is there.
     pub fn peek<R>(&self, look: impl FnOnce(&T) -> R) -> Option<R> {
         match &*self.state.lock() {
@@ -61,28 +108,49 @@ impl<T> Completion<T> {
         }
     }
 
-    /// The value, if it is there; otherwise the task is woken when it is.
-    pub fn poll(&self, context: &mut Context<'_>) -> Poll<T>
-    where
-        T: Clone,
-    {
+    /// Changes the value, if it is there.
+    pub fn update<R>(&self, change: impl FnOnce(&mut T) -> R) -> Option<R> {
         match &mut *self.state.lock() {
-            State::Done(value) => Poll::Ready(value.clone()),
-            State::Waiting(wakers) => {
-                if !wakers.iter().any(|waker| waker.will_wake(context.waker())) {
-                    wakers.push(context.waker().clone());
-                }
-                Poll::Pending
-            }
+            State::Done(value) => Some(change(value)),
+            State::Waiting(_) => None,
         }
     }
 
-    /// The value, if it is there.
-    pub fn into_value(self) -> Option<T> {
-        match self.state.into_inner() {
-            State::Done(value) => Some(value),
-            State::Waiting(_) => None,
+    /// The value, if it is there; otherwise the task is woken when it is, and not any more the one that was
+    /// to be woken by an earlier call with this slot.
+    pub fn poll(&self, slot: &mut WakerSlot, context: &mut Context<'_>) -> Poll<T>
+    where
+        T: Clone,
+    {
+        let mut state = self.state.lock();
+        let waiting = match &mut *state {
+            State::Done(value) => return Poll::Ready(value.clone()),
+            State::Waiting(waiting) => waiting,
+        };
+        let known = waiting.wakers.iter_mut().find(|(number, _)| slot.0 == Some(*number));
+        match known {
+            Some((_, waker)) => waker.clone_from(context.waker()),
+            None => {
+                slot.0 = Some(waiting.next);
+                waiting.wakers.push((waiting.next, context.waker().clone()));
+                waiting.next += 1;
+            }
         }
+        Poll::Pending
+    }
+
+    /// Wakes nobody for this slot any more.
+    pub fn forget(&self, slot: &mut WakerSlot) {
+        let Some(slot) = slot.0.take() else { return };
+        let forgotten = match &mut *self.state.lock() {
+            State::Done(_) => None,
+            State::Waiting(waiting) => {
+                let position = waiting.wakers.iter().position(|(number, _)| *number == slot);
+                position.map(|position| waiting.wakers.swap_remove(position))
+            }
+        };
+        // Outside of the lock: the last waker of a task may drop the task, and that this cell's other users.
+        drop(forgotten);
     }
 }
 

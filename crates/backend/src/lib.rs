@@ -12,14 +12,15 @@ mod buffer;
 mod command;
 mod completion;
 mod fault;
+pub mod observe;
 mod pool;
 pub mod sync;
 mod timeline;
 mod work_queue;
 
 pub use buffer::{Buffer, Memory};
-pub use command::{Command, Contract, ContractOperand, Launch, ReadCallback};
-pub use completion::Completion;
+pub use command::{Command, Contract, ContractOperand, Epilogue, Launch, ReadCallback};
+pub use completion::{Completion, WakerSlot};
 pub use fault::{Fault, FaultKind, Label, LabelOp};
 pub use pool::{MemoryStats, Pool};
 pub use timeline::{Event, Timeline};

@@ -83,6 +83,21 @@ impl<T> WorkQueue<T> {
         }
     }
 
+    /// The next item, waited for. Only for the thread that is handling one: it must not wait for another that
+    /// stands behind it. `None` iff the queue is closed and empty.
+    pub fn next(&self) -> Option<T> {
+        let mut state = self.state.lock();
+        loop {
+            if let Some(item) = state.items.pop_front() {
+                return Some(item);
+            }
+            if state.closed {
+                return None;
+            }
+            self.arrived.wait(&mut state);
+        }
+    }
+
     /// Lets the serving thread end once it has handled what is queued.
     pub fn close(&self) {
         self.state.lock().closed = true;

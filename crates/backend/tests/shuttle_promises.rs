@@ -4,7 +4,7 @@
 
 use inflight_backend::sync::atomic::{AtomicUsize, Ordering};
 use inflight_backend::sync::{Mutex, explore, thread};
-use inflight_backend::{Completion, WorkQueue};
+use inflight_backend::{Completion, WakerSlot, WorkQueue};
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
@@ -59,9 +59,10 @@ fn a_task_that_saw_no_value_is_woken() {
         let other = completion.clone();
         let completer = thread::spawn(move || other.complete(7));
         let waker = Waker::from(woken.clone());
-        let first = completion.poll(&mut Context::from_waker(&waker));
+        let mut slot = WakerSlot::default();
+        let first = completion.poll(&mut slot, &mut Context::from_waker(&waker));
         // Polled twice with one waker, it is woken once.
-        let second = completion.poll(&mut Context::from_waker(&waker));
+        let second = completion.poll(&mut slot, &mut Context::from_waker(&waker));
         completer.join().unwrap();
         let wakes = woken.0.load(Ordering::SeqCst);
         match (first, second) {

@@ -1,8 +1,11 @@
 //! The `inflight` command.
 
+mod timeline;
+
 use clap::{Parser, Subcommand};
 use inflight::{CpuOptions, Device, Result};
 use serde_json::{Value, json};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// An asynchronous tensor runtime.
@@ -21,12 +24,24 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Draws a trace, as INFLIGHT_TRACE and inflight::trace write it, as a picture.
+    Timeline {
+        /// The trace.
+        trace: PathBuf,
+        /// The picture, an SVG.
+        #[arg(short, long, default_value = "timeline.svg")]
+        output: PathBuf,
+        /// Pixels from left to right.
+        #[arg(long, default_value_t = 1400)]
+        width: u32,
+    },
 }
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let outcome = match arguments.command {
         Command::Devices { json } => devices(json),
+        Command::Timeline { trace, output, width } => timeline::timeline(&trace, &output, width),
     };
     match outcome {
         Ok(text) => {

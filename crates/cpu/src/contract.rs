@@ -3,6 +3,7 @@
 mod integer;
 mod narrow;
 
+use crate::launch::Follower;
 use crate::workers::Workers;
 use half::{bf16, f16};
 use inflight_backend::{Contract, ContractOperand};
@@ -24,10 +25,10 @@ const STEP: usize = 16;
 /// A matrix in memory: the address of its first element, and the distances, in elements, to the next row
 /// and column.
 #[derive(Debug)]
-struct Matrix<T> {
-    start: *mut T,
-    row: isize,
-    column: isize,
+pub struct Matrix<T> {
+    pub start: *mut T,
+    pub row: isize,
+    pub column: isize,
 }
 
 impl<T> Clone for Matrix<T> {
@@ -81,7 +82,7 @@ pub unsafe fn contract(
     contract: &Contract,
     a: *mut u8,
     b: *mut u8,
-    c: *mut u8,
+    c: Target,
 ) -> Result<(), String> {
     let run = match contract.dtype {
         DType::Bool => panels::<integer::Truth>,
@@ -96,18 +97,34 @@ pub unsafe fn contract(
         DType::C64 => panels::<Complex<f32>>,
         DType::C128 => panels::<Complex<f64>>,
     };
+    let (address, follower) = match c {
+        Target::Memory(address) => (address, None),
+        Target::Follower(follower) => (std::ptr::null_mut(), Some(follower)),
+    };
     // SAFETY: promised by the caller; the types above are the dtypes' host forms, up to the sign.
-    unsafe { run(workers, contract, [a, b, c]) }
+    unsafe { run(workers, contract, [a, b, address], follower) }
+}
+
+/// Where a product goes.
+pub enum Target<'a> {
+    /// To this address.
+    Memory(*mut u8),
+    /// To the launch that follows it, part by part.
+    Follower(Follower<'a>),
 }
 
 unsafe fn panels<T: Multiply>(
     workers: &Workers,
     contract: &Contract,
     addresses: [*mut u8; 3],
+    follower: Option<Follower>,
 ) -> Result<(), String> {
     let problem = Problem::new(contract);
     let Extents { m, n, k } = problem.extents;
-    let cut = Cut::new(problem.batches(), problem.extents, workers.width(), T::MAX_SIDE);
+    let mut cut = Cut::new(problem.batches(), problem.extents, workers.width(), T::MAX_SIDE);
+    if let Some(follower) = &follower {
+        cut.bound(follower.needs_whole_rows());
+    }
     let addresses = Addresses(addresses.map(|address| address.cast::<T>()));
     workers.parallel_for(cut.panels(), &|index| {
         let panel = cut.panel(index);
@@ -118,19 +135,24 @@ unsafe fn panels<T: Multiply>(
                 let start = addresses.get(i).wrapping_offset(offset);
                 Matrix { start, row: operand.row, column: operand.column }
             };
-            let (a, b, c) = (matrix(0), matrix(1), matrix(2));
-            let (m, n) =
-                (panel.rows.1.min(m - panel.rows.0), panel.columns.1.min(n - panel.columns.0));
-            // SAFETY: the panel is within the extents, which the caller vouches for; panels do not
-            // overlap in `c`.
-            unsafe {
-                let (row, column) = (panel.rows.0, panel.columns.0);
-                T::multiply(
-                    Extents { m, n, k },
-                    a.from(row, 0),
-                    b.from(0, column),
-                    c.from(row, column),
-                );
+            let (row, column) = (panel.rows.0, panel.columns.0);
+            let extents =
+                Extents { m: panel.rows.1.min(m - row), n: panel.columns.1.min(n - column), k };
+            let (a, b) = (matrix(0).from(row, 0), matrix(1).from(0, column));
+            let multiply = |c: Matrix<T>| {
+                // SAFETY: the panel is within the extents, which the caller vouches for; panels do not
+                // overlap in `c`.
+                unsafe { T::multiply(extents, a, b, c) }
+            };
+            match &follower {
+                None => multiply(matrix(2).from(row, column)),
+                Some(follower) => {
+                    let rows = batch * m + row..batch * m + row + extents.m;
+                    let columns = column..column + extents.n;
+                    // SAFETY: the follower's buffers are, by its construction, for this contraction to
+                    // use, and panels do not overlap.
+                    unsafe { follower.take_in(rows, columns, cut.columns.1, multiply) };
+                }
             }
         }
     })
@@ -249,6 +271,17 @@ impl Cut {
             longer.1 = step;
         }
         cut
+    }
+
+    /// Makes panels small enough for a product that is taken in while it is in cache.
+    fn bound(&mut self, whole_rows: bool) {
+        const MOST_ELEMENTS: usize = 1 << 20;
+        if whole_rows {
+            self.columns.1 = self.columns.0.max(1);
+        }
+        while self.rows.1 * self.columns.1 > MOST_ELEMENTS && self.rows.1 > STEP {
+            self.rows.1 = self.rows.1.div_ceil(2).next_multiple_of(STEP);
+        }
     }
 
     fn panels(&self) -> usize {

@@ -1,13 +1,16 @@
 //! How a launch is cut into parts, and the parts run.
 
 use crate::call::{Call, Part, Scratch};
+use crate::contract::Matrix;
 use crate::device::Path;
 use crate::workers::Workers;
 use crate::{block, emit};
 use inflight_ir::Scalar;
 use inflight_ir::kernel::{Kernel, Kind, LaunchShape, VectorAxis};
+use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::ops::Range;
+use std::thread::LocalKey;
 
 /// A launch of less work than this runs on one thread: handing a part to another costs as much. About
 /// 16 Ki elements of `a + b`.
@@ -24,6 +27,22 @@ const VECTOR_STEP: usize = 64;
 
 thread_local! {
     static SCRATCH: RefCell<Scratch> = RefCell::new(Scratch::default());
+    /// The panel of a product that the thread computes.
+    static PANEL: RefCell<Scratch> = RefCell::new(Scratch::default());
+}
+
+/// Runs `f` with the thread's own memory, or, while the thread is ending, with new memory.
+fn with_scratch<R>(
+    own: &'static LocalKey<RefCell<Scratch>>,
+    f: impl FnOnce(&mut Scratch) -> R,
+) -> R {
+    let mut f = Some(f);
+    let mut run = |scratch: &mut Scratch| f.take().map(|f| f(scratch));
+    let result = match own.try_with(|scratch| run(&mut scratch.borrow_mut())) {
+        Ok(result) => result,
+        Err(_) => run(&mut Scratch::default()),
+    };
+    result.expect("run once")
 }
 
 /// A kernel that is ready to run, and what its launches need to know of it.
@@ -76,11 +95,88 @@ pub unsafe fn run(
     let cut = Cut::new(compiled, shape, workers.width());
     workers.parallel_for(cut.parts(), &|index| {
         let part = cut.part(index);
-        SCRATCH.with_borrow_mut(|scratch| {
+        with_scratch(&SCRATCH, |scratch| {
             // SAFETY: promised by the caller; the parts of a launch are independent of each other.
             unsafe { compiled.code.run(call.get(), &part, scratch) }
         });
     })
+}
+
+/// A launch that takes a product in, panel by panel, on the threads that compute the panels.
+///
+/// The product's param has no buffer. Each panel is computed in memory of the thread, and the kernel, run on
+/// the panel's rows and columns, is told an address and strides with which it finds the panel there.
+pub struct Follower<'a> {
+    compiled: &'a CompiledKernel,
+    call: SharedCall<'a>,
+    product: usize,
+    size: usize,
+    /// The product's access, and its strides for a panel of one column.
+    access: usize,
+    whole_rows: bool,
+}
+
+impl<'a> Follower<'a> {
+    /// # Safety
+    /// As for [`run`], but for the buffer of the `product` param, whose address does not matter.
+    pub unsafe fn new(
+        compiled: &'a CompiledKernel,
+        kernel: &Kernel,
+        product: usize,
+        buffers: &'a [*mut u8],
+        scalars: &'a [Scalar],
+        shape: &'a LaunchShape,
+    ) -> Follower<'a> {
+        let access = kernel.accesses.iter().position(|access| access.param == Some(product as u32));
+        Follower {
+            compiled,
+            call: SharedCall(Call { buffers, scalars, shape }),
+            product,
+            size: kernel.params[product].dtype.size(),
+            access: access.expect("a follower reads the product"),
+            whole_rows: kernel.vector == VectorAxis::Reduced,
+        }
+    }
+
+    /// Whether a panel must have all columns: the kernel reduces rows.
+    pub fn needs_whole_rows(&self) -> bool {
+        self.whole_rows
+    }
+
+    /// Has a panel of these rows and columns computed, and takes it in. `width` is the largest number of
+    /// columns a panel has.
+    ///
+    /// # Safety
+    /// No other thread may take in the same rows and columns.
+    pub unsafe fn take_in<T>(
+        &self,
+        rows: Range<usize>,
+        columns: Range<usize>,
+        width: usize,
+        multiply: impl FnOnce(Matrix<T>),
+    ) {
+        with_scratch(&PANEL, |panel| {
+            let start = panel.bytes(rows.len() * width * self.size);
+            multiply(Matrix { start: start.cast(), row: width as isize, column: 1 });
+            let call = self.call.get();
+            let mut shape = call.shape.clone();
+            let (_, strides) =
+                shape.accesses[self.access].strides.split_last_mut().expect("a lane");
+            let lanes = *call.shape.extents.last().expect("a lane") as isize;
+            strides.iter_mut().for_each(|stride| *stride = *stride / lanes * width as isize);
+            // Where the product's first element would be if the panel were a part of the whole.
+            let before = (rows.start * width + columns.start) * self.size;
+            let mut buffers: SmallVec<[*mut u8; 8]> = SmallVec::from_slice(call.buffers);
+            buffers[self.product] = start.wrapping_sub(before);
+            let call = Call { buffers: &buffers, scalars: call.scalars, shape: &shape };
+            let part = Part { grid: rows, vector: columns };
+            with_scratch(&SCRATCH, |scratch| {
+                // SAFETY: promised when this was made; the panel holds the product's elements at the
+                // rows and columns of this part, where the strides lead to.
+                unsafe { self.compiled.code.run(&call, &part, scratch) }
+            });
+        });
+    }
 }
 
 impl Compiled {

@@ -1,8 +1,9 @@
 //! Streams: queues of commands, each run in order by whichever thread is free.
 
-use crate::contract::contract;
-use crate::launch::{self, CompiledKernel};
+use crate::contract::{Target, contract};
+use crate::launch::{self, CompiledKernel, Follower};
 use crate::workers::{Workers, panic_message};
+use inflight_backend::observe::{self, Observed};
 use inflight_backend::sync::{Mutex, MutexGuard};
 use inflight_backend::{
     Buffer, Command, Contract, Event, Fault, FaultKind, Label, Launch, Pool, ReadCallback, Stream,
@@ -22,6 +23,8 @@ pub struct CpuStream {
 
 /// The stream itself, held by its handle and by whoever runs it or will.
 struct Core {
+    /// Tells streams apart in traces.
+    number: u64,
     workers: Arc<Workers>,
     pool: Arc<Pool>,
     queue: Mutex<Queue>,
@@ -50,7 +53,8 @@ impl CpuStream {
     /// A stream with nothing in it.
     pub fn new(workers: Arc<Workers>, pool: Arc<Pool>) -> CpuStream {
         let queue = Mutex::new(Queue { commands: VecDeque::new(), phase: Phase::Idle });
-        CpuStream { core: Arc::new(Core { workers, pool, queue }) }
+        let number = observe::stream_number();
+        CpuStream { core: Arc::new(Core { number, workers, pool, queue }) }
     }
 }
 
@@ -154,6 +158,7 @@ impl Core {
     }
 
     fn execute(&self, command: Command) {
+        let observed = Observed::begin(&command);
         match command {
             Command::Launch(launch) => self.launch(&launch),
             Command::Contract(contract) => self.contract(&contract),
@@ -162,18 +167,14 @@ impl Core {
             // Handled by `run`, which can stop.
             Command::Wait(_) => {}
         }
+        if let Some(observed) = observed {
+            observed.end(self.number, "cpu");
+        }
     }
 
     fn launch(&self, launch: &Launch) {
-        let written = || {
-            let params = launch.kernel.params.iter().zip(&launch.buffers);
-            params.filter(|(param, _)| param.writes).map(|(_, buffer)| buffer)
-        };
         let result = caught(&launch.label, || {
-            let compiled = launch.compiled.downcast_ref::<CompiledKernel>().ok_or_else(|| {
-                let message = "a kernel that another backend compiled";
-                labelled(FaultKind::Unsupported(message.into()), &launch.label)
-            })?;
+            let compiled = kernel_of(launch)?;
             let mut addresses = SmallVec::<[*mut u8; 6]>::new();
             check(launch.buffers.iter())?;
             for (param, buffer) in launch.kernel.params.iter().zip(&launch.buffers) {
@@ -188,23 +189,53 @@ impl Core {
             run.map_err(|message| labelled(FaultKind::Panicked(message), &launch.label))
         });
         if let Err(fault) = result {
-            written().for_each(|buffer| buffer.fail(fault.clone()));
+            results(launch).for_each(|buffer| buffer.fail(fault.clone()));
         }
     }
 
     fn contract(&self, command: &Contract) {
         let label = &command.label;
         let result = caught(label, || {
-            check([&command.a.buffer, &command.b.buffer, &command.c.buffer].into_iter())?;
+            let operands = [&command.a.buffer, &command.b.buffer, &command.c.buffer];
+            check(operands.into_iter())?;
             let a = self.address(&command.a.buffer, false, label)?;
             let b = self.address(&command.b.buffer, false, label)?;
-            let c = self.address(&command.c.buffer, true, label)?;
+            let Some(epilogue) = &command.epilogue else {
+                let c = self.address(&command.c.buffer, true, label)?;
+                // SAFETY: as for a launch.
+                let run = unsafe { contract(&self.workers, command, a, b, Target::Memory(c)) };
+                return run.map_err(|message| labelled(FaultKind::Panicked(message), label));
+            };
+            let launch = &epilogue.launch;
+            let compiled = kernel_of(launch)?;
+            check(launch.buffers.iter())?;
+            let mut addresses = SmallVec::<[*mut u8; 6]>::new();
+            for (position, param) in launch.kernel.params.iter().enumerate() {
+                // The product itself has no memory: it is taken in part by part.
+                addresses.push(match position == epilogue.product {
+                    true => std::ptr::null_mut(),
+                    false => self.address(&launch.buffers[position], param.writes, label)?,
+                });
+            }
             // SAFETY: as for a launch.
-            let run = unsafe { contract(&self.workers, command, a, b, c) };
+            let run = unsafe {
+                let follower = Follower::new(
+                    compiled,
+                    &launch.kernel,
+                    epilogue.product,
+                    &addresses,
+                    &launch.scalars,
+                    &launch.shape,
+                );
+                contract(&self.workers, command, a, b, Target::Follower(follower))
+            };
             run.map_err(|message| labelled(FaultKind::Panicked(message), label))
         });
         if let Err(fault) = result {
-            command.c.buffer.fail(fault);
+            match &command.epilogue {
+                None => command.c.buffer.fail(fault),
+                Some(epilogue) => results(&epilogue.launch).for_each(|b| b.fail(fault.clone())),
+            }
         }
     }
 
@@ -228,6 +259,20 @@ fn check<'a>(mut buffers: impl Iterator<Item = &'a Arc<Buffer>>) -> Result<(), F
         Some(fault) => Err(fault.clone()),
         None => Ok(()),
     }
+}
+
+/// A launch's kernel, as this backend compiled it.
+fn kernel_of(launch: &Launch) -> Result<&CompiledKernel, Fault> {
+    launch.compiled.downcast_ref::<CompiledKernel>().ok_or_else(|| {
+        let message = "a kernel that another backend compiled";
+        labelled(FaultKind::Unsupported(message.into()), &launch.label)
+    })
+}
+
+/// The buffers a launch writes.
+fn results(launch: &Launch) -> impl Iterator<Item = &Arc<Buffer>> {
+    let params = launch.kernel.params.iter().zip(&launch.buffers);
+    params.filter(|(param, _)| param.writes).map(|(_, buffer)| buffer)
 }
 
 /// Runs a command. A panic anywhere in it is its fault.

@@ -223,6 +223,7 @@ fn compare<T: Exact>(
         a: a.operand(&buffer(left)),
         b: b.operand(&buffer(right)),
         c: c.operand(&result),
+        epilogue: None,
         label: label(),
     }));
     let actual = queue.read::<T>(&result).unwrap();
@@ -350,6 +351,7 @@ fn fractions_are_within_the_bound() {
         a: layouts[0].operand(&buffer(a.clone())),
         b: layouts[1].operand(&buffer(b.clone())),
         c: layouts[2].operand(&result),
+        epilogue: None,
         label: label(),
     }));
     let actual = queue.read::<f32>(&result).unwrap();
@@ -380,6 +382,7 @@ fn the_result_does_not_depend_on_what_was_there() {
             a: layouts[0].operand(&buffer(vec![1.0f32; 3 * k])),
             b: layouts[1].operand(&buffer(vec![2.0f32; 5 * k])),
             c: layouts[2].operand(&result),
+            epilogue: None,
             label: label(),
         }));
         assert_eq!(queue.read::<f32>(&result).unwrap(), vec![2.0 * k as f32; 15]);

@@ -62,6 +62,14 @@ pub enum Error {
         /// The caller.
         location: &'static Location<'static>,
     },
+    /// Work that was handed to the runtime panicked.
+    #[error("panicked: {message}; in the work started at {location}")]
+    Panicked {
+        /// What the panic said.
+        message: Arc<str>,
+        /// Who started the work.
+        location: &'static Location<'static>,
+    },
     /// Whoever should have completed a promise went away.
     #[error("the work was abandoned before it was done")]
     Abandoned,
@@ -138,7 +146,8 @@ impl Error {
             Error::Length { location, .. }
             | Error::ReadType { location, .. }
             | Error::NotOneElement { location, .. }
-            | Error::WaitDenied { location, .. } => Some(location),
+            | Error::WaitDenied { location, .. }
+            | Error::Panicked { location, .. } => Some(location),
             Error::Device(fault) => fault.label.as_ref()?.ops().next().map(|op| op.location),
             Error::Abandoned | Error::File { .. } | Error::Invalid(_) => None,
         }

@@ -29,15 +29,17 @@
 
 mod error;
 pub mod io;
+pub mod ops;
 pub mod runtime;
 mod tensor;
 
-pub use error::{Error, Result};
+pub use error::{Error, OpCause, OpError, Result};
 pub use half::{bf16, f16};
 pub use inflight_backend::MemoryStats;
 pub use inflight_ir::graph::DotAxes;
 pub use inflight_ir::{DType, Element, Scalar, Shape};
 pub use num_complex::Complex;
+pub use runtime::trace::trace;
 pub use runtime::{CpuOptions, CpuPath, Device, Pending, Stats, SyncGuard, WaitReason};
 #[doc(hidden)]
 pub use tensor::record_graph_node;

@@ -274,3 +274,38 @@ fn a_transaction_waits_once_and_keeps_the_order() {
     assert_eq!(exponential.to_vec::<f32>().unwrap().len(), 32 * 32);
     assert!(Transaction::default().execute().unwrap().is_empty());
 }
+
+#[test]
+fn what_follows_a_product_row_by_row_runs_while_it_is_in_cache() {
+    let device = device();
+    let (m, k, n) = (200, 64, 96);
+    let x = ramp(&[m, k], &device);
+    let weight = ramp(&[k, n], &device);
+    let bias = ramp(&[n], &device);
+    let residual = ramp(&[m, n], &device);
+    let operands = f32s(m * k + k * n);
+    // Bias and activation: the product itself is neither written nor read.
+    let dense = (x.matmul(&weight) + &bias).gelu();
+    let stats = counted(&device, &dense);
+    assert_eq!((stats.launches, stats.bytes_written), (1, f32s(m * n)));
+    assert_eq!(stats.bytes_read, operands + f32s(n));
+    // A residual, and a normalization of rows.
+    let normalized = (x.matmul(&weight) + &residual).layer_norm([1], None, None, 1e-5);
+    let stats = counted(&device, &normalized);
+    assert_eq!((stats.launches, stats.bytes_written), (1, f32s(m * n)));
+    assert_eq!(stats.bytes_read, operands + f32s(m * n));
+    // Batches: attention scores.
+    let query = ramp(&[6, 50, 32], &device);
+    let key = ramp(&[6, 40, 32], &device);
+    let scores = (query.matmul(&key.transpose()) * 0.125).softmax(-1);
+    let stats = counted(&device, &scores);
+    assert_eq!((stats.launches, stats.bytes_written), (1, f32s(6 * 50 * 40)));
+    // A reduction of rows.
+    let norms = x.matmul(&weight).square().sum_axes([1]);
+    let stats = counted(&device, &norms);
+    assert_eq!((stats.launches, stats.bytes_written), (1, f32s(m)));
+    // Read by two, it is written.
+    let product = x.matmul(&weight);
+    let stats = counted(&device, &(product.sum_axes([0]) + product.sum_axes([1]).sum()));
+    assert!(stats.bytes_written >= f32s(m * n));
+}

@@ -287,3 +287,40 @@ fn strict_mode_panics_where_the_mistake_is() {
     assert!(!output.status.success());
     assert!(text.contains("add(f32[2], f32[3])"), "{text}");
 }
+
+/// The CPU, but compiling a kernel with a reduction panics.
+struct PanickingCompiler(Arc<dyn Backend>);
+
+impl Backend for PanickingCompiler {
+    fn capabilities(&self) -> &Capabilities {
+        self.0.capabilities()
+    }
+
+    fn compile(&self, kernel: &Kernel) -> Result<Compiled, Fault> {
+        assert!(!kernel.body.iter().any(|i| i.kind.is_reduction()), "no reductions here");
+        self.0.compile(kernel)
+    }
+
+    fn stream(&self) -> Arc<dyn Stream> {
+        self.0.stream()
+    }
+
+    fn pool(&self) -> &Arc<Pool> {
+        self.0.pool()
+    }
+}
+
+#[test]
+fn a_panic_in_the_compiler_is_the_error_of_its_values_alone() {
+    let options = inflight::CpuOptions::from_env().unwrap();
+    let backend = PanickingCompiler(inflight_cpu::CpuBackend::new(options).unwrap());
+    let device = Device::with_backend("panicking", Arc::new(backend));
+    let x = ones(&[64, 64], &device);
+    let line = line!() + 1;
+    let sum = x.exp().sum_axes([0]);
+    let fine = x.matmul(&x);
+    let error = error_of(&sum);
+    assert!(error.to_string().contains("no reductions here"), "{error}");
+    assert_eq!(error.location().unwrap().line(), line);
+    assert_eq!(fine.to_vec::<f32>().unwrap()[0], 64.0);
+}

@@ -28,8 +28,15 @@ fn check_plan(graph: &Graph, plan: &Plan) -> Result<(), String> {
     let mut written: Vec<bool> =
         plan.buffers.iter().map(|buffer| buffer.input.is_some() || buffer.elements == 0).collect();
     for (at, step) in plan.steps.iter().enumerate() {
-        match step {
-            Step::Launch(step) => {
+        if let Step::Contract(step) = step {
+            if !written[step.a.buffer as usize] || !written[step.b.buffer as usize] {
+                return Err(format!("contraction {at} reads a buffer before it is written"));
+            }
+            written[step.c.buffer as usize] = true;
+        }
+        match step.launch() {
+            None => {}
+            Some(step) => {
                 kernel::verify(&step.kernel).map_err(|error| format!("step {at}: {error}"))?;
                 // A param that is written may be combined with what an earlier step left there.
                 for (param, &buffer) in step.kernel.params.iter().zip(&step.buffers) {
@@ -50,12 +57,6 @@ fn check_plan(graph: &Graph, plan: &Plan) -> Result<(), String> {
                 for (_, &buffer) in params.filter(|(param, _)| param.writes) {
                     written[buffer as usize] = true;
                 }
-            }
-            Step::Contract(step) => {
-                if !written[step.a.buffer as usize] || !written[step.b.buffer as usize] {
-                    return Err(format!("contraction {at} reads a buffer before it is written"));
-                }
-                written[step.c.buffer as usize] = true;
             }
         }
     }
@@ -87,8 +88,13 @@ fn execute(case: &Case, plan: &Plan) -> Vec<Array> {
         })
         .collect();
     for step in &plan.steps {
-        match step {
-            Step::Launch(step) => {
+        // What follows a product part by part may as well follow it whole.
+        if let Step::Contract(step) = step {
+            contract(step, &mut buffers);
+        }
+        match step.launch() {
+            None => {}
+            Some(step) => {
                 let scalars: Vec<Scalar> = step
                     .scalars
                     .iter()
@@ -111,7 +117,6 @@ fn execute(case: &Case, plan: &Plan) -> Vec<Array> {
                     }
                 }
             }
-            Step::Contract(step) => contract(step, &mut buffers),
         }
     }
     let outputs = case.graph.outputs.iter().zip(&plan.outputs);
@@ -285,11 +290,8 @@ fn scaled(graph: &Graph, factor: usize) -> Option<Graph> {
 
 fn kernels(graph: &Graph) -> Vec<String> {
     let plan = plan(graph);
-    let launches = plan.steps.iter().filter_map(|step| match step {
-        Step::Launch(step) => Some(step.kernel.to_string()),
-        Step::Contract(_) => None,
-    });
-    launches.collect()
+    let launches = plan.steps.iter().filter_map(Step::launch);
+    launches.map(|step| step.kernel.to_string()).collect()
 }
 
 /// Kernels do not depend on sizes: the same program on other extents of the same size class finds them

@@ -4,7 +4,7 @@
 //! - [`bound`]: how far a correct implementation may be from the reference interpreter, element by
 //!   element, and the comparison by it;
 //! - [`shrink`]: from a case that fails to a small one that fails the same way;
-//! - [`print`]: graphs as text.
+//! - [`mod@print`]: graphs as text.
 #![forbid(unsafe_code)]
 
 pub mod bound;

@@ -1,14 +1,17 @@
 //! Plans found again by structure, kernels found again by their text.
 
-use inflight_backend::{Backend, Compiled, Fault};
+use super::dispatcher::panic_message;
+use inflight_backend::{Backend, Compiled, Fault, FaultKind};
 use inflight_ir::graph::{Graph, Node, NodeId};
 use inflight_ir::kernel::Kernel;
-use inflight_ir::plan::{Plan, Step, Work, plan};
+use inflight_ir::plan::{Plan, Work, plan};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::stats::Counters;
+use super::trace::{self, Span};
 
 /// A plan with its kernels compiled.
 pub(crate) struct ReadyPlan {
@@ -53,6 +56,7 @@ impl Cache {
             return ready.clone();
         }
         Counters::add(&counters.plans, 1);
+        let _span = trace::begin(|| Span::Plan);
         // The values of scalars are no part of a plan.
         let graph =
             Graph { nodes: structure.nodes, outputs: structure.outputs, scalars: Vec::new() };
@@ -60,10 +64,7 @@ impl Cache {
         let kernels = plan
             .steps
             .iter()
-            .map(|step| match step {
-                Step::Launch(launch) => Some(self.kernel(&launch.kernel, backend, counters)),
-                Step::Contract(_) => None,
-            })
+            .map(|step| step.launch().map(|launch| self.kernel(&launch.kernel, backend, counters)))
             .collect();
         let work = plan.steps.iter().map(|step| Arc::new(step.work().clone())).collect();
         let ready = Arc::new(ReadyPlan { plan, kernels, work });
@@ -87,7 +88,10 @@ impl Cache {
             return compiled.clone();
         }
         Counters::add(&counters.compiles, 1);
-        let compiled = backend.compile(kernel);
+        let _span = trace::begin(|| Span::Compile);
+        // A compiler that panics fails this kernel's values, and no others.
+        let compiled = catch_unwind(AssertUnwindSafe(|| backend.compile(kernel)))
+            .unwrap_or_else(|panic| Err(FaultKind::Panicked(panic_message(&*panic)).into()));
         self.kernels.lock().insert(kernel.clone(), compiled.clone());
         compiled
     }

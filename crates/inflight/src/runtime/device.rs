@@ -2,18 +2,22 @@
 
 use super::cache::Cache;
 use super::dispatcher::Dispatcher;
+use super::pending::queue::Queue;
 use super::reads::Reads;
 use super::recorder;
 use super::stats::{Counters, Stats};
-use super::wait::{self, WaitReason};
+use super::trace;
+use super::wait::{WaitReason, Waiting};
 use crate::{Error, Result};
 use inflight_backend::{Backend, Capabilities, MemoryStats, Pool, Stream, Timeline};
 use inflight_cpu::CpuBackend;
 use parking_lot::Mutex;
+use rustc_hash::FxHashMap;
 use std::fmt;
 use std::panic::Location;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
+use std::thread::ThreadId;
 
 pub use inflight_cpu::{Options as CpuOptions, Path as CpuPath};
 
@@ -31,7 +35,10 @@ struct Inner {
     /// Held while a part of the recorded graph is taken out, so that a node is scheduled once.
     scheduling: Mutex<()>,
     streams: Mutex<Vec<Weak<DeviceStream>>>,
+    /// The default stream of each thread that recorded on the device.
+    thread_streams: Mutex<FxHashMap<ThreadId, Arc<DeviceStream>>>,
     reads: Arc<Reads>,
+    queue: Queue,
 }
 
 /// A stream of a device and the timeline of what was done on it.
@@ -69,6 +76,7 @@ impl Device {
     /// A device on any backend.
     pub fn with_backend(name: &'static str, backend: Arc<dyn Backend>) -> Device {
         static NEXT: AtomicU64 = AtomicU64::new(0);
+        trace::follow_environment();
         let cache = Arc::new(Cache::default());
         let counters = Arc::new(Counters::default());
         let dispatcher = Dispatcher::new(backend.clone(), cache, counters.clone());
@@ -81,7 +89,9 @@ impl Device {
             dispatcher,
             scheduling: Mutex::new(()),
             streams: Mutex::new(Vec::new()),
+            thread_streams: Mutex::default(),
             reads,
+            queue: Queue::new(),
         }))
     }
 
@@ -98,30 +108,33 @@ impl Device {
     /// Submits what this thread has recorded. Does not wait.
     ///
     /// A live value that is cheap to compute again may stay recorded, to be fused into what reads it.
+    #[track_caller]
     pub fn flush(&self) {
-        recorder::flush(self);
+        recorder::flush(self, Location::caller());
     }
 
     /// Submits what this thread has recorded, then waits until everything submitted to the device by any
-    /// thread is done, asynchronous reads included.
+    /// thread is done, asynchronous reads and queued pending work included.
+    ///
+    /// Pending work whose operands are not there is not waited for.
     #[track_caller]
     pub fn sync(&self) -> Result<()> {
         let location = Location::caller();
-        recorder::flush(self);
+        recorder::flush(self, location);
+        let mut waiting = Waiting::new(self, WaitReason::Sync, location);
+        if let Some(drained) = self.0.queue.drained() {
+            waiting.on_completion(&drained)?;
+        }
         self.dispatcher().assist();
-        wait::wait_for_event(self, &self.dispatcher().last(), WaitReason::Sync, location)?;
+        waiting.on(&self.dispatcher().last(), None)?;
         let streams: Vec<Arc<DeviceStream>> =
             self.0.streams.lock().iter().filter_map(Weak::upgrade).collect();
         for stream in streams {
             let event = stream.timeline.event(stream.last.load(Ordering::Acquire));
-            if !event.is_reached() {
-                wait::permit(self, WaitReason::Sync, location)?;
-                stream.stream.assist(&event);
-                event.wait();
-            }
+            waiting.on(&event, Some(&stream.stream))?;
         }
         for event in self.0.reads.all() {
-            wait::wait_for_event(self, &event, WaitReason::Sync, location)?;
+            waiting.on(&event, None)?;
         }
         Ok(())
     }
@@ -167,6 +180,26 @@ impl Device {
         self.0.backend.pool()
     }
 
+    /// A reference that does not keep the device open.
+    pub(crate) fn downgrade(&self) -> WeakDevice {
+        WeakDevice(Arc::downgrade(&self.0))
+    }
+
+    /// A thread's own stream.
+    pub(crate) fn thread_stream(&self, thread: ThreadId) -> Arc<DeviceStream> {
+        let known = self.0.thread_streams.lock().get(&thread).cloned();
+        known.unwrap_or_else(|| {
+            let stream = self.new_stream();
+            self.0.thread_streams.lock().insert(thread, stream.clone());
+            stream
+        })
+    }
+
+    /// Forgets the stream of a thread that has ended. What is queued on it still runs.
+    pub(crate) fn end_thread(&self, thread: ThreadId) {
+        self.0.thread_streams.lock().remove(&thread);
+    }
+
     /// A new stream on the device.
     pub(crate) fn new_stream(&self) -> Arc<DeviceStream> {
         let stream = Arc::new(DeviceStream {
@@ -180,8 +213,28 @@ impl Device {
         stream
     }
 
+    /// The thread that does pending work.
+    pub(crate) fn queue(&self) -> &Queue {
+        &self.0.queue
+    }
+
     pub(crate) fn reads(&self) -> &Arc<Reads> {
         &self.0.reads
+    }
+}
+
+/// A reference to a device that does not keep it open.
+pub(crate) struct WeakDevice(Weak<Inner>);
+
+impl WeakDevice {
+    /// The device, if it is still open.
+    pub fn upgrade(&self) -> Option<Device> {
+        self.0.upgrade().map(Device)
+    }
+
+    /// Whether this is a reference to `device`.
+    pub fn is(&self, device: &Device) -> bool {
+        std::ptr::eq(self.0.as_ptr(), Arc::as_ptr(&device.0))
     }
 }
 

@@ -6,13 +6,15 @@
 use super::cache::{Cache, ReadyPlan};
 use super::device::DeviceStream;
 use super::stats::Counters;
+use super::trace::{self, Span};
 use super::value::{Value, Written};
 use inflight_backend::{
-    Backend, Buffer, Command, Contract, ContractOperand, Event, Fault, FaultKind, Label, LabelOp,
-    Launch, Stream, Timeline, WorkQueue,
+    Backend, Buffer, Command, Compiled, Contract, ContractOperand, Epilogue, Event, Fault,
+    FaultKind, Label, LabelOp, Launch, Stream, Timeline, WorkQueue,
 };
-use inflight_ir::graph::Graph;
-use inflight_ir::plan::{BufferId, MatrixOperand, ScalarSource, Step};
+use inflight_ir::graph::{Graph, NodeId};
+use inflight_ir::plan::{BufferId, LaunchStep, MatrixOperand, ScalarSource, Step, Work};
+use smallvec::SmallVec;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Once, OnceLock};
@@ -124,6 +126,7 @@ impl Shared {
     /// One segment, from its graph to commands on its stream. Whatever happens, its values get their
     /// events, and a failure is the fault of all of them.
     fn dispatch(&self, mut segment: Segment) {
+        let _span = trace::begin(|| Span::Dispatch { ops: segment.labels.len() });
         let stream = segment.stream.clone();
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             let ready = self.cache.plan(&mut segment.graph, &*self.backend, &self.counters);
@@ -131,9 +134,12 @@ impl Shared {
         }));
         if let Err(panic) = outcome {
             let kind = FaultKind::Panicked(panic_message(&*panic));
+            let nodes = (0..segment.labels.len() as NodeId).collect();
+            let work = Arc::new(Work { nodes, ..Work::default() });
+            let label = Some(Label { segment: segment.labels.clone(), work });
             for value in &segment.outputs {
                 if value.written.get().is_none() {
-                    value.buffer.fail(Fault { kind: kind.clone(), label: None });
+                    value.buffer.fail(Fault { kind: kind.clone(), label: label.clone() });
                 }
             }
         }
@@ -161,7 +167,10 @@ impl Shared {
             buffers[buffer as usize] = Some(segment.outputs[output].buffer.clone());
             output_of[buffer as usize] = Some(output);
         }
-        let mut uses_left = count_uses(&plan.steps, plan.buffers.len());
+        let mut uses_left = vec![0; plan.buffers.len()];
+        for id in plan.steps.iter().flat_map(Step::operands) {
+            uses_left[id as usize] += 1;
+        }
         for (position, step) in plan.steps.iter().enumerate() {
             let mut bind = |id: BufferId| {
                 let index = id as usize;
@@ -180,35 +189,21 @@ impl Shared {
             Counters::add(&self.counters.launches, 1);
             Counters::add(&self.counters.bytes_read, label.work.bytes_read);
             Counters::add(&self.counters.bytes_written, label.work.bytes_written);
-            let mut finished = Vec::new();
-            match step {
-                Step::Launch(step) => {
-                    let targets = step.kernel.params.iter().zip(&step.buffers);
-                    finished.extend(targets.filter(|(p, _)| p.writes).map(|(_, &b)| b));
-                    let operands = step.buffers.iter().map(|&id| bind(id)).collect();
-                    let compiled = match ready.kernels[position].clone() {
-                        Some(Ok(compiled)) => compiled,
-                        Some(Err(fault)) => {
-                            fail_writes(step, &operands, &Fault { label: Some(label), ..fault });
-                            continue;
-                        }
-                        None => unreachable!("a launch has a kernel"),
-                    };
-                    let scalars = step.scalars.iter().map(|source| match source {
-                        ScalarSource::Graph(position) => segment.graph.scalars[*position],
-                        ScalarSource::Fixed(value) => *value,
-                    });
-                    stream.stream.enqueue(Command::Launch(Launch {
-                        compiled,
-                        kernel: step.kernel.clone(),
-                        shape: step.shape.clone(),
-                        buffers: operands,
-                        scalars: scalars.collect(),
-                        label,
-                    }));
+            let launch = step.launch().map(|step| {
+                let buffers = step.buffers.iter().map(|&id| bind(id)).collect();
+                let kernel = ready.kernels[position].clone().expect("a launch has a kernel");
+                launch(segment, step, kernel, buffers, label.clone())
+            });
+            match (step, launch.transpose()) {
+                // Its results have the fault: the step is not enqueued.
+                (_, Err(Unlaunched)) => {}
+                (Step::Launch(_), Ok(launch)) => {
+                    let launch = launch.expect("a launch step has a launch");
+                    stream.stream.enqueue(Command::Launch(launch));
                 }
-                Step::Contract(step) => {
-                    finished.push(step.c.buffer);
+                (Step::Contract(step), Ok(launch)) => {
+                    let product = step.epilogue.as_ref().map(|epilogue| epilogue.product);
+                    let epilogue = launch.zip(product);
                     stream.stream.enqueue(Command::Contract(Contract {
                         dtype: step.dtype,
                         batch: step.batch.clone(),
@@ -218,13 +213,16 @@ impl Shared {
                         a: operand(&step.a, &mut bind),
                         b: operand(&step.b, &mut bind),
                         c: operand(&step.c, &mut bind),
+                        epilogue: epilogue.map(|(launch, product)| Epilogue { launch, product }),
                         label,
                     }));
                 }
             }
+            let mut finished = step.results();
             // A value that is done is announced at once: its reader need not wait for the rest.
-            let rewritten =
-                |id: &BufferId| plan.steps[position + 1..].iter().any(|step| writes(step, *id));
+            let rewritten = |id: &BufferId| {
+                plan.steps[position + 1..].iter().any(|step| step.results().contains(id))
+            };
             finished.retain(|id| output_of[*id as usize].is_some() && !rewritten(id));
             if !finished.is_empty() && position + 1 < plan.steps.len() {
                 let event = stream.signal();
@@ -274,40 +272,34 @@ fn operand(
     }
 }
 
-fn fail_writes(
-    step: &inflight_ir::plan::LaunchStep,
-    operands: &smallvec::SmallVec<[Arc<Buffer>; 6]>,
-    fault: &Fault,
-) {
-    for (param, buffer) in step.kernel.params.iter().zip(operands) {
-        if param.writes {
-            buffer.fail(fault.clone());
-        }
-    }
-}
+/// A launch that has no kernel. Its results carry the fault.
+struct Unlaunched;
 
-fn writes(step: &Step, buffer: BufferId) -> bool {
-    match step {
-        Step::Launch(step) => {
-            step.kernel.params.iter().zip(&step.buffers).any(|(p, &b)| p.writes && b == buffer)
-        }
-        Step::Contract(step) => step.c.buffer == buffer,
-    }
-}
-
-fn count_uses(steps: &[Step], buffers: usize) -> Vec<usize> {
-    let mut uses = vec![0; buffers];
-    for step in steps {
-        match step {
-            Step::Launch(step) => step.buffers.iter().for_each(|&id| uses[id as usize] += 1),
-            Step::Contract(step) => {
-                [step.a.buffer, step.b.buffer, step.c.buffer]
-                    .iter()
-                    .for_each(|&id| uses[id as usize] += 1);
-            }
-        }
-    }
-    uses
+fn launch(
+    segment: &Segment,
+    step: &LaunchStep,
+    kernel: Result<Compiled, Fault>,
+    buffers: SmallVec<[Arc<Buffer>; 6]>,
+    label: Label,
+) -> Result<Launch, Unlaunched> {
+    let compiled = kernel.map_err(|fault| {
+        let fault = Fault { label: Some(label.clone()), ..fault };
+        let results = step.kernel.params.iter().zip(&buffers).filter(|(param, _)| param.writes);
+        results.for_each(|(_, buffer)| buffer.fail(fault.clone()));
+        Unlaunched
+    })?;
+    let scalars = step.scalars.iter().map(|source| match source {
+        ScalarSource::Graph(position) => segment.graph.scalars[*position],
+        ScalarSource::Fixed(value) => *value,
+    });
+    Ok(Launch {
+        compiled,
+        kernel: step.kernel.clone(),
+        shape: step.shape.clone(),
+        scalars: scalars.collect(),
+        buffers,
+        label,
+    })
 }
 
 impl DeviceStream {

@@ -5,16 +5,19 @@
 //! - `segment`: takes a submitted part out of the recorded graph;
 //! - `dispatcher`: plans, compiles and enqueues segments, in order;
 //! - `wait`: the one place where the host waits;
-//! - `pending`: promises; `reads`: copies out of a device that complete them.
+//! - `pending`: promises, and the thread that does pending work; `reads`: copies out of a device that
+//!   complete them;
+//! - [`trace`]: what ran when, for people to look at.
 
 mod cache;
 mod device;
 mod dispatcher;
-mod pending;
+pub(crate) mod pending;
 mod reads;
 pub(crate) mod recorder;
 pub(crate) mod segment;
 mod stats;
+pub mod trace;
 pub(crate) mod value;
 pub(crate) mod wait;
 

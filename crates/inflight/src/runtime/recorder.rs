@@ -3,33 +3,42 @@
 //! A thread has a stream of its own on each device, so one thread's wait does not stall another's work.
 
 use super::Device;
-use super::device::DeviceStream;
+use super::device::WeakDevice;
 use super::dispatcher::Submission;
 use super::segment::{self, Choice};
 use super::stats::Counters;
-use super::wait::{self, WaitReason};
+use super::trace::{self, Span};
+use super::wait;
 use crate::tensor::Node;
+use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::panic::Location;
 use std::sync::{Arc, Weak};
+use std::thread::{self, ThreadId};
 
-/// After this many recorded ops, or so many bytes of their results, what is recorded is submitted, and
-/// every live value is written: nothing grows in a loop that never reads.
+/// After this many recorded ops what is recorded is submitted, and every live value is written: nothing
+/// grows in a loop that never reads.
 const MOST_OPS: usize = 512;
-const MOST_BYTES: usize = 1 << 30;
+
+/// So is it when recorded ops keep more bytes alive than this that nobody else does.
+const MOST_PINNED: usize = 256 << 20;
+
+/// Smaller values are not counted among those: what is recorded has no more than `MOST_OPS` of them.
+const SMALL: usize = 64 << 10;
 
 /// With so many segments of one thread in flight, recording waits for the oldest.
 const MOST_IN_FLIGHT: usize = 16;
 
 /// One thread's recording for one device.
 struct Recorder {
-    device: u64,
-    stream: Arc<DeviceStream>,
+    device: WeakDevice,
+    thread: ThreadId,
     /// What was recorded since the last submission, and live values that stayed recorded then.
     nodes: Vec<Weak<Node>>,
-    /// Bytes of the results of `nodes`, if they were all written.
-    bytes: usize,
+    /// Large values in memory that what is recorded reads, and their bytes together.
+    pinned: Vec<Weak<Node>>,
+    pinned_bytes: usize,
     in_flight: VecDeque<Arc<Submission>>,
 }
 
@@ -42,13 +51,15 @@ fn with<R>(device: &Device, f: impl FnOnce(&mut Recorder) -> R) -> Option<R> {
     RECORDERS
         .try_with(|recorders| {
             let mut recorders = recorders.borrow_mut();
-            let known = recorders.iter().position(|recorder| recorder.device == device.id());
+            let known = recorders.iter().position(|recorder| recorder.device.is(device));
             let position = known.unwrap_or_else(|| {
+                recorders.retain(|recorder| recorder.device.upgrade().is_some());
                 recorders.push(Recorder {
-                    device: device.id(),
-                    stream: device.new_stream(),
+                    device: device.downgrade(),
+                    thread: thread::current().id(),
                     nodes: Vec::new(),
-                    bytes: 0,
+                    pinned: Vec::new(),
+                    pinned_bytes: 0,
                     in_flight: VecDeque::new(),
                 });
                 recorders.len() - 1
@@ -58,51 +69,133 @@ fn with<R>(device: &Device, f: impl FnOnce(&mut Recorder) -> R) -> Option<R> {
         .ok()
 }
 
+impl Recorder {
+    /// Notes a large value in memory that a recorded op reads.
+    fn pin(&mut self, value: &Arc<Node>) {
+        let pointer = Arc::as_ptr(value);
+        if !self.pinned.iter().any(|known| known.as_ptr() == pointer) {
+            self.pinned.push(Arc::downgrade(value));
+            self.pinned_bytes += value.bytes();
+        }
+    }
+
+    /// Notes the large values in memory that a recorded value is computed from.
+    fn pin_operands(&mut self, node: &Arc<Node>) {
+        let mut stack: SmallVec<[Arc<Node>; 8]> = SmallVec::from_iter([node.clone()]);
+        while let Some(node) = stack.pop() {
+            match node.value() {
+                None => stack.extend(node.inputs().iter().cloned()),
+                Some(_) if node.bytes() > SMALL => self.pin(&node),
+                Some(_) => {}
+            }
+        }
+    }
+
+    /// Whether what is recorded keeps too many bytes alive that nobody else does.
+    fn is_heavy(&mut self) -> bool {
+        if self.pinned_bytes <= MOST_PINNED {
+            return false;
+        }
+        let mut orphaned = 0;
+        self.pinned_bytes = 0;
+        self.pinned.retain(|value| match value.upgrade() {
+            None => false,
+            Some(value) => {
+                self.pinned_bytes += value.bytes();
+                orphaned += if value.is_live() { 0 } else { value.bytes() };
+                true
+            }
+        });
+        orphaned > MOST_PINNED
+    }
+}
+
+impl Drop for Recorder {
+    /// The thread ends. What it leaves recorded is submitted, so that a chain that goes from thread to
+    /// thread does not grow.
+    fn drop(&mut self) {
+        let Some(device) = self.device.upgrade() else { return };
+        let live: Vec<Arc<Node>> =
+            self.nodes.iter().filter_map(Weak::upgrade).filter(|node| node.is_live()).collect();
+        let stream = device.thread_stream(self.thread);
+        segment::submit(&device, &stream, &[], &live, Choice::EveryLive, false);
+        device.end_thread(self.thread);
+    }
+}
+
 /// Notes a new node. Submits when there is enough.
 pub(crate) fn note(node: &Arc<Node>) {
     let device = node.device();
     Counters::add(&device.counters().recorded, 1);
     let full = with(device, |recorder| {
         recorder.nodes.push(Arc::downgrade(node));
-        recorder.bytes = recorder.bytes.saturating_add(node.bytes());
-        recorder.nodes.len() >= MOST_OPS || recorder.bytes >= MOST_BYTES
+        for input in node.inputs().iter() {
+            if input.value().is_some() && input.bytes() > SMALL {
+                recorder.pin(input);
+            }
+        }
+        recorder.nodes.len() >= MOST_OPS || recorder.is_heavy()
     });
     if full == Some(true) {
-        submit(device, &[], Choice::EveryLive, false);
+        submit(device, &[], Choice::EveryLive, false, node.location());
     }
 }
 
-/// Submits what this thread recorded on a device, without waiting.
-pub(crate) fn flush(device: &Device) {
-    submit(device, &[], Choice::WorthStoring, false);
+/// Submits what this thread recorded on a device, without waiting for it.
+pub(crate) fn flush(device: &Device, location: &'static Location<'static>) {
+    submit(device, &[], Choice::WorthStoring, false, location);
+}
+
+/// Submits what this thread recorded on every device, and dispatches it if nobody else does. Does not wait,
+/// unless too much is in flight.
+pub(crate) fn flush_all(location: &'static Location<'static>) {
+    let devices = RECORDERS.try_with(|recorders| {
+        let recorders = recorders.borrow();
+        let recorded = recorders.iter().filter(|recorder| !recorder.nodes.is_empty());
+        recorded.filter_map(|recorder| recorder.device.upgrade()).collect::<SmallVec<[Device; 2]>>()
+    });
+    for device in devices.unwrap_or_default() {
+        submit(&device, &[], Choice::WorthStoring, true, location);
+        device.dispatcher().assist();
+    }
 }
 
 /// Sees to it that a node is scheduled. With `assisted`, the caller is about to wait for it.
 pub(crate) fn schedule(node: &Arc<Node>, assisted: bool) {
     if node.value().is_none() {
-        submit(node.device(), std::slice::from_ref(node), Choice::WorthStoring, assisted);
+        let wanted = std::slice::from_ref(node);
+        submit(node.device(), wanted, Choice::WorthStoring, assisted, node.location());
     }
 }
 
-/// Submits `wanted` and what this thread recorded.
-pub(crate) fn submit(device: &Device, wanted: &[Arc<Node>], choice: Choice, assisted: bool) {
-    let Some((stream, recorded)) = with(device, |recorder| {
-        recorder.bytes = 0;
-        (recorder.stream.clone(), std::mem::take(&mut recorder.nodes))
+/// Submits `wanted` and what this thread recorded. Waits for nothing, unless too much is in flight.
+pub(crate) fn submit(
+    device: &Device,
+    wanted: &[Arc<Node>],
+    choice: Choice,
+    assisted: bool,
+    location: &'static Location<'static>,
+) {
+    let Some(recorded) = with(device, |recorder| {
+        recorder.pinned.clear();
+        recorder.pinned_bytes = 0;
+        std::mem::take(&mut recorder.nodes)
     }) else {
+        // The thread is ending, and with it what it recorded: only what is wanted is left to do.
+        segment::submit(device, &device.new_stream(), wanted, &[], choice, assisted);
         return;
     };
+    let stream = device.thread_stream(thread::current().id());
     let mut live: Vec<Arc<Node>> = Vec::new();
     live.extend(recorded.iter().filter_map(Weak::upgrade).filter(|node| node.is_live()));
+    let span = trace::begin(|| Span::Submit { device: device.name() });
     let submitted = segment::submit(device, &stream, wanted, &live, choice, assisted);
+    drop(span);
     // What stayed recorded is looked at again next time.
-    let mut kept: Vec<Weak<Node>> = Vec::new();
-    kept.extend(live.iter().filter(|node| node.value().is_none()).map(Arc::downgrade));
-    drop(live);
+    live.retain(|node| node.value().is_none());
     let oldest = with(device, |recorder| {
-        recorder.bytes +=
-            kept.iter().filter_map(Weak::upgrade).map(|node| node.bytes()).sum::<usize>();
-        recorder.nodes.append(&mut kept);
+        live.iter().for_each(|node| recorder.pin_operands(node));
+        recorder.nodes.extend(live.iter().map(Arc::downgrade));
         recorder.in_flight.extend(submitted);
         while recorder.in_flight.front().is_some_and(|oldest| oldest.is_finished()) {
             recorder.in_flight.pop_front();
@@ -113,24 +206,6 @@ pub(crate) fn submit(device: &Device, wanted: &[Arc<Node>], choice: Choice, assi
         }
     });
     if let Some(Some(oldest)) = oldest {
-        hold_back(device, &oldest);
-    }
-}
-
-/// Waits for an old segment: too much is in flight.
-#[track_caller]
-fn hold_back(device: &Device, oldest: &Submission) {
-    let location = Location::caller();
-    let permitted = wait::permit(device, WaitReason::Backpressure, location);
-    debug_assert!(permitted.is_ok(), "back-pressure is never denied");
-    if !oldest.dispatched.is_reached() {
-        device.dispatcher().assist();
-        oldest.dispatched.wait();
-    }
-    if let Some(finished) = oldest.finished.get() {
-        if let Some(stream) = &finished.stream {
-            stream.assist(&finished.event);
-        }
-        finished.event.wait();
+        wait::hold_back(device, &oldest, location);
     }
 }

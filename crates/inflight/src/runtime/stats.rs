@@ -23,6 +23,8 @@ pub struct Stats {
     pub plans: u64,
     /// Kernels compiled.
     pub compiles: u64,
+    /// Pending work that was skipped: nobody wanted it any more when its turn came.
+    pub skipped: u64,
     /// Waits of the host, by [`WaitReason`].
     pub waits: [u64; WaitReason::COUNT],
 }
@@ -42,17 +44,18 @@ impl Stats {
     pub fn since(&self, earlier: &Stats) -> Stats {
         let mut waits = self.waits;
         for (wait, before) in waits.iter_mut().zip(earlier.waits) {
-            *wait -= before;
+            *wait = wait.saturating_sub(before);
         }
         Stats {
-            recorded: self.recorded - earlier.recorded,
-            segments: self.segments - earlier.segments,
-            launches: self.launches - earlier.launches,
-            bytes_read: self.bytes_read - earlier.bytes_read,
-            bytes_written: self.bytes_written - earlier.bytes_written,
-            plan_hits: self.plan_hits - earlier.plan_hits,
-            plans: self.plans - earlier.plans,
-            compiles: self.compiles - earlier.compiles,
+            recorded: self.recorded.saturating_sub(earlier.recorded),
+            segments: self.segments.saturating_sub(earlier.segments),
+            launches: self.launches.saturating_sub(earlier.launches),
+            bytes_read: self.bytes_read.saturating_sub(earlier.bytes_read),
+            bytes_written: self.bytes_written.saturating_sub(earlier.bytes_written),
+            plan_hits: self.plan_hits.saturating_sub(earlier.plan_hits),
+            plans: self.plans.saturating_sub(earlier.plans),
+            compiles: self.compiles.saturating_sub(earlier.compiles),
+            skipped: self.skipped.saturating_sub(earlier.skipped),
             waits,
         }
     }
@@ -69,6 +72,7 @@ pub(crate) struct Counters {
     pub plan_hits: AtomicU64,
     pub plans: AtomicU64,
     pub compiles: AtomicU64,
+    pub skipped: AtomicU64,
     pub waits: [AtomicU64; WaitReason::COUNT],
 }
 
@@ -88,6 +92,7 @@ impl Counters {
             plan_hits: read(&self.plan_hits),
             plans: read(&self.plans),
             compiles: read(&self.compiles),
+            skipped: read(&self.skipped),
             waits: std::array::from_fn(|reason| read(&self.waits[reason])),
         }
     }

@@ -1,13 +1,18 @@
 //! The one place where the host waits.
 
 use super::Device;
+use super::dispatcher::Submission;
+use super::pending::queue;
 use super::stats::Counters;
+use super::trace::{self, Span};
 use super::value::Value;
 use crate::{Error, Result};
-use inflight_backend::Event;
+use inflight_backend::{Completion, Event, Stream};
 use std::cell::Cell;
 use std::fmt;
 use std::panic::Location;
+use std::sync::Arc;
+use std::time::Duration;
 
 /// Why the host waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -115,6 +120,70 @@ pub(crate) fn permit(
     Ok(())
 }
 
+/// One wait of the host, however many things it waits for: permitted, counted and traced when the first of
+/// them is not there yet.
+pub(crate) struct Waiting<'a> {
+    device: &'a Device,
+    reason: WaitReason,
+    location: &'static Location<'static>,
+    begun: bool,
+    span: Option<trace::Running>,
+}
+
+impl<'a> Waiting<'a> {
+    pub fn new(
+        device: &'a Device,
+        reason: WaitReason,
+        location: &'static Location<'static>,
+    ) -> Waiting<'a> {
+        Waiting { device, reason, location, begun: false, span: None }
+    }
+
+    /// Asks for permission, the first time.
+    fn begin(&mut self) -> Result<()> {
+        if !self.begun {
+            permit(self.device, self.reason, self.location)?;
+            self.begun = true;
+            self.span = trace::begin(|| Span::wait(self.device, self.reason, self.location));
+        }
+        Ok(())
+    }
+
+    /// Blocks this thread until a point of a stream is reached, helping the stream along.
+    pub fn on(&mut self, event: &Event, stream: Option<&Arc<dyn Stream>>) -> Result<()> {
+        if !event.is_reached() {
+            self.begin()?;
+            if let Some(stream) = stream {
+                stream.assist(event);
+            }
+            event.wait();
+        }
+        Ok(())
+    }
+
+    /// Blocks this thread until a promise has its value, but no longer than `timeout`.
+    pub fn on_completion_within<T>(
+        &mut self,
+        completion: &Completion<T>,
+        timeout: Duration,
+    ) -> Result<()> {
+        if !completion.is_done() && !timeout.is_zero() {
+            self.begin()?;
+            completion.wait_timeout(timeout);
+        }
+        Ok(())
+    }
+
+    /// Blocks this thread until a promise has its value.
+    pub fn on_completion<T>(&mut self, completion: &Completion<T>) -> Result<()> {
+        if !completion.is_done() {
+            self.begin()?;
+            queue::wait(completion);
+        }
+        Ok(())
+    }
+}
+
 /// Waits until a value is in memory. A fault of the value is its error.
 pub(crate) fn wait_for_value(
     device: &Device,
@@ -133,7 +202,8 @@ pub(crate) fn wait_for_values<'a>(
     location: &'static Location<'static>,
 ) -> Result<()> {
     if let Some((device, _)) = values.clone().find(|(_, value)| !value.is_ready()) {
-        permit(device, reason, location)?;
+        let mut waiting = Waiting::new(device, reason, location);
+        waiting.begin()?;
         // All are set going before any is waited for.
         for (device, value) in values.clone() {
             if !value.dispatched.is_reached() {
@@ -141,20 +211,25 @@ pub(crate) fn wait_for_values<'a>(
             }
         }
         for (_, value) in values.clone() {
-            value.dispatched.wait();
+            waiting.on(&value.dispatched, None)?;
             let written = value.written.get().expect("a dispatched value has its event");
-            if !written.event.is_reached() {
-                if let Some(stream) = &written.stream {
-                    stream.assist(&written.event);
-                }
-                written.event.wait();
-            }
+            waiting.on(&written.event, written.stream.as_ref())?;
         }
     }
     match values.into_iter().find_map(|(_, value)| value.buffer.fault()) {
         Some(fault) => Err(fault.clone().into()),
         None => Ok(()),
     }
+}
+
+/// Waits for the value of a promise.
+pub(crate) fn wait_for_completion<T>(
+    device: &Device,
+    completion: &Completion<T>,
+    reason: WaitReason,
+    location: &'static Location<'static>,
+) -> Result<()> {
+    Waiting::new(device, reason, location).on_completion(completion)
 }
 
 /// Waits for a point in a stream that the dispatcher has reached or will reach.
@@ -164,9 +239,26 @@ pub(crate) fn wait_for_event(
     reason: WaitReason,
     location: &'static Location<'static>,
 ) -> Result<()> {
-    if !event.is_reached() {
-        permit(device, reason, location)?;
-        event.wait();
-    }
-    Ok(())
+    Waiting::new(device, reason, location).on(event, None)
+}
+
+/// Whether a wait for this reason would be denied.
+pub(crate) fn is_denied(reason: WaitReason) -> bool {
+    POLICY.with(Cell::get) == Policy::Deny && reason != WaitReason::Backpressure
+}
+
+/// Waits for an old segment: too much is in flight. `location` is what was being recorded or submitted.
+pub(crate) fn hold_back(
+    device: &Device,
+    oldest: &Submission,
+    location: &'static Location<'static>,
+) {
+    let mut waiting = Waiting::new(device, WaitReason::Backpressure, location);
+    // Also what this thread submitted last: somebody may be waiting for it before the oldest is done.
+    device.dispatcher().assist();
+    let waited = waiting.on(&oldest.dispatched, None).and_then(|()| {
+        let finished = oldest.finished.get().expect("a dispatched segment has its end");
+        waiting.on(&finished.event, finished.stream.as_ref())
+    });
+    debug_assert!(waited.is_ok(), "back-pressure is never denied");
 }

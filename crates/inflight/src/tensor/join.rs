@@ -45,6 +45,11 @@ impl Tensor {
             return vec![self.mistake_like("chunk", "into no parts".to_owned(), location)];
         }
         let extent = axis(along, self.rank()).map_or(0, |along| self.shape()[along]);
+        // Parts may be empty, but a number of them that is a slip should not take all memory.
+        if parts > extent.max(1 << 16) {
+            let message = format!("into {parts} parts, of an axis of {extent} elements");
+            return vec![self.mistake_like("chunk", message, location)];
+        }
         let extents: Vec<usize> =
             (0..parts).map(|part| extent / parts + usize::from(part < extent % parts)).collect();
         self.parted("chunk", along, &extents, location)

@@ -34,6 +34,7 @@ mod view;
 pub use from_graph::record_graph_node;
 pub(crate) use node::Node;
 pub use operand::Operand;
+pub(crate) use record::recorded_at;
 pub use slice::{Slice, Slices};
 pub use transaction::{TensorData, Transaction};
 pub use view::Extents;

@@ -1,5 +1,6 @@
 //! What a handle points to.
 
+use super::record::caller;
 use crate::runtime::Device;
 use crate::runtime::value::Value;
 use crate::{DType, Error, Scalar, Shape};
@@ -52,7 +53,7 @@ impl Node {
             shape,
             dtype,
             device: device.clone(),
-            location,
+            location: caller(location),
             handles: AtomicUsize::new(0),
             computed: AtomicBool::new(false),
             value: OnceLock::new(),

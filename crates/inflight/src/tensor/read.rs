@@ -2,10 +2,10 @@
 
 use super::Tensor;
 use crate::runtime::value::Value;
-use crate::runtime::wait::{WaitReason, wait_for_value};
-use crate::runtime::{Pending, Promise, recorder};
+use crate::runtime::wait::{WaitReason, is_denied, wait_for_value};
+use crate::runtime::{Device, Pending, Promise, recorder};
 use crate::{Element, Error, Result};
-use inflight_backend::{Buffer, Fault};
+use inflight_backend::{Buffer, Fault, ReadCallback};
 use std::panic::Location;
 use std::sync::Arc;
 
@@ -89,7 +89,8 @@ impl Tensor {
         location: &'static Location<'static>,
     ) -> Result<Arc<Value>> {
         self.check()?;
-        recorder::schedule(self.node(), true);
+        // A caller that may not wait will not help either: the dispatcher's thread is woken instead.
+        recorder::schedule(self.node(), !is_denied(reason));
         let value = self.node().value().expect("a scheduled node has a value").clone();
         wait_for_value(self.device(), &value, reason, location)?;
         Ok(value)
@@ -108,26 +109,34 @@ impl Tensor {
         recorder::schedule(self.node(), false);
         let value = self.node().value().expect("a scheduled node has a value").clone();
         let elements = self.elements();
-        // The value's own event starts the copy, on a stream that only reads: what is queued behind the
-        // value does not hold its reader up, nor the other way round.
-        let reads = self.device().reads().clone();
-        reads.register();
-        let dispatched = value.dispatched.clone();
-        dispatched.on_reached(Box::new(move || {
-            let event =
-                value.written.get().expect("a dispatched value has its event").event.clone();
-            event.on_reached(Box::new(move || {
-                let source = value.buffer.clone();
-                let callback = Box::new(move |bytes: std::result::Result<&[u8], Fault>| {
-                    let result = bytes.map(|_| take(copy_out(&value.buffer, elements)));
-                    drop(value);
-                    promise.complete(result.map_err(Error::from));
-                });
-                reads.enqueue(source, callback);
-            }));
-        }));
+        let source = value.clone();
+        let callback = Box::new(move |bytes: std::result::Result<&[u8], Fault>| {
+            let result = bytes.map(|_| take(copy_out(&source.buffer, elements)));
+            drop(source);
+            promise.complete(result.map_err(Error::from));
+        });
+        read_when_written(self.device(), value, callback);
         pending
     }
+}
+
+/// Shows a value to the callback once it is in memory.
+///
+/// The value's own event starts the copy, on a stream that only reads: what is queued behind the value does not
+/// hold its reader up, nor the other way round.
+pub(super) fn read_when_written(device: &Device, value: Arc<Value>, callback: ReadCallback) {
+    let reads = device.reads().clone();
+    reads.register();
+    let dispatched = value.dispatched.clone();
+    dispatched.on_reached(Box::new(move || {
+        let event = value.written.get().expect("a dispatched value has its event").event.clone();
+        event.on_reached(Box::new(move || {
+            // Once the read is done, nothing here may keep the memory any more.
+            let source = value.buffer.clone();
+            drop(value);
+            reads.enqueue(source, callback);
+        }));
+    }));
 }
 
 /// The elements of a buffer that is written and has no fault.

@@ -6,12 +6,38 @@ use crate::runtime::{Device, recorder};
 use crate::{DType, Error, Scalar, Shape};
 use inflight_ir::graph::{self, Op};
 use smallvec::SmallVec;
+use std::cell::Cell;
 use std::panic::Location;
 use std::sync::{Arc, LazyLock};
 
 /// Whether a recorded mistake panics where it is made (`INFLIGHT_STRICT=1`).
 static STRICT: LazyLock<bool> =
     LazyLock::new(|| std::env::var_os("INFLIGHT_STRICT").is_some_and(|value| value == "1"));
+
+thread_local! {
+    /// The caller that everything recorded on this thread names, if it is not the one who records.
+    static CALLER: Cell<Option<&'static Location<'static>>> = const { Cell::new(None) };
+}
+
+/// Runs `record`. All that it records names `location`.
+pub(crate) fn recorded_at<R>(
+    location: &'static Location<'static>,
+    record: impl FnOnce() -> R,
+) -> R {
+    struct Restore(Option<&'static Location<'static>>);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            CALLER.set(self.0);
+        }
+    }
+    let _restore = Restore(CALLER.replace(Some(location)));
+    record()
+}
+
+/// Whom something recorded at `location` names.
+pub(super) fn caller(location: &'static Location<'static>) -> &'static Location<'static> {
+    CALLER.get().unwrap_or(location)
+}
 
 /// Records an op on operands of one device. The result is a tensor whatever happens: a mistake, or the first
 /// failed operand, makes a failed one.
@@ -42,9 +68,11 @@ pub(super) fn record_at(
     }
     if let Some(other) = operands.iter().find(|operand| operand.device() != device) {
         let message = format!(
-            "operands must be on one device, these are on {:?} and {:?}; move one with .to_device(…)",
-            device,
-            other.device()
+            "operands must be on one device, these are on {device:?} (device {}) and {:?} (device {}); \
+             move one with .to_device(…)",
+            device.id(),
+            other.device(),
+            other.device().id(),
         );
         return fail(op.name(), OpCause::Message(message), &op, operands, location);
     }

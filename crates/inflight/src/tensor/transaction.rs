@@ -1,14 +1,16 @@
 //! Many reads, one wait.
 
 use super::Tensor;
-use super::read::copy_out;
+use super::read::{copy_out, read_when_written};
 use crate::runtime::segment::Choice;
 use crate::runtime::value::Value;
-use crate::runtime::wait::{WaitReason, wait_for_values};
-use crate::runtime::{Device, recorder};
+use crate::runtime::wait::{WaitReason, is_denied, wait_for_values};
+use crate::runtime::{Device, Pending, Promise, recorder};
 use crate::{DType, Element, Error, Result, Shape};
+use parking_lot::Mutex;
 use std::panic::Location;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Tensors that are read together: any number, any dtypes, any devices, and exactly one wait.
 ///
@@ -59,6 +61,46 @@ impl Transaction {
     #[track_caller]
     pub fn execute(self) -> Result<Vec<TensorData>> {
         let location = Location::caller();
+        let assisted = !is_denied(WaitReason::Read);
+        let results = self.submit(assisted, location)?;
+        let waited = self.tensors.iter().zip(&results);
+        wait_for_values(
+            waited.map(|(tensor, data)| (tensor.device(), &*data.value)),
+            WaitReason::Read,
+            location,
+        )?;
+        Ok(results)
+    }
+
+    /// As [`execute`](Transaction::execute), without waiting: the promise gives the elements of all tensors.
+    #[track_caller]
+    pub fn execute_async(self) -> Pending<Vec<TensorData>> {
+        let location = Location::caller();
+        let device = self.tensors.first().map(|tensor| tensor.device().clone());
+        let results = match self.submit(false, location) {
+            Ok(results) => results,
+            Err(error) => return Pending::settled(Err(error), device),
+        };
+        let Some(device) = device else { return Pending::ready(results) };
+        let (promise, pending) = Promise::new(&device);
+        let values: Vec<_> = results.iter().map(|data| data.value.clone()).collect();
+        let all = Arc::new(Outstanding {
+            left: AtomicUsize::new(values.len()),
+            completion: Mutex::new(Some((promise, results))),
+        });
+        for (tensor, value) in self.tensors.iter().zip(values) {
+            let all = all.clone();
+            read_when_written(tensor.device(), value, Box::new(move |_| all.one_is_there()));
+        }
+        pending
+    }
+
+    /// Submits what is not there yet.
+    fn submit(
+        &self,
+        assisted: bool,
+        location: &'static Location<'static>,
+    ) -> Result<Vec<TensorData>> {
         for tensor in &self.tensors {
             tensor.check()?;
         }
@@ -72,10 +114,14 @@ impl Transaction {
             let on_device = self.tensors.iter().filter(|tensor| tensor.device() == device);
             let wanted: Vec<_> = on_device.map(|tensor| tensor.node().clone()).collect();
             if wanted.iter().any(|node| node.value().is_none()) {
-                recorder::submit(device, &wanted, Choice::WorthStoring, true);
+                recorder::submit(device, &wanted, Choice::WorthStoring, assisted, location);
+                // Before the next device, whose work may need this.
+                if assisted {
+                    device.dispatcher().assist();
+                }
             }
         }
-        let results: Vec<TensorData> = self
+        let results = self
             .tensors
             .iter()
             .map(|tensor| TensorData {
@@ -84,13 +130,25 @@ impl Transaction {
                 value: tensor.node().value().expect("a scheduled node has a value").clone(),
             })
             .collect();
-        let waited = self.tensors.iter().zip(&results);
-        wait_for_values(
-            waited.map(|(tensor, data)| (tensor.device(), &*data.value)),
-            WaitReason::Read,
-            location,
-        )?;
         Ok(results)
+    }
+}
+
+/// Reads that are under way, and what is to be done when the last is there.
+struct Outstanding {
+    left: AtomicUsize,
+    completion: Mutex<Option<(Promise<Vec<TensorData>>, Vec<TensorData>)>>,
+}
+
+impl Outstanding {
+    fn one_is_there(&self) {
+        if self.left.fetch_sub(1, Ordering::AcqRel) != 1 {
+            return;
+        }
+        if let Some((promise, results)) = self.completion.lock().take() {
+            let fault = results.iter().find_map(|data| data.value.buffer.fault().cloned());
+            promise.complete(fault.map_or(Ok(results), |fault| Err(fault.into())));
+        }
     }
 }
 

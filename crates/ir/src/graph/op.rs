@@ -163,8 +163,13 @@ impl SliceAxis {
 }
 
 impl PadAxis {
-    /// The extent of an axis of `extent` after padding, if it is not negative.
+    /// The extent of an axis of `extent` after padding, if it is not negative and can be addressed.
     pub fn extent(&self, extent: usize) -> Option<usize> {
+        // Beyond this, coordinates would overflow long before memory is there for them.
+        const MOST: usize = isize::MAX as usize / 16;
+        if self.low.unsigned_abs() > MOST || self.high.unsigned_abs() > MOST {
+            return None;
+        }
         let inner = extent.checked_add(extent.saturating_sub(1).checked_mul(self.interior)?)?;
         let padded = (inner as i128) + self.low as i128 + self.high as i128;
         usize::try_from(padded).ok()

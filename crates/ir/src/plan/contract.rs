@@ -2,7 +2,7 @@
 
 use super::choose::{Written, is_alias};
 use super::index::{self, Map};
-use super::{BufferId, ContractStep, MatrixOperand, Work};
+use super::{BufferId, ContractStep, Epilogue, MatrixOperand, Work};
 use crate::graph::{Graph, NodeId, Op};
 use smallvec::SmallVec;
 
@@ -74,6 +74,11 @@ fn strided(graph: &Graph, written: &Written, operand: NodeId) -> Result<StridedO
 }
 
 impl RawContract {
+    /// The value it computes.
+    pub fn node(&self) -> NodeId {
+        self.node
+    }
+
     /// The values in memory that it reads or writes.
     pub fn operands(&self) -> [NodeId; 3] {
         [self.a.base, self.b.base, self.node]
@@ -111,11 +116,26 @@ impl RawContract {
             a: operand(self.a.base, self.a.offset, &self.a.strides),
             b: operand(self.b.base, self.b.offset, &self.b.strides),
             c: operand(self.node, 0, &strides),
+            epilogue: None,
             work: Work {
                 nodes: vec![self.node],
                 bytes_read: read(&self.a, 0) + read(&self.b, 1),
                 bytes_written: bytes(node.shape.elements()),
             },
         }
+    }
+}
+
+impl ContractStep {
+    /// This step with a kernel that follows it part by part.
+    pub fn followed_by(mut self, epilogue: Epilogue) -> ContractStep {
+        let launch = &epilogue.launch.work;
+        let product = self.work.bytes_written;
+        self.work.nodes.extend(&launch.nodes);
+        // The product stays in cache: neither its writing nor its reading counts.
+        self.work.bytes_read += launch.bytes_read - product;
+        self.work.bytes_written = launch.bytes_written;
+        self.epilogue = Some(epilogue);
+        self
     }
 }

@@ -8,7 +8,7 @@ use super::contract::{RawContract, contract};
 use super::index::{self, Coordinate, Map};
 use super::layout;
 use super::lower::{DomainAxis, Lowering, Obstacle, RawKernel};
-use super::{BufferId, Plan, PlanBuffer, Step};
+use super::{BufferId, Epilogue, Plan, PlanBuffer, Step};
 use crate::graph::{Graph, NodeId, Op};
 use crate::kernel::{Kind, Value};
 use crate::{DType, Shape};
@@ -346,7 +346,21 @@ pub fn assemble(graph: &Graph, written: &Written, groups: Vec<Group>) -> Plan {
     }
     let buffer = |node: NodeId| buffers[node as usize].expect("a written value has a buffer");
     plan.outputs = graph.outputs.iter().map(|&output| buffer(output)).collect();
+    let mut followed = follow_products(graph, &groups, &plan.outputs, &buffer);
+    let is_followed: Vec<bool> = (0..groups.len())
+        .map(|id| followed.iter().flatten().any(|&(product, _)| product == id))
+        .collect();
     for group in order(graph, &groups) {
+        if let Some((product, epilogue)) = followed[group].take() {
+            let RawCommand::Contract(contract) = &groups[product].commands[0] else {
+                unreachable!("only products are followed")
+            };
+            plan.steps.push(Step::Contract(contract.bind(graph, buffer).followed_by(epilogue)));
+            continue;
+        }
+        if is_followed[group] {
+            continue;
+        }
         for command in &groups[group].commands {
             plan.steps.push(match command {
                 RawCommand::Launch(kernel) => Step::Launch(layout::lay_out(kernel, buffer)),
@@ -355,6 +369,36 @@ pub fn assemble(graph: &Graph, written: &Written, groups: Vec<Group>) -> Plan {
         }
     }
     plan
+}
+
+/// For each group, the contraction whose product it takes in part by part, if there is one: the group is the
+/// product's only reader, and reads it row by row.
+fn follow_products(
+    graph: &Graph,
+    groups: &[Group],
+    outputs: &[BufferId],
+    buffer: impl Fn(NodeId) -> BufferId + Copy,
+) -> Vec<Option<(usize, Epilogue)>> {
+    let mut followed: Vec<Option<(usize, Epilogue)>> = groups.iter().map(|_| None).collect();
+    for (id, group) in groups.iter().enumerate() {
+        let [RawCommand::Contract(contract)] = &group.commands[..] else { continue };
+        let product = contract.node();
+        if outputs.contains(&buffer(product)) {
+            continue;
+        }
+        let mut readers = (0..groups.len()).filter(|&other| {
+            let operands = groups[other].commands.iter().flat_map(RawCommand::operands);
+            other != id && operands.into_iter().any(|node| node == product)
+        });
+        let (Some(reader), None) = (readers.next(), readers.next()) else { continue };
+        let [RawCommand::Launch(kernel)] = &groups[reader].commands[..] else { continue };
+        let columns = *graph.node(product).shape.last().expect("a product has columns");
+        if followed[reader].is_none() {
+            let epilogue = layout::lay_out_epilogue(kernel, product, columns, buffer);
+            followed[reader] = epilogue.map(|epilogue| (id, epilogue));
+        }
+    }
+    followed
 }
 
 /// The groups in an order in which each finds what it reads.

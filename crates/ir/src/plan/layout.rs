@@ -2,7 +2,7 @@
 //! grid, reduction and vector.
 
 use super::lower::{RawAccess, RawKernel};
-use super::{BufferId, LaunchStep, Work};
+use super::{BufferId, Epilogue, LaunchStep, Work};
 use crate::graph::NodeId;
 use crate::kernel::{AccessShape, Kernel, Kind, LaunchShape, VectorAxis};
 use smallvec::SmallVec;
@@ -17,19 +17,16 @@ struct Axis {
     strides: SmallVec<[isize; 8]>,
 }
 
+/// The axes of a domain, sorted into what they are in a kernel.
+struct Domain {
+    grid: Vec<Axis>,
+    reduce: Vec<Axis>,
+    vector: Axis,
+}
+
 /// The finished step of a raw kernel.
 pub fn lay_out(raw: &RawKernel, buffer: impl Fn(NodeId) -> BufferId) -> LaunchStep {
-    let mut axes: Vec<Axis> = raw
-        .axes
-        .iter()
-        .enumerate()
-        .map(|(position, axis)| Axis {
-            extent: axis.extent,
-            reduced: axis.reduced,
-            strides: raw.accesses.iter().map(|access| stride(access, position)).collect(),
-        })
-        .filter(|axis| axis.extent != 1)
-        .collect();
+    let mut axes = axes(raw);
     let reduces = axes.iter().any(|axis| axis.reduced);
     let mut vector = match take_vector(&mut axes, raw) {
         Some(vector) => vector,
@@ -46,7 +43,72 @@ pub fn lay_out(raw: &RawKernel, buffer: impl Fn(NodeId) -> BufferId) -> LaunchSt
     merge(&mut grid, false);
     merge(&mut reduce, raw.ordered);
     debug_assert!(!reduces || vector.reduced || !reduce.is_empty());
+    finish(raw, Domain { grid, reduce, vector }, buffer)
+}
 
+/// The finished step of a raw kernel that takes in a product of `columns` columns part by part, if it can:
+/// it reads the product once, row by row, and nothing but the product's own axes is walked.
+pub fn lay_out_epilogue(
+    raw: &RawKernel,
+    product: NodeId,
+    columns: usize,
+    buffer: impl Fn(NodeId) -> BufferId,
+) -> Option<Epilogue> {
+    let param = raw.params.iter().position(|(node, _)| *node == product)?;
+    let mut reads = (0..raw.accesses.len())
+        .filter(|&position| raw.accesses[position].param == Some(param as u32));
+    let (access, None) = (reads.next()?, reads.next()) else { return None };
+    let read = &raw.accesses[access];
+    let indexed = raw.body.iter().any(|instruction| match instruction.kind {
+        Kind::Load { access: at, index, mask } => {
+            at as usize == access && (index.is_some() || mask.is_some())
+        }
+        _ => false,
+    });
+    if read.offset != 0 || indexed || raw.ordered {
+        return None;
+    }
+    let mut axes = axes(raw);
+    axes.sort_by_key(|axis| std::cmp::Reverse(axis.strides[access]));
+    // The innermost axes are the columns. They must run on in every access.
+    let mut vector = axes.pop().filter(|axis| axis.strides[access] == 1)?;
+    while vector.extent < columns {
+        let outer = axes
+            .pop()
+            .filter(|outer| outer.reduced == vector.reduced && continues(outer, &vector))?;
+        vector.extent *= outer.extent;
+    }
+    let mut expected = columns as isize;
+    for axis in axes.iter().rev() {
+        if axis.reduced || axis.strides[access] != expected {
+            return None;
+        }
+        expected *= axis.extent as isize;
+    }
+    if vector.extent != columns {
+        return None;
+    }
+    merge(&mut axes, true);
+    let launch = finish(raw, Domain { grid: axes, reduce: Vec::new(), vector }, buffer);
+    Some(Epilogue { launch, product: param })
+}
+
+fn axes(raw: &RawKernel) -> Vec<Axis> {
+    raw.axes
+        .iter()
+        .enumerate()
+        .map(|(position, axis)| Axis {
+            extent: axis.extent,
+            reduced: axis.reduced,
+            strides: raw.accesses.iter().map(|access| stride(access, position)).collect(),
+        })
+        .filter(|axis| axis.extent != 1)
+        .collect()
+}
+
+/// The kernel and the launch of a domain that is laid out.
+fn finish(raw: &RawKernel, domain: Domain, buffer: impl Fn(NodeId) -> BufferId) -> LaunchStep {
+    let Domain { grid, reduce, vector } = domain;
     let order: Vec<&Axis> = grid.iter().chain(&reduce).chain([&vector]).collect();
     let reduce_positions: Vec<usize> = (grid.len()..grid.len() + reduce.len()).collect();
     let extents: SmallVec<[usize; 6]> = order.iter().map(|axis| axis.extent).collect();

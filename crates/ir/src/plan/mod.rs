@@ -103,8 +103,23 @@ pub struct ContractStep {
     pub b: MatrixOperand,
     /// Rows `m`, columns `n`.
     pub c: MatrixOperand,
+    /// What is done with each part of the product while it is in cache. The product itself is then in no
+    /// memory that anybody else sees.
+    pub epilogue: Option<Epilogue>,
     /// The nodes computed, and the bytes moved.
     pub work: Work,
+}
+
+/// A kernel that takes a product in as it is computed.
+///
+/// Its flat grid index is the product's row, counted over all batches, and its vector axis runs over the
+/// product's columns. It has no reduce axes.
+#[derive(Clone, Debug)]
+pub struct Epilogue {
+    /// The kernel and what it is bound to.
+    pub launch: LaunchStep,
+    /// The kernel's param that is the product.
+    pub product: usize,
 }
 
 /// A batch of matrices in a buffer. Offsets and strides are in elements.
@@ -134,6 +149,36 @@ pub struct Work {
 }
 
 impl Step {
+    /// The kernel that the step launches or that follows its product, if there is one.
+    pub fn launch(&self) -> Option<&LaunchStep> {
+        match self {
+            Step::Launch(step) => Some(step),
+            Step::Contract(step) => step.epilogue.as_ref().map(|epilogue| &epilogue.launch),
+        }
+    }
+
+    /// The buffers it is bound to, each as often as it is bound.
+    pub fn operands(&self) -> SmallVec<[BufferId; 8]> {
+        let mut operands = SmallVec::new();
+        if let Step::Contract(step) = self {
+            operands.extend([step.a.buffer, step.b.buffer, step.c.buffer]);
+        }
+        operands.extend(self.launch().iter().flat_map(|launch| launch.buffers.iter().copied()));
+        operands
+    }
+
+    /// The buffers it writes that others may read.
+    pub fn results(&self) -> SmallVec<[BufferId; 4]> {
+        match (self, self.launch()) {
+            (_, Some(launch)) => {
+                let params = launch.kernel.params.iter().zip(&launch.buffers);
+                params.filter(|(param, _)| param.writes).map(|(_, &buffer)| buffer).collect()
+            }
+            (Step::Contract(step), None) => SmallVec::from_slice(&[step.c.buffer]),
+            (Step::Launch(_), None) => unreachable!("a launch has a kernel"),
+        }
+    }
+
     /// What the step does.
     pub fn work(&self) -> &Work {
         match self {

@@ -1,7 +1,7 @@
 //! Random graphs with inputs, from a seed.
 //!
 //! A graph grows one step at a time, each step a random op on values that are there or on a fresh input,
-//! or one of a few [patterns](patterns) that fusion treats specially. A step that inference refuses is
+//! or one of a few patterns that fusion treats specially. A step that inference refuses is
 //! dropped, so every graph is valid.
 
 mod builder;

@@ -1,0 +1,176 @@
+//! `inflight timeline`: a trace as a picture.
+//!
+//! - this file: the events of a trace file, in tracks;
+//! - `draw`: tracks as an SVG that needs nothing but itself.
+
+mod draw;
+
+use inflight::{Error, Result};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Reads a trace and writes its picture. Returns what was done, in words.
+pub fn timeline(trace: &Path, picture: &Path, width: u32) -> Result<String> {
+    let file = |path: &Path, error: std::io::Error| Error::File {
+        path: path.display().to_string(),
+        message: error.to_string(),
+    };
+    let text = std::fs::read_to_string(trace).map_err(|error| file(trace, error))?;
+    let tracks = tracks(&text)
+        .map_err(|message| Error::File { path: trace.display().to_string(), message })?;
+    std::fs::write(picture, draw::svg(&tracks, width)).map_err(|error| file(picture, error))?;
+    let spans: usize = tracks.iter().map(|track| track.spans.len()).sum();
+    Ok(format!("{}: {} spans on {} tracks", picture.display(), spans, tracks.len()))
+}
+
+/// A row of the picture.
+#[derive(Debug, Default)]
+struct Track {
+    name: String,
+    /// By their beginning; one that contains another comes before it.
+    spans: Vec<Span>,
+}
+
+/// Something that took time. Times are in microseconds.
+#[derive(Debug)]
+struct Span {
+    name: String,
+    category: String,
+    begin: f64,
+    end: f64,
+    /// How many spans of the track it is inside of.
+    depth: usize,
+    /// One line for each detail.
+    details: Vec<String>,
+}
+
+/// The tracks of a trace in the Chrome format, in the order of their numbers.
+fn tracks(text: &str) -> std::result::Result<Vec<Track>, String> {
+    let value = parse(text)?;
+    let events = match &value {
+        Value::Array(events) => events,
+        Value::Object(members) => match members.get("traceEvents") {
+            Some(Value::Array(events)) => events,
+            _ => return Err("expected an array of events under \"traceEvents\"".to_owned()),
+        },
+        _ => return Err("expected an array of events".to_owned()),
+    };
+    let mut tracks: BTreeMap<(u64, u64), Track> = BTreeMap::new();
+    for event in events {
+        let number = |key: &str| event[key].as_u64().unwrap_or(0);
+        let key = (number("pid"), number("tid"));
+        match event["ph"].as_str() {
+            Some("M") if event["name"] == "thread_name" => {
+                let name = event["args"]["name"].as_str().unwrap_or("?");
+                tracks.entry(key).or_default().name = name.to_owned();
+            }
+            Some("X") => tracks.entry(key).or_default().spans.push(span(event)?),
+            _ => {}
+        }
+    }
+    for track in tracks.values_mut() {
+        nest(&mut track.spans);
+    }
+    Ok(tracks.into_values().filter(|track| !track.spans.is_empty()).collect())
+}
+
+/// A trace of a process that ended in the middle is an array without its end.
+fn parse(text: &str) -> std::result::Result<Value, String> {
+    let whole = serde_json::from_str(text);
+    let error = match whole {
+        Ok(value) => return Ok(value),
+        Err(error) => error,
+    };
+    // Each event is on a line of its own: the last whole one is before a comma at a line's end.
+    let begun = text.rfind("},\n").map(|end| format!("{}]", &text[..=end]));
+    begun
+        .and_then(|array| serde_json::from_str(&array).ok())
+        .ok_or_else(|| format!("not a trace: {error}"))
+}
+
+fn span(event: &Value) -> std::result::Result<Span, String> {
+    let time = |key: &str| {
+        event[key].as_f64().ok_or_else(|| format!("an event without a number \"{key}\": {event}"))
+    };
+    let begin = time("ts")?;
+    let details =
+        event["args"].as_object().into_iter().flatten().flat_map(|(key, value)| match value {
+            Value::Array(items) => items.iter().map(shown).collect(),
+            value => vec![format!("{key}: {}", shown(value))],
+        });
+    Ok(Span {
+        name: event["name"].as_str().unwrap_or("?").to_owned(),
+        category: event["cat"].as_str().unwrap_or("").to_owned(),
+        begin,
+        end: begin + time("dur")?,
+        depth: 0,
+        details: details.collect(),
+    })
+}
+
+fn shown(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// Sorts the spans of a track and finds out which are inside of which.
+fn nest(spans: &mut [Span]) {
+    spans.sort_by(|a, b| a.begin.total_cmp(&b.begin).then(b.end.total_cmp(&a.end)));
+    let mut around: Vec<f64> = Vec::new();
+    for span in spans {
+        while around.last().is_some_and(|&end| end <= span.begin) {
+            around.pop();
+        }
+        span.depth = around.len();
+        around.push(span.end);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TRACE: &str = r#"[
+{"name":"thread_name","ph":"M","pid":1,"tid":1,"args":{"name":"main"}},
+{"name":"wait: read","cat":"wait","ph":"X","ts":10.5,"dur":20,"pid":1,"tid":1,"args":{"reason":"read"}},
+{"name":"dispatch","cat":"dispatch","ph":"X","ts":11,"dur":2,"pid":1,"tid":1,"args":{"ops":3}},
+{"name":"thread_name","ph":"M","pid":2,"tid":4,"args":{"name":"cpu stream 4"}},
+{"name":"exp <&> sum","cat":"kernel","ph":"X","ts":15,"dur":10,"pid":2,"tid":4,"args":{"ops":["exp at a.rs:1:2"],"bytes_read":8}},
+"#;
+
+    #[test]
+    fn a_trace_is_read_into_tracks() {
+        let tracks = tracks(TRACE).unwrap();
+        let names: Vec<&str> = tracks.iter().map(|track| track.name.as_str()).collect();
+        assert_eq!(names, ["main", "cpu stream 4"]);
+        let depths: Vec<usize> = tracks[0].spans.iter().map(|span| span.depth).collect();
+        assert_eq!(depths, [0, 1], "the dispatch is inside of the wait");
+        assert_eq!(tracks[0].spans[0].end, 30.5);
+        assert_eq!(tracks[1].spans[0].details, ["exp at a.rs:1:2", "bytes_read: 8"]);
+    }
+
+    #[test]
+    fn all_forms_of_the_format_are_read() {
+        let whole = format!("{}]", TRACE.trim_end().trim_end_matches(','));
+        let object = format!("{{\"traceEvents\":{whole}}}");
+        let torn = format!("{TRACE}{{\"name\":\"half an ev");
+        for text in [whole, object, torn] {
+            assert_eq!(tracks(&text).unwrap().len(), 2);
+        }
+        assert!(tracks("{}").is_err() && tracks("7").is_err() && tracks("no").is_err());
+        let error = tracks(r#"[{"ph":"X","name":"a","ts":"x"}]"#).unwrap_err();
+        assert!(error.contains("\"ts\""), "{error}");
+    }
+
+    #[test]
+    fn the_picture_shows_every_span() {
+        let picture = draw::svg(&tracks(TRACE).unwrap(), 1000);
+        assert!(picture.starts_with("<svg ") && picture.trim_end().ends_with("</svg>"));
+        assert_eq!(picture.matches("class=\"span").count(), 3);
+        assert!(picture.contains("exp &lt;&amp;&gt; sum"), "text is escaped");
+        assert!(picture.contains("main") && picture.contains("cpu stream 4"));
+        // It needs nothing from elsewhere.
+        assert!(!picture.contains("href") && !picture.contains("<script"));
+        assert!(draw::svg(&[], 1000).contains("</svg>"));
+    }
+}

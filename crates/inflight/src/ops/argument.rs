@@ -1,0 +1,297 @@
+//! What ops take: values that are there, and values that are not there yet.
+
+use crate::runtime::Device;
+use crate::runtime::pending::task::{List, Now, Operands};
+use crate::{Pending, Tensor};
+use half::{bf16, f16};
+use num_complex::Complex;
+
+/// Whether a call is done at once or later. There are two modes: [`Plain`] and [`Deferred`].
+pub trait Mode: sealed::Sealed {
+    /// What a call that makes an `R` returns.
+    type Output<R>;
+
+    /// The mode of a call that has an argument of this mode and one of another.
+    type Or<M: Mode>: Mode;
+
+    #[doc(hidden)]
+    fn call<O, R>(
+        call: Call<O>,
+        work: impl FnOnce(O::Value) -> R + Send + 'static,
+    ) -> Self::Output<R>
+    where
+        O: Operands,
+        R: Send + 'static;
+}
+
+/// All arguments are there: the call is done at once and returns its result.
+pub enum Plain {}
+
+/// An argument is pending: the call is done when it is there and returns a [`Pending`].
+pub enum Deferred {}
+
+/// What a call that makes an `R` of the arguments `A` returns: `R` if all are plain, `Pending<R>` otherwise.
+pub type Mixed<A, R> = <<A as Argument>::Mode as Mode>::Output<R>;
+
+/// A call that is about to be made.
+#[doc(hidden)]
+pub struct Call<O> {
+    pub(super) operands: O,
+    /// The device of the first pending argument.
+    pub(super) device: Option<Device>,
+    pub(super) location: &'static std::panic::Location<'static>,
+}
+
+impl Mode for Plain {
+    type Output<R> = R;
+    type Or<M: Mode> = M;
+
+    fn call<O, R>(call: Call<O>, work: impl FnOnce(O::Value) -> R + Send + 'static) -> R
+    where
+        O: Operands,
+        R: Send + 'static,
+    {
+        match call.operands.take() {
+            Ok(values) => work(values),
+            Err(_) => unreachable!("a plain argument is a value"),
+        }
+    }
+}
+
+impl Mode for Deferred {
+    type Output<R> = Pending<R>;
+    type Or<M: Mode> = Deferred;
+
+    fn call<O, R>(call: Call<O>, work: impl FnOnce(O::Value) -> R + Send + 'static) -> Pending<R>
+    where
+        O: Operands,
+        R: Send + 'static,
+    {
+        super::call::defer(call, work)
+    }
+}
+
+/// What can be an argument of an op: a tensor, a number, a reference to a tensor, a [`Pending`] or a reference
+/// to one; an `Option`, a vector, an array or a tuple of arguments.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be an argument of an op",
+    note = "arguments are `&Tensor`, `Tensor`, `&Pending<Tensor>`, `Pending<Tensor>` and numbers"
+)]
+pub trait Argument: sealed::Sealed {
+    /// Whether it is there.
+    type Mode: Mode;
+
+    /// What the op gets to see.
+    type Value: Send + 'static;
+
+    #[doc(hidden)]
+    type Held: Operands<Value = Self::Value>;
+
+    #[doc(hidden)]
+    fn hold(self) -> Self::Held;
+
+    /// The device of the first pending argument.
+    #[doc(hidden)]
+    fn device(&self) -> Option<Device> {
+        None
+    }
+}
+
+mod sealed {
+    /// Keeps [`Argument`](super::Argument) and [`Mode`](super::Mode) to the types of this crate.
+    pub trait Sealed {}
+    impl Sealed for super::Plain {}
+    impl Sealed for super::Deferred {}
+}
+
+macro_rules! plain {
+    ($($type:ty),*) => {$(
+        impl sealed::Sealed for $type {}
+        impl Argument for $type {
+            type Mode = Plain;
+            type Value = $type;
+            type Held = Now<$type>;
+
+            fn hold(self) -> Now<$type> {
+                Now(self)
+            }
+        }
+    )*};
+}
+
+plain!(
+    Tensor,
+    bool,
+    i8,
+    i16,
+    i32,
+    i64,
+    u8,
+    u16,
+    u32,
+    u64,
+    f16,
+    bf16,
+    f32,
+    f64,
+    Complex<f32>,
+    Complex<f64>
+);
+
+impl sealed::Sealed for &Tensor {}
+impl Argument for &Tensor {
+    type Mode = Plain;
+    type Value = Tensor;
+    type Held = Now<Tensor>;
+
+    fn hold(self) -> Now<Tensor> {
+        Now(self.clone())
+    }
+}
+
+impl<T> sealed::Sealed for Pending<T> {}
+impl<T: Clone + Send + 'static> Argument for Pending<T> {
+    type Mode = Deferred;
+    type Value = T;
+    type Held = Pending<T>;
+
+    fn hold(self) -> Pending<T> {
+        self
+    }
+
+    fn device(&self) -> Option<Device> {
+        Pending::device(self).cloned()
+    }
+}
+
+impl<T> sealed::Sealed for &Pending<T> {}
+impl<T: Clone + Send + 'static> Argument for &Pending<T> {
+    type Mode = Deferred;
+    type Value = T;
+    type Held = Pending<T>;
+
+    fn hold(self) -> Pending<T> {
+        self.clone()
+    }
+
+    fn device(&self) -> Option<Device> {
+        Pending::device(self).cloned()
+    }
+}
+
+impl<A: Argument> sealed::Sealed for Option<A> {}
+impl<A: Argument> Argument for Option<A> {
+    type Mode = A::Mode;
+    type Value = Option<A::Value>;
+    type Held = Option<A::Held>;
+
+    fn hold(self) -> Option<A::Held> {
+        self.map(Argument::hold)
+    }
+
+    fn device(&self) -> Option<Device> {
+        self.as_ref().and_then(Argument::device)
+    }
+}
+
+impl<A: Argument> sealed::Sealed for Vec<A> {}
+impl<A: Argument> Argument for Vec<A> {
+    type Mode = A::Mode;
+    type Value = Vec<A::Value>;
+    type Held = List<A::Held>;
+
+    fn hold(self) -> List<A::Held> {
+        self.into_iter().map(Argument::hold).collect::<Vec<_>>().into()
+    }
+
+    fn device(&self) -> Option<Device> {
+        self.iter().find_map(Argument::device)
+    }
+}
+
+impl<A: Argument, const N: usize> sealed::Sealed for [A; N] {}
+impl<A: Argument, const N: usize> Argument for [A; N] {
+    type Mode = A::Mode;
+    type Value = Vec<A::Value>;
+    type Held = List<A::Held>;
+
+    fn hold(self) -> List<A::Held> {
+        self.into_iter().map(Argument::hold).collect::<Vec<_>>().into()
+    }
+
+    fn device(&self) -> Option<Device> {
+        self.iter().find_map(Argument::device)
+    }
+}
+
+impl<'a, T> sealed::Sealed for &'a [T] where &'a T: Argument {}
+impl<'a, T> Argument for &'a [T]
+where
+    &'a T: Argument,
+{
+    type Mode = <&'a T as Argument>::Mode;
+    type Value = Vec<<&'a T as Argument>::Value>;
+    type Held = List<<&'a T as Argument>::Held>;
+
+    fn hold(self) -> Self::Held {
+        self.iter().map(Argument::hold).collect::<Vec<_>>().into()
+    }
+
+    fn device(&self) -> Option<Device> {
+        self.iter().find_map(|item| item.device())
+    }
+}
+
+impl<'a, T> sealed::Sealed for &'a Vec<T> where &'a T: Argument {}
+impl<'a, T> Argument for &'a Vec<T>
+where
+    &'a T: Argument,
+{
+    type Mode = <&'a T as Argument>::Mode;
+    type Value = Vec<<&'a T as Argument>::Value>;
+    type Held = List<<&'a T as Argument>::Held>;
+
+    fn hold(self) -> Self::Held {
+        self.as_slice().hold()
+    }
+
+    fn device(&self) -> Option<Device> {
+        self.as_slice().device()
+    }
+}
+
+/// The mode of a call with arguments of these modes.
+macro_rules! any {
+    ($mode:ty) => { $mode };
+    ($mode:ty, $($rest:ty),+) => { <$mode as Mode>::Or<any!($($rest),+)> };
+}
+
+macro_rules! tuples {
+    ($($($name:ident $position:tt),+;)*) => {$(
+        impl<$($name: Argument),+> sealed::Sealed for ($($name,)+) {}
+        impl<$($name: Argument),+> Argument for ($($name,)+) {
+            type Mode = any!($($name::Mode),+);
+            type Value = ($($name::Value,)+);
+            type Held = ($($name::Held,)+);
+
+            fn hold(self) -> Self::Held {
+                ($(self.$position.hold(),)+)
+            }
+
+            fn device(&self) -> Option<Device> {
+                None$(.or_else(|| self.$position.device()))+
+            }
+        }
+    )*};
+}
+
+tuples! {
+    A 0;
+    A 0, B 1;
+    A 0, B 1, C 2;
+    A 0, B 1, C 2, D 3;
+    A 0, B 1, C 2, D 3, E 4;
+    A 0, B 1, C 2, D 3, E 4, F 5;
+    A 0, B 1, C 2, D 3, E 4, F 5, G 6;
+    A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7;
+}

@@ -1,0 +1,249 @@
+//! The ops, one line each.
+//!
+//! A line is a function's name, its parameters and what it does with them. The kind of a parameter says what
+//! the caller may give and what the op gets to see:
+//!
+//! | kind | given | seen |
+//! |---|---|---|
+//! | `tensor` | a plain or pending tensor | `Tensor` |
+//! | `operand` | the same, or a number | what implements `Operand` |
+//! | `optional` | an `Option` of a plain or pending tensor | `Option<Tensor>` |
+//! | `list` | many plain tensors, many pending ones, or a pending vector | `Vec<Tensor>` |
+//! | `axes`, `extents`, `slices`, `shape`, `scalar`, `sizes`, `pairs`, `device` | what the method takes | an owned copy |
+//! | any type | the same | the same |
+
+use super::argument::{Argument, Mixed};
+use super::call::call_op;
+use crate::{DType, Device, DotAxes, Extents, Operand, Scalar, Shape, Slices, Tensor};
+use std::panic::Location;
+
+/// Makes one function of a line of the table. Parameters are taken one by one from the end of its input; in
+/// the brackets are, in this order, names for type parameters, the type parameters, the arguments' types, the
+/// function's parameters, the arguments' names, and what makes owned copies.
+macro_rules! op {
+    (@ $head:tt [$g:ident $($free:ident)*] [$($generic:tt)*] [$($type:tt)*] [$($parameter:tt)*] [$($argument:ident)*] [$($owned:tt)*]; $name:ident: tensor $(, $($rest:tt)*)?) => {
+        op! { @ $head [$($free)*] [$($generic)* $g: Argument<Value = Tensor>,] [$($type)* $g,] [$($parameter)* $name: $g,] [$($argument)* $name] [$($owned)*]; $($($rest)*)? }
+    };
+    (@ $head:tt [$g:ident $($free:ident)*] [$($generic:tt)*] [$($type:tt)*] [$($parameter:tt)*] [$($argument:ident)*] [$($owned:tt)*]; $name:ident: operand $(, $($rest:tt)*)?) => {
+        op! { @ $head [$($free)*] [$($generic)* $g: Argument<Value: Operand>,] [$($type)* $g,] [$($parameter)* $name: $g,] [$($argument)* $name] [$($owned)*]; $($($rest)*)? }
+    };
+    (@ $head:tt [$g:ident $($free:ident)*] [$($generic:tt)*] [$($type:tt)*] [$($parameter:tt)*] [$($argument:ident)*] [$($owned:tt)*]; $name:ident: optional $(, $($rest:tt)*)?) => {
+        op! { @ $head [$($free)*] [$($generic)* $g: Argument<Value = Tensor>,] [$($type)* Option<$g>,] [$($parameter)* $name: Option<$g>,] [$($argument)* $name] [$($owned)*]; $($($rest)*)? }
+    };
+    (@ $head:tt [$g:ident $($free:ident)*] [$($generic:tt)*] [$($type:tt)*] [$($parameter:tt)*] [$($argument:ident)*] [$($owned:tt)*]; $name:ident: list $(, $($rest:tt)*)?) => {
+        op! { @ $head [$($free)*] [$($generic)* $g: Argument<Value = Vec<Tensor>>,] [$($type)* $g,] [$($parameter)* $name: $g,] [$($argument)* $name] [$($owned)*]; $($($rest)*)? }
+    };
+    (@ $head:tt $free:tt $generic:tt $type:tt [$($parameter:tt)*] $argument:tt [$($owned:tt)*]; $name:ident: axes $(, $($rest:tt)*)?) => {
+        op! { @ $head $free $generic $type [$($parameter)* $name: impl AsRef<[isize]>,] $argument [$($owned)* let $name = $name.as_ref().to_vec();]; $($($rest)*)? }
+    };
+    (@ $head:tt $free:tt $generic:tt $type:tt [$($parameter:tt)*] $argument:tt [$($owned:tt)*]; $name:ident: extents $(, $($rest:tt)*)?) => {
+        op! { @ $head $free $generic $type [$($parameter)* $name: impl Extents,] $argument [$($owned)* let $name = $name.extents();]; $($($rest)*)? }
+    };
+    (@ $head:tt $free:tt $generic:tt $type:tt [$($parameter:tt)*] $argument:tt [$($owned:tt)*]; $name:ident: slices $(, $($rest:tt)*)?) => {
+        op! { @ $head $free $generic $type [$($parameter)* $name: impl Slices,] $argument [$($owned)* let $name = $name.slices();]; $($($rest)*)? }
+    };
+    (@ $head:tt $free:tt $generic:tt $type:tt [$($parameter:tt)*] $argument:tt [$($owned:tt)*]; $name:ident: shape $(, $($rest:tt)*)?) => {
+        op! { @ $head $free $generic $type [$($parameter)* $name: impl Into<Shape>,] $argument [$($owned)* let $name: Shape = $name.into();]; $($($rest)*)? }
+    };
+    (@ $head:tt $free:tt $generic:tt $type:tt [$($parameter:tt)*] $argument:tt [$($owned:tt)*]; $name:ident: scalar $(, $($rest:tt)*)?) => {
+        op! { @ $head $free $generic $type [$($parameter)* $name: impl Into<Scalar>,] $argument [$($owned)* let $name: Scalar = $name.into();]; $($($rest)*)? }
+    };
+    (@ $head:tt $free:tt $generic:tt $type:tt [$($parameter:tt)*] $argument:tt [$($owned:tt)*]; $name:ident: sizes $(, $($rest:tt)*)?) => {
+        op! { @ $head $free $generic $type [$($parameter)* $name: &[usize],] $argument [$($owned)* let $name = $name.to_vec();]; $($($rest)*)? }
+    };
+    (@ $head:tt $free:tt $generic:tt $type:tt [$($parameter:tt)*] $argument:tt [$($owned:tt)*]; $name:ident: pairs $(, $($rest:tt)*)?) => {
+        op! { @ $head $free $generic $type [$($parameter)* $name: &[(isize, isize)],] $argument [$($owned)* let $name = $name.to_vec();]; $($($rest)*)? }
+    };
+    (@ $head:tt $free:tt $generic:tt $type:tt [$($parameter:tt)*] $argument:tt [$($owned:tt)*]; $name:ident: device $(, $($rest:tt)*)?) => {
+        op! { @ $head $free $generic $type [$($parameter)* $name: &Device,] $argument [$($owned)* let $name = $name.clone();]; $($($rest)*)? }
+    };
+    (@ $head:tt $free:tt $generic:tt $type:tt [$($parameter:tt)*] $argument:tt $owned:tt; $name:ident: $plain:ty $(, $($rest:tt)*)?) => {
+        op! { @ $head $free $generic $type [$($parameter)* $name: $plain,] $argument $owned; $($($rest)*)? }
+    };
+    (@ [$name:ident $output:ty, $body:expr] $free:tt [$($generic:tt)*] [$($type:tt)*] [$($parameter:tt)*] [$($argument:ident)*] [$($owned:tt)*];) => {
+        #[doc = concat!("As [`Tensor::", stringify!($name), "`], on plain or pending operands.")]
+        #[track_caller]
+        pub fn $name<$($generic)*>($($parameter)*) -> Mixed<($($type)*), $output> {
+            let location = Location::caller();
+            $($owned)*
+            call_op(($($argument,)*), location, move |($($argument,)*)| $body)
+        }
+    };
+}
+
+macro_rules! ops {
+    ($(fn $name:ident($($parameter:tt)*) -> $output:ty = $body:expr;)*) => {
+        $(op! { @ [$name $output, $body] [A B C D] [] [] [] [] []; $($parameter)* })*
+
+        /// The names of all functions of the table.
+        #[doc(hidden)]
+        pub const NAMES: &[&str] = &[$(stringify!($name)),*];
+    };
+}
+
+ops! {
+    fn neg(x: tensor) -> Tensor = x.neg();
+    fn abs(x: tensor) -> Tensor = x.abs();
+    fn sign(x: tensor) -> Tensor = x.sign();
+    fn floor(x: tensor) -> Tensor = x.floor();
+    fn ceil(x: tensor) -> Tensor = x.ceil();
+    fn round(x: tensor) -> Tensor = x.round();
+    fn exp(x: tensor) -> Tensor = x.exp();
+    fn exp2(x: tensor) -> Tensor = x.exp2();
+    fn expm1(x: tensor) -> Tensor = x.expm1();
+    fn log(x: tensor) -> Tensor = x.log();
+    fn log2(x: tensor) -> Tensor = x.log2();
+    fn log1p(x: tensor) -> Tensor = x.log1p();
+    fn sqrt(x: tensor) -> Tensor = x.sqrt();
+    fn rsqrt(x: tensor) -> Tensor = x.rsqrt();
+    fn cbrt(x: tensor) -> Tensor = x.cbrt();
+    fn sin(x: tensor) -> Tensor = x.sin();
+    fn cos(x: tensor) -> Tensor = x.cos();
+    fn tan(x: tensor) -> Tensor = x.tan();
+    fn asin(x: tensor) -> Tensor = x.asin();
+    fn acos(x: tensor) -> Tensor = x.acos();
+    fn atan(x: tensor) -> Tensor = x.atan();
+    fn sinh(x: tensor) -> Tensor = x.sinh();
+    fn cosh(x: tensor) -> Tensor = x.cosh();
+    fn tanh(x: tensor) -> Tensor = x.tanh();
+    fn asinh(x: tensor) -> Tensor = x.asinh();
+    fn acosh(x: tensor) -> Tensor = x.acosh();
+    fn atanh(x: tensor) -> Tensor = x.atanh();
+    fn sigmoid(x: tensor) -> Tensor = x.sigmoid();
+    fn erf(x: tensor) -> Tensor = x.erf();
+    fn is_nan(x: tensor) -> Tensor = x.is_nan();
+    fn is_finite(x: tensor) -> Tensor = x.is_finite();
+    fn real(x: tensor) -> Tensor = x.real();
+    fn imag(x: tensor) -> Tensor = x.imag();
+    fn conj(x: tensor) -> Tensor = x.conj();
+    fn bitwise_not(x: tensor) -> Tensor = x.bitwise_not();
+    fn population_count(x: tensor) -> Tensor = x.population_count();
+    fn leading_zeros(x: tensor) -> Tensor = x.leading_zeros();
+    fn add(x: tensor, other: operand) -> Tensor = x.add(other);
+    fn sub(x: tensor, other: operand) -> Tensor = x.sub(other);
+    fn mul(x: tensor, other: operand) -> Tensor = x.mul(other);
+    fn div(x: tensor, other: operand) -> Tensor = x.div(other);
+    fn rem(x: tensor, other: operand) -> Tensor = x.rem(other);
+    fn minimum(x: tensor, other: operand) -> Tensor = x.minimum(other);
+    fn maximum(x: tensor, other: operand) -> Tensor = x.maximum(other);
+    fn atan2(x: tensor, other: operand) -> Tensor = x.atan2(other);
+    fn bitwise_and(x: tensor, other: operand) -> Tensor = x.bitwise_and(other);
+    fn bitwise_or(x: tensor, other: operand) -> Tensor = x.bitwise_or(other);
+    fn bitwise_xor(x: tensor, other: operand) -> Tensor = x.bitwise_xor(other);
+    fn shift_left(x: tensor, other: operand) -> Tensor = x.shift_left(other);
+    fn shift_right(x: tensor, other: operand) -> Tensor = x.shift_right(other);
+    fn shift_right_logical(x: tensor, other: operand) -> Tensor = x.shift_right_logical(other);
+    fn complex(x: tensor, other: operand) -> Tensor = x.complex(other);
+    fn eq(x: tensor, other: operand) -> Tensor = x.eq(other);
+    fn ne(x: tensor, other: operand) -> Tensor = x.ne(other);
+    fn lt(x: tensor, other: operand) -> Tensor = x.lt(other);
+    fn le(x: tensor, other: operand) -> Tensor = x.le(other);
+    fn gt(x: tensor, other: operand) -> Tensor = x.gt(other);
+    fn ge(x: tensor, other: operand) -> Tensor = x.ge(other);
+    fn pow(x: tensor, exponent: operand) -> Tensor = x.pow(exponent);
+    fn powi(x: tensor, power: i32) -> Tensor = x.powi(power);
+    fn powf(x: tensor, power: f64) -> Tensor = x.powf(power);
+    fn square(x: tensor) -> Tensor = x.square();
+    fn reciprocal(x: tensor) -> Tensor = x.reciprocal();
+    fn clamp(x: tensor, low: operand, high: operand) -> Tensor = x.clamp(low, high);
+    fn logical_and(x: tensor, other: operand) -> Tensor = x.logical_and(other);
+    fn logical_or(x: tensor, other: operand) -> Tensor = x.logical_or(other);
+    fn logical_xor(x: tensor, other: operand) -> Tensor = x.logical_xor(other);
+    fn logical_not(x: tensor) -> Tensor = x.logical_not();
+    fn where_(x: tensor, on_true: operand, on_false: operand) -> Tensor = x.where_(on_true, on_false);
+    fn masked_fill(x: tensor, mask: tensor, value: operand) -> Tensor = x.masked_fill(&mask, value);
+    fn cast(x: tensor, dtype: DType) -> Tensor = x.cast(dtype);
+    fn bitcast(x: tensor, dtype: DType) -> Tensor = x.bitcast(dtype);
+    fn relu(x: tensor) -> Tensor = x.relu();
+    fn leaky_relu(x: tensor, slope: f64) -> Tensor = x.leaky_relu(slope);
+    fn gelu(x: tensor) -> Tensor = x.gelu();
+    fn gelu_tanh(x: tensor) -> Tensor = x.gelu_tanh();
+    fn silu(x: tensor) -> Tensor = x.silu();
+    fn softplus(x: tensor) -> Tensor = x.softplus();
+    fn softmax(x: tensor, axis: isize) -> Tensor = x.softmax(axis);
+    fn log_softmax(x: tensor, axis: isize) -> Tensor = x.log_softmax(axis);
+    fn layer_norm(x: tensor, axes: axes, weight: optional, bias: optional, epsilon: f64) -> Tensor =
+        x.layer_norm(axes, weight.as_ref(), bias.as_ref(), epsilon);
+    fn rms_norm(x: tensor, axes: axes, weight: optional, epsilon: f64) -> Tensor =
+        x.rms_norm(axes, weight.as_ref(), epsilon);
+    fn reshape(x: tensor, shape: extents) -> Tensor = x.reshape(shape.as_slice());
+    fn flatten(x: tensor) -> Tensor = x.flatten();
+    fn transpose(x: tensor) -> Tensor = x.transpose();
+    fn swap_dims(x: tensor, first: isize, second: isize) -> Tensor = x.swap_dims(first, second);
+    fn permute(x: tensor, axes: axes) -> Tensor = x.permute(axes);
+    fn unsqueeze(x: tensor, axis: isize) -> Tensor = x.unsqueeze(axis);
+    fn squeeze(x: tensor, axis: isize) -> Tensor = x.squeeze(axis);
+    fn squeeze_all(x: tensor) -> Tensor = x.squeeze_all();
+    fn expand(x: tensor, shape: shape) -> Tensor = x.expand(shape);
+    fn slice(x: tensor, slices: slices) -> Tensor = x.slice(slices.as_slice());
+    fn slice_assign(x: tensor, slices: slices, update: tensor) -> Tensor =
+        x.slice_assign(slices.as_slice(), &update);
+    fn flip(x: tensor, axes: axes) -> Tensor = x.flip(axes);
+    fn select_index(x: tensor, axis: isize, index: isize) -> Tensor = x.select_index(axis, index);
+    fn narrow(x: tensor, axis: isize, start: usize, len: usize) -> Tensor = x.narrow(axis, start, len);
+    fn pad(x: tensor, amounts: pairs, fill: scalar) -> Tensor = x.pad(&amounts, fill);
+    fn cat(tensors: list, axis: isize) -> Tensor = Tensor::cat(&tensors, axis);
+    fn stack(tensors: list, axis: isize) -> Tensor = Tensor::stack(&tensors, axis);
+    fn split(x: tensor, axis: isize, extents: sizes) -> Vec<Tensor> = x.split(axis, &extents);
+    fn chunk(x: tensor, axis: isize, parts: usize) -> Vec<Tensor> = x.chunk(axis, parts);
+    fn gather(x: tensor, axis: isize, index: tensor) -> Tensor = x.gather(axis, &index);
+    fn index_select(x: tensor, axis: isize, index: tensor) -> Tensor = x.index_select(axis, &index);
+    fn take(x: tensor, index: tensor) -> Tensor = x.take(&index);
+    fn scatter(x: tensor, axis: isize, index: tensor, updates: tensor) -> Tensor =
+        x.scatter(axis, &index, &updates);
+    fn scatter_add(x: tensor, axis: isize, index: tensor, updates: tensor) -> Tensor =
+        x.scatter_add(axis, &index, &updates);
+    fn scatter_mul(x: tensor, axis: isize, index: tensor, updates: tensor) -> Tensor =
+        x.scatter_mul(axis, &index, &updates);
+    fn scatter_min(x: tensor, axis: isize, index: tensor, updates: tensor) -> Tensor =
+        x.scatter_min(axis, &index, &updates);
+    fn scatter_max(x: tensor, axis: isize, index: tensor, updates: tensor) -> Tensor =
+        x.scatter_max(axis, &index, &updates);
+    fn one_hot(x: tensor, classes: usize, dtype: DType) -> Tensor = x.one_hot(classes, dtype);
+    fn matmul(x: tensor, other: tensor) -> Tensor = x.matmul(&other);
+    fn dot_general(x: tensor, other: tensor, axes: DotAxes) -> Tensor = x.dot_general(&other, axes);
+    fn sum(x: tensor) -> Tensor = x.sum();
+    fn sum_axes(x: tensor, axes: axes) -> Tensor = x.sum_axes(axes);
+    fn sum_keep(x: tensor, axes: axes) -> Tensor = x.sum_keep(axes);
+    fn prod(x: tensor) -> Tensor = x.prod();
+    fn prod_axes(x: tensor, axes: axes) -> Tensor = x.prod_axes(axes);
+    fn prod_keep(x: tensor, axes: axes) -> Tensor = x.prod_keep(axes);
+    fn min(x: tensor) -> Tensor = x.min();
+    fn min_axes(x: tensor, axes: axes) -> Tensor = x.min_axes(axes);
+    fn min_keep(x: tensor, axes: axes) -> Tensor = x.min_keep(axes);
+    fn max(x: tensor) -> Tensor = x.max();
+    fn max_axes(x: tensor, axes: axes) -> Tensor = x.max_axes(axes);
+    fn max_keep(x: tensor, axes: axes) -> Tensor = x.max_keep(axes);
+    fn all(x: tensor) -> Tensor = x.all();
+    fn all_axes(x: tensor, axes: axes) -> Tensor = x.all_axes(axes);
+    fn all_keep(x: tensor, axes: axes) -> Tensor = x.all_keep(axes);
+    fn any(x: tensor) -> Tensor = x.any();
+    fn any_axes(x: tensor, axes: axes) -> Tensor = x.any_axes(axes);
+    fn any_keep(x: tensor, axes: axes) -> Tensor = x.any_keep(axes);
+    fn mean(x: tensor) -> Tensor = x.mean();
+    fn mean_axes(x: tensor, axes: axes) -> Tensor = x.mean_axes(axes);
+    fn mean_keep(x: tensor, axes: axes) -> Tensor = x.mean_keep(axes);
+    fn var(x: tensor, correction: usize) -> Tensor = x.var(correction);
+    fn var_axes(x: tensor, axes: axes, correction: usize) -> Tensor = x.var_axes(axes, correction);
+    fn var_keep(x: tensor, axes: axes, correction: usize) -> Tensor = x.var_keep(axes, correction);
+    fn std(x: tensor, correction: usize) -> Tensor = x.std(correction);
+    fn std_axes(x: tensor, axes: axes, correction: usize) -> Tensor = x.std_axes(axes, correction);
+    fn std_keep(x: tensor, axes: axes, correction: usize) -> Tensor = x.std_keep(axes, correction);
+    fn logsumexp(x: tensor) -> Tensor = x.logsumexp();
+    fn logsumexp_axes(x: tensor, axes: axes) -> Tensor = x.logsumexp_axes(axes);
+    fn logsumexp_keep(x: tensor, axes: axes) -> Tensor = x.logsumexp_keep(axes);
+    fn argmin(x: tensor, axis: isize) -> Tensor = x.argmin(axis);
+    fn argmin_keep(x: tensor, axis: isize) -> Tensor = x.argmin_keep(axis);
+    fn argmax(x: tensor, axis: isize) -> Tensor = x.argmax(axis);
+    fn argmax_keep(x: tensor, axis: isize) -> Tensor = x.argmax_keep(axis);
+    fn cumsum(x: tensor, axis: isize) -> Tensor = x.cumsum(axis);
+    fn cumprod(x: tensor, axis: isize) -> Tensor = x.cumprod(axis);
+    fn cummax(x: tensor, axis: isize) -> Tensor = x.cummax(axis);
+    fn cummin(x: tensor, axis: isize) -> Tensor = x.cummin(axis);
+    fn argmin_all(x: tensor) -> Tensor = x.argmin_all();
+    fn argmax_all(x: tensor) -> Tensor = x.argmax_all();
+    fn zeros_like(x: tensor) -> Tensor = x.zeros_like();
+    fn ones_like(x: tensor) -> Tensor = x.ones_like();
+    fn full_like(x: tensor, value: scalar) -> Tensor = x.full_like(value);
+    fn to_device(x: tensor, device: device) -> Tensor = x.to_device(&device);
+}
