@@ -76,6 +76,70 @@ fn a_task_that_saw_no_value_is_woken() {
 }
 
 #[test]
+fn a_watched_value_calls_back_exactly_once_or_is_there() {
+    explore(ORDERS, || {
+        let completion = Arc::new(Completion::new());
+        let called = Arc::new(AtomicUsize::new(0));
+        let other = completion.clone();
+        let completer = thread::spawn(move || other.complete(7));
+        let counter = called.clone();
+        let watched = completion.watch(Box::new(move || {
+            counter.fetch_add(1, Ordering::SeqCst);
+        }));
+        if !watched {
+            assert!(completion.is_done());
+        }
+        completer.join().unwrap();
+        assert_eq!(called.load(Ordering::SeqCst), usize::from(watched));
+    });
+}
+
+#[test]
+fn a_future_that_moved_or_went_leaves_no_waker_behind() {
+    explore(ORDERS, || {
+        let completion = Arc::new(Completion::new());
+        let wakers: Vec<_> = (0..3).map(|_| Arc::new(CountingWaker(AtomicUsize::new(0)))).collect();
+        let other = completion.clone();
+        let completer = thread::spawn(move || other.complete(7));
+        let (mut moved, mut gone) = (WakerSlot::default(), WakerSlot::default());
+        let poll = |slot: &mut WakerSlot, waker: usize| {
+            let waker = Waker::from(wakers[waker].clone());
+            completion.poll(slot, &mut Context::from_waker(&waker))
+        };
+        let _ = poll(&mut moved, 0);
+        let _ = poll(&mut gone, 1);
+        completion.forget(&mut gone);
+        let last = poll(&mut moved, 2);
+        completer.join().unwrap();
+        // Only the latest waker of the future that is left was sure to be kept.
+        if last.is_pending() {
+            assert_eq!(wakers[2].0.load(Ordering::SeqCst), 1);
+            assert_eq!(wakers[0].0.load(Ordering::SeqCst) + wakers[1].0.load(Ordering::SeqCst), 0);
+        }
+        assert!(wakers.iter().all(|waker| Arc::strong_count(waker) == 1));
+    });
+}
+
+#[test]
+fn the_thread_that_handles_an_item_may_take_the_next() {
+    explore(ORDERS, || {
+        let queue = Arc::new(WorkQueue::new());
+        let pusher = {
+            let queue = queue.clone();
+            thread::spawn(move || {
+                for _ in 0..2 {
+                    queue.push(|number| number);
+                    queue.notify();
+                }
+                queue.close();
+            })
+        };
+        assert_eq!([queue.next(), queue.next(), queue.next()], [Some(1), Some(2), None]);
+        pusher.join().unwrap();
+    });
+}
+
+#[test]
 fn every_item_is_handled_once_and_in_order_whoever_handles_it() {
     explore(ORDERS, || {
         let queue = Arc::new(WorkQueue::new());

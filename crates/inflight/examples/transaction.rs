@@ -45,11 +45,9 @@ fn main() -> Result<()> {
     let waits = device.stats().since(&before);
     println!("{} waits for {} metrics", waits.waits_for(WaitReason::Read), 3 * losses.len());
 
-    assert_eq!(
-        waits.all_waits(),
-        losses.len() as u64,
-        "one wait for each transaction, and no other"
-    );
+    // None at all where the device was done by the time its values were asked for.
+    let most = losses.len() as u64;
+    assert!(waits.all_waits() <= most, "one wait for each transaction, and no other: {waits:?}");
     assert!(
         losses.is_sorted_by(|earlier, later| earlier > later),
         "the loss goes down: {losses:?}"

@@ -28,12 +28,14 @@
 //! recorded mistake without waiting.
 
 mod error;
+mod explain;
 pub mod io;
 pub mod ops;
 pub mod runtime;
 mod tensor;
 
 pub use error::{Error, OpCause, OpError, Result};
+pub use explain::{ExplainedKernel, ExplainedOp, ExplainedValue, Explanation, explain};
 pub use half::{bf16, f16};
 pub use inflight_backend::MemoryStats;
 pub use inflight_ir::graph::DotAxes;

@@ -266,5 +266,5 @@ fn a_transaction_is_executed_without_waiting() {
     assert!(Transaction::default().execute_async().get().unwrap().is_empty());
     let mistake = ones(2, &other).matmul(&ones(3, &other));
     let error = Transaction::default().register(&mistake).execute_async().get().unwrap_err();
-    assert_eq!(error.op(), Some("dot"), "{error}");
+    assert_eq!(error.op(), Some("matmul"), "{error}");
 }

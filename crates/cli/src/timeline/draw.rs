@@ -43,7 +43,7 @@ pub fn svg(tracks: &[Track], width: u32) -> String {
     );
     let _ = writeln!(
         out,
-        "<style>.span{{stroke:#fff;stroke-width:.5}}.name{{fill:#fff;pointer-events:none}}\
+        "<style>.wide{{stroke:#fff;stroke-width:.5}}.name{{fill:#fff;pointer-events:none}}\
          .label{{fill:#1f2937;font-size:12px}}.quiet{{fill:#6b7280}}</style>"
     );
     let _ = writeln!(out, "<rect width=\"{width}\" height=\"{height}\" fill=\"#fff\"/>");
@@ -170,8 +170,10 @@ fn draw_span(out: &mut String, span: &Span, scale: &Scale, top: f64) {
     }
     let _ = writeln!(
         out,
-        "<rect class=\"span\" x=\"{x:.2}\" y=\"{y:.1}\" width=\"{width:.2}\" height=\"{ROW}\" rx=\"1.5\" \
+        "<rect class=\"span{}\" x=\"{x:.2}\" y=\"{y:.1}\" width=\"{width:.2}\" height=\"{ROW}\" rx=\"1.5\" \
          fill=\"{colour}\"><title>{}</title></rect>",
+        // A line around a thin span would be all there is to see of it.
+        if width > 2.0 { " wide" } else { "" },
         escaped(&title)
     );
     let letters = ((width - 8.0) / LETTER).floor();

@@ -39,6 +39,9 @@ pub(crate) struct Cache {
 /// Beyond this many, plans are forgotten: a program whose shapes never repeat must not grow.
 const MOST_PLANS: usize = 4096;
 
+/// Beyond this many, so are kernels that no plan holds.
+const MOST_KERNELS: usize = 4096;
+
 impl Cache {
     /// The plan of a graph, made if it is new. The graph's structure is left empty.
     pub fn plan(
@@ -92,7 +95,11 @@ impl Cache {
         // A compiler that panics fails this kernel's values, and no others.
         let compiled = catch_unwind(AssertUnwindSafe(|| backend.compile(kernel)))
             .unwrap_or_else(|panic| Err(FaultKind::Panicked(panic_message(&*panic)).into()));
-        self.kernels.lock().insert(kernel.clone(), compiled.clone());
+        let mut kernels = self.kernels.lock();
+        if kernels.len() >= MOST_KERNELS {
+            kernels.clear();
+        }
+        kernels.insert(kernel.clone(), compiled.clone());
         compiled
     }
 }

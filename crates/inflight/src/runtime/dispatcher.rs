@@ -130,6 +130,7 @@ impl Shared {
         let stream = segment.stream.clone();
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             let ready = self.cache.plan(&mut segment.graph, &*self.backend, &self.counters);
+            let _span = trace::begin(|| Span::Enqueue);
             self.enqueue(&segment, &ready);
         }));
         if let Err(panic) = outcome {

@@ -62,6 +62,19 @@ pub(crate) fn submit(
     // `released` holds the operands of nodes that are scheduled now: they go after the lock does.
 }
 
+/// The graph that reading these nodes would submit, and the op and line of each of its nodes. Nothing is
+/// scheduled.
+pub(crate) fn preview(wanted: &[Arc<Node>]) -> (Graph, Vec<LabelOp>) {
+    let mut builder = Builder::default();
+    for node in wanted {
+        builder.want(node);
+    }
+    builder.walk();
+    let outputs = builder.outputs.iter().map(|node| builder.positions[&Arc::as_ptr(node)]);
+    builder.graph.outputs = outputs.collect();
+    (builder.graph, builder.labels)
+}
+
 /// What computing a value again costs, against storing and reading it.
 #[derive(PartialEq, Eq)]
 enum Recomputing {

@@ -82,6 +82,8 @@ pub(crate) enum Span {
     Plan,
     /// A kernel is compiled.
     Compile,
+    /// A plan's commands are put on a stream.
+    Enqueue,
     /// Pending work is done.
     Work { location: &'static Location<'static> },
 }
@@ -101,6 +103,7 @@ impl Span {
             Span::Dispatch { .. } => "dispatch",
             Span::Plan => "plan",
             Span::Compile => "compile",
+            Span::Enqueue => "enqueue",
             Span::Work { .. } => "pending work",
         }
     }
@@ -109,7 +112,7 @@ impl Span {
         match self {
             Span::Wait { .. } => "wait",
             Span::Submit { .. } => "submit",
-            Span::Dispatch { .. } | Span::Plan | Span::Compile => "dispatch",
+            Span::Dispatch { .. } | Span::Plan | Span::Compile | Span::Enqueue => "dispatch",
             Span::Work { .. } => "work",
         }
     }
@@ -125,7 +128,7 @@ impl Span {
             ),
             Span::Submit { device } => format!("\"device\":{}", quoted(device)),
             Span::Dispatch { ops } => format!("\"ops\":{ops}"),
-            Span::Plan | Span::Compile => String::new(),
+            Span::Plan | Span::Compile | Span::Enqueue => String::new(),
             Span::Work { location } => format!("\"at\":{}", quoted(&location.to_string())),
         }
     }
@@ -141,6 +144,7 @@ impl Span {
             Span::Dispatch { ops } => debug_span!("dispatch", ops),
             Span::Plan => debug_span!("plan"),
             Span::Compile => debug_span!("compile"),
+            Span::Enqueue => debug_span!("enqueue"),
             Span::Work { location } => debug_span!("pending work", at = %location),
         }
         .entered()

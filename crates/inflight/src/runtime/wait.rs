@@ -222,16 +222,6 @@ pub(crate) fn wait_for_values<'a>(
     }
 }
 
-/// Waits for the value of a promise.
-pub(crate) fn wait_for_completion<T>(
-    device: &Device,
-    completion: &Completion<T>,
-    reason: WaitReason,
-    location: &'static Location<'static>,
-) -> Result<()> {
-    Waiting::new(device, reason, location).on_completion(completion)
-}
-
 /// Waits for a point in a stream that the dispatcher has reached or will reach.
 pub(crate) fn wait_for_event(
     device: &Device,

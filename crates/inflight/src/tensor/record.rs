@@ -153,6 +153,7 @@ fn failed(
 ) -> Tensor {
     let described =
         operands.iter().map(|operand| (operand.shape().clone(), operand.dtype())).collect();
+    let location = caller(location);
     let error = Error::Op(Arc::new(OpError { op: name, operands: described, location, cause }));
     assert!(!*STRICT, "{error}");
     let device = operands[0].device();

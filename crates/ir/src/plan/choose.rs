@@ -1,6 +1,7 @@
 //! Which values are written to memory: those somebody asked for, those that an op can only read from
 //! memory, and those that several kernels need and that are dearer to compute again than to store.
 
+use super::Reason;
 use crate::graph::{Graph, Node, NodeId, Op};
 use smallvec::SmallVec;
 
@@ -11,6 +12,8 @@ pub type Written = Vec<bool>;
 pub struct Choice {
     /// The decision for each node.
     pub written: Written,
+    /// Why, for those that are.
+    pub reasons: Vec<Option<Reason>>,
     /// Values that are written only to end a kernel: none should go on past them.
     pub cuts: Vec<NodeId>,
 }
@@ -18,23 +21,47 @@ pub struct Choice {
 /// More operands than this are joined by writing each to its place.
 pub const FUSED_CONCAT: usize = 4;
 
+impl Choice {
+    /// Has a value written. The first reason stays.
+    pub fn write(&mut self, node: NodeId, reason: Reason) {
+        self.written[node as usize] = true;
+        self.reasons[node as usize].get_or_insert(reason);
+    }
+}
+
 /// Decides for every node.
 pub fn choose(graph: &Graph) -> Choice {
-    let mut written: Written = graph.nodes.iter().map(always_written).collect();
+    let count = graph.nodes.len();
+    let mut choice =
+        Choice { written: vec![false; count], reasons: vec![None; count], cuts: Vec::new() };
     for &output in &graph.outputs {
-        written[output as usize] = true;
+        choice.write(output, Reason::Requested);
+    }
+    for (id, node) in graph.nodes.iter().enumerate() {
+        if always_written(node) {
+            choice.write(id as NodeId, own_reason(&node.op));
+        }
     }
     for node in &graph.nodes {
         if needs_written_operands(&node.op) {
             for &operand in &node.inputs {
-                let base = base_of_view(graph, &written, operand);
-                written[base as usize] = true;
+                let base = base_of_view(graph, &choice.written, operand);
+                choice.write(base, Reason::ContractionOperand);
             }
         }
     }
-    let cuts = cut_long_chains(graph, &mut written);
-    write_shared(graph, &mut written);
-    Choice { written, cuts }
+    cut_long_chains(graph, &mut choice);
+    write_shared(graph, &mut choice);
+    choice
+}
+
+fn own_reason(op: &Op) -> Reason {
+    match op {
+        Op::Dot(_) => Reason::Contraction,
+        Op::Scatter { .. } => Reason::Scatter,
+        Op::Scan { .. } => Reason::Scan,
+        _ => Reason::Parts,
+    }
 }
 
 /// The value to write so that `node` can be read in place: what it is a view of, unless the view takes
@@ -76,22 +103,20 @@ pub fn is_alias(graph: &Graph, node: NodeId) -> bool {
 /// compiles fast, and lowering does not recurse deeply.
 const LONGEST_CHAIN: usize = 128;
 
-fn cut_long_chains(graph: &Graph, written: &mut Written) -> Vec<NodeId> {
+fn cut_long_chains(graph: &Graph, choice: &mut Choice) {
     let mut lengths = vec![0; graph.nodes.len()];
-    let mut cuts = Vec::new();
     for (id, node) in graph.nodes.iter().enumerate() {
         let operands = node.inputs.iter().map(|&input| lengths[input as usize]);
         let length = operands.max().unwrap_or(0) + 1;
         let alias = is_alias(graph, id as NodeId);
         if length > LONGEST_CHAIN && !alias {
-            written[id] = true;
-            cuts.push(id as NodeId);
+            choice.write(id as NodeId, Reason::LongChain);
+            choice.cuts.push(id as NodeId);
             continue;
         }
         // A value written for other reasons may still be computed on the way to the next.
         lengths[id] = if always_written(node) { 0 } else { length };
     }
-    cuts
 }
 
 /// Whether an op reads its operands from memory only, so that a live operand is best written for it.
@@ -140,22 +165,26 @@ fn own_work(node: &Node) -> usize {
 
 /// Marks values that several kernels need and that cost fewer bytes to store and read than to compute in
 /// each of them.
-fn write_shared(graph: &Graph, written: &mut Written) {
-    let costs = costs(graph, written);
+fn write_shared(graph: &Graph, choice: &mut Choice) {
+    let costs = costs(graph, &choice.written);
     // The kernels, named by the value they write, that a node's value is needed in. Users come after
     // their operands, so from back to front every user has been decided.
     let mut kernels: Vec<SmallVec<[NodeId; 4]>> = vec![SmallVec::new(); graph.nodes.len()];
     for id in (0..graph.nodes.len()).rev() {
         let node = &graph.nodes[id];
-        if !written[id] && kernels[id].len() > 1 && !node.op.is_view() && node.op != Op::Scalar {
+        if !choice.written[id]
+            && kernels[id].len() > 1
+            && !node.op.is_view()
+            && node.op != Op::Scalar
+        {
             let uses = kernels[id].len();
             let store = costs[id].bytes(graph).saturating_add(bytes(node) * (1 + uses));
             let again = costs[id].bytes(graph).saturating_mul(uses);
             if again > store {
-                written[id] = true;
+                choice.write(id as NodeId, Reason::Shared);
             }
         }
-        let own: SmallVec<[NodeId; 4]> = match written[id] {
+        let own: SmallVec<[NodeId; 4]> = match choice.written[id] {
             true => SmallVec::from_slice(&[id as NodeId]),
             false => std::mem::take(&mut kernels[id]),
         };

@@ -8,7 +8,7 @@ use super::contract::{RawContract, contract};
 use super::index::{self, Coordinate, Map};
 use super::layout;
 use super::lower::{DomainAxis, Lowering, Obstacle, RawKernel};
-use super::{BufferId, Epilogue, Plan, PlanBuffer, Step};
+use super::{BufferId, Epilogue, Plan, PlanBuffer, Reason, Step};
 use crate::graph::{Graph, NodeId, Op};
 use crate::kernel::{Kind, Value};
 use crate::{DType, Shape};
@@ -75,7 +75,6 @@ impl Grouping {
 
 /// Puts every written value in a group. May find that more values must be written.
 pub fn form_groups(graph: &Graph, choice: &mut Choice) -> Vec<Group> {
-    let Choice { written, cuts } = choice;
     let mut users = vec![SmallVec::new(); graph.nodes.len()];
     for (id, node) in graph.nodes.iter().enumerate() {
         for &input in &node.inputs {
@@ -84,35 +83,38 @@ pub fn form_groups(graph: &Graph, choice: &mut Choice) -> Vec<Group> {
     }
     let mut grouping = Grouping {
         users,
-        written: written.clone(),
+        written: choice.written.clone(),
         group_of: vec![None; graph.nodes.len()],
         members_of: Vec::new(),
         apart: vec![false; graph.nodes.len()],
     };
-    for &cut in cuts.iter() {
+    for &cut in &choice.cuts {
         grouping.apart[cut as usize] = true;
     }
     let mut groups = Vec::new();
     for node in (0..graph.nodes.len() as NodeId).rev() {
         let op = &graph.node(node).op;
-        if !written[node as usize] || *op == Op::Input || grouping.group_of[node as usize].is_some()
+        if !choice.written[node as usize]
+            || *op == Op::Input
+            || grouping.group_of[node as usize].is_some()
         {
             continue;
         }
         if is_alias(graph, node) {
-            written[graph.node(node).inputs[0] as usize] = true;
+            let reason = choice.reasons[node as usize].unwrap_or(Reason::Requested);
+            choice.write(graph.node(node).inputs[0], reason);
             continue;
         }
         let group = loop {
-            grouping.written.clone_from(written);
-            match form(graph, written, &grouping, node) {
+            grouping.written.clone_from(&choice.written);
+            match form(graph, &choice.written, &grouping, node) {
                 Ok(group) => break group,
-                Err(other) if written[other as usize] => {
+                Err((other, _)) if choice.written[other as usize] => {
                     assert_ne!(other, node, "a kernel cannot stand in its own way");
                     assert!(!grouping.apart[other as usize], "an obstacle must not come back");
                     grouping.apart[other as usize] = true;
                 }
-                Err(other) => written[other as usize] = true,
+                Err((other, reason)) => choice.write(other, reason),
             }
         };
         for &member in &group.members {
@@ -130,7 +132,7 @@ fn form(
     written: &Written,
     grouping: &Grouping,
     node: NodeId,
-) -> Result<Group, NodeId> {
+) -> Result<Group, (NodeId, Reason)> {
     let data = graph.node(node);
     // Only a group of one kernel takes in other values: two might take in the same.
     let one_kernel = !always_written(data) || matches!(data.op, Op::Scan { .. });
@@ -143,7 +145,9 @@ fn form(
     match &data.op {
         // Nothing to compute, and no element that a kernel might store to.
         _ if is_empty(node) => {}
-        Op::Dot(_) => commands.push(RawCommand::Contract(contract(graph, written, node)?)),
+        Op::Dot(_) => commands.push(RawCommand::Contract(
+            contract(graph, written, node).map_err(|node| (node, Reason::ContractionOperand))?,
+        )),
         Op::Scan { op, axis } => {
             let (op, x) = (*op, data.inputs[0]);
             let kernel = former.kernel(&data.shape, &[*axis], |lowering, map| {
@@ -256,7 +260,7 @@ impl Former<'_> {
         shape: &Shape,
         reduced: &[usize],
         body: impl Fn(&mut Lowering, &Map) -> Result<(), Obstacle>,
-    ) -> Result<(RawKernel, Vec<NodeId>), NodeId> {
+    ) -> Result<(RawKernel, Vec<NodeId>), (NodeId, Reason)> {
         // Each axis of the shape as the extents of the domain's axes it is split into.
         let mut factors: Vec<SmallVec<[usize; 4]>> =
             shape.iter().map(|&extent| SmallVec::from_slice(&[extent])).collect();
@@ -285,7 +289,7 @@ impl Former<'_> {
             );
             match body(&mut lowering, &map) {
                 Ok(()) => return Ok((lowering.kernel, lowering.members)),
-                Err(Obstacle::Write(node)) => return Err(node),
+                Err(Obstacle::Write(node, reason)) => return Err((node, reason)),
                 Err(Obstacle::Split { axis, inner }) if axis >= own => {
                     let rows = &lowering.kernel.axes[own..];
                     row_factors = rows.iter().map(|axis| axis.extent).collect();
@@ -306,7 +310,11 @@ impl Former<'_> {
     }
 
     /// A kernel that writes `source` into the group's buffer, at the places `target` gives.
-    fn copy(&self, source: NodeId, target: impl Fn(&Map) -> Map) -> Result<RawKernel, NodeId> {
+    fn copy(
+        &self,
+        source: NodeId,
+        target: impl Fn(&Map) -> Map,
+    ) -> Result<RawKernel, (NodeId, Reason)> {
         let node = self.node;
         let shape = self.graph.node(source).shape.clone();
         let kernel = self.kernel(&shape, &[], |lowering, map| {
@@ -324,12 +332,12 @@ fn split(factors: &mut SmallVec<[usize; 4]>, position: usize, inner: usize) {
 }
 
 /// Orders the groups, gives values their buffers, and lays kernels out.
-pub fn assemble(graph: &Graph, written: &Written, groups: Vec<Group>) -> Plan {
+pub fn assemble(graph: &Graph, choice: &Choice, groups: Vec<Group>) -> Plan {
     let mut plan = Plan::default();
     let mut buffers: Vec<Option<BufferId>> = vec![None; graph.nodes.len()];
     let mut inputs = 0;
     for (id, node) in graph.nodes.iter().enumerate() {
-        if !written[id] {
+        if !choice.written[id] {
             continue;
         }
         if is_alias(graph, id as NodeId) {
@@ -342,7 +350,8 @@ pub fn assemble(graph: &Graph, written: &Written, groups: Vec<Group>) -> Plan {
         });
         buffers[id] = Some(plan.buffers.len() as BufferId);
         let (dtype, elements): (DType, usize) = (node.dtype, node.shape.elements());
-        plan.buffers.push(PlanBuffer { input, dtype, elements });
+        let reason = choice.reasons[id].filter(|_| input.is_none());
+        plan.buffers.push(PlanBuffer { input, dtype, elements, reason });
     }
     let buffer = |node: NodeId| buffers[node as usize].expect("a written value has a buffer");
     plan.outputs = graph.outputs.iter().map(|&output| buffer(output)).collect();

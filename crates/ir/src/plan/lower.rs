@@ -5,11 +5,11 @@
 //! instruction, a value in memory becomes a load, and a reduction binds the domain's row axes. What
 //! cannot be done inside this kernel is an [`Obstacle`], and says what would help.
 
-use super::ScalarSource;
 use super::choose::{Written, always_written, is_alias};
 use super::group::Grouping;
 use super::index::{self, Coordinate, Map, Unflatten};
 use super::rewrite::LONG_ROW;
+use super::{Reason, ScalarSource};
 use crate::elementwise::{ArgOp, BinaryOp, CombineOp, CompareOp};
 use crate::graph::{Graph, NodeId, Op};
 use crate::kernel::{Access, Instruction, Kind, Param, Stride, Value};
@@ -28,7 +28,7 @@ pub enum Obstacle {
         inner: usize,
     },
     /// This node must be in memory.
-    Write(NodeId),
+    Write(NodeId, Reason),
 }
 
 /// An axis of a kernel's domain while it is built.
@@ -140,7 +140,8 @@ impl<'a> Lowering<'a> {
         combine: Option<CombineOp>,
     ) -> Lowered<()> {
         let shape = &self.graph.node(node).shape;
-        let (access, index) = self.access(node, map, shape, true).ok_or(Obstacle::Write(node))?;
+        let (access, index) =
+            self.access(node, map, shape, true).ok_or(Obstacle::Write(node, Reason::TwoIndices))?;
         let dtype = self.graph.node(node).dtype;
         let kind = Kind::Store { access, value, index, mask, combine };
         self.kernel.body.push(Instruction { kind, dtype });
@@ -197,14 +198,14 @@ impl<'a> Lowering<'a> {
         let data = graph.node(node);
         let light = data.op == Op::Scalar || data.op.is_view();
         if self.kernel.nodes.len() > MOST_NODES && !light && !self.written[node as usize] {
-            return Err(Obstacle::Write(node));
+            return Err(Obstacle::Write(node, Reason::LargeKernel));
         }
         if data.op != Op::Scalar {
             self.kernel.nodes.push(node);
         }
         match &data.op {
             Op::Input | Op::Dot(_) | Op::Scatter { .. } | Op::Scan { .. } => {
-                Err(Obstacle::Write(node))
+                unreachable!("{} is always written", data.op.name())
             }
             Op::Scalar => Ok(self.graph_scalar(node)),
             Op::Iota { axis, dtype, .. } => self.iota(node, &map[*axis], *dtype),
@@ -251,7 +252,9 @@ impl<'a> Lowering<'a> {
                     Err(Unflatten::NotAffine) if self.written[operand as usize] => {
                         return self.load_reshaped(operand, map, shape, mask);
                     }
-                    Err(Unflatten::NotAffine) => return Err(Obstacle::Write(operand)),
+                    Err(Unflatten::NotAffine) => {
+                        return Err(Obstacle::Write(operand, Reason::Reshaped));
+                    }
                 };
                 self.value(operand, &map, mask)
             }
@@ -374,7 +377,7 @@ impl<'a> Lowering<'a> {
         let mut result = None;
         for (coordinate, &extent) in map.iter().zip(shape.iter()) {
             if coordinate.index().is_some() {
-                return Err(Obstacle::Write(node));
+                return Err(Obstacle::Write(node, Reason::TwoIndices));
             }
             let (low, high) = coordinate.range(&self.extents);
             for (outside, op, bound) in [
@@ -415,7 +418,7 @@ impl<'a> Lowering<'a> {
         let mut inner = map.clone();
         inner[axis] = Coordinate::indirect(index);
         if inner.iter().filter(|coordinate| coordinate.index().is_some()).count() > 1 {
-            return Err(Obstacle::Write(node));
+            return Err(Obstacle::Write(node, Reason::TwoIndices));
         }
         self.value(x, &inner, mask)
     }
@@ -454,7 +457,7 @@ impl<'a> Lowering<'a> {
         map: &Map,
         mask: Option<Value>,
     ) -> Lowered<(Value, usize)> {
-        let obstacle = Obstacle::Write(node);
+        let obstacle = Obstacle::Write(node, Reason::OtherAxes);
         let x = self.graph.node(node).inputs[0];
         let (shape, result) = (self.graph.node(x).shape.clone(), &self.graph.node(node).shape);
         let row_shape: SmallVec<[usize; 4]> = axes.iter().map(|&axis| shape[axis]).collect();
@@ -474,7 +477,7 @@ impl<'a> Lowering<'a> {
             return Ok((self.value(x, &row_at(first), mask)?, 1));
         }
         if mask.is_some() {
-            return Err(obstacle);
+            return Err(Obstacle::Write(node, Reason::GuardedReduction));
         }
         let (_, strides, None) = index::flatten(map, result, self.extents.len()).ok_or(obstacle)?
         else {
@@ -505,8 +508,11 @@ impl<'a> Lowering<'a> {
             false => bound,
         };
         let bound_points: usize = bound.iter().map(|&axis| self.extents[axis]).product();
-        if bound_points != row || (bound.iter().any(|&axis| axis < rank) && row > LONG_ROW) {
+        if bound_points != row {
             return Err(obstacle);
+        }
+        if bound.iter().any(|&axis| axis < rank) && row > LONG_ROW {
+            return Err(Obstacle::Write(node, Reason::LongRow));
         }
         let mut flat = Coordinate::default();
         let mut stride = 1;
@@ -527,7 +533,7 @@ impl<'a> Lowering<'a> {
 
     fn iota(&mut self, node: NodeId, coordinate: &Coordinate, dtype: DType) -> Lowered<Value> {
         if coordinate.index().is_some() {
-            return Err(Obstacle::Write(node));
+            return Err(Obstacle::Write(node, Reason::TwoIndices));
         }
         let position = self.position(coordinate);
         Ok(self.cast(position, dtype))
@@ -573,13 +579,15 @@ impl<'a> Lowering<'a> {
     ) -> Lowered<Value> {
         // Its own result is not in memory before the kernel has run.
         if self.members.contains(&node) {
-            return Err(Obstacle::Write(node));
+            return Err(Obstacle::Write(node, Reason::OtherAxes));
         }
         let dtype = self.graph.node(node).dtype;
         if shape.elements() == 0 {
             return Ok(self.constant(Scalar::zero(dtype)));
         }
-        let (access, index) = self.access(node, map, shape, false).ok_or(Obstacle::Write(node))?;
+        let (access, index) = self
+            .access(node, map, shape, false)
+            .ok_or(Obstacle::Write(node, Reason::TwoIndices))?;
         Ok(self.push(Kind::Load { access, index, mask }, dtype))
     }
 

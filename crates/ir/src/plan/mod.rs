@@ -16,6 +16,7 @@ mod group;
 mod index;
 mod layout;
 mod lower;
+mod reason;
 mod rewrite;
 
 use crate::graph::{Graph, NodeId};
@@ -25,6 +26,7 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 
 pub use choose::needs_written_operands;
+pub use reason::Reason;
 
 /// The position of a buffer in [`Plan::buffers`].
 pub type BufferId = u32;
@@ -49,6 +51,8 @@ pub struct PlanBuffer {
     pub dtype: DType,
     /// How many there are.
     pub elements: usize,
+    /// Why the value is written, if a step writes it.
+    pub reason: Option<Reason>,
 }
 
 /// One command.
@@ -193,7 +197,7 @@ pub fn plan(graph: &Graph) -> Plan {
     let rewritten = rewrite::rewrite(graph);
     let mut choice = choose::choose(&rewritten.graph);
     let groups = group::form_groups(&rewritten.graph, &mut choice);
-    let mut plan = group::assemble(&rewritten.graph, &choice.written, groups);
+    let mut plan = group::assemble(&rewritten.graph, &choice, groups);
     for step in &mut plan.steps {
         let work = match step {
             Step::Launch(step) => &mut step.work,

@@ -1,0 +1,226 @@
+//! What would run, and why it is cut the way it is.
+
+use crate::runtime::segment;
+use crate::{DType, Tensor};
+use inflight_backend::LabelOp;
+use inflight_ir::graph::Graph;
+use inflight_ir::kernel::Kind;
+use inflight_ir::plan::{BufferId, LaunchStep, Plan, Step, plan};
+use std::fmt;
+
+/// The kernels that reading some tensors would run.
+///
+/// Printed with `{}` it is text for a terminal; [`to_json`](Explanation::to_json) is for tools.
+#[derive(Clone, Debug)]
+pub struct Explanation {
+    /// In the order they would run.
+    pub kernels: Vec<ExplainedKernel>,
+}
+
+/// One launch.
+#[derive(Clone, Debug)]
+pub struct ExplainedKernel {
+    /// The recorded ops it computes, with the caller's lines.
+    pub ops: Vec<ExplainedOp>,
+    /// The values it reads from memory.
+    pub reads: Vec<ExplainedValue>,
+    /// The values it writes, with why each is written: why the kernel ends here.
+    pub writes: Vec<ExplainedValue>,
+    /// Bytes read, each distinct element once.
+    pub bytes_read: u64,
+    /// Bytes written.
+    pub bytes_written: u64,
+    /// Arithmetic instructions times the points they are done at; two for each step of a product's sums.
+    pub arithmetic: u64,
+    /// The kernel as text, and, for a matrix product, its extents.
+    pub text: String,
+}
+
+/// An op of an explanation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExplainedOp {
+    /// The op's name.
+    pub name: &'static str,
+    /// The caller's file and line.
+    pub location: String,
+}
+
+/// A value in memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExplainedValue {
+    /// Distinguishes values of one explanation: a value read by one kernel was written by the one that
+    /// names the same number, or was there before.
+    pub value: u32,
+    /// The type of its elements.
+    pub dtype: DType,
+    /// How many there are.
+    pub elements: usize,
+    /// Why it is in memory.
+    pub reason: String,
+}
+
+/// Explains what reading the tensors that a closure returns would run. Nothing runs.
+///
+/// ```
+/// use inflight::{Device, Tensor, explain};
+///
+/// let device = Device::cpu();
+/// let x = Tensor::ones::<f32>([64, 100], &device);
+/// let explanation = explain(|| [x.softmax(1)]);
+/// assert_eq!(explanation.kernels.len(), 1);
+/// println!("{explanation}");
+/// ```
+pub fn explain<T: AsRef<[Tensor]>>(f: impl FnOnce() -> T) -> Explanation {
+    let tensors = f();
+    let nodes: Vec<_> = tensors.as_ref().iter().map(|tensor| tensor.node().clone()).collect();
+    let (graph, ops) = segment::preview(&nodes);
+    explain_plan(&graph, &plan(&graph), &ops)
+}
+
+impl Tensor {
+    /// Explains what reading this tensor would run. Nothing runs.
+    pub fn explain(&self) -> Explanation {
+        explain(|| [self.clone()])
+    }
+}
+
+fn explain_plan(graph: &Graph, plan: &Plan, ops: &[LabelOp]) -> Explanation {
+    let value = |id: BufferId| {
+        let buffer = plan.buffers[id as usize];
+        let reason = buffer.reason.map_or("in memory".to_owned(), |reason| reason.to_string());
+        ExplainedValue { value: id, dtype: buffer.dtype, elements: buffer.elements, reason }
+    };
+    let kernels = plan.steps.iter().map(|step| {
+        let work = step.work();
+        let results = step.results();
+        let mut reads: Vec<BufferId> = step.operands().to_vec();
+        if let Step::Contract(step) = step {
+            reads.retain(|&id| id != step.c.buffer);
+        }
+        reads.retain(|id| !results.contains(id));
+        reads.sort_unstable();
+        reads.dedup();
+        let named = work.nodes.iter().filter(|&&node| !graph.node(node).inputs.is_empty());
+        ExplainedKernel {
+            ops: named
+                .map(|&node| ExplainedOp {
+                    name: ops[node as usize].name,
+                    location: ops[node as usize].location.to_string(),
+                })
+                .collect(),
+            reads: reads.into_iter().map(value).collect(),
+            writes: results.iter().map(|&id| value(id)).collect(),
+            bytes_read: work.bytes_read,
+            bytes_written: work.bytes_written,
+            arithmetic: arithmetic(step),
+            text: text(step),
+        }
+    });
+    Explanation { kernels: kernels.collect() }
+}
+
+fn arithmetic(step: &Step) -> u64 {
+    let product = match step {
+        Step::Contract(step) => {
+            let batches: usize = step.batch.iter().product();
+            2 * (batches * step.m * step.n * step.k) as u64
+        }
+        Step::Launch(_) => 0,
+    };
+    product + step.launch().map_or(0, launch_arithmetic)
+}
+
+fn launch_arithmetic(launch: &LaunchStep) -> u64 {
+    let counts = |kind: &Kind| {
+        matches!(
+            kind,
+            Kind::Unary(..)
+                | Kind::Binary(..)
+                | Kind::Compare(..)
+                | Kind::Reduce(..)
+                | Kind::Scan(..)
+        )
+    };
+    let instructions = launch.kernel.body.iter().filter(|i| counts(&i.kind)).count();
+    let points: usize = launch.shape.extents.iter().product();
+    (instructions * points) as u64
+}
+
+fn text(step: &Step) -> String {
+    let mut text = String::new();
+    if let Step::Contract(step) = step {
+        let batches: usize = step.batch.iter().product();
+        text =
+            format!("product of {batches} × [{}, {}] · [{}, {}]\n", step.m, step.k, step.k, step.n);
+    }
+    if let Some(launch) = step.launch() {
+        text.push_str(&format!("domain {:?}\n{}", &launch.shape.extents[..], launch.kernel));
+    }
+    text
+}
+
+impl Explanation {
+    /// The explanation as JSON: an object with one array, `kernels`, whose objects have the fields of
+    /// [`ExplainedKernel`].
+    pub fn to_json(&self) -> String {
+        let value = |value: &ExplainedValue| {
+            serde_json::json!({
+                "value": value.value,
+                "dtype": value.dtype.name(),
+                "elements": value.elements,
+                "reason": value.reason,
+            })
+        };
+        let kernels: Vec<serde_json::Value> = self
+            .kernels
+            .iter()
+            .map(|kernel| {
+                let ops = kernel.ops.iter();
+                serde_json::json!({
+                    "ops": ops
+                        .map(|op| serde_json::json!({ "name": op.name, "location": op.location }))
+                        .collect::<Vec<_>>(),
+                    "reads": kernel.reads.iter().map(value).collect::<Vec<_>>(),
+                    "writes": kernel.writes.iter().map(value).collect::<Vec<_>>(),
+                    "bytes_read": kernel.bytes_read,
+                    "bytes_written": kernel.bytes_written,
+                    "arithmetic": kernel.arithmetic,
+                    "text": kernel.text,
+                })
+            })
+            .collect();
+        serde_json::json!({ "kernels": kernels }).to_string()
+    }
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let total =
+            |bytes: fn(&ExplainedKernel) -> u64| self.kernels.iter().map(bytes).sum::<u64>();
+        writeln!(
+            f,
+            "{} kernels, {} bytes read, {} bytes written",
+            self.kernels.len(),
+            total(|kernel| kernel.bytes_read),
+            total(|kernel| kernel.bytes_written),
+        )?;
+        for (position, kernel) in self.kernels.iter().enumerate() {
+            writeln!(
+                f,
+                "\n{position}: {} bytes read, {} bytes written, {} operations",
+                kernel.bytes_read, kernel.bytes_written, kernel.arithmetic
+            )?;
+            for op in &kernel.ops {
+                writeln!(f, "    {:16} {}", op.name, op.location)?;
+            }
+            for value in &kernel.writes {
+                let ExplainedValue { value, dtype, elements, reason } = value;
+                writeln!(f, "    writes value {value}, {elements} × {dtype}: {reason}")?;
+            }
+            for line in kernel.text.lines() {
+                writeln!(f, "    | {line}")?;
+            }
+        }
+        Ok(())
+    }
+}

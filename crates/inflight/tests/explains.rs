@@ -1,0 +1,57 @@
+//! What fused, and what ended a kernel.
+
+mod common;
+
+use common::device;
+use inflight::{Tensor, explain};
+
+#[test]
+fn a_softmax_is_one_kernel_that_was_asked_for() {
+    let device = device();
+    let x = Tensor::ones::<f32>([64, 100], &device);
+    x.wait().unwrap();
+    let line = line!() + 1;
+    let explanation = explain(|| [x.softmax(1)]);
+    let [kernel] = &explanation.kernels[..] else { panic!("{explanation}") };
+    let names: Vec<&str> = kernel.ops.iter().map(|op| op.name).collect();
+    for name in ["max", "sub", "exp", "sum", "mul"] {
+        assert!(names.contains(&name), "{names:?}");
+    }
+    assert!(kernel.ops.iter().all(|op| op.location.contains(&format!("explains.rs:{line}"))));
+    assert_eq!(kernel.writes.len(), 1);
+    assert_eq!(kernel.writes[0].reason, "asked for");
+    assert_eq!((kernel.bytes_read, kernel.bytes_written), (64 * 100 * 4, 64 * 100 * 4));
+    // Nothing ran.
+    assert_eq!(device.stats().launches, 1);
+    let text = explanation.to_string();
+    assert!(text.contains("1 kernels") && text.contains("reduce"), "{text}");
+}
+
+#[test]
+fn a_kernel_says_why_it_ends() {
+    let device = device();
+    let x = Tensor::ones::<f32>([64, 100], &device);
+    // The columns' sums are needed by rows, and the product of the result by nobody else.
+    let explanation = (&x / x.sum_keep([0]).sum_keep([1])).explain();
+    let reasons: Vec<&str> =
+        explanation.kernels.iter().map(|kernel| kernel.writes[0].reason.as_str()).collect();
+    assert!(reasons.contains(&"reduction over other axes than its reader walks"), "{reasons:?}");
+    assert_eq!(reasons.last(), Some(&"asked for"));
+
+    let explanation = (x.transpose().matmul(&(&x + 1.0)).exp()).explain();
+    let reasons: Vec<&str> =
+        explanation.kernels.iter().map(|kernel| kernel.writes[0].reason.as_str()).collect();
+    assert!(reasons.contains(&"operand of a matrix product"), "{reasons:?}");
+}
+
+#[test]
+fn an_explanation_is_json() {
+    let device = device();
+    let x = Tensor::ones::<f32>([8, 8], &device);
+    let json: serde_json::Value =
+        serde_json::from_str(&x.matmul(&x).relu().explain().to_json()).unwrap();
+    let kernels = json["kernels"].as_array().unwrap();
+    let product = kernels.last().unwrap();
+    assert_eq!(product["arithmetic"], 2 * 8 * 8 * 8 + 8 * 8);
+    assert!(product["text"].as_str().unwrap().contains("product of 1"));
+}
