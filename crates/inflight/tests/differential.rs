@@ -3,7 +3,7 @@
 //!
 //! Handles are cloned, dropped, read early, in any order and asynchronously, and what is recorded is
 //! submitted in between: none of it may change a value. `INFLIGHT_DIFFERENTIAL_CASES` sets the number of
-//! graphs over all paths, `INFLIGHT_SEED` the first seed, `INFLIGHT_CPU` a single path.
+//! graphs for each path, `INFLIGHT_SEED` the first seed, `INFLIGHT_CPU` a single path.
 
 use inflight::{CpuOptions, CpuPath, DType, Device, Element, Tensor, record_graph_node};
 use inflight_ir::graph::{NodeId, Op};

@@ -55,3 +55,18 @@ fn an_explanation_is_json() {
     assert_eq!(product["arithmetic"], 2 * 8 * 8 * 8 + 8 * 8);
     assert!(product["text"].as_str().unwrap().contains("product of 1"));
 }
+
+#[test]
+fn an_explanation_is_a_page() {
+    let device = device();
+    let x = Tensor::ones::<f32>([64, 64], &device);
+    let hidden = x.matmul(&x).layer_norm([1], None, None, 1e-5).gelu();
+    let explanation = hidden.matmul(&x).softmax(1).sum_axes([0]).explain();
+    let page = explanation.to_html();
+    assert_eq!(page.matches("class=\"kernel\"").count(), explanation.kernels.len());
+    assert!(page.contains("class=\"edge\"") && page.contains("KiB"));
+    assert!(!page.contains("http"), "nothing from outside");
+    if let Some(path) = std::env::var_os("INFLIGHT_EXPLAIN_PAGE") {
+        std::fs::write(path, page).unwrap();
+    }
+}

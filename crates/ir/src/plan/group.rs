@@ -49,11 +49,14 @@ impl Grouping {
         // Walks from the value to all that depends on it. A path that has left the group, by passing
         // through another written value, must not come back.
         let count = self.users.len();
+        let mut is_member = vec![false; count];
+        members.iter().for_each(|&member| is_member[member as usize] = true);
         let mut seen = vec![false; 2 * count];
+        let mut seen_groups = vec![false; self.members_of.len()];
         let mut stack: Vec<(NodeId, bool)> = vec![(node, false)];
         while let Some((at, outside)) = stack.pop() {
             for &user in &self.users[at as usize] {
-                let inside = members.contains(&user);
+                let inside = is_member[user as usize];
                 if inside && outside {
                     return false;
                 }
@@ -63,7 +66,10 @@ impl Grouping {
                     continue;
                 }
                 stack.push(state);
-                if let Some(group) = self.group_of[user as usize] {
+                // Whoever waits for one value of a kernel waits for all of them.
+                if let Some(group) = self.group_of[user as usize]
+                    && !std::mem::replace(&mut seen_groups[group as usize], true)
+                {
                     let others = &self.members_of[group as usize];
                     stack.extend(others.iter().map(|&member| (member, true)));
                 }

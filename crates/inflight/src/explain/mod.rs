@@ -1,5 +1,7 @@
 //! What would run, and why it is cut the way it is.
 
+mod page;
+
 use crate::runtime::segment;
 use crate::{DType, Tensor};
 use inflight_backend::LabelOp;
@@ -10,7 +12,8 @@ use std::fmt;
 
 /// The kernels that reading some tensors would run.
 ///
-/// Printed with `{}` it is text for a terminal; [`to_json`](Explanation::to_json) is for tools.
+/// Printed with `{}` it is text for a terminal; [`to_html`](Explanation::to_html) is a page to look at;
+/// [`to_json`](Explanation::to_json) is for tools.
 #[derive(Clone, Debug)]
 pub struct Explanation {
     /// In the order they would run.
@@ -190,6 +193,12 @@ impl Explanation {
             })
             .collect();
         serde_json::json!({ "kernels": kernels }).to_string()
+    }
+
+    /// The explanation as one self-contained HTML page: kernels are boxes, edges are the bytes between
+    /// them, and each kernel's text stands below.
+    pub fn to_html(&self) -> String {
+        page::page(self)
     }
 }
 
