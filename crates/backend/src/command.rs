@@ -65,7 +65,7 @@ pub struct Contract {
     pub c: ContractOperand,
     /// What is done with each part of the result while it is in cache. The buffer of `c` then gets no
     /// memory: nobody else reads it.
-    pub epilogue: Option<Epilogue>,
+    pub epilogue: Option<Box<Epilogue>>,
     /// What it computes, for messages and traces.
     pub label: Label,
 }

@@ -66,10 +66,20 @@ pub trait Backend: Send + Sync + 'static {
 }
 
 /// An ordered queue of work on a device.
-pub trait Stream: Send + Sync {
+///
+/// # Safety
+/// A stream runs commands in order. When it has passed a [`Command::Signal`], every buffer that the commands
+/// before it write has memory with all its bytes written, or a fault; and it does not touch the buffers of a
+/// command that it has passed.
+pub unsafe trait Stream: Send + Sync {
     /// Puts a command at the end of the queue. Never waits. It may stay there until
     /// [`flush`](Stream::flush) or [`assist`](Stream::assist).
-    fn enqueue(&self, command: Command);
+    ///
+    /// # Safety
+    /// Wherever the command's offsets, strides, extents and index values lead within its buffers, there is
+    /// an element of the dtype the command takes it for. Until the command has run, nobody else writes what
+    /// it reads, or reads what it writes, but for commands that the order of streams and events keeps apart.
+    unsafe fn enqueue(&self, command: Command);
 
     /// Sees to it that all that is queued will run without further calls.
     fn flush(&self);

@@ -159,6 +159,12 @@ mod checked {
             self.0.get()
         }
 
+        /// The value, made now if there is none.
+        pub fn get_or_init(&self, make: impl FnOnce() -> T) -> &T {
+            shuttle::thread::yield_now();
+            self.0.get_or_init(make)
+        }
+
         /// Writes the value, or gives it back if there is one already.
         pub fn set(&self, value: T) -> Result<(), T> {
             shuttle::thread::yield_now();

@@ -58,8 +58,11 @@ impl CpuStream {
     }
 }
 
-impl Stream for CpuStream {
-    fn enqueue(&self, command: Command) {
+// SAFETY: one thread at a time runs the queue, from front to back; a launch or a contraction writes every
+// element of its results or fails them, before the signal after it is passed; commands are dropped when they
+// have run.
+unsafe impl Stream for CpuStream {
+    unsafe fn enqueue(&self, command: Command) {
         self.core.queue.lock().commands.push_back(command);
     }
 

@@ -214,18 +214,21 @@ fn compare<T: Exact>(
         }
     }
     let result = buffer(before);
-    queue.stream.enqueue(Command::Contract(Contract {
-        dtype: T::DTYPE,
-        batch: SmallVec::from_slice(batch),
-        m,
-        n,
-        k,
-        a: a.operand(&buffer(left)),
-        b: b.operand(&buffer(right)),
-        c: c.operand(&result),
-        epilogue: None,
-        label: label(),
-    }));
+    common::enqueue(
+        &queue.stream,
+        Command::Contract(Contract {
+            dtype: T::DTYPE,
+            batch: SmallVec::from_slice(batch),
+            m,
+            n,
+            k,
+            a: a.operand(&buffer(left)),
+            b: b.operand(&buffer(right)),
+            c: c.operand(&result),
+            epilogue: None,
+            label: label(),
+        }),
+    );
     let actual = queue.read::<T>(&result).unwrap();
     if let Some(i) = (0..actual.len()).find(|&i| actual[i] != expected[i]) {
         let (actual, expected) = (actual[i], expected[i]);
@@ -342,18 +345,21 @@ fn fractions_are_within_the_bound() {
     let (a, b) = (values(m * k), values(k * n));
     let result = Buffer::declare(m * n * 4);
     let layouts = extents(&[], [m, n, k]).map(|extents| Layout::dense(&extents));
-    queue.stream.enqueue(Command::Contract(Contract {
-        dtype: f32::DTYPE,
-        batch: SmallVec::new(),
-        m,
-        n,
-        k,
-        a: layouts[0].operand(&buffer(a.clone())),
-        b: layouts[1].operand(&buffer(b.clone())),
-        c: layouts[2].operand(&result),
-        epilogue: None,
-        label: label(),
-    }));
+    common::enqueue(
+        &queue.stream,
+        Command::Contract(Contract {
+            dtype: f32::DTYPE,
+            batch: SmallVec::new(),
+            m,
+            n,
+            k,
+            a: layouts[0].operand(&buffer(a.clone())),
+            b: layouts[1].operand(&buffer(b.clone())),
+            c: layouts[2].operand(&result),
+            epilogue: None,
+            label: label(),
+        }),
+    );
     let actual = queue.read::<f32>(&result).unwrap();
     for row in 0..m {
         for column in 0..n {
@@ -373,18 +379,21 @@ fn the_result_does_not_depend_on_what_was_there() {
     for k in [0, 1, 2, 3, 40] {
         let layouts = extents(&[], [3, 5, k]).map(|extents| Layout::dense(&extents));
         let result = Buffer::with_memory(Memory::adopt(vec![f32::NAN; 15]));
-        queue.stream.enqueue(Command::Contract(Contract {
-            dtype: f32::DTYPE,
-            batch: SmallVec::new(),
-            m: 3,
-            n: 5,
-            k,
-            a: layouts[0].operand(&buffer(vec![1.0f32; 3 * k])),
-            b: layouts[1].operand(&buffer(vec![2.0f32; 5 * k])),
-            c: layouts[2].operand(&result),
-            epilogue: None,
-            label: label(),
-        }));
+        common::enqueue(
+            &queue.stream,
+            Command::Contract(Contract {
+                dtype: f32::DTYPE,
+                batch: SmallVec::new(),
+                m: 3,
+                n: 5,
+                k,
+                a: layouts[0].operand(&buffer(vec![1.0f32; 3 * k])),
+                b: layouts[1].operand(&buffer(vec![2.0f32; 5 * k])),
+                c: layouts[2].operand(&result),
+                epilogue: None,
+                label: label(),
+            }),
+        );
         assert_eq!(queue.read::<f32>(&result).unwrap(), vec![2.0 * k as f32; 15]);
     }
     assert_eq!(elements::<u16>(&Scalar::one(u16::DTYPE).to_bytes()[..2]), [1]);

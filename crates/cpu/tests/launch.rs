@@ -103,7 +103,10 @@ fn elementwise_kernels_of_every_size() {
             };
             let buffers = [&buffer(a), &buffer(b), &result];
             let scalars = [2.0f32.to_scalar()];
-            queue.stream.enqueue(launch(&device, scale_and_add(), shape, &buffers, &scalars));
+            common::enqueue(
+                &queue.stream,
+                launch(&device, scale_and_add(), shape, &buffers, &scalars),
+            );
             let actual = queue.read::<f32>(&result).unwrap();
             assert!(actual == expected, "{rows}x{columns} on {:?}", device.path());
         }
@@ -141,7 +144,7 @@ fn sums_of_rows() {
             };
             let result = Buffer::declare(rows * 4);
             let buffers = [&buffer(a), &result];
-            queue.stream.enqueue(launch(&device, kernel, shape, &buffers, &[]));
+            common::enqueue(&queue.stream, launch(&device, kernel, shape, &buffers, &[]));
             assert!(queue.read::<i32>(&result).unwrap() == expected, "{rows}x{columns}");
         }
     }
@@ -178,7 +181,7 @@ fn additions_that_meet_are_all_counted() {
         };
         let result = buffer(vec![100i32; 13]);
         let buffers = [&buffer(index), &result];
-        queue.stream.enqueue(launch(&device, kernel, shape, &buffers, &[]));
+        common::enqueue(&queue.stream, launch(&device, kernel, shape, &buffers, &[]));
         assert_eq!(queue.read::<i32>(&result).unwrap(), expected, "on {:?}", device.path());
     }
 }
@@ -197,14 +200,14 @@ fn faults_and_missing_memory_reach_what_a_kernel_writes() {
 
     let result = Buffer::declare(16);
     let buffers = [&good, &bad, &result];
-    queue.stream.enqueue(launch(&device, scale_and_add(), shape(), &buffers, &scalars));
+    common::enqueue(&queue.stream, launch(&device, scale_and_add(), shape(), &buffers, &scalars));
     let fault = queue.read::<f32>(&result).unwrap_err();
     assert_eq!(fault.kind, FaultKind::Panicked("the first cause".into()));
 
     device.pool().set_limit(Some(15));
     let result = Buffer::declare(16);
     let buffers = [&good, &good, &result];
-    queue.stream.enqueue(launch(&device, scale_and_add(), shape(), &buffers, &scalars));
+    common::enqueue(&queue.stream, launch(&device, scale_and_add(), shape(), &buffers, &scalars));
     let fault = queue.read::<f32>(&result).unwrap_err();
     assert_eq!(fault.kind, FaultKind::OutOfMemory { requested: 16, in_use: 0, limit: 15 });
     assert_eq!(fault.label.unwrap().work.bytes_read, 7);
@@ -216,7 +219,7 @@ fn faults_and_missing_memory_reach_what_a_kernel_writes() {
     if let Command::Launch(launch) = &mut command {
         launch.compiled = Arc::new("from elsewhere");
     }
-    queue.stream.enqueue(command);
+    common::enqueue(&queue.stream, command);
     let fault = queue.read::<f32>(&result).unwrap_err();
     assert!(matches!(fault.kind, FaultKind::Unsupported(_)), "{fault}");
 }

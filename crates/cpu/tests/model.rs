@@ -117,7 +117,7 @@ fn a_product_in_panels_is_whole_when_it_is_signalled() {
         other.stream.flush();
         let mut queue = Queue::new(&device);
         queue.wait_for(&event);
-        queue.stream.enqueue(square(n, &ones, &ones, &product));
+        common::enqueue(&queue.stream, square(n, &ones, &ones, &product));
         assert_eq!(queue.read::<f32>(&product).unwrap(), vec![n as f32; n * n]);
     });
 }

@@ -165,9 +165,9 @@ fn a_fault_reaches_all_that_depends_on_it_and_nothing_else() {
     let good = buffer(vec![2.0f32]);
     let bad = Buffer::failed(4, FaultKind::Panicked("the first cause".into()).into());
     let (middle, last, apart) = (Buffer::declare(4), Buffer::declare(4), Buffer::declare(4));
-    queue.stream.enqueue(square(1, &good, &bad, &middle));
-    queue.stream.enqueue(square(1, &middle, &good, &last));
-    queue.stream.enqueue(square(1, &good, &good, &apart));
+    common::enqueue(&queue.stream, square(1, &good, &bad, &middle));
+    common::enqueue(&queue.stream, square(1, &middle, &good, &last));
+    common::enqueue(&queue.stream, square(1, &good, &good, &apart));
     let fault = queue.read::<f32>(&last).unwrap_err();
     assert_eq!(fault.kind, FaultKind::Panicked("the first cause".into()));
     assert!(middle.memory().is_none(), "what did not run got no memory");
@@ -181,7 +181,7 @@ fn reading_what_nobody_wrote_is_an_error() {
     let never = Buffer::declare(4);
     assert!(queue.read::<f32>(&never).is_err());
     let result = Buffer::declare(4);
-    queue.stream.enqueue(square(1, &never, &never, &result));
+    common::enqueue(&queue.stream, square(1, &never, &never, &result));
     let fault = queue.read::<f32>(&result).unwrap_err();
     assert_eq!(fault.label.unwrap().work.bytes_read, 7, "the fault says which command it was");
 }
@@ -195,8 +195,8 @@ fn running_out_of_memory_is_a_fault_and_dropping_makes_room() {
     device.pool().set_limit(Some(bytes + bytes / 2));
     let ones = buffer(vec![1.0f32; n * n]);
     let (first, second) = (Buffer::declare(bytes), Buffer::declare(bytes));
-    queue.stream.enqueue(square(n, &ones, &ones, &first));
-    queue.stream.enqueue(square(n, &ones, &ones, &second));
+    common::enqueue(&queue.stream, square(n, &ones, &ones, &first));
+    common::enqueue(&queue.stream, square(n, &ones, &ones, &second));
     let fault = queue.read::<f32>(&second).unwrap_err();
     let limit = bytes + bytes / 2;
     assert_eq!(fault.kind, FaultKind::OutOfMemory { requested: bytes, in_use: bytes, limit });
@@ -204,7 +204,7 @@ fn running_out_of_memory_is_a_fault_and_dropping_makes_room() {
     assert_eq!(queue.read::<f32>(&first).unwrap(), vec![n as f32; n * n]);
     drop(first);
     let third = Buffer::declare(bytes);
-    queue.stream.enqueue(square(n, &ones, &ones, &third));
+    common::enqueue(&queue.stream, square(n, &ones, &ones, &third));
     assert_eq!(queue.read::<f32>(&third).unwrap(), vec![n as f32; n * n]);
     drop((second, third));
     assert_eq!(device.pool().stats().in_use, 0);
@@ -217,7 +217,7 @@ fn what_is_queued_when_the_handle_is_dropped_still_runs() {
     let mut queue = Queue::new(&device);
     queue.wait_for(&gate.event(1));
     let (input, output) = (buffer(vec![3.0f32]), Buffer::declare(4));
-    queue.stream.enqueue(square(1, &input, &input, &output));
+    common::enqueue(&queue.stream, square(1, &input, &input, &output));
     let end = queue.signal();
     // No flush, and neither the stream, the device nor the operands are held any more.
     drop((queue, input, device));
@@ -233,7 +233,7 @@ fn a_command_lets_go_of_its_buffers_before_what_follows() {
     let device = device(2);
     let mut queue = Queue::new(&device);
     let (input, output) = (buffer(vec![3.0f32]), Buffer::declare(4));
-    queue.stream.enqueue(square(1, &input, &input, &output));
+    common::enqueue(&queue.stream, square(1, &input, &input, &output));
     queue.finish();
     assert_eq!((Arc::strong_count(&input), Arc::strong_count(&output)), (1, 1));
 }
@@ -247,7 +247,7 @@ fn a_stream_that_waits_for_what_can_never_happen_is_let_go() {
     let weak = Arc::downgrade(&input);
     let before = queue.signal();
     queue.wait_for(&gate.event(1));
-    queue.stream.enqueue(square(1, &input, &input, &input));
+    common::enqueue(&queue.stream, square(1, &input, &input, &input));
     queue.stream.flush();
     before.wait();
     // Once this is through, the one thread has blocked on the gate.
@@ -280,7 +280,7 @@ fn many_threads_and_streams_that_wait_for_each_other() {
                     let queue = &mut streams[(round * 7 + thread) % streams_len];
                     queue.wait_for(&event);
                     let next = Buffer::declare(n * n * 4);
-                    queue.stream.enqueue(square(n, &value, &identity, &next));
+                    common::enqueue(&queue.stream, square(n, &value, &identity, &next));
                     let ran = ran.clone();
                     queue.call(move || {
                         ran.fetch_add(1, Ordering::Relaxed);
@@ -322,7 +322,7 @@ fn more_endless_streams_than_threads_all_get_on() {
                 refill(&again, &stop);
             }
         });
-        stream.enqueue(Command::Read { source, callback });
+        common::enqueue(stream, Command::Read { source, callback });
     }
     let endless = device.stream();
     refill(&endless, &stop);

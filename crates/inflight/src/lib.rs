@@ -16,7 +16,8 @@
 //!
 //! # What waits
 //!
-//! [`Tensor::to_vec`], [`Tensor::item`], [`Tensor::wait`], [`Device::sync`], [`Pending::get`], printing a
+//! [`Tensor::to_vec`], [`Tensor::item`], [`Tensor::wait`], [`Device::sync`], [`Stream::synchronize`],
+//! [`DeviceOp::sync`], [`DeviceOp::sync_on`], [`Pending::get`], printing a
 //! tensor's values with `{}`, saving to a file, and, when too much is in flight, recording. Nothing else does.
 //! [`SyncGuard`] finds waits that should not be there.
 //!
@@ -30,6 +31,7 @@
 mod error;
 mod explain;
 pub mod io;
+pub mod op;
 pub mod ops;
 pub mod runtime;
 mod tensor;
@@ -41,8 +43,9 @@ pub use inflight_backend::MemoryStats;
 pub use inflight_ir::graph::DotAxes;
 pub use inflight_ir::{DType, Element, Scalar, Shape};
 pub use num_complex::Complex;
+pub use op::{DeviceFuture, DeviceOp, IntoDeviceOp, Policy, api};
 pub use runtime::trace::trace;
-pub use runtime::{CpuOptions, CpuPath, Device, Pending, Stats, SyncGuard, WaitReason};
+pub use runtime::{CpuOptions, CpuPath, Device, Pending, Stats, Stream, SyncGuard, WaitReason};
 #[doc(hidden)]
 pub use tensor::record_graph_node;
 pub use tensor::{Extents, Operand, Slice, Slices, Tensor, TensorData, Transaction};

@@ -1,8 +1,8 @@
 //! Ops whose types show what is asynchronous.
 //!
-//! Every op of [`Tensor`](crate::Tensor) is a function here. Its operands may be plain tensors, pending ones,
+//! Every op of [`Tensor`] is a function here. Its operands may be plain tensors, pending ones,
 //! or references to either, in any mix. It returns a plain result if all were plain, and a
-//! [`Pending`](crate::Pending) one if any was pending: the caller sees in the types which it is.
+//! [`Pending`] one if any was pending: the caller sees in the types which it is.
 //!
 //! ```
 //! use inflight::{Device, Pending, Tensor, ops};

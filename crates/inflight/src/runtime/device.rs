@@ -1,21 +1,25 @@
 //! Devices.
 
 use super::cache::Cache;
-use super::dispatcher::Dispatcher;
+use super::dispatcher::{Dispatcher, Submission};
 use super::pending::queue::Queue;
 use super::reads::Reads;
 use super::recorder;
 use super::stats::{Counters, Stats};
+use super::stream::Stream;
 use super::trace;
 use super::wait::{WaitReason, Waiting};
 use crate::{Error, Result};
-use inflight_backend::{Backend, Capabilities, MemoryStats, Pool, Stream, Timeline};
+use inflight_backend::{
+    Backend, Capabilities, MemoryStats, Pool, Stream as BackendStream, Timeline,
+};
 use inflight_cpu::CpuBackend;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
 use std::fmt;
 use std::panic::Location;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::thread::ThreadId;
 
@@ -43,10 +47,14 @@ struct Inner {
 
 /// A stream of a device and the timeline of what was done on it.
 pub(crate) struct DeviceStream {
-    pub stream: Arc<dyn Stream>,
+    pub stream: Arc<dyn BackendStream>,
     pub timeline: Arc<Timeline>,
     /// The last value that the dispatcher gave out. Only the dispatcher changes it.
     pub last: AtomicU64,
+    /// Segments submitted to it, without the oldest ones that are done.
+    pub in_flight: Mutex<VecDeque<Arc<Submission>>>,
+    /// How many ops run on it.
+    pub open: AtomicUsize,
 }
 
 impl Device {
@@ -200,12 +208,19 @@ impl Device {
         self.0.thread_streams.lock().remove(&thread);
     }
 
+    /// A new stream: an ordered queue of work, beside those that threads have.
+    pub fn stream(&self) -> Stream {
+        Stream::new(self.clone(), self.new_stream())
+    }
+
     /// A new stream on the device.
     pub(crate) fn new_stream(&self) -> Arc<DeviceStream> {
         let stream = Arc::new(DeviceStream {
             stream: self.0.backend.stream(),
             timeline: Timeline::new(),
             last: AtomicU64::new(0),
+            in_flight: Mutex::new(VecDeque::new()),
+            open: AtomicUsize::new(0),
         });
         let mut streams = self.0.streams.lock();
         streams.retain(|stream| stream.strong_count() > 0);

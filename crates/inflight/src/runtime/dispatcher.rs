@@ -200,12 +200,12 @@ impl Shared {
                 (_, Err(Unlaunched)) => {}
                 (Step::Launch(_), Ok(launch)) => {
                     let launch = launch.expect("a launch step has a launch");
-                    stream.stream.enqueue(Command::Launch(launch));
+                    stream.enqueue(Command::Launch(launch));
                 }
                 (Step::Contract(step), Ok(launch)) => {
                     let product = step.epilogue.as_ref().map(|epilogue| epilogue.product);
                     let epilogue = launch.zip(product);
-                    stream.stream.enqueue(Command::Contract(Contract {
+                    stream.enqueue(Command::Contract(Contract {
                         dtype: step.dtype,
                         batch: step.batch.clone(),
                         m: step.m,
@@ -214,7 +214,8 @@ impl Shared {
                         a: operand(&step.a, &mut bind),
                         b: operand(&step.b, &mut bind),
                         c: operand(&step.c, &mut bind),
-                        epilogue: epilogue.map(|(launch, product)| Epilogue { launch, product }),
+                        epilogue: epilogue
+                            .map(|(launch, product)| Box::new(Epilogue { launch, product })),
                         label,
                     }));
                 }
@@ -256,7 +257,7 @@ fn wait_for_inputs(segment: &Segment) {
         }
     }
     for event in waited {
-        segment.stream.stream.enqueue(Command::Wait(event));
+        segment.stream.enqueue(Command::Wait(event));
     }
 }
 
@@ -304,11 +305,20 @@ fn launch(
 }
 
 impl DeviceStream {
+    /// Puts a command of a plan on the stream.
+    fn enqueue(&self, command: Command) {
+        // SAFETY: the planner derives extents, maps and the sizes of buffers from the same shapes, and has
+        // indices clamped or masked. What a command reads is written by commands before it on this stream,
+        // or by other streams whose events it was made to wait for; a buffer is written by one segment, before
+        // any reader learns of it.
+        unsafe { self.stream.enqueue(command) };
+    }
+
     /// Puts the next point of the timeline on the stream.
     fn signal(&self) -> Event {
         let value = self.last.load(Ordering::Relaxed) + 1;
         let event = self.timeline.event(value);
-        self.stream.enqueue(Command::Signal(event.clone()));
+        self.enqueue(Command::Signal(event.clone()));
         self.last.store(value, Ordering::Release);
         event
     }

@@ -1,7 +1,8 @@
 //! From recorded nodes to commands on a device, and back to values.
 //!
 //! - [`device`](Device): a handle, its caches and its streams;
-//! - `recorder`: what each thread has recorded and not submitted;
+//! - [`stream`](Stream): a handle of a queue of work;
+//! - `recorder`: what each thread has recorded and not submitted; `scope`: what an op has;
 //! - `segment`: takes a submitted part out of the recorded graph;
 //! - `dispatcher`: plans, compiles and enqueues segments, in order;
 //! - `wait`: the one place where the host waits;
@@ -15,13 +16,17 @@ mod dispatcher;
 pub(crate) mod pending;
 mod reads;
 pub(crate) mod recorder;
+pub(crate) mod scope;
 pub(crate) mod segment;
 mod stats;
+mod stream;
 pub mod trace;
 pub(crate) mod value;
 pub(crate) mod wait;
 
 pub use device::{CpuOptions, CpuPath, Device};
+pub(crate) use dispatcher::panic_message;
 pub use pending::{Pending, Promise};
 pub use stats::Stats;
+pub use stream::Stream;
 pub use wait::{SyncGuard, WaitReason};

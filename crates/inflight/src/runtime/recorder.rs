@@ -1,10 +1,11 @@
 //! What each thread has recorded and not submitted.
 //!
-//! A thread has a stream of its own on each device, so one thread's wait does not stall another's work.
+//! A thread has a stream of its own on each device, so one thread's wait does not stall another's work. While
+//! it executes an op, it records into the op's [`scope`] instead.
 
 use super::Device;
-use super::device::WeakDevice;
-use super::dispatcher::Submission;
+use super::device::{DeviceStream, WeakDevice};
+use super::scope;
 use super::segment::{self, Choice};
 use super::stats::Counters;
 use super::trace::{self, Span};
@@ -12,7 +13,6 @@ use super::wait;
 use crate::tensor::Node;
 use smallvec::SmallVec;
 use std::cell::RefCell;
-use std::collections::VecDeque;
 use std::panic::Location;
 use std::sync::{Arc, Weak};
 use std::thread::{self, ThreadId};
@@ -27,19 +27,26 @@ const MOST_PINNED: usize = 256 << 20;
 /// Smaller values are not counted among those: what is recorded has no more than `MOST_OPS` of them.
 const SMALL: usize = 64 << 10;
 
-/// With so many segments of one thread in flight, recording waits for the oldest.
+/// With so many segments of one stream in flight, recording waits for the oldest.
 const MOST_IN_FLIGHT: usize = 16;
 
-/// One thread's recording for one device.
-struct Recorder {
+/// One thread's, or one op's, recording for one device.
+pub(super) struct Recorder {
     device: WeakDevice,
-    thread: ThreadId,
+    target: Target,
     /// What was recorded since the last submission, and live values that stayed recorded then.
     nodes: Vec<Weak<Node>>,
     /// Large values in memory that what is recorded reads, and their bytes together.
     pinned: Vec<Weak<Node>>,
     pinned_bytes: usize,
-    in_flight: VecDeque<Arc<Submission>>,
+}
+
+/// Where what is recorded goes to.
+enum Target {
+    /// The default stream of a thread.
+    Thread(ThreadId),
+    /// The stream of an op.
+    Stream(Arc<DeviceStream>),
 }
 
 thread_local! {
@@ -48,20 +55,17 @@ thread_local! {
 
 /// Runs `f` on this thread's recorder for a device. `None` while the thread is ending.
 fn with<R>(device: &Device, f: impl FnOnce(&mut Recorder) -> R) -> Option<R> {
+    if scope::is_entered() {
+        return scope::with_recorder(device, f);
+    }
     RECORDERS
         .try_with(|recorders| {
             let mut recorders = recorders.borrow_mut();
             let known = recorders.iter().position(|recorder| recorder.device.is(device));
             let position = known.unwrap_or_else(|| {
                 recorders.retain(|recorder| recorder.device.upgrade().is_some());
-                recorders.push(Recorder {
-                    device: device.downgrade(),
-                    thread: thread::current().id(),
-                    nodes: Vec::new(),
-                    pinned: Vec::new(),
-                    pinned_bytes: 0,
-                    in_flight: VecDeque::new(),
-                });
+                let target = Target::Thread(thread::current().id());
+                recorders.push(Recorder::new(device, target));
                 recorders.len() - 1
             });
             f(&mut recorders[position])
@@ -70,6 +74,28 @@ fn with<R>(device: &Device, f: impl FnOnce(&mut Recorder) -> R) -> Option<R> {
 }
 
 impl Recorder {
+    fn new(device: &Device, target: Target) -> Recorder {
+        let device = device.downgrade();
+        Recorder { device, target, nodes: Vec::new(), pinned: Vec::new(), pinned_bytes: 0 }
+    }
+
+    /// An op's.
+    pub fn on_stream(device: &Device, stream: Arc<DeviceStream>) -> Recorder {
+        Recorder::new(device, Target::Stream(stream))
+    }
+
+    fn stream(&self, device: &Device) -> Arc<DeviceStream> {
+        match &self.target {
+            Target::Thread(thread) => device.thread_stream(*thread),
+            Target::Stream(stream) => stream.clone(),
+        }
+    }
+
+    /// Notes a recorded value.
+    pub fn push(&mut self, node: &Arc<Node>) {
+        self.nodes.push(Arc::downgrade(node));
+    }
+
     /// Notes a large value in memory that a recorded op reads.
     fn pin(&mut self, value: &Arc<Node>) {
         let pointer = Arc::as_ptr(value);
@@ -112,14 +138,15 @@ impl Recorder {
 
 impl Drop for Recorder {
     /// The thread ends. What it leaves recorded is submitted, so that a chain that goes from thread to
-    /// thread does not grow.
+    /// thread does not grow. What an op leaves recorded, because it failed or was dropped, is not.
     fn drop(&mut self) {
+        let Target::Thread(thread) = self.target else { return };
         let Some(device) = self.device.upgrade() else { return };
         let live: Vec<Arc<Node>> =
             self.nodes.iter().filter_map(Weak::upgrade).filter(|node| node.is_live()).collect();
-        let stream = device.thread_stream(self.thread);
+        let stream = device.thread_stream(thread);
         segment::submit(&device, &stream, &[], &live, Choice::EveryLive, false);
-        device.end_thread(self.thread);
+        device.end_thread(thread);
     }
 }
 
@@ -128,7 +155,7 @@ pub(crate) fn note(node: &Arc<Node>) {
     let device = node.device();
     Counters::add(&device.counters().recorded, 1);
     let full = with(device, |recorder| {
-        recorder.nodes.push(Arc::downgrade(node));
+        recorder.push(node);
         for input in node.inputs().iter() {
             if input.value().is_some() && input.bytes() > SMALL {
                 recorder.pin(input);
@@ -169,6 +196,9 @@ pub(crate) fn schedule(node: &Arc<Node>, assisted: bool) {
 }
 
 /// Submits `wanted` and what this thread recorded. Waits for nothing, unless too much is in flight.
+///
+/// An op is held back only if it records without end. Otherwise that is done before it starts, so that the
+/// thread of an executor need not wait.
 pub(crate) fn submit(
     device: &Device,
     wanted: &[Arc<Node>],
@@ -176,36 +206,43 @@ pub(crate) fn submit(
     assisted: bool,
     location: &'static Location<'static>,
 ) {
-    let Some(recorded) = with(device, |recorder| {
+    let stream = submit_recorded(device, wanted, choice, assisted);
+    if choice != Choice::EveryLive && scope::is_entered() {
+        return;
+    }
+    if let Some(oldest) = stream.excess(MOST_IN_FLIGHT) {
+        wait::hold_back(device, &oldest, location);
+    }
+}
+
+/// Submits `wanted` and what this thread recorded, and returns the stream. Never waits.
+pub(super) fn submit_recorded(
+    device: &Device,
+    wanted: &[Arc<Node>],
+    choice: Choice,
+    assisted: bool,
+) -> Arc<DeviceStream> {
+    let Some((stream, recorded)) = with(device, |recorder| {
         recorder.pinned.clear();
         recorder.pinned_bytes = 0;
-        std::mem::take(&mut recorder.nodes)
+        (recorder.stream(device), std::mem::take(&mut recorder.nodes))
     }) else {
         // The thread is ending, and with it what it recorded: only what is wanted is left to do.
-        segment::submit(device, &device.new_stream(), wanted, &[], choice, assisted);
-        return;
+        let stream = device.new_stream();
+        segment::submit(device, &stream, wanted, &[], choice, assisted);
+        return stream;
     };
-    let stream = device.thread_stream(thread::current().id());
     let mut live: Vec<Arc<Node>> = Vec::new();
     live.extend(recorded.iter().filter_map(Weak::upgrade).filter(|node| node.is_live()));
     let span = trace::begin(|| Span::Submit { device: device.name() });
-    let submitted = segment::submit(device, &stream, wanted, &live, choice, assisted);
+    segment::submit(device, &stream, wanted, &live, choice, assisted);
     drop(span);
+    scope::note_submitted(&live);
     // What stayed recorded is looked at again next time.
     live.retain(|node| node.value().is_none());
-    let oldest = with(device, |recorder| {
+    with(device, |recorder| {
         live.iter().for_each(|node| recorder.pin_operands(node));
         recorder.nodes.extend(live.iter().map(Arc::downgrade));
-        recorder.in_flight.extend(submitted);
-        while recorder.in_flight.front().is_some_and(|oldest| oldest.is_finished()) {
-            recorder.in_flight.pop_front();
-        }
-        match recorder.in_flight.len() > MOST_IN_FLIGHT {
-            true => recorder.in_flight.pop_front(),
-            false => None,
-        }
     });
-    if let Some(Some(oldest)) = oldest {
-        wait::hold_back(device, &oldest, location);
-    }
+    stream
 }

@@ -25,7 +25,7 @@ pub(crate) enum Choice {
     EveryLive,
 }
 
-/// Schedules `wanted`, and of `live` what `choice` says. Returns the submission, if there was anything.
+/// Schedules `wanted`, and of `live` what `choice` says, on a stream.
 pub(crate) fn submit(
     device: &Device,
     stream: &Arc<DeviceStream>,
@@ -33,7 +33,7 @@ pub(crate) fn submit(
     live: &[Arc<Node>],
     choice: Choice,
     assisted: bool,
-) -> Option<Arc<Submission>> {
+) {
     let mut released = Vec::new();
     let _scheduling = device.scheduling().lock();
     let mut builder = Builder::default();
@@ -50,15 +50,13 @@ pub(crate) fn submit(
     }
     if builder.outputs.is_empty() {
         builder.share(&mut released);
-        return None;
+        return;
     }
-    let mut submission = None;
     device.dispatcher().submit(assisted, |dispatched| {
-        let (segment, finished) = builder.finish(stream, dispatched, &mut released);
-        submission = Some(finished);
+        let (segment, submission) = builder.finish(stream, dispatched, &mut released);
+        stream.note(submission);
         segment
     });
-    submission
     // `released` holds the operands of nodes that are scheduled now: they go after the lock does.
 }
 

@@ -6,12 +6,17 @@ use super::pending::queue;
 use super::stats::Counters;
 use super::trace::{self, Span};
 use super::value::Value;
+use crate::op::spawner;
 use crate::{Error, Result};
 use inflight_backend::{Completion, Event, Stream};
 use std::cell::Cell;
 use std::fmt;
 use std::panic::Location;
+use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
 use std::time::Duration;
 
 /// Why the host waits.
@@ -117,6 +122,7 @@ pub(crate) fn permit(
         Policy::Warn | Policy::Deny => eprintln!("inflight: waiting ({reason}) at {location}"),
     }
     Counters::add(&device.counters().waits[reason as usize], 1);
+    spawner::about_to_wait();
     Ok(())
 }
 
@@ -161,6 +167,26 @@ impl<'a> Waiting<'a> {
         Ok(())
     }
 
+    /// Blocks this thread until a future is done. Before it goes to sleep, `assist` may do some of what the
+    /// future waits for.
+    pub fn on_future<F: Future>(&mut self, future: F, assist: impl Fn()) -> Result<F::Output> {
+        let sleeper =
+            Arc::new(Sleeper { thread: thread::current(), woken: AtomicBool::new(false) });
+        let waker = Waker::from(sleeper.clone());
+        let mut future = pin!(future);
+        loop {
+            if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
+                return Ok(output);
+            }
+            self.begin()?;
+            self.device.dispatcher().assist();
+            assist();
+            while !sleeper.woken.swap(false, Ordering::Acquire) {
+                thread::park();
+            }
+        }
+    }
+
     /// Blocks this thread until a promise has its value, but no longer than `timeout`.
     pub fn on_completion_within<T>(
         &mut self,
@@ -181,6 +207,20 @@ impl<'a> Waiting<'a> {
             queue::wait(completion);
         }
         Ok(())
+    }
+}
+
+/// The waker of a thread that waits for a future.
+struct Sleeper {
+    thread: Thread,
+    /// True iff it was woken since its last look.
+    woken: AtomicBool,
+}
+
+impl Wake for Sleeper {
+    fn wake(self: Arc<Sleeper>) {
+        self.woken.store(true, Ordering::Release);
+        self.thread.unpark();
     }
 }
 

@@ -5,7 +5,7 @@
 
 use super::axis;
 use super::operand::{fit, whole};
-use super::record::{constant, mistake, record_at, record_source};
+use super::record::{caller, constant, mistake, record_at, record_source};
 use super::{Node, Tensor};
 use crate::runtime::Device;
 use crate::runtime::value::Value;
@@ -26,7 +26,7 @@ impl Tensor {
         shape: impl Into<Shape>,
         device: &Device,
     ) -> Result<Tensor> {
-        let location = Location::caller();
+        let location = caller(Location::caller());
         let shape = shape.into();
         if shape.checked_elements() != Some(data.len()) {
             return Err(Error::Length { len: data.len(), shape, location });
@@ -182,7 +182,7 @@ impl Tensor {
     /// elements than can be addressed.
     #[track_caller]
     pub fn arange<T: Element>(start: T, end: T, step: T, device: &Device) -> Result<Tensor> {
-        let location = Location::caller();
+        let location = caller(Location::caller());
         let [start, end, step] = [start, end, step].map(T::to_scalar);
         let invalid = |what: &str| {
             Err(Error::Invalid(format!("arange({start}, {end}, {step}) at {location}: {what}")))
@@ -228,7 +228,7 @@ impl Tensor {
     /// If the dtype is not a float, or if there would be more elements than can be addressed.
     #[track_caller]
     pub fn linspace<T: Element>(start: T, end: T, count: usize, device: &Device) -> Result<Tensor> {
-        let location = Location::caller();
+        let location = caller(Location::caller());
         let [start, end] = [start, end].map(T::to_scalar);
         let shape = Shape::from([count]);
         let invalid = |what: &str| {

@@ -89,14 +89,19 @@ impl Tensor {
         location: &'static Location<'static>,
     ) -> Result<Arc<Value>> {
         self.check()?;
-        // A caller that may not wait will not help either: the dispatcher's thread is woken instead.
-        recorder::schedule(self.node(), !is_denied(reason));
+        // A caller that may not wait will not help either: the dispatcher's thread does it all. It is denied
+        // if the value is not there now, however fast that thread may be.
+        if is_denied(reason) && !self.node().value().is_some_and(|value| value.is_ready()) {
+            recorder::schedule(self.node(), false);
+            return Err(Error::WaitDenied { reason, location });
+        }
+        recorder::schedule(self.node(), true);
         let value = self.node().value().expect("a scheduled node has a value").clone();
         wait_for_value(self.device(), &value, reason, location)?;
         Ok(value)
     }
 
-    fn read_async<T: Element, R: Send + 'static>(
+    pub(crate) fn read_async<T: Element, R: Send + 'static>(
         &self,
         location: &'static Location<'static>,
         take: impl FnOnce(Vec<T>) -> R + Send + 'static,

@@ -2,7 +2,7 @@
 
 use super::{Node, Tensor};
 use crate::error::{OpCause, OpError};
-use crate::runtime::{Device, recorder};
+use crate::runtime::{Device, recorder, scope};
 use crate::{DType, Error, Scalar, Shape};
 use inflight_ir::graph::{self, Op};
 use smallvec::SmallVec;
@@ -58,13 +58,7 @@ pub(super) fn record_at(
     let failed = operands.iter().find_map(|operand| operand.node().error());
     if let Some(error) = failed {
         let (shape, dtype) = graph::plausible(&op, &described);
-        return Tensor::from_node(Arc::new(Node::failed(
-            error.clone(),
-            shape,
-            dtype,
-            device,
-            location,
-        )));
+        return failed_tensor(error.clone(), shape, dtype, device, location);
     }
     if let Some(other) = operands.iter().find(|operand| operand.device() != device) {
         let message = format!(
@@ -136,9 +130,7 @@ pub(super) fn mistake(
 ) -> Tensor {
     // The first cause wins: a failed operand explains more than what was done with it.
     if let Some(error) = operands.iter().find_map(|operand| operand.node().error()) {
-        let device = operands[0].device();
-        let node = Node::failed(error.clone(), shape, dtype, device, location);
-        return Tensor::from_node(Arc::new(node));
+        return failed_tensor(error.clone(), shape, dtype, operands[0].device(), location);
     }
     failed(name, OpCause::Message(message), operands, shape, dtype, location)
 }
@@ -156,6 +148,18 @@ fn failed(
     let location = caller(location);
     let error = Error::Op(Arc::new(OpError { op: name, operands: described, location, cause }));
     assert!(!*STRICT, "{error}");
-    let device = operands[0].device();
-    Tensor::from_node(Arc::new(Node::failed(error, shape, dtype, device, location)))
+    failed_tensor(error, shape, dtype, operands[0].device(), location)
+}
+
+fn failed_tensor(
+    error: Error,
+    shape: Shape,
+    dtype: DType,
+    device: &Device,
+    location: &'static Location<'static>,
+) -> Tensor {
+    let node = Node::failed(error, shape, dtype, device, location);
+    let tensor = Tensor::from_node(Arc::new(node));
+    scope::note_failed(tensor.node());
+    tensor
 }

@@ -62,7 +62,14 @@ impl Transaction {
     pub fn execute(self) -> Result<Vec<TensorData>> {
         let location = Location::caller();
         let assisted = !is_denied(WaitReason::Read);
+        let is_there =
+            |tensor: &Tensor| tensor.node().value().is_some_and(|value| value.is_ready());
+        let all_there = self.tensors.iter().all(is_there);
         let results = self.submit(assisted, location)?;
+        // Denied if they were not there, however fast the dispatcher's thread was since.
+        if !assisted && !all_there {
+            return Err(Error::WaitDenied { reason: WaitReason::Read, location });
+        }
         let waited = self.tensors.iter().zip(&results);
         wait_for_values(
             waited.map(|(tensor, data)| (tensor.device(), &*data.value)),
@@ -86,7 +93,7 @@ impl Transaction {
         let values: Vec<_> = results.iter().map(|data| data.value.clone()).collect();
         let all = Arc::new(Outstanding {
             left: AtomicUsize::new(values.len()),
-            completion: Mutex::new(Some((promise, results))),
+            results: Mutex::new(Some(Results { promise, all: results })),
         });
         for (tensor, value) in self.tensors.iter().zip(values) {
             let all = all.clone();
@@ -137,7 +144,14 @@ impl Transaction {
 /// Reads that are under way, and what is to be done when the last is there.
 struct Outstanding {
     left: AtomicUsize,
-    completion: Mutex<Option<(Promise<Vec<TensorData>>, Vec<TensorData>)>>,
+    /// Taken by the last.
+    results: Mutex<Option<Results>>,
+}
+
+/// What was read, and who waits for it.
+struct Results {
+    promise: Promise<Vec<TensorData>>,
+    all: Vec<TensorData>,
 }
 
 impl Outstanding {
@@ -145,9 +159,10 @@ impl Outstanding {
         if self.left.fetch_sub(1, Ordering::AcqRel) != 1 {
             return;
         }
-        if let Some((promise, results)) = self.completion.lock().take() {
-            let fault = results.iter().find_map(|data| data.value.buffer.fault().cloned());
-            promise.complete(fault.map_or(Ok(results), |fault| Err(fault.into())));
+        let results = self.results.lock().take();
+        if let Some(Results { promise, all }) = results {
+            let fault = all.iter().find_map(|data| data.value.buffer.fault().cloned());
+            promise.complete(fault.map_or(Ok(all), |fault| Err(fault.into())));
         }
     }
 }

@@ -64,14 +64,16 @@ impl Gate {
 impl GatedStream {
     fn release(&self) {
         let mut held = self.held.lock().unwrap();
-        held.drain(..).for_each(|command| self.inner.enqueue(command));
+        // SAFETY: promised by those who enqueued them here.
+        held.drain(..).for_each(|command| unsafe { self.inner.enqueue(command) });
         drop(held);
         self.inner.flush();
     }
 }
 
-impl Stream for GatedStream {
-    fn enqueue(&self, command: Command) {
+// SAFETY: commands reach the CPU's stream in the order they came.
+unsafe impl Stream for GatedStream {
+    unsafe fn enqueue(&self, command: Command) {
         self.held.lock().unwrap().push_back(command);
         if self.gate.is_open() {
             self.release();

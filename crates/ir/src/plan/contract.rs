@@ -135,7 +135,7 @@ impl ContractStep {
         // The product stays in cache: neither its writing nor its reading counts.
         self.work.bytes_read += launch.bytes_read - product;
         self.work.bytes_written = launch.bytes_written;
-        self.epilogue = Some(epilogue);
+        self.epilogue = Some(Box::new(epilogue));
         self
     }
 }

@@ -361,7 +361,7 @@ pub fn assemble(graph: &Graph, choice: &Choice, groups: Vec<Group>) -> Plan {
     }
     let buffer = |node: NodeId| buffers[node as usize].expect("a written value has a buffer");
     plan.outputs = graph.outputs.iter().map(|&output| buffer(output)).collect();
-    let mut followed = follow_products(graph, &groups, &plan.outputs, &buffer);
+    let mut followed = follow_products(graph, &groups, &plan.outputs, buffer);
     let is_followed: Vec<bool> = (0..groups.len())
         .map(|id| followed.iter().flatten().any(|&(product, _)| product == id))
         .collect();

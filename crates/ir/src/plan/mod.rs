@@ -109,7 +109,7 @@ pub struct ContractStep {
     pub c: MatrixOperand,
     /// What is done with each part of the product while it is in cache. The product itself is then in no
     /// memory that anybody else sees.
-    pub epilogue: Option<Epilogue>,
+    pub epilogue: Option<Box<Epilogue>>,
     /// The nodes computed, and the bytes moved.
     pub work: Work,
 }
