@@ -169,3 +169,13 @@ fn dropping_the_last_handle_of_a_device_ends_it_in_peace() {
         assert_eq!(promise.get().unwrap()[0], 2.0);
     }
 }
+
+#[test]
+fn what_is_submitted_along_with_a_value_that_is_there_runs_too() {
+    let device = device();
+    let x = filled(1.0, 64, &device);
+    let product = x.reshape([8, 8]).matmul(&x.reshape([8, 8]));
+    // Reading this waits for nothing, but submits the product.
+    assert_eq!(x.reshape([4, 16]).to_vec::<f32>().unwrap(), [1.0; 64]);
+    assert_eq!(product.to_vec_async::<f32>().get().unwrap(), [8.0; 64]);
+}

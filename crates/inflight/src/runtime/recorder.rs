@@ -192,6 +192,11 @@ pub(crate) fn schedule(node: &Arc<Node>, assisted: bool) {
     if node.value().is_none() {
         let wanted = std::slice::from_ref(node);
         submit(node.device(), wanted, Choice::WorthStoring, assisted, node.location());
+        // A reshape of something that is there is there too, and its reader has nothing to wait for. What was
+        // submitted along with it is then dispatched here, since nobody was woken for it.
+        if assisted && node.value().is_some_and(|value| value.dispatched.is_reached()) {
+            node.device().dispatcher().assist();
+        }
     }
 }
 
