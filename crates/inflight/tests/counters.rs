@@ -304,6 +304,9 @@ fn what_follows_a_product_row_by_row_runs_while_it_is_in_cache() {
     let norms = x.matmul(&weight).square().sum_axes([1]);
     let stats = counted(&device, &norms);
     assert_eq!((stats.launches, stats.bytes_written), (1, f32s(m)));
+    // Of which only some rows are wanted: it is written, and those are read.
+    let part = x.matmul(&weight).tanh().slice((0..10, ..));
+    assert_eq!(part.to_vec::<f32>().unwrap().len(), 10 * n);
     // Read by two, it is written.
     let product = x.matmul(&weight);
     let stats = counted(&device, &(product.sum_axes([0]) + product.sum_axes([1]).sum()));

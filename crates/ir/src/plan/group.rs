@@ -407,9 +407,9 @@ fn follow_products(
         });
         let (Some(reader), None) = (readers.next(), readers.next()) else { continue };
         let [RawCommand::Launch(kernel)] = &groups[reader].commands[..] else { continue };
-        let columns = *graph.node(product).shape.last().expect("a product has columns");
         if followed[reader].is_none() {
-            let epilogue = layout::lay_out_epilogue(kernel, product, columns, buffer);
+            let epilogue =
+                layout::lay_out_epilogue(kernel, product, &graph.node(product).shape, buffer);
             followed[reader] = epilogue.map(|epilogue| (id, epilogue));
         }
     }

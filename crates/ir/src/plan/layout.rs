@@ -3,6 +3,7 @@
 
 use super::lower::{RawAccess, RawKernel};
 use super::{BufferId, Epilogue, LaunchStep, Work};
+use crate::Shape;
 use crate::graph::NodeId;
 use crate::kernel::{AccessShape, Kernel, Kind, LaunchShape, VectorAxis};
 use smallvec::SmallVec;
@@ -46,14 +47,15 @@ pub fn lay_out(raw: &RawKernel, buffer: impl Fn(NodeId) -> BufferId) -> LaunchSt
     finish(raw, Domain { grid, reduce, vector }, buffer)
 }
 
-/// The finished step of a raw kernel that takes in a product of `columns` columns part by part, if it can:
-/// it reads the product once, row by row, and nothing but the product's own axes is walked.
+/// The finished step of a raw kernel that takes in a product of this shape part by part, if it can: it reads
+/// all of the product, row by row, and nothing but the product's own axes is walked.
 pub fn lay_out_epilogue(
     raw: &RawKernel,
     product: NodeId,
-    columns: usize,
+    shape: &Shape,
     buffer: impl Fn(NodeId) -> BufferId,
 ) -> Option<Epilogue> {
+    let columns = *shape.last()?;
     let param = raw.params.iter().position(|(node, _)| *node == product)?;
     let mut reads = (0..raw.accesses.len())
         .filter(|&position| raw.accesses[position].param == Some(param as u32));
@@ -85,7 +87,8 @@ pub fn lay_out_epilogue(
         }
         expected *= axis.extent as isize;
     }
-    if vector.extent != columns {
+    // A slice of the product is not all of it.
+    if vector.extent != columns || expected != shape.elements() as isize {
         return None;
     }
     merge(&mut axes, true);
