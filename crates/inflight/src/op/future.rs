@@ -123,9 +123,8 @@ pub(super) fn block_on<O: DeviceOp>(
     let execution = Execution::new(op.boxed(), context, true);
     let mut waiting = Waiting::new(stream.device(), WaitReason::Sync, location);
     let executed = waiting.on_future(execution, || stream.inner().assist())??;
-    drop(waiting);
     let values = executed.values.iter().map(|(device, value)| (device, &**value));
-    wait_for_values(values, WaitReason::Sync, location)?;
+    wait_for_values(values, &mut waiting)?;
     Ok(executed.output)
 }
 

@@ -150,7 +150,10 @@ impl Shared {
         }
         let _ = segment.submission.finished.set(Written::on(&stream, last));
         stream.stream.flush();
-        segment.submission.dispatched.signal();
+        // Whoever learns that the segment is dispatched may count on it holding no values any more.
+        let dispatched = segment.submission.dispatched.clone();
+        drop(segment);
+        dispatched.signal();
     }
 
     fn enqueue(&self, segment: &Segment, ready: &ReadyPlan) {

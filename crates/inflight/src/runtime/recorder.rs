@@ -183,7 +183,6 @@ pub(crate) fn flush_all(location: &'static Location<'static>) {
     });
     for device in devices.unwrap_or_default() {
         submit(&device, &[], Choice::WorthStoring, true, location);
-        device.dispatcher().assist();
     }
 }
 
@@ -192,11 +191,6 @@ pub(crate) fn schedule(node: &Arc<Node>, assisted: bool) {
     if node.value().is_none() {
         let wanted = std::slice::from_ref(node);
         submit(node.device(), wanted, Choice::WorthStoring, assisted, node.location());
-        // A reshape of something that is there is there too, and its reader has nothing to wait for. What was
-        // submitted along with it is then dispatched here, since nobody was woken for it.
-        if assisted && node.value().is_some_and(|value| value.dispatched.is_reached()) {
-            node.device().dispatcher().assist();
-        }
     }
 }
 
@@ -234,7 +228,7 @@ pub(super) fn submit_recorded(
     }) else {
         // The thread is ending, and with it what it recorded: only what is wanted is left to do.
         let stream = device.new_stream();
-        segment::submit(device, &stream, wanted, &[], choice, assisted);
+        segment::submit(device, &stream, wanted, &[], choice, false);
         return stream;
     };
     let mut live: Vec<Arc<Node>> = Vec::new();
@@ -242,6 +236,10 @@ pub(super) fn submit_recorded(
     let span = trace::begin(|| Span::Submit { device: device.name() });
     segment::submit(device, &stream, wanted, &live, choice, assisted);
     drop(span);
+    // Nobody was woken for it: whatever the caller goes on to do, it is dispatched.
+    if assisted {
+        device.dispatcher().assist();
+    }
     scope::note_submitted(&live);
     // What stayed recorded is looked at again next time.
     live.retain(|node| node.value().is_none());

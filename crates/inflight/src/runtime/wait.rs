@@ -145,8 +145,9 @@ impl<'a> Waiting<'a> {
         Waiting { device, reason, location, begun: false, span: None }
     }
 
-    /// Asks for permission, the first time.
-    fn begin(&mut self) -> Result<()> {
+    /// Asks for permission, the first time. A caller that is about to submit what it waits for begins before
+    /// that, so that how fast it is computed changes nothing.
+    pub fn begin(&mut self) -> Result<()> {
         if !self.begun {
             permit(self.device, self.reason, self.location)?;
             self.begun = true;
@@ -224,25 +225,13 @@ impl Wake for Sleeper {
     }
 }
 
-/// Waits until a value is in memory. A fault of the value is its error.
-pub(crate) fn wait_for_value(
-    device: &Device,
-    value: &Value,
-    reason: WaitReason,
-    location: &'static Location<'static>,
-) -> Result<()> {
-    wait_for_values(std::iter::once((device, value)), reason, location)
-}
-
 /// Waits until values are in memory: one wait, however many there are. The fault of the first that has one
 /// is the error.
 pub(crate) fn wait_for_values<'a>(
     values: impl Iterator<Item = (&'a Device, &'a Value)> + Clone,
-    reason: WaitReason,
-    location: &'static Location<'static>,
+    waiting: &mut Waiting,
 ) -> Result<()> {
-    if let Some((device, _)) = values.clone().find(|(_, value)| !value.is_ready()) {
-        let mut waiting = Waiting::new(device, reason, location);
+    if values.clone().any(|(_, value)| !value.is_ready()) {
         waiting.begin()?;
         // All are set going before any is waited for.
         for (device, value) in values.clone() {
@@ -270,11 +259,6 @@ pub(crate) fn wait_for_event(
     location: &'static Location<'static>,
 ) -> Result<()> {
     Waiting::new(device, reason, location).on(event, None)
-}
-
-/// Whether a wait for this reason would be denied.
-pub(crate) fn is_denied(reason: WaitReason) -> bool {
-    POLICY.with(Cell::get) == Policy::Deny && reason != WaitReason::Backpressure
 }
 
 /// Waits for an old segment: too much is in flight. `location` is what was being recorded or submitted.

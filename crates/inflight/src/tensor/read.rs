@@ -2,7 +2,7 @@
 
 use super::Tensor;
 use crate::runtime::value::Value;
-use crate::runtime::wait::{WaitReason, is_denied, wait_for_value};
+use crate::runtime::wait::{WaitReason, Waiting, wait_for_values};
 use crate::runtime::{Device, Pending, Promise, recorder};
 use crate::{Element, Error, Result};
 use inflight_backend::{Buffer, Fault, ReadCallback};
@@ -89,15 +89,17 @@ impl Tensor {
         location: &'static Location<'static>,
     ) -> Result<Arc<Value>> {
         self.check()?;
-        // A caller that may not wait will not help either: the dispatcher's thread does it all. It is denied
-        // if the value is not there now, however fast that thread may be.
-        if is_denied(reason) && !self.node().value().is_some_and(|value| value.is_ready()) {
+        let mut waiting = Waiting::new(self.device(), reason, location);
+        if !self.node().value().is_some_and(|value| value.is_ready())
+            && let Err(denied) = waiting.begin()
+        {
+            // It was asked for: it is computed, if not waited for.
             recorder::schedule(self.node(), false);
-            return Err(Error::WaitDenied { reason, location });
+            return Err(denied);
         }
         recorder::schedule(self.node(), true);
         let value = self.node().value().expect("a scheduled node has a value").clone();
-        wait_for_value(self.device(), &value, reason, location)?;
+        wait_for_values(std::iter::once((self.device(), &*value)), &mut waiting)?;
         Ok(value)
     }
 

@@ -4,7 +4,7 @@ use super::Tensor;
 use super::read::{copy_out, read_when_written};
 use crate::runtime::segment::Choice;
 use crate::runtime::value::Value;
-use crate::runtime::wait::{WaitReason, is_denied, wait_for_values};
+use crate::runtime::wait::{WaitReason, Waiting, wait_for_values};
 use crate::runtime::{Device, Pending, Promise, recorder};
 use crate::{DType, Element, Error, Result, Shape};
 use parking_lot::Mutex;
@@ -61,20 +61,24 @@ impl Transaction {
     #[track_caller]
     pub fn execute(self) -> Result<Vec<TensorData>> {
         let location = Location::caller();
-        let assisted = !is_denied(WaitReason::Read);
-        let is_there =
-            |tensor: &Tensor| tensor.node().value().is_some_and(|value| value.is_ready());
-        let all_there = self.tensors.iter().all(is_there);
-        let results = self.submit(assisted, location)?;
-        // Denied if they were not there, however fast the dispatcher's thread was since.
-        if !assisted && !all_there {
-            return Err(Error::WaitDenied { reason: WaitReason::Read, location });
+        let is_there = |tensor: &&Tensor| tensor.node().value().is_some_and(|v| v.is_ready());
+        let missing = self.tensors.iter().find(|tensor| !is_there(tensor));
+        let Some(device) = missing.or(self.tensors.first()).map(Tensor::device) else {
+            return Ok(Vec::new());
+        };
+        let mut waiting = Waiting::new(device, WaitReason::Read, location);
+        if missing.is_some()
+            && let Err(denied) = waiting.begin()
+        {
+            // They were asked for: they are computed, if not waited for.
+            self.submit(false, location)?;
+            return Err(denied);
         }
+        let results = self.submit(true, location)?;
         let waited = self.tensors.iter().zip(&results);
         wait_for_values(
             waited.map(|(tensor, data)| (tensor.device(), &*data.value)),
-            WaitReason::Read,
-            location,
+            &mut waiting,
         )?;
         Ok(results)
     }
@@ -122,10 +126,6 @@ impl Transaction {
             let wanted: Vec<_> = on_device.map(|tensor| tensor.node().clone()).collect();
             if wanted.iter().any(|node| node.value().is_none()) {
                 recorder::submit(device, &wanted, Choice::WorthStoring, assisted, location);
-                // Before the next device, whose work may need this.
-                if assisted {
-                    device.dispatcher().assist();
-                }
             }
         }
         let results = self
