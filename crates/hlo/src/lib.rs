@@ -1,0 +1,15 @@
+//! StableHLO programs.
+//!
+//! ```text
+//! text     ─ parse  ─┐
+//!                    ├─► Module ─ lower(argument shapes) ─► Program
+//! bytecode ─ decode ─┘     └─ print ─► canonical text
+//! ```
+//!
+//! A [`Module`](module::Module) is the program as it was written. A [`Program`](program::Program) is
+//! straight-line [`Graph`](inflight_ir::graph::Graph)s with control flow between them, for one set of
+//! argument shapes: what a runtime executes. No threads, no device.
+#![forbid(unsafe_code)]
+
+pub mod module;
+pub mod program;
