@@ -1,6 +1,7 @@
 //! A value that will be there: the core of every promise.
 
 use crate::sync::{Condvar, Mutex};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
@@ -41,6 +42,8 @@ impl<T> Completion<T> {
     }
 
     /// Gives the value and tells everybody. A second value is dropped: the first stays.
+    ///
+    /// If a waker or a callback panics, the others are still told and the panic goes on.
     pub fn complete(&self, value: T) {
         let waiting = {
             let mut state = self.state.lock();
@@ -55,8 +58,17 @@ impl<T> Completion<T> {
         };
         self.completed.notify_all();
         // Outside of the lock: a waker may run its task here and now.
-        waiting.wakers.into_iter().for_each(|(_, waker)| waker.wake());
-        waiting.callbacks.into_iter().for_each(|callback| callback());
+        let wakers =
+            waiting.wakers.into_iter().map(|(_, waker)| Box::new(|| waker.wake()) as Callback);
+        let mut panic = None;
+        for tell in wakers.chain(waiting.callbacks) {
+            if let Err(payload) = catch_unwind(AssertUnwindSafe(tell)) {
+                panic.get_or_insert(payload);
+            }
+        }
+        if let Some(payload) = panic {
+            resume_unwind(payload);
+        }
     }
 
     /// Whether the value is there. Never waits.

@@ -50,6 +50,23 @@ pub struct Capabilities {
     pub host_visible: bool,
 }
 
+/// Which of several streams that have work goes on first. It changes when work is done, never what comes of it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub enum Priority {
+    /// After all others: work that nobody waits for yet.
+    Low,
+    /// As most work is done.
+    #[default]
+    Normal,
+    /// Before all others: what somebody waits for.
+    High,
+}
+
+impl Priority {
+    /// All of them, the most urgent first.
+    pub const URGENT_FIRST: [Priority; 3] = [Priority::High, Priority::Normal, Priority::Low];
+}
+
 /// A device.
 pub trait Backend: Send + Sync + 'static {
     /// What it is.
@@ -58,8 +75,8 @@ pub trait Backend: Send + Sync + 'static {
     /// Machine code for a kernel. The kernel has been verified.
     fn compile(&self, kernel: &Kernel) -> Result<Compiled, Fault>;
 
-    /// A new stream, with nothing in it.
-    fn stream(&self) -> Arc<dyn Stream>;
+    /// A new stream, with nothing in it. A device without priorities takes all as the same.
+    fn stream(&self, priority: Priority) -> Arc<dyn Stream>;
 
     /// The memory the device's buffers come from: its limit, its use, and giving it back.
     fn pool(&self) -> &Arc<Pool>;

@@ -1,9 +1,9 @@
 //! Timelines and events, one thread at a time; races are in `shuttle.rs`.
 
-use inflight_backend::{Event, Timeline};
+use inflight_backend::{Completion, Event, Timeline, WakerSlot};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 #[test]
@@ -80,4 +80,25 @@ fn a_callback_that_panics_does_not_stop_the_others() {
     let panic = catch_unwind(AssertUnwindSafe(|| timeline.signal(1)));
     assert!(panic.is_err());
     assert_eq!(calls.load(Ordering::SeqCst), 3);
+}
+
+#[test]
+fn a_waker_that_panics_takes_nobody_with_it() {
+    struct Panics;
+    impl std::task::Wake for Panics {
+        fn wake(self: Arc<Panics>) {
+            panic!("a waker fails");
+        }
+    }
+    let completion = Completion::<u32>::new();
+    let mut slot = WakerSlot::default();
+    let waker = std::task::Waker::from(Arc::new(Panics));
+    assert!(completion.poll(&mut slot, &mut std::task::Context::from_waker(&waker)).is_pending());
+    let told = Arc::new(AtomicBool::new(false));
+    let tell = told.clone();
+    assert!(completion.watch(Box::new(move || tell.store(true, Ordering::Relaxed))));
+    let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| completion.complete(7)));
+    assert!(panic.is_err(), "the panic goes on");
+    assert!(told.load(Ordering::Relaxed), "those after it are told");
+    assert_eq!(completion.peek(|value| *value), Some(7));
 }

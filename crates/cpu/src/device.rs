@@ -4,7 +4,7 @@ use crate::emit::Isa;
 use crate::stream::CpuStream;
 use crate::workers::Workers;
 use crate::{launch, memory};
-use inflight_backend::{Backend, Capabilities, Compiled, Fault, FaultKind, Pool, Stream};
+use inflight_backend::{Backend, Capabilities, Compiled, Fault, FaultKind, Pool, Priority, Stream};
 use inflight_ir::kernel::Kernel;
 use std::sync::Arc;
 
@@ -160,8 +160,8 @@ impl Backend for CpuBackend {
         Ok(Arc::new(launch::compile(kernel, self.path)))
     }
 
-    fn stream(&self) -> Arc<dyn Stream> {
-        Arc::new(CpuStream::new(self.workers.clone(), self.pool.clone()))
+    fn stream(&self, priority: Priority) -> Arc<dyn Stream> {
+        Arc::new(CpuStream::new(self.workers.clone(), self.pool.clone(), priority))
     }
 
     fn pool(&self) -> &Arc<Pool> {

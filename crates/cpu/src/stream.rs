@@ -6,7 +6,8 @@ use crate::workers::{Workers, panic_message};
 use inflight_backend::observe::{self, Observed};
 use inflight_backend::sync::{Mutex, MutexGuard};
 use inflight_backend::{
-    Buffer, Command, Contract, Event, Fault, FaultKind, Label, Launch, Pool, ReadCallback, Stream,
+    Buffer, Command, Contract, Event, Fault, FaultKind, Label, Launch, Pool, Priority,
+    ReadCallback, Stream,
 };
 use smallvec::SmallVec;
 use std::collections::VecDeque;
@@ -25,6 +26,7 @@ pub struct CpuStream {
 struct Core {
     /// Tells streams apart in traces.
     number: u64,
+    priority: Priority,
     workers: Arc<Workers>,
     pool: Arc<Pool>,
     queue: Mutex<Queue>,
@@ -51,10 +53,10 @@ enum Phase {
 
 impl CpuStream {
     /// A stream with nothing in it.
-    pub fn new(workers: Arc<Workers>, pool: Arc<Pool>) -> CpuStream {
+    pub fn new(workers: Arc<Workers>, pool: Arc<Pool>, priority: Priority) -> CpuStream {
         let queue = Mutex::new(Queue { commands: VecDeque::new(), phase: Phase::Idle });
         let number = observe::stream_number();
-        CpuStream { core: Arc::new(Core { number, workers, pool, queue }) }
+        CpuStream { core: Arc::new(Core { number, priority, workers, pool, queue }) }
     }
 }
 
@@ -92,7 +94,7 @@ impl Core {
         queue.phase = Phase::Scheduled;
         drop(queue);
         let core = self.clone();
-        self.workers.spawn(Box::new(move || core.take_turn()));
+        self.workers.spawn(self.priority, Box::new(move || core.take_turn()));
     }
 
     /// What the workers run.
@@ -105,7 +107,10 @@ impl Core {
             }
             queue.phase = Phase::Running;
         }
-        self.run(|commands| commands >= TURN && self.workers.are_behind());
+        self.run(|commands| {
+            self.workers.are_urged(self.priority)
+                || commands >= TURN && self.workers.are_behind(self.priority)
+        });
     }
 
     /// Makes this thread the one that runs the stream, if nobody does and something can be done.

@@ -6,6 +6,7 @@
 //! streams that both have work run side by side, each on a thread of its own, and only threads that are
 //! left over help.
 
+use inflight_backend::Priority;
 use inflight_backend::sync::atomic::{AtomicUsize, Ordering};
 use inflight_backend::sync::thread::{self, JoinHandle, Thread, ThreadId};
 use inflight_backend::sync::{Condvar, MODEL_CHECKED, Mutex, MutexGuard, hint};
@@ -18,6 +19,8 @@ use std::time::{Duration, Instant};
 /// How long a thread looks out for work, or for the end of a loop, before it sleeps. Waking a thread up
 /// takes about as long.
 const LOOKOUT: Duration = Duration::from_micros(4);
+
+const PRIORITIES: usize = Priority::URGENT_FIRST.len();
 
 type Task = Box<dyn FnOnce() + Send>;
 
@@ -36,13 +39,14 @@ struct Shared {
     work: Condvar,
     /// Ascends with each task and each loop, for those who look out for work without the lock.
     arrivals: AtomicUsize,
-    /// The length of `state.tasks`, for those who want to know without the lock.
-    waiting: AtomicUsize,
+    /// The lengths of `state.tasks`, for those who want to know without the lock.
+    waiting: [AtomicUsize; PRIORITIES],
 }
 
 #[derive(Default)]
 struct State {
-    tasks: VecDeque<Task>,
+    /// By priority.
+    tasks: [VecDeque<Task>; PRIORITIES],
     /// Loops that may have chunks nobody has taken. A loop is in here exactly as long as a thread may
     /// begin to help with it.
     loops: Vec<Arc<Loop>>,
@@ -62,7 +66,7 @@ impl Workers {
             state: Mutex::new(State::default()),
             work: Condvar::new(),
             arrivals: AtomicUsize::new(0),
-            waiting: AtomicUsize::new(0),
+            waiting: Default::default(),
         });
         let mut workers = Workers { shared, threads: Vec::new(), ids: Vec::new() };
         for i in 0..width {
@@ -81,17 +85,25 @@ impl Workers {
         self.shared.width
     }
 
-    /// Has a thread run the task, after those that came before.
-    pub fn spawn(&self, task: Task) {
+    /// Has a thread run the task, after those that came before and those that are more urgent.
+    pub fn spawn(&self, priority: Priority, task: Task) {
         let mut state = self.shared.state.lock();
-        state.tasks.push_back(task);
-        self.shared.waiting.store(state.tasks.len(), Ordering::Relaxed);
+        let tasks = &mut state.tasks[priority as usize];
+        tasks.push_back(task);
+        self.shared.waiting[priority as usize].store(tasks.len(), Ordering::Relaxed);
         self.shared.announce(&state, 1);
     }
 
-    /// Whether tasks wait for a thread.
-    pub fn are_behind(&self) -> bool {
-        self.shared.waiting.load(Ordering::Relaxed) > 0
+    /// Whether tasks that are at least this urgent wait for a thread.
+    pub fn are_behind(&self, priority: Priority) -> bool {
+        let waiting = &self.shared.waiting[priority as usize..];
+        waiting.iter().any(|waiting| waiting.load(Ordering::Relaxed) > 0)
+    }
+
+    /// Whether tasks that are more urgent than this wait for a thread.
+    pub fn are_urged(&self, priority: Priority) -> bool {
+        let waiting = &self.shared.waiting[priority as usize + 1..];
+        waiting.iter().any(|waiting| waiting.load(Ordering::Relaxed) > 0)
     }
 
     /// Runs `body` for each chunk below `chunks`, on this thread and those that have nothing else to do,
@@ -152,8 +164,7 @@ impl Shared {
     fn work_until_the_end(&self) {
         let mut state = self.state.lock();
         loop {
-            if let Some(task) = state.tasks.pop_front() {
-                self.waiting.store(state.tasks.len(), Ordering::Relaxed);
+            if let Some(task) = self.next_task(&mut state) {
                 state = self.without_lock(state, || {
                     // Whoever hands in a task sees to its errors; a panic must not end the thread.
                     let _ = catch_unwind(AssertUnwindSafe(task));
@@ -184,6 +195,16 @@ impl Shared {
         }
     }
 
+    /// The task that has waited longest among the most urgent ones.
+    fn next_task(&self, state: &mut State) -> Option<Task> {
+        Priority::URGENT_FIRST.into_iter().find_map(|priority| {
+            let tasks = &mut state.tasks[priority as usize];
+            let task = tasks.pop_front()?;
+            self.waiting[priority as usize].store(tasks.len(), Ordering::Relaxed);
+            Some(task)
+        })
+    }
+
     /// Runs `work` with the lock given up. Before, passes on a wake-up: this thread may have been counted
     /// on, as one that watches, for more than the one thing it takes.
     fn without_lock<'a>(
@@ -191,7 +212,8 @@ impl Shared {
         state: MutexGuard<'a, State>,
         work: impl FnOnce(),
     ) -> MutexGuard<'a, State> {
-        let more = !state.tasks.is_empty() || state.loops.iter().any(|l| l.wants_help(self.width));
+        let more = state.tasks.iter().any(|tasks| !tasks.is_empty())
+            || state.loops.iter().any(|l| l.wants_help(self.width));
         if more && state.sleeping > 0 {
             self.work.notify_one();
         }

@@ -3,6 +3,7 @@
 mod common;
 
 use common::{Queue, buffer, device, square};
+use inflight_backend::Priority;
 use inflight_backend::{Backend, Buffer, Command, Event, FaultKind, Timeline};
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -324,7 +325,7 @@ fn more_endless_streams_than_threads_all_get_on() {
         });
         common::enqueue(stream, Command::Read { source, callback });
     }
-    let endless = device.stream();
+    let endless = device.stream(Priority::Normal);
     refill(&endless, &stop);
     endless.flush();
     Queue::new(&device).finish();

@@ -39,7 +39,7 @@ mod tensor;
 pub use error::{Error, OpCause, OpError, Result};
 pub use explain::{ExplainedKernel, ExplainedOp, ExplainedValue, Explanation, explain};
 pub use half::{bf16, f16};
-pub use inflight_backend::MemoryStats;
+pub use inflight_backend::{MemoryStats, Priority};
 pub use inflight_ir::graph::DotAxes;
 pub use inflight_ir::{DType, Element, Scalar, Shape};
 pub use num_complex::Complex;

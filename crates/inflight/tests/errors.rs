@@ -6,7 +6,7 @@ mod common;
 use common::device;
 use inflight::{DType, Device, Error, SyncGuard, Tensor, WaitReason};
 use inflight_backend::{
-    Backend, Capabilities, Command, Compiled, Event, Fault, FaultKind, Pool, Stream,
+    Backend, Capabilities, Command, Compiled, Event, Fault, FaultKind, Pool, Priority, Stream,
 };
 use inflight_ir::kernel::Kernel;
 use std::sync::Arc;
@@ -207,8 +207,8 @@ impl Backend for Panicking {
         self.inner.compile(kernel)
     }
 
-    fn stream(&self) -> Arc<dyn Stream> {
-        Arc::new(PanickingStream { inner: self.inner.stream(), left: self.left.clone() })
+    fn stream(&self, priority: Priority) -> Arc<dyn Stream> {
+        Arc::new(PanickingStream { inner: self.inner.stream(priority), left: self.left.clone() })
     }
 
     fn pool(&self) -> &Arc<Pool> {
@@ -304,8 +304,8 @@ impl Backend for PanickingCompiler {
         self.0.compile(kernel)
     }
 
-    fn stream(&self) -> Arc<dyn Stream> {
-        self.0.stream()
+    fn stream(&self, priority: Priority) -> Arc<dyn Stream> {
+        self.0.stream(priority)
     }
 
     fn pool(&self) -> &Arc<Pool> {

@@ -1,4 +1,5 @@
 use super::*;
+use inflight_backend::Priority;
 use std::collections::HashSet;
 use std::sync::atomic::AtomicBool;
 
@@ -66,10 +67,13 @@ fn tasks_run_also_when_one_panics_and_before_the_threads_end() {
     let workers = Workers::start(2).unwrap();
     for i in 0..50 {
         let ran = ran.clone();
-        workers.spawn(Box::new(move || {
-            ran.fetch_add(1, Ordering::Relaxed);
-            assert_ne!(i, 3, "one task fails");
-        }));
+        workers.spawn(
+            Priority::Normal,
+            Box::new(move || {
+                ran.fetch_add(1, Ordering::Relaxed);
+                assert_ne!(i, 3, "one task fails");
+            }),
+        );
     }
     drop(workers);
     assert_eq!(ran.load(Ordering::Relaxed), 50);
@@ -82,13 +86,16 @@ fn the_last_handle_may_be_dropped_by_a_worker() {
     let (last, dropped) = (workers.clone(), sender);
     let mine = Arc::new(AtomicBool::new(true));
     let others = mine.clone();
-    workers.spawn(Box::new(move || {
-        while others.load(Ordering::Acquire) {
-            hint::spin_loop();
-        }
-        drop(last);
-        dropped.send(()).unwrap();
-    }));
+    workers.spawn(
+        Priority::Normal,
+        Box::new(move || {
+            while others.load(Ordering::Acquire) {
+                hint::spin_loop();
+            }
+            drop(last);
+            dropped.send(()).unwrap();
+        }),
+    );
     drop(workers);
     mine.store(false, Ordering::Release);
     receiver.recv().unwrap();
@@ -98,9 +105,12 @@ fn the_last_handle_may_be_dropped_by_a_worker() {
 fn threads_are_named() {
     let workers = Workers::start(1).unwrap();
     let (sender, receiver) = std::sync::mpsc::channel();
-    workers.spawn(Box::new(move || {
-        sender.send(thread::current().name().map(String::from)).unwrap();
-    }));
+    workers.spawn(
+        Priority::Normal,
+        Box::new(move || {
+            sender.send(thread::current().name().map(String::from)).unwrap();
+        }),
+    );
     assert_eq!(receiver.recv().unwrap().as_deref(), Some("inflight-cpu-0"));
 }
 
@@ -118,6 +128,32 @@ fn subnormals_are_zero_inside_a_loop_and_nowhere_else() {
     assert_eq!(flushed.load(Ordering::Relaxed), 50);
     assert!(halve() > 0.0, "restored on the calling thread");
     let (sender, receiver) = std::sync::mpsc::channel();
-    workers.spawn(Box::new(move || sender.send(halve() > 0.0).unwrap()));
+    workers.spawn(Priority::Normal, Box::new(move || sender.send(halve() > 0.0).unwrap()));
     assert!(receiver.recv().unwrap(), "tasks see numbers as they are");
+}
+
+#[test]
+fn urgent_tasks_go_first() {
+    let workers = Workers::start(1).unwrap();
+    let (hold, held) = std::sync::mpsc::channel::<()>();
+    let (begun, has_begun) = std::sync::mpsc::channel();
+    workers.spawn(
+        Priority::Low,
+        Box::new(move || {
+            begun.send(()).unwrap();
+            held.recv().unwrap();
+        }),
+    );
+    has_begun.recv().unwrap();
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let order = [Priority::Low, Priority::High, Priority::Normal, Priority::High, Priority::Low];
+    for (number, priority) in order.into_iter().enumerate() {
+        assert_eq!(workers.are_urged(priority), order[..number].iter().any(|&p| p > priority));
+        assert_eq!(workers.are_behind(priority), order[..number].iter().any(|&p| p >= priority));
+        let sender = sender.clone();
+        workers.spawn(priority, Box::new(move || sender.send(number).unwrap()));
+    }
+    hold.send(()).unwrap();
+    let ran: Vec<usize> = (0..order.len()).map(|_| receiver.recv().unwrap()).collect();
+    assert_eq!(ran, [1, 3, 2, 0, 4]);
 }

@@ -2,8 +2,8 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use inflight_backend::{
-    Backend, Buffer, Command, Contract, ContractOperand, Event, Fault, Label, Memory, Stream,
-    Timeline,
+    Backend, Buffer, Command, Contract, ContractOperand, Event, Fault, Label, Memory, Priority,
+    Stream, Timeline,
 };
 use inflight_cpu::{CpuBackend, Options};
 use inflight_ir::plan::Work;
@@ -25,7 +25,7 @@ pub struct Queue {
 
 impl Queue {
     pub fn new(backend: &CpuBackend) -> Queue {
-        Queue { stream: backend.stream(), timeline: Timeline::new(), last: 0 }
+        Queue { stream: backend.stream(Priority::Normal), timeline: Timeline::new(), last: 0 }
     }
 
     /// Puts a signal at the end of the queue.

@@ -11,7 +11,7 @@ use super::trace;
 use super::wait::{WaitReason, Waiting};
 use crate::{Error, Result};
 use inflight_backend::{
-    Backend, Capabilities, MemoryStats, Pool, Stream as BackendStream, Timeline,
+    Backend, Capabilities, MemoryStats, Pool, Priority, Stream as BackendStream, Timeline,
 };
 use inflight_cpu::CpuBackend;
 use parking_lot::Mutex;
@@ -88,7 +88,7 @@ impl Device {
         let cache = Arc::new(Cache::default());
         let counters = Arc::new(Counters::default());
         let dispatcher = Dispatcher::new(backend.clone(), cache, counters.clone());
-        let reads = Arc::new(Reads::new(backend.stream()));
+        let reads = Arc::new(Reads::new(backend.stream(Priority::High)));
         Device(Arc::new(Inner {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             name,
@@ -197,7 +197,7 @@ impl Device {
     pub(crate) fn thread_stream(&self, thread: ThreadId) -> Arc<DeviceStream> {
         let known = self.0.thread_streams.lock().get(&thread).cloned();
         known.unwrap_or_else(|| {
-            let stream = self.new_stream();
+            let stream = self.new_stream(Priority::Normal);
             self.0.thread_streams.lock().insert(thread, stream.clone());
             stream
         })
@@ -210,13 +210,18 @@ impl Device {
 
     /// A new stream: an ordered queue of work, beside those that threads have.
     pub fn stream(&self) -> Stream {
-        Stream::new(self.clone(), self.new_stream())
+        self.stream_with_priority(Priority::Normal)
+    }
+
+    /// A new stream whose work goes before, or after, that of other streams when both have some.
+    pub fn stream_with_priority(&self, priority: Priority) -> Stream {
+        Stream::new(self.clone(), self.new_stream(priority))
     }
 
     /// A new stream on the device.
-    pub(crate) fn new_stream(&self) -> Arc<DeviceStream> {
+    pub(crate) fn new_stream(&self, priority: Priority) -> Arc<DeviceStream> {
         let stream = Arc::new(DeviceStream {
-            stream: self.0.backend.stream(),
+            stream: self.0.backend.stream(priority),
             timeline: Timeline::new(),
             last: AtomicU64::new(0),
             in_flight: Mutex::new(VecDeque::new()),

@@ -246,10 +246,7 @@ fn wait_for_inputs(segment: &Segment) {
     let own = segment.stream.timeline.event(0);
     let mut waited: Vec<Event> = Vec::new();
     for input in &segment.inputs {
-        // On another device, its dispatcher may not have come to it yet.
-        input.dispatched.wait();
-        let written = input.written.get().expect("a dispatched value has its event");
-        let event = &written.event;
+        let event = &written_or_bridge(input);
         if event.is_reached() || event.same_timeline(&own) {
             continue;
         }
@@ -262,6 +259,21 @@ fn wait_for_inputs(segment: &Segment) {
     for event in waited {
         segment.stream.enqueue(Command::Wait(event));
     }
+}
+
+/// The point at which a value is in memory. If it is another device's, and the dispatcher there has not come
+/// to it yet, a point that is reached then.
+fn written_or_bridge(value: &Arc<Value>) -> Event {
+    if let Some(written) = value.written.get() {
+        return written.event.clone();
+    }
+    let bridge = Timeline::new().event(1);
+    let (reached, written) = (bridge.clone(), value.clone());
+    value.dispatched.on_reached(Box::new(move || {
+        let written = written.written.get().expect("a dispatched value has its event");
+        written.event.on_reached(Box::new(move || reached.signal()));
+    }));
+    bridge
 }
 
 fn operand(

@@ -11,6 +11,7 @@ use super::stats::Counters;
 use super::trace::{self, Span};
 use super::wait;
 use crate::tensor::Node;
+use inflight_backend::Priority;
 use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::panic::Location;
@@ -227,7 +228,7 @@ pub(super) fn submit_recorded(
         (recorder.stream(device), std::mem::take(&mut recorder.nodes))
     }) else {
         // The thread is ending, and with it what it recorded: only what is wanted is left to do.
-        let stream = device.new_stream();
+        let stream = device.new_stream(Priority::default());
         segment::submit(device, &stream, wanted, &[], choice, false);
         return stream;
     };

@@ -3,7 +3,9 @@
 #![allow(dead_code, reason = "each test uses a part of this")]
 
 use inflight::{CpuOptions, CpuPath, Device};
-use inflight_backend::{Backend, Capabilities, Command, Compiled, Event, Fault, Pool, Stream};
+use inflight_backend::{
+    Backend, Capabilities, Command, Compiled, Event, Fault, Pool, Priority, Stream,
+};
 use inflight_cpu::CpuBackend;
 use inflight_ir::kernel::Kernel;
 use std::collections::VecDeque;
@@ -103,10 +105,13 @@ impl Backend for GatedBackend {
         self.inner.compile(kernel)
     }
 
-    fn stream(&self) -> Arc<dyn Stream> {
+    fn stream(&self, priority: Priority) -> Arc<dyn Stream> {
         let held = Mutex::new(VecDeque::new());
-        let stream =
-            Arc::new(GatedStream { inner: self.inner.stream(), held, gate: self.gate.clone() });
+        let stream = Arc::new(GatedStream {
+            inner: self.inner.stream(priority),
+            held,
+            gate: self.gate.clone(),
+        });
         self.gate.0.lock().unwrap().streams.push(stream.clone());
         stream
     }

@@ -4,7 +4,7 @@
 
 use inflight::{CpuOptions, Device};
 use inflight_backend::{
-    Backend, Capabilities, Command, Compiled, Event, Fault, Pool, Stream, Timeline,
+    Backend, Capabilities, Command, Compiled, Event, Fault, Pool, Priority, Stream, Timeline,
 };
 use inflight_cpu::CpuBackend;
 use inflight_ir::kernel::Kernel;
@@ -93,9 +93,9 @@ impl Backend for Watched {
         self.inner.compile(kernel)
     }
 
-    fn stream(&self) -> Arc<dyn Stream> {
+    fn stream(&self, priority: Priority) -> Arc<dyn Stream> {
         let number = self.control.streams.fetch_add(1, Ordering::Relaxed);
-        let (inner, control) = (self.inner.stream(), self.control.clone());
+        let (inner, control) = (self.inner.stream(priority), self.control.clone());
         Arc::new(WatchedStream { number, inner, control })
     }
 
