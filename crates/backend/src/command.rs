@@ -2,6 +2,7 @@
 
 use crate::{Buffer, Compiled, Event, Fault, Label};
 use inflight_ir::kernel::{Kernel, LaunchShape};
+use inflight_ir::plan::Routine;
 use inflight_ir::{DType, Scalar};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -15,6 +16,8 @@ pub enum Command {
     Launch(Launch),
     /// Runs a contraction.
     Contract(Contract),
+    /// Runs a routine.
+    Routine(RoutineCall),
     /// Shows a buffer's bytes to the host, then goes on.
     Read {
         /// What is read.
@@ -66,6 +69,18 @@ pub struct Contract {
     /// What is done with each part of the result while it is in cache. The buffer of `c` then gets no
     /// memory: nobody else reads it.
     pub epilogue: Option<Box<Epilogue>>,
+    /// What it computes, for messages and traces.
+    pub label: Label,
+}
+
+/// A routine with everything it needs.
+pub struct RoutineCall {
+    /// What runs.
+    pub routine: Routine,
+    /// What it reads, each row-major and contiguous.
+    pub operands: SmallVec<[Arc<Buffer>; 4]>,
+    /// What it writes, all of it. It gets its memory, if it has none yet, when the command runs.
+    pub result: Arc<Buffer>,
     /// What it computes, for messages and traces.
     pub label: Label,
 }

@@ -19,7 +19,9 @@ mod timeline;
 mod work_queue;
 
 pub use buffer::{Buffer, Memory};
-pub use command::{Command, Contract, ContractOperand, Epilogue, Launch, ReadCallback};
+pub use command::{
+    Command, Contract, ContractOperand, Epilogue, Launch, ReadCallback, RoutineCall,
+};
 pub use completion::{Completion, WakerSlot};
 pub use fault::{Fault, FaultKind, Label, LabelOp};
 pub use pool::{MemoryStats, Pool};

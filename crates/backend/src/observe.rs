@@ -82,6 +82,7 @@ impl Observed {
         let what = match command {
             Command::Launch(launch) => What::Compute(launch.label.clone()),
             Command::Contract(contract) => What::Compute(contract.label.clone()),
+            Command::Routine(routine) => What::Compute(routine.label.clone()),
             Command::Read { source, .. } => What::Read { bytes: source.bytes() },
             _ => return None,
         };

@@ -7,7 +7,7 @@ use inflight_backend::observe::{self, Observed};
 use inflight_backend::sync::{Mutex, MutexGuard};
 use inflight_backend::{
     Buffer, Command, Contract, Event, Fault, FaultKind, Label, Launch, Pool, Priority,
-    ReadCallback, Stream,
+    ReadCallback, RoutineCall, Stream,
 };
 use smallvec::SmallVec;
 use std::collections::VecDeque;
@@ -170,6 +170,7 @@ impl Core {
         match command {
             Command::Launch(launch) => self.launch(&launch),
             Command::Contract(contract) => self.contract(&contract),
+            Command::Routine(call) => self.routine(&call),
             Command::Read { source, callback } => read(&source, callback),
             Command::Signal(event) => event.signal(),
             // Handled by `run`, which can stop.
@@ -244,6 +245,16 @@ impl Core {
                 None => command.c.buffer.fail(fault),
                 Some(epilogue) => results(&epilogue.launch).for_each(|b| b.fail(fault.clone())),
             }
+        }
+    }
+
+    fn routine(&self, call: &RoutineCall) {
+        let result = caught(&call.label, || {
+            let message = format!("{} has no routine", call.routine.name());
+            Err(labelled(FaultKind::Unsupported(message), &call.label))
+        });
+        if let Err(fault) = result {
+            call.result.fail(fault);
         }
     }
 

@@ -4,10 +4,12 @@
 //! `INFLIGHT_PLAN_CASES` sets the number of graphs, `INFLIGHT_SEED` the first seed.
 
 use inflight_ir::elementwise::CombineOp;
-use inflight_ir::graph::{Graph, Node, Op};
-use inflight_ir::interpret::{Accumulator, Array};
+use inflight_ir::graph::{Combine, Graph, Node, Op};
+use inflight_ir::interpret::{Accumulator, Array, interpret};
 use inflight_ir::kernel;
-use inflight_ir::plan::{ContractStep, MatrixOperand, Plan, ScalarSource, Step, plan};
+use inflight_ir::plan::{
+    ContractStep, Lines, MatrixOperand, Plan, Routine, ScalarSource, Step, plan,
+};
 use inflight_ir::{DType, Scalar, Shape};
 use inflight_testkit::random::{Case, random_case};
 use inflight_testkit::{Compared, Reference, print, shrink};
@@ -33,6 +35,12 @@ fn check_plan(graph: &Graph, plan: &Plan) -> Result<(), String> {
                 return Err(format!("contraction {at} reads a buffer before it is written"));
             }
             written[step.c.buffer as usize] = true;
+        }
+        if let Step::Routine(step) = step {
+            if step.operands.iter().any(|&buffer| !written[buffer as usize]) {
+                return Err(format!("routine {at} reads a buffer before it is written"));
+            }
+            written[step.result as usize] = true;
         }
         match step.launch() {
             None => {}
@@ -91,6 +99,11 @@ fn execute(case: &Case, plan: &Plan) -> Vec<Array> {
         // What follows a product part by part may as well follow it whole.
         if let Step::Contract(step) = step {
             contract(step, &mut buffers);
+        }
+        if let Step::Routine(step) = step {
+            let operands: Vec<Vec<u8>> =
+                step.operands.iter().map(|&buffer| buffers[buffer as usize].clone()).collect();
+            buffers[step.result as usize] = routine(&step.routine, operands);
         }
         match step.launch() {
             None => {}
@@ -208,6 +221,54 @@ fn fails(case: &Case) -> Option<String> {
     run(case, &Reference::new(case)).err()
 }
 
+/// What a routine writes, by the op that it is.
+fn routine(routine: &Routine, operands: Vec<Vec<u8>>) -> Vec<u8> {
+    let along = |lines: &Lines, extent: usize| Shape::from([lines.outer, extent, lines.inner]);
+    let (op, shapes): (Op, Vec<(Shape, DType)>) = match routine {
+        Routine::Sort { lines, keys, order, result } => (
+            Op::Sort { axis: 1, order: order.clone(), result: *result },
+            keys.iter().map(|&dtype| (along(lines, lines.extent), dtype)).collect(),
+        ),
+        Routine::Scatter { lines, updates, dtype, index, combine } => (
+            Op::Scatter { axis: 1, combine: Some(Combine::Function(combine.clone())) },
+            vec![
+                (along(lines, lines.extent), *dtype),
+                (along(lines, *updates), *index),
+                (along(lines, *updates), *dtype),
+            ],
+        ),
+        Routine::Cholesky { dtype, batch, n, lower } => {
+            (Op::Cholesky { lower: *lower }, vec![(Shape::from([*batch, *n, *n]), *dtype)])
+        }
+        &Routine::TriangularSolve {
+            dtype,
+            batch,
+            n,
+            systems,
+            left_side,
+            lower,
+            unit_diagonal,
+            transpose,
+        } => {
+            let b = if left_side { [batch, n, systems] } else { [batch, systems, n] };
+            (
+                Op::TriangularSolve { left_side, lower, unit_diagonal, transpose },
+                vec![(Shape::from([batch, n, n]), dtype), (Shape::from(b), dtype)],
+            )
+        }
+    };
+    let operands: Vec<Array> = shapes
+        .into_iter()
+        .zip(operands)
+        .map(|((shape, dtype), bytes)| Array { shape, dtype, bytes })
+        .collect();
+    let mut graph = Graph::default();
+    let inputs: Vec<_> = operands.iter().map(|x| graph.input(&x.shape, x.dtype)).collect();
+    let output = graph.push(op, &inputs).expect("the routine of an op that was inferred");
+    graph.outputs.push(output);
+    interpret(&graph, &operands).remove(0).bytes
+}
+
 /// The message of a case that failed, made small.
 fn report(case: &Case, problem: &str) -> String {
     let small = shrink::shrink(case, |case| fails(case).is_some());
@@ -217,6 +278,7 @@ fn report(case: &Case, problem: &str) -> String {
         let steps = plan.steps.iter().map(|step| match step {
             Step::Launch(step) => format!("{}{:?} {:?}", step.kernel, step.buffers, step.shape),
             Step::Contract(step) => format!("{step:?}"),
+            Step::Routine(step) => format!("{step:?}"),
         });
         steps.collect()
     });

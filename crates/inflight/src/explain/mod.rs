@@ -128,7 +128,7 @@ fn arithmetic(step: &Step) -> u64 {
             let batches: usize = step.batch.iter().product();
             2 * (batches * step.m * step.n * step.k) as u64
         }
-        Step::Launch(_) => 0,
+        Step::Launch(_) | Step::Routine(_) => 0,
     };
     product + step.launch().map_or(0, launch_arithmetic)
 }
@@ -151,6 +151,9 @@ fn launch_arithmetic(launch: &LaunchStep) -> u64 {
 
 fn text(step: &Step) -> String {
     let mut text = String::new();
+    if let Step::Routine(step) = step {
+        return format!("{:?}\n", step.routine);
+    }
     if let Step::Contract(step) = step {
         let batches: usize = step.batch.iter().product();
         text =

@@ -10,7 +10,7 @@ use super::trace::{self, Span};
 use super::value::{Value, Written};
 use inflight_backend::{
     Backend, Buffer, Command, Compiled, Contract, ContractOperand, Epilogue, Event, Fault,
-    FaultKind, Label, LabelOp, Launch, Stream, Timeline, WorkQueue,
+    FaultKind, Label, LabelOp, Launch, RoutineCall, Stream, Timeline, WorkQueue,
 };
 use inflight_ir::graph::{Graph, NodeId};
 use inflight_ir::plan::{BufferId, LaunchStep, MatrixOperand, ScalarSource, Step, Work};
@@ -219,6 +219,14 @@ impl Shared {
                         c: operand(&step.c, &mut bind),
                         epilogue: epilogue
                             .map(|(launch, product)| Box::new(Epilogue { launch, product })),
+                        label,
+                    }));
+                }
+                (Step::Routine(step), Ok(_)) => {
+                    stream.enqueue(Command::Routine(RoutineCall {
+                        routine: step.routine.clone(),
+                        operands: step.operands.iter().map(|&id| bind(id)).collect(),
+                        result: bind(step.result),
                         label,
                     }));
                 }

@@ -113,6 +113,7 @@ fn weigh(node: &Arc<Node>) -> Recomputing {
             Op::Unary(op) if op.is_transcendental() => 16 * node.elements(),
             Op::Binary(BinaryOp::Pow | BinaryOp::Atan2) => 32 * node.elements(),
             Op::Dot(_) | Op::Scatter { .. } | Op::Scan { .. } => return Recomputing::Dear,
+            op if op.is_routine() => return Recomputing::Dear,
             op if op.is_view() => 0,
             _ => node.elements(),
         };

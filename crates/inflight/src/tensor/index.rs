@@ -8,7 +8,7 @@ use super::axis::axis;
 use super::record::{mistake, record_at, record_source};
 use crate::{DType, Shape};
 use inflight_ir::elementwise::{CombineOp, CompareOp};
-use inflight_ir::graph::{Op, SliceAxis};
+use inflight_ir::graph::{Combine, Op, SliceAxis};
 use smallvec::SmallVec;
 use std::panic::Location;
 
@@ -160,7 +160,7 @@ impl Tensor {
                 return mistake(name, message, &[self, index, updates], shape, dtype, location);
             }
         };
-        let op = Op::Scatter { axis, combine };
+        let op = Op::Scatter { axis, combine: combine.map(Combine::With) };
         match self.part_indexed(axis, index) {
             None => record_at(op, &[self, index, updates], location),
             Some(part) => {

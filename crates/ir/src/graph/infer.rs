@@ -9,7 +9,9 @@ pub use accepts::{
 };
 pub use error::{DotRole, InferError};
 
-use super::{DotAxes, Op, PadAxis, SliceAxis};
+use super::{
+    Combine, DotAxes, Op, PadAxis, ScalarFunction, SliceAxis, SortOrder, SortResult, WindowAxis,
+};
 use crate::{Axes, DType, Shape};
 
 /// What inference knows of an operand.
@@ -101,6 +103,11 @@ pub fn infer(op: &Op, operands: &[Operand<'_>]) -> Result<(Shape, DType), InferE
             }
             (padded(shape, pads)?, dtype)
         }
+        Op::Windows(windows) => {
+            let [(shape, dtype)] = exactly(operands)?;
+            (windowed(shape, windows)?, dtype)
+        }
+        Op::Sort { axis, order, result } => sorted(*axis, order, *result, operands)?,
         Op::Concat { axis } => concatenated(*axis, operands)?,
         Op::Assign(slices) => {
             let [(shape, dtype), (update, other)] = exactly(operands)?;
@@ -120,8 +127,12 @@ pub fn infer(op: &Op, operands: &[Operand<'_>]) -> Result<(Shape, DType), InferE
             let [(shape, dtype), (index, index_dtype), (update, other)] = exactly(operands)?;
             check_index(*axis, shape, index, index_dtype)?;
             same_dtype(dtype, other)?;
-            if let Some(combine) = combine {
-                accept(combine_accepts(*combine), dtype)?;
+            match combine {
+                None => {}
+                Some(Combine::With(op)) => accept(combine_accepts(*op), dtype)?,
+                Some(Combine::Function(function)) => {
+                    check_function(function, &[dtype, dtype], dtype)?;
+                }
             }
             check_update(index, update)?;
             (shape.clone(), dtype)
@@ -157,6 +168,27 @@ pub fn infer(op: &Op, operands: &[Operand<'_>]) -> Result<(Shape, DType), InferE
             accept(DTypeSet::NUMBERS, dtype)?;
             (contracted(axes, a, b)?, dtype)
         }
+        Op::Cholesky { .. } => {
+            let [(shape, dtype)] = exactly(operands)?;
+            accept(DTypeSet::CONTINUOUS, dtype)?;
+            check_square(shape)?;
+            (shape.clone(), dtype)
+        }
+        Op::TriangularSolve { left_side, .. } => {
+            let [(a, dtype), (b, other)] = exactly(operands)?;
+            same_dtype(dtype, other)?;
+            accept(DTypeSet::CONTINUOUS, dtype)?;
+            check_square(a)?;
+            let rank = a.rank();
+            let fits = b.rank() == rank
+                && b[..rank - 2] == a[..rank - 2]
+                && b[if *left_side { rank - 2 } else { rank - 1 }] == a[rank - 1];
+            if !fits {
+                let (a, b) = (a.clone(), b.clone());
+                return Err(InferError::SolveShapes { a, b, left_side: *left_side });
+            }
+            (b.clone(), dtype)
+        }
     };
     check_size(&shape)?;
     Ok((shape, dtype))
@@ -177,7 +209,7 @@ pub fn plausible(op: &Op, operands: &[Operand<'_>]) -> (Shape, DType) {
         Op::Binary(op) => binary_dtype(*op, first_dtype),
         Op::Compare(_) => DType::Bool,
         Op::Select => operands.get(1).map_or(first_dtype, |&(_, dtype)| dtype),
-        Op::ArgReduce { .. } => DType::I64,
+        Op::ArgReduce { .. } | Op::Sort { result: SortResult::Positions, .. } => DType::I64,
         _ => first_dtype,
     };
     let shape = match op {
@@ -197,7 +229,12 @@ pub fn plausible(op: &Op, operands: &[Operand<'_>]) -> (Shape, DType) {
             let extents = operands.iter().filter_map(|(shape, _)| shape.get(*axis));
             first.with(*axis, extents.fold(0, |sum, &extent| sum.saturating_add(extent)))
         }
-        Op::Gather { .. } => second.unwrap_or(first).clone(),
+        Op::Gather { .. } | Op::TriangularSolve { .. } => second.unwrap_or(first).clone(),
+        Op::Windows(windows) => {
+            let axes = first.iter().zip(windows);
+            let positions = axes.map(|(&extent, window)| window.positions(extent));
+            positions.chain(windows.iter().map(|window| window.size)).collect()
+        }
         Op::Reduce { axes, .. } => first.reduced(axes, false),
         Op::ArgReduce { axis, .. } => first.reduced(&[*axis], false),
         Op::Dot(axes) => {
@@ -318,6 +355,74 @@ fn padded(shape: &Shape, pads: &[PadAxis]) -> Result<Shape, InferError> {
     })
     .collect::<Result<Axes, _>>()
     .map(Shape::from_iter)
+}
+
+fn windowed(shape: &Shape, windows: &[WindowAxis]) -> Result<Shape, InferError> {
+    check_entries(windows.len(), shape)?;
+    for (axis, &window) in windows.iter().enumerate() {
+        if window.size == 0 || window.stride == 0 || window.dilation == 0 {
+            return Err(InferError::WindowOutOfRange { axis, window });
+        }
+    }
+    let axes = shape.iter().zip(windows);
+    let positions = axes.map(|(&extent, window)| window.positions(extent));
+    Ok(positions.chain(windows.iter().map(|window| window.size)).collect())
+}
+
+fn sorted(
+    axis: usize,
+    order: &SortOrder,
+    result: SortResult,
+    operands: &[Operand<'_>],
+) -> Result<(Shape, DType), InferError> {
+    let &(first, dtype) = operands.first().ok_or(InferError::NoOperand)?;
+    check_axis(axis, first)?;
+    if let Some((other, _)) = operands.iter().find(|(shape, _)| *shape != first) {
+        return Err(InferError::KeyShapes { first: first.clone(), other: (*other).clone() });
+    }
+    match order {
+        SortOrder::Keys(keys) if keys.len() != operands.len() => {
+            return Err(InferError::KeyOrders { keys: operands.len(), found: keys.len() });
+        }
+        SortOrder::Keys(_) => {
+            operands.iter().try_for_each(|&(_, dtype)| accept(DTypeSet::ORDERED, dtype))?;
+        }
+        SortOrder::Comparator(function) => {
+            let parameters: Vec<DType> =
+                operands.iter().flat_map(|&(_, dtype)| [dtype, dtype]).collect();
+            check_function(function, &parameters, DType::Bool)?;
+        }
+    }
+    match result {
+        SortResult::Values if operands.len() != 1 => {
+            Err(InferError::SortedValues { keys: operands.len() })
+        }
+        SortResult::Values => Ok((first.clone(), dtype)),
+        SortResult::Positions => Ok((first.clone(), DType::I64)),
+    }
+}
+
+fn check_function(
+    function: &ScalarFunction,
+    parameters: &[DType],
+    result: DType,
+) -> Result<(), InferError> {
+    if function.parameters().eq(parameters.iter().copied()) && function.dtype() == result {
+        return Ok(());
+    }
+    Err(InferError::FunctionType {
+        expected: parameters.to_vec(),
+        result,
+        found: function.parameters().collect(),
+        found_result: function.dtype(),
+    })
+}
+
+fn check_square(shape: &Shape) -> Result<(), InferError> {
+    match shape.extents() {
+        [.., rows, columns] if rows == columns => Ok(()),
+        _ => Err(InferError::NotSquare { found: shape.clone() }),
+    }
 }
 
 fn concatenated(axis: usize, operands: &[Operand<'_>]) -> Result<(Shape, DType), InferError> {

@@ -3,14 +3,19 @@
 //! A [`Graph`] is the flat form of one recorded segment. Its nodes are in topological order and refer to
 //! each other by position, so equal programs give equal graphs, which is how a plan is found again.
 
+mod function;
 mod infer;
 mod op;
+mod order;
+
+pub use function::ScalarFunction;
 
 pub use infer::{
     DTypeSet, DotRole, InferError, binary_accepts, binary_dtype, combine_accepts, compare_accepts,
     infer, plausible, unary_accepts, unary_dtype,
 };
-pub use op::{DotAxes, Op, PadAxis, SliceAxis};
+pub use op::{Combine, DotAxes, Op, PadAxis, SliceAxis, Transpose, WindowAxis};
+pub use order::{FloatOrder, SortKey, SortOrder, SortResult};
 
 use crate::{DType, Scalar, Shape};
 use smallvec::SmallVec;
@@ -35,7 +40,7 @@ pub struct Node {
 ///
 /// The values of its [`Op::Scalar`] nodes are kept apart in `scalars`: two graphs that differ only in
 /// them have the same structure and share a plan.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Graph {
     /// The nodes, operands before their users.
     pub nodes: Vec<Node>,

@@ -1,5 +1,6 @@
 //! The primitive ops of a graph. Everything else a tensor offers is built from these.
 
+use super::{ScalarFunction, SortOrder, SortResult};
 use crate::elementwise::{ArgOp, BinaryOp, CombineOp, CompareOp, UnaryOp};
 use crate::{Axes, DType, Shape};
 use smallvec::SmallVec;
@@ -44,6 +45,10 @@ pub enum Op {
     Broadcast(Shape),
     /// `x`, one entry for each axis
     Slice(SmallVec<[SliceAxis; 4]>),
+    /// `x`, one entry for each axis: every window of `x`. The result's axes are the positions of the window
+    /// along each axis, then the places within it along each axis; element `[p…, w…]` is
+    /// `x[p·stride + w·dilation …]`.
+    Windows(SmallVec<[WindowAxis; 4]>),
     /// `x`, `fill` (rank 0): `x` surrounded and interleaved with `fill`, one entry for each axis
     Pad(SmallVec<[PadAxis; 4]>),
     /// one or more operands of one dtype, joined along an axis
@@ -67,7 +72,16 @@ pub enum Op {
         /// The axis that is written through the index.
         axis: usize,
         /// How an update meets what is there; `None` replaces it.
-        combine: Option<CombineOp>,
+        combine: Option<Combine>,
+    },
+    /// one or more keys of one shape: the elements along an axis in a stable order
+    Sort {
+        /// The axis that is sorted along.
+        axis: usize,
+        /// When one element comes before another.
+        order: SortOrder,
+        /// What is answered.
+        result: SortResult,
     },
 
     /// `x`; the result drops `axes` (sorted, distinct)
@@ -93,6 +107,80 @@ pub enum Op {
     },
     /// `a`, `b`, of one dtype; the result's axes are the batch axes, `a`'s free axes, `b`'s free axes
     Dot(DotAxes),
+    /// `x`, `[…, n, n]`, positive definite: the triangular factor of each matrix, zero in the other
+    /// triangle. Only the triangle of `x` that the factor fills is looked at. Where a matrix is not positive
+    /// definite, its factor has NaN.
+    Cholesky {
+        /// Whether the factor is lower triangular, and `x` is it times its adjoint; otherwise it is upper
+        /// triangular, and `x` is its adjoint times it.
+        lower: bool,
+    },
+    /// `a`, `[…, n, n]`, triangular; `b`, `[…, n, m]` or on the right side `[…, m, n]`, with the same leading
+    /// axes: the `x` with `a·x = b`, or on the right side `x·a = b`. Only one triangle of `a` is looked at.
+    TriangularSolve {
+        /// Whether `a` stands on the left of `x`.
+        left_side: bool,
+        /// Whether it is the lower triangle of `a` that is looked at.
+        lower: bool,
+        /// Whether the diagonal of `a` counts as ones, and is not looked at.
+        unit_diagonal: bool,
+        /// What is done to `a` first.
+        transpose: Transpose,
+    },
+}
+
+/// How an update meets what is there.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Combine {
+    /// By this op.
+    With(CombineOp),
+    /// By this function of what is there and the update.
+    Function(ScalarFunction),
+}
+
+impl From<CombineOp> for Combine {
+    fn from(op: CombineOp) -> Combine {
+        Combine::With(op)
+    }
+}
+
+/// What is done to a matrix before it is used.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Transpose {
+    /// Nothing.
+    #[default]
+    No,
+    /// Rows and columns change places.
+    Transpose,
+    /// Rows and columns change places, and complex elements are conjugated.
+    Adjoint,
+}
+
+/// How a window moves along one axis. All three are at least 1.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct WindowAxis {
+    /// How many elements it takes.
+    pub size: usize,
+    /// The distance between its positions.
+    pub stride: usize,
+    /// The distance between the elements it takes.
+    pub dilation: usize,
+}
+
+impl WindowAxis {
+    /// A window that moves by one element and takes neighbours.
+    pub fn new(size: usize) -> WindowAxis {
+        WindowAxis { size, stride: 1, dilation: 1 }
+    }
+
+    /// How many positions it has along an axis of this extent; none if it does not fit.
+    pub fn positions(&self, extent: usize) -> usize {
+        let span = self.size.saturating_sub(1).saturating_mul(self.dilation).saturating_add(1);
+        match extent.checked_sub(span) {
+            Some(rest) => rest / self.stride.max(1) + 1,
+            None => 0,
+        }
+    }
 }
 
 /// What a slice takes of one axis: `start`, `start + step`, …, `len` elements in all.
@@ -203,6 +291,11 @@ impl Op {
             Op::ArgReduce { op: ArgOp::Max, .. } => "argmax",
             Op::Scan { op, .. } => op.scan_name(),
             Op::Dot(_) => "dot",
+            Op::Windows(_) => "windows",
+            Op::Sort { result: SortResult::Values, .. } => "sort",
+            Op::Sort { result: SortResult::Positions, .. } => "argsort",
+            Op::Cholesky { .. } => "cholesky",
+            Op::TriangularSolve { .. } => "triangular_solve",
         }
     }
 
@@ -221,6 +314,21 @@ impl Op {
 
     /// Whether the op only says where elements are, and computes none.
     pub fn is_view(&self) -> bool {
-        matches!(self, Op::Reshape(_) | Op::Permute(_) | Op::Broadcast(_) | Op::Slice(_))
+        matches!(
+            self,
+            Op::Reshape(_) | Op::Permute(_) | Op::Broadcast(_) | Op::Slice(_) | Op::Windows(_)
+        )
+    }
+
+    /// Whether the op is no loop over index maps, but a routine of its own: its operands and its result are
+    /// in memory.
+    pub fn is_routine(&self) -> bool {
+        matches!(
+            self,
+            Op::Sort { .. }
+                | Op::Cholesky { .. }
+                | Op::TriangularSolve { .. }
+                | Op::Scatter { combine: Some(Combine::Function(_)), .. }
+        )
     }
 }

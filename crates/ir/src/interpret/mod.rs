@@ -8,13 +8,17 @@
 mod accumulate;
 mod array;
 mod complex;
+mod function;
 mod index;
+mod linear;
 mod movement;
 mod reduction;
 pub mod scalars;
+mod sort;
 
 pub use accumulate::Accumulator;
 pub use array::Array;
+pub use function::Evaluation;
 pub use scalars::{scalar_binary, scalar_combine, scalar_compare, scalar_unary};
 
 use crate::graph::{Graph, Node, Op};
@@ -81,17 +85,23 @@ fn evaluate(node: &Node, operands: &[&Array]) -> Array {
         (Op::Permute(axes), [x]) => movement::permute(x, shape, axes),
         (Op::Broadcast(_), [x]) => movement::broadcast(x, shape),
         (Op::Slice(slices), [x]) => movement::slice(x, shape, slices),
+        (Op::Windows(windows), [x]) => movement::windows(x, shape, windows),
+        (Op::Sort { axis, order, result }, keys) => sort::sort(keys, *axis, order, *result),
         (Op::Pad(pads), [x, fill]) => movement::pad(x, fill, shape, pads),
         (Op::Concat { axis }, operands) => movement::concat(operands, shape, *axis),
         (Op::Assign(slices), [x, update]) => movement::assign(x, update, slices),
         (Op::Gather { axis }, [x, index]) => movement::gather(x, index, *axis),
         (Op::Scatter { axis, combine }, [x, index, update]) => {
-            movement::scatter(x, index, update, *axis, *combine)
+            movement::scatter(x, index, update, *axis, combine.as_ref())
         }
         (Op::Reduce { op, axes }, [x]) => reduction::reduce(x, shape, *op, axes),
         (Op::ArgReduce { op, axis }, [x]) => reduction::arg_reduce(x, shape, *op, *axis),
         (Op::Scan { op, axis }, [x]) => reduction::scan(x, *op, *axis),
         (Op::Dot(axes), [a, b]) => reduction::dot(a, b, shape, axes),
+        (Op::Cholesky { lower }, [x]) => linear::cholesky(x, *lower),
+        (Op::TriangularSolve { left_side, lower, unit_diagonal, transpose }, [a, b]) => {
+            linear::triangular_solve(a, b, *left_side, *lower, *unit_diagonal, *transpose)
+        }
         (op, operands) => panic!("{} with {} operands", op.name(), operands.len()),
     }
 }

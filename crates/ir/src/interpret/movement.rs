@@ -1,10 +1,10 @@
 //! Ops that say where elements go, and compute none.
 
 use super::Array;
+use super::function::Evaluation;
 use super::index::{each_index, position, repeated_strides};
 use super::scalars::{integer, scalar_combine};
-use crate::elementwise::CombineOp;
-use crate::graph::{PadAxis, SliceAxis};
+use crate::graph::{Combine, PadAxis, SliceAxis, WindowAxis};
 use crate::{Axes, Shape};
 
 /// The array whose element at each index is the one of `x` at the position `from` gives.
@@ -48,6 +48,18 @@ fn unslice(index: &[usize], slices: &[SliceAxis]) -> Axes {
 pub fn slice(x: &Array, shape: &Shape, slices: &[SliceAxis]) -> Array {
     let strides = x.shape.strides();
     collect(x, shape, |index| position(&unslice(index, slices), &strides))
+}
+
+/// Every window of `x`.
+pub fn windows(x: &Array, shape: &Shape, windows: &[WindowAxis]) -> Array {
+    let strides = x.shape.strides();
+    collect(x, shape, |index| {
+        let (positions, places) = index.split_at(windows.len());
+        let axes = windows.iter().zip(positions.iter().zip(places));
+        let taken: Axes =
+            axes.map(|(window, (p, w))| p * window.stride + w * window.dilation).collect();
+        position(&taken, &strides)
+    })
 }
 
 /// `x` with the elements that the slices select replaced by those of `update`.
@@ -119,8 +131,12 @@ pub fn scatter(
     lookup: &Array,
     update: &Array,
     axis: usize,
-    combine: Option<CombineOp>,
+    combine: Option<&Combine>,
 ) -> Array {
+    let mut function = match combine {
+        Some(Combine::Function(function)) => Some(Evaluation::new(function)),
+        _ => None,
+    };
     let mut result = x.clone();
     let strides = x.shape.strides();
     let mut next = 0;
@@ -135,7 +151,11 @@ pub fn scatter(
         index[axis] = along as usize;
         let at = position(&index, &strides);
         let value = match combine {
-            Some(op) => scalar_combine(op, result.get(at), value),
+            Some(Combine::With(op)) => scalar_combine(*op, result.get(at), value),
+            Some(Combine::Function(_)) => {
+                let function = function.as_mut().expect("there is a function");
+                function.call(&[result.get(at), value])
+            }
             None => value,
         };
         result.set(at, value);

@@ -3,7 +3,7 @@
 use super::*;
 use crate::Axes;
 use crate::elementwise::{ArgOp, BinaryOp, CombineOp, CompareOp, UnaryOp};
-use crate::graph::{DotAxes, NodeId, PadAxis, SliceAxis};
+use crate::graph::{Combine, DotAxes, NodeId, PadAxis, ScalarFunction, SliceAxis, WindowAxis};
 use half::f16;
 use num_complex::Complex;
 use smallvec::smallvec;
@@ -204,9 +204,9 @@ fn scattered_indices_out_of_range_are_dropped() {
     assert_eq!(scatter(None, &[3, 0, -1, 4]), [20, 1, 2, 10]);
     assert_eq!(scatter(None, &[1, 1, 1]), [0, 30, 2, 3]);
     assert_eq!(scatter(None, &[]), [0, 1, 2, 3]);
-    assert_eq!(scatter(Some(CombineOp::Sum), &[1, 1, 2, 9]), [0, 31, 32, 3]);
-    assert_eq!(scatter(Some(CombineOp::Product), &[0, 3]), [0, 1, 2, 60]);
-    assert_eq!(scatter(Some(CombineOp::Min), &[2, 0]), [0, 1, 2, 3]);
+    assert_eq!(scatter(Some(CombineOp::Sum.into()), &[1, 1, 2, 9]), [0, 31, 32, 3]);
+    assert_eq!(scatter(Some(CombineOp::Product.into()), &[0, 3]), [0, 1, 2, 60]);
+    assert_eq!(scatter(Some(CombineOp::Min.into()), &[2, 0]), [0, 1, 2, 3]);
     let x = Array::full([2, 2], 0u8.to_scalar());
     let operands = [x, array(&[1i8, 0], [1, 2]), array(&[5u8, 6], [1, 2])];
     let result = apply(Op::Scatter { axis: 0, combine: None }, &operands);
@@ -214,9 +214,32 @@ fn scattered_indices_out_of_range_are_dropped() {
 }
 
 #[test]
+fn windows_repeat_what_they_share() {
+    let axis = |size, stride, dilation| WindowAxis { size, stride, dilation };
+    let windows = apply(Op::Windows(smallvec![axis(2, 2, 1)]), &[counted(5)]);
+    assert_eq!(windows, array(&[0, 1, 2, 3], [2, 2]));
+    let windows = apply(Op::Windows(smallvec![axis(2, 1, 1), axis(2, 1, 2)]), &[counted([2, 4])]);
+    assert_eq!(windows, array(&[0, 2, 4, 6, 1, 3, 5, 7], [1, 2, 2, 2]));
+}
+
+#[test]
+fn a_scatter_applies_its_function_in_order() {
+    let mut graph = Graph::default();
+    let (old, update) = (graph.input((), DType::I32), graph.input((), DType::I32));
+    let ten = graph.scalar(10i32);
+    let shifted = graph.push(Op::Binary(BinaryOp::Mul), &[old, ten]).unwrap();
+    let joined = graph.push(Op::Binary(BinaryOp::Add), &[shifted, update]).unwrap();
+    graph.outputs = vec![joined];
+    let combine = Some(Combine::Function(ScalarFunction::new(graph).unwrap()));
+    let operands = [counted(3), array(&[1, 2, 1, 5], 4), array(&[4, 5, 6, 7], 4)];
+    let result = apply(Op::Scatter { axis: 0, combine }, &operands);
+    assert_eq!(result, array(&[0, 146, 25], 3));
+}
+
+#[test]
 fn scattered_sums_are_applied_in_order() {
     let operands = [array(&[0.0f32], 1), array(&[0u8; 3], 3), array(&[1e8f32, 1.0, -1e8], 3)];
-    let sum = apply(Op::Scatter { axis: 0, combine: Some(CombineOp::Sum) }, &operands);
+    let sum = apply(Op::Scatter { axis: 0, combine: Some(CombineOp::Sum.into()) }, &operands);
     assert_eq!(sum, array(&[0.0f32], 1));
 }
 

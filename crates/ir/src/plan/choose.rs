@@ -43,7 +43,11 @@ pub fn choose(graph: &Graph) -> Choice {
         }
     }
     for node in &graph.nodes {
-        if needs_written_operands(&node.op) {
+        if node.op.is_routine() {
+            for &operand in &node.inputs {
+                choice.write(operand, Reason::RoutineOperand);
+            }
+        } else if needs_written_operands(&node.op) {
             for &operand in &node.inputs {
                 let base = base_of_view(graph, &choice.written, operand);
                 choice.write(base, Reason::ContractionOperand);
@@ -58,6 +62,7 @@ pub fn choose(graph: &Graph) -> Choice {
 fn own_reason(op: &Op) -> Reason {
     match op {
         Op::Dot(_) => Reason::Contraction,
+        op if op.is_routine() => Reason::Routine,
         Op::Scatter { .. } => Reason::Scatter,
         Op::Scan { .. } => Reason::Scan,
         _ => Reason::Parts,
@@ -89,7 +94,7 @@ pub fn always_written(node: &Node) -> bool {
         Op::Concat { .. } => node.inputs.len() > FUSED_CONCAT,
         Op::Pad(axes) => axes.iter().any(|axis| axis.interior > 0),
         Op::Assign(axes) => axes.iter().any(|axis| axis.step.abs() != 1),
-        _ => false,
+        op => op.is_routine(),
     }
 }
 
@@ -121,7 +126,7 @@ fn cut_long_chains(graph: &Graph, choice: &mut Choice) {
 
 /// Whether an op reads its operands from memory only, so that a live operand is best written for it.
 pub fn needs_written_operands(op: &Op) -> bool {
-    matches!(op, Op::Dot(_))
+    matches!(op, Op::Dot(_)) || op.is_routine()
 }
 
 /// What a transcendental function costs, in bytes that could be moved in the same time.

@@ -54,6 +54,7 @@ fn strided(graph: &Graph, written: &Written, operand: NodeId) -> Result<StridedO
         map = match &data.op {
             Op::Permute(axes) => index::permute(&map, axes),
             Op::Slice(axes) => index::slice(&map, axes),
+            Op::Windows(axes) => index::windows(&map, axes).ok_or(node)?,
             Op::Broadcast(_) => index::broadcast(&map, shape),
             Op::Reshape(to) => match index::reshape(&map, to, shape, extents) {
                 Ok(map) => map,

@@ -8,8 +8,9 @@ use super::contract::{RawContract, contract};
 use super::index::{self, Coordinate, Map};
 use super::layout;
 use super::lower::{DomainAxis, Lowering, Obstacle, RawKernel};
+use super::routine::routine_step;
 use super::{BufferId, Epilogue, Plan, PlanBuffer, Reason, Step};
-use crate::graph::{Graph, NodeId, Op};
+use crate::graph::{Combine, Graph, NodeId, Op};
 use crate::kernel::{Kind, Value};
 use crate::{DType, Shape};
 use smallvec::SmallVec;
@@ -26,6 +27,8 @@ pub enum RawCommand {
     Launch(RawKernel),
     /// A contraction.
     Contract(RawContract),
+    /// A routine: this value and what it reads.
+    Routine(NodeId, SmallVec<[NodeId; 3]>),
 }
 
 /// What is known of groups while they are formed.
@@ -169,8 +172,16 @@ fn form(
             commands.push(RawCommand::Launch(kernel.0));
             members = kernel.1;
         }
+        op if op.is_routine() => {
+            commands.push(RawCommand::Routine(node, data.inputs.clone()));
+        }
         Op::Scatter { axis, combine } => {
-            let (axis, combine) = (*axis, *combine);
+            let axis = *axis;
+            let combine = match combine {
+                Some(Combine::With(op)) => Some(*op),
+                Some(Combine::Function(_)) => unreachable!("a routine"),
+                None => None,
+            };
             commands.push(RawCommand::Launch(former.copy(data.inputs[0], |map| map.clone())?));
             let (indices, update) = (data.inputs[1], data.inputs[2]);
             if is_empty(update) {
@@ -380,6 +391,7 @@ pub fn assemble(graph: &Graph, choice: &Choice, groups: Vec<Group>) -> Plan {
             plan.steps.push(match command {
                 RawCommand::Launch(kernel) => Step::Launch(layout::lay_out(kernel, buffer)),
                 RawCommand::Contract(contract) => Step::Contract(contract.bind(graph, buffer)),
+                RawCommand::Routine(node, _) => Step::Routine(routine_step(graph, *node, buffer)),
             });
         }
     }
@@ -471,6 +483,7 @@ impl RawCommand {
         match self {
             RawCommand::Launch(kernel) => kernel.params.iter().map(|(node, _)| *node).collect(),
             RawCommand::Contract(contract) => contract.operands().to_vec(),
+            RawCommand::Routine(node, inputs) => inputs.iter().copied().chain([*node]).collect(),
         }
     }
 }

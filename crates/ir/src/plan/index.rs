@@ -1,7 +1,7 @@
 //! Index maps: where in a node a point of a kernel's domain looks.
 
 use crate::Shape;
-use crate::graph::SliceAxis;
+use crate::graph::{SliceAxis, WindowAxis};
 use crate::kernel::Value;
 use smallvec::SmallVec;
 
@@ -209,6 +209,19 @@ pub fn permute(map: &Map, axes: &[usize]) -> Map {
 /// The map of the operand of a slice.
 pub fn slice(map: &Map, axes: &[SliceAxis]) -> Map {
     map.iter().zip(axes).map(|(c, axis)| c.stepped(axis.start as isize, axis.step)).collect()
+}
+
+/// The map of the operand of windows: its first coordinates are positions, the others places within.
+pub fn windows(map: &Map, axes: &[WindowAxis]) -> Option<Map> {
+    let (positions, places) = map.split_at(axes.len());
+    let coordinates = axes.iter().zip(positions.iter().zip(places));
+    coordinates
+        .map(|(axis, (position, place))| {
+            let mut coordinate = position.stepped(0, axis.stride as isize);
+            coordinate.add(place, axis.dilation as isize)?;
+            Some(coordinate)
+        })
+        .collect()
 }
 
 /// The map of the operand of a reshape from `operand` to `shape`.

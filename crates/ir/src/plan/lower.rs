@@ -207,6 +207,9 @@ impl<'a> Lowering<'a> {
             Op::Input | Op::Dot(_) | Op::Scatter { .. } | Op::Scan { .. } => {
                 unreachable!("{} is always written", data.op.name())
             }
+            Op::Sort { .. } | Op::Cholesky { .. } | Op::TriangularSolve { .. } => {
+                unreachable!("{} is always written", data.op.name())
+            }
             Op::Scalar => Ok(self.graph_scalar(node)),
             Op::Iota { axis, dtype, .. } => self.iota(node, &map[*axis], *dtype),
             Op::Unary(op) => {
@@ -240,6 +243,11 @@ impl<'a> Lowering<'a> {
             Op::Broadcast(_) => self.operand(node, 0, map, mask),
             Op::Permute(axes) => self.value(data.inputs[0], &index::permute(map, axes), mask),
             Op::Slice(axes) => self.value(data.inputs[0], &index::slice(map, axes), mask),
+            Op::Windows(axes) => {
+                let inner =
+                    index::windows(map, axes).ok_or(Obstacle::Write(node, Reason::TwoIndices))?;
+                self.value(data.inputs[0], &inner, mask)
+            }
             Op::Reshape(shape) => {
                 let operand = data.inputs[0];
                 let from = &graph.node(operand).shape;

@@ -18,6 +18,7 @@ mod layout;
 mod lower;
 mod reason;
 mod rewrite;
+mod routine;
 
 use crate::graph::{Graph, NodeId};
 use crate::kernel::{Kernel, LaunchShape};
@@ -27,6 +28,7 @@ use std::sync::Arc;
 
 pub use choose::needs_written_operands;
 pub use reason::Reason;
+pub use routine::{Lines, Routine, RoutineStep};
 
 /// The position of a buffer in [`Plan::buffers`].
 pub type BufferId = u32;
@@ -62,6 +64,8 @@ pub enum Step {
     Launch(LaunchStep),
     /// Runs a contraction.
     Contract(ContractStep),
+    /// Runs a routine.
+    Routine(RoutineStep),
 }
 
 /// A kernel and what it is bound to.
@@ -158,14 +162,21 @@ impl Step {
         match self {
             Step::Launch(step) => Some(step),
             Step::Contract(step) => step.epilogue.as_ref().map(|epilogue| &epilogue.launch),
+            Step::Routine(_) => None,
         }
     }
 
     /// The buffers it is bound to, each as often as it is bound.
     pub fn operands(&self) -> SmallVec<[BufferId; 8]> {
         let mut operands = SmallVec::new();
-        if let Step::Contract(step) = self {
-            operands.extend([step.a.buffer, step.b.buffer, step.c.buffer]);
+        match self {
+            Step::Contract(step) => {
+                operands.extend([step.a.buffer, step.b.buffer, step.c.buffer]);
+            }
+            Step::Routine(step) => {
+                operands.extend(step.operands.iter().copied().chain([step.result]));
+            }
+            Step::Launch(_) => {}
         }
         operands.extend(self.launch().iter().flat_map(|launch| launch.buffers.iter().copied()));
         operands
@@ -179,6 +190,7 @@ impl Step {
                 params.filter(|(param, _)| param.writes).map(|(_, &buffer)| buffer).collect()
             }
             (Step::Contract(step), None) => SmallVec::from_slice(&[step.c.buffer]),
+            (Step::Routine(step), None) => SmallVec::from_slice(&[step.result]),
             (Step::Launch(_), None) => unreachable!("a launch has a kernel"),
         }
     }
@@ -188,6 +200,7 @@ impl Step {
         match self {
             Step::Launch(step) => &step.work,
             Step::Contract(step) => &step.work,
+            Step::Routine(step) => &step.work,
         }
     }
 }
@@ -202,6 +215,7 @@ pub fn plan(graph: &Graph) -> Plan {
         let work = match step {
             Step::Launch(step) => &mut step.work,
             Step::Contract(step) => &mut step.work,
+            Step::Routine(step) => &mut step.work,
         };
         rewritten.restore(&mut work.nodes);
     }

@@ -11,6 +11,10 @@ pub enum Reason {
     Contraction,
     /// A matrix product reads it from memory.
     ContractionOperand,
+    /// It is computed by a routine, such as a sort.
+    Routine,
+    /// A routine, such as a sort, reads it from memory.
+    RoutineOperand,
     /// It is scattered into, in place.
     Scatter,
     /// Each of its elements needs the one before.
@@ -41,6 +45,8 @@ impl fmt::Display for Reason {
             Reason::Requested => "asked for",
             Reason::Contraction => "matrix product",
             Reason::ContractionOperand => "operand of a matrix product",
+            Reason::Routine => "computed by a routine",
+            Reason::RoutineOperand => "operand of a routine",
             Reason::Scatter => "scattered into",
             Reason::Scan => "scan",
             Reason::Parts => "written in parts",

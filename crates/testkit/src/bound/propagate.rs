@@ -5,7 +5,7 @@ use super::fold::Fold;
 use super::format::{EITHER_ZERO, Format, UNDECIDED, distance};
 use super::{Estimate, apply, complex};
 use inflight_ir::elementwise::{ArgOp, CombineOp};
-use inflight_ir::graph::{DotAxes, Op};
+use inflight_ir::graph::{Combine, DotAxes, Op};
 use inflight_ir::interpret::Array;
 use inflight_ir::{Axes, DType, DTypeClass, Element, Scalar, Shape};
 use num_complex::Complex;
@@ -75,19 +75,22 @@ pub fn error(op: &Op, operands: &[&Estimate], value: &Array) -> Vec<f64> {
             apply(op, &errors.iter().collect::<Vec<_>>()).to_vec()
         }
         (Op::Pad(_), [x, fill]) => apply(op, &[&errors_of(x), &errors_of(fill)]).to_vec(),
-        (Op::Reshape(_) | Op::Permute(_) | Op::Broadcast(_) | Op::Slice(_), [x]) => {
-            match x.error.iter().all(|&error| error == 0.0) {
-                true => vec![0.0; value.elements()],
-                false => apply(op, &[&errors_of(x)]).to_vec(),
-            }
-        }
+        (op, [x]) if op.is_view() => match x.error.iter().all(|&error| error == 0.0) {
+            true => vec![0.0; value.elements()],
+            false => apply(op, &[&errors_of(x)]).to_vec(),
+        },
         (Op::Gather { .. }, [x, index]) => {
             let found: Vec<f64> = apply(op, &[&errors_of(x), &index.value]).to_vec();
             found.iter().zip(&index.error).map(|(&found, &index)| found.max(index)).collect()
         }
-        (Op::Scatter { axis, combine }, [x, index, update]) => {
-            scatter(x, index, update, *axis, *combine, value)
-        }
+        (Op::Scatter { axis, combine }, [x, index, update]) => match combine {
+            None => scatter(x, index, update, *axis, None, value),
+            Some(Combine::With(op)) => scatter(x, index, update, *axis, Some(*op), value),
+            Some(Combine::Function(_)) => {
+                let exact = operands.iter().all(|x| x.error.iter().all(|&error| error == 0.0));
+                vec![if exact { 0.0 } else { UNDECIDED }; value.elements()]
+            }
+        },
         (Op::Reduce { op, axes }, [x]) => {
             let folds = fold(x, *op, axes, |_, _| {});
             folds.iter().enumerate().map(|(i, fold)| fold.result(modulus(value.get(i)))).collect()

@@ -4,8 +4,8 @@ use super::builder::Builder;
 use super::shapes;
 use inflight_ir::elementwise::{ArgOp, BinaryOp, CombineOp, CompareOp, UnaryOp};
 use inflight_ir::graph::{
-    self, DTypeSet, DotAxes, NodeId, Op, PadAxis, SliceAxis, binary_accepts, combine_accepts,
-    compare_accepts, unary_accepts,
+    self, Combine, DTypeSet, DotAxes, NodeId, Op, PadAxis, SliceAxis, binary_accepts,
+    combine_accepts, compare_accepts, unary_accepts,
 };
 use inflight_ir::{Axes, DType, Shape};
 use smallvec::SmallVec;
@@ -253,7 +253,7 @@ fn scatter(builder: &mut Builder) -> Option<NodeId> {
     }
     let index = builder.index(&updates, shape[axis]);
     let update = builder.exactly(&updates, dtype);
-    builder.push(Op::Scatter { axis, combine }, &[x, index, update])
+    builder.push(Op::Scatter { axis, combine: combine.map(Combine::With) }, &[x, index, update])
 }
 
 fn reduce(builder: &mut Builder) -> Option<NodeId> {

@@ -1,7 +1,7 @@
 //! What can be wrong with an op's operands.
 
 use super::accepts::DTypeSet;
-use crate::graph::{PadAxis, SliceAxis};
+use crate::graph::{PadAxis, SliceAxis, WindowAxis};
 use crate::{Axes, DType, Shape};
 
 /// Why an op cannot be applied to its operands. The message leaves out the op's name, which the
@@ -144,6 +144,51 @@ pub enum InferError {
          shapes {a} and {b}; transpose or reshape one operand", a[*a_axis], b[*b_axis]
     )]
     DotExtents { role: DotRole, a_axis: usize, b_axis: usize, a: Shape, b: Shape },
+    /// A window without elements, or one that does not move.
+    #[error(
+        "expected a window whose size, stride and dilation are at least 1 on axis {axis}, found size {}, \
+         stride {}, dilation {}; use 1 for what does not matter", window.size, window.stride, window.dilation
+    )]
+    WindowOutOfRange { axis: usize, window: WindowAxis },
+    /// Keys of a sort that are not of one shape.
+    #[error(
+        "expected keys of one shape, found {first} and {other}; broadcast or reshape one of them"
+    )]
+    KeyShapes { first: Shape, other: Shape },
+    /// Not one entry of the order for each key.
+    #[error("expected an order for each of {keys} keys, found {found}; give one per key")]
+    KeyOrders { keys: usize, found: usize },
+    /// Sorted values asked of several keys.
+    #[error(
+        "expected one key to answer its sorted values, found {keys}; ask for positions, and gather each key"
+    )]
+    SortedValues { keys: usize },
+    /// A function whose parameters or result are not what the op gives it.
+    #[error(
+        "expected a function of {expected:?} to {result}, found one of {found:?} to {found_result}; change \
+         the function or cast the operands"
+    )]
+    FunctionType { expected: Vec<DType>, result: DType, found: Vec<DType>, found_result: DType },
+    /// A value of a scalar function that has axes.
+    #[error(
+        "expected rank-0 values in a function of scalars, found shape {shape}; reshape it to []"
+    )]
+    FunctionNotScalar { shape: Shape },
+    /// An op in a scalar function that is not elementwise.
+    #[error("expected elementwise ops in a function of scalars, found {op}; express it with those")]
+    FunctionNotElementwise { op: &'static str },
+    /// A scalar function without a result, or with several.
+    #[error("expected one result of a function of scalars, found {found}; choose one")]
+    FunctionResults { found: usize },
+    /// An operand whose last two axes are not those of a square matrix.
+    #[error("expected square matrices, found shape {found}; the last two extents must be equal")]
+    NotSquare { found: Shape },
+    /// A right-hand side that does not fit its triangular matrices.
+    #[error(
+        "expected a right-hand side of the leading axes of {a} and with {} {}, found {b}; transpose or \
+         broadcast it", a[a.rank() - 1], if *left_side { "rows" } else { "columns" }
+    )]
+    SolveShapes { a: Shape, b: Shape, left_side: bool },
 }
 
 /// What paired axes of a contraction do.

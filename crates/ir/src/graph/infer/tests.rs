@@ -1,6 +1,6 @@
 use super::*;
 use crate::elementwise::{ArgOp, BinaryOp, CombineOp, CompareOp, UnaryOp};
-use crate::graph::Graph;
+use crate::graph::{Graph, Transpose};
 use smallvec::smallvec;
 
 fn infer_of(op: &Op, operands: &[(&[usize], DType)]) -> Result<(Shape, DType), InferError> {
@@ -269,7 +269,7 @@ fn gather_and_scatter_agree_off_the_axis() {
         Err(InferError::UpdateShape { .. })
     ));
     assert!(matches!(
-        infer_of(&scatter(Some(CombineOp::Xor)), &[x, index(&[2, 7]), update]),
+        infer_of(&scatter(Some(CombineOp::Xor.into())), &[x, index(&[2, 7]), update]),
         Err(InferError::DTypeNotAccepted { .. })
     ));
 }
@@ -352,16 +352,31 @@ fn nothing_panics() {
     ops.push(Op::Iota { axis: 9, shape: huge, dtype: DType::F32 });
     for axis in [0, 1, usize::MAX] {
         ops.extend([Op::Concat { axis }, Op::Gather { axis }, Op::Permute(smallvec![axis, 0])]);
-        ops.push(Op::Scatter { axis, combine: Some(CombineOp::Max) });
+        ops.push(Op::Scatter { axis, combine: Some(CombineOp::Max.into()) });
         ops.push(Op::Reduce { op: CombineOp::Sum, axes: smallvec![axis] });
         ops.push(Op::ArgReduce { op: ArgOp::Min, axis });
         ops.push(Op::Scan { op: CombineOp::And, axis });
+        for result in [SortResult::Values, SortResult::Positions] {
+            ops.push(Op::Sort { axis, order: SortOrder::ascending(1), result });
+        }
         ops.push(dot(&[axis], &[0], &[1], &[axis]));
     }
     for count in 0..3 {
         ops.push(Op::Slice(smallvec![entry; count]));
         ops.push(Op::Assign(smallvec![entry; count]));
         ops.push(Op::Pad(smallvec![pad; count]));
+        let window = WindowAxis { size: usize::MAX, stride: 0, dilation: usize::MAX };
+        ops.push(Op::Windows(smallvec![window; count]));
+        ops.push(Op::Windows(smallvec![WindowAxis { stride: 1, ..window }; count]));
+    }
+    ops.push(Op::Cholesky { lower: true });
+    for left_side in [true, false] {
+        ops.push(Op::TriangularSolve {
+            left_side,
+            lower: true,
+            unit_diagonal: false,
+            transpose: Transpose::No,
+        });
     }
     let mut failures = 0;
     for op in &ops {
@@ -379,6 +394,60 @@ fn nothing_panics() {
         }
     }
     assert!(failures > 1000, "{failures}");
+}
+
+#[test]
+fn windows_have_positions_and_places() {
+    let windows = |axes: &[(usize, usize, usize)]| {
+        Op::Windows(
+            axes.iter()
+                .map(|&(size, stride, dilation)| WindowAxis { size, stride, dilation })
+                .collect(),
+        )
+    };
+    let shape = shape_of(&windows(&[(2, 2, 1), (3, 1, 2)]), &[&[6, 7]]);
+    assert_eq!(shape, Ok(Shape::from([3, 3, 2, 3])));
+    assert_eq!(shape_of(&windows(&[(8, 1, 1)]), &[&[7]]), Ok(Shape::from([0, 8])));
+    let still = shape_of(&windows(&[(2, 0, 1)]), &[&[7]]).unwrap_err();
+    assert!(still.to_string().contains("at least 1 on axis 0, found size 2, stride 0"), "{still}");
+}
+
+#[test]
+fn functions_of_scalars_fit_their_ops() {
+    let mut graph = Graph::default();
+    let (a, b) = (graph.input((), DType::F32), graph.input((), DType::F32));
+    let less = graph.push(Op::Compare(CompareOp::Lt), &[a, b]).unwrap();
+    graph.outputs = vec![less];
+    let function = ScalarFunction::new(graph.clone()).unwrap();
+    assert_eq!(function, ScalarFunction::new(graph).unwrap());
+    let order = SortOrder::Comparator(function.clone());
+    let sort = Op::Sort { axis: 0, order, result: SortResult::Positions };
+    let key = (&[3][..], DType::F32);
+    assert_eq!(infer_of(&sort, &[key]), Ok((Shape::from([3]), DType::I64)));
+    assert!(matches!(infer_of(&sort, &[(&[3], DType::I32)]), Err(InferError::FunctionType { .. })));
+    // A scatter's function answers what it takes.
+    let scatter = Op::Scatter { axis: 0, combine: Some(Combine::Function(function)) };
+    let error = infer_of(&scatter, &[key, (&[2], DType::I64), (&[2], DType::F32)]).unwrap_err();
+    assert!(error.to_string().contains("a function of [f32, f32] to f32"), "{error}");
+    let mut graph = Graph::default();
+    let x = graph.input([2], DType::F32);
+    graph.outputs = vec![x];
+    assert!(ScalarFunction::new(graph).is_err());
+}
+
+#[test]
+fn triangular_systems_fit() {
+    let solve = |left_side| Op::TriangularSolve {
+        left_side,
+        lower: true,
+        unit_diagonal: false,
+        transpose: Transpose::No,
+    };
+    assert_eq!(shape_of(&solve(true), &[&[5, 3, 3], &[5, 3, 2]]), Ok(Shape::from([5, 3, 2])));
+    assert_eq!(shape_of(&solve(false), &[&[5, 3, 3], &[5, 2, 3]]), Ok(Shape::from([5, 2, 3])));
+    assert!(shape_of(&solve(true), &[&[5, 3, 3], &[5, 2, 3]]).is_err());
+    assert!(shape_of(&solve(true), &[&[3, 2], &[3, 2]]).is_err());
+    assert!(shape_of(&Op::Cholesky { lower: true }, &[&[3]]).is_err());
 }
 
 #[test]

@@ -1,0 +1,48 @@
+//! Functions of scalars, evaluated.
+
+use super::{scalar_binary, scalar_compare, scalar_unary};
+use crate::graph::{Graph, Op, ScalarFunction};
+use crate::{Element, Scalar};
+
+/// A function's values, one for each of its nodes, kept from call to call.
+pub struct Evaluation<'a> {
+    graph: &'a Graph,
+    values: Vec<Scalar>,
+}
+
+impl<'a> Evaluation<'a> {
+    /// Ready to be called.
+    pub fn new(function: &'a ScalarFunction) -> Evaluation<'a> {
+        let graph = function.graph();
+        let values = graph.nodes.iter().map(|node| Scalar::zero(node.dtype)).collect();
+        Evaluation { graph, values }
+    }
+
+    /// The function's result.
+    ///
+    /// # Panics
+    /// If the arguments are not as many and of the dtypes that the function says.
+    pub fn call(&mut self, arguments: &[Scalar]) -> Scalar {
+        let mut arguments = arguments.iter();
+        let mut scalars = self.graph.scalars.iter();
+        for (id, node) in self.graph.nodes.iter().enumerate() {
+            let at = |operand: usize| self.values[node.inputs[operand] as usize];
+            let value = match &node.op {
+                Op::Input => *arguments.next().expect("an argument for each parameter"),
+                Op::Scalar => *scalars.next().expect("a value for each constant"),
+                Op::Unary(op) => scalar_unary(*op, at(0)),
+                Op::Binary(op) => scalar_binary(*op, at(0), at(1)),
+                Op::Compare(op) => scalar_compare(*op, at(0), at(1)).to_scalar(),
+                Op::Select if bool::from_scalar(at(0)) => at(1),
+                Op::Select => at(2),
+                Op::Cast(to) => at(0).cast(*to),
+                Op::Bitcast(to) => Scalar::from_bits(*to, at(0).bits()),
+                op => unreachable!("{} is not elementwise", op.name()),
+            };
+            assert_eq!(value.dtype(), node.dtype, "the value of {} in a function", node.op.name());
+            self.values[id] = value;
+        }
+        assert!(arguments.next().is_none(), "more arguments than parameters");
+        self.values[self.graph.outputs[0] as usize]
+    }
+}
