@@ -31,6 +31,23 @@ pub enum Command {
     Signal(Event),
 }
 
+impl Command {
+    /// Ends a command that will not run: its results have the fault, whoever would read is told, and a signal
+    /// is given. Whatever waits for it goes on.
+    pub fn abandon(self, fault: Fault) {
+        match self {
+            Command::Launch(launch) => launch.fail(&fault),
+            Command::Contract(Contract { epilogue: Some(epilogue), .. }) => {
+                epilogue.launch.fail(&fault);
+            }
+            Command::Contract(contract) => contract.c.buffer.fail(fault),
+            Command::Read { callback, .. } => callback(Err(fault)),
+            Command::Wait(_) => {}
+            Command::Signal(event) => event.signal(),
+        }
+    }
+}
+
 /// A kernel with everything it needs.
 pub struct Launch {
     /// The kernel as compiled by the same backend.
@@ -46,6 +63,19 @@ pub struct Launch {
     pub scalars: SmallVec<[Scalar; 4]>,
     /// What it computes, for messages and traces.
     pub label: Label,
+}
+
+impl Launch {
+    /// The buffers it writes.
+    pub fn results(&self) -> impl Iterator<Item = &Arc<Buffer>> {
+        let params = self.kernel.params.iter().zip(&self.buffers);
+        params.filter(|(param, _)| param.writes).map(|(_, buffer)| buffer)
+    }
+
+    /// Marks all it should have written as failed.
+    pub fn fail(&self, fault: &Fault) {
+        self.results().for_each(|buffer| buffer.fail(fault.clone()));
+    }
 }
 
 /// `c[i.., m, n] = Σₖ a[i.., m, k] · b[i.., k, n]`, on strided operands.

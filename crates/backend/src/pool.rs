@@ -53,6 +53,8 @@ pub struct MemoryStats {
     pub adopted: usize,
     /// The most that may be in use, if a limit is set.
     pub limit: Option<usize>,
+    /// The most that is kept for later, if a limit is set.
+    pub cache_limit: Option<usize>,
     /// Requests served.
     pub allocations: u64,
     /// Those of them served with a cached block.
@@ -161,6 +163,12 @@ impl Pool {
         self.state.lock().stats.limit = limit;
     }
 
+    /// Sets the most bytes of unused blocks that are kept for later; `None` leaves it at as much as was ever
+    /// in use. What is kept already stays until it is used or trimmed.
+    pub fn set_cache_limit(&self, limit: Option<usize>) {
+        self.state.lock().stats.cache_limit = limit;
+    }
+
     /// What is given out and what is kept.
     pub fn stats(&self) -> MemoryStats {
         self.state.lock().stats
@@ -180,7 +188,8 @@ impl Pool {
         {
             let mut state = self.state.lock();
             state.stats.in_use -= bytes;
-            if state.stats.cached + block <= state.stats.peak.max(CACHE_FLOOR) {
+            let most = state.stats.cache_limit.unwrap_or(state.stats.peak.max(CACHE_FLOOR));
+            if state.stats.cached + block <= most {
                 state.stats.cached += block;
                 state.free.entry(block).or_default().push(Block(ptr));
                 return;

@@ -122,6 +122,11 @@ pub struct CpuBackend {
 impl CpuBackend {
     /// Starts the worker threads. Fails if the machine lacks what the options ask for.
     pub fn new(options: Options) -> Result<Arc<CpuBackend>, Fault> {
+        CpuBackend::with_pool(options, memory::pool())
+    }
+
+    /// The same, with memory that the caller has set up.
+    pub fn with_pool(options: Options, pool: Arc<Pool>) -> Result<Arc<CpuBackend>, Fault> {
         let path = options.path.unwrap_or_else(Path::detect);
         if path.isa().is_some_and(|isa| !isa.is_present()) {
             return Err(unsupported(format!("this CPU has no {}", path.name())));
@@ -141,8 +146,7 @@ impl CpuBackend {
             memory_bytes: memory::capacity() as u64,
             host_visible: true,
         };
-        let (workers, pool) = (Arc::new(workers), memory::pool());
-        Ok(Arc::new(CpuBackend { capabilities, path, workers, pool }))
+        Ok(Arc::new(CpuBackend { capabilities, path, workers: Arc::new(workers), pool }))
     }
 
     /// How kernels are run.

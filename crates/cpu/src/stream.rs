@@ -198,7 +198,7 @@ impl Core {
             run.map_err(|message| labelled(FaultKind::Panicked(message), &launch.label))
         });
         if let Err(fault) = result {
-            results(launch).for_each(|buffer| buffer.fail(fault.clone()));
+            launch.fail(&fault);
         }
     }
 
@@ -243,7 +243,7 @@ impl Core {
         if let Err(fault) = result {
             match &command.epilogue {
                 None => command.c.buffer.fail(fault),
-                Some(epilogue) => results(&epilogue.launch).for_each(|b| b.fail(fault.clone())),
+                Some(epilogue) => epilogue.launch.fail(&fault),
             }
         }
     }
@@ -286,12 +286,6 @@ fn kernel_of(launch: &Launch) -> Result<&CompiledKernel, Fault> {
         let message = "a kernel that another backend compiled";
         labelled(FaultKind::Unsupported(message.into()), &launch.label)
     })
-}
-
-/// The buffers a launch writes.
-fn results(launch: &Launch) -> impl Iterator<Item = &Arc<Buffer>> {
-    let params = launch.kernel.params.iter().zip(&launch.buffers);
-    params.filter(|(param, _)| param.writes).map(|(_, buffer)| buffer)
 }
 
 /// Runs a command. A panic anywhere in it is its fault.

@@ -1,12 +1,12 @@
 //! Ops on plain and pending operands: types, values, order, errors, cancellation.
 
 mod common;
-mod gated;
+mod stepped;
 
 use common::{counting, device};
-use gated::gated_device;
 use inflight::runtime::Promise;
 use inflight::{Device, Error, Pending, Tensor, ops};
+use stepped::stepped_device;
 
 fn ramp(shape: [usize; 2], device: &Device) -> Tensor {
     let elements = shape[0] * shape[1];
@@ -168,7 +168,7 @@ fn a_mistake_names_the_line_of_the_op_in_both_modes() {
 
 #[test]
 fn the_value_exists_before_the_device_is_done() {
-    let (device, gate) = gated_device();
+    let (device, gate) = stepped_device();
     let (x, w) = (ramp([16, 16], &device), ramp([16, 16], &device));
     let output = ops::matmul(x.to_async(), &w);
     let slices = ops::split2(&output, 1);

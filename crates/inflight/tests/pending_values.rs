@@ -1,10 +1,9 @@
 //! Promises: waiting, sharing, errors, wakers.
 
 mod common;
-mod gated;
+mod stepped;
 
 use common::device;
-use gated::gated_device;
 use inflight::runtime::Promise;
 use inflight::{Device, Error, Pending, SyncGuard, Tensor, Transaction, WaitReason};
 use std::sync::Arc;
@@ -12,6 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 use std::time::Duration;
+use stepped::stepped_device;
 
 fn ones(elements: usize, device: &Device) -> Tensor {
     Tensor::from_vec(vec![1.0f32; elements], [elements], device).unwrap()
@@ -250,7 +250,7 @@ fn much_pending_work_is_held_back_and_all_of_it_is_done() {
 
 #[test]
 fn a_transaction_is_executed_without_waiting() {
-    let (device, gate) = gated_device();
+    let (device, gate) = stepped_device();
     let other = common::device();
     let x = ones(1000, &device);
     let y = (&x + 1.0).exp().log() * 0.0;
