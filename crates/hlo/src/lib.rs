@@ -11,5 +11,11 @@
 //! argument shapes: what a runtime executes. No threads, no device.
 #![forbid(unsafe_code)]
 
+mod canonical;
+mod elements;
 pub mod module;
+mod print;
 pub mod program;
+mod syntax;
+
+pub use syntax::{SyntaxError, parse};

@@ -2,7 +2,10 @@
 //!
 //! Every operation is in generic form, whatever form it was written in: `stablehlo.add %a, %b` and
 //! `"stablehlo.add"(%a, %b)` give the same [`Operation`]. Attributes have the names and the kinds that
-//! the StableHLO specification gives them; defaults that the text leaves out are left out here too.
+//! the StableHLO specification gives them. What equals a default is left out, whether it was written or
+//! not: the fields of a record that are empty lists, `index_vector_dim = 0`, strides and dilations of 1,
+//! padding of 0, `precision_config` of all `DEFAULT`, `sort`'s `dimension = -1`, flags that are `false`, …
+//! Values are numbered in the order of their definitions.
 
 /// The functions of a program.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -13,6 +16,23 @@ pub struct Module {
     pub attributes: Attributes,
     /// In the order they were written.
     pub functions: Vec<Function>,
+}
+
+impl Module {
+    /// Forgets where everything was written, so that modules can be compared by what they say.
+    pub fn forget_locations(&mut self) {
+        for function in &mut self.functions {
+            function.location = Location::default();
+            forget_locations(&mut function.body);
+        }
+    }
+}
+
+fn forget_locations(region: &mut Region) {
+    for operation in &mut region.operations {
+        operation.location = Location::default();
+        operation.regions.iter_mut().for_each(forget_locations);
+    }
 }
 
 /// A named function.
@@ -107,7 +127,8 @@ pub enum Attribute {
     Array(Vec<Attribute>),
     /// `{…}`
     Dictionary(Attributes),
-    /// `array<i64: 1, 2>`: a list of integers. Booleans are 0 and 1.
+    /// `array<i64: 1, 2>`: a list of integers; also where older programs have `dense<[1, 2]> :
+    /// tensor<2xi64>`, and in records. Booleans are 0 and 1.
     Integers(Vec<i64>),
     /// `dense<…> : tensor<…>`
     Dense(Dense),
@@ -130,7 +151,8 @@ pub struct Dense {
     /// Little-endian elements in row-major order, one byte for a boolean; one element only if all are
     /// the same (`is_splat`).
     pub bytes: std::sync::Arc<[u8]>,
-    /// Whether `bytes` holds one element that stands for all.
+    /// Whether `bytes` holds one element that stands for all: so it is whenever there are elements, and all
+    /// are the same.
     pub is_splat: bool,
 }
 
@@ -145,7 +167,8 @@ pub enum Type {
     Tuple(Vec<Type>),
     /// `(…) -> (…)`
     Function(Vec<Type>, Vec<Type>),
-    /// A type this project does not take, as it was written.
+    /// A type this project does not take, as it was written; also `f32` and the like where a type stands
+    /// alone.
     Other(String),
 }
 

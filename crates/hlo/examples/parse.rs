@@ -1,0 +1,22 @@
+//! Reads programs and says which of them are not understood: `parse FILE…`.
+
+fn main() {
+    let mut failed = 0;
+    let paths: Vec<_> = std::env::args_os().skip(1).collect();
+    for path in &paths {
+        let bytes = match std::fs::read_to_string(path) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                eprintln!("{}: {error}", path.display());
+                failed += 1;
+                continue;
+            }
+        };
+        if let Err(error) = inflight_hlo::parse(&bytes) {
+            eprintln!("{}: {error}", path.display());
+            failed += 1;
+        }
+    }
+    println!("{} read, {failed} not understood", paths.len() - failed);
+    std::process::exit(i32::from(failed > 0));
+}

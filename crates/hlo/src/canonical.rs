@@ -1,0 +1,199 @@
+//! One form for what can be written in several ways.
+//!
+//! Text may leave a default out or write it, bytecode always writes it, and older text has `dense<1> :
+//! tensor<2xi64>` where newer has `array<i64: 1, 1>`. A [`Module`] has the newer one, without defaults.
+
+use crate::elements;
+use crate::module::{
+    Attribute, Attributes, Dense, ElementType, Function, Module, Operation, Region, ValueId,
+};
+use inflight_ir::DType;
+use std::collections::HashMap;
+
+/// Brings every operation into its one form, and numbers the values of each function from 0 in the order
+/// of their definitions, an operation's results before what is in its regions.
+pub(crate) fn tidy(module: &mut Module) {
+    for function in &mut module.functions {
+        tidy_region(&mut function.body);
+        renumber(function);
+    }
+}
+
+fn tidy_region(region: &mut Region) {
+    for operation in &mut region.operations {
+        tidy_operation(operation);
+        for inner in &mut operation.regions {
+            tidy_region(inner);
+        }
+    }
+}
+
+fn tidy_operation(operation: &mut Operation) {
+    for (name, value) in &mut operation.attributes {
+        if is_list_of_integers(name)
+            && let Attribute::Dense(dense) = value
+            && let Some(integers) = integers_of(dense)
+        {
+            *value = Attribute::Integers(integers);
+        }
+        if let Attribute::Record(kind, fields) = value {
+            fields.retain(|(field, value)| !is_default_field(kind, field, value));
+        }
+    }
+    let name = operation.name.as_str();
+    operation.attributes.retain(|(attribute, value)| !is_default(name, attribute, value));
+}
+
+/// Attributes that are lists of integers, or of booleans, in today's specification.
+fn is_list_of_integers(name: &str) -> bool {
+    matches!(
+        name,
+        "broadcast_dimensions"
+            | "broadcast_sizes"
+            | "permutation"
+            | "dimensions"
+            | "slice_sizes"
+            | "start_indices"
+            | "limit_indices"
+            | "strides"
+            | "edge_padding_low"
+            | "edge_padding_high"
+            | "interior_padding"
+            | "fft_length"
+            | "window_dimensions"
+            | "window_strides"
+            | "base_dilations"
+            | "window_dilations"
+            | "lhs_dilation"
+            | "rhs_dilation"
+            | "window_reversal"
+            | "known_expanding_dimensions"
+            | "known_nonexpanding_dimensions"
+    )
+}
+
+/// The values of a constant of `i64` or booleans of rank 1.
+fn integers_of(dense: &Dense) -> Option<Vec<i64>> {
+    let [Some(length)] = dense.ty.dimensions[..] else { return None };
+    let read: fn(&[u8]) -> i64 = match dense.ty.element {
+        ElementType::Core(DType::Bool) => |bytes| i64::from(bytes[0] != 0),
+        ElementType::Core(DType::I64) => {
+            |bytes| bytes.iter().rev().fold(0, |value, byte| value << 8 | i64::from(*byte))
+        }
+        _ => return None,
+    };
+    let size = elements::size(&dense.ty.element)?;
+    // No operation has that many dimensions: a list of them is a mistake to be reported, not stored.
+    let length = usize::try_from(length).ok().filter(|length| *length <= 1 << 16)?;
+    if dense.is_splat {
+        return Some(vec![read(&dense.bytes); length]);
+    }
+    Some(dense.bytes.chunks_exact(size).map(read).collect())
+}
+
+/// Whether a field of a record says what leaving it out says too.
+fn is_default_field(kind: &str, field: &str, value: &Attribute) -> bool {
+    match (kind, field, value) {
+        ("gather" | "scatter" | "dot" | "ragged_dot", _, Attribute::Integers(items)) => {
+            items.is_empty()
+        }
+        ("gather" | "scatter", "index_vector_dim", Attribute::Integer(0, _)) => true,
+        _ => false,
+    }
+}
+
+/// Whether an attribute says what leaving it out says too.
+fn is_default(operation: &str, name: &str, value: &Attribute) -> bool {
+    let short = operation.split_once('.').map_or(operation, |(_, short)| short);
+    match (short, name, value) {
+        (_, "result_accuracy", Attribute::Record(_, fields)) => is_default_accuracy(fields),
+        (_, "precision_config", Attribute::Array(items)) => {
+            items.iter().all(|item| matches!(item, Attribute::Enum(_, value) if value == "DEFAULT"))
+        }
+        ("compare", "compare_type", Attribute::Enum(_, value)) => value == "NOTYPE",
+        ("gather" | "dynamic_gather" | "scatter", "indices_are_sorted", value)
+        | ("scatter", "unique_indices", value)
+        | ("sort", "is_stable", value)
+        | ("cholesky", "lower", value)
+        | ("custom_call", "has_side_effect", value)
+        | ("send" | "recv", "is_host_transfer", value) => *value == Attribute::Bool(false),
+        ("sort", "dimension", Attribute::Integer(-1, _)) => true,
+        (
+            "convolution" | "dynamic_conv" | "reduce_window" | "select_and_scatter",
+            "window_strides" | "base_dilations" | "window_dilations" | "lhs_dilation"
+            | "rhs_dilation",
+            Attribute::Integers(items),
+        ) => items.iter().all(|item| *item == 1),
+        ("convolution" | "dynamic_conv", "window_reversal", Attribute::Integers(items)) => {
+            items.iter().all(|item| *item == 0)
+        }
+        (
+            "convolution" | "dynamic_conv" | "reduce_window" | "select_and_scatter",
+            "padding",
+            Attribute::Dense(dense),
+        ) => dense.bytes.iter().all(|byte| *byte == 0),
+        ("custom_call", "backend_config", Attribute::String(text)) => text.is_empty(),
+        ("custom_call", "api_version", Attribute::Integer(1, _)) => true,
+        (
+            "custom_call",
+            "called_computations" | "operand_layouts" | "result_layouts" | "output_operand_aliases",
+            Attribute::Array(items),
+        ) => items.is_empty(),
+        ("infeed", "infeed_config", Attribute::String(text))
+        | ("outfeed", "outfeed_config", Attribute::String(text)) => text.is_empty(),
+        ("infeed", "layout", Attribute::Array(items)) => items.is_empty(),
+        (
+            "dynamic_broadcast_in_dim",
+            "known_expanding_dimensions" | "known_nonexpanding_dimensions",
+            Attribute::Integers(items),
+        ) => items.is_empty(),
+        ("composite", "version", Attribute::Integer(0, _)) => true,
+        ("composite", "composite_attributes", Attribute::Dictionary(items)) => items.is_empty(),
+        _ => false,
+    }
+}
+
+fn is_default_accuracy(fields: &Attributes) -> bool {
+    fields.iter().all(|(_, value)| match value {
+        Attribute::Float(value, _) => *value == 0.0,
+        Attribute::Integer(value, _) => *value == 0,
+        Attribute::Enum(_, mode) => mode == "DEFAULT",
+        _ => false,
+    })
+}
+
+fn renumber(function: &mut Function) {
+    let mut numbers = HashMap::new();
+    number_region(&mut function.body, &mut numbers);
+    rename_region(&mut function.body, &numbers);
+}
+
+fn number_region(region: &mut Region, numbers: &mut HashMap<ValueId, ValueId>) {
+    let define = |id: &mut ValueId, numbers: &mut HashMap<ValueId, ValueId>| {
+        let number = numbers.len() as ValueId;
+        numbers.insert(*id, number);
+        *id = number;
+    };
+    for argument in &mut region.arguments {
+        define(&mut argument.id, numbers);
+    }
+    for operation in &mut region.operations {
+        for result in &mut operation.results {
+            define(&mut result.id, numbers);
+        }
+        for inner in &mut operation.regions {
+            number_region(inner, numbers);
+        }
+    }
+}
+
+fn rename_region(region: &mut Region, numbers: &HashMap<ValueId, ValueId>) {
+    for operation in &mut region.operations {
+        for operand in &mut operation.operands {
+            *operand = numbers[operand];
+        }
+        for inner in &mut operation.regions {
+            rename_region(inner, numbers);
+        }
+    }
+}

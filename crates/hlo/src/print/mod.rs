@@ -1,0 +1,5 @@
+//! Modules as text.
+
+mod types;
+
+pub(crate) use types::type_text;

@@ -1,0 +1,234 @@
+//! Modules and functions.
+
+use super::lexer::Kind;
+use super::operations::Parts;
+use super::{Parser, Result};
+use crate::module::{
+    Attribute, Attributes, Function, Location, Module, Region, Type, Value, attribute,
+};
+
+impl<'a> Parser<'a> {
+    /// The whole text.
+    pub(super) fn module(&mut self) -> Result<Module> {
+        let mut module = Module::default();
+        let mut is_module_read = false;
+        loop {
+            if self.token.kind == Kind::End {
+                break;
+            }
+            if self.take("{-#") {
+                self.skip_resources()?;
+                continue;
+            }
+            if self.alias()? {
+                continue;
+            }
+            let is_module = self.at_word("module")
+                || self.at_word("builtin.module")
+                || (self.token.kind == Kind::String && self.token.text == "\"builtin.module\"");
+            if is_module {
+                if is_module_read || !module.functions.is_empty() {
+                    return Err(self.expected("one module"));
+                }
+                is_module_read = true;
+                if self.token.kind == Kind::String {
+                    self.generic_module(&mut module)?;
+                } else {
+                    self.short_module(&mut module)?;
+                }
+            } else if is_module_read {
+                return Err(self.expected("the end of the text"));
+            } else {
+                self.module_item(&mut module)?;
+            }
+        }
+        if !is_module_read && module.functions.is_empty() {
+            return Err(self.expected("`module` or `func.func`"));
+        }
+        Ok(module)
+    }
+
+    /// `module @name attributes {…} {…}`
+    fn short_module(&mut self, module: &mut Module) -> Result<()> {
+        self.next();
+        if self.token.kind == Kind::Symbol {
+            module.name = Some(self.symbol()?);
+        }
+        if self.take_word("attributes") {
+            self.attribute_dictionary(&mut module.attributes)?;
+        }
+        self.expect("{")?;
+        while !self.take("}") {
+            self.module_item(module)?;
+        }
+        self.skip_location()
+    }
+
+    /// `"builtin.module"() <{…}> ({…}) {…} : () -> ()`
+    fn generic_module(&mut self, module: &mut Module) -> Result<()> {
+        self.next();
+        self.expect("(")?;
+        self.expect(")")?;
+        let mut attributes = Attributes::new();
+        if self.take("<") {
+            self.attribute_dictionary(&mut attributes)?;
+            self.expect(">")?;
+        }
+        self.expect("(")?;
+        self.expect("{")?;
+        if self.token.kind == Kind::Block {
+            self.next();
+            if self.take("(") {
+                self.expect(")")?;
+            }
+            self.expect(":")?;
+        }
+        while !self.take("}") {
+            self.module_item(module)?;
+        }
+        self.expect(")")?;
+        self.optional_attributes(&mut attributes)?;
+        self.expect(":")?;
+        self.function_type()?;
+        self.skip_location()?;
+        attributes.retain(|(name, value)| match (name.as_str(), value) {
+            ("sym_name", Attribute::String(text)) => {
+                module.name = Some(text.clone());
+                false
+            }
+            _ => true,
+        });
+        module.attributes = attributes;
+        Ok(())
+    }
+
+    /// A function, or a mesh of devices, which is skipped.
+    fn module_item(&mut self, module: &mut Module) -> Result<()> {
+        let start = self.token;
+        let location = self.location();
+        let function = match (start.kind, start.text) {
+            (Kind::Word, "func.func" | "func") => {
+                self.next();
+                self.short_function(location)?
+            }
+            (Kind::String, "\"func.func\"") => self.generic_function(location)?,
+            (Kind::Word, "sdy.mesh") => {
+                self.next();
+                self.symbol()?;
+                self.expect("=")?;
+                self.expect("<")?;
+                self.skip_until_closed(">")?;
+                return self.skip_location();
+            }
+            _ => return Err(self.expected("`func.func`")),
+        };
+        if module.functions.iter().any(|known| known.name == function.name) {
+            let found = format!("`@{}`, which is defined", function.name);
+            return Err(self.wrong_at(start, "a function with a new name", found));
+        }
+        module.functions.push(function);
+        Ok(())
+    }
+
+    /// `private @name(%a: type {…}, …) -> (type {…}, …) attributes {…} {…}`
+    fn short_function(&mut self, location: Location) -> Result<Function> {
+        self.values.clear();
+        let is_private = self.take_word("private");
+        if !is_private && !self.take_word("public") {
+            self.take_word("nested");
+        }
+        let name = self.symbol()?;
+        let mut argument_attributes = Vec::new();
+        self.expect("(")?;
+        let arguments = self.list(")", |parser| {
+            if parser.token.kind != Kind::Value {
+                return Err(parser.expected("an argument: only functions with a body are taken"));
+            }
+            let token = parser.value_token()?;
+            parser.expect(":")?;
+            let ty = parser.parse_type()?;
+            let mut attributes = Attributes::new();
+            parser.optional_attributes(&mut attributes)?;
+            parser.skip_location()?;
+            argument_attributes.push(attributes);
+            parser.define_one(token, ty)
+        })?;
+        let results = if self.take("->") { self.function_results()? } else { Vec::new() };
+        if self.take_word("attributes") {
+            self.attribute_dictionary(&mut Attributes::new())?;
+        }
+        if !self.at("{") {
+            return Err(self.expected("`{`, the function's body"));
+        }
+        let mut body = self.region()?;
+        if body.arguments.is_empty() {
+            body.arguments = arguments;
+        }
+        self.skip_location()?;
+        Ok(Function { name, is_private, argument_attributes, results, body, location })
+    }
+
+    fn function_results(&mut self) -> Result<Vec<(Type, Attributes)>> {
+        if !self.take("(") {
+            return Ok(vec![(self.parse_type()?, Attributes::new())]);
+        }
+        self.list(")", |parser| {
+            let ty = parser.parse_type()?;
+            let mut attributes = Attributes::new();
+            parser.optional_attributes(&mut attributes)?;
+            Ok((ty, attributes))
+        })
+    }
+
+    /// `"func.func"() <{function_type = …, sym_name = "…"}> ({…}) : () -> ()`
+    fn generic_function(&mut self, location: Location) -> Result<Function> {
+        self.values.clear();
+        let start = self.token;
+        let mut parts: Parts = self.generic_operation()?;
+        self.skip_location()?;
+        let Some(Attribute::String(name)) = attribute(&parts.attributes, "sym_name") else {
+            return Err(self.wrong_at(start, "the attribute `sym_name`", "none"));
+        };
+        let Some(Attribute::Type(Type::Function(arguments, results))) =
+            attribute(&parts.attributes, "function_type")
+        else {
+            return Err(self.wrong_at(start, "the attribute `function_type`", "none"));
+        };
+        if parts.regions.len() != 1 {
+            return Err(self.wrong_at(start, "a function with a body", "none"));
+        }
+        let body: Region = parts.regions.remove(0);
+        let types_of = |values: &[Value]| values.iter().map(|v| v.ty.clone()).collect::<Vec<_>>();
+        if types_of(&body.arguments) != *arguments {
+            let expected = "a body that takes what `function_type` says";
+            return Err(self.wrong_at(start, expected, "another"));
+        }
+        let is_private = attribute(&parts.attributes, "sym_visibility")
+            == Some(&Attribute::String("private".to_string()));
+        let result_attributes = dictionaries(&parts.attributes, "res_attrs", results.len());
+        Ok(Function {
+            name: name.clone(),
+            is_private,
+            argument_attributes: dictionaries(&parts.attributes, "arg_attrs", arguments.len()),
+            results: results.iter().cloned().zip(result_attributes).collect(),
+            body,
+            location,
+        })
+    }
+}
+
+/// The dictionaries in the list of that name: `count` of them, empty where there is none.
+pub(crate) fn dictionaries(attributes: &Attributes, name: &str, count: usize) -> Vec<Attributes> {
+    let mut all = match attribute(attributes, name) {
+        Some(Attribute::Array(items)) => items
+            .iter()
+            .map(|item| match item {
+                Attribute::Dictionary(entries) => entries.clone(),
+                _ => Attributes::new(),
+            })
+            .collect(),
+        _ => Vec::new(),
+    };
+    all.resize(count, Attributes::new());
+    all
+}
