@@ -41,6 +41,7 @@ impl Command {
                 epilogue.launch.fail(&fault);
             }
             Command::Contract(contract) => contract.c.buffer.fail(fault),
+            Command::Routine(routine) => routine.result.fail(fault),
             Command::Read { callback, .. } => callback(Err(fault)),
             Command::Wait(_) => {}
             Command::Signal(event) => event.signal(),

@@ -203,7 +203,8 @@ impl Control {
     }
 
     fn run(&self, stream: &SteppedStream, command: Command) {
-        let computes = matches!(command, Command::Launch(_) | Command::Contract(_));
+        let computes =
+            !matches!(command, Command::Read { .. } | Command::Wait(_) | Command::Signal(_));
         if let Some(fault) = self.fault(computes) {
             return command.abandon(fault);
         }
