@@ -11,6 +11,7 @@
 mod buffer;
 mod command;
 mod completion;
+mod disk;
 mod fault;
 pub mod observe;
 mod pool;
@@ -23,6 +24,7 @@ pub use command::{
     Command, Contract, ContractOperand, Epilogue, Launch, ReadCallback, RoutineCall,
 };
 pub use completion::{Completion, WakerSlot};
+pub use disk::DiskCache;
 pub use fault::{Fault, FaultKind, Label, LabelOp};
 pub use pool::{MemoryStats, Pool};
 pub use timeline::{Event, Timeline};
@@ -76,6 +78,24 @@ pub trait Backend: Send + Sync + 'static {
 
     /// Machine code for a kernel. The kernel has been verified.
     fn compile(&self, kernel: &Kernel) -> Result<Compiled, Fault>;
+
+    /// The compiler's exact name: what one has saved, no other may load. `None` if compiled kernels are not kept.
+    fn compiler(&self) -> Option<String> {
+        None
+    }
+
+    /// A compiled kernel as bytes, for [`load`](Backend::load) in another process.
+    fn save(&self, compiled: &Compiled) -> Option<Vec<u8>> {
+        let _ = compiled;
+        None
+    }
+
+    /// A kernel from what a compiler of the same name has saved of it. `None` if that cannot be: it is then
+    /// compiled.
+    fn load(&self, kernel: &Kernel, saved: &[u8]) -> Option<Compiled> {
+        let _ = (kernel, saved);
+        None
+    }
 
     /// A new stream, with nothing in it. A device without priorities takes all as the same.
     fn stream(&self, priority: Priority) -> Arc<dyn Stream>;

@@ -1,6 +1,7 @@
 //! The CPU as a [`Backend`].
 
 use crate::emit::Isa;
+use crate::launch::CompiledKernel;
 use crate::stream::CpuStream;
 use crate::workers::Workers;
 use crate::{launch, memory};
@@ -162,6 +163,18 @@ impl Backend for CpuBackend {
 
     fn compile(&self, kernel: &Kernel) -> Result<Compiled, Fault> {
         Ok(Arc::new(launch::compile(kernel, self.path)))
+    }
+
+    fn compiler(&self) -> Option<String> {
+        Some(format!("{} {}", self.capabilities.target, env!("INFLIGHT_EMITTER")))
+    }
+
+    fn save(&self, compiled: &Compiled) -> Option<Vec<u8>> {
+        compiled.downcast_ref::<CompiledKernel>().map(CompiledKernel::save)
+    }
+
+    fn load(&self, kernel: &Kernel, saved: &[u8]) -> Option<Compiled> {
+        Some(Arc::new(launch::load(kernel, self.path, saved)?))
     }
 
     fn stream(&self, priority: Priority) -> Arc<dyn Stream> {

@@ -67,15 +67,38 @@ enum Compiled {
 /// otherwise.
 pub fn compile(kernel: &Kernel, path: Path) -> CompiledKernel {
     let native = path.isa().and_then(|isa| emit::compile(kernel, isa).ok());
-    let code = match native {
-        Some(code) => Compiled::Native(code),
-        None => Compiled::Block(block::Program::new(kernel)),
+    CompiledKernel::new(kernel, native)
+}
+
+/// The kernel that [`CompiledKernel::save`] made these bytes of, on the same path. `None` if they are not such.
+pub fn load(kernel: &Kernel, path: Path, saved: &[u8]) -> Option<CompiledKernel> {
+    let native = match saved {
+        [] => None,
+        code => Some(emit::load(kernel, path.isa()?, code)?),
     };
-    CompiledKernel {
-        code,
-        cost: cost(kernel),
-        grid_rank: kernel.grid_rank,
-        splits_vector: splits_vector(kernel),
+    Some(CompiledKernel::new(kernel, native))
+}
+
+impl CompiledKernel {
+    fn new(kernel: &Kernel, native: Option<emit::Code>) -> CompiledKernel {
+        let code = match native {
+            Some(code) => Compiled::Native(code),
+            None => Compiled::Block(block::Program::new(kernel)),
+        };
+        CompiledKernel {
+            code,
+            cost: cost(kernel),
+            grid_rank: kernel.grid_rank,
+            splits_vector: splits_vector(kernel),
+        }
+    }
+
+    /// Its machine code; nothing for the block interpreter, which is made anew.
+    pub fn save(&self) -> Vec<u8> {
+        match &self.code {
+            Compiled::Native(code) => code.save(),
+            Compiled::Block(_) => Vec::new(),
+        }
     }
 }
 

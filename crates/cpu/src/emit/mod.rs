@@ -116,6 +116,17 @@ impl Code {
     pub fn bytes(&self) -> &[u8] {
         self.executable.bytes()
     }
+
+    /// All of it, for [`load`] in another process.
+    pub fn save(&self) -> Vec<u8> {
+        let mut saved =
+            self.squares.as_ref().map_or_else(Vec::new, |squares| squares.code().save());
+        for number in [self.pool, self.spills, self.bytes().len()] {
+            saved.extend((number as u64).to_le_bytes());
+        }
+        saved.extend(self.bytes());
+        saved
+    }
 }
 
 impl fmt::Debug for Code {
@@ -129,9 +140,25 @@ impl fmt::Debug for Code {
 /// # Errors
 /// What in the kernel there is no code for.
 pub fn compile(kernel: &Kernel, isa: Isa) -> Result<Code, Unsupported> {
+    make(kernel, &mut |expanded| compile_expanded(expanded, isa))
+}
+
+/// The code of a kernel from what [`Code::save`] made of it, for the same instruction set. `None` if it is not
+/// that.
+pub fn load(kernel: &Kernel, isa: Isa, saved: &[u8]) -> Option<Code> {
+    let mut rest = saved;
+    let code = make(kernel, &mut |expanded| load_expanded(expanded, isa, &mut rest)).ok()?;
+    rest.is_empty().then_some(code)
+}
+
+/// All the code of a kernel, in the order in which it is saved.
+fn make(
+    kernel: &Kernel,
+    code: &mut dyn FnMut(Kernel) -> Result<Code, Unsupported>,
+) -> Result<Code, Unsupported> {
     let kernel = inflight_ir::kernel::expand(kernel);
-    let squares = Squares::compile(&kernel, isa)?;
-    Ok(Code { squares, ..compile_expanded(kernel, isa)? })
+    let squares = Squares::compile(&kernel, code)?;
+    Ok(Code { squares, ..code(kernel)? })
 }
 
 /// The code of a kernel that is expanded already.
@@ -143,7 +170,30 @@ fn compile_expanded(kernel: Kernel, isa: Isa) -> Result<Code, Unsupported> {
     let mut bytes = written.code;
     bytes.resize(pool, 0xcc);
     bytes.extend(written.pool.iter().flatten());
-    let executable = Executable::new(&bytes)
-        .ok_or_else(|| Unsupported("a system without executable memory".to_string()))?;
+    let executable = executable(&bytes)?;
     Ok(Code { executable, pool, kernel, schedule, layout, spills: written.spills, squares: None })
+}
+
+/// The saved code of a kernel that is expanded already. What is left of `saved` is that of others.
+fn load_expanded(kernel: Kernel, isa: Isa, saved: &mut &[u8]) -> Result<Code, Unsupported> {
+    let mut number = || {
+        let (bytes, rest) = saved.split_first_chunk::<8>()?;
+        *saved = rest;
+        usize::try_from(u64::from_le_bytes(*bytes)).ok()
+    };
+    let cut_off = || Unsupported("code that was cut off".to_string());
+    let (Some(pool), Some(spills), Some(length)) = (number(), number(), number()) else {
+        return Err(cut_off());
+    };
+    let (bytes, rest) = saved.split_at_checked(length).ok_or_else(cut_off)?;
+    *saved = rest;
+    let schedule = inflight_ir::kernel::schedule(&kernel);
+    let layout = Layout::new(&kernel, &schedule, isa);
+    let executable = executable(bytes)?;
+    Ok(Code { executable, pool, kernel, schedule, layout, spills, squares: None })
+}
+
+fn executable(code: &[u8]) -> Result<Executable, Unsupported> {
+    Executable::new(code)
+        .ok_or_else(|| Unsupported("a system without executable memory".to_string()))
 }

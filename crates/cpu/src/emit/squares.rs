@@ -8,7 +8,7 @@
 use super::driver::{Arguments, Block, blocks};
 use super::layout;
 use super::transpose::{Rows, transpose};
-use super::{Code, Isa, Unsupported, compile_expanded};
+use super::{Code, Unsupported};
 use crate::call::{Call, Scratch};
 use inflight_ir::kernel::{Kernel, Kind, Stride, VectorAxis};
 use std::ops::Range;
@@ -34,7 +34,10 @@ struct Copied {
 
 impl Squares {
     /// The code for squares, for kernels that may need it.
-    pub(super) fn compile(kernel: &Kernel, isa: Isa) -> Result<Option<Squares>, Unsupported> {
+    pub(super) fn compile(
+        kernel: &Kernel,
+        compile: &mut dyn FnMut(Kernel) -> Result<Code, Unsupported>,
+    ) -> Result<Option<Squares>, Unsupported> {
         let plane = kernel.grid_rank > 0 && kernel.reduce_rank == 0;
         if !plane || kernel.vector != VectorAxis::Parallel {
             return Ok(None);
@@ -66,8 +69,13 @@ impl Squares {
         if copied.is_empty() {
             return Ok(None);
         }
-        let code = compile_expanded(straight, isa)?;
+        let code = compile(straight)?;
         Ok(Some(Squares { code: Box::new(code), copied }))
+    }
+
+    /// Its code.
+    pub(super) fn code(&self) -> &Code {
+        &self.code
     }
 
     /// Whether a launch is one that squares are for.

@@ -1,14 +1,14 @@
 //! Plans found again by structure, kernels found again by their text.
 
 use super::dispatcher::panic_message;
-use inflight_backend::{Backend, Compiled, Fault, FaultKind};
+use inflight_backend::{Backend, Compiled, DiskCache, Fault, FaultKind};
 use inflight_ir::graph::{Graph, Node, NodeId};
 use inflight_ir::kernel::Kernel;
 use inflight_ir::plan::{Plan, Work, plan};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::stats::Counters;
 use super::trace::{self, Span};
@@ -34,6 +34,7 @@ struct Structure {
 pub(crate) struct Cache {
     plans: Mutex<FxHashMap<Structure, Arc<ReadyPlan>>>,
     kernels: Mutex<FxHashMap<Arc<Kernel>, Result<Compiled, Fault>>>,
+    disk: OnceLock<DiskCache>,
 }
 
 /// Beyond this many, plans are forgotten: a program whose shapes never repeat must not grow.
@@ -43,6 +44,11 @@ const MOST_PLANS: usize = 4096;
 const MOST_KERNELS: usize = 4096;
 
 impl Cache {
+    /// Keeps kernels there from now on. `false` if they are kept somewhere already.
+    pub fn keep_on(&self, disk: DiskCache) -> bool {
+        self.disk.set(disk).is_ok()
+    }
+
     /// The plan of a graph, made if it is new. The graph's structure is left empty.
     pub fn plan(
         &self,
@@ -80,7 +86,7 @@ impl Cache {
         ready
     }
 
-    /// A compiled kernel, compiled if it is new.
+    /// A compiled kernel: from memory, from disk, or compiled if it is new.
     fn kernel(
         &self,
         kernel: &Arc<Kernel>,
@@ -90,16 +96,44 @@ impl Cache {
         if let Some(compiled) = self.kernels.lock().get(kernel) {
             return compiled.clone();
         }
-        Counters::add(&counters.compiles, 1);
         let _span = trace::begin(|| Span::Compile);
         // A compiler that panics fails this kernel's values, and no others.
-        let compiled = catch_unwind(AssertUnwindSafe(|| backend.compile(kernel)))
-            .unwrap_or_else(|panic| Err(FaultKind::Panicked(panic_message(&*panic)).into()));
+        let compiled =
+            catch_unwind(AssertUnwindSafe(|| self.load_or_compile(kernel, backend, counters)))
+                .unwrap_or_else(|panic| Err(FaultKind::Panicked(panic_message(&*panic)).into()));
         let mut kernels = self.kernels.lock();
         if kernels.len() >= MOST_KERNELS {
             kernels.clear();
         }
         kernels.insert(kernel.clone(), compiled.clone());
         compiled
+    }
+
+    fn load_or_compile(
+        &self,
+        kernel: &Kernel,
+        backend: &dyn Backend,
+        counters: &Counters,
+    ) -> Result<Compiled, Fault> {
+        let kept = self.disk.get().and_then(|disk| {
+            let compiler = backend.compiler()?;
+            // The text says all there is to know of a kernel: it can be read back.
+            Some((disk, format!("{compiler}\n{kernel}").into_bytes()))
+        });
+        if let Some((disk, key)) = &kept
+            && let Some(saved) = disk.get(key)
+            && let Some(loaded) = backend.load(kernel, &saved)
+        {
+            Counters::add(&counters.loads, 1);
+            return Ok(loaded);
+        }
+        Counters::add(&counters.compiles, 1);
+        let compiled = backend.compile(kernel)?;
+        if let Some((disk, key)) = &kept
+            && let Some(saved) = backend.save(&compiled)
+        {
+            disk.put(key, &saved);
+        }
+        Ok(compiled)
     }
 }

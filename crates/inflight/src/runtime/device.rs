@@ -11,7 +11,8 @@ use super::trace;
 use super::wait::{WaitReason, Waiting};
 use crate::{Error, Result};
 use inflight_backend::{
-    Backend, Capabilities, MemoryStats, Pool, Priority, Stream as BackendStream, Timeline,
+    Backend, Capabilities, DiskCache, MemoryStats, Pool, Priority, Stream as BackendStream,
+    Timeline,
 };
 use inflight_cpu::CpuBackend;
 use parking_lot::Mutex;
@@ -19,6 +20,7 @@ use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::fmt;
 use std::panic::Location;
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::thread::ThreadId;
@@ -35,6 +37,7 @@ struct Inner {
     name: &'static str,
     backend: Arc<dyn Backend>,
     counters: Arc<Counters>,
+    cache: Arc<Cache>,
     dispatcher: Dispatcher,
     /// Held while a part of the recorded graph is taken out, so that a node is scheduled once.
     scheduling: Mutex<()>,
@@ -61,7 +64,8 @@ impl Device {
     /// The processor. Its threads and caches are shared by the whole process.
     ///
     /// `INFLIGHT_THREADS` sets the number of worker threads; `INFLIGHT_CPU` (`auto`, `avx512`, `avx2`,
-    /// `block`) how kernels are run.
+    /// `block`) how kernels are run; `INFLIGHT_CACHE` the folder that compiled kernels are kept in for later
+    /// processes, or `off`.
     ///
     /// # Panics
     /// If one of these variables has a value that makes no sense; [`Device::open_cpu`] returns that as an
@@ -69,7 +73,10 @@ impl Device {
     pub fn cpu() -> Device {
         static CPU: OnceLock<Device> = OnceLock::new();
         let open = || match CpuOptions::from_env().map_err(Error::from).and_then(Device::open_cpu) {
-            Ok(device) => device,
+            Ok(device) => {
+                device.keep_kernels_of_environment();
+                device
+            }
             Err(error) => panic!("the CPU device cannot be opened: {error}"),
         };
         CPU.get_or_init(open).clone()
@@ -87,13 +94,14 @@ impl Device {
         trace::follow_environment();
         let cache = Arc::new(Cache::default());
         let counters = Arc::new(Counters::default());
-        let dispatcher = Dispatcher::new(backend.clone(), cache, counters.clone());
+        let dispatcher = Dispatcher::new(backend.clone(), cache.clone(), counters.clone());
         let reads = Arc::new(Reads::new(backend.stream(Priority::High)));
         Device(Arc::new(Inner {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             name,
             backend,
             counters,
+            cache,
             dispatcher,
             scheduling: Mutex::new(()),
             streams: Mutex::new(Vec::new()),
@@ -111,6 +119,32 @@ impl Device {
     /// The short name: `cpu`.
     pub fn name(&self) -> &'static str {
         self.0.name
+    }
+
+    /// Keeps compiled kernels in this folder, for this device and for those of other processes, and takes from
+    /// there what they have compiled. Says whether the device does so now: it keeps to the first folder.
+    ///
+    /// [`Device::cpu`] does this by itself. What is in the folder is run as machine code: it must be writable
+    /// by nobody who is not trusted.
+    ///
+    /// # Errors
+    /// If there is no such folder and none can be made.
+    pub fn keep_kernels(&self, folder: impl AsRef<Path>) -> Result<bool> {
+        let folder = folder.as_ref();
+        match DiskCache::open(folder) {
+            Ok(disk) => Ok(self.0.cache.keep_on(disk)),
+            Err(error) => {
+                let path = folder.display().to_string();
+                Err(Error::File { path, message: error.to_string() })
+            }
+        }
+    }
+
+    /// Keeps compiled kernels where the environment says.
+    pub(crate) fn keep_kernels_of_environment(&self) {
+        if let Some(disk) = DiskCache::from_env() {
+            self.0.cache.keep_on(disk);
+        }
     }
 
     /// Submits what this thread has recorded. Does not wait.

@@ -23,6 +23,8 @@ pub struct Stats {
     pub plans: u64,
     /// Kernels compiled.
     pub compiles: u64,
+    /// Kernels that an earlier process had compiled, loaded from disk.
+    pub loads: u64,
     /// Pending work that was skipped: nobody wanted it any more when its turn came.
     pub skipped: u64,
     /// Waits of the host, by [`WaitReason`].
@@ -55,6 +57,7 @@ impl Stats {
             plan_hits: self.plan_hits.saturating_sub(earlier.plan_hits),
             plans: self.plans.saturating_sub(earlier.plans),
             compiles: self.compiles.saturating_sub(earlier.compiles),
+            loads: self.loads.saturating_sub(earlier.loads),
             skipped: self.skipped.saturating_sub(earlier.skipped),
             waits,
         }
@@ -72,6 +75,7 @@ pub(crate) struct Counters {
     pub plan_hits: AtomicU64,
     pub plans: AtomicU64,
     pub compiles: AtomicU64,
+    pub loads: AtomicU64,
     pub skipped: AtomicU64,
     pub waits: [AtomicU64; WaitReason::COUNT],
 }
@@ -92,6 +96,7 @@ impl Counters {
             plan_hits: read(&self.plan_hits),
             plans: read(&self.plans),
             compiles: read(&self.compiles),
+            loads: read(&self.loads),
             skipped: read(&self.skipped),
             waits: std::array::from_fn(|reason| read(&self.waits[reason])),
         }

@@ -1,0 +1,31 @@
+//! Names the compiler by the text it was made from, so that machine code kept on disk by one is never run as
+//! another's.
+
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+use std::path::Path;
+use std::{env, fs};
+
+fn main() {
+    let mut hasher = DefaultHasher::new();
+    env::var("CARGO_PKG_VERSION").ok().hash(&mut hasher);
+    // Beside the emitter, what it is given: how kernels are expanded and scheduled. Published crates are told
+    // apart by their versions.
+    for folder in ["src/emit", "../ir/src/kernel"] {
+        println!("cargo:rerun-if-changed={folder}");
+        hash_folder(Path::new(folder), &mut hasher);
+    }
+    println!("cargo:rustc-env=INFLIGHT_EMITTER={:016x}", hasher.finish());
+}
+
+fn hash_folder(folder: &Path, hasher: &mut DefaultHasher) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    for path in paths {
+        match path.is_dir() {
+            true => hash_folder(&path, hasher),
+            false => fs::read(&path).ok().hash(hasher),
+        }
+    }
+}
