@@ -41,12 +41,12 @@ impl<T> Copy for Matrix<T> {}
 
 impl<T> Matrix<T> {
     /// The address of an element.
-    fn at(self, row: usize, column: usize) -> *mut T {
+    pub fn at(self, row: usize, column: usize) -> *mut T {
         self.start.wrapping_offset(row as isize * self.row + column as isize * self.column)
     }
 
     /// The matrix that begins at an element of this one.
-    fn from(self, row: usize, column: usize) -> Matrix<T> {
+    pub fn from(self, row: usize, column: usize) -> Matrix<T> {
         Matrix { start: self.at(row, column), ..self }
     }
 }
@@ -306,16 +306,18 @@ impl Cut {
 }
 
 /// An element type of `gemm`.
-trait Number: Copy + 'static {
+pub trait Multiplier: Copy + 'static {
     const ZERO: Self;
     const ONE: Self;
+    const MINUS_ONE: Self;
 }
 
 macro_rules! multiply_with_gemm {
-    ($($type:ty, $zero:expr, $one:expr;)*) => {$(
-        impl Number for $type {
+    ($($type:ty, $zero:expr, $one:expr, $minus_one:expr;)*) => {$(
+        impl Multiplier for $type {
             const ZERO: $type = $zero;
             const ONE: $type = $one;
+            const MINUS_ONE: $type = $minus_one;
         }
 
         impl Multiply for $type {
@@ -328,17 +330,17 @@ macro_rules! multiply_with_gemm {
 }
 
 multiply_with_gemm! {
-    f32, 0.0, 1.0;
-    f64, 0.0, 1.0;
-    Complex<f32>, Complex::new(0.0, 0.0), Complex::new(1.0, 0.0);
-    Complex<f64>, Complex::new(0.0, 0.0), Complex::new(1.0, 0.0);
+    f32, 0.0, 1.0, -1.0;
+    f64, 0.0, 1.0, -1.0;
+    Complex<f32>, Complex::new(0.0, 0.0), Complex::new(1.0, 0.0), Complex::new(-1.0, 0.0);
+    Complex<f64>, Complex::new(0.0, 0.0), Complex::new(1.0, 0.0), Complex::new(-1.0, 0.0);
 }
 
 /// `c = a · b`, or `c += a · b`, on one thread.
 ///
 /// # Safety
 /// As for [`Multiply::multiply`]; if it adds, `c` must be initialized.
-unsafe fn multiply_add<T: Number>(
+unsafe fn multiply_add<T: Multiplier>(
     Extents { m, n, k }: Extents,
     a: Matrix<T>,
     b: Matrix<T>,
@@ -366,6 +368,42 @@ unsafe fn multiply_add<T: Number>(
             false,
             false,
             false,
+            gemm::Parallelism::None,
+        );
+    }
+}
+
+/// `c -= a · b` on one thread, with the extents `m`, `n`, `k`; an operand may be conjugated.
+///
+/// # Safety
+/// As for [`Multiply::multiply`]; `c` must be initialized.
+pub unsafe fn multiply_subtract<T: Multiplier>(
+    [m, n, k]: [usize; 3],
+    (a, a_conjugated): (Matrix<T>, bool),
+    (b, b_conjugated): (Matrix<T>, bool),
+    c: Matrix<T>,
+) {
+    // SAFETY: promised by the caller; all strides are in elements, as `gemm` takes them.
+    unsafe {
+        gemm::gemm(
+            m,
+            n,
+            k,
+            c.start,
+            c.column,
+            c.row,
+            true,
+            a.start,
+            a.column,
+            a.row,
+            b.start,
+            b.column,
+            b.row,
+            T::ONE,
+            T::MINUS_ONE,
+            false,
+            a_conjugated,
+            b_conjugated,
             gemm::Parallelism::None,
         );
     }

@@ -5,6 +5,7 @@
 //! - `launch`: a kernel's parts, run as machine code (`emit`) or by the block interpreter (`block`), both
 //!   called through `call`;
 //! - `contract`: matrix products;
+//! - `routine`: sorts, triangular factors and the like, which are no kernels;
 //! - `memory`: where buffers come from.
 
 mod block;
@@ -14,6 +15,7 @@ mod device;
 mod emit;
 mod launch;
 mod memory;
+mod routine;
 mod stream;
 mod workers;
 

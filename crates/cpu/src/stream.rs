@@ -2,6 +2,7 @@
 
 use crate::contract::{Target, contract};
 use crate::launch::{self, CompiledKernel, Follower};
+use crate::routine;
 use crate::workers::{Workers, panic_message};
 use inflight_backend::observe::{self, Observed};
 use inflight_backend::sync::{Mutex, MutexGuard};
@@ -60,7 +61,7 @@ impl CpuStream {
     }
 }
 
-// SAFETY: one thread at a time runs the queue, from front to back; a launch or a contraction writes every
+// SAFETY: one thread at a time runs the queue, from front to back; a launch, a contraction or a routine writes every
 // element of its results or fails them, before the signal after it is passed; commands are dropped when they
 // have run.
 unsafe impl Stream for CpuStream {
@@ -250,8 +251,17 @@ impl Core {
 
     fn routine(&self, call: &RoutineCall) {
         let result = caught(&call.label, || {
-            let message = format!("{} has no routine", call.routine.name());
-            Err(labelled(FaultKind::Unsupported(message), &call.label))
+            let label = &call.label;
+            check(call.operands.iter().chain([&call.result]))?;
+            let mut operands = SmallVec::<[*mut u8; 4]>::new();
+            for operand in &call.operands {
+                operands.push(self.address(operand, false, label)?);
+            }
+            let result = self.address(&call.result, true, label)?;
+            let device = routine::Device { workers: &self.workers, pool: &self.pool };
+            // SAFETY: as for a launch.
+            let run = unsafe { routine::run(&device, &call.routine, &operands, result) };
+            run.map_err(|fault| with_label(fault, label))
         });
         if let Err(fault) = result {
             call.result.fail(fault);
