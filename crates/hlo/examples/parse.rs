@@ -4,7 +4,7 @@ fn main() {
     let mut failed = 0;
     let paths: Vec<_> = std::env::args_os().skip(1).collect();
     for path in &paths {
-        let bytes = match std::fs::read_to_string(path) {
+        let bytes = match std::fs::read(path) {
             Ok(bytes) => bytes,
             Err(error) => {
                 eprintln!("{}: {error}", path.display());
@@ -12,7 +12,7 @@ fn main() {
                 continue;
             }
         };
-        if let Err(error) = inflight_hlo::parse(&bytes) {
+        if let Err(error) = inflight_hlo::read(&bytes) {
             eprintln!("{}: {error}", path.display());
             failed += 1;
         }

@@ -73,7 +73,7 @@ fn is_list_of_integers(name: &str) -> bool {
 }
 
 /// The values of a constant of `i64` or booleans of rank 1.
-fn integers_of(dense: &Dense) -> Option<Vec<i64>> {
+pub(crate) fn integers_of(dense: &Dense) -> Option<Vec<i64>> {
     let [Some(length)] = dense.ty.dimensions[..] else { return None };
     let read: fn(&[u8]) -> i64 = match dense.ty.element {
         ElementType::Core(DType::Bool) => |bytes| i64::from(bytes[0] != 0),
@@ -147,6 +147,16 @@ fn is_default(operation: &str, name: &str, value: &Attribute) -> bool {
             "known_expanding_dimensions" | "known_nonexpanding_dimensions",
             Attribute::Integers(items),
         ) => items.is_empty(),
+        (
+            "all_gather"
+            | "all_reduce"
+            | "all_to_all"
+            | "collective_broadcast"
+            | "collective_permute"
+            | "reduce_scatter",
+            "channel_handle",
+            Attribute::Record(_, fields),
+        ) => fields.iter().all(|(_, value)| matches!(value, Attribute::Integer(0, _))),
         ("composite", "version", Attribute::Integer(0, _)) => true,
         ("composite", "composite_attributes", Attribute::Dictionary(items)) => items.is_empty(),
         _ => false,

@@ -11,11 +11,16 @@
 //! argument shapes: what a runtime executes. No threads, no device.
 #![forbid(unsafe_code)]
 
+mod bounds;
+mod bytecode;
 mod canonical;
 mod elements;
 pub mod module;
 mod print;
 pub mod program;
+mod read;
 mod syntax;
 
+pub use bytecode::{BytecodeError, decode};
+pub use read::{ReadError, read};
 pub use syntax::{SyntaxError, parse};

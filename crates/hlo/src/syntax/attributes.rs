@@ -9,7 +9,7 @@ use inflight_ir::DType;
 pub(super) const I64: ElementType = ElementType::Core(DType::I64);
 
 /// Puts an attribute in its place; the later one stays if there are two of the same name.
-pub(super) fn insert(attributes: &mut Attributes, name: &str, value: Attribute) {
+pub(crate) fn insert(attributes: &mut Attributes, name: &str, value: Attribute) {
     match attributes.binary_search_by(|(known, _)| known.as_str().cmp(name)) {
         Ok(place) => attributes[place].1 = value,
         Err(place) => attributes.insert(place, (name.to_string(), value)),

@@ -20,14 +20,15 @@ mod tests;
 mod types;
 mod values;
 
+pub(crate) use attributes::insert;
 pub use error::SyntaxError;
+pub(crate) use functions::dictionaries;
+pub(crate) use types::named_element;
 
+use crate::bounds::DEEPEST;
 use crate::module::{Attribute, Location, Module, Type};
 use lexer::{Kind, Token};
 use std::collections::HashMap;
-
-/// How deep regions, attributes and types may be nested, all together.
-const DEEPEST: usize = 100;
 
 type Result<T> = std::result::Result<T, SyntaxError>;
 

@@ -1,0 +1,219 @@
+//! Operations of VHLO as those of StableHLO.
+//!
+//! VHLO keeps the fields of StableHLO's records as attributes of their own, writes every default, and has
+//! strings where StableHLO has symbols.
+
+use crate::canonical::integers_of;
+use crate::module::{
+    Attribute, Attributes, Function, Location, Operation, Region, Type, attribute,
+};
+use crate::syntax::{dictionaries, insert};
+
+/// Attributes of VHLO that are fields of one of StableHLO.
+struct Fields {
+    /// The attribute's name.
+    name: &'static str,
+    /// The record's kind.
+    kind: &'static str,
+    /// The fields; each is an attribute of the same name in VHLO.
+    fields: &'static [&'static str],
+}
+
+const DOT: Fields = Fields {
+    name: "dot_dimension_numbers",
+    kind: "dot",
+    fields: &[
+        "lhs_batching_dimensions",
+        "lhs_contracting_dimensions",
+        "rhs_batching_dimensions",
+        "rhs_contracting_dimensions",
+    ],
+};
+
+const ALGORITHM: Fields = Fields {
+    name: "algorithm",
+    kind: "dot_algorithm",
+    fields: &[
+        "accumulation_type",
+        "allow_imprecise_accumulation",
+        "lhs_component_count",
+        "lhs_precision_type",
+        "num_primitive_operations",
+        "rhs_component_count",
+        "rhs_precision_type",
+    ],
+};
+
+const CONVOLUTION: Fields = Fields {
+    name: "dimension_numbers",
+    kind: "conv",
+    fields: &[
+        "input_batch_dimension",
+        "input_feature_dimension",
+        "input_spatial_dimensions",
+        "kernel_input_feature_dimension",
+        "kernel_output_feature_dimension",
+        "kernel_spatial_dimensions",
+        "output_batch_dimension",
+        "output_feature_dimension",
+        "output_spatial_dimensions",
+    ],
+};
+
+const GATHER: Fields = Fields {
+    name: "dimension_numbers",
+    kind: "gather",
+    fields: &[
+        "collapsed_slice_dims",
+        "index_vector_dim",
+        "offset_dims",
+        "operand_batching_dims",
+        "start_index_map",
+        "start_indices_batching_dims",
+    ],
+};
+
+const SCATTER: Fields = Fields {
+    name: "scatter_dimension_numbers",
+    kind: "scatter",
+    fields: &[
+        "index_vector_dim",
+        "input_batching_dims",
+        "inserted_window_dims",
+        "scatter_dims_to_operand_dims",
+        "scatter_indices_batching_dims",
+        "update_window_dims",
+    ],
+};
+
+/// Brings an operation into StableHLO's form. Gives what was expected and what was found if it is none.
+pub(super) fn operation(
+    operation: &mut Operation,
+    is_function: bool,
+) -> Result<(), (String, String)> {
+    let Some(short) = operation.name.strip_prefix("vhlo.").and_then(without_version) else {
+        let expected = "an operation of a portable artifact, of the dialect `vhlo`".to_string();
+        return Err((expected, format!("`{}`", operation.name)));
+    };
+    let short = short.to_string();
+    let attributes = &mut operation.attributes;
+    match short.as_str() {
+        "dot_general" => {
+            gather_fields(attributes, &DOT);
+            gather_fields(attributes, &ALGORITHM);
+        }
+        "convolution" | "dynamic_conv" => gather_fields(attributes, &CONVOLUTION),
+        "gather" | "dynamic_gather" => gather_fields(attributes, &GATHER),
+        "scatter" => gather_fields(attributes, &SCATTER),
+        "call" => symbols(attributes, "callee"),
+        "composite" => symbols(attributes, "decomposition"),
+        "custom_call" => symbols(attributes, "called_computations"),
+        _ => {}
+    }
+    if attribute(attributes, "channel_id").is_some() {
+        channel(attributes);
+    }
+    if let Some(Attribute::Bool(value)) = attribute(attributes, "use_global_device_ids") {
+        match value {
+            true => insert(attributes, "use_global_device_ids", Attribute::Unit),
+            false => attributes.retain(|(name, _)| name != "use_global_device_ids"),
+        }
+    }
+    operation.name = match short.as_str() {
+        "call" => "func.call".to_string(),
+        "return" if is_function => "func.return".to_string(),
+        _ => format!("stablehlo.{short}"),
+    };
+    Ok(())
+}
+
+/// `add` of `add_v1`
+fn without_version(name: &str) -> Option<&str> {
+    let (short, version) = name.rsplit_once("_v")?;
+    version.bytes().all(|byte| byte.is_ascii_digit()).then_some(short)
+}
+
+/// Puts attributes together as the fields of a record. Fields that say that there is none are left out, and
+/// so is a record without fields, unless it is one that has to be there.
+fn gather_fields(attributes: &mut Attributes, record: &Fields) {
+    let mut fields = Attributes::new();
+    attributes.retain_mut(|(name, value)| {
+        if !record.fields.contains(&name.as_str()) {
+            return true;
+        }
+        let is_none = matches!(value, Attribute::Type(Type::Other(text)) if text == "none");
+        if !is_none {
+            let value = match &*value {
+                Attribute::Dense(dense) => integers_of(dense).map(Attribute::Integers),
+                _ => None,
+            }
+            .unwrap_or_else(|| value.clone());
+            fields.push((std::mem::take(name), value));
+        }
+        false
+    });
+    if fields.is_empty() && record.kind == "dot_algorithm" {
+        return;
+    }
+    insert(attributes, record.name, Attribute::Record(record.kind.to_string(), fields));
+}
+
+/// Turns the strings of an attribute into symbols.
+fn symbols(attributes: &mut Attributes, name: &str) {
+    for (known, value) in attributes {
+        if known == name {
+            *value = symbol(value);
+        }
+    }
+}
+
+fn symbol(value: &Attribute) -> Attribute {
+    match value {
+        Attribute::String(text) => Attribute::Symbol(text.clone()),
+        Attribute::Array(items) => Attribute::Array(items.iter().map(symbol).collect()),
+        other => other.clone(),
+    }
+}
+
+/// Puts a channel's number and type together.
+fn channel(attributes: &mut Attributes) {
+    let mut take = |name: &str| {
+        let place = attributes.iter().position(|(known, _)| known == name)?;
+        Some(attributes.remove(place).1)
+    };
+    let i64 = crate::module::ElementType::Core(inflight_ir::DType::I64);
+    let handle = take("channel_id").unwrap_or(Attribute::Integer(0, i64.clone()));
+    let kind = take("channel_type").unwrap_or(Attribute::Integer(0, i64));
+    let fields = vec![("handle".to_string(), handle), ("type".to_string(), kind)];
+    insert(attributes, "channel_handle", Attribute::Record("channel_handle".to_string(), fields));
+}
+
+/// The function that an operation describes. Gives what was expected if it does not.
+pub(super) fn function(
+    attributes: Attributes,
+    body: Region,
+    location: Location,
+) -> Result<Function, &'static str> {
+    let Some(Attribute::String(name)) = attribute(&attributes, "sym_name") else {
+        return Err("a function with a name");
+    };
+    let Some(Attribute::Type(Type::Function(arguments, results))) =
+        attribute(&attributes, "function_type")
+    else {
+        return Err("a function with a type");
+    };
+    if !body.arguments.iter().map(|argument| &argument.ty).eq(arguments) {
+        return Err("a function whose body takes what its type says");
+    }
+    let is_private =
+        attribute(&attributes, "sym_visibility") == Some(&Attribute::String("private".to_string()));
+    let result_attributes = dictionaries(&attributes, "res_attrs", results.len());
+    Ok(Function {
+        name: name.clone(),
+        is_private,
+        argument_attributes: dictionaries(&attributes, "arg_attrs", arguments.len()),
+        results: results.iter().cloned().zip(result_attributes).collect(),
+        body,
+        location,
+    })
+}

@@ -1,0 +1,380 @@
+//! Operations, blocks and regions.
+
+use super::reader::Reader;
+use super::sections::File;
+use super::tables::Tables;
+use super::{Result, convert, properties};
+use crate::bounds::DEEPEST;
+use crate::module::{
+    Attribute, Attributes, Function, Location, Module, Operation, Region, Type, Value, ValueId,
+};
+
+/// What an operation has; the bits of its mask.
+mod mask {
+    pub const ATTRIBUTES: u8 = 0x01;
+    pub const RESULTS: u8 = 0x02;
+    pub const OPERANDS: u8 = 0x04;
+    pub const SUCCESSORS: u8 = 0x08;
+    pub const REGIONS: u8 = 0x10;
+    pub const USE_ORDERS: u8 = 0x20;
+    pub const PROPERTIES: u8 = 0x40;
+    pub const KNOWN: u8 = 0x7f;
+}
+
+/// The section number of a region that is kept apart.
+const REGION_SECTION: u8 = 4;
+
+/// Reads operations.
+struct Body<'a> {
+    tables: Tables<'a>,
+    version: u64,
+    /// The values that can be used, by number; those of a region come after those of the regions around it,
+    /// up to one that is isolated.
+    values: Vec<Option<ValueId>>,
+    /// How many values the function has so far.
+    defined: ValueId,
+    /// How many operations have been read.
+    operations: u32,
+    depth: usize,
+}
+
+/// The values of a region: those with numbers from `next` to `end`.
+struct Numbers {
+    next: usize,
+    end: usize,
+}
+
+/// An operation before it is put in its place.
+struct Record<'a> {
+    start: usize,
+    name: String,
+    attributes: Attributes,
+    results: Vec<Type>,
+    operands: Vec<ValueId>,
+    regions: usize,
+    /// Whether the regions use no values from around them, and number theirs from 0.
+    is_isolated: bool,
+    /// Where the regions are, if they are kept apart.
+    apart: Option<Reader<'a>>,
+    location: Location,
+}
+
+/// Reads the module of a file of that many bytes.
+pub(super) fn module(file: File<'_>, length: usize) -> Result<Module> {
+    let mut reader = file.body;
+    let version = file.version;
+    let tables = Tables::new(file, length);
+    let mut body =
+        Body { tables, version, values: Vec::new(), defined: 0, operations: 0, depth: 0 };
+    let start = reader.position();
+    let (count, has_arguments) = reader.flagged()?;
+    if count != 1 || has_arguments {
+        return Err(reader.error_at(start, "one module", format!("{count} operations")));
+    }
+    body.module(&mut reader)
+}
+
+impl<'a> Body<'a> {
+    fn module(&mut self, reader: &mut Reader<'a>) -> Result<Module> {
+        let record = self.record(reader)?;
+        if record.name != "builtin.module" {
+            let found = format!("`{}`", record.name);
+            return Err(reader.error_at(record.start, "`builtin.module`", found));
+        }
+        let mut module = Module::default();
+        for (name, value) in record.attributes {
+            match (name.as_str(), value) {
+                ("sym_name", Attribute::String(text)) => module.name = Some(text),
+                ("sym_visibility", _) => {}
+                (_, value) => module.attributes.push((name, value)),
+            }
+        }
+        let mut inner = record.apart.unwrap_or(*reader);
+        if record.regions != 1 {
+            let found = format!("{} regions", record.regions);
+            return Err(inner.error_at(record.start, "a module of one region", found));
+        }
+        let start = inner.position();
+        if inner.variable()? != 1 {
+            return Err(inner.error_at(start, "a module of one block", "others"));
+        }
+        inner.variable()?;
+        let count = self.block_header(&mut inner, &mut Numbers { next: 0, end: 0 })?.0;
+        for _ in 0..count {
+            let function = self.function(&mut inner)?;
+            if module.functions.iter().any(|known| known.name == function.name) {
+                let found = format!("two functions `@{}`", function.name);
+                return Err(inner.error("functions with different names", found));
+            }
+            module.functions.push(function);
+        }
+        Ok(module)
+    }
+
+    fn function(&mut self, reader: &mut Reader<'a>) -> Result<Function> {
+        self.values.clear();
+        self.defined = 0;
+        let record = self.record(reader)?;
+        if record.name != "vhlo.func_v1" {
+            let found = format!("`{}`", record.name);
+            let expected = "a function of a portable artifact, `vhlo.func_v1`";
+            return Err(reader.error_at(record.start, expected, found));
+        }
+        if record.regions != 1 {
+            let found = format!("{} regions", record.regions);
+            return Err(reader.error_at(record.start, "a function with a body", found));
+        }
+        let body = match record.apart {
+            Some(mut inner) => self.region(&mut inner, true)?,
+            None => self.region(reader, true)?,
+        };
+        convert::function(record.attributes, body, record.location)
+            .map_err(|expected| reader.error_at(record.start, expected, "another"))
+    }
+
+    /// All of an operation that comes before its regions.
+    fn record(&mut self, reader: &mut Reader<'a>) -> Result<Record<'a>> {
+        let start = reader.position();
+        let name = reader.index(self.tables.file.operations.len(), "names of operations")?;
+        let name = self.tables.file.operations[name].clone();
+        let mask_at = reader.position();
+        let mask = reader.byte()?;
+        if mask & !mask::KNOWN != 0 {
+            return Err(reader.error_at(
+                mask_at,
+                "the parts of an operation",
+                format!("{mask:#x}"),
+            ));
+        }
+        reader.variable()?;
+        self.operations += 1;
+        let location = Location { line: 0, column: self.operations };
+
+        let mut attributes = Attributes::new();
+        if mask & mask::ATTRIBUTES != 0 {
+            let start = reader.position();
+            match self.tables.attribute(reader)? {
+                Attribute::Dictionary(entries) => attributes = entries,
+                _ => return Err(reader.error_at(start, "a dictionary of attributes", "another")),
+            }
+        }
+        if mask & mask::PROPERTIES != 0 {
+            self.properties(reader, &name, &mut attributes)?;
+        }
+        let mut results = Vec::new();
+        if mask & mask::RESULTS != 0 {
+            results = self.tables.type_list(reader)?;
+        }
+        let mut operands = Vec::new();
+        if mask & mask::OPERANDS != 0 {
+            for _ in 0..reader.count("operands")? {
+                let start = reader.position();
+                let index = reader.index(self.values.len(), "values")?;
+                let Some(id) = self.values[index] else {
+                    let found = format!("value {index}, which is not");
+                    return Err(reader.error_at(start, "a value that is defined before", found));
+                };
+                operands.push(id);
+            }
+        }
+        if mask & mask::SUCCESSORS != 0 {
+            return Err(reader.error("an operation without successors", "some"));
+        }
+        if mask & mask::USE_ORDERS != 0 {
+            skip_use_orders(reader, results.len())?;
+        }
+        let mut regions = 0;
+        let mut is_isolated = false;
+        let mut apart = None;
+        if mask & mask::REGIONS != 0 {
+            let start = reader.position();
+            let count;
+            (count, is_isolated) = reader.flagged()?;
+            regions = reader.check_count(start, count, "regions")?;
+            if is_isolated && self.version >= 2 {
+                let start = reader.position();
+                let (id, section) = reader.section()?;
+                if id != REGION_SECTION {
+                    let found = format!("section {id}");
+                    return Err(reader.error_at(start, "a section of operations", found));
+                }
+                apart = Some(section);
+            }
+        }
+        Ok(Record {
+            start,
+            name,
+            attributes,
+            results,
+            operands,
+            regions,
+            is_isolated,
+            apart,
+            location,
+        })
+    }
+
+    /// Adds the attributes that are kept as properties.
+    fn properties(
+        &mut self,
+        reader: &mut Reader<'a>,
+        name: &str,
+        attributes: &mut Attributes,
+    ) -> Result<()> {
+        let start = reader.position();
+        let index = reader.index(self.tables.file.properties.len(), "properties")?;
+        let range = self.tables.file.properties[index].clone();
+        let mut inner = reader.part(range.start, range.end, "the property section");
+        let names = match name {
+            "builtin.module" => {
+                for name in ["sym_name", "sym_visibility"] {
+                    if let Some(value) = self.tables.optional_attribute(&mut inner)? {
+                        attributes.push((name.to_string(), value));
+                    }
+                }
+                &[][..]
+            }
+            _ => match name.strip_prefix("vhlo.").and_then(properties::names) {
+                Some(names) => names,
+                None => {
+                    let expected = "an operation of VHLO 1.0 or later, as known here";
+                    return Err(reader.error_at(start, expected, format!("`{name}`")));
+                }
+            },
+        };
+        for name in names {
+            attributes.push((name.to_string(), self.tables.attribute(&mut inner)?));
+        }
+        if !inner.is_at_end() {
+            let expected = format!("{} properties of `{name}`", names.len());
+            return Err(inner.error(expected, "more"));
+        }
+        attributes.sort_by(|a, b| a.0.cmp(&b.0));
+        Ok(())
+    }
+
+    fn operation(
+        &mut self,
+        reader: &mut Reader<'a>,
+        numbers: &mut Numbers,
+        is_function: bool,
+    ) -> Result<Operation> {
+        let record = self.record(reader)?;
+        // Results are numbered before the regions are read.
+        let mut results = Vec::with_capacity(record.results.len());
+        for ty in record.results {
+            results.push(self.define(reader, numbers, ty)?);
+        }
+        let outer = match record.is_isolated {
+            true => Some(std::mem::take(&mut self.values)),
+            false => None,
+        };
+        let mut regions = Vec::new();
+        let mut inner = record.apart;
+        for _ in 0..record.regions {
+            regions.push(match &mut inner {
+                Some(inner) => self.region(inner, false)?,
+                None => self.region(reader, false)?,
+            });
+        }
+        if let Some(outer) = outer {
+            self.values = outer;
+        }
+        let mut operation = Operation {
+            name: record.name,
+            operands: record.operands,
+            attributes: record.attributes,
+            regions,
+            results,
+            location: record.location,
+        };
+        convert::operation(&mut operation, is_function)
+            .map_err(|(expected, found)| reader.error_at(record.start, expected, found))?;
+        Ok(operation)
+    }
+
+    fn define(&mut self, reader: &Reader<'a>, numbers: &mut Numbers, ty: Type) -> Result<Value> {
+        if numbers.next == numbers.end {
+            return Err(reader.error("as many values as the region says", "more"));
+        }
+        let id = self.defined;
+        self.defined += 1;
+        self.values[numbers.next] = Some(id);
+        numbers.next += 1;
+        Ok(Value { id, ty })
+    }
+
+    fn region(&mut self, reader: &mut Reader<'a>, is_function: bool) -> Result<Region> {
+        if self.depth == DEEPEST {
+            return Err(reader.error(format!("at most {DEEPEST} levels of nesting"), "more"));
+        }
+        let start = reader.position();
+        let blocks = reader.variable()?;
+        if blocks == 0 {
+            return Ok(Region::default());
+        }
+        if blocks != 1 {
+            return Err(reader.error_at(start, "a region of one block", format!("{blocks}")));
+        }
+        self.depth += 1;
+        let count = reader.count("values")?;
+        let first = self.values.len();
+        self.values.resize(first + count, None);
+        let mut numbers = Numbers { next: first, end: first + count };
+        let (operations, arguments) = self.block_header(reader, &mut numbers)?;
+        let mut region = Region { arguments, operations: Vec::new() };
+        for _ in 0..operations {
+            region.operations.push(self.operation(reader, &mut numbers, is_function)?);
+        }
+        self.values.truncate(first);
+        self.depth -= 1;
+        Ok(region)
+    }
+
+    /// How many operations a block has, and its arguments.
+    fn block_header(
+        &mut self,
+        reader: &mut Reader<'a>,
+        numbers: &mut Numbers,
+    ) -> Result<(usize, Vec<Value>)> {
+        let start = reader.position();
+        let (operations, has_arguments) = reader.flagged()?;
+        let mut arguments = Vec::new();
+        if has_arguments {
+            for _ in 0..reader.count("arguments")? {
+                let start = reader.position();
+                let (ty, has_location) = match self.version {
+                    0..=3 => (reader.variable()?, true),
+                    _ => reader.flagged()?,
+                };
+                let ty = reader.check_index(start, ty, self.tables.type_count(), "types")?;
+                let ty = self.tables.type_at(reader, start, ty)?;
+                if has_location {
+                    reader.variable()?;
+                }
+                arguments.push(self.define(reader, numbers, ty)?);
+            }
+            if self.version >= 3 && reader.byte()? != 0 {
+                skip_use_orders(reader, arguments.len())?;
+            }
+        }
+        let operations = reader.check_count(start, operations, "operations")?;
+        Ok((operations, arguments))
+    }
+}
+
+/// Skips the orders in which values are used; nothing here depends on them.
+fn skip_use_orders(reader: &mut Reader<'_>, values: usize) -> Result<()> {
+    let count = if values > 1 { reader.count("orders of uses")? } else { 1 };
+    for _ in 0..count {
+        if values > 1 {
+            reader.variable()?;
+        }
+        let start = reader.position();
+        let (indices, _) = reader.flagged()?;
+        for _ in 0..reader.check_count(start, indices, "uses")? {
+            reader.variable()?;
+        }
+    }
+    Ok(())
+}
