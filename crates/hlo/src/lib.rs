@@ -15,6 +15,8 @@ mod bounds;
 mod bytecode;
 mod canonical;
 mod elements;
+pub mod interpret;
+pub mod lower;
 pub mod module;
 mod print;
 pub mod program;

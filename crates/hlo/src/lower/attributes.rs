@@ -1,0 +1,208 @@
+//! Attributes of operations as the types that lowering wants.
+
+use super::builder::Lowered;
+use super::error::Failure;
+use crate::module::{Attribute, Attributes, Dense, ElementType, Operation, Type, attribute};
+use inflight_ir::{DType, Scalar};
+
+/// A list of integers, however it was written.
+pub(super) fn integer_list(value: &Attribute) -> Option<Vec<i64>> {
+    match value {
+        Attribute::Integers(values) => Some(values.clone()),
+        Attribute::Dense(dense) => dense_integers(dense),
+        Attribute::Array(values) => values
+            .iter()
+            .map(|value| match value {
+                Attribute::Integer(value, _) => i64::try_from(*value).ok(),
+                Attribute::Bool(value) => Some(*value as i64),
+                _ => None,
+            })
+            .collect(),
+        Attribute::Integer(value, _) => Some(vec![i64::try_from(*value).ok()?]),
+        _ => None,
+    }
+}
+
+fn dense_integers(dense: &Dense) -> Option<Vec<i64>> {
+    let dtype = match dense.ty.element {
+        ElementType::Core(dtype) if dtype.is_integer() || dtype == DType::Bool => dtype,
+        ElementType::Index => DType::I64,
+        _ => return None,
+    };
+    let count = dense_elements(dense)?;
+    let size = dtype.size();
+    let expected = if dense.is_splat { 1 } else { count };
+    if dense.bytes.len() < expected * size {
+        return None;
+    }
+    let element = |i: usize| {
+        let i = if dense.is_splat { 0 } else { i };
+        Scalar::from_bytes(dtype, &dense.bytes[i * size..]).to_i64()
+    };
+    Some((0..count).map(element).collect())
+}
+
+/// The number of elements of a constant, if its type says so.
+pub(super) fn dense_elements(dense: &Dense) -> Option<usize> {
+    dense
+        .ty
+        .dimensions
+        .iter()
+        .try_fold(1usize, |count, extent| count.checked_mul(usize::try_from((*extent)?).ok()?))
+}
+
+/// The attributes of an operation or the fields of a record, by name.
+#[derive(Clone, Copy)]
+pub(super) struct Fields<'a> {
+    attributes: &'a Attributes,
+}
+
+impl<'a> Fields<'a> {
+    pub fn of(operation: &'a Operation) -> Fields<'a> {
+        Fields { attributes: &operation.attributes }
+    }
+
+    pub fn get(&self, name: &str) -> Option<&'a Attribute> {
+        attribute(self.attributes, name)
+    }
+
+    /// The fields of a record.
+    pub fn record(&self, name: &str) -> Lowered<Fields<'a>> {
+        match self.get(name) {
+            Some(Attribute::Record(_, attributes) | Attribute::Dictionary(attributes)) => {
+                Ok(Fields { attributes })
+            }
+            Some(_) => Err(wrong(name, "a record")),
+            None => Err(missing(name)),
+        }
+    }
+
+    pub fn integers(&self, name: &str) -> Lowered<Option<Vec<i64>>> {
+        self.get(name)
+            .map(|value| integer_list(value).ok_or_else(|| wrong(name, "a list of integers")))
+            .transpose()
+    }
+
+    /// A list of numbers that are not negative: axes or extents. Left out, it is empty.
+    pub fn axes(&self, name: &str) -> Lowered<Vec<usize>> {
+        let values = self.integers(name)?.unwrap_or_default();
+        values
+            .into_iter()
+            .map(|value| {
+                usize::try_from(value).map_err(|_| wrong(name, "a list without negative numbers"))
+            })
+            .collect()
+    }
+
+    /// A list with one number for each axis. Left out, all are `default`.
+    pub fn for_each_axis(&self, name: &str, rank: usize, default: i64) -> Lowered<Vec<i64>> {
+        match self.integers(name)? {
+            None => Ok(vec![default; rank]),
+            Some(values) if values.len() == rank => Ok(values),
+            Some(values) => Err(Failure::Wrong(format!(
+                "`{name}` has {} entries where {rank} axes need one each",
+                values.len()
+            ))),
+        }
+    }
+
+    pub fn integer(&self, name: &str) -> Lowered<Option<i64>> {
+        match self.integers(name)?.as_deref() {
+            None => Ok(None),
+            Some([value]) => Ok(Some(*value)),
+            Some(_) => Err(wrong(name, "one integer")),
+        }
+    }
+
+    /// An axis number.
+    pub fn axis(&self, name: &str) -> Lowered<usize> {
+        let value = self.integer(name)?.ok_or_else(|| missing(name))?;
+        usize::try_from(value).map_err(|_| wrong(name, "a number that is not negative"))
+    }
+
+    pub fn boolean(&self, name: &str) -> Lowered<bool> {
+        match self.get(name) {
+            None => Ok(false),
+            Some(Attribute::Unit) => Ok(true),
+            Some(Attribute::Bool(value)) => Ok(*value),
+            Some(Attribute::Integer(value, _)) => Ok(*value != 0),
+            Some(_) => Err(wrong(name, "true or false")),
+        }
+    }
+
+    pub fn float(&self, name: &str) -> Lowered<f64> {
+        match self.get(name) {
+            Some(Attribute::Float(value, _)) => Ok(*value),
+            Some(Attribute::Integer(value, _)) => Ok(*value as f64),
+            Some(_) => Err(wrong(name, "a number")),
+            None => Err(missing(name)),
+        }
+    }
+
+    /// A choice, or a string.
+    pub fn choice(&self, name: &str) -> Lowered<Option<&'a str>> {
+        match self.get(name) {
+            None => Ok(None),
+            Some(Attribute::Enum(_, value) | Attribute::String(value)) => Ok(Some(value)),
+            Some(_) => Err(wrong(name, "one of its names")),
+        }
+    }
+
+    pub fn symbol(&self, name: &str) -> Lowered<&'a str> {
+        match self.get(name) {
+            Some(Attribute::Symbol(value) | Attribute::String(value)) => Ok(value),
+            Some(_) => Err(wrong(name, "the name of a function")),
+            None => Err(missing(name)),
+        }
+    }
+}
+
+pub(super) fn missing(name: &str) -> Failure {
+    Failure::Wrong(format!("the attribute `{name}` is missing"))
+}
+
+pub(super) fn wrong(name: &str, expected: &str) -> Failure {
+    Failure::Wrong(format!("the attribute `{name}` is not {expected}"))
+}
+
+/// The core's dtype of an element type, or why there is none.
+pub(super) fn dtype(element: &ElementType) -> Lowered<DType> {
+    match element {
+        ElementType::Core(dtype) => Ok(*dtype),
+        ElementType::Index => Ok(DType::I64),
+        ElementType::Other(name) if name.contains("quant") => Err(Failure::Wrong(format!(
+            "quantized type {name}: quantized types are not supported; dequantize when exporting"
+        ))),
+        ElementType::Other(name) => Err(Failure::Wrong(format!(
+            "element type {name} is not supported; export with one of i1, i8 to i64, ui8 to ui64, \
+             f16, bf16, f32, f64, complex<f32>, complex<f64>"
+        ))),
+    }
+}
+
+/// A type in the words of the program.
+pub(super) fn type_name(ty: &Type) -> String {
+    match ty {
+        Type::Tensor(tensor) => {
+            let mut name = String::from("tensor<");
+            for extent in &tensor.dimensions {
+                match extent {
+                    Some(extent) => name.push_str(&format!("{extent}x")),
+                    None => name.push_str("?x"),
+                }
+            }
+            match &tensor.element {
+                ElementType::Core(dtype) => name.push_str(dtype.name()),
+                ElementType::Index => name.push_str("index"),
+                ElementType::Other(other) => name.push_str(other),
+            }
+            name + ">"
+        }
+        Type::Token => "!stablehlo.token".into(),
+        Type::Tuple(parts) => {
+            format!("tuple<{}>", parts.iter().map(type_name).collect::<Vec<_>>().join(", "))
+        }
+        Type::Function(..) => "a function".into(),
+        Type::Other(name) => name.clone(),
+    }
+}

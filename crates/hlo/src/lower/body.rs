@@ -1,0 +1,145 @@
+//! Functions of scalars that are parameters of operations: what a reduction combines with, what a sort
+//! compares with.
+
+use super::builder::{Builder, Lowered, Source};
+use super::lowering::Lowering;
+use crate::module::Region;
+use inflight_ir::elementwise::CombineOp;
+use inflight_ir::graph::{Graph, NodeId, Op, ScalarFunction};
+use inflight_ir::{BinaryOp, DType, Shape};
+use rustc_hash::FxHashMap;
+
+/// A function of scalars, as nodes of its own.
+pub(super) struct Body {
+    pub builder: Builder,
+    /// The parameters, in order.
+    pub arguments: Vec<NodeId>,
+    /// What it gives.
+    pub results: Vec<NodeId>,
+}
+
+/// The region as a function of scalars of these dtypes.
+pub(super) fn body<'a>(
+    lowering: &mut Lowering<'a>,
+    region: &'a Region,
+    dtypes: &[DType],
+) -> Lowered<Body> {
+    lowering.enter();
+    let arguments: Vec<NodeId> = dtypes
+        .iter()
+        .enumerate()
+        .map(|(i, &dtype)| lowering.builder().input(Source::Argument(i), Shape::scalar(), dtype))
+        .collect();
+    let results = lowering.apply_elementwise(region, &arguments, &Shape::scalar());
+    let builder = lowering.leave();
+    Ok(Body { builder, arguments, results: results? })
+}
+
+impl Body {
+    /// The op that combines the two parameters, if that is all the function does.
+    pub fn combine(&self) -> Option<CombineOp> {
+        let ([a, b], [result]) = (&*self.arguments, &*self.results) else { return None };
+        let entry = &self.builder.entries[*result as usize];
+        let Op::Binary(op) = entry.op else { return None };
+        if entry.inputs.as_slice() != [*a, *b] && entry.inputs.as_slice() != [*b, *a] {
+            return None;
+        }
+        Some(match op {
+            BinaryOp::Add => CombineOp::Sum,
+            BinaryOp::Mul => CombineOp::Product,
+            BinaryOp::Min => CombineOp::Min,
+            BinaryOp::Max => CombineOp::Max,
+            BinaryOp::And => CombineOp::And,
+            BinaryOp::Or => CombineOp::Or,
+            BinaryOp::Xor => CombineOp::Xor,
+            _ => return None,
+        })
+    }
+
+    /// Whether the function gives its second parameter.
+    pub fn replaces(&self) -> bool {
+        self.arguments.len() == 2 && self.results == [self.arguments[1]]
+    }
+
+    /// The function's first result as a parameter of an op. It may not read what is outside of it,
+    /// unless that is known.
+    pub fn scalar_function(&self) -> Lowered<ScalarFunction> {
+        let &[result] = &*self.results else {
+            return Err("a function that gives one value is expected".into());
+        };
+        let builder = &self.builder;
+        let mut is_used = vec![false; builder.entries.len()];
+        let mut open = vec![result];
+        while let Some(id) = open.pop() {
+            if !std::mem::replace(&mut is_used[id as usize], true)
+                && !builder.known.contains_key(&id)
+            {
+                open.extend(&builder.entries[id as usize].inputs);
+            }
+        }
+        let mut graph = Graph::default();
+        let mut nodes: FxHashMap<NodeId, NodeId> = FxHashMap::default();
+        for (id, entry) in builder.entries.iter().enumerate() {
+            let id = id as NodeId;
+            let is_argument = self.arguments.contains(&id);
+            if !is_used[id as usize] && !is_argument {
+                continue;
+            }
+            let node = if is_argument {
+                graph.input(entry.shape.clone(), entry.dtype)
+            } else if let Some(value) = entry.scalar {
+                graph.scalar(value)
+            } else if let Some(value) = builder.known.get(&id) {
+                graph.scalar(value.get(0))
+            } else if entry.op == Op::Input {
+                return Err(
+                    "its function reads a value outside of it that is not constant, which is \
+                            not supported"
+                        .into(),
+                );
+            } else {
+                let operands: Vec<NodeId> = entry.inputs.iter().map(|id| nodes[id]).collect();
+                graph.append(entry.op.clone(), &operands, entry.shape.clone(), entry.dtype)
+            };
+            nodes.insert(id, node);
+        }
+        graph.outputs.push(nodes[&result]);
+        Ok(ScalarFunction::new(graph)?)
+    }
+}
+
+/// Comparators: functions of two elements of each operand.
+impl Body {
+    /// The number of the parameter that a node is.
+    pub fn argument(&self, node: NodeId) -> Option<usize> {
+        self.arguments.iter().position(|&argument| argument == node)
+    }
+
+    /// The operands that a comparator looks at, in order.
+    pub fn read_operands(&self) -> Vec<usize> {
+        let mut is_read = vec![false; self.arguments.len() / 2];
+        let mut seen = rustc_hash::FxHashSet::default();
+        let mut open = self.results.clone();
+        while let Some(id) = open.pop() {
+            if !seen.insert(id) {
+                continue;
+            }
+            if let Some(argument) = self.argument(id) {
+                is_read[argument / 2] = true;
+            }
+            open.extend(&self.builder.entries[id as usize].inputs);
+        }
+        let read: Vec<usize> = (0..is_read.len()).filter(|&operand| is_read[operand]).collect();
+        // A comparator that looks at nothing still compares something.
+        if read.is_empty() { vec![0] } else { read }
+    }
+
+    /// The comparator as a parameter of an op that passes only these operands.
+    pub fn with_operands(mut self, operands: &[usize]) -> Lowered<ScalarFunction> {
+        self.arguments = operands
+            .iter()
+            .flat_map(|&operand| [self.arguments[2 * operand], self.arguments[2 * operand + 1]])
+            .collect();
+        self.scalar_function()
+    }
+}

@@ -1,0 +1,78 @@
+//! Calls of the program's own functions, and values that hold others.
+
+use super::attributes::Fields;
+use super::builder::Lowered;
+use super::lowering::{Bound, Lowering, only};
+use super::{control, elementwise, sort};
+use crate::module::Operation;
+
+/// `func.call`
+pub(super) fn call<'a>(
+    lowering: &mut Lowering<'a>,
+    operation: &'a Operation,
+) -> Lowered<Vec<Bound>> {
+    let callee = Fields::of(operation).symbol("callee")?;
+    let arguments = lowering.values(operation)?;
+    lowering.call(callee, arguments)
+}
+
+/// `composite`: by what it is composed of, or as the operation it stands for.
+pub(super) fn composite<'a>(
+    lowering: &mut Lowering<'a>,
+    operation: &'a Operation,
+) -> Lowered<Vec<Bound>> {
+    let fields = Fields::of(operation);
+    let name = fields.symbol("name")?;
+    if name.starts_with("chlo.")
+        && let Some(node) = elementwise::lower(lowering, operation, name)?
+    {
+        return Ok(only(lowering, node));
+    }
+    if name == "chlo.top_k"
+        && let Ok(attributes) = fields.record("composite_attributes")
+        && let Some(count) = attributes.integer("k")?
+    {
+        return sort::largest(lowering, operation, count);
+    }
+    let arguments = lowering.values(operation)?;
+    lowering.call(fields.symbol("decomposition")?, arguments)
+}
+
+/// `custom_call`: some targets are another way of writing an operation.
+pub(super) fn custom_call<'a>(
+    lowering: &mut Lowering<'a>,
+    operation: &'a Operation,
+) -> Lowered<Vec<Bound>> {
+    let fields = Fields::of(operation);
+    let target = fields.symbol("call_target_name")?;
+    if let Some(name) = target.strip_prefix("mhlo.") {
+        if name == "topk"
+            && let Ok(attributes) = fields.record("mhlo.attributes")
+            && let Some(count) = attributes.integer("k")?
+        {
+            return sort::largest(lowering, operation, count);
+        }
+        if let Some(node) = elementwise::lower(lowering, operation, &format!("chlo.{name}"))? {
+            return Ok(only(lowering, node));
+        }
+    }
+    control::custom_call(lowering, operation)
+}
+
+/// `get_tuple_element`
+pub(super) fn get_tuple_element(
+    lowering: &mut Lowering<'_>,
+    operation: &Operation,
+) -> Lowered<Vec<Bound>> {
+    let index = Fields::of(operation).axis("index")?;
+    let [tuple] = operation.operands[..] else { return Err("one operand is expected".into()) };
+    match lowering.value(tuple)? {
+        Bound::Tuple(parts) => match parts.get(index) {
+            Some(part) => Ok(vec![part.clone()]),
+            None => {
+                Err(format!("there is no element {index} in a tuple of {}", parts.len()).into())
+            }
+        },
+        _ => Err("its operand is not a tuple".into()),
+    }
+}

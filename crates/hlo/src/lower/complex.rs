@@ -1,0 +1,56 @@
+//! Complex numbers, where the core's functions differ from the specification at infinities and cuts.
+
+use super::builder::{Builder, Lowered};
+use inflight_ir::graph::NodeId;
+use inflight_ir::{BinaryOp, CompareOp, Scalar, UnaryOp};
+
+/// Whether [`unary`] composes this function of complex numbers.
+pub(super) fn is_composed(_op: UnaryOp) -> bool {
+    false
+}
+
+/// A function of complex numbers as a composition of others.
+pub(super) fn unary(builder: &mut Builder, op: UnaryOp, z: NodeId) -> Lowered<NodeId> {
+    builder.unary(op, z)
+}
+
+/// A quotient.
+pub(super) fn divide(builder: &mut Builder, a: NodeId, b: NodeId) -> Lowered<NodeId> {
+    builder.binary(BinaryOp::Div, a, b)
+}
+
+/// aᵇ, and 0 of a zero base with a positive real exponent, 1 of any base with exponent zero.
+pub(super) fn power(builder: &mut Builder, a: NodeId, b: NodeId) -> Lowered<NodeId> {
+    let dtype = builder.dtype(a);
+    let power = builder.binary(BinaryOp::Pow, a, b)?;
+    let (zero, one) = (builder.scalar(Scalar::zero(dtype)), builder.scalar(Scalar::one(dtype)));
+    let is_zero = builder.compare(CompareOp::Eq, a, zero)?;
+    let no_power = builder.compare(CompareOp::Eq, b, zero)?;
+    let of_zero = builder.select(no_power, one, zero)?;
+    builder.select(is_zero, of_zero, power)
+}
+
+/// The angle of the complex "point" (x, y): −i · ln((x + i·y) / √(x² + y²)).
+pub(super) fn atan2(builder: &mut Builder, y: NodeId, x: NodeId) -> Lowered<NodeId> {
+    let part = builder.dtype(y).real();
+    let (zero, one) = (builder.number(0.0, part), builder.number(1.0, part));
+    let i = builder.binary(BinaryOp::Complex, zero, one)?;
+    let turned = builder.mul(y, i)?;
+    let point = builder.add(x, turned)?;
+    let (x_squared, y_squared) = (builder.mul(x, x)?, builder.mul(y, y)?);
+    let squared = builder.add(x_squared, y_squared)?;
+    let size = builder.unary(UnaryOp::Sqrt, squared)?;
+    let quotient = divide(builder, point, size)?;
+    let log = builder.unary(UnaryOp::Log, quotient)?;
+    let minus_i = builder.neg(i)?;
+    builder.mul(log, minus_i)
+}
+
+/// The principal cube root.
+pub(super) fn cbrt(builder: &mut Builder, z: NodeId) -> Lowered<NodeId> {
+    let dtype = builder.dtype(z);
+    let third = builder.number(1.0 / 3.0, dtype.real());
+    let zero = builder.number(0.0, dtype.real());
+    let exponent = builder.binary(BinaryOp::Complex, third, zero)?;
+    power(builder, z, exponent)
+}

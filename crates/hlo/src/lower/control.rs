@@ -1,0 +1,360 @@
+//! Control flow: loops, branches, and calls of what is not part of the program.
+
+use super::attributes::Fields;
+use super::builder::{Builder, Lowered, Source};
+use super::lowering::{Bound, Lowering};
+use super::sequence::{finish, used_captures};
+use crate::module::{Attribute, Operation, Region, Type};
+use crate::program::{Action, Call, Sequence, ValueType};
+use inflight_ir::graph::{NodeId, Op};
+use inflight_ir::{DType, Element, Shape};
+
+/// A loop of so few turns and nodes is written out, if it is known how often it turns.
+const MOST_TURNS: usize = 32;
+const MOST_NODES: usize = 1024;
+
+/// Branches of so few nodes, all elementwise, are both computed and selected from.
+const MOST_SELECTED_NODES: usize = 48;
+
+/// `while`
+pub(super) fn loops<'a>(
+    lowering: &mut Lowering<'a>,
+    operation: &'a Operation,
+) -> Lowered<Vec<Bound>> {
+    let [condition, body] = regions::<2>(operation)?;
+    let initial = lowering.values(operation)?;
+    if let Some(results) = unrolled(lowering, condition, body, &initial)? {
+        return Ok(results);
+    }
+    if lowering.elementwise {
+        return Err("a loop of unknown length inside a function of scalars is not supported".into());
+    }
+
+    // What every turn hands on as it is does not change.
+    let returned = body.operations.last().map(|last| last.operands.as_slice()).unwrap_or_default();
+    let changes: Vec<bool> = body
+        .arguments
+        .iter()
+        .enumerate()
+        .map(|(i, argument)| {
+            returned.get(i) != Some(&argument.id) && !matches!(initial[i], Bound::Token)
+        })
+        .collect();
+    let mut carried: Vec<NodeId> = Vec::new();
+    for (value, _) in initial.iter().zip(&changes).filter(|(_, changes)| **changes) {
+        carried.push(lowering.node(value)?);
+    }
+    let types = value_types(lowering.builder(), &carried);
+    let condition = enclosed(lowering, condition, &initial, &changes, &types)?;
+    let mut body = enclosed(lowering, body, &initial, &changes, &types)?;
+    let mut changed = changes.iter();
+    body.outputs.retain(|_| *changed.next().expect("one for each carried value"));
+    if value_types(&body.builder, &body.outputs) != types {
+        return Err("a turn of the loop changes the type of a value it carries".into());
+    }
+    let has_effect = condition.has_effect() || body.has_effect();
+    let (inputs, sequences) = joined(lowering.builder(), vec![condition, body], &types);
+    let [condition, body] = <[Sequence; 2]>::try_from(sequences).expect("two regions");
+    let action = Action::While { condition, body, carried: carried.len() };
+    let results = types.into_iter().map(|ty| (ty.shape, ty.dtype)).collect();
+    let inputs = carried.into_iter().chain(inputs).collect();
+    let results = lowering.builder().step(action, inputs, results, operation.location, has_effect);
+    let mut results = results.into_iter();
+    Ok(initial
+        .into_iter()
+        .zip(changes)
+        .map(|(initial, changes)| match changes {
+            true => lowering.bound(results.next().expect("a result for each carried value")),
+            false => initial,
+        })
+        .collect())
+}
+
+/// The results of a loop, if it can be seen here how often it turns and that is not often.
+fn unrolled<'a>(
+    lowering: &mut Lowering<'a>,
+    condition: &'a Region,
+    body: &'a Region,
+    initial: &[Bound],
+) -> Lowered<Option<Vec<Bound>>> {
+    let marks = lowering.mark();
+    let nodes = lowering.builder().entries.len();
+    let mut values = initial.to_vec();
+    for _ in 0..=MOST_TURNS {
+        let goes_on = lowering.region(condition, values.clone())?;
+        let [goes_on] = goes_on.as_slice() else {
+            return Err("the condition of a loop gives one value".into());
+        };
+        let goes_on = lowering.node(goes_on)?;
+        match lowering.builder().scalar_value(goes_on).map(bool::from_scalar) {
+            Some(true) => values = lowering.region(body, values)?,
+            Some(false) => return Ok(Some(values)),
+            None => break,
+        }
+        if lowering.builder().entries.len() > nodes + MOST_NODES {
+            break;
+        }
+    }
+    lowering.rewind(&marks);
+    Ok(None)
+}
+
+/// `if` and `case`
+pub(super) fn branches<'a>(
+    lowering: &mut Lowering<'a>,
+    operation: &'a Operation,
+) -> Lowered<Vec<Bound>> {
+    let [index] = lowering.exactly(operation)?;
+    let regions = &operation.regions;
+    let Some(last) = regions.len().checked_sub(1) else {
+        return Err("there is no branch".into());
+    };
+    let is_condition = lowering.builder().dtype(index) == DType::Bool;
+    // The first branch of an `if` is the one of `true`.
+    let known = lowering.builder().scalar_value(index).map(|value| match is_condition {
+        true => 1 - value.to_i64(),
+        false => value.to_i64(),
+    });
+    if let Some(known) = known {
+        let branch = usize::try_from(known).ok().filter(|&known| known <= last).unwrap_or(last);
+        return lowering.region(&regions[branch], Vec::new());
+    }
+    let index = match is_condition {
+        true => {
+            let (first, second) =
+                (lowering.builder().scalar(0i32), lowering.builder().scalar(1i32));
+            lowering.builder().select(index, first, second)?
+        }
+        false => lowering.builder().cast(index, DType::I32)?,
+    };
+    if let Some(results) = selected(lowering, operation, index)? {
+        return Ok(results);
+    }
+
+    let mut enclosures = Vec::new();
+    for region in regions {
+        enclosures.push(enclosed(lowering, region, &[], &[], &[])?);
+    }
+    let types = value_types(&enclosures[0].builder, &enclosures[0].outputs);
+    let agree = |branch: &Enclosure| value_types(&branch.builder, &branch.outputs) == types;
+    if !enclosures.iter().all(agree) {
+        return Err("the branches give values of different types".into());
+    }
+    let has_effect = enclosures.iter().any(Enclosure::has_effect);
+    let (inputs, branches) = joined(lowering.builder(), enclosures, &[]);
+    let results = types.into_iter().map(|ty| (ty.shape, ty.dtype)).collect();
+    let inputs = std::iter::once(index).chain(inputs).collect();
+    let action = Action::Case { branches };
+    let nodes = lowering.builder().step(action, inputs, results, operation.location, has_effect);
+    let mut nodes = nodes.into_iter();
+    Ok(operation
+        .results
+        .iter()
+        .map(|result| match result.ty {
+            Type::Token => Bound::Token,
+            _ => lowering.bound(nodes.next().expect("a result for each tensor")),
+        })
+        .collect())
+}
+
+/// The results of all branches, selected from, if that is cheap.
+fn selected<'a>(
+    lowering: &mut Lowering<'a>,
+    operation: &'a Operation,
+    index: NodeId,
+) -> Lowered<Option<Vec<Bound>>> {
+    let marks = lowering.mark();
+    let mark = lowering.builder().mark();
+    let mut branches: Vec<Vec<NodeId>> = Vec::new();
+    let mut is_cheap = true;
+    for region in &operation.regions {
+        let results = lowering.region(region, Vec::new())?;
+        if results.iter().any(|result| !matches!(result, Bound::Node { .. })) {
+            is_cheap = false;
+            break;
+        }
+        let nodes: Lowered<Vec<NodeId>> =
+            results.iter().map(|result| lowering.node(result)).collect();
+        branches.push(nodes?);
+        let builder = lowering.builder();
+        let added = &builder.entries[mark.nodes..];
+        is_cheap = builder.steps.len() == mark.steps
+            && added.len() <= MOST_SELECTED_NODES
+            && added.iter().all(|entry| {
+                let op = &entry.op;
+                op.is_elementwise()
+                    || op.is_view()
+                    || matches!(op, Op::Scalar | Op::Iota { .. } | Op::Input)
+            });
+        if !is_cheap {
+            break;
+        }
+    }
+    if !is_cheap && !lowering.elementwise {
+        lowering.rewind(&marks);
+        return Ok(None);
+    }
+    let Some(mut results) = branches.pop() else { return Ok(None) };
+    for (number, branch) in branches.iter().enumerate().rev() {
+        if branch.len() != results.len() {
+            return Err("the branches give different numbers of values".into());
+        }
+        let builder = lowering.builder();
+        let number = builder.scalar(number as i32);
+        let is_this = builder.compare(inflight_ir::CompareOp::Eq, index, number)?;
+        for (result, &value) in results.iter_mut().zip(branch) {
+            *result = builder.select(is_this, value, *result)?;
+        }
+    }
+    Ok(Some(results.into_iter().map(|node| lowering.bound(node)).collect()))
+}
+
+/// A region as a sequence of its own, not yet finished.
+struct Enclosure {
+    builder: Builder,
+    outputs: Vec<NodeId>,
+}
+
+impl Enclosure {
+    fn has_effect(&self) -> bool {
+        self.builder.steps.iter().any(|step| step.has_effect)
+    }
+}
+
+/// A region as a sequence. Those of its arguments that change are the sequence's own; the others are
+/// bound to what is outside.
+fn enclosed<'a>(
+    lowering: &mut Lowering<'a>,
+    region: &'a Region,
+    values: &[Bound],
+    changes: &[bool],
+    types: &[ValueType],
+) -> Lowered<Enclosure> {
+    lowering.enter();
+    let mut types = types.iter().enumerate();
+    let mut arguments = Vec::new();
+    for (value, changes) in values.iter().zip(changes) {
+        arguments.push(match changes {
+            true => {
+                let (number, ty) = types.next().expect("a type for each carried value");
+                let source = Source::Argument(number);
+                let node = lowering.builder().input(source, ty.shape.clone(), ty.dtype);
+                lowering.bound(node)
+            }
+            false => value.clone(),
+        });
+    }
+    let outputs = lowering.region(region, arguments).and_then(|results| {
+        let tensors = results.iter().filter(|result| !matches!(result, Bound::Token));
+        tensors.map(|result| lowering.node(result)).collect::<Lowered<Vec<NodeId>>>()
+    });
+    let builder = lowering.leave();
+    Ok(Enclosure { builder, outputs: outputs? })
+}
+
+/// Sequences that take the same inputs: `arguments`, then everything that one of them captures. Also
+/// gives the captured nodes.
+fn joined(
+    outer: &Builder,
+    enclosures: Vec<Enclosure>,
+    arguments: &[ValueType],
+) -> (Vec<NodeId>, Vec<Sequence>) {
+    let mut captured: Vec<NodeId> = Vec::new();
+    for Enclosure { builder, outputs } in &enclosures {
+        for number in used_captures(builder, outputs) {
+            let node = builder.captures[number];
+            if !captured.contains(&node) {
+                captured.push(node);
+            }
+        }
+    }
+    let types = value_types(outer, &captured);
+    let sequences = enclosures
+        .into_iter()
+        .map(|Enclosure { builder, outputs }| {
+            let captures = builder.captures.clone();
+            finish(builder, &outputs, arguments, &types, |source| match source {
+                Source::Capture(number) => {
+                    captured.iter().position(|&node| node == captures[number])
+                }
+                _ => None,
+            })
+        })
+        .collect();
+    (captured, sequences)
+}
+
+fn value_types(builder: &Builder, nodes: &[NodeId]) -> Vec<ValueType> {
+    let ty = |&node: &NodeId| ValueType {
+        shape: builder.shape(node).clone(),
+        dtype: builder.dtype(node),
+    };
+    nodes.iter().map(ty).collect()
+}
+
+/// The regions of an operation that has so many.
+pub(super) fn regions<const N: usize>(operation: &Operation) -> Lowered<[&Region; N]> {
+    let regions: Vec<&Region> = operation.regions.iter().collect();
+    regions.try_into().map_err(|_| {
+        format!("{N} regions are expected, but there are {}", operation.regions.len()).into()
+    })
+}
+
+/// `custom_call`
+pub(super) fn custom_call<'a>(
+    lowering: &mut Lowering<'a>,
+    operation: &'a Operation,
+) -> Lowered<Vec<Bound>> {
+    let fields = Fields::of(operation);
+    let target = fields.symbol("call_target_name")?;
+    match target {
+        // Annotations of where values are kept, which mean nothing on one device.
+        "Sharding" | "SPMDFullToShardShape" | "SPMDShardToFullShape" => {
+            return lowering.values(operation);
+        }
+        "shape_assertion" => return shape_assertion(lowering, operation),
+        _ => {}
+    }
+    let mut inputs = Vec::new();
+    for value in lowering.values(operation)? {
+        if !matches!(value, Bound::Token) {
+            inputs.push(lowering.node(&value)?);
+        }
+    }
+    let mut results: Vec<(Shape, DType)> = Vec::new();
+    for (index, result) in operation.results.iter().enumerate() {
+        if result.ty != Type::Token {
+            let dtype = lowering.declared_dtype(operation, index)?;
+            results.push((lowering.declared_shape(operation, index)?, dtype));
+        }
+    }
+    let has_effect = fields.boolean("has_side_effect")? || target.starts_with("check.");
+    let call = Call { target: target.to_string(), attributes: operation.attributes.clone() };
+    let action = Action::Call(call);
+    let nodes = lowering.builder().step(action, inputs, results, operation.location, has_effect);
+    let mut nodes = nodes.into_iter();
+    Ok(operation
+        .results
+        .iter()
+        .map(|result| match result.ty {
+            Type::Token => Bound::Token,
+            _ => lowering.bound(nodes.next().expect("a result for each tensor")),
+        })
+        .collect())
+}
+
+/// What an exporter demands of the shapes of arguments: it is known here whether it holds.
+fn shape_assertion(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered<Vec<Bound>> {
+    let holds = lowering.operand(operation, 0)?;
+    match lowering.builder().scalar_value(holds).map(bool::from_scalar) {
+        Some(true) => Ok(Vec::new()),
+        Some(false) => {
+            let message = match Fields::of(operation).get("error_message") {
+                Some(Attribute::String(message)) => message.clone(),
+                _ => "the shapes of the arguments are not what the program demands".into(),
+            };
+            Err(message.into())
+        }
+        None => Err("a demand on shapes depends on values".into()),
+    }
+}

@@ -1,0 +1,363 @@
+//! Operations that compute each element from the same element of their operands.
+
+use super::attributes::Fields;
+use super::builder::{Builder, Lowered};
+use super::control::regions;
+use super::lowering::{Bound, Lowering};
+use super::{complex, precision, special};
+use crate::module::Operation;
+use inflight_ir::graph::NodeId;
+use inflight_ir::{Axes, BinaryOp, CompareOp, DType, DTypeClass, Scalar, Shape, UnaryOp};
+
+/// Whether [`lower`] knows the operation.
+pub(super) fn is_elementwise(name: &str) -> bool {
+    let name = name.strip_prefix("chlo.broadcast_").unwrap_or(name);
+    unary_op(name).is_some()
+        || binary_op(name).is_some()
+        || special::is_special(name)
+        || matches!(
+            name,
+            "maximum"
+                | "minimum"
+                | "compare"
+                | "chlo.compare"
+                | "select"
+                | "clamp"
+                | "convert"
+                | "reduce_precision"
+                | "round_nearest_afz"
+                | "shift_right_arithmetic"
+                | "bitcast_convert"
+                | "atan2"
+                | "complex"
+                | "cbrt"
+                | "power"
+        )
+}
+
+/// An elementwise operation by its name, without the `stablehlo.`; `None` if there is none.
+pub(super) fn lower(
+    lowering: &mut Lowering<'_>,
+    operation: &Operation,
+    name: &str,
+) -> Lowered<Option<NodeId>> {
+    if !is_elementwise(name) {
+        return Ok(None);
+    }
+    let fields = Fields::of(operation);
+    let mut operands = lowering.operands(operation)?;
+    let result = lowering.declared_dtype(operation, 0)?;
+    let builder = lowering.builder();
+    let name = match name.strip_prefix("chlo.broadcast_") {
+        Some(name) => {
+            align(builder, fields, &mut operands)?;
+            name
+        }
+        None => name,
+    };
+    apply(builder, name, fields, &operands, result).map(Some)
+}
+
+/// Operands of different ranks brought to one shape: by NumPy's rule, or as the attribute says.
+fn align(builder: &mut Builder, fields: Fields<'_>, operands: &mut [NodeId]) -> Lowered<()> {
+    let rank = operands.iter().map(|&x| builder.shape(x).rank()).max().unwrap_or(0);
+    if fields.get("broadcast_dimensions").is_some() {
+        let axes = fields.axes("broadcast_dimensions")?;
+        for operand in operands.iter_mut() {
+            let shape = builder.shape(*operand).clone();
+            if shape.rank() < rank && shape.rank() == axes.len() {
+                let mut extents = Axes::from_elem(1, rank);
+                for (&axis, &extent) in axes.iter().zip(shape.iter()) {
+                    *extents.get_mut(axis).ok_or("`broadcast_dimensions` names no axis")? = extent;
+                }
+                *operand = builder.reshape(*operand, &Shape::new(&extents))?;
+            }
+        }
+    }
+    let mut shape = Shape::scalar();
+    for &operand in operands.iter() {
+        let other = builder.shape(operand);
+        shape = shape
+            .broadcast(other)
+            .ok_or_else(|| format!("shapes {shape} and {other} do not broadcast"))?;
+    }
+    for operand in operands {
+        *operand = builder.broadcast(*operand, &shape)?;
+    }
+    Ok(())
+}
+
+fn unary_op(name: &str) -> Option<UnaryOp> {
+    use UnaryOp::*;
+    Some(match name {
+        "abs" => Abs,
+        "ceil" => Ceil,
+        "cosine" => Cos,
+        "count_leading_zeros" => LeadingZeros,
+        "exponential" => Exp,
+        "exponential_minus_one" => Expm1,
+        "floor" => Floor,
+        "imag" => Imag,
+        "is_finite" => IsFinite,
+        "log" => Log,
+        "log_plus_one" => Log1p,
+        "logistic" => Sigmoid,
+        "negate" => Neg,
+        "not" => Not,
+        "popcnt" => PopulationCount,
+        "real" => Real,
+        "round_nearest_even" => Round,
+        "rsqrt" => Rsqrt,
+        "sign" => Sign,
+        "sine" => Sin,
+        "sqrt" => Sqrt,
+        "tan" | "chlo.tan" => Tan,
+        "tanh" => Tanh,
+        "chlo.acos" => Acos,
+        "chlo.acosh" => Acosh,
+        "chlo.asin" => Asin,
+        "chlo.asinh" => Asinh,
+        "chlo.atan" => Atan,
+        "chlo.atanh" => Atanh,
+        "chlo.conj" => Conj,
+        "chlo.cosh" => Cosh,
+        "chlo.sinh" => Sinh,
+        "chlo.erf" => Erf,
+        _ => return None,
+    })
+}
+
+fn binary_op(name: &str) -> Option<BinaryOp> {
+    use BinaryOp::*;
+    Some(match name {
+        "add" => Add,
+        "and" => And,
+        "divide" => Div,
+        "multiply" => Mul,
+        "or" => Or,
+        "remainder" => Rem,
+        "shift_left" => ShiftLeft,
+        "shift_right_logical" => ShiftRightLogical,
+        "subtract" => Sub,
+        "xor" => Xor,
+        _ => return None,
+    })
+}
+
+fn apply(
+    builder: &mut Builder,
+    name: &str,
+    fields: Fields<'_>,
+    operands: &[NodeId],
+    result: DType,
+) -> Lowered<NodeId> {
+    if let Some(op) = unary_op(name) {
+        let [x] = exactly(operands)?;
+        return unary(builder, op, x);
+    }
+    if let Some(op) = binary_op(name) {
+        let [a, b] = exactly(operands)?;
+        return binary(builder, op, a, b);
+    }
+    if special::is_special(name) {
+        return special::apply(builder, name, operands, result);
+    }
+    match name {
+        "maximum" => extreme(builder, CompareOp::Gt, operands),
+        "minimum" => extreme(builder, CompareOp::Lt, operands),
+        "compare" | "chlo.compare" => {
+            let [a, b] = exactly(operands)?;
+            let direction = direction(fields)?;
+            let is_total = matches!(fields.choice("compare_type")?, Some("TOTALORDER"));
+            compare(builder, direction, is_total, a, b)
+        }
+        "select" => {
+            let [condition, a, b] = exactly(operands)?;
+            builder.select(condition, a, b)
+        }
+        "clamp" => {
+            let [low, x, high] = exactly(operands)?;
+            let x = extreme(builder, CompareOp::Gt, &[x, low])?;
+            extreme(builder, CompareOp::Lt, &[x, high])
+        }
+        "convert" => {
+            let [x] = exactly(operands)?;
+            builder.cast(x, result)
+        }
+        "bitcast_convert" => {
+            let [x] = exactly(operands)?;
+            builder.bitcast(x, result)
+        }
+        "reduce_precision" => {
+            let [x] = exactly(operands)?;
+            let bits = |name| -> Lowered<u32> {
+                let count = fields.integer(name)?.unwrap_or(-1);
+                u32::try_from(count).map_err(|_| format!("`{name}` is not a number of bits").into())
+            };
+            precision::reduce(builder, x, bits("exponent_bits")?, bits("mantissa_bits")?)
+        }
+        "round_nearest_afz" => {
+            let [x] = exactly(operands)?;
+            round_away_from_zero(builder, x)
+        }
+        "shift_right_arithmetic" => {
+            let [a, b] = exactly(operands)?;
+            // The highest bit is shifted in, also of unsigned integers.
+            let (dtype, signed) = (builder.dtype(a), signed(builder.dtype(a)));
+            let (a, b) = (builder.bitcast(a, signed)?, builder.bitcast(b, signed)?);
+            let shifted = builder.binary(BinaryOp::ShiftRight, a, b)?;
+            builder.bitcast(shifted, dtype)
+        }
+        "complex" => {
+            let [a, b] = exactly(operands)?;
+            builder.binary(BinaryOp::Complex, a, b)
+        }
+        "atan2" => {
+            let [a, b] = exactly(operands)?;
+            match builder.dtype(a).is_complex() {
+                true => complex::atan2(builder, a, b),
+                false => builder.binary(BinaryOp::Atan2, a, b),
+            }
+        }
+        "cbrt" => {
+            let [x] = exactly(operands)?;
+            match builder.dtype(x).is_complex() {
+                true => complex::cbrt(builder, x),
+                false => builder.unary(UnaryOp::Cbrt, x),
+            }
+        }
+        "power" => {
+            let [a, b] = exactly(operands)?;
+            match builder.dtype(a).is_complex() {
+                true => complex::power(builder, a, b),
+                false => builder.binary(BinaryOp::Pow, a, b),
+            }
+        }
+        _ => Err(format!("{name} is not elementwise").into()),
+    }
+}
+
+pub(super) fn exactly<const N: usize>(operands: &[NodeId]) -> Lowered<[NodeId; N]> {
+    operands
+        .try_into()
+        .map_err(|_| format!("{N} operands are expected, but there are {}", operands.len()).into())
+}
+
+fn unary(builder: &mut Builder, op: UnaryOp, x: NodeId) -> Lowered<NodeId> {
+    if builder.dtype(x).is_complex() && complex::is_composed(op) {
+        return complex::unary(builder, op, x);
+    }
+    // A conjugate of a real number, and the like, is the number.
+    match (op, builder.dtype(x).class()) {
+        (UnaryOp::Conj | UnaryOp::Real, DTypeClass::Float) => Ok(x),
+        _ => builder.unary(op, x),
+    }
+}
+
+fn binary(builder: &mut Builder, op: BinaryOp, a: NodeId, b: NodeId) -> Lowered<NodeId> {
+    if builder.dtype(a).is_complex() && op == BinaryOp::Div {
+        return complex::divide(builder, a, b);
+    }
+    builder.binary(op, a, b)
+}
+
+/// The signed integer of the same size.
+pub(super) fn signed(dtype: DType) -> DType {
+    match dtype.size() {
+        1 => DType::I8,
+        2 => DType::I16,
+        4 => DType::I32,
+        _ => DType::I64,
+    }
+}
+
+fn direction(fields: Fields<'_>) -> Lowered<CompareOp> {
+    Ok(match fields.choice("comparison_direction")? {
+        Some("EQ") => CompareOp::Eq,
+        Some("NE") => CompareOp::Ne,
+        Some("LT") => CompareOp::Lt,
+        Some("LE") => CompareOp::Le,
+        Some("GT") => CompareOp::Gt,
+        Some("GE") => CompareOp::Ge,
+        _ => return Err("`comparison_direction` is not one of EQ, NE, LT, LE, GT, GE".into()),
+    })
+}
+
+/// A comparison; complex numbers by their real parts, then their imaginary parts.
+pub(super) fn compare(
+    builder: &mut Builder,
+    op: CompareOp,
+    is_total: bool,
+    a: NodeId,
+    b: NodeId,
+) -> Lowered<NodeId> {
+    let dtype = builder.dtype(a);
+    if is_total && dtype.is_float() {
+        let (a, b) = (total_order(builder, a)?, total_order(builder, b)?);
+        return builder.compare(op, a, b);
+    }
+    if !dtype.is_complex() || matches!(op, CompareOp::Eq | CompareOp::Ne) {
+        return builder.compare(op, a, b);
+    }
+    let (a_real, b_real) = (builder.unary(UnaryOp::Real, a)?, builder.unary(UnaryOp::Real, b)?);
+    let (a_imag, b_imag) = (builder.unary(UnaryOp::Imag, a)?, builder.unary(UnaryOp::Imag, b)?);
+    let strict = match op {
+        CompareOp::Le => CompareOp::Lt,
+        CompareOp::Ge => CompareOp::Gt,
+        other => other,
+    };
+    let first = builder.compare(strict, a_real, b_real)?;
+    let tie = builder.compare(CompareOp::Eq, a_real, b_real)?;
+    let second = builder.compare(op, a_imag, b_imag)?;
+    let second = builder.binary(BinaryOp::And, tie, second)?;
+    builder.binary(BinaryOp::Or, first, second)
+}
+
+/// An integer that is ordered as IEEE 754 totally orders the float.
+fn total_order(builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
+    let dtype = signed(builder.dtype(x));
+    let bits = builder.bitcast(x, dtype)?;
+    let last = builder.integer(8 * dtype.size() as i64 - 1, dtype);
+    let sign = builder.binary(BinaryOp::ShiftRight, bits, last)?;
+    let most = builder.scalar(Scalar::highest(dtype));
+    let flip = builder.binary(BinaryOp::And, sign, most)?;
+    builder.binary(BinaryOp::Xor, bits, flip)
+}
+
+/// The larger (`Gt`) or smaller (`Lt`) of two.
+fn extreme(builder: &mut Builder, op: CompareOp, operands: &[NodeId]) -> Lowered<NodeId> {
+    let [a, b] = exactly(operands)?;
+    if builder.dtype(a).is_complex() {
+        let first = compare(builder, op, false, a, b)?;
+        return builder.select(first, a, b);
+    }
+    let op = if op == CompareOp::Gt { BinaryOp::Max } else { BinaryOp::Min };
+    builder.binary(op, a, b)
+}
+
+/// To the nearest integer, ties away from zero. Every step is exact.
+fn round_away_from_zero(builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
+    let dtype = builder.dtype(x);
+    let size = builder.unary(UnaryOp::Abs, x)?;
+    let below = builder.unary(UnaryOp::Floor, size)?;
+    let rest = builder.sub(size, below)?;
+    let (half, one) = (builder.number(0.5, dtype), builder.number(1.0, dtype));
+    let is_up = builder.compare(CompareOp::Ge, rest, half)?;
+    let above = builder.add(below, one)?;
+    let rounded = builder.select(is_up, above, below)?;
+    let sign = builder.unary(UnaryOp::Sign, x)?;
+    builder.mul(rounded, sign)
+}
+
+/// `map`
+pub(super) fn map<'a>(
+    lowering: &mut Lowering<'a>,
+    operation: &'a Operation,
+) -> Lowered<Vec<Bound>> {
+    let [body] = regions::<1>(operation)?;
+    let operands = lowering.operands(operation)?;
+    let Some(&first) = operands.first() else { return Err("there is no operand".into()) };
+    let shape = lowering.builder().shape(first).clone();
+    let results = lowering.apply_elementwise(body, &operands, &shape)?;
+    Ok(results.into_iter().map(|node| lowering.bound(node)).collect())
+}

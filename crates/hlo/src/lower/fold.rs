@@ -1,0 +1,78 @@
+//! Values that are known when a program is lowered: constants, and what is computed from them.
+
+use super::builder::Builder;
+use inflight_ir::graph::{Graph, NodeId, Op};
+use inflight_ir::interpret::{Array, interpret};
+use inflight_ir::{DTypeClass, Scalar};
+use std::sync::Arc;
+
+/// Values with more elements are not computed here: those that decide about shapes and control flow
+/// are small.
+const MOST_ELEMENTS: usize = 4096;
+
+impl Builder {
+    /// The value of a node, if it depends on constants only and is small.
+    pub fn value(&mut self, id: NodeId) -> Option<Arc<Array>> {
+        if let Some(known) = self.known.get(&id) {
+            return Some(known.clone());
+        }
+        let mut open = vec![(id, false)];
+        // Operands first; a node is unknown as soon as one of its operands is.
+        while let Some((id, is_ready)) = open.pop() {
+            if self.known.contains_key(&id) || self.unknown.contains(&id) {
+                continue;
+            }
+            let entry = &self.entries[id as usize];
+            if entry.op == Op::Input || entry.shape.elements() > MOST_ELEMENTS {
+                self.unknown.insert(id);
+            } else if !is_ready {
+                open.push((id, true));
+                open.extend(entry.inputs.iter().map(|&input| (input, false)));
+            } else if entry.inputs.iter().any(|input| self.unknown.contains(input)) {
+                self.unknown.insert(id);
+            } else {
+                self.evaluate(id);
+            }
+        }
+        self.known.get(&id).cloned()
+    }
+
+    fn evaluate(&mut self, id: NodeId) {
+        let entry = &self.entries[id as usize];
+        let mut graph = Graph::default();
+        let value = if let Some(value) = entry.scalar {
+            Array::full((), value)
+        } else {
+            let inputs: Vec<NodeId> = entry
+                .inputs
+                .iter()
+                .map(|input| {
+                    let entry = &self.entries[*input as usize];
+                    graph.input(entry.shape.clone(), entry.dtype)
+                })
+                .collect();
+            let (shape, dtype) = (entry.shape.clone(), entry.dtype);
+            let output = graph.append(entry.op.clone(), &inputs, shape, dtype);
+            graph.outputs.push(output);
+            let values: Vec<Array> =
+                entry.inputs.iter().map(|input| (*self.known[input]).clone()).collect();
+            interpret(&graph, &values).remove(0)
+        };
+        self.known.insert(id, Arc::new(value));
+    }
+
+    /// The value of a rank-0 node, if it is known.
+    pub fn scalar_value(&mut self, id: NodeId) -> Option<Scalar> {
+        let value = self.value(id)?;
+        (value.elements() == 1).then(|| value.get(0))
+    }
+
+    /// The elements of an integer node, if they are known.
+    pub fn integers(&mut self, id: NodeId) -> Option<Vec<i64>> {
+        let class = self.dtype(id).class();
+        if !matches!(class, DTypeClass::Signed | DTypeClass::Unsigned) {
+            return None;
+        }
+        Some(self.value(id)?.to_vec())
+    }
+}

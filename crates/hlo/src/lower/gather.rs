@@ -1,0 +1,506 @@
+//! Lookups: `gather`, `dynamic_slice` and their kin.
+
+use super::attributes::Fields;
+use super::builder::{Builder, Lowered};
+use super::lowering::Lowering;
+use super::shape::known_integers;
+use crate::module::Operation;
+use inflight_ir::graph::{NodeId, Op, SliceAxis};
+use inflight_ir::{BinaryOp, CompareOp, DType, Scalar, Shape};
+
+/// Which axes of an operand an index vector addresses, and how.
+pub(super) struct Addressing {
+    /// The axis of the operand that each element of an index vector addresses.
+    pub addressed: Vec<usize>,
+    /// The axes of the operand that are walked together with an axis of the indices.
+    pub batching: Vec<usize>,
+    /// Those axes of the indices, counted without the axis of the index vectors.
+    pub index_batching: Vec<usize>,
+    /// The indices: one vector along the last axis for each place.
+    pub indices: NodeId,
+    /// The extents of the indices without the axis of the vectors.
+    pub places: Shape,
+}
+
+/// The addressing that the attributes of a gather or a scatter describe.
+pub(super) fn addressing(
+    builder: &mut Builder,
+    indices: NodeId,
+    addressed: Vec<usize>,
+    batching: Vec<usize>,
+    index_batching: Vec<usize>,
+    vector_axis: usize,
+    operand: &Shape,
+) -> Lowered<Addressing> {
+    let shape = builder.shape(indices).clone();
+    if vector_axis > shape.rank() {
+        return Err(format!("`index_vector_dim` {vector_axis} is no axis of {shape}").into());
+    }
+    let order: Vec<usize> = (0..shape.rank())
+        .filter(|&axis| axis != vector_axis)
+        .chain((vector_axis < shape.rank()).then_some(vector_axis))
+        .collect();
+    let mut moved = builder.permute(indices, &order)?;
+    if vector_axis == shape.rank() {
+        let mut extents = shape.extents().to_vec();
+        extents.push(1);
+        moved = builder.reshape(moved, &Shape::new(&extents))?;
+    }
+    let extents = builder.shape(moved).extents();
+    let (count, places) = (extents[extents.len() - 1], Shape::new(&extents[..extents.len() - 1]));
+    if count != addressed.len() {
+        return Err(format!(
+            "index vectors have {count} elements, but address {} axes",
+            addressed.len()
+        )
+        .into());
+    }
+    let index_batching: Vec<usize> = index_batching
+        .into_iter()
+        .map(|axis| if axis > vector_axis { axis - 1 } else { axis })
+        .collect();
+    let known = |axis: &usize| *axis < operand.rank();
+    if !addressed.iter().chain(&batching).all(known)
+        || index_batching.len() != batching.len()
+        || index_batching.iter().any(|&axis| axis >= places.rank())
+    {
+        return Err("its dimension numbers name axes that are not there".into());
+    }
+    Ok(Addressing { addressed, batching, index_batching, indices: moved, places })
+}
+
+/// The dtype that positions in a tensor of so many elements are computed in.
+pub(super) fn index_dtype(indices: DType, elements: usize) -> DType {
+    let is_wide = matches!(indices, DType::I64 | DType::U64 | DType::U32);
+    if is_wide || elements > i32::MAX as usize { DType::I64 } else { DType::I32 }
+}
+
+impl Addressing {
+    /// The indices into one axis of the operand, one for each place, in a signed dtype; those that no
+    /// signed integer holds become the largest.
+    pub fn starts(&self, builder: &mut Builder, axis: usize, to: DType) -> Lowered<Option<NodeId>> {
+        let Some(number) = self.addressed.iter().position(|&addressed| addressed == axis) else {
+            return Ok(None);
+        };
+        let slice = SliceAxis { start: number, step: 1, len: 1 };
+        let index = builder.slice_axis(self.indices, self.places.rank(), slice)?;
+        let index = builder.reshape(index, &self.places)?;
+        if builder.dtype(index) == DType::U64 {
+            let most = builder.scalar(Scalar::from(i64::MAX as u64));
+            let index = builder.binary(BinaryOp::Min, index, most)?;
+            return builder.cast(index, to).map(Some);
+        }
+        builder.cast(index, to).map(Some)
+    }
+
+    /// The position along a batching axis of the operand, one for each place.
+    pub fn batch(&self, builder: &mut Builder, axis: usize, to: DType) -> Lowered<Option<NodeId>> {
+        match self.batching.iter().position(|&batching| batching == axis) {
+            Some(i) => builder.iota(self.index_batching[i], &self.places, to).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The elements of the index vector, if there is one only and it is known.
+    pub fn single(&self, builder: &mut Builder) -> Option<Vec<i64>> {
+        if self.places.elements() != 1 {
+            return None;
+        }
+        builder.integers(self.indices)
+    }
+}
+
+/// A value with one element for each place, aligned with `places` followed by `window` axes.
+pub(super) fn over_places(
+    builder: &mut Builder,
+    x: NodeId,
+    places: &Shape,
+    window: usize,
+) -> Lowered<NodeId> {
+    let mut extents = places.extents().to_vec();
+    extents.extend(std::iter::repeat_n(1, window));
+    builder.reshape(x, &Shape::new(&extents))
+}
+
+/// `gather` and `dynamic_gather`
+pub(super) fn gather(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered<NodeId> {
+    let x = lowering.operand(operation, 0)?;
+    let indices = lowering.operand(operation, 1)?;
+    let fields = Fields::of(operation);
+    let sizes = match operation.operands.len() {
+        2 => fields.integers("slice_sizes")?.ok_or("the attribute `slice_sizes` is missing")?,
+        _ => {
+            let sizes = lowering.operand(operation, 2)?;
+            known_integers(lowering, sizes, "the size of its slices")?
+        }
+    };
+    let numbers = fields.record("dimension_numbers")?;
+    let offset_axes = numbers.axes("offset_dims")?;
+    let collapsed = numbers.axes("collapsed_slice_dims")?;
+    let batching = numbers.axes("operand_batching_dims")?;
+    let index_batching = numbers.axes("start_indices_batching_dims")?;
+    let addressed = numbers.axes("start_index_map")?;
+    let vector_axis = numbers.integer("index_vector_dim")?.unwrap_or(0) as usize;
+    let builder = lowering.builder();
+    let shape = builder.shape(x).clone();
+    if sizes.len() != shape.rank()
+        || sizes.iter().zip(shape.iter()).any(|(&size, &extent)| size < 0 || size > extent as i64)
+    {
+        return Err(format!("slices of {sizes:?} do not fit a tensor of shape {shape}").into());
+    }
+    let sizes: Vec<usize> = sizes.into_iter().map(|size| size as usize).collect();
+    let at =
+        addressing(builder, indices, addressed, batching, index_batching, vector_axis, &shape)?;
+    let dropped = |axis: &usize| collapsed.contains(axis) || at.batching.contains(axis);
+    let kept: Vec<usize> = (0..shape.rank()).filter(|axis| !dropped(axis)).collect();
+    let offsets: Vec<usize> = kept.iter().map(|&axis| sizes[axis]).collect();
+    let canonical: Shape = at.places.iter().copied().chain(offsets.iter().copied()).collect();
+
+    let taken = if canonical.contains(&0) {
+        let dtype = builder.dtype(x);
+        builder.full(Scalar::zero(dtype), &canonical)?
+    } else if let Some(taken) = known_slice(builder, x, &at, &sizes)? {
+        builder.reshape(taken, &canonical)?
+    } else if let Some(taken) = along_one_axis(builder, x, &at, &sizes)? {
+        builder.reshape(taken, &canonical)?
+    } else {
+        flat(builder, x, &at, &sizes, &kept, &canonical)?
+    };
+
+    // From places and offsets to the result's order of axes.
+    let (places, rank) = (at.places.rank(), canonical.rank());
+    if offset_axes.len() != kept.len() || offset_axes.iter().any(|&axis| axis >= rank) {
+        return Err(format!(
+            "`offset_dims` {offset_axes:?} does not name {} axes of the result",
+            kept.len()
+        )
+        .into());
+    }
+    let mut next_place = 0;
+    let order: Vec<usize> = (0..rank)
+        .map(|axis| match offset_axes.iter().position(|&offset| offset == axis) {
+            Some(offset) => places + offset,
+            None => {
+                next_place += 1;
+                next_place - 1
+            }
+        })
+        .collect();
+    builder.permute(taken, &order)
+}
+
+/// One slice whose place is known.
+fn known_slice(
+    builder: &mut Builder,
+    x: NodeId,
+    at: &Addressing,
+    sizes: &[usize],
+) -> Lowered<Option<NodeId>> {
+    let Some(index) = at.single(builder) else { return Ok(None) };
+    let is_u64 = builder.dtype(at.indices) == DType::U64;
+    let slices: Vec<SliceAxis> = builder
+        .shape(x)
+        .iter()
+        .enumerate()
+        .map(|(axis, &extent)| {
+            let last = (extent - sizes[axis]) as i64;
+            let start = match at.addressed.iter().position(|&addressed| addressed == axis) {
+                Some(number) if is_u64 && index[number] < 0 => last,
+                Some(number) => index[number].clamp(0, last),
+                None => 0,
+            };
+            SliceAxis { start: start as usize, step: 1, len: sizes[axis] }
+        })
+        .collect();
+    builder.slice(x, &slices).map(Some)
+}
+
+/// Single elements of one axis with all of the others: a lookup along that axis. Its result is in the
+/// order of places, then the operand's axes.
+fn along_one_axis(
+    builder: &mut Builder,
+    x: NodeId,
+    at: &Addressing,
+    sizes: &[usize],
+) -> Lowered<Option<NodeId>> {
+    let shape = builder.shape(x).clone();
+    let varying: Vec<usize> = (0..shape.rank())
+        .filter(|axis| sizes[*axis] != shape[*axis] && !at.batching.contains(axis))
+        .collect();
+    let [axis] = varying[..] else { return Ok(None) };
+    if sizes[axis] != 1 || !at.addressed.contains(&axis) {
+        return Ok(None);
+    }
+    let to = index_dtype(builder.dtype(at.indices), shape[axis]);
+    let index = at.starts(builder, axis, to)?.expect("the axis is addressed");
+    let rest: Vec<usize> =
+        (0..shape.rank()).filter(|other| *other != axis && !at.batching.contains(other)).collect();
+    let lookup = Lookup::new(at, &shape, &rest);
+    let x_order: Vec<usize> =
+        at.batching.iter().copied().chain([axis]).chain(rest.iter().copied()).collect();
+    let x = builder.permute(x, &x_order)?;
+    let index = lookup.index(builder, index)?;
+    let taken = builder.push(Op::Gather { axis: at.batching.len() }, &[x, index])?;
+    lookup.to_places(builder, taken).map(Some)
+}
+
+/// How places are arranged for a lookup along one axis: the axes that are walked together with the
+/// operand first, the others as one, and then the rest of the operand.
+pub(super) struct Lookup {
+    together: Vec<usize>,
+    others: Vec<usize>,
+    places: Shape,
+    /// Batching axes, one axis for all other places, the rest of the operand.
+    pub shape: Shape,
+    rest: Vec<usize>,
+}
+
+impl Lookup {
+    pub fn new(at: &Addressing, operand: &Shape, rest: &[usize]) -> Lookup {
+        let together = at.index_batching.clone();
+        let others: Vec<usize> =
+            (0..at.places.rank()).filter(|axis| !together.contains(axis)).collect();
+        let count: usize = others.iter().map(|&axis| at.places[axis]).product();
+        let rest: Vec<usize> = rest.iter().map(|&axis| operand[axis]).collect();
+        let shape = together
+            .iter()
+            .map(|&axis| at.places[axis])
+            .chain([count])
+            .chain(rest.iter().copied())
+            .collect();
+        Lookup { together, others, places: at.places.clone(), shape, rest }
+    }
+
+    fn order(&self) -> Vec<usize> {
+        self.together.iter().chain(&self.others).copied().collect()
+    }
+
+    /// An index for each place, repeated over the rest of the operand.
+    pub fn index(&self, builder: &mut Builder, index: NodeId) -> Lowered<NodeId> {
+        let index = builder.permute(index, &self.order())?;
+        let mut extents = self.shape.extents()[..=self.together.len()].to_vec();
+        extents.extend(self.rest.iter().map(|_| 1));
+        let index = builder.reshape(index, &Shape::new(&extents))?;
+        builder.broadcast(index, &self.shape)
+    }
+
+    /// From the lookup's arrangement to the order of the places.
+    fn to_places(&self, builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
+        let order = self.order();
+        let extents: Shape =
+            order.iter().map(|&axis| self.places[axis]).chain(self.rest.iter().copied()).collect();
+        let x = builder.reshape(x, &extents)?;
+        let mut back = vec![0; order.len()];
+        for (i, &axis) in order.iter().enumerate() {
+            back[axis] = i;
+        }
+        back.extend(order.len()..extents.rank());
+        builder.permute(x, &back)
+    }
+
+    /// From the order of the places to the lookup's arrangement.
+    pub fn arranged(&self, builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
+        let mut order = self.order();
+        order.extend(order.len()..order.len() + self.rest.len());
+        let x = builder.permute(x, &order)?;
+        builder.reshape(x, &self.shape)
+    }
+}
+
+/// Slices anywhere: each element of the result looked up by its position in row-major order.
+fn flat(
+    builder: &mut Builder,
+    x: NodeId,
+    at: &Addressing,
+    sizes: &[usize],
+    kept: &[usize],
+    canonical: &Shape,
+) -> Lowered<NodeId> {
+    let shape = builder.shape(x).clone();
+    let to = index_dtype(builder.dtype(at.indices), shape.elements());
+    let strides = shape.strides();
+    let zero = builder.integer(0, to);
+    let mut position = zero;
+    for axis in 0..shape.rank() {
+        let start = match at.starts(builder, axis, to)? {
+            Some(start) => {
+                let last = builder.integer((shape[axis] - sizes[axis]) as i64, to);
+                let start = builder.binary(BinaryOp::Max, start, zero)?;
+                Some(builder.binary(BinaryOp::Min, start, last)?)
+            }
+            None => at.batch(builder, axis, to)?,
+        };
+        let stride = builder.integer(strides[axis] as i64, to);
+        if let Some(start) = start {
+            let start = over_places(builder, start, &at.places, kept.len())?;
+            let start = builder.mul(start, stride)?;
+            position = builder.add(position, start)?;
+        }
+        if let Some(offset) = kept.iter().position(|&kept| kept == axis) {
+            let mut extents = vec![1; canonical.rank()];
+            extents[at.places.rank() + offset] = sizes[axis];
+            let count = builder.iota(at.places.rank() + offset, &Shape::new(&extents), to)?;
+            let count = builder.mul(count, stride)?;
+            position = builder.add(position, count)?;
+        }
+    }
+    lookup_flat(builder, x, position, canonical)
+}
+
+/// The elements of `x` at positions in row-major order.
+fn lookup_flat(
+    builder: &mut Builder,
+    x: NodeId,
+    position: NodeId,
+    shape: &Shape,
+) -> Lowered<NodeId> {
+    let position = builder.broadcast(position, shape)?;
+    let position = builder.reshape(position, &Shape::new(&[shape.elements()]))?;
+    let elements = builder.shape(x).elements();
+    let x = builder.reshape(x, &Shape::new(&[elements]))?;
+    let taken = builder.push(Op::Gather { axis: 0 }, &[x, position])?;
+    builder.reshape(taken, shape)
+}
+
+/// `dynamic_slice`
+pub(super) fn dynamic_slice(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered<NodeId> {
+    let operands = lowering.operands(operation)?;
+    let Some((&x, starts)) = operands.split_first() else {
+        return Err("there is no operand".into());
+    };
+    let sizes = Fields::of(operation).axes("slice_sizes")?;
+    let builder = lowering.builder();
+    let shape = builder.shape(x).clone();
+    let fits = sizes.len() == shape.rank()
+        && starts.len() == shape.rank()
+        && sizes.iter().zip(shape.iter()).all(|(size, extent)| size <= extent);
+    if !fits {
+        return Err(format!("slices of {sizes:?} do not fit a tensor of shape {shape}").into());
+    }
+    // What is known is cut off first; what is not is looked up.
+    let mut slices: Vec<SliceAxis> = Vec::new();
+    let mut open: Vec<(usize, NodeId)> = Vec::new();
+    for axis in 0..shape.rank() {
+        let start = clamped_start(builder, starts[axis], shape[axis] - sizes[axis])?;
+        slices.push(match builder.scalar_value(start) {
+            Some(start) => SliceAxis { start: start.to_i64() as usize, step: 1, len: sizes[axis] },
+            None => {
+                open.push((axis, start));
+                SliceAxis::full(shape[axis])
+            }
+        });
+    }
+    let x = builder.slice(x, &slices)?;
+    let result = Shape::new(&sizes);
+    match open[..] {
+        [] => Ok(x),
+        [(axis, start)] => {
+            let dtype = builder.dtype(start);
+            let count = builder.iota(axis, &result, dtype)?;
+            let index = builder.add(count, start)?;
+            builder.push(Op::Gather { axis }, &[x, index])
+        }
+        _ => {
+            let shape = builder.shape(x).clone();
+            let position = linear(builder, &shape, &result, &open)?;
+            lookup_flat(builder, x, position, &result)
+        }
+    }
+}
+
+/// The position in a tensor of `shape`, in row-major order, of each element of a block of `sizes` that
+/// starts at the given places along some axes and at 0 along the others.
+pub(super) fn linear(
+    builder: &mut Builder,
+    shape: &Shape,
+    sizes: &Shape,
+    starts: &[(usize, NodeId)],
+) -> Lowered<NodeId> {
+    let to = if shape.elements() > i32::MAX as usize { DType::I64 } else { DType::I32 };
+    let strides = shape.strides();
+    let mut position = builder.integer(0, to);
+    for axis in 0..shape.rank() {
+        let stride = builder.integer(strides[axis] as i64, to);
+        let mut extents = vec![1; sizes.rank()];
+        extents[axis] = sizes[axis];
+        let mut at = builder.iota(axis, &Shape::new(&extents), to)?;
+        if let Some(&(_, start)) = starts.iter().find(|(known, _)| *known == axis) {
+            let start = builder.cast(start, to)?;
+            at = builder.add(at, start)?;
+        }
+        let at = builder.mul(at, stride)?;
+        position = builder.add(position, at)?;
+    }
+    builder.broadcast(position, sizes)
+}
+
+/// A start index brought into `0..=last`, in a signed dtype.
+pub(super) fn clamped_start(builder: &mut Builder, start: NodeId, last: usize) -> Lowered<NodeId> {
+    let dtype = builder.dtype(start);
+    if !dtype.is_integer() {
+        return Err(format!("a start index is {dtype}, not an integer").into());
+    }
+    let one = Shape::scalar();
+    let start = builder.reshape(start, &one)?;
+    // `last` may be more than a narrow dtype holds.
+    let start = match dtype {
+        DType::U64 => {
+            let most = builder.scalar(Scalar::from(i64::MAX as u64));
+            let start = builder.binary(BinaryOp::Min, start, most)?;
+            builder.cast(start, DType::I64)?
+        }
+        DType::U32 | DType::I64 => builder.cast(start, DType::I64)?,
+        _ => builder.cast(start, index_dtype(dtype, last))?,
+    };
+    let dtype = builder.dtype(start);
+    let (zero, last) = (builder.integer(0, dtype), builder.integer(last as i64, dtype));
+    let start = builder.binary(BinaryOp::Max, start, zero)?;
+    builder.binary(BinaryOp::Min, start, last)
+}
+
+/// `torch_index_select`: rows of one axis by number, batch axes walked together.
+pub(super) fn index_select(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered<NodeId> {
+    let [x, index] = lowering.exactly(operation)?;
+    let fields = Fields::of(operation);
+    let (axis, batch) = (fields.axis("dim")?, fields.axis("batch_dims")?);
+    let builder = lowering.builder();
+    let (shape, index_shape) = (builder.shape(x).clone(), builder.shape(index).clone());
+    if axis >= shape.rank() || batch > axis || batch > index_shape.rank() {
+        return Err("`dim` and `batch_dims` name axes that are not there".into());
+    }
+    let batches: Vec<usize> = (0..batch).collect();
+    let at = addressing(
+        builder,
+        index,
+        vec![axis],
+        batches.clone(),
+        batches,
+        index_shape.rank(),
+        &shape,
+    )?;
+    let sizes: Vec<usize> = (0..shape.rank())
+        .map(|other| if other == axis || other < batch { 1 } else { shape[other] })
+        .collect();
+    let kept: Vec<usize> =
+        (0..shape.rank()).filter(|&other| other >= batch && other != axis).collect();
+    let canonical: Shape =
+        at.places.iter().copied().chain(kept.iter().map(|&other| shape[other])).collect();
+    let taken = flat(builder, x, &at, &sizes, &kept, &canonical)?;
+    // Batch axes, the operand's axes before `dim`, the places, the operand's axes after it.
+    let (places, before) = (at.places.rank(), axis - batch);
+    let order: Vec<usize> = (0..batch)
+        .chain(places..places + before)
+        .chain(batch..places)
+        .chain(places + before..canonical.rank())
+        .collect();
+    builder.permute(taken, &order)
+}
+
+/// Whether each position is in `0..extent`.
+pub(super) fn in_range(builder: &mut Builder, at: NodeId, extent: usize) -> Lowered<NodeId> {
+    let dtype = builder.dtype(at);
+    let (zero, extent) = (builder.integer(0, dtype), builder.integer(extent as i64, dtype));
+    let low = builder.compare(CompareOp::Ge, at, zero)?;
+    let high = builder.compare(CompareOp::Lt, at, extent)?;
+    builder.binary(BinaryOp::And, low, high)
+}

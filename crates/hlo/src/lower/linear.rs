@@ -1,0 +1,36 @@
+//! Linear algebra and transforms.
+
+use super::attributes::Fields;
+use super::builder::Lowered;
+use super::lowering::Lowering;
+use crate::module::Operation;
+use inflight_ir::graph::{NodeId, Op, Transpose};
+
+/// `cholesky`
+pub(super) fn cholesky(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered<NodeId> {
+    let [x] = lowering.exactly(operation)?;
+    let lower = Fields::of(operation).boolean("lower")?;
+    lowering.builder().push(Op::Cholesky { lower }, &[x])
+}
+
+/// `triangular_solve`
+pub(super) fn triangular_solve(
+    lowering: &mut Lowering<'_>,
+    operation: &Operation,
+) -> Lowered<NodeId> {
+    let [a, b] = lowering.exactly(operation)?;
+    let fields = Fields::of(operation);
+    let transpose = match fields.choice("transpose_a")? {
+        None | Some("NO_TRANSPOSE" | "TRANSPOSE_INVALID") => Transpose::No,
+        Some("TRANSPOSE") => Transpose::Transpose,
+        Some("ADJOINT") => Transpose::Adjoint,
+        Some(other) => return Err(format!("`transpose_a` is {other}").into()),
+    };
+    let op = Op::TriangularSolve {
+        left_side: fields.boolean("left_side")?,
+        lower: fields.boolean("lower")?,
+        unit_diagonal: fields.boolean("unit_diagonal")?,
+        transpose,
+    };
+    lowering.builder().push(op, &[a, b])
+}

@@ -1,0 +1,135 @@
+//! Which operation is lowered where.
+
+use super::builder::Lowered;
+use super::lowering::{Bound, Lowering, only};
+use super::{
+    call, contraction, control, convolution, elementwise, gather, linear, normalize, random,
+    reduce, scatter, shape, sort, window,
+};
+use crate::module::Operation;
+
+/// The values of an operation's results.
+pub(super) fn lower<'a>(
+    lowering: &mut Lowering<'a>,
+    operation: &'a Operation,
+) -> Lowered<Vec<Bound>> {
+    // `mhlo` is what this dialect was before it had a specification.
+    let full_name = operation.name.as_str();
+    let name = match full_name.split_once('.') {
+        Some(("stablehlo" | "mhlo", name)) => name,
+        _ => full_name,
+    };
+    if lowering.elementwise && !is_scalar_operation(name) && !elementwise::is_elementwise(name) {
+        return Err(format!(
+            "{full_name} inside a function of scalars that is applied to whole tensors is not supported"
+        )
+        .into());
+    }
+    let node = match name {
+        "while" => return control::loops(lowering, operation),
+        "if" | "case" => return control::branches(lowering, operation),
+        "custom_call" => return call::custom_call(lowering, operation),
+        "func.call" | "call" => return call::call(lowering, operation),
+        "composite" => return call::composite(lowering, operation),
+        "tuple" => return Ok(vec![Bound::Tuple(lowering.values(operation)?)]),
+        "get_tuple_element" => return call::get_tuple_element(lowering, operation),
+        "optimization_barrier" => return lowering.values(operation),
+        "create_token" | "after_all" => return Ok(vec![Bound::Token]),
+        "trace" | "cstr_reshapable" => return Ok(Vec::new()),
+
+        "constant" | "chlo.constant" | "arith.constant" => shape::constant(lowering, operation)?,
+        "chlo.constant_like" => shape::constant_like(lowering, operation)?,
+        "iota" | "dynamic_iota" => shape::iota(lowering, operation)?,
+        "reshape" | "dynamic_reshape" | "tensor.cast" => shape::reshape(lowering, operation)?,
+        "broadcast_in_dim" | "dynamic_broadcast_in_dim" => {
+            shape::broadcast_in_dim(lowering, operation)?
+        }
+        "broadcast" => shape::broadcast(lowering, operation)?,
+        "transpose" => shape::transpose(lowering, operation)?,
+        "slice" | "real_dynamic_slice" => shape::slice(lowering, operation)?,
+        "pad" | "dynamic_pad" => shape::pad(lowering, operation)?,
+        "concatenate" => shape::concatenate(lowering, operation)?,
+        "reverse" => shape::reverse(lowering, operation)?,
+        "get_dimension_size" => shape::get_dimension_size(lowering, operation)?,
+        "set_dimension_size" => shape::set_dimension_size(lowering, operation)?,
+        "bitcast_convert" => shape::bitcast_convert(lowering, operation)?,
+        "partition_id" | "replica_id" => lowering.builder().scalar(0u32),
+
+        "gather" | "dynamic_gather" => gather::gather(lowering, operation)?,
+        "torch_index_select" => gather::index_select(lowering, operation)?,
+        "dynamic_slice" => gather::dynamic_slice(lowering, operation)?,
+        "dynamic_update_slice" => scatter::dynamic_update_slice(lowering, operation)?,
+        "scatter" => return scatter::scatter(lowering, operation),
+        "select_and_scatter" => return window::select_and_scatter(lowering, operation),
+        "sort" => return sort::sort(lowering, operation),
+        "chlo.top_k" => return sort::top_k(lowering, operation),
+
+        "reduce" => return reduce::reduce(lowering, operation),
+        "reduce_window" => return window::reduce_window(lowering, operation),
+        "map" => return elementwise::map(lowering, operation),
+
+        "dot_general" => contraction::dot_general(lowering, operation)?,
+        "dot" => contraction::dot(lowering, operation)?,
+        "convolution" | "dynamic_conv" => convolution::convolution(lowering, operation)?,
+        "cholesky" => linear::cholesky(lowering, operation)?,
+        "triangular_solve" => linear::triangular_solve(lowering, operation)?,
+
+        "batch_norm_inference" => normalize::inference(lowering, operation)?,
+        "batch_norm_training" => return normalize::training(lowering, operation),
+        "batch_norm_grad" => return normalize::gradient(lowering, operation),
+
+        "rng" => random::rng(lowering, operation)?,
+        "rng_bit_generator" => return random::rng_bit_generator(lowering, operation),
+
+        _ => match elementwise::lower(lowering, operation, name)? {
+            Some(node) => node,
+            None => return Err(unsupported(name)),
+        },
+    };
+    Ok(only(lowering, node))
+}
+
+/// What may stand in a function of scalars beside elementwise operations.
+fn is_scalar_operation(name: &str) -> bool {
+    matches!(
+        name,
+        "while"
+            | "if"
+            | "case"
+            | "func.call"
+            | "call"
+            | "composite"
+            | "tuple"
+            | "get_tuple_element"
+            | "optimization_barrier"
+            | "constant"
+            | "chlo.constant"
+            | "reshape"
+            | "broadcast_in_dim"
+            | "transpose"
+            | "map"
+    )
+}
+
+fn unsupported(name: &str) -> super::error::Failure {
+    let reason = match name {
+        "all_gather"
+        | "all_reduce"
+        | "all_to_all"
+        | "collective_broadcast"
+        | "collective_permute"
+        | "cross-replica-sum"
+        | "reduce_scatter" => {
+            "collective operations are not supported; export the program for one device"
+        }
+        "send" | "recv" | "infeed" | "outfeed" => {
+            "operations that exchange data with the host or other devices are not supported; make \
+             the data an argument or a result"
+        }
+        "uniform_quantize" | "uniform_dequantize" => {
+            "quantized types are not supported; dequantize when exporting"
+        }
+        _ => "this operation is not known",
+    };
+    reason.into()
+}

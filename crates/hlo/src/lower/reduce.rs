@@ -1,0 +1,268 @@
+//! `reduce` with any body.
+
+use super::attributes::Fields;
+use super::body::{Body, body};
+use super::builder::{Builder, Lowered};
+use super::control::regions;
+use super::lowering::{Bound, Lowering};
+use crate::module::{Operation, Region};
+use inflight_ir::elementwise::{ArgOp, CombineOp};
+use inflight_ir::graph::{NodeId, Op, SliceAxis};
+use inflight_ir::{Axes, BinaryOp, CompareOp, DType, Scalar, Shape};
+
+/// `reduce`
+pub(super) fn reduce<'a>(
+    lowering: &mut Lowering<'a>,
+    operation: &'a Operation,
+) -> Lowered<Vec<Bound>> {
+    let (inputs, initial) = inputs_and_initial(lowering, operation)?;
+    let [region] = regions::<1>(operation)?;
+    let mut axes = Fields::of(operation).axes("dimensions")?;
+    axes.sort_unstable();
+    axes.dedup();
+    let builder = lowering.builder();
+    let shape = builder.shape(inputs[0]).clone();
+    if axes.iter().any(|&axis| axis >= shape.rank()) {
+        return Err(format!("axes {axes:?} are not all axes of {shape}").into());
+    }
+    let dtypes: Vec<DType> =
+        initial.iter().chain(&initial).map(|&value| builder.dtype(value)).collect();
+    let mut function = body(lowering, region, &dtypes)?;
+    let builder = lowering.builder();
+    let results = if let (Some(op), [x], [initial]) = (function.combine(), &*inputs, &*initial) {
+        let x = builder.cast(*x, dtypes[0])?;
+        let reduced = match axes.is_empty() {
+            true => x,
+            false => builder.push(Op::Reduce { op, axes: Axes::from_slice(&axes) }, &[x])?,
+        };
+        vec![with_initial(builder, op, reduced, *initial)?]
+    } else if let Some(results) = arg_reduce(builder, &mut function, &inputs, &initial, &axes)? {
+        results
+    } else {
+        tree(lowering, region, &inputs, &initial, &axes)?
+    };
+    Ok(results.into_iter().map(|node| lowering.bound(node)).collect())
+}
+
+/// The inputs and their initial values, which are as many; all inputs of one shape.
+pub(super) fn inputs_and_initial(
+    lowering: &mut Lowering<'_>,
+    operation: &Operation,
+) -> Lowered<(Vec<NodeId>, Vec<NodeId>)> {
+    let mut inputs = lowering.operands(operation)?;
+    if inputs.is_empty() || inputs.len() % 2 != 0 {
+        return Err("its operands are not inputs and as many initial values".into());
+    }
+    let initial = inputs.split_off(inputs.len() / 2);
+    let builder = lowering.builder();
+    let shape = builder.shape(inputs[0]);
+    if inputs.iter().any(|&input| builder.shape(input) != shape) {
+        return Err("its inputs are not of one shape".into());
+    }
+    if initial.iter().any(|&value| builder.shape(value).rank() != 0) {
+        return Err("an initial value is not a scalar".into());
+    }
+    Ok((inputs, initial))
+}
+
+/// Whether a value leaves every other unchanged.
+pub(super) fn is_identity(builder: &mut Builder, op: CombineOp, value: NodeId) -> bool {
+    let dtype = builder.dtype(value);
+    let Some(value) = builder.scalar_value(value) else { return false };
+    // A negative zero is one, too; a sum starts from zero all the same.
+    value == Scalar::identity(op, dtype)
+        || op == CombineOp::Sum && dtype.is_float() && value.to_f64() == 0.0
+}
+
+/// A reduction combined with its initial value.
+pub(super) fn with_initial(
+    builder: &mut Builder,
+    op: CombineOp,
+    reduced: NodeId,
+    initial: NodeId,
+) -> Lowered<NodeId> {
+    if is_identity(builder, op, initial) {
+        return Ok(reduced);
+    }
+    builder.binary(op.binary(), initial, reduced)
+}
+
+/// The position of the largest or smallest, as JAX writes it: a reduction of pairs of values and
+/// positions that prefers a NaN, then the better value, then the lower position.
+fn arg_reduce(
+    builder: &mut Builder,
+    function: &mut Body,
+    inputs: &[NodeId],
+    initial: &[NodeId],
+    axes: &[usize],
+) -> Lowered<Option<Vec<NodeId>>> {
+    let (&[x, position], &[first, zero], &[axis]) = (inputs, initial, axes) else {
+        return Ok(None);
+    };
+    let Some(op) = arg_op(function)? else { return Ok(None) };
+    let extent = builder.shape(x)[axis];
+    let counts_along = |builder: &Builder| {
+        let mut node = position;
+        // Only the last axes are kept by a broadcast, so the axis is counted from the end.
+        let from_end = builder.shape(position).rank() - axis;
+        loop {
+            let entry = &builder.entries[node as usize];
+            match entry.op {
+                Op::Broadcast(_) => node = entry.inputs[0],
+                Op::Iota { axis, .. } => return entry.shape.rank() - axis == from_end,
+                _ => return false,
+            }
+        }
+    };
+    let worst = match op {
+        ArgOp::Max => Scalar::lowest(builder.dtype(x)),
+        ArgOp::Min => Scalar::highest(builder.dtype(x)),
+    };
+    let is_plain = counts_along(builder)
+        && extent > 0
+        && builder.scalar_value(first) == Some(worst)
+        && builder.scalar_value(zero).is_some_and(|zero| zero.to_i64() == 0);
+    if !is_plain {
+        return Ok(None);
+    }
+    let combine = if op == ArgOp::Max { CombineOp::Max } else { CombineOp::Min };
+    let reduced =
+        builder.push(Op::Reduce { op: combine, axes: Axes::from_slice(&[axis]) }, &[x])?;
+    let found = builder.push(Op::ArgReduce { op, axis }, &[x])?;
+    let dtype = builder.dtype(position);
+    Ok(Some(vec![reduced, builder.cast(found, dtype)?]))
+}
+
+/// Which position the function looks for, if it is one that does. Equal nodes are one node, so the
+/// function is compared with what it would be.
+fn arg_op(function: &mut Body) -> Lowered<Option<ArgOp>> {
+    let &[x, i, y, j] = &*function.arguments else { return Ok(None) };
+    if function.results.len() != 2 {
+        return Ok(None);
+    }
+    let builder = &mut function.builder;
+    let positions = builder.dtype(i);
+    if builder.dtype(x) != builder.dtype(y)
+        || builder.dtype(x).is_complex()
+        || positions != builder.dtype(j)
+        || !positions.is_integer()
+    {
+        return Ok(None);
+    }
+    for (op, better) in [(ArgOp::Max, CompareOp::Gt), (ArgOp::Min, CompareOp::Lt)] {
+        let wins = builder.compare(better, x, y)?;
+        let is_nan = builder.compare(CompareOp::Ne, x, x)?;
+        let wins_or_nan = builder.binary(BinaryOp::Or, wins, is_nan)?;
+        let is_tie = builder.compare(CompareOp::Eq, x, y)?;
+        let is_before = builder.compare(CompareOp::Lt, i, j)?;
+        let wins_tie = builder.binary(BinaryOp::And, is_tie, is_before)?;
+        let mut picks = vec![wins_or_nan];
+        if !builder.dtype(x).is_float() {
+            picks.push(wins);
+        }
+        for pick in picks {
+            let pick_position = builder.binary(BinaryOp::Or, pick, wins_tie)?;
+            let value = builder.select(pick, x, y)?;
+            let position = builder.select(pick_position, i, j)?;
+            if function.results == [value, position] {
+                return Ok(Some(op));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Any body: neighbours are combined until one is left, so the order of elements is kept.
+fn tree<'a>(
+    lowering: &mut Lowering<'a>,
+    region: &'a Region,
+    inputs: &[NodeId],
+    initial: &[NodeId],
+    axes: &[usize],
+) -> Lowered<Vec<NodeId>> {
+    let builder = lowering.builder();
+    let shape = builder.shape(inputs[0]).clone();
+    let kept: Vec<usize> = (0..shape.rank()).filter(|axis| !axes.contains(axis)).collect();
+    let order: Vec<usize> = kept.iter().chain(axes).copied().collect();
+    let count: usize = axes.iter().map(|&axis| shape[axis]).product();
+    let outer: Shape = kept.iter().map(|&axis| shape[axis]).collect();
+    let line: Shape = outer.iter().copied().chain([count]).collect();
+    let mut values = Vec::new();
+    for (&input, &initial) in inputs.iter().zip(initial) {
+        let dtype = builder.dtype(initial);
+        let input = builder.cast(input, dtype)?;
+        let input = builder.permute(input, &order)?;
+        values.push(builder.reshape(input, &line)?);
+    }
+    let initial: Vec<NodeId> =
+        initial.iter().map(|&value| builder.broadcast(value, &outer)).collect::<Lowered<_>>()?;
+    if line.contains(&0) {
+        return Ok(initial);
+    }
+    let last = line.rank() - 1;
+    let folded = fold_axis(lowering, region, values, last)?;
+    let builder = lowering.builder();
+    let mut arguments = initial;
+    for value in folded {
+        arguments.push(builder.reshape(value, &outer)?);
+    }
+    lowering.apply_elementwise(region, &arguments, &outer)
+}
+
+/// Values combined along an axis, of which one element is left.
+pub(super) fn fold_axis<'a>(
+    lowering: &mut Lowering<'a>,
+    region: &'a Region,
+    mut values: Vec<NodeId>,
+    axis: usize,
+) -> Lowered<Vec<NodeId>> {
+    // What was left over, in order after `values`.
+    let mut rest: Option<Vec<NodeId>> = None;
+    loop {
+        let count = lowering.builder().shape(values[0])[axis];
+        if count % 2 == 1 {
+            let slice = SliceAxis { start: count - 1, step: 1, len: 1 };
+            let last = slices(lowering.builder(), &values, axis, slice)?;
+            rest = Some(match rest {
+                Some(rest) => combine(lowering, region, &last, &rest)?,
+                None => last,
+            });
+        }
+        if count <= 1 {
+            return rest.ok_or_else(|| "there is nothing to combine".into());
+        }
+        let half = count / 2;
+        let even = SliceAxis { start: 0, step: 2, len: half };
+        let odd = SliceAxis { start: 1, step: 2, len: half };
+        let left = slices(lowering.builder(), &values, axis, even)?;
+        let right = slices(lowering.builder(), &values, axis, odd)?;
+        values = combine(lowering, region, &left, &right)?;
+        if half == 1 {
+            return match rest {
+                Some(rest) => combine(lowering, region, &values, &rest),
+                None => Ok(values),
+            };
+        }
+    }
+}
+
+fn slices(
+    builder: &mut Builder,
+    values: &[NodeId],
+    axis: usize,
+    slice: SliceAxis,
+) -> Lowered<Vec<NodeId>> {
+    values.iter().map(|&value| builder.slice_axis(value, axis, slice)).collect()
+}
+
+/// The body applied to two values of each input.
+pub(super) fn combine<'a>(
+    lowering: &mut Lowering<'a>,
+    region: &'a Region,
+    left: &[NodeId],
+    right: &[NodeId],
+) -> Lowered<Vec<NodeId>> {
+    let shape = lowering.builder().shape(left[0]).clone();
+    let arguments: Vec<NodeId> = left.iter().chain(right).copied().collect();
+    lowering.apply_elementwise(region, &arguments, &shape)
+}

@@ -1,0 +1,376 @@
+//! Writes at places given by values: `scatter` and `dynamic_update_slice`.
+
+use super::attributes::Fields;
+use super::body::body;
+use super::builder::{Builder, Lowered};
+use super::control::regions;
+use super::gather::{
+    Addressing, Lookup, addressing, clamped_start, in_range, index_dtype, linear, over_places,
+};
+use super::lowering::{Bound, Lowering};
+use crate::module::{Operation, Region};
+use inflight_ir::graph::{Combine, NodeId, Op, SliceAxis};
+use inflight_ir::{BinaryOp, DType, Shape};
+use smallvec::SmallVec;
+
+/// `scatter`
+pub(super) fn scatter<'a>(
+    lowering: &mut Lowering<'a>,
+    operation: &'a Operation,
+) -> Lowered<Vec<Bound>> {
+    let operands = lowering.operands(operation)?;
+    let count = operands.len() / 2;
+    if operands.len() % 2 == 0 || count == 0 {
+        return Err("its operands are not inputs, indices, and as many updates".into());
+    }
+    let (inputs, indices, updates) = (&operands[..count], operands[count], &operands[count + 1..]);
+    let [region] = regions::<1>(operation)?;
+    let fields = Fields::of(operation);
+    let numbers = fields.record("scatter_dimension_numbers")?;
+    let window_axes = numbers.axes("update_window_dims")?;
+    let inserted = numbers.axes("inserted_window_dims")?;
+    let batching = numbers.axes("input_batching_dims")?;
+    let index_batching = numbers.axes("scatter_indices_batching_dims")?;
+    let addressed = numbers.axes("scatter_dims_to_operand_dims")?;
+    let vector_axis = numbers.integer("index_vector_dim")?.unwrap_or(0) as usize;
+    let is_unique = fields.boolean("unique_indices")?;
+
+    let builder = lowering.builder();
+    let shape = builder.shape(inputs[0]).clone();
+    let at =
+        addressing(builder, indices, addressed, batching, index_batching, vector_axis, &shape)?;
+    let kept: Vec<usize> = (0..shape.rank())
+        .filter(|axis| !inserted.contains(axis) && !at.batching.contains(axis))
+        .collect();
+    let update_shape = builder.shape(updates[0]).clone();
+    if kept.len() != window_axes.len()
+        || window_axes.iter().any(|&axis| axis >= update_shape.rank())
+        || update_shape.rank() != at.places.rank() + kept.len()
+    {
+        return Err(
+            format!("updates of shape {update_shape} do not fit its dimension numbers").into()
+        );
+    }
+    // Updates with the places first and the window after them.
+    let order: Vec<usize> = (0..update_shape.rank())
+        .filter(|axis| !window_axes.contains(axis))
+        .chain(window_axes.iter().copied())
+        .collect();
+    let updates: Vec<NodeId> =
+        updates.iter().map(|&update| builder.permute(update, &order)).collect::<Lowered<_>>()?;
+    let window: Vec<usize> = window_axes.iter().map(|&axis| update_shape[axis]).collect();
+    let mut sizes = vec![1; shape.rank()];
+    for (&axis, &size) in kept.iter().zip(&window) {
+        if size > shape[axis] {
+            return Err(format!("a window of {window:?} does not fit in {shape}").into());
+        }
+        sizes[axis] = size;
+    }
+    let canonical: Shape = at.places.iter().copied().chain(window.iter().copied()).collect();
+    if *builder.shape(updates[0]) != canonical {
+        return Err(format!("updates of shape {update_shape} do not fit the indices").into());
+    }
+
+    let results = if canonical.contains(&0) || shape.contains(&0) {
+        inputs.to_vec()
+    } else if let Some(slices) = known_window(builder, &at, &shape, &sizes) {
+        assign(lowering, region, inputs, &updates, &slices)?
+    } else {
+        let target = match one_axis(&at, &shape, &sizes) {
+            Some(axis) => along_axis(lowering.builder(), inputs, &updates, &at, axis)?,
+            None => flat(lowering.builder(), inputs, &updates, &at, &sizes, &kept)?,
+        };
+        let written = target.write(lowering, region, is_unique)?;
+        target.restore(lowering.builder(), &shape, written)?
+    };
+    Ok(results.into_iter().map(|node| lowering.bound(node)).collect())
+}
+
+/// What the one window covers, if it is known where it is and it is inside.
+fn known_window(
+    builder: &mut Builder,
+    at: &Addressing,
+    shape: &Shape,
+    sizes: &[usize],
+) -> Option<Vec<SliceAxis>> {
+    let index = at.single(builder)?;
+    (0..shape.rank())
+        .map(|axis| {
+            let start = match at.addressed.iter().position(|&addressed| addressed == axis) {
+                Some(number) => index[number],
+                None => 0,
+            };
+            let last = (shape[axis] - sizes[axis]) as i64;
+            (0..=last).contains(&start).then_some(SliceAxis {
+                start: start as usize,
+                step: 1,
+                len: sizes[axis],
+            })
+        })
+        .collect()
+}
+
+/// The window of each input replaced by what the body makes of it and the update.
+fn assign<'a>(
+    lowering: &mut Lowering<'a>,
+    region: &'a Region,
+    inputs: &[NodeId],
+    updates: &[NodeId],
+    slices: &[SliceAxis],
+) -> Lowered<Vec<NodeId>> {
+    let window: Shape = slices.iter().map(|slice| slice.len).collect();
+    let builder = lowering.builder();
+    let mut arguments = Vec::new();
+    for &input in inputs {
+        arguments.push(builder.slice(input, slices)?);
+    }
+    for &update in updates {
+        arguments.push(builder.reshape(update, &window)?);
+    }
+    let values = lowering.apply_elementwise(region, &arguments, &window)?;
+    let builder = lowering.builder();
+    inputs
+        .iter()
+        .zip(values)
+        .map(|(&input, value)| {
+            if builder.shape(value) == builder.shape(input) {
+                return Ok(value);
+            }
+            builder.push(Op::Assign(SmallVec::from_slice(slices)), &[input, value])
+        })
+        .collect()
+}
+
+/// The one axis along which single elements are written, with all of the other axes.
+fn one_axis(at: &Addressing, shape: &Shape, sizes: &[usize]) -> Option<usize> {
+    let [axis] = at.addressed[..] else { return None };
+    let is_whole = |other: usize| {
+        other == axis || at.batching.contains(&other) || sizes[other] == shape[other]
+    };
+    (sizes[axis] == 1 && (0..shape.rank()).all(is_whole)).then_some(axis)
+}
+
+/// Inputs, an index and updates that an [`Op::Scatter`] along one axis takes.
+struct Target {
+    inputs: Vec<NodeId>,
+    index: NodeId,
+    updates: Vec<NodeId>,
+    axis: usize,
+    /// The order of the input's axes here.
+    order: Vec<usize>,
+}
+
+fn along_axis(
+    builder: &mut Builder,
+    inputs: &[NodeId],
+    updates: &[NodeId],
+    at: &Addressing,
+    axis: usize,
+) -> Lowered<Target> {
+    let shape = builder.shape(inputs[0]).clone();
+    let rest: Vec<usize> =
+        (0..shape.rank()).filter(|other| *other != axis && !at.batching.contains(other)).collect();
+    let order: Vec<usize> =
+        at.batching.iter().copied().chain([axis]).chain(rest.iter().copied()).collect();
+    let to = index_dtype(builder.dtype(at.indices), shape[axis]);
+    let index = at.starts(builder, axis, to)?.expect("the axis is addressed");
+    let lookup = Lookup::new(at, &shape, &rest);
+    let index = lookup.index(builder, index)?;
+    let inputs =
+        inputs.iter().map(|&input| builder.permute(input, &order)).collect::<Lowered<_>>()?;
+    // The written axis may be one of the window, where it has one element.
+    let window: Shape =
+        at.places.iter().copied().chain(rest.iter().map(|&axis| shape[axis])).collect();
+    let mut arranged_updates = Vec::new();
+    for &update in updates {
+        let update = builder.reshape(update, &window)?;
+        arranged_updates.push(lookup.arranged(builder, update)?);
+    }
+    Ok(Target { inputs, index, updates: arranged_updates, axis: at.batching.len(), order })
+}
+
+/// Everything in row-major order along one axis.
+fn flat(
+    builder: &mut Builder,
+    inputs: &[NodeId],
+    updates: &[NodeId],
+    at: &Addressing,
+    sizes: &[usize],
+    kept: &[usize],
+) -> Lowered<Target> {
+    let shape = builder.shape(inputs[0]).clone();
+    let canonical = builder.shape(updates[0]).clone();
+    let to = index_dtype(builder.dtype(at.indices), shape.elements());
+    let strides = shape.strides();
+    let mut position = builder.integer(0, to);
+    let mut is_inside: Option<NodeId> = None;
+    for axis in 0..shape.rank() {
+        let start = at.starts(builder, axis, to)?;
+        let is_addressed = start.is_some();
+        let start = match start {
+            Some(start) => Some(start),
+            None => at.batch(builder, axis, to)?,
+        };
+        let mut coordinate: Option<NodeId> = None;
+        if let Some(start) = start {
+            coordinate = Some(over_places(builder, start, &at.places, kept.len())?);
+        }
+        if let Some(offset) = kept.iter().position(|&kept| kept == axis) {
+            let mut extents = vec![1; canonical.rank()];
+            extents[at.places.rank() + offset] = sizes[axis];
+            let count = builder.iota(at.places.rank() + offset, &Shape::new(&extents), to)?;
+            coordinate = Some(match coordinate {
+                Some(coordinate) => builder.add(coordinate, count)?,
+                None => count,
+            });
+        }
+        let Some(coordinate) = coordinate else { continue };
+        if is_addressed {
+            let inside = in_range(builder, coordinate, shape[axis])?;
+            is_inside = Some(match is_inside {
+                Some(others) => builder.binary(BinaryOp::And, others, inside)?,
+                None => inside,
+            });
+        }
+        let stride = builder.integer(strides[axis] as i64, to);
+        let coordinate = builder.mul(coordinate, stride)?;
+        position = builder.add(position, coordinate)?;
+    }
+    if let Some(is_inside) = is_inside {
+        let outside = builder.integer(-1, to);
+        position = builder.select(is_inside, position, outside)?;
+    }
+    let line = Shape::new(&[canonical.elements()]);
+    let position = builder.broadcast(position, &canonical)?;
+    let index = builder.reshape(position, &line)?;
+    let updates =
+        updates.iter().map(|&update| builder.reshape(update, &line)).collect::<Lowered<_>>()?;
+    let whole = Shape::new(&[shape.elements()]);
+    let inputs =
+        inputs.iter().map(|&input| builder.reshape(input, &whole)).collect::<Lowered<_>>()?;
+    Ok(Target { inputs, index, updates, axis: 0, order: Vec::new() })
+}
+
+impl Target {
+    /// The inputs with the updates written.
+    fn write<'a>(
+        &self,
+        lowering: &mut Lowering<'a>,
+        region: &'a Region,
+        is_unique: bool,
+    ) -> Lowered<Vec<NodeId>> {
+        let axis = self.axis;
+        let builder = lowering.builder();
+        let dtypes: Vec<DType> =
+            self.inputs.iter().chain(&self.updates).map(|&x| builder.dtype(x)).collect();
+        let function = body(lowering, region, &dtypes)?;
+        if let ([input], [update]) = (&*self.inputs, &*self.updates) {
+            let combine = match function.combine() {
+                Some(op) => Some(Some(op.into())),
+                None if function.replaces() => Some(None),
+                None if is_unique => None,
+                None => Some(Some(Combine::Function(function.scalar_function()?))),
+            };
+            if let Some(combine) = combine {
+                let op = Op::Scatter { axis, combine };
+                return Ok(vec![lowering.builder().push(op, &[*input, self.index, *update])?]);
+            }
+        } else if !is_unique {
+            return Err(
+                "a scatter of several tensors whose indices are not said to be unique is not \
+                        supported; set `unique_indices`"
+                    .into(),
+            );
+        }
+        // Each place is written once: look up what is there, compute, and replace.
+        let builder = lowering.builder();
+        let shape = builder.shape(self.index).clone();
+        let mut arguments = Vec::new();
+        for &input in &self.inputs {
+            arguments.push(builder.push(Op::Gather { axis }, &[input, self.index])?);
+        }
+        arguments.extend(&self.updates);
+        let values = lowering.apply_elementwise(region, &arguments, &shape)?;
+        let builder = lowering.builder();
+        let op = Op::Scatter { axis, combine: None };
+        self.inputs
+            .iter()
+            .zip(values)
+            .map(|(&input, value)| builder.push(op.clone(), &[input, self.index, value]))
+            .collect()
+    }
+
+    /// The written inputs in the order and shape they had.
+    fn restore(
+        &self,
+        builder: &mut Builder,
+        shape: &Shape,
+        written: Vec<NodeId>,
+    ) -> Lowered<Vec<NodeId>> {
+        let mut back = vec![0; self.order.len()];
+        for (i, &axis) in self.order.iter().enumerate() {
+            back[axis] = i;
+        }
+        written
+            .into_iter()
+            .map(|node| match back.is_empty() {
+                true => builder.reshape(node, shape),
+                false => builder.permute(node, &back),
+            })
+            .collect()
+    }
+}
+
+/// `dynamic_update_slice`
+pub(super) fn dynamic_update_slice(
+    lowering: &mut Lowering<'_>,
+    operation: &Operation,
+) -> Lowered<NodeId> {
+    let operands = lowering.operands(operation)?;
+    let [x, update, starts @ ..] = &*operands else {
+        return Err("an operand and an update are expected".into());
+    };
+    let (x, update) = (*x, *update);
+    let builder = lowering.builder();
+    let (shape, sizes) = (builder.shape(x).clone(), builder.shape(update).clone());
+    let fits = sizes.rank() == shape.rank()
+        && starts.len() == shape.rank()
+        && sizes.iter().zip(shape.iter()).all(|(size, extent)| size <= extent);
+    if !fits {
+        return Err(format!("an update of shape {sizes} does not fit in {shape}").into());
+    }
+    if sizes == shape {
+        return Ok(update);
+    }
+    if sizes.contains(&0) {
+        return Ok(x);
+    }
+    let mut slices: Vec<SliceAxis> = Vec::new();
+    let mut open: Vec<(usize, NodeId)> = Vec::new();
+    for axis in 0..shape.rank() {
+        let start = clamped_start(builder, starts[axis], shape[axis] - sizes[axis])?;
+        let known = builder.scalar_value(start).map(|start| start.to_i64() as usize);
+        slices.push(SliceAxis { start: known.unwrap_or(0), step: 1, len: sizes[axis] });
+        if known.is_none() || slices[axis].start != 0 {
+            open.push((axis, start));
+        }
+    }
+    if open.iter().all(|&(_, start)| builder.scalar_value(start).is_some()) {
+        return builder.push(Op::Assign(slices.into()), &[x, update]);
+    }
+    let scatter = |axis| Op::Scatter { axis, combine: None };
+    if let [(axis, start)] = open[..]
+        && (0..shape.rank()).all(|other| other == axis || sizes[other] == shape[other])
+    {
+        let dtype = builder.dtype(start);
+        let count = builder.iota(axis, &sizes, dtype)?;
+        let index = builder.add(count, start)?;
+        return builder.push(scatter(axis), &[x, index, update]);
+    }
+    let position = linear(builder, &shape, &sizes, &open)?;
+    let line = Shape::new(&[sizes.elements()]);
+    let (index, update) = (builder.reshape(position, &line)?, builder.reshape(update, &line)?);
+    let whole = builder.reshape(x, &Shape::new(&[shape.elements()]))?;
+    let written = builder.push(scatter(0), &[whole, index, update])?;
+    builder.reshape(written, &shape)
+}

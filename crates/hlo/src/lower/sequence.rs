@@ -1,0 +1,228 @@
+//! From one list of nodes to graphs and steps in order.
+//!
+//! A graph is written when a step needs a value that is not there, and takes what that step needs and
+//! nothing else; the last graph takes the rest. So a value is computed beside those that use it, there
+//! are as few graphs as there can be, and what nobody uses is in none.
+
+use super::builder::{Builder, PendingStep, Source};
+use crate::program::{Action, Origin, Sequence, Slot, Step, ValueType};
+use inflight_ir::graph::{Graph, NodeId, Op};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// The sequence that computes `outputs`. Its inputs are its arguments, then its constants or, inside
+/// another sequence, the values it captures, of the types `others`: `position` says where in that second
+/// part a source is, or that it is not used.
+pub(super) fn finish(
+    builder: Builder,
+    outputs: &[NodeId],
+    arguments: &[ValueType],
+    others: &[ValueType],
+    position: impl Fn(Source) -> Option<usize>,
+) -> Sequence {
+    let mut writer = Writer {
+        slots: FxHashMap::default(),
+        sequence: Sequence {
+            values: arguments.iter().chain(others).cloned().collect(),
+            inputs: arguments.len() + others.len(),
+            steps: Vec::new(),
+            outputs: Vec::new(),
+        },
+        builder: &builder,
+    };
+    for (id, entry) in builder.entries.iter().enumerate() {
+        let slot = match entry.source {
+            Some(Source::Argument(index)) => index,
+            Some(source @ (Source::Constant(_) | Source::Capture(_))) => match position(source) {
+                Some(position) => arguments.len() + position,
+                None => continue,
+            },
+            Some(Source::Result { .. }) | None => continue,
+        };
+        writer.slots.insert(id as NodeId, slot);
+    }
+    let (used, _) = used(&builder, outputs);
+    let steps: Vec<&PendingStep> =
+        builder.steps.iter().zip(used).filter(|(_, used)| *used).map(|(step, _)| step).collect();
+    let demands: Vec<&[NodeId]> =
+        steps.iter().map(|step| &*step.inputs).chain(std::iter::once(outputs)).collect();
+    let groups = deal(&builder, &demands);
+    for (i, group) in groups.iter().enumerate() {
+        writer.compute(group);
+        if let Some(step) = steps.get(i) {
+            writer.step(step);
+        }
+    }
+    writer.sequence.outputs = outputs.iter().map(|output| writer.slots[output]).collect();
+    writer.sequence
+}
+
+/// The captures that are read in the end.
+pub(super) fn used_captures(builder: &Builder, outputs: &[NodeId]) -> Vec<usize> {
+    let (_, is_used) = used(builder, outputs);
+    let mut numbers: Vec<usize> = builder
+        .entries
+        .iter()
+        .zip(is_used)
+        .filter(|(_, is_used)| *is_used)
+        .filter_map(|(entry, _)| match entry.source {
+            Some(Source::Capture(number)) => Some(number),
+            _ => None,
+        })
+        .collect();
+    numbers.sort_unstable();
+    numbers
+}
+
+/// Which steps have an effect or results that are used in the end, and which nodes are used.
+fn used(builder: &Builder, outputs: &[NodeId]) -> (Vec<bool>, Vec<bool>) {
+    let mut used: Vec<bool> = builder.steps.iter().map(|step| step.has_effect).collect();
+    let mut is_used = vec![false; builder.entries.len()];
+    let mut open: Vec<NodeId> = outputs.to_vec();
+    for step in builder.steps.iter().filter(|step| step.has_effect) {
+        open.extend(&step.inputs);
+    }
+    while let Some(id) = open.pop() {
+        if std::mem::replace(&mut is_used[id as usize], true) {
+            continue;
+        }
+        let entry = &builder.entries[id as usize];
+        open.extend(&entry.inputs);
+        if let Some(Source::Result { step, .. }) = entry.source
+            && !std::mem::replace(&mut used[step], true)
+        {
+            open.extend(&builder.steps[step].inputs);
+        }
+    }
+    (used, is_used)
+}
+
+/// The nodes of one graph.
+#[derive(Default)]
+struct Group {
+    /// Those it computes and those it reads, in order.
+    nodes: Vec<NodeId>,
+    /// Those it computes that something outside it reads.
+    outputs: Vec<NodeId>,
+}
+
+/// A graph for each demand: it computes what the demand needs and no earlier one has.
+fn deal(builder: &Builder, demands: &[&[NodeId]]) -> Vec<Group> {
+    let mut home: Vec<Option<usize>> = vec![None; builder.entries.len()];
+    let mut is_output = vec![false; builder.entries.len()];
+    let mut groups: Vec<Group> = Vec::new();
+    for (number, demand) in demands.iter().enumerate() {
+        let mut nodes: Vec<NodeId> = Vec::new();
+        let mut seen = rustc_hash::FxHashSet::default();
+        let is_there = |home: &[Option<usize>], id: NodeId| {
+            builder.entries[id as usize].source.is_some() || home[id as usize].is_some()
+        };
+        let mut open: Vec<NodeId> = Vec::new();
+        for &id in *demand {
+            // A value that was computed before and kept for nobody must be kept for this demand.
+            if is_there(&home, id) {
+                is_output[id as usize] = true;
+            } else {
+                open.push(id);
+            }
+        }
+        let wanted = open.clone();
+        while let Some(id) = open.pop() {
+            if !seen.insert(id) {
+                continue;
+            }
+            nodes.push(id);
+            if is_there(&home, id) {
+                is_output[id as usize] = true;
+            } else {
+                open.extend(&builder.entries[id as usize].inputs);
+            }
+        }
+        for &id in &nodes {
+            if !is_there(&home, id) && !is_free(builder, id) {
+                home[id as usize] = Some(number);
+            }
+        }
+        for id in wanted {
+            home[id as usize] = Some(number);
+            is_output[id as usize] = true;
+        }
+        nodes.sort_unstable();
+        groups.push(Group { nodes, outputs: Vec::new() });
+    }
+    for (id, home) in home.iter().enumerate() {
+        if let Some(number) = home
+            && is_output[id]
+        {
+            groups[*number].outputs.push(id as NodeId);
+        }
+    }
+    groups
+}
+
+/// Whether a node is computed wherever it is used, rather than kept.
+fn is_free(builder: &Builder, id: NodeId) -> bool {
+    matches!(
+        builder.entries[id as usize].op,
+        Op::Scalar | Op::Iota { .. } | Op::Broadcast(_) | Op::Reshape(_)
+    )
+}
+
+struct Writer<'a> {
+    /// Where the values that are there already are.
+    slots: FxHashMap<NodeId, Slot>,
+    sequence: Sequence,
+    builder: &'a Builder,
+}
+
+impl Writer<'_> {
+    fn slot(&mut self, id: NodeId) -> Slot {
+        let entry = &self.builder.entries[id as usize];
+        let slot = self.sequence.values.len();
+        self.sequence.values.push(ValueType { shape: entry.shape.clone(), dtype: entry.dtype });
+        self.slots.insert(id, slot);
+        slot
+    }
+
+    fn step(&mut self, step: &PendingStep) {
+        let inputs = step.inputs.iter().map(|input| self.slots[input]).collect();
+        let results = step.results.iter().map(|&result| self.slot(result)).collect();
+        let (action, location) = (step.action.clone(), step.location);
+        self.sequence.steps.push(Step { action, inputs, results, location });
+    }
+
+    fn compute(&mut self, group: &Group) {
+        if group.outputs.is_empty() {
+            return;
+        }
+        let mut graph = Graph::default();
+        let mut origins: Vec<Origin> = Vec::new();
+        let mut inputs: Vec<Slot> = Vec::new();
+        let mut nodes: FxHashMap<NodeId, NodeId> = FxHashMap::default();
+        let mut location = None;
+        for &id in &group.nodes {
+            let entry = &self.builder.entries[id as usize];
+            let origin = &self.builder.origins[id as usize];
+            let node = if let Some(&slot) = self.slots.get(&id) {
+                inputs.push(slot);
+                graph.input(entry.shape.clone(), entry.dtype)
+            } else if let Some(value) = entry.scalar {
+                graph.scalar(value)
+            } else {
+                let operands: Vec<NodeId> = entry.inputs.iter().map(|id| nodes[id]).collect();
+                location.get_or_insert(origin.location);
+                graph.append(entry.op.clone(), &operands, entry.shape.clone(), entry.dtype)
+            };
+            nodes.insert(id, node);
+            origins.push(origin.clone());
+        }
+        graph.outputs = group.outputs.iter().map(|output| nodes[output]).collect();
+        let results = group.outputs.iter().map(|&output| self.slot(output)).collect();
+        self.sequence.steps.push(Step {
+            action: Action::Compute { graph: Arc::new(graph), origins: origins.into() },
+            inputs,
+            results,
+            location: location.unwrap_or_default(),
+        });
+    }
+}

@@ -1,0 +1,399 @@
+//! Operations on windows: `reduce_window` and `select_and_scatter` with any body.
+
+use super::attributes::Fields;
+use super::body::body;
+use super::builder::{Builder, Lowered};
+use super::control::regions;
+use super::lowering::{Bound, Lowering};
+use super::reduce::{combine, inputs_and_initial, is_identity, with_initial};
+use super::shape::{padded, reversed};
+use crate::module::{Operation, Region};
+use inflight_ir::elementwise::CombineOp;
+use inflight_ir::graph::{Combine, NodeId, Op, PadAxis, SliceAxis, WindowAxis};
+use inflight_ir::{Axes, BinaryOp, CompareOp, DType, Scalar, Shape};
+
+/// How a window moves along each axis.
+struct Windows {
+    sizes: Vec<usize>,
+    strides: Vec<usize>,
+    dilations: Vec<usize>,
+    pads: Vec<PadAxis>,
+}
+
+/// The windows that the attributes describe.
+fn windows(fields: Fields<'_>, rank: usize) -> Lowered<Windows> {
+    let positive = |name: &str| -> Lowered<Vec<usize>> {
+        let values = fields.for_each_axis(name, rank, 1)?;
+        values
+            .into_iter()
+            .map(|value| match usize::try_from(value) {
+                Ok(value) if value > 0 => Ok(value),
+                _ => Err(format!("`{name}` has an entry that is not positive").into()),
+            })
+            .collect()
+    };
+    let sizes = positive("window_dimensions")?;
+    let strides = positive("window_strides")?;
+    let dilations = positive("window_dilations")?;
+    let base = positive("base_dilations")?;
+    let padding = padding(fields, rank)?;
+    let pads = padding
+        .iter()
+        .zip(base)
+        .map(|(&(low, high), base)| PadAxis {
+            low: low as isize,
+            high: high as isize,
+            interior: base - 1,
+        })
+        .collect();
+    Ok(Windows { sizes, strides, dilations, pads })
+}
+
+/// What is added before and after each axis.
+pub(super) fn padding(fields: Fields<'_>, rank: usize) -> Lowered<Vec<(i64, i64)>> {
+    let flat = fields.integers("padding")?.unwrap_or_else(|| vec![0; 2 * rank]);
+    if flat.len() != 2 * rank {
+        return Err(format!("`padding` has not a low and a high for each of {rank} axes").into());
+    }
+    Ok(flat.chunks(2).map(|pair| (pair[0], pair[1])).collect())
+}
+
+/// `reduce_window`
+pub(super) fn reduce_window<'a>(
+    lowering: &mut Lowering<'a>,
+    operation: &'a Operation,
+) -> Lowered<Vec<Bound>> {
+    let (inputs, initial) = inputs_and_initial(lowering, operation)?;
+    let [region] = regions::<1>(operation)?;
+    let builder = lowering.builder();
+    let shape = builder.shape(inputs[0]).clone();
+    let windows = windows(Fields::of(operation), shape.rank())?;
+    let dtypes: Vec<DType> =
+        initial.iter().chain(&initial).map(|&value| builder.dtype(value)).collect();
+    let function = body(lowering, region, &dtypes)?;
+    let mut values = Vec::new();
+    for (&input, &dtype) in inputs.iter().zip(&dtypes) {
+        values.push(lowering.builder().cast(input, dtype)?);
+    }
+
+    let known = match (function.combine(), &*initial) {
+        (Some(op), [only]) => Some((op, *only)),
+        _ => None,
+    };
+    if let Some((axis, is_backward)) = cumulative(&shape, &windows) {
+        let is_sum = known.is_none_or(|(op, _)| op == CombineOp::Sum);
+        let is_exact = !dtypes.iter().any(|dtype| dtype.is_float() || dtype.is_complex());
+        if let Some((op, initial)) = known
+            && (shape[axis] > SHORT || is_exact || !is_sum)
+            && is_identity(lowering.builder(), op, initial)
+        {
+            let scanned = scan(lowering, op, values[0], axis, is_backward)?;
+            return Ok(vec![lowering.bound(scanned)]);
+        }
+        if shape[axis] <= SHORT && is_sum {
+            let results = one_by_one(lowering, region, &values, &initial, axis, is_backward)?;
+            return Ok(results.into_iter().map(|node| lowering.bound(node)).collect());
+        }
+    }
+
+    for (value, &initial) in values.iter_mut().zip(&initial) {
+        *value = padded(lowering, *value, initial, &windows.pads)?;
+    }
+    let extents = lowering.builder().shape(values[0]).clone();
+    let moves: Vec<WindowAxis> = (0..shape.rank())
+        .map(|axis| WindowAxis {
+            size: windows.sizes[axis],
+            stride: windows.strides[axis],
+            dilation: windows.dilations[axis],
+        })
+        .collect();
+    let positions: Shape =
+        moves.iter().zip(extents.iter()).map(|(axis, &extent)| axis.positions(extent)).collect();
+    if positions.contains(&0) {
+        let builder = lowering.builder();
+        let empty: Vec<NodeId> = initial
+            .iter()
+            .map(|&value| builder.broadcast(value, &positions))
+            .collect::<Lowered<_>>()?;
+        return Ok(empty.into_iter().map(|node| lowering.bound(node)).collect());
+    }
+    let results = match known {
+        Some((op, initial)) => {
+            let reduced = by_axes(lowering.builder(), op, values[0], &moves)?;
+            vec![with_initial(lowering.builder(), op, reduced, initial)?]
+        }
+        None => {
+            let mut values = values;
+            for axis in (0..shape.rank()).rev() {
+                values = doubled(lowering, region, values, axis, moves[axis])?;
+            }
+            let builder = lowering.builder();
+            let initial: Vec<NodeId> = initial
+                .iter()
+                .map(|&value| builder.broadcast(value, &positions))
+                .collect::<Lowered<_>>()?;
+            combine(lowering, region, &initial, &values)?
+        }
+    };
+    Ok(results.into_iter().map(|node| lowering.bound(node)).collect())
+}
+
+/// So few elements are accumulated one by one, each sum rounded as the specification says.
+const SHORT: usize = 16;
+
+/// The axis along which windows end at each element and take all before it, or, backward, begin at each
+/// element and take all after it, if that is what they do.
+fn cumulative(shape: &Shape, windows: &Windows) -> Option<(usize, bool)> {
+    let moving: Vec<usize> = (0..shape.rank()).filter(|&axis| windows.sizes[axis] != 1).collect();
+    let [axis] = moving[..] else { return None };
+    let none = PadAxis::default();
+    let is_plain = (0..shape.rank()).all(|other| {
+        windows.strides[other] == 1
+            && windows.dilations[other] == 1
+            && windows.pads[other].interior == 0
+            && (other == axis || windows.pads[other] == none)
+    });
+    let size = windows.sizes[axis];
+    if !is_plain || size != shape[axis] {
+        return None;
+    }
+    let before = (size - 1) as isize;
+    match (windows.pads[axis].low, windows.pads[axis].high) {
+        (low, 0) if low == before => Some((axis, false)),
+        (0, high) if high == before => Some((axis, true)),
+        _ => None,
+    }
+}
+
+/// All elements up to each one combined.
+fn scan(
+    lowering: &mut Lowering<'_>,
+    op: CombineOp,
+    x: NodeId,
+    axis: usize,
+    is_backward: bool,
+) -> Lowered<NodeId> {
+    let x = if is_backward { reversed(lowering, x, &[axis])? } else { x };
+    let scanned = lowering.builder().push(Op::Scan { op, axis }, &[x])?;
+    if is_backward { reversed(lowering, scanned, &[axis]) } else { Ok(scanned) }
+}
+
+/// All elements up to each one combined, by any body.
+fn one_by_one<'a>(
+    lowering: &mut Lowering<'a>,
+    region: &'a Region,
+    values: &[NodeId],
+    initial: &[NodeId],
+    axis: usize,
+    is_backward: bool,
+) -> Lowered<Vec<NodeId>> {
+    let builder = lowering.builder();
+    let shape = builder.shape(values[0]).clone();
+    let one = shape.with(axis, 1);
+    let mut state: Vec<NodeId> =
+        initial.iter().map(|&value| builder.broadcast(value, &one)).collect::<Lowered<_>>()?;
+    let mut columns: Vec<Vec<NodeId>> = vec![Vec::new(); values.len()];
+    for i in 0..shape[axis] {
+        let start = if is_backward { shape[axis] - 1 - i } else { i };
+        let slice = SliceAxis { start, step: 1, len: 1 };
+        let builder = lowering.builder();
+        let next: Vec<NodeId> = values
+            .iter()
+            .map(|&value| builder.slice_axis(value, axis, slice))
+            .collect::<Lowered<_>>()?;
+        // A window that takes all after an element still combines in their order.
+        state = match is_backward {
+            false => combine(lowering, region, &state, &next)?,
+            true => combine(lowering, region, &next, &state)?,
+        };
+        for (column, &value) in columns.iter_mut().zip(&state) {
+            column.push(value);
+        }
+    }
+    let builder = lowering.builder();
+    columns
+        .into_iter()
+        .map(|mut column| {
+            if is_backward {
+                column.reverse();
+            }
+            builder.concat(&column, axis)
+        })
+        .collect()
+}
+
+/// A reduction of windows axis by axis, so that the work grows with the sum of the window's extents.
+fn by_axes(
+    builder: &mut Builder,
+    op: CombineOp,
+    mut x: NodeId,
+    moves: &[WindowAxis],
+) -> Lowered<NodeId> {
+    for (axis, &window) in moves.iter().enumerate().rev() {
+        if window.size == 1 && window.stride == 1 {
+            continue;
+        }
+        let rank = moves.len();
+        let mut all = vec![WindowAxis::new(1); rank];
+        all[axis] = window;
+        let windows = builder.push(Op::Windows(all.into()), &[x])?;
+        let axes: Axes = (rank..2 * rank).collect();
+        x = builder.push(Op::Reduce { op, axes }, &[windows])?;
+    }
+    Ok(x)
+}
+
+/// Values of any body combined over windows along one axis. Windows of 1, 2, 4, … elements are made of
+/// each other, and one of any size of those.
+fn doubled<'a>(
+    lowering: &mut Lowering<'a>,
+    region: &'a Region,
+    values: Vec<NodeId>,
+    axis: usize,
+    window: WindowAxis,
+) -> Lowered<Vec<NodeId>> {
+    let extent = lowering.builder().shape(values[0])[axis];
+    let positions = window.positions(extent);
+    let slices = |builder: &mut Builder, values: &[NodeId], slice: SliceAxis| {
+        values
+            .iter()
+            .map(|&value| builder.slice_axis(value, axis, slice))
+            .collect::<Lowered<Vec<NodeId>>>()
+    };
+    let mut powers: Vec<Vec<NodeId>> = vec![values];
+    let mut length = extent;
+    while 2 << (powers.len() - 1) <= window.size {
+        let last = powers.last().expect("windows of one element").clone();
+        let distance = window.dilation << (powers.len() - 1);
+        length -= distance;
+        let builder = lowering.builder();
+        let left = slices(builder, &last, SliceAxis { start: 0, step: 1, len: length })?;
+        let right = slices(builder, &last, SliceAxis { start: distance, step: 1, len: length })?;
+        powers.push(combine(lowering, region, &left, &right)?);
+    }
+    let mut total: Option<Vec<NodeId>> = None;
+    let mut taken = 0;
+    for (power, values) in powers.iter().enumerate().rev() {
+        if window.size & (1 << power) == 0 {
+            continue;
+        }
+        let (start, step) = (taken * window.dilation, window.stride as isize);
+        let next = slices(lowering.builder(), values, SliceAxis { start, step, len: positions })?;
+        total = Some(match total {
+            Some(total) => combine(lowering, region, &total, &next)?,
+            None => next,
+        });
+        taken += 1 << power;
+    }
+    total.ok_or_else(|| "a window is empty".into())
+}
+
+/// `select_and_scatter`: each window selects one of its elements, and the source is scattered there.
+pub(super) fn select_and_scatter<'a>(
+    lowering: &mut Lowering<'a>,
+    operation: &'a Operation,
+) -> Lowered<Vec<Bound>> {
+    let [x, source, initial] = lowering.exactly(operation)?;
+    let [select, scatter] = regions::<2>(operation)?;
+    let builder = lowering.builder();
+    let (shape, dtype) = (builder.shape(x).clone(), builder.dtype(x));
+    let windows = windows(Fields::of(operation), shape.rank())?;
+    let moves: Vec<WindowAxis> = (0..shape.rank())
+        .map(|axis| WindowAxis {
+            size: windows.sizes[axis],
+            stride: windows.strides[axis],
+            dilation: 1,
+        })
+        .collect();
+
+    // Each element with its position; what is padded has none.
+    let whole = Shape::new(&[shape.elements()]);
+    let positions = builder.iota(0, &whole, DType::I64)?;
+    let positions = builder.reshape(positions, &shape)?;
+    let zero = builder.scalar(Scalar::zero(dtype));
+    let nowhere = builder.scalar(-1i64);
+    let x = padded(lowering, x, zero, &windows.pads)?;
+    let positions = padded(lowering, positions, nowhere, &windows.pads)?;
+    let pair = [x, positions];
+
+    let selected = select_windows(lowering, select, pair, &moves)?;
+    let builder = lowering.builder();
+    let source_shape = builder.shape(source).clone();
+    if *builder.shape(selected) != source_shape {
+        return Err(format!(
+            "the source is of shape {source_shape}, but there are windows of shape {}",
+            builder.shape(selected)
+        )
+        .into());
+    }
+    let line = Shape::new(&[source_shape.elements()]);
+    let index = builder.reshape(selected, &line)?;
+    let updates = builder.reshape(source, &line)?;
+    let target = builder.broadcast(initial, &whole)?;
+    let dtypes = [dtype, dtype];
+    let function = body(lowering, scatter, &dtypes)?;
+    let combine = match function.combine() {
+        Some(op) => Some(op.into()),
+        None if function.replaces() => None,
+        None => Some(Combine::Function(function.scalar_function()?)),
+    };
+    let builder = lowering.builder();
+    let written = builder.push(Op::Scatter { axis: 0, combine }, &[target, index, updates])?;
+    let written = builder.reshape(written, &shape)?;
+    Ok(vec![lowering.bound(written)])
+}
+
+/// The position of the element that each window selects.
+fn select_windows<'a>(
+    lowering: &mut Lowering<'a>,
+    select: &'a Region,
+    pair: [NodeId; 2],
+    moves: &[WindowAxis],
+) -> Lowered<NodeId> {
+    let rank = moves.len();
+    let builder = lowering.builder();
+    let mut views = Vec::new();
+    for value in pair {
+        let view = builder.push(Op::Windows(moves.iter().copied().collect()), &[value])?;
+        let places: usize = moves.iter().map(|window| window.size).product();
+        let extents: Shape = builder.shape(view)[..rank].iter().copied().chain([places]).collect();
+        views.push(builder.reshape(view, &extents)?);
+    }
+    // Two neighbours become the one selected, until one is left; the first wins over what is padded.
+    loop {
+        let builder = lowering.builder();
+        let count = builder.shape(views[0])[rank];
+        if count == 1 {
+            let extents = Shape::new(&builder.shape(views[1]).extents()[..rank]);
+            return builder.reshape(views[1], &extents);
+        }
+        let half = count / 2;
+        let mut sides = Vec::new();
+        for start in 0..2 {
+            let slice = SliceAxis { start, step: 2, len: half };
+            for &view in &views {
+                sides.push(builder.slice_axis(view, rank, slice)?);
+            }
+        }
+        let [left, left_at, right, right_at] = sides[..] else { unreachable!("two pairs") };
+        let shape = builder.shape(left).clone();
+        let chosen = lowering.apply_elementwise(select, &[left, right], &shape)?;
+        let &[chosen] = &*chosen else { return Err("`select` gives one value".into()) };
+        let builder = lowering.builder();
+        let zero = builder.scalar(0i64);
+        let left_counts = builder.compare(CompareOp::Ge, left_at, zero)?;
+        let right_is_none = builder.compare(CompareOp::Lt, right_at, zero)?;
+        let keeps = builder.binary(BinaryOp::Or, chosen, right_is_none)?;
+        let keeps = builder.binary(BinaryOp::And, keeps, left_counts)?;
+        let mut next =
+            vec![builder.select(keeps, left, right)?, builder.select(keeps, left_at, right_at)?];
+        if count % 2 == 1 {
+            let slice = SliceAxis { start: count - 1, step: 1, len: 1 };
+            for (next, &view) in next.iter_mut().zip(&views) {
+                let last = builder.slice_axis(view, rank, slice)?;
+                *next = builder.concat(&[*next, last], rank)?;
+            }
+        }
+        views = next;
+    }
+}
