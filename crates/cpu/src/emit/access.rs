@@ -431,7 +431,11 @@ impl Emitter<'_> {
                 None => Masking::None,
             };
             let address = self.address(access, size);
-            self.store_packed(size, address, packed, lanes);
+            if self.streaming && lanes == Masking::None && self.layout.lanes * size >= 16 {
+                self.assembler.store(STOREAROUND, width, address, packed, lanes);
+            } else {
+                self.store_packed(size, address, packed, lanes);
+            }
             return Ok(());
         }
         let part = self.temporary()?;

@@ -5,13 +5,21 @@ use super::emitter::image;
 use super::layout::{self, lane_size};
 use crate::call::{Call, Part, Scratch};
 use inflight_ir::DType;
-use inflight_ir::kernel::VectorAxis;
+use inflight_ir::kernel::{Kind, Stride, VectorAxis};
 use std::ops::Range;
 
 /// The most points of the vector axis whose columns are reduced together.
 const COLUMN_BLOCK: usize = 4096;
 /// The bytes of kept tiles that one block of columns may have.
 const TILE_BYTES: usize = 256 << 10;
+
+/// Results of at least this many bytes go around the caches: they would push each other out before they are
+/// read.
+const STREAMED_BYTES: usize = 8 << 20;
+/// No launch over fewer points has results that large.
+const STREAMED_ELEMENTS: usize = STREAMED_BYTES / 16;
+/// What the addresses of streamed vectors are multiples of.
+const VECTOR_BYTES: isize = 64;
 
 /// The argument block being filled in.
 pub(super) struct Arguments {
@@ -49,6 +57,49 @@ impl Code {
     /// Every address that the shape's maps reach from the part's points is in the call's buffers, the
     /// buffers and scalars are the kernel's, and the CPU has the instruction set the code was made for.
     pub unsafe fn run(&self, call: &Call, part: &Part, scratch: &mut Scratch) {
+        let code = match self.suits_streaming(call, part) {
+            true => self.streaming().unwrap_or(self),
+            false => self,
+        };
+        // SAFETY: promised by the caller. What streaming code asks of addresses was just looked at.
+        unsafe { code.run_part(call, part, scratch) }
+    }
+
+    /// Whether a launch's results are too large to be in a cache when somebody reads them, and lie such that
+    /// every whole vector of them can be written around the caches.
+    fn suits_streaming(&self, call: &Call, part: &Part) -> bool {
+        let kernel = &self.kernel;
+        let extents = &call.shape.extents;
+        let (vector, rows) = extents.split_last().expect("a vector axis");
+        if extents.iter().product::<usize>() < STREAMED_ELEMENTS || self.squares.is_some() {
+            return false;
+        }
+        let mut bytes = 0;
+        for instruction in &kernel.body {
+            let Kind::Store { access, .. } = instruction.kind else { continue };
+            let (access, size) = (access as usize, instruction.dtype.size());
+            if kernel.accesses[access].vector != Stride::One {
+                continue;
+            }
+            let Some(param) = kernel.accesses[access].param else { return false };
+            let shape = &call.shape.accesses[access];
+            let first = shape.offset + part.vector.start as isize;
+            let start = call.buffers[param as usize].addr() as isize + first * size as isize;
+            let steps = shape.strides.iter().zip(rows).filter(|(_, extent)| **extent > 1);
+            let aligned = |bytes: isize| bytes % VECTOR_BYTES == 0;
+            if !aligned(start) || steps.clone().any(|(stride, _)| !aligned(stride * size as isize))
+            {
+                return false;
+            }
+            let written = steps.filter(|(stride, _)| **stride != 0).map(|(_, extent)| extent);
+            bytes += written.product::<usize>() * vector * size;
+        }
+        bytes >= STREAMED_BYTES
+    }
+
+    /// # Safety
+    /// As for [`run`](Code::run).
+    unsafe fn run_part(&self, call: &Call, part: &Part, scratch: &mut Scratch) {
         let kernel = &self.kernel;
         let extents = &call.shape.extents;
         let vector_extent = *extents.last().expect("a vector axis");

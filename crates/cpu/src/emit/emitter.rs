@@ -88,6 +88,8 @@ pub(super) struct Emitter<'a> {
     pub(super) row_pointers: Vec<(usize, Vec<Register>)>,
     /// Whether the loop being written takes several rows at once.
     pub(super) many_rows: bool,
+    /// Whether whole vectors of results go around the caches: their addresses are multiples of their size.
+    pub(super) streaming: bool,
 }
 
 /// What a value looks like in memory of the argument block: the lane's bits in every lane.
@@ -142,6 +144,7 @@ impl<'a> Emitter<'a> {
             array_pointers: vec![None; schedule.columns.len() + schedule.tiles.len()],
             row_pointers: Vec::new(),
             many_rows: false,
+            streaming: false,
         }
     }
 

@@ -41,6 +41,7 @@ use layout::Layout;
 use memory::Executable;
 use squares::Squares;
 use std::fmt;
+use std::sync::OnceLock;
 
 /// A vector instruction set that code can be made for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -107,11 +108,33 @@ pub struct Code {
     schedule: Schedule,
     layout: Layout,
     spills: usize,
+    isa: Isa,
     /// How launches that transpose run.
     squares: Option<Squares>,
+    /// How launches run whose results are too large for the caches, made when there is one.
+    streaming: OnceLock<Option<Box<Code>>>,
 }
 
 impl Code {
+    fn new(
+        executable: Executable,
+        pool: usize,
+        kernel: Kernel,
+        schedule: Schedule,
+        layout: Layout,
+        spills: usize,
+        isa: Isa,
+    ) -> Code {
+        let (squares, streaming) = (None, OnceLock::new());
+        Code { executable, pool, kernel, schedule, layout, spills, isa, squares, streaming }
+    }
+
+    /// The same, but whole vectors of results go around the caches.
+    fn streaming(&self) -> Option<&Code> {
+        let compile = || compile_expanded(self.kernel.clone(), self.isa, true).ok().map(Box::new);
+        self.streaming.get_or_init(compile).as_deref()
+    }
+
     /// The code and, behind it, its constants.
     pub fn bytes(&self) -> &[u8] {
         self.executable.bytes()
@@ -140,7 +163,7 @@ impl fmt::Debug for Code {
 /// # Errors
 /// What in the kernel there is no code for.
 pub fn compile(kernel: &Kernel, isa: Isa) -> Result<Code, Unsupported> {
-    make(kernel, &mut |expanded| compile_expanded(expanded, isa))
+    make(kernel, &mut |expanded| compile_expanded(expanded, isa, false))
 }
 
 /// The code of a kernel from what [`Code::save`] made of it, for the same instruction set. `None` if it is not
@@ -162,16 +185,18 @@ fn make(
 }
 
 /// The code of a kernel that is expanded already.
-fn compile_expanded(kernel: Kernel, isa: Isa) -> Result<Code, Unsupported> {
+///
+/// With `streaming`, results go around the caches where they are whole vectors.
+fn compile_expanded(kernel: Kernel, isa: Isa, streaming: bool) -> Result<Code, Unsupported> {
     let schedule = inflight_ir::kernel::schedule(&kernel);
     let layout = Layout::new(&kernel, &schedule, isa);
-    let written = pass::write(&kernel, &schedule, &layout, isa)?;
+    let written = pass::write(&kernel, &schedule, &layout, isa, streaming)?;
     let pool = written.code.len().next_multiple_of(64);
     let mut bytes = written.code;
     bytes.resize(pool, 0xcc);
     bytes.extend(written.pool.iter().flatten());
     let executable = executable(&bytes)?;
-    Ok(Code { executable, pool, kernel, schedule, layout, spills: written.spills, squares: None })
+    Ok(Code::new(executable, pool, kernel, schedule, layout, written.spills, isa))
 }
 
 /// The saved code of a kernel that is expanded already. What is left of `saved` is that of others.
@@ -190,7 +215,7 @@ fn load_expanded(kernel: Kernel, isa: Isa, saved: &mut &[u8]) -> Result<Code, Un
     let schedule = inflight_ir::kernel::schedule(&kernel);
     let layout = Layout::new(&kernel, &schedule, isa);
     let executable = executable(bytes)?;
-    Ok(Code { executable, pool, kernel, schedule, layout, spills, squares: None })
+    Ok(Code::new(executable, pool, kernel, schedule, layout, spills, isa))
 }
 
 fn executable(code: &[u8]) -> Result<Executable, Unsupported> {

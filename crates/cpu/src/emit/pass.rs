@@ -34,11 +34,13 @@ pub(super) fn write(
     schedule: &Schedule,
     layout: &Layout,
     isa: Isa,
+    streaming: bool,
 ) -> Result<Written, Unsupported> {
     if kernel.reduce_rank > MAX_REDUCE_RANK {
         return Err(Unsupported(format!("{} reduce axes", kernel.reduce_rank)));
     }
     let mut emitter = Emitter::new(kernel, schedule, layout, isa);
+    emitter.streaming = streaming;
     for register in SAVED {
         emitter.assembler.fixed1(Code::Push_r64, register);
     }
@@ -61,6 +63,10 @@ pub(super) fn write(
     emitter.next_program(program);
     for register in SAVED.into_iter().rev() {
         emitter.assembler.fixed1(Code::Pop_r64, register);
+    }
+    if streaming {
+        // Stores around the caches are seen by others only after this, whatever else orders the threads.
+        emitter.assembler.fixed0(Code::Sfence);
     }
     emitter.assembler.fixed0(Code::VEX_Vzeroupper);
     emitter.assembler.fixed0(Code::Retnq);

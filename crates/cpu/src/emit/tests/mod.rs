@@ -5,6 +5,7 @@ mod layouts;
 mod random;
 mod reductions;
 mod speed;
+mod streaming;
 
 use super::{Isa, Unsupported, compile};
 use crate::call::{Call, Part, Scratch};

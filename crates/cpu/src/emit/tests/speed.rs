@@ -253,7 +253,7 @@ fn emit_compile_breakdown() {
         let expanding = fastest(|| drop(black_box(expand(&b.kernel))));
         let scheduling = fastest(|| drop(black_box(inflight_ir::kernel::schedule(&expanded))));
         let writing = fastest(|| {
-            let _ = black_box(pass::write(&expanded, &schedule, &layout, Isa::Avx512));
+            let _ = black_box(pass::write(&expanded, &schedule, &layout, Isa::Avx512, false));
         });
         let bytes = vec![0xccu8; 2000];
         let mapping = fastest(|| drop(black_box(Executable::new(&bytes))));
