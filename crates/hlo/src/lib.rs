@@ -24,5 +24,6 @@ mod read;
 mod syntax;
 
 pub use bytecode::{BytecodeError, decode};
+pub use print::print;
 pub use read::{ReadError, read};
 pub use syntax::{SyntaxError, parse};

@@ -1,7 +1,7 @@
 //! The same program as text in short form, in generic form, and as bytecode is the same module.
 
 use inflight_hlo::module::Module;
-use inflight_hlo::{ReadError, decode, parse, read};
+use inflight_hlo::{ReadError, decode, parse, print, read};
 use std::path::PathBuf;
 
 fn data(name: &str) -> Vec<u8> {
@@ -33,6 +33,40 @@ fn bytecode_is_the_same_module() {
     for name in BYTECODE {
         assert_eq!(module(&format!("{name}.mlir")), module(&format!("{name}.mlirbc")), "{name}");
     }
+}
+
+#[test]
+fn printed_modules_are_read_as_they_were() {
+    for name in BYTECODE.iter().chain(&["random", "special", "located"]) {
+        let module = module(&format!("{name}.mlir"));
+        let text = print(&module);
+        let mut again = parse(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        again.forget_locations();
+        assert_eq!(module, again, "{name}");
+        assert_eq!(print(&again), text, "{name}");
+    }
+}
+
+#[test]
+fn canonical_text() {
+    let source = r#"func.func @main(%x: tensor<2x3xf32> {jax.buffer_donor = true}) -> tensor<2xf32> {
+  %z = "stablehlo.constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %s = "stablehlo.reduce"(%x, %z) ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %c = "stablehlo.add"(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+      "stablehlo.return"(%c) : (tensor<f32>) -> ()
+  }) {dimensions = dense<1> : tensor<1xi64>} : (tensor<2x3xf32>, tensor<f32>) -> tensor<2xf32>
+  "func.return"(%s) : (tensor<2xf32>) -> ()
+}"#;
+    let canonical = "module {
+  func.func public @main(%arg0: tensor<2x3xf32> {jax.buffer_donor = true}) -> (tensor<2xf32>) {
+    %1 = stablehlo.constant dense<0.5> : tensor<f32>
+    %2 = stablehlo.reduce(%arg0 init: %1) applies stablehlo.add across dimensions = [1] : (tensor<2x3xf32>, tensor<f32>) -> tensor<2xf32>
+    func.return %2 : tensor<2xf32>
+  }
+}
+";
+    assert_eq!(print(&parse(source).unwrap()), canonical);
 }
 
 #[test]

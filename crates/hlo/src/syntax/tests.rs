@@ -11,7 +11,11 @@ fn body(body: &str) -> Vec<Operation> {
          %i: tensor<i32>, %c: tensor<f32>, %p: tensor<4xi1>, %t: !stablehlo.token) {{\n{body}\n return }}"
     );
     match parse(&source) {
-        Ok(module) => without_return(module.functions.into_iter().next().unwrap()),
+        Ok(mut module) => {
+            module.forget_locations();
+            survives_printing(&module);
+            without_return(module.functions.into_iter().next().unwrap())
+        }
         Err(error) => panic!("{error}"),
     }
 }
@@ -42,6 +46,16 @@ fn same(short: &str, generic: &str) {
     let short = strip(parse(&wrap(short)).unwrap_or_else(|error| panic!("{error}")));
     let generic = strip(parse(&wrap(generic)).unwrap_or_else(|error| panic!("{error}")));
     assert_eq!(short, generic);
+    survives_printing(&short);
+}
+
+/// The module is the same when it has been printed and read again.
+fn survives_printing(module: &Module) {
+    let text = crate::print(module);
+    let mut again = parse(&text).unwrap_or_else(|error| panic!("{text}\n{error}"));
+    again.forget_locations();
+    assert_eq!(*module, again, "{text}");
+    assert_eq!(crate::print(&again), text);
 }
 
 fn error(source: &str) -> String {
@@ -360,6 +374,17 @@ fn constants() {
     assert_eq!(constant("dense<[[], []]> : tensor<2x0xf32>"), (vec![], false));
     assert_eq!(constant("dense<0x3C00> : tensor<f16>"), (vec![0, 0x3c], true));
     assert_eq!(constant("dense<1.0> : tensor<bf16>"), (vec![0x80, 0x3f], true));
+    assert_eq!(constant("dense<-8> : tensor<i4>"), (vec![0xf8], true));
+    assert_eq!(
+        constant("dense<[0x7F800001, 0x80000000]> : tensor<2xf32>").0[..4],
+        [1, 0, 0x80, 0x7f]
+    );
+    assert_eq!(constant("dense<0x38> : tensor<f8E4M3FN>"), (vec![0x38], true));
+    assert_eq!(constant("dense<7> : tensor<2xindex>"), (vec![7, 0, 0, 0, 0, 0, 0, 0], true));
+    let many: Vec<String> = (0..300).map(|value| format!("{value}")).collect();
+    assert_eq!(constant(&format!("dense<[{}]> : tensor<300xui16>", many.join(", "))).0.len(), 600);
+    let bits: Vec<String> = (0..300).map(|value| format!("{}", value % 3 == 0)).collect();
+    assert_eq!(constant(&format!("dense<[{}]> : tensor<300xi1>", bits.join(", "))).0.len(), 300);
 }
 
 #[test]
@@ -403,6 +428,9 @@ fn modules_functions_aliases_and_locations() {
       #loc = loc(unknown)
     "#;
     let module = parse(source).unwrap_or_else(|error| panic!("{error}"));
+    let mut plain = module.clone();
+    plain.forget_locations();
+    survives_printing(&plain);
     assert_eq!(module.name.as_deref(), Some("m"));
     assert_eq!(attribute(&module.attributes, "jax.flag"), Some(&Attribute::Unit));
     assert_eq!(
@@ -450,6 +478,9 @@ fn types_that_are_not_taken_are_kept() {
     let source = "func.func @f(%a: tensor<4x!quant.uniform<i8:f32, 2.0:15>>, %b: tensor<?x3xi4>,
         %c: tensor<?xf32, #stablehlo.bounds<4>>, %d: tensor<*xf32>, %e: tuple<>) { return }";
     let module = parse(source).unwrap_or_else(|error| panic!("{error}"));
+    let mut plain = module.clone();
+    plain.forget_locations();
+    survives_printing(&plain);
     let types: Vec<_> =
         module.functions[0].body.arguments.iter().map(|value| value.ty.clone()).collect();
     let texts: Vec<_> = types.iter().map(crate::print::type_text).collect();
