@@ -45,7 +45,10 @@ pub use inflight_ir::{DType, Element, Scalar, Shape};
 pub use num_complex::Complex;
 pub use op::{DeviceFuture, DeviceOp, IntoDeviceOp, Policy, api};
 pub use runtime::trace::trace;
-pub use runtime::{CpuOptions, CpuPath, Device, Pending, Stats, Stream, SyncGuard, WaitReason};
+pub use runtime::{
+    CpuOptions, CpuPath, Device, Pending, Stats, Stream, SyncGuard, WaitReason, counted, no_fuse,
+    stats,
+};
 #[doc(hidden)]
 pub use tensor::record_graph_node;
 pub use tensor::{Extents, Operand, Slice, Slices, Tensor, TensorData, Transaction};

@@ -312,3 +312,42 @@ fn what_follows_a_product_row_by_row_runs_while_it_is_in_cache() {
     let stats = counted(&device, &(product.sum_axes([0]) + product.sum_axes([1]).sum()));
     assert!(stats.bytes_written >= f32s(m * n));
 }
+
+#[test]
+fn nothing_is_fused_where_that_is_asked_for() {
+    let device = device();
+    let x = Tensor::from_vec((0..64 * 64).map(|i| i as f32 * 1e-3).collect(), [64, 64], &device);
+    let x = x.unwrap();
+    let compute = || ((&x + 1.0).exp() * &x).sum_axes([1]).sqrt();
+    let before = device.stats();
+    let fused = compute().to_vec::<f32>().unwrap();
+    let middle = device.stats();
+    let unfused = inflight::no_fuse(|| compute().to_vec::<f32>().unwrap());
+    let after = device.stats();
+    // Sums of rows may be taken in another order, no more.
+    for (a, b) in fused.iter().zip(&unfused) {
+        assert!((a - b).abs() <= 1e-5 * a.abs(), "{a} {b}");
+    }
+    assert_eq!(middle.since(&before).launches, 1);
+    // An addition, an exponential, a product, a sum and a root, each by itself.
+    assert_eq!(after.since(&middle).launches, 5);
+    // And the scope is over.
+    compute().wait().unwrap();
+    assert_eq!(device.stats().since(&after).launches, 1);
+}
+
+#[test]
+fn counting_is_scoped() {
+    let device = device();
+    let x = Tensor::ones::<f32>([1000], &device);
+    (&x + 1.0).wait().unwrap();
+    let (_, stats) = inflight::counted(|| {
+        (&x * 3.0).wait().unwrap();
+        (&x * 4.0).wait().unwrap();
+    });
+    // Other tests count meanwhile: there may be more, never less.
+    assert!(stats.launches >= 2 && stats.bytes_written >= 8000, "{stats:?}");
+    assert!(stats.allocations >= 2 && stats.peak_memory >= 4000, "{stats:?}");
+    assert!(stats.waits_for(inflight::WaitReason::Sync) >= 2, "{stats:?}");
+    assert!(inflight::stats().launches >= device.stats().launches);
+}

@@ -48,6 +48,9 @@ struct Inner {
     queue: Queue,
 }
 
+/// Every device that was opened, and some that are closed.
+static OPEN: Mutex<Vec<Weak<Inner>>> = Mutex::new(Vec::new());
+
 /// A stream of a device and the timeline of what was done on it.
 pub(crate) struct DeviceStream {
     pub stream: Arc<dyn BackendStream>,
@@ -96,7 +99,7 @@ impl Device {
         let counters = Arc::new(Counters::default());
         let dispatcher = Dispatcher::new(backend.clone(), cache.clone(), counters.clone());
         let reads = Arc::new(Reads::new(backend.stream(Priority::High)));
-        Device(Arc::new(Inner {
+        let device = Device(Arc::new(Inner {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             name,
             backend,
@@ -108,7 +111,17 @@ impl Device {
             thread_streams: Mutex::default(),
             reads,
             queue: Queue::new(),
-        }))
+        }));
+        let mut open = OPEN.lock();
+        open.retain(|device| device.strong_count() > 0);
+        open.push(Arc::downgrade(&device.0));
+        drop(open);
+        device
+    }
+
+    /// Every device that is open.
+    pub(crate) fn all_open() -> Vec<Device> {
+        OPEN.lock().iter().filter_map(Weak::upgrade).map(Device).collect()
     }
 
     /// What the runtime knows of it.
@@ -183,7 +196,7 @@ impl Device {
 
     /// The device's counters.
     pub fn stats(&self) -> Stats {
-        self.0.counters.read()
+        self.0.counters.read(self.memory())
     }
 
     /// How much memory is in use, cached and allowed.

@@ -27,6 +27,7 @@ pub(crate) mod wait;
 pub use device::{CpuOptions, CpuPath, Device};
 pub(crate) use dispatcher::panic_message;
 pub use pending::{Pending, Promise};
-pub use stats::Stats;
+pub use recorder::no_fuse;
+pub use stats::{Stats, counted, stats};
 pub use stream::Stream;
 pub use wait::{SyncGuard, WaitReason};

@@ -13,7 +13,7 @@ use super::wait;
 use crate::tensor::Node;
 use inflight_backend::Priority;
 use smallvec::SmallVec;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::panic::Location;
 use std::sync::{Arc, Weak};
 use std::thread::{self, ThreadId};
@@ -52,6 +52,8 @@ enum Target {
 
 thread_local! {
     static RECORDERS: RefCell<Vec<Recorder>> = const { RefCell::new(Vec::new()) };
+    /// Whether each op is submitted by itself.
+    static UNFUSED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Runs `f` on this thread's recorder for a device. `None` while the thread is ending.
@@ -151,6 +153,31 @@ impl Drop for Recorder {
     }
 }
 
+/// Runs `work`. Each op that this thread records meanwhile is submitted by itself, so that it runs in a kernel of
+/// its own and its result is written: nothing is fused. The values are the same; it is for finding out what
+/// fusion does, and is slow.
+///
+/// ```
+/// use inflight::{Device, Tensor};
+///
+/// # fn main() -> inflight::Result<()> {
+/// let x = Tensor::ones::<f32>([8, 8], &Device::cpu());
+/// let (fused, unfused) = (x.softmax(1), inflight::no_fuse(|| x.softmax(1)));
+/// assert_eq!(fused.to_vec::<f32>()?, unfused.to_vec::<f32>()?);
+/// # Ok(())
+/// # }
+/// ```
+pub fn no_fuse<R>(work: impl FnOnce() -> R) -> R {
+    struct Restore(bool);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            UNFUSED.set(self.0);
+        }
+    }
+    let _restore = Restore(UNFUSED.replace(true));
+    work()
+}
+
 /// Notes a new node. Submits when there is enough.
 pub(crate) fn note(node: &Arc<Node>) {
     let device = node.device();
@@ -164,6 +191,11 @@ pub(crate) fn note(node: &Arc<Node>) {
         }
         recorder.nodes.len() >= MOST_OPS || recorder.is_heavy()
     });
+    if UNFUSED.get() {
+        let wanted = std::slice::from_ref(node);
+        submit(device, wanted, Choice::WorthStoring, false, node.location());
+        return;
+    }
     if full == Some(true) {
         submit(device, &[], Choice::EveryLive, false, node.location());
     }

@@ -1,7 +1,42 @@
 //! Counters: what was done, not how long it took.
 
-use super::WaitReason;
+use super::{Device, WaitReason};
+use inflight_backend::MemoryStats;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The counters of all open devices together.
+pub fn stats() -> Stats {
+    Device::all_open().iter().fold(Stats::default(), |sum, device| sum.and(&device.stats()))
+}
+
+/// Runs `work` and counts what all devices, and all threads, did meanwhile. The peak of memory is that of the
+/// time of `work` too.
+///
+/// What `work` started and did not wait for is counted as far as it came.
+///
+/// ```
+/// use inflight::{Device, Tensor};
+///
+/// # fn main() -> inflight::Result<()> {
+/// let x = Tensor::from_vec(vec![1.0f32; 1000], [1000], &Device::cpu())?;
+/// let (sum, stats) = inflight::counted(|| ((&x + 1.0).exp() * 2.0).sum().item::<f32>());
+/// assert!(sum? > 1000.0);
+/// println!("{} launches, {} bytes read", stats.launches, stats.bytes_read);
+/// # Ok(())
+/// # }
+/// ```
+pub fn counted<R>(work: impl FnOnce() -> R) -> (R, Stats) {
+    let before: Vec<(Device, Stats)> =
+        Device::all_open().into_iter().map(|device| (device.clone(), device.stats())).collect();
+    before.iter().for_each(|(device, _)| device.pool().reset_peak());
+    let result = work();
+    let counted = Device::all_open().iter().fold(Stats::default(), |sum, device| {
+        let earlier = before.iter().find(|(known, _)| known == device);
+        let now = device.stats();
+        sum.and(&earlier.map_or(now, |(_, earlier)| now.since(earlier)))
+    });
+    (result, counted)
+}
 
 /// A device's counters since it was opened, or between two readings ([`Stats::since`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,6 +62,12 @@ pub struct Stats {
     pub loads: u64,
     /// Pending work that was skipped: nobody wanted it any more when its turn came.
     pub skipped: u64,
+    /// Requests for memory served.
+    pub allocations: u64,
+    /// Those of them served with memory that was used before.
+    pub reuses: u64,
+    /// The most bytes of memory that were in use at once since the counting began.
+    pub peak_memory: u64,
     /// Waits of the host, by [`WaitReason`].
     pub waits: [u64; WaitReason::COUNT],
 }
@@ -42,7 +83,31 @@ impl Stats {
         self.waits.iter().sum()
     }
 
-    /// What was counted after `earlier` was read.
+    /// The sum of both, and of both peaks.
+    fn and(&self, other: &Stats) -> Stats {
+        let mut waits = self.waits;
+        for (wait, more) in waits.iter_mut().zip(other.waits) {
+            *wait += more;
+        }
+        Stats {
+            recorded: self.recorded + other.recorded,
+            segments: self.segments + other.segments,
+            launches: self.launches + other.launches,
+            bytes_read: self.bytes_read + other.bytes_read,
+            bytes_written: self.bytes_written + other.bytes_written,
+            plan_hits: self.plan_hits + other.plan_hits,
+            plans: self.plans + other.plans,
+            compiles: self.compiles + other.compiles,
+            loads: self.loads + other.loads,
+            skipped: self.skipped + other.skipped,
+            allocations: self.allocations + other.allocations,
+            reuses: self.reuses + other.reuses,
+            peak_memory: self.peak_memory + other.peak_memory,
+            waits,
+        }
+    }
+
+    /// What was counted after `earlier` was read. The peak is that of the later reading.
     pub fn since(&self, earlier: &Stats) -> Stats {
         let mut waits = self.waits;
         for (wait, before) in waits.iter_mut().zip(earlier.waits) {
@@ -59,6 +124,9 @@ impl Stats {
             compiles: self.compiles.saturating_sub(earlier.compiles),
             loads: self.loads.saturating_sub(earlier.loads),
             skipped: self.skipped.saturating_sub(earlier.skipped),
+            allocations: self.allocations.saturating_sub(earlier.allocations),
+            reuses: self.reuses.saturating_sub(earlier.reuses),
+            peak_memory: self.peak_memory,
             waits,
         }
     }
@@ -85,7 +153,8 @@ impl Counters {
         counter.fetch_add(count, Ordering::Relaxed);
     }
 
-    pub fn read(&self) -> Stats {
+    /// All of them, with those of the device's memory.
+    pub fn read(&self, memory: MemoryStats) -> Stats {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         Stats {
             recorded: read(&self.recorded),
@@ -98,6 +167,9 @@ impl Counters {
             compiles: read(&self.compiles),
             loads: read(&self.loads),
             skipped: read(&self.skipped),
+            allocations: memory.allocations,
+            reuses: memory.reuses,
+            peak_memory: memory.peak as u64,
             waits: std::array::from_fn(|reason| read(&self.waits[reason])),
         }
     }
