@@ -129,18 +129,26 @@ impl fmt::Debug for Memory {
 /// - *failed* iff it has a fault: the command that should have written it did not, or not to its end. Its
 ///   bytes, if it has memory, mean nothing.
 ///
-/// It moves from declared to present once, by [`provide`](Buffer::provide), and from either to failed
-/// once, by [`fail`](Buffer::fail). Both are done by the stream that runs the writing command.
+/// It moves from declared to present once, by [`provide`](Buffer::provide) or [`adopt`](Buffer::adopt), and
+/// from either to failed once, by [`fail`](Buffer::fail). All are done by the stream that runs the writing
+/// command.
 pub struct Buffer {
     bytes: usize,
     memory: OnceLock<Memory>,
     fault: OnceLock<Fault>,
+    /// The buffer whose value this one has, if it has none of its own.
+    adopted: OnceLock<Arc<Buffer>>,
 }
 
 impl Buffer {
     /// A buffer that gets its memory when it is written.
     pub fn declare(bytes: usize) -> Arc<Buffer> {
-        Arc::new(Buffer { bytes, memory: OnceLock::new(), fault: OnceLock::new() })
+        Arc::new(Buffer {
+            bytes,
+            memory: OnceLock::new(),
+            fault: OnceLock::new(),
+            adopted: OnceLock::new(),
+        })
     }
 
     /// A buffer whose memory is there.
@@ -165,7 +173,19 @@ impl Buffer {
 
     /// Its memory, once it has some.
     pub fn memory(&self) -> Option<&Memory> {
-        self.memory.get()
+        self.memory.get().or_else(|| self.adopted.get()?.memory())
+    }
+
+    /// Takes the value of another buffer of the same size, its fault if it has one, without a copy. Nobody
+    /// may write to either from then on, but for a command that `source` is still to be written by.
+    ///
+    /// # Panics
+    /// If the sizes differ.
+    pub fn adopt(&self, source: &Arc<Buffer>) {
+        assert_eq!(self.bytes, source.bytes, "a buffer adopts one of its own size");
+        // What has adopted in turn is passed over, so that values handed on from loop to loop make no chain.
+        let source = source.adopted.get().unwrap_or(source);
+        let _ = self.adopted.set(source.clone());
     }
 
     /// Gives it its memory, at least [`bytes`](Buffer::bytes) of it; returned if it has some already.
@@ -184,7 +204,7 @@ impl Buffer {
 
     /// Why its value does not exist, if it does not.
     pub fn fault(&self) -> Option<&Fault> {
-        self.fault.get()
+        self.fault.get().or_else(|| self.adopted.get()?.fault())
     }
 
     /// Marks it as failed. The first fault stays.
@@ -212,8 +232,8 @@ impl fmt::Debug for Buffer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Buffer")
             .field("bytes", &self.bytes)
-            .field("memory", &self.memory.get())
-            .field("fault", &self.fault.get())
+            .field("memory", &self.memory())
+            .field("fault", &self.fault())
             .finish()
     }
 }

@@ -1,6 +1,6 @@
 //! The commands a stream runs.
 
-use crate::{Buffer, Compiled, Event, Fault, Label};
+use crate::{Buffer, Compiled, Event, Fault, FaultKind, Label};
 use inflight_ir::kernel::{Kernel, LaunchShape};
 use inflight_ir::plan::Routine;
 use inflight_ir::{DType, Scalar};
@@ -9,6 +9,13 @@ use std::sync::Arc;
 
 /// Receives the bytes of a buffer, or why there are none.
 pub type ReadCallback = Box<dyn FnOnce(Result<&[u8], Fault>) + Send>;
+
+/// Receives the bytes of a buffer, or why there are none, and says what is to be done next.
+pub type ExpandCallback = Box<dyn FnOnce(Result<&[u8], Fault>, &mut Expansion) + Send>;
+
+/// A function of the host: it is given the bytes of its inputs and fills those of its outputs.
+pub type HostFunction =
+    Arc<dyn Fn(&[&[u8]], &mut [&mut [u8]]) -> Result<(), FaultKind> + Send + Sync>;
 
 /// One entry of a stream.
 pub enum Command {
@@ -24,6 +31,16 @@ pub enum Command {
         source: Arc<Buffer>,
         /// Who gets to see it.
         callback: ReadCallback,
+    },
+    /// Runs a function of the host.
+    Host(HostCall),
+    /// Shows a buffer's bytes to the host, then runs the commands it gets, before anything that is queued
+    /// after this one: how a loop goes on, and how a branch is chosen.
+    Expand {
+        /// What decides.
+        source: Arc<Buffer>,
+        /// Who decides.
+        callback: ExpandCallback,
     },
     /// Waits for a point in another stream.
     Wait(Event),
@@ -42,7 +59,13 @@ impl Command {
             }
             Command::Contract(contract) => contract.c.buffer.fail(fault),
             Command::Routine(routine) => routine.result.fail(fault),
+            Command::Host(call) => call.fail(&fault),
             Command::Read { callback, .. } => callback(Err(fault)),
+            Command::Expand { callback, .. } => {
+                let mut expansion = Expansion { commands: Vec::new(), stream: 0, device: "" };
+                callback(Err(fault.clone()), &mut expansion);
+                expansion.commands.into_iter().for_each(|command| command.abandon(fault.clone()));
+            }
             Command::Wait(_) => {}
             Command::Signal(event) => event.signal(),
         }
@@ -137,4 +160,36 @@ pub struct ContractOperand {
     pub row_stride: isize,
     /// The distance to the next column.
     pub column_stride: isize,
+}
+
+/// A call of a function of the host, in the stream's order.
+pub struct HostCall {
+    /// What is called.
+    pub function: HostFunction,
+    /// What it reads.
+    pub inputs: SmallVec<[Arc<Buffer>; 4]>,
+    /// What it writes, every byte of it. Those without memory get it when the command runs.
+    pub outputs: SmallVec<[Arc<Buffer>; 2]>,
+    /// Have the call's fault if it fails, and are not touched otherwise: what the call is made for.
+    pub witnesses: SmallVec<[Arc<Buffer>; 1]>,
+    /// What it computes, for messages and traces.
+    pub label: Label,
+}
+
+impl HostCall {
+    /// Marks all it should have written, and its witnesses, as failed.
+    pub fn fail(&self, fault: &Fault) {
+        self.outputs.iter().chain(&self.witnesses).for_each(|buffer| buffer.fail(fault.clone()));
+    }
+}
+
+/// What the callback of a [`Command::Expand`] gives, and where it runs.
+pub struct Expansion {
+    /// The commands that take the place of the one that was expanded, in order. They are under the contract
+    /// of [`Stream::enqueue`](crate::Stream::enqueue), which whoever enqueued the expansion has promised.
+    pub commands: Vec<Command>,
+    /// The stream, by its number in this process.
+    pub stream: u64,
+    /// The device's short name.
+    pub device: &'static str,
 }

@@ -1,6 +1,7 @@
 //! Failures on a device, and which recorded ops they belong to.
 
 use inflight_ir::plan::Work;
+use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
 
@@ -37,6 +38,12 @@ pub enum FaultKind {
     /// The backend cannot do this.
     #[error("not supported by this device: {0}")]
     Unsupported(String),
+    /// A function of the host says that it failed.
+    #[error("{0}")]
+    Failed(String),
+    /// The value was given up: an execution may use its memory.
+    #[error("{0}")]
+    Donated(String),
     /// The device does not answer any more.
     #[error("the device is lost: {0}")]
     DeviceLost(String),
@@ -54,17 +61,53 @@ pub struct Label {
 impl Label {
     /// The ops that the command computes, in the order they were recorded.
     pub fn ops(&self) -> impl Iterator<Item = LabelOp> + '_ {
-        self.work.nodes.iter().filter_map(|&node| self.segment.get(node as usize).copied())
+        self.work.nodes.iter().filter_map(|&node| self.segment.get(node as usize).cloned())
     }
 }
 
-/// One op and where the caller recorded it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// One op and where it was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LabelOp {
     /// The op's name.
     pub name: &'static str,
-    /// The caller's file and line.
-    pub location: &'static Location<'static>,
+    /// Where it was written.
+    pub location: Place,
+}
+
+/// Where an op was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In the caller's code.
+    Caller(&'static Location<'static>),
+    /// In a program.
+    Program {
+        /// The program's name.
+        name: Arc<str>,
+        /// Counted from 1; 0 for a program that has no lines.
+        line: u32,
+        /// Counted from 1; of a program that has no lines, the operation's number.
+        column: u32,
+    },
+}
+
+impl Place {
+    /// The caller's file and line, if that is where it was written.
+    pub fn caller(&self) -> Option<&'static Location<'static>> {
+        match self {
+            Place::Caller(location) => Some(location),
+            Place::Program { .. } => None,
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Caller(location) => write!(f, "{location}"),
+            Place::Program { name, line: 0, column } => write!(f, "{name}, operation {column}"),
+            Place::Program { name, line, column } => write!(f, "{name}:{line}:{column}"),
+        }
+    }
 }
 
 impl From<FaultKind> for Fault {

@@ -21,11 +21,12 @@ mod work_queue;
 
 pub use buffer::{Buffer, Memory};
 pub use command::{
-    Command, Contract, ContractOperand, Epilogue, Launch, ReadCallback, RoutineCall,
+    Command, Contract, ContractOperand, Epilogue, ExpandCallback, Expansion, HostCall,
+    HostFunction, Launch, ReadCallback, RoutineCall,
 };
 pub use completion::{Completion, WakerSlot};
 pub use disk::DiskCache;
-pub use fault::{Fault, FaultKind, Label, LabelOp};
+pub use fault::{Fault, FaultKind, Label, LabelOp, Place};
 pub use pool::{MemoryStats, Pool};
 pub use timeline::{Event, Timeline};
 pub use work_queue::WorkQueue;
@@ -118,6 +119,7 @@ pub unsafe trait Stream: Send + Sync {
     /// Wherever the command's offsets, strides, extents and index values lead within its buffers, there is
     /// an element of the dtype the command takes it for. Until the command has run, nobody else writes what
     /// it reads, or reads what it writes, but for commands that the order of streams and events keeps apart.
+    /// What comes out of a [`Command::Expand`] keeps to the same.
     unsafe fn enqueue(&self, command: Command);
 
     /// Sees to it that all that is queued will run without further calls.

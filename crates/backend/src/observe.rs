@@ -32,6 +32,15 @@ pub struct Ran<'a> {
 pub enum What {
     /// Computes these ops.
     Compute(Label),
+    /// Calls a function of the host.
+    Host(Label),
+    /// Runs a loop, from its first turn to the end of its last. Its turns' commands are reported as well.
+    Loop {
+        /// What it computes.
+        label: Label,
+        /// How many turns it took.
+        turns: u64,
+    },
     /// Shows this many bytes to the host.
     Read {
         /// How many.
@@ -83,6 +92,7 @@ impl Observed {
             Command::Launch(launch) => What::Compute(launch.label.clone()),
             Command::Contract(contract) => What::Compute(contract.label.clone()),
             Command::Routine(routine) => What::Compute(routine.label.clone()),
+            Command::Host(call) => What::Host(call.label.clone()),
             Command::Read { source, .. } => What::Read { bytes: source.bytes() },
             _ => return None,
         };
@@ -91,9 +101,13 @@ impl Observed {
 
     /// The command has run.
     pub fn end(self, stream: u64, device: &'static str) {
-        let ended = Instant::now();
-        let ran = Ran { stream, device, what: &self.what, began: self.began, ended };
-        let observers = OBSERVERS.read().unwrap_or_else(|poisoned| poisoned.into_inner());
-        observers.iter().for_each(|observer| observer.command_ran(&ran));
+        report(stream, device, &self.what, self.began);
     }
+}
+
+/// Tells the observers of something that has ended now.
+pub fn report(stream: u64, device: &'static str, what: &What, began: Instant) {
+    let ran = Ran { stream, device, what, began, ended: Instant::now() };
+    let observers = OBSERVERS.read().unwrap_or_else(|poisoned| poisoned.into_inner());
+    observers.iter().for_each(|observer| observer.command_ran(&ran));
 }

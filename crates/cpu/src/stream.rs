@@ -7,8 +7,8 @@ use crate::workers::{Workers, panic_message};
 use inflight_backend::observe::{self, Observed};
 use inflight_backend::sync::{Mutex, MutexGuard};
 use inflight_backend::{
-    Buffer, Command, Contract, Event, Fault, FaultKind, Label, Launch, Pool, Priority,
-    ReadCallback, RoutineCall, Stream,
+    Buffer, Command, Contract, Event, ExpandCallback, Expansion, Fault, FaultKind, HostCall, Label,
+    Launch, Pool, Priority, ReadCallback, RoutineCall, Stream,
 };
 use smallvec::SmallVec;
 use std::collections::VecDeque;
@@ -172,7 +172,9 @@ impl Core {
             Command::Launch(launch) => self.launch(&launch),
             Command::Contract(contract) => self.contract(&contract),
             Command::Routine(call) => self.routine(&call),
+            Command::Host(call) => self.call(&call),
             Command::Read { source, callback } => read(&source, callback),
+            Command::Expand { source, callback } => self.expand(&source, callback),
             Command::Signal(event) => event.signal(),
             // Handled by `run`, which can stop.
             Command::Wait(_) => {}
@@ -268,6 +270,44 @@ impl Core {
         }
     }
 
+    fn call(&self, call: &HostCall) {
+        let label = &call.label;
+        let result = caught(label, || {
+            check(call.inputs.iter())?;
+            let mut inputs = SmallVec::<[&[u8]; 4]>::new();
+            for buffer in &call.inputs {
+                // SAFETY: as for a read.
+                inputs.push(unsafe { bytes_of(buffer) }.map_err(|fault| with_label(fault, label))?);
+            }
+            let mut outputs = SmallVec::<[&mut [u8]; 2]>::new();
+            for buffer in &call.outputs {
+                let address = self.address(buffer, true, label)?;
+                // SAFETY: the memory has this many bytes, and nobody else uses it now: it is this command
+                // that writes it, and the outputs are distinct buffers. It may be uninitialized, so it is
+                // zeroed before there is a reference to it.
+                outputs.push(unsafe {
+                    std::ptr::write_bytes(address, 0, buffer.bytes());
+                    std::slice::from_raw_parts_mut(address, buffer.bytes())
+                });
+            }
+            (call.function)(&inputs, &mut outputs).map_err(|kind| labelled(kind, label))
+        });
+        if let Err(fault) = result {
+            call.fail(&fault);
+        }
+    }
+
+    /// Puts what an expansion gives before everything else. This thread goes on with it.
+    fn expand(&self, source: &Buffer, callback: ExpandCallback) {
+        let mut expansion = Expansion { commands: Vec::new(), stream: self.number, device: "cpu" };
+        // SAFETY: as for a read.
+        callback(unsafe { bytes_of(source) }, &mut expansion);
+        let mut queue = self.queue.lock();
+        for command in expansion.commands.into_iter().rev() {
+            queue.commands.push_front(command);
+        }
+    }
+
     /// The address of an operand; if it is written and has no memory yet, it gets it now.
     fn address(&self, buffer: &Buffer, writes: bool, label: &Label) -> Result<*mut u8, Fault> {
         if writes && buffer.memory().is_none() {
@@ -314,14 +354,18 @@ fn with_label(fault: Fault, label: &Label) -> Fault {
 }
 
 fn read(source: &Buffer, callback: ReadCallback) {
-    match source.readable() {
-        Ok(memory) => {
-            // SAFETY: the memory has this many bytes. The commands that write them are done, by the
-            // stream's order and the events it waited for, and none that overwrites them runs before
-            // this one is done. Every command writes all it was meant to write.
-            let bytes = unsafe { std::slice::from_raw_parts(memory.ptr(), source.bytes()) };
-            callback(Ok(bytes));
-        }
-        Err(fault) => callback(Err(fault)),
-    }
+    // SAFETY: the commands that write the bytes are done, by the stream's order and the events it waited for,
+    // and none that overwrites them runs before this one is done. Every command writes all it was meant to
+    // write.
+    callback(unsafe { bytes_of(source) });
+}
+
+/// A buffer's bytes, or why there are none.
+///
+/// # Safety
+/// They are written, and nobody writes them again as long as the reference lives.
+unsafe fn bytes_of(buffer: &Buffer) -> Result<&[u8], Fault> {
+    let memory = buffer.readable()?;
+    // SAFETY: the memory has this many bytes; the rest is the caller's promise.
+    Ok(unsafe { std::slice::from_raw_parts(memory.ptr(), buffer.bytes()) })
 }

@@ -73,6 +73,30 @@ pub enum Error {
     /// Whoever should have completed a promise went away.
     #[error("the work was abandoned before it was done")]
     Abandoned,
+    /// A tensor was used after it was given up to an execution.
+    #[error(
+        "the tensor was donated at {location} as {argument}, and cannot be used again; clone it before, or \
+         use the execution's result"
+    )]
+    Donated {
+        /// The argument it was given up as.
+        argument: Arc<str>,
+        /// Who executed.
+        location: &'static Location<'static>,
+    },
+    /// A program cannot be read, or not be compiled for a device. The message names all that is wrong with it.
+    #[error("{0}")]
+    Program(Arc<str>),
+    /// An executable was given arguments that it does not take.
+    #[error("{program}: {message}; at {location}")]
+    Argument {
+        /// The program's name.
+        program: Arc<str>,
+        /// The argument, what was expected and what was found.
+        message: String,
+        /// Who executed.
+        location: &'static Location<'static>,
+    },
     /// A file could not be read or written.
     #[error("{path}: {message}")]
     File {
@@ -147,9 +171,11 @@ impl Error {
             | Error::ReadType { location, .. }
             | Error::NotOneElement { location, .. }
             | Error::WaitDenied { location, .. }
-            | Error::Panicked { location, .. } => Some(location),
-            Error::Device(fault) => fault.label.as_ref()?.ops().next().map(|op| op.location),
-            Error::Abandoned | Error::File { .. } | Error::Invalid(_) => None,
+            | Error::Panicked { location, .. }
+            | Error::Donated { location, .. }
+            | Error::Argument { location, .. } => Some(location),
+            Error::Device(fault) => fault.label.as_ref()?.ops().next()?.location.caller(),
+            Error::Abandoned | Error::File { .. } | Error::Invalid(_) | Error::Program(_) => None,
         }
     }
 

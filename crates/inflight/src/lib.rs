@@ -33,6 +33,7 @@ mod explain;
 pub mod io;
 pub mod op;
 pub mod ops;
+pub mod program;
 pub mod runtime;
 mod tensor;
 
@@ -44,6 +45,7 @@ pub use inflight_ir::graph::DotAxes;
 pub use inflight_ir::{DType, Element, Scalar, Shape};
 pub use num_complex::Complex;
 pub use op::{DeviceFuture, DeviceOp, IntoDeviceOp, Policy, api};
+pub use program::{Executable, Program};
 pub use runtime::trace::trace;
 pub use runtime::{
     CpuOptions, CpuPath, Device, Pending, Stats, Stream, SyncGuard, WaitReason, counted, no_fuse,

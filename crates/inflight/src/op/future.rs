@@ -141,7 +141,7 @@ async fn reached(values: &[DeviceValue]) -> Result<()> {
     }
     parts.reached().await;
     for (_, value) in values {
-        if let Some(fault) = value.buffer.fault() {
+        if let Some(fault) = value.buffer().fault() {
             return Err(fault.clone().into());
         }
         if !value.is_ready() {

@@ -7,6 +7,7 @@ use inflight_ir::kernel::Kernel;
 use inflight_ir::plan::{Plan, Work, plan};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 
@@ -20,6 +21,35 @@ pub(crate) struct ReadyPlan {
     pub kernels: Vec<Option<Result<Compiled, Fault>>>,
     /// For each step, what it does.
     pub work: Vec<Arc<Work>>,
+    /// How often the steps use each buffer.
+    pub uses: Vec<u32>,
+    /// For each step, the outputs, by position, that are written when it is done.
+    pub finished: Vec<SmallVec<[usize; 2]>>,
+}
+
+impl ReadyPlan {
+    fn new(plan: Plan, kernels: Vec<Option<Result<Compiled, Fault>>>) -> ReadyPlan {
+        let work = plan.steps.iter().map(|step| Arc::new(step.work().clone())).collect();
+        let mut uses = vec![0; plan.buffers.len()];
+        // The last step to write each buffer.
+        let mut last: Vec<Option<usize>> = vec![None; plan.buffers.len()];
+        for (position, step) in plan.steps.iter().enumerate() {
+            step.operands().iter().for_each(|&id| uses[id as usize] += 1);
+            step.results().iter().for_each(|&id| last[id as usize] = Some(position));
+        }
+        let mut finished = vec![SmallVec::new(); plan.steps.len()];
+        for (output, &buffer) in plan.outputs.iter().enumerate() {
+            if let Some(position) = last[buffer as usize] {
+                finished[position].push(output);
+            }
+        }
+        ReadyPlan { plan, kernels, work, uses, finished }
+    }
+
+    /// Why a kernel could not be compiled, if one could not.
+    pub fn fault(&self) -> Option<&Fault> {
+        self.kernels.iter().flatten().find_map(|kernel| kernel.as_ref().err())
+    }
 }
 
 /// What makes two segments the same work: everything but the values of inputs and scalars.
@@ -75,8 +105,7 @@ impl Cache {
             .iter()
             .map(|step| step.launch().map(|launch| self.kernel(&launch.kernel, backend, counters)))
             .collect();
-        let work = plan.steps.iter().map(|step| Arc::new(step.work().clone())).collect();
-        let ready = Arc::new(ReadyPlan { plan, kernels, work });
+        let ready = Arc::new(ReadyPlan::new(plan, kernels));
         let mut plans = self.plans.lock();
         if plans.len() >= MOST_PLANS {
             plans.clear();

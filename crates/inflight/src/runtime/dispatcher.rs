@@ -4,31 +4,49 @@
 //! does it itself, if the thread is not at it: that saves the way there and back.
 
 use super::cache::{Cache, ReadyPlan};
+use super::commands::{Bound, Emitted};
 use super::device::DeviceStream;
 use super::stats::Counters;
 use super::trace::{self, Span};
 use super::value::{Value, Written};
+use crate::program::Run;
 use inflight_backend::{
-    Backend, Buffer, Command, Compiled, Contract, ContractOperand, Epilogue, Event, Fault,
-    FaultKind, Label, LabelOp, Launch, RoutineCall, Stream, Timeline, WorkQueue,
+    Backend, Buffer, Command, Event, Fault, FaultKind, Label, LabelOp, Stream, Timeline, WorkQueue,
 };
 use inflight_ir::graph::{Graph, NodeId};
-use inflight_ir::plan::{BufferId, LaunchStep, MatrixOperand, ScalarSource, Step, Work};
-use smallvec::SmallVec;
+use inflight_ir::plan::Work;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Once, OnceLock};
 
-/// A part of the recorded graph on its way to a device.
+/// A part of the recorded graph, or an execution of a program, on its way to a device.
 pub(crate) struct Segment {
     /// What is computed. Its outputs are `outputs`, its inputs are `inputs`.
-    pub graph: Graph,
+    pub content: Content,
     pub inputs: Vec<Arc<Value>>,
+    /// The inputs that are given up.
+    pub donated: Vec<Donated>,
     pub outputs: Vec<Arc<Value>>,
     /// The op and the caller's line of each node.
     pub labels: Arc<[LabelOp]>,
     pub stream: Arc<DeviceStream>,
     pub submission: Arc<Submission>,
+}
+
+/// What a segment computes.
+pub(crate) enum Content {
+    /// A part of the recorded graph.
+    Recorded(Graph),
+    /// A program.
+    Program(Run),
+}
+
+/// An input that its tensor gives up, and that nobody else can ask for.
+pub(crate) struct Donated {
+    /// Its position.
+    pub input: usize,
+    /// What whoever asks for it all the same gets.
+    pub fault: Fault,
 }
 
 /// One segment's progress.
@@ -98,6 +116,16 @@ impl Dispatcher {
         self.shared.queue.help(|segment| self.shared.dispatch(segment));
     }
 
+    /// The plan of a graph with its kernels compiled, all of it on this thread.
+    pub fn prepare(&self, graph: &Graph) -> Arc<ReadyPlan> {
+        self.shared.cache.plan(&mut graph.clone(), &*self.shared.backend, &self.shared.counters)
+    }
+
+    /// The device's counters.
+    pub fn counters(&self) -> &Arc<Counters> {
+        &self.shared.counters
+    }
+
     /// Reached iff everything submitted so far is on its streams.
     pub fn last(&self) -> Event {
         self.shared.timeline.event(self.shared.queue.pushed())
@@ -129,9 +157,7 @@ impl Shared {
         let _span = trace::begin(|| Span::Dispatch { ops: segment.labels.len() });
         let stream = segment.stream.clone();
         let outcome = catch_unwind(AssertUnwindSafe(|| {
-            let ready = self.cache.plan(&mut segment.graph, &*self.backend, &self.counters);
-            let _span = trace::begin(|| Span::Enqueue);
-            self.enqueue(&segment, &ready);
+            self.enqueue(&mut segment);
         }));
         if let Err(panic) = outcome {
             let kind = FaultKind::Panicked(panic_message(&*panic));
@@ -140,7 +166,7 @@ impl Shared {
             let label = Some(Label { segment: segment.labels.clone(), work });
             for value in &segment.outputs {
                 if value.written.get().is_none() {
-                    value.buffer.fail(Fault { kind: kind.clone(), label: label.clone() });
+                    value.buffer().fail(Fault { kind: kind.clone(), label: label.clone() });
                 }
             }
         }
@@ -156,96 +182,53 @@ impl Shared {
         dispatched.signal();
     }
 
-    fn enqueue(&self, segment: &Segment, ready: &ReadyPlan) {
-        let stream = &segment.stream;
+    fn enqueue(&self, segment: &mut Segment) {
         wait_for_inputs(segment);
-        let plan = &ready.plan;
-        // The value that each buffer of the plan is, or new memory for what only the plan needs.
-        let mut buffers: Vec<Option<Arc<Buffer>>> = plan
-            .buffers
-            .iter()
-            .map(|buffer| buffer.input.map(|input| segment.inputs[input].buffer.clone()))
-            .collect();
-        let mut output_of: Vec<Option<usize>> = vec![None; plan.buffers.len()];
-        for (output, &buffer) in plan.outputs.iter().enumerate() {
-            buffers[buffer as usize] = Some(segment.outputs[output].buffer.clone());
-            output_of[buffer as usize] = Some(output);
-        }
-        let mut uses_left = vec![0; plan.buffers.len()];
-        for id in plan.steps.iter().flat_map(Step::operands) {
-            uses_left[id as usize] += 1;
-        }
-        for (position, step) in plan.steps.iter().enumerate() {
-            let mut bind = |id: BufferId| {
-                let index = id as usize;
-                let described = plan.buffers[index];
-                let bytes = described.elements * described.dtype.size();
-                let buffer = buffers[index].get_or_insert_with(|| Buffer::declare(bytes)).clone();
-                // Nothing but the commands that use it should keep a temporary alive.
-                uses_left[index] -= 1;
-                if uses_left[index] == 0 {
-                    buffers[index] = None;
-                }
-                buffer
-            };
-            let label =
-                Label { segment: segment.labels.clone(), work: ready.work[position].clone() };
-            Counters::add(&self.counters.launches, 1);
-            Counters::add(&self.counters.bytes_read, label.work.bytes_read);
-            Counters::add(&self.counters.bytes_written, label.work.bytes_written);
-            let launch = step.launch().map(|step| {
-                let buffers = step.buffers.iter().map(|&id| bind(id)).collect();
-                let kernel = ready.kernels[position].clone().expect("a launch has a kernel");
-                launch(segment, step, kernel, buffers, label.clone())
-            });
-            match (step, launch.transpose()) {
-                // Its results have the fault: the step is not enqueued.
-                (_, Err(Unlaunched)) => {}
-                (Step::Launch(_), Ok(launch)) => {
-                    let launch = launch.expect("a launch step has a launch");
-                    stream.enqueue(Command::Launch(launch));
-                }
-                (Step::Contract(step), Ok(launch)) => {
-                    let product = step.epilogue.as_ref().map(|epilogue| epilogue.product);
-                    let epilogue = launch.zip(product);
-                    stream.enqueue(Command::Contract(Contract {
-                        dtype: step.dtype,
-                        batch: step.batch.clone(),
-                        m: step.m,
-                        n: step.n,
-                        k: step.k,
-                        a: operand(&step.a, &mut bind),
-                        b: operand(&step.b, &mut bind),
-                        c: operand(&step.c, &mut bind),
-                        epilogue: epilogue
-                            .map(|(launch, product)| Box::new(Epilogue { launch, product })),
-                        label,
-                    }));
-                }
-                (Step::Routine(step), Ok(_)) => {
-                    stream.enqueue(Command::Routine(RoutineCall {
-                        routine: step.routine.clone(),
-                        operands: step.operands.iter().map(|&id| bind(id)).collect(),
-                        result: bind(step.result),
-                        label,
-                    }));
-                }
-            }
-            let mut finished = step.results();
-            // A value that is done is announced at once: its reader need not wait for the rest.
-            let rewritten = |id: &BufferId| {
-                plan.steps[position + 1..].iter().any(|step| step.results().contains(id))
-            };
-            finished.retain(|id| output_of[*id as usize].is_some() && !rewritten(id));
-            if !finished.is_empty() && position + 1 < plan.steps.len() {
+        let stream = segment.stream.clone();
+        let inputs = segment.take_inputs();
+        let outputs: Vec<Arc<Buffer>> =
+            segment.outputs.iter().map(|value| value.buffer()).collect();
+        let mut emit = |emitted: Emitted<'_>| match emitted {
+            Emitted::Command(command) => stream.enqueue(command),
+            Emitted::Written(positions) => {
                 let event = stream.signal();
-                for id in finished {
-                    let output = output_of[id as usize].expect("only outputs are left");
-                    let written = Written::on(stream, event.clone());
-                    let _ = segment.outputs[output].written.set(written);
+                for &position in positions {
+                    let written = Written::on(&stream, event.clone());
+                    let _ = segment.outputs[position].written.set(written);
                 }
             }
+        };
+        match &mut segment.content {
+            Content::Recorded(graph) => {
+                let ready = self.cache.plan(graph, &*self.backend, &self.counters);
+                let _span = trace::begin(|| Span::Enqueue);
+                let bound =
+                    Bound { ready: &ready, scalars: &graph.scalars, labels: &segment.labels };
+                bound.emit(&inputs, &outputs, &self.counters, &mut emit);
+            }
+            Content::Program(run) => {
+                let _span = trace::begin(|| Span::Enqueue);
+                run.emit(&inputs, &outputs, &mut emit);
+            }
         }
+    }
+}
+
+impl Segment {
+    /// The buffers of the inputs. Those that are given up are taken from their values, if nobody else has
+    /// them: then their memory is free as soon as the last command that reads them has run.
+    fn take_inputs(&mut self) -> Vec<Arc<Buffer>> {
+        let mut buffers: Vec<Arc<Buffer>> =
+            self.inputs.iter().map(|value| value.buffer()).collect();
+        for donated in std::mem::take(&mut self.donated) {
+            let value = &self.inputs[donated.input];
+            // The tensor's node, and this segment.
+            if Arc::strong_count(value) == 2 {
+                buffers[donated.input] = value.give_up(donated.fault);
+            }
+        }
+        self.inputs.clear();
+        buffers
     }
 }
 
@@ -284,56 +267,14 @@ fn written_or_bridge(value: &Arc<Value>) -> Event {
     bridge
 }
 
-fn operand(
-    operand: &MatrixOperand,
-    bind: &mut impl FnMut(BufferId) -> Arc<Buffer>,
-) -> ContractOperand {
-    ContractOperand {
-        buffer: bind(operand.buffer),
-        offset: operand.offset,
-        batch_strides: operand.batch_strides.clone(),
-        row_stride: operand.row_stride,
-        column_stride: operand.column_stride,
-    }
-}
-
-/// A launch that has no kernel. Its results carry the fault.
-struct Unlaunched;
-
-fn launch(
-    segment: &Segment,
-    step: &LaunchStep,
-    kernel: Result<Compiled, Fault>,
-    buffers: SmallVec<[Arc<Buffer>; 6]>,
-    label: Label,
-) -> Result<Launch, Unlaunched> {
-    let compiled = kernel.map_err(|fault| {
-        let fault = Fault { label: Some(label.clone()), ..fault };
-        let results = step.kernel.params.iter().zip(&buffers).filter(|(param, _)| param.writes);
-        results.for_each(|(_, buffer)| buffer.fail(fault.clone()));
-        Unlaunched
-    })?;
-    let scalars = step.scalars.iter().map(|source| match source {
-        ScalarSource::Graph(position) => segment.graph.scalars[*position],
-        ScalarSource::Fixed(value) => *value,
-    });
-    Ok(Launch {
-        compiled,
-        kernel: step.kernel.clone(),
-        shape: step.shape.clone(),
-        scalars: scalars.collect(),
-        buffers,
-        label,
-    })
-}
-
 impl DeviceStream {
     /// Puts a command of a plan on the stream.
     fn enqueue(&self, command: Command) {
         // SAFETY: the planner derives extents, maps and the sizes of buffers from the same shapes, and has
         // indices clamped or masked. What a command reads is written by commands before it on this stream,
         // or by other streams whose events it was made to wait for; a buffer is written by one segment, before
-        // any reader learns of it.
+        // any reader learns of it. The expansions of a program give commands of plans as well, on buffers of
+        // their own and on those that the program was given or is to write.
         unsafe { self.stream.enqueue(command) };
     }
 

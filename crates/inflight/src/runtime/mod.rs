@@ -4,21 +4,22 @@
 //! - [`stream`](Stream): a handle of a queue of work;
 //! - `recorder`: what each thread has recorded and not submitted; `scope`: what an op has;
 //! - `segment`: takes a submitted part out of the recorded graph;
-//! - `dispatcher`: plans, compiles and enqueues segments, in order;
+//! - `dispatcher`: plans, compiles and enqueues segments, in order; `commands`: a plan's commands;
 //! - `wait`: the one place where the host waits;
 //! - `pending`: promises, and the thread that does pending work; `reads`: copies out of a device that
 //!   complete them;
 //! - [`trace`]: what ran when, for people to look at.
 
-mod cache;
-mod device;
-mod dispatcher;
+pub(crate) mod cache;
+pub(crate) mod commands;
+pub(crate) mod device;
+pub(crate) mod dispatcher;
 pub(crate) mod pending;
 mod reads;
 pub(crate) mod recorder;
 pub(crate) mod scope;
 pub(crate) mod segment;
-mod stats;
+pub(crate) mod stats;
 mod stream;
 pub mod trace;
 pub(crate) mod value;

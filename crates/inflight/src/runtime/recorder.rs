@@ -6,7 +6,8 @@
 use super::Device;
 use super::device::{DeviceStream, WeakDevice};
 use super::scope;
-use super::segment::{self, Choice};
+use super::segment;
+pub(crate) use super::segment::Choice;
 use super::stats::Counters;
 use super::trace::{self, Span};
 use super::wait;
@@ -242,6 +243,27 @@ pub(crate) fn submit(
     if choice != Choice::EveryLive && scope::is_entered() {
         return;
     }
+    hold_back(device, &stream, location);
+}
+
+/// The stream that what this thread records on a device goes to.
+pub(crate) fn stream_of(device: &Device) -> Arc<DeviceStream> {
+    with(device, |recorder| recorder.stream(device))
+        .unwrap_or_else(|| device.new_stream(Priority::default()))
+}
+
+/// Waits if too much of a stream is in flight. Work that an op submits is not held back.
+pub(crate) fn hold_back_outside_ops(
+    device: &Device,
+    stream: &DeviceStream,
+    location: &'static Location<'static>,
+) {
+    if !scope::is_entered() {
+        hold_back(device, stream, location);
+    }
+}
+
+fn hold_back(device: &Device, stream: &DeviceStream, location: &'static Location<'static>) {
     if let Some(oldest) = stream.excess(MOST_IN_FLIGHT) {
         wait::hold_back(device, &oldest, location);
     }

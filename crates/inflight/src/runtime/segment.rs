@@ -5,10 +5,10 @@
 
 use super::Device;
 use super::device::DeviceStream;
-use super::dispatcher::{Segment, Submission};
+use super::dispatcher::{Content, Segment, Submission};
 use super::value::Value;
 use crate::tensor::Node;
-use inflight_backend::LabelOp;
+use inflight_backend::{LabelOp, Place};
 use inflight_ir::BinaryOp;
 use inflight_ir::graph::{Graph, NodeId, Op};
 use inflight_ir::plan::needs_written_operands;
@@ -250,7 +250,8 @@ impl Builder {
                 }
             },
         };
-        self.labels.push(LabelOp { name: node.op().name(), location: node.location() });
+        self.labels
+            .push(LabelOp { name: node.op().name(), location: Place::Caller(node.location()) });
         self.positions.insert(Arc::as_ptr(node), id);
     }
 
@@ -273,8 +274,9 @@ impl Builder {
         }
         self.share(released);
         let segment = Segment {
-            graph: self.graph,
+            content: Content::Recorded(self.graph),
             inputs: self.inputs,
+            donated: Vec::new(),
             outputs,
             labels: self.labels.into(),
             stream: stream.clone(),

@@ -9,6 +9,7 @@
 
 use super::{Device, WaitReason};
 use crate::{Error, Result};
+use inflight_backend::Label;
 use inflight_backend::observe::{self, Observer, Ran, What};
 use parking_lot::{Mutex, RwLock};
 use std::collections::HashSet;
@@ -328,19 +329,23 @@ impl Observer for Collector {
         let track = Track { process: STREAMS, number: ran.stream, name };
         match ran.what {
             What::Compute(label) => {
-                let ops: Vec<_> = label.ops().collect();
-                let title = title(ops.iter().map(|op| op.name));
-                let sources: Vec<String> = ops
-                    .iter()
-                    .map(|op| quoted(&format!("{} at {}", op.name, op.location)))
-                    .collect();
+                let title = title(label.ops().map(|op| op.name));
                 let details = format!(
-                    "\"ops\":[{}],\"bytes_read\":{},\"bytes_written\":{}",
-                    sources.join(","),
+                    "{},\"bytes_read\":{},\"bytes_written\":{}",
+                    sources(label),
                     label.work.bytes_read,
                     label.work.bytes_written
                 );
                 self.write(&track, &title, "kernel", ran.began, ran.ended, &details);
+            }
+            What::Host(label) => {
+                let title = title(label.ops().map(|op| op.name));
+                self.write(&track, &title, "host", ran.began, ran.ended, &sources(label));
+            }
+            What::Loop { label, turns } => {
+                let title = title(label.ops().map(|op| op.name));
+                let details = format!("{},\"turns\":{turns}", sources(label));
+                self.write(&track, &title, "loop", ran.began, ran.ended, &details);
             }
             What::Read { bytes } => {
                 let details = format!("\"bytes\":{bytes}");
@@ -348,6 +353,13 @@ impl Observer for Collector {
             }
         }
     }
+}
+
+/// The ops of a label, and where they were written, as a member of a JSON object.
+fn sources(label: &Label) -> String {
+    let ops: Vec<String> =
+        label.ops().map(|op| quoted(&format!("{} at {}", op.name, op.location))).collect();
+    format!("\"ops\":[{}]", ops.join(","))
 }
 
 /// The ops of a kernel in a few words.

@@ -1,12 +1,13 @@
 //! A value that is in memory, or on its way there.
 
-use inflight_backend::{Buffer, Event, Stream};
+use inflight_backend::{Buffer, Event, Fault, Stream};
+use parking_lot::Mutex;
 use std::sync::{Arc, OnceLock};
 
 /// The memory of a tensor's elements, row-major, and when they are there.
 pub(crate) struct Value {
-    /// The memory. It carries the fault if the value could not be computed.
-    pub buffer: Arc<Buffer>,
+    /// The memory. It carries the fault if the value could not be computed, or was given up.
+    buffer: Mutex<Arc<Buffer>>,
     /// Reached iff `written` is set.
     pub dispatched: Event,
     /// Reached iff the elements are in memory. Set by the dispatcher.
@@ -24,12 +25,25 @@ impl Value {
     pub fn ready(buffer: Arc<Buffer>) -> Arc<Value> {
         let written = OnceLock::new();
         let _ = written.set(Written { event: Event::reached(), stream: None });
-        Arc::new(Value { buffer, dispatched: Event::reached(), written })
+        Arc::new(Value { buffer: Mutex::new(buffer), dispatched: Event::reached(), written })
     }
 
     /// A value that the dispatcher will see to.
     pub fn scheduled(bytes: usize, dispatched: Event) -> Arc<Value> {
-        Arc::new(Value { buffer: Buffer::declare(bytes), dispatched, written: OnceLock::new() })
+        let buffer = Mutex::new(Buffer::declare(bytes));
+        Arc::new(Value { buffer, dispatched, written: OnceLock::new() })
+    }
+
+    /// The memory.
+    pub fn buffer(&self) -> Arc<Buffer> {
+        self.buffer.lock().clone()
+    }
+
+    /// The memory, for the caller alone. The value has the fault from now on.
+    pub fn give_up(&self, fault: Fault) -> Arc<Buffer> {
+        let mut buffer = self.buffer.lock();
+        let failed = Buffer::failed(buffer.bytes(), fault);
+        std::mem::replace(&mut buffer, failed)
     }
 
     /// Whether the elements are in memory, or never will be.

@@ -245,8 +245,8 @@ pub(crate) fn wait_for_values<'a>(
             waiting.on(&written.event, written.stream.as_ref())?;
         }
     }
-    match values.into_iter().find_map(|(_, value)| value.buffer.fault()) {
-        Some(fault) => Err(fault.clone().into()),
+    match values.into_iter().find_map(|(_, value)| value.buffer().fault().cloned()) {
+        Some(fault) => Err(fault.into()),
         None => Ok(()),
     }
 }

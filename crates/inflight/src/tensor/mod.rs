@@ -6,10 +6,11 @@
 //! - `create`, `elementwise`, `operators`, `activation`, `view`, `join`, `index`, `reduce`, `matmul`,
 //!   `random`, `transfer`: the methods;
 //! - `slice`: which elements of an axis a slice takes;
-//! - `read`, `display`: looking at values.
+//! - `read`, `bytes`, `display`: looking at values.
 
 mod activation;
 mod axis;
+mod bytes;
 mod create;
 mod display;
 mod elementwise;
@@ -43,24 +44,40 @@ use crate::runtime::Device;
 use crate::{DType, Result, Shape};
 use std::fmt;
 use std::panic::Location;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A handle to a value that may not exist yet. Cheap to clone, usable from any thread.
 ///
 /// Shape, dtype and device are known at once and never wait.
 pub struct Tensor {
     node: Arc<Node>,
+    /// Takes the node's place once this handle has given its value up: a node that says so.
+    donated: OnceLock<Arc<Node>>,
 }
 
 impl Tensor {
     /// A new handle to a node.
     pub(crate) fn from_node(node: Arc<Node>) -> Tensor {
         node.add_handle();
-        Tensor { node }
+        Tensor { node, donated: OnceLock::new() }
     }
 
     pub(crate) fn node(&self) -> &Arc<Node> {
-        &self.node
+        self.donated.get().unwrap_or(&self.node)
+    }
+
+    /// Gives this handle's value up: from now on it has this error. Other handles are not concerned. Says
+    /// whether nobody else can ask for the value; `None` if it was given up before.
+    pub(crate) fn donate(
+        &self,
+        error: crate::Error,
+        location: &'static Location<'static>,
+    ) -> Option<bool> {
+        let node = &self.node;
+        let (shape, dtype) = (node.shape().clone(), node.dtype());
+        let failed = Node::failed(error, shape, dtype, node.device(), location);
+        self.donated.set(Arc::new(failed)).ok()?;
+        Some(node.has_one_handle() && Arc::strong_count(node) == 1)
     }
 
     /// The extents, outermost first.
@@ -91,7 +108,7 @@ impl Tensor {
     /// The first mistake that this value depends on, if one was made when it was recorded. Never waits; a
     /// failure on the device is found by reading.
     pub fn check(&self) -> Result<()> {
-        match self.node.error() {
+        match self.node().error() {
             Some(error) => Err(error.clone()),
             None => Ok(()),
         }
@@ -105,7 +122,7 @@ impl Tensor {
 
 impl Clone for Tensor {
     fn clone(&self) -> Tensor {
-        Tensor::from_node(self.node.clone())
+        Tensor::from_node(self.node().clone())
     }
 }
 
@@ -119,7 +136,7 @@ impl fmt::Debug for Tensor {
     /// Metadata only: never waits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Tensor({}{} on {:?}", self.dtype(), self.shape(), self.device())?;
-        match (self.node.error(), self.node.value()) {
+        match (self.node().error(), self.node().value()) {
             (Some(error), _) => write!(f, ", failed: {error})"),
             (None, None) => write!(f, ", recorded)"),
             (None, Some(value)) if value.is_ready() => write!(f, ", ready)"),

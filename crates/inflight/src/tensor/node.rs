@@ -160,6 +160,11 @@ impl Node {
         self.handles.load(Ordering::Acquire) > 0
     }
 
+    /// Whether exactly one tensor points here.
+    pub fn has_one_handle(&self) -> bool {
+        self.handles.load(Ordering::Acquire) == 1
+    }
+
     pub fn add_handle(&self) {
         self.handles.fetch_add(1, Ordering::Relaxed);
     }

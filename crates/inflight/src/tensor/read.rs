@@ -18,7 +18,7 @@ impl Tensor {
         let location = Location::caller();
         self.readable::<T>(location)?;
         let value = self.waited_for(WaitReason::Read, location)?;
-        Ok(copy_out(&value.buffer, self.elements()))
+        Ok(copy_out(&value.buffer(), self.elements()))
     }
 
     /// The one element of a tensor that has exactly one. Waits as [`to_vec`](Tensor::to_vec) does.
@@ -30,7 +30,7 @@ impl Tensor {
             return Err(Error::NotOneElement { shape: self.shape().clone(), location });
         }
         let value = self.waited_for(WaitReason::Read, location)?;
-        Ok(copy_out(&value.buffer, 1)[0])
+        Ok(copy_out(&value.buffer(), 1)[0])
     }
 
     /// As [`to_vec`](Tensor::to_vec), without waiting: the promise gives the elements.
@@ -118,7 +118,7 @@ impl Tensor {
         let elements = self.elements();
         let source = value.clone();
         let callback = Box::new(move |bytes: std::result::Result<&[u8], Fault>| {
-            let result = bytes.map(|_| take(copy_out(&source.buffer, elements)));
+            let result = bytes.map(|_| take(copy_out(&source.buffer(), elements)));
             drop(source);
             promise.complete(result.map_err(Error::from));
         });
@@ -139,7 +139,7 @@ pub(super) fn read_when_written(device: &Device, value: Arc<Value>, callback: Re
         let event = value.written.get().expect("a dispatched value has its event").event.clone();
         event.on_reached(Box::new(move || {
             // Once the read is done, nothing here may keep the memory any more.
-            let source = value.buffer.clone();
+            let source = value.buffer();
             drop(value);
             reads.enqueue(source, callback);
         }));

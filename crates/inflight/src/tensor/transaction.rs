@@ -161,7 +161,7 @@ impl Outstanding {
         }
         let results = self.results.lock().take();
         if let Some(Results { promise, all }) = results {
-            let fault = all.iter().find_map(|data| data.value.buffer.fault().cloned());
+            let fault = all.iter().find_map(|data| data.value.buffer().fault().cloned());
             promise.complete(fault.map_or(Ok(all), |fault| Err(fault.into())));
         }
     }
@@ -185,7 +185,7 @@ impl TensorData {
             let location = Location::caller();
             return Err(Error::ReadType { expected: T::DTYPE, found: self.dtype, location });
         }
-        Ok(copy_out(&self.value.buffer, self.shape.elements()))
+        Ok(copy_out(&self.value.buffer(), self.shape.elements()))
     }
 
     /// The one element of data that has exactly one.

@@ -8,8 +8,8 @@
 
 use inflight::{CpuOptions, CpuPath, Device};
 use inflight_backend::{
-    Backend, Capabilities, Command, Compiled, Event, Fault, FaultKind, Pool, Priority, Stream,
-    Timeline,
+    Backend, Capabilities, Command, Compiled, Event, ExpandCallback, Fault, FaultKind, Pool,
+    Priority, Stream, Timeline,
 };
 use inflight_cpu::CpuBackend;
 use inflight_ir::kernel::Kernel;
@@ -127,8 +127,8 @@ impl Control {
             }
         });
         let Some((_, stream)) = ready.min_by_key(|(number, _)| *number) else { return false };
-        let (_, command) = stream.held.lock().unwrap().pop_front().expect("just seen");
-        self.run(stream, command);
+        let (number, command) = stream.held.lock().unwrap().pop_front().expect("just seen");
+        self.run(stream, number, command);
         true
     }
 
@@ -202,12 +202,25 @@ impl Control {
         }
     }
 
-    fn run(&self, stream: &SteppedStream, command: Command) {
+    fn run(&self, stream: &SteppedStream, number: u64, command: Command) {
         let computes =
-            !matches!(command, Command::Read { .. } | Command::Wait(_) | Command::Signal(_));
+            matches!(command, Command::Launch(_) | Command::Contract(_) | Command::Routine(_));
         if let Some(fault) = self.fault(computes) {
             return command.abandon(fault);
         }
+        // What comes out of an expansion is held back like everything else.
+        let expanded = Arc::new(Mutex::new(Vec::new()));
+        let command = match command {
+            Command::Expand { source, callback } => {
+                let expanded = expanded.clone();
+                let callback: ExpandCallback = Box::new(move |bytes, expansion| {
+                    callback(bytes, expansion);
+                    *expanded.lock().unwrap() = std::mem::take(&mut expansion.commands);
+                });
+                Command::Expand { source, callback }
+            }
+            command => command,
+        };
         let done = Timeline::new().event(1);
         // SAFETY: promised by the one who enqueued it here; a signal touches no buffer.
         unsafe {
@@ -216,6 +229,9 @@ impl Control {
         }
         stream.inner.flush();
         done.wait();
+        let expanded = std::mem::take(&mut *expanded.lock().unwrap());
+        let mut held = stream.held.lock().unwrap();
+        expanded.into_iter().rev().for_each(|command| held.push_front((number, command)));
     }
 }
 

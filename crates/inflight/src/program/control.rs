@@ -1,0 +1,171 @@
+//! Loops and branches: decided on the stream, when it comes to them.
+
+use super::sequence::{Buffers, Context, Sequence};
+use crate::runtime::commands::Emitted;
+use crate::runtime::panic_message;
+use inflight_backend::observe::{self, What};
+use inflight_backend::{Buffer, Command, Expansion, Fault, FaultKind, Label};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Weak};
+use std::time::Instant;
+
+/// A loop. Its inputs are the carried values, then those that stay the same.
+pub(super) struct While {
+    /// Gives whether there is a first turn.
+    pub condition: Sequence,
+    /// Gives the next carried values, and whether there is another turn.
+    pub turn: Sequence,
+    /// How many of the inputs are carried.
+    pub carried: usize,
+    pub label: Label,
+}
+
+/// A branch. Its first input says which.
+pub(super) struct Case {
+    /// The last is also the one for numbers that are out of range.
+    pub branches: Vec<Sequence>,
+    pub label: Label,
+}
+
+/// A loop that runs.
+struct Turning {
+    repeated: Arc<While>,
+    context: Arc<Context>,
+    /// What the next turn takes.
+    inputs: Buffers,
+    /// Where the last values go. Whoever wants them holds them.
+    results: Arc<[Weak<Buffer>]>,
+    turns: u64,
+    /// When the first turn began, if somebody wants to know.
+    began: Option<Instant>,
+}
+
+impl While {
+    pub fn emit(
+        self: &Arc<While>,
+        context: &Arc<Context>,
+        inputs: Buffers,
+        results: &[Arc<Buffer>],
+        emit: &mut dyn FnMut(Emitted<'_>),
+    ) {
+        let source = self.condition.emit(context, inputs.clone(), &[], false, emit);
+        let turning = Turning {
+            repeated: self.clone(),
+            context: context.clone(),
+            inputs,
+            results: results.iter().map(Arc::downgrade).collect(),
+            turns: 0,
+            began: None,
+        };
+        emit(Emitted::Command(turning.when_known(source[0].clone())));
+    }
+}
+
+impl Turning {
+    /// The command that goes on once it is known whether there is another turn.
+    fn when_known(self, source: Arc<Buffer>) -> Command {
+        let callback = Box::new(move |bytes: Result<&[u8], Fault>, expansion: &mut Expansion| {
+            let (results, repeated) = (self.results.clone(), self.repeated.clone());
+            let results = results.iter().filter_map(Weak::upgrade);
+            guarded(results, &repeated.label, || self.go_on(bytes, expansion));
+        });
+        Command::Expand { source, callback }
+    }
+
+    /// Emits another turn, or ends the loop.
+    fn go_on(
+        mut self,
+        again: Result<&[u8], Fault>,
+        expansion: &mut Expansion,
+    ) -> Result<(), Fault> {
+        let again = again.inspect_err(|_| self.end(expansion))?;
+        if self.turns == 0 && observe::is_listening() {
+            self.began = Some(Instant::now());
+        }
+        let is_wanted = self.repeated.turn.has_effects
+            || self.results.iter().any(|result| result.strong_count() > 0);
+        if again.first().is_none_or(|&again| again == 0) || !is_wanted {
+            for (result, value) in self.results.iter().zip(&self.inputs) {
+                if let Some(result) = result.upgrade() {
+                    result.adopt(value);
+                }
+            }
+            self.end(expansion);
+            return Ok(());
+        }
+        let repeated = self.repeated.clone();
+        let carried = repeated.carried;
+        // What this turn takes and the next does not is held by its commands alone.
+        let fixed: Buffers = self.inputs[carried..].iter().cloned().collect();
+        let inputs = std::mem::take(&mut self.inputs);
+        let mut next = repeated.turn.emit(
+            &self.context,
+            inputs,
+            &[],
+            false,
+            &mut into(&mut expansion.commands),
+        );
+        let source = next.pop().expect("a turn ends with its condition");
+        next.extend(fixed);
+        self.inputs = next;
+        self.turns += 1;
+        expansion.commands.push(self.when_known(source));
+        Ok(())
+    }
+
+    /// Reports the loop to those who listen.
+    fn end(&self, expansion: &Expansion) {
+        if let Some(began) = self.began {
+            let what = What::Loop { label: self.repeated.label.clone(), turns: self.turns };
+            observe::report(expansion.stream, expansion.device, &what, began);
+        }
+    }
+}
+
+impl Case {
+    pub fn emit(
+        self: &Arc<Case>,
+        context: &Arc<Context>,
+        mut inputs: Buffers,
+        results: &[Arc<Buffer>],
+        emit: &mut dyn FnMut(Emitted<'_>),
+    ) {
+        let source = inputs.remove(0);
+        let (case, context) = (self.clone(), context.clone());
+        let results: Buffers = results.iter().cloned().collect();
+        let callback = Box::new(move |bytes: Result<&[u8], Fault>, expansion: &mut Expansion| {
+            guarded(results.iter().cloned(), &case.label, || {
+                let index = bytes?.first_chunk().map_or(-1, |bytes| i32::from_le_bytes(*bytes));
+                let last = case.branches.len() - 1;
+                let index = usize::try_from(index).map_or(last, |index| index.min(last));
+                let commands = &mut into(&mut expansion.commands);
+                case.branches[index].emit(&context, inputs, &results, false, commands);
+                Ok(())
+            });
+        });
+        emit(Emitted::Command(Command::Expand { source, callback }));
+    }
+}
+
+/// Puts commands at the end of a list.
+fn into(commands: &mut Vec<Command>) -> impl FnMut(Emitted<'_>) + '_ {
+    |emitted| {
+        if let Emitted::Command(command) = emitted {
+            commands.push(command);
+        }
+    }
+}
+
+/// Runs a decision. If it fails, or panics, the step's results have the fault.
+fn guarded(
+    results: impl Iterator<Item = Arc<Buffer>>,
+    label: &Label,
+    decide: impl FnOnce() -> Result<(), Fault>,
+) {
+    let outcome = catch_unwind(AssertUnwindSafe(decide)).unwrap_or_else(|panic| {
+        Err(Fault { kind: FaultKind::Panicked(panic_message(&*panic)), label: Some(label.clone()) })
+    });
+    if let Err(fault) = outcome {
+        results.for_each(|result| result.fail(fault.clone()));
+    }
+}

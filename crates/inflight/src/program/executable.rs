@@ -1,0 +1,332 @@
+//! Executables: programs compiled for a device.
+
+use super::compile::{Compiled, ResultSource, compile};
+use super::sequence::Run;
+use super::source::Program;
+use crate::runtime::dispatcher::{Content, Donated, Segment, Submission};
+use crate::runtime::value::Value;
+use crate::runtime::{Device, Pending, Promise, Stream, recorder, scope};
+use crate::tensor::Node;
+use crate::{DType, Error, Result, Shape, Tensor};
+use inflight_backend::{Fault, FaultKind};
+use std::fmt;
+use std::panic::Location;
+use std::sync::{Arc, OnceLock};
+
+/// A program compiled for a device. Cheap to clone, usable from any thread, several executions at a time.
+#[derive(Clone)]
+pub struct Executable(Arc<Inner>);
+
+struct Inner {
+    device: Device,
+    program: Program,
+    compiled: Arc<Compiled>,
+    arguments: Vec<ArgumentType>,
+    results: Vec<ResultType>,
+}
+
+/// What an executable takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArgumentType {
+    /// The name it was written with, without `%`.
+    pub name: String,
+    /// The type of its elements.
+    pub dtype: DType,
+    /// Its extents, outermost first. `None` is any.
+    pub extents: Vec<Option<usize>>,
+    /// Whether an execution takes the tensor for its own use: the caller cannot use it again.
+    pub is_donated: bool,
+}
+
+/// What an executable gives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResultType {
+    /// The type of its elements.
+    pub dtype: DType,
+    /// Its extents, outermost first. `None` depends on those of the arguments.
+    pub extents: Vec<Option<usize>>,
+}
+
+/// An execution that has started.
+pub struct Execution {
+    /// What it computes.
+    pub results: Vec<Tensor>,
+    /// Completed when all of it is done. Its error is that of the first call that failed among those that a
+    /// program makes for what they do, such as its checks; an error in computing a result is the result's.
+    pub done: Pending<()>,
+}
+
+impl Device {
+    /// Compiles a program for this device: all planning and compilation is done here, and none when it is
+    /// executed.
+    ///
+    /// # Errors
+    /// All that the device cannot do, each with its line.
+    pub fn compile(&self, program: &Program) -> Result<Executable> {
+        let compiled = compile(&program.lowered, &program.name, self)?;
+        let extents = |shape: &Shape| shape.iter().map(|&extent| Some(extent)).collect();
+        let arguments = compiled.arguments.iter().map(|argument| ArgumentType {
+            name: argument.name.clone(),
+            dtype: argument.ty.dtype,
+            extents: extents(&argument.ty.shape),
+            is_donated: argument.is_donated,
+        });
+        let results = compiled.results.iter();
+        let results = results.map(|ty| ResultType { dtype: ty.dtype, extents: extents(&ty.shape) });
+        Ok(Executable(Arc::new(Inner {
+            device: self.clone(),
+            program: program.clone(),
+            arguments: arguments.collect(),
+            results: results.collect(),
+            compiled: Arc::new(compiled),
+        })))
+    }
+}
+
+impl Executable {
+    /// The device it was compiled for.
+    pub fn device(&self) -> &Device {
+        &self.0.device
+    }
+
+    /// What messages call its program.
+    pub fn name(&self) -> &str {
+        &self.0.program.name
+    }
+
+    /// What it takes.
+    pub fn arguments(&self) -> &[ArgumentType] {
+        &self.0.arguments
+    }
+
+    /// What it gives.
+    pub fn results(&self) -> &[ResultType] {
+        &self.0.results
+    }
+
+    /// Executes the program on this thread's stream. Returns at once, unless too much is in flight: the results
+    /// are tensors like any other, and the arguments may be recorded, in flight or there.
+    ///
+    /// A tensor given for a donated argument cannot be used again; clones of it can.
+    ///
+    /// # Errors
+    /// If there are more or fewer arguments than the program has, or if one is not what it takes. Then nothing
+    /// runs, and every tensor is as it was. What fails later is the error of the results.
+    #[track_caller]
+    pub fn execute(&self, arguments: &[&Tensor]) -> Result<Vec<Tensor>> {
+        let location = Location::caller();
+        self.submit(arguments, None, None, location)
+    }
+
+    /// As [`execute`](Executable::execute), on another stream.
+    #[track_caller]
+    pub fn execute_on(&self, stream: &Stream, arguments: &[&Tensor]) -> Result<Vec<Tensor>> {
+        let location = Location::caller();
+        self.submit(arguments, Some(stream), None, location)
+    }
+
+    /// As [`execute`](Executable::execute), with a promise that tells when all of it is done: how a program
+    /// that checks itself says that a check failed.
+    #[track_caller]
+    pub fn start(&self, arguments: &[&Tensor]) -> Result<Execution> {
+        let location = Location::caller();
+        let (promise, done) = Promise::new(&self.0.device);
+        let results = self.submit(arguments, None, Some(promise), location)?;
+        Ok(Execution { results, done })
+    }
+
+    fn submit(
+        &self,
+        arguments: &[&Tensor],
+        stream: Option<&Stream>,
+        done: Option<Promise<()>>,
+        location: &'static Location<'static>,
+    ) -> Result<Vec<Tensor>> {
+        let device = &self.0.device;
+        self.check_arguments(arguments, stream, location)?;
+        let compiled = self.0.compiled.clone();
+        schedule(arguments, device, location)?;
+        let inputs: Vec<Arc<Value>> = arguments
+            .iter()
+            .map(|tensor| tensor.node().value().expect("a scheduled node has a value").clone())
+            .collect();
+        let donated = self.donate(arguments, location)?;
+        let stream = stream.map_or_else(|| recorder::stream_of(device), |s| s.inner().clone());
+        let counters = device.dispatcher().counters().clone();
+        let mut outputs: Vec<Arc<Value>> = Vec::with_capacity(compiled.body.outputs.len());
+        let passed: Vec<Option<Arc<Value>>> = compiled
+            .sources
+            .iter()
+            .map(|source| match source {
+                ResultSource::Argument(argument) => Some(inputs[*argument].clone()),
+                ResultSource::Output(_) => None,
+            })
+            .collect();
+        device.dispatcher().submit(false, |dispatched| {
+            let bytes = compiled.body.outputs.iter().map(|&slot| compiled.body.bytes[slot]);
+            outputs.extend(bytes.map(|bytes| Value::scheduled(bytes, dispatched.clone())));
+            let submission = Arc::new(Submission { dispatched, finished: OnceLock::new() });
+            stream.note(submission.clone());
+            Segment {
+                labels: compiled.labels.clone(),
+                content: Content::Program(Run { program: compiled.clone(), counters, done }),
+                inputs,
+                donated,
+                outputs: outputs.clone(),
+                stream: stream.clone(),
+                submission,
+            }
+        });
+        let results = compiled.results.iter().zip(&compiled.sources).zip(passed);
+        let tensors = results.map(|((ty, source), passed)| {
+            let value = match (source, passed) {
+                (ResultSource::Output(output), _) => outputs[*output].clone(),
+                (_, passed) => passed.expect("a result that is an argument is passed"),
+            };
+            let (shape, dtype) = (ty.shape.clone(), ty.dtype);
+            let node = Node::realized(value, shape, dtype, device, location);
+            let tensor = Tensor::from_node(Arc::new(node));
+            scope::include(tensor.node());
+            tensor
+        });
+        let tensors = tensors.collect();
+        recorder::hold_back_outside_ops(device, &stream, location);
+        Ok(tensors)
+    }
+
+    /// Whether the program takes these. Nothing is changed.
+    fn check_arguments(
+        &self,
+        arguments: &[&Tensor],
+        stream: Option<&Stream>,
+        location: &'static Location<'static>,
+    ) -> Result<()> {
+        let wrong = |message: String| {
+            let program = self.0.program.name.clone();
+            Err(Error::Argument { program, message, location })
+        };
+        let (expected, found) = (self.0.arguments.len(), arguments.len());
+        if expected != found {
+            return wrong(format!("expected {expected} arguments, found {found}"));
+        }
+        if let Some(other) = stream.map(Stream::device).filter(|device| **device != self.0.device) {
+            let own = &self.0.device;
+            return wrong(format!("compiled for {own:?}, the stream is one of {other:?}"));
+        }
+        for (number, (tensor, ty)) in arguments.iter().zip(&self.0.arguments).enumerate() {
+            let named = format!("argument {number} (%{})", ty.name);
+            tensor.check()?;
+            if !ty.takes(tensor) {
+                let (dtype, shape) = (tensor.dtype(), tensor.shape());
+                return wrong(format!("{named}: expected {ty}, found {dtype}{shape}"));
+            }
+            let (own, found) = (&self.0.device, tensor.device());
+            if own != found {
+                return wrong(format!(
+                    "{named}: expected a tensor on {own:?} (device {}), found one on {found:?} (device {}); \
+                     move it with .to_device(…)",
+                    own.id(),
+                    found.id()
+                ));
+            }
+            let same = |other: &&Tensor| Arc::ptr_eq(other.node(), tensor.node());
+            let earlier = arguments[..number].iter().position(same);
+            if let Some(earlier) = earlier
+                && (ty.is_donated || self.0.arguments[earlier].is_donated)
+            {
+                return wrong(format!(
+                    "{named}: the same tensor is also argument {earlier} (%{}), and one that is donated \
+                     cannot be passed twice; pass a copy",
+                    self.0.arguments[earlier].name
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the donated arguments from their tensors. Returns those that nobody else can ask for.
+    fn donate(
+        &self,
+        arguments: &[&Tensor],
+        location: &'static Location<'static>,
+    ) -> Result<Vec<Donated>> {
+        let mut donated = Vec::new();
+        for (input, (tensor, ty)) in arguments.iter().zip(&self.0.arguments).enumerate() {
+            if !ty.is_donated {
+                continue;
+            }
+            let argument = format!("argument {input} (%{}) of {}", ty.name, self.0.program.name);
+            let error = Error::Donated { argument: argument.into(), location };
+            let fault = Fault::from(FaultKind::Donated(error.to_string()));
+            match tensor.donate(error, location) {
+                Some(true) => donated.push(Donated { input, fault }),
+                Some(false) => {}
+                // Another thread was faster.
+                None => tensor.check()?,
+            }
+        }
+        Ok(donated)
+    }
+}
+
+impl ArgumentType {
+    fn takes(&self, tensor: &Tensor) -> bool {
+        let fits = |(extent, found): (&Option<usize>, &usize)| {
+            extent.is_none_or(|extent| extent == *found)
+        };
+        self.dtype == tensor.dtype()
+            && self.extents.len() == tensor.rank()
+            && self.extents.iter().zip(tensor.shape().iter()).all(fits)
+    }
+}
+
+/// Submits what is only recorded of some tensors.
+fn schedule(
+    tensors: &[&Tensor],
+    device: &Device,
+    location: &'static Location<'static>,
+) -> Result<()> {
+    let recorded = tensors.iter().filter(|tensor| tensor.node().value().is_none());
+    let wanted: Vec<Arc<Node>> = recorded.map(|tensor| tensor.node().clone()).collect();
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    recorder::submit(device, &wanted, recorder::Choice::WorthStoring, false, location);
+    match wanted.iter().all(|node| node.value().is_some()) {
+        true => Ok(()),
+        false => Err(Error::Invalid(format!(
+            "nothing can be executed while its thread is ending; at {location}"
+        ))),
+    }
+}
+
+fn write_type(f: &mut fmt::Formatter<'_>, dtype: DType, extents: &[Option<usize>]) -> fmt::Result {
+    write!(f, "{dtype}[")?;
+    for (axis, extent) in extents.iter().enumerate() {
+        let separator = if axis > 0 { ", " } else { "" };
+        match extent {
+            Some(extent) => write!(f, "{separator}{extent}")?,
+            None => write!(f, "{separator}?")?,
+        }
+    }
+    write!(f, "]")
+}
+
+impl fmt::Display for ArgumentType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_type(f, self.dtype, &self.extents)
+    }
+}
+
+impl fmt::Display for ResultType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_type(f, self.dtype, &self.extents)
+    }
+}
+
+impl fmt::Debug for Executable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (arguments, results) = (self.0.arguments.len(), self.0.results.len());
+        write!(f, "Executable({}, {arguments} arguments, {results} results)", self.name())
+    }
+}

@@ -1,0 +1,41 @@
+//! Programs: StableHLO compiled once for a device, executed many times.
+//!
+//! ```ignore
+//! use inflight::{Device, Program, Tensor};
+//!
+//! # fn main() -> inflight::Result<()> {
+//! let device = Device::cpu();
+//! let program = Program::parse(
+//!     "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+//!        %0 = stablehlo.add %x, %x : tensor<4xf32>
+//!        return %0 : tensor<4xf32>
+//!      }",
+//! )?;
+//! let double = device.compile(&program)?;
+//! let x = Tensor::from_vec(vec![1.0f32, 2.0, 3.0, 4.0], [4], &device)?;
+//! let results = double.execute(&[&x])?; // returns at once
+//! assert_eq!(results[0].to_vec::<f32>()?, [2.0, 4.0, 6.0, 8.0]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! - [`Program`]: the program as it was written;
+//! - `compile`: plans and kernels for everything it computes; `join`: steps that are better one;
+//! - [`Executable`]: checks arguments, gives up what is donated, and submits;
+//! - `sequence`, `control`: from a compiled program and its buffers to commands. Loops and branches are decided
+//!   on the stream, when it comes to them: neither the caller nor the dispatcher waits;
+//! - [`Calls`]: functions of the host that programs call; `check`: those that come with the crate;
+
+mod calls;
+mod check;
+mod compile;
+mod control;
+mod executable;
+mod join;
+mod sequence;
+mod source;
+
+pub use calls::{Calls, HostView, HostViewMut};
+pub use executable::{ArgumentType, Executable, Execution, ResultType};
+pub(crate) use sequence::Run;
+pub use source::Program;

@@ -1,0 +1,255 @@
+//! From a compiled program and its buffers to commands.
+
+use super::compile::Compiled;
+use super::control::{Case, While};
+use crate::runtime::Promise;
+use crate::runtime::cache::ReadyPlan;
+use crate::runtime::commands::{Bound, Emitted};
+use crate::runtime::stats::Counters;
+use inflight_backend::{Buffer, Command, HostCall, HostFunction, Label, LabelOp};
+use inflight_hlo::program::Slot;
+use inflight_ir::Scalar;
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// Buffers of a step or a sequence.
+pub(super) type Buffers = SmallVec<[Arc<Buffer>; 8]>;
+
+/// Steps in order, ready to run. Values are numbered: the inputs first.
+pub(super) struct Sequence {
+    /// How many of the values are inputs.
+    pub inputs: usize,
+    /// The size of every value.
+    pub bytes: Vec<usize>,
+    pub steps: Vec<Step>,
+    /// The values that are wanted in the end.
+    pub outputs: Vec<Slot>,
+    /// True iff a step, or one within, calls the host for what it does and not for what it returns.
+    pub has_effects: bool,
+}
+
+/// One step of a sequence.
+pub(super) struct Step {
+    pub action: Action,
+    pub inputs: SmallVec<[Slot; 8]>,
+    pub results: SmallVec<[Slot; 8]>,
+}
+
+/// What a step does.
+pub(super) enum Action {
+    Compute(Box<Compute>),
+    While(Arc<While>),
+    Case(Arc<Case>),
+    Call(Call),
+}
+
+/// A graph with its plan.
+pub(super) struct Compute {
+    pub ready: Arc<ReadyPlan>,
+    pub scalars: Vec<Scalar>,
+    pub labels: Arc<[LabelOp]>,
+    /// What each of the step's results is.
+    pub results: SmallVec<[Source; 8]>,
+    /// For each of the plan's outputs, the step's result it is.
+    pub outputs: SmallVec<[usize; 8]>,
+}
+
+/// What a result of a graph is.
+#[derive(Clone, Copy)]
+pub(super) enum Source {
+    /// The plan's next output.
+    Output,
+    /// One of the step's inputs, as it is.
+    Input(usize),
+    /// The same as an earlier result.
+    Result(usize),
+}
+
+/// A function of the host.
+pub(super) struct Call {
+    pub function: HostFunction,
+    pub label: Label,
+    /// True iff it is called for what it does.
+    pub has_effects: bool,
+}
+
+/// What all parts of one execution share.
+pub(super) struct Context {
+    pub counters: Arc<Counters>,
+    /// Fails with the first call that fails among those that are made for what they do.
+    pub witness: Option<Arc<Buffer>>,
+}
+
+/// One execution of a program, on its way to a stream.
+pub(crate) struct Run {
+    pub(super) program: Arc<Compiled>,
+    pub(super) counters: Arc<Counters>,
+    /// Completed when all is done, with the first failed call if one failed.
+    pub(super) done: Option<Promise<()>>,
+}
+
+impl Run {
+    /// Emits everything. `inputs` are the arguments.
+    pub fn emit(
+        &mut self,
+        inputs: &[Arc<Buffer>],
+        outputs: &[Arc<Buffer>],
+        emit: &mut dyn FnMut(Emitted<'_>),
+    ) {
+        let body = &self.program.body;
+        let witness = body.has_effects.then(|| Buffer::declare(0));
+        let context =
+            Arc::new(Context { counters: self.counters.clone(), witness: witness.clone() });
+        let mut all: Buffers = inputs.iter().cloned().collect();
+        all.extend(self.program.constants.iter().cloned());
+        // Until the end, nobody knows whether the results are to be had.
+        let announce = !body.has_effects;
+        body.emit(&context, all, outputs, announce, emit);
+        if witness.is_some() || self.done.is_some() {
+            let outputs: Vec<Arc<Buffer>> = outputs.to_vec();
+            let done = self.done.take();
+            let callback = Box::new(move |bytes: Result<&[u8], _>, _: &mut _| {
+                let failed = bytes.err();
+                if let Some(fault) = &failed {
+                    outputs.iter().for_each(|output| output.fail(Clone::clone(fault)));
+                }
+                drop(outputs);
+                if let Some(done) = done {
+                    done.complete(failed.map_or(Ok(()), |fault| Err(fault.into())));
+                }
+            });
+            let source = witness.unwrap_or_else(|| Buffer::declare(0));
+            emit(Emitted::Command(Command::Expand { source, callback }));
+        }
+    }
+}
+
+impl Sequence {
+    /// Emits all steps, and returns the outputs. The first of these are to be in `wanted`; the others get
+    /// buffers of their own, or are inputs as they are. With `announce`, outputs are announced by their
+    /// positions when they are written.
+    pub fn emit(
+        &self,
+        context: &Arc<Context>,
+        inputs: Buffers,
+        wanted: &[Arc<Buffer>],
+        announce: bool,
+        emit: &mut dyn FnMut(Emitted<'_>),
+    ) -> Buffers {
+        let mut values: SmallVec<[Option<Arc<Buffer>>; 16]> =
+            inputs.into_iter().map(Some).collect();
+        values.resize(self.bytes.len(), None);
+        // An output that a step defines is written where it is wanted, once; others share its memory.
+        for (&slot, buffer) in self.outputs.iter().zip(wanted) {
+            if slot >= self.inputs && values[slot].is_none() {
+                values[slot] = Some(buffer.clone());
+            }
+        }
+        for (position, step) in self.steps.iter().enumerate() {
+            self.emit_step(step, context, &mut values, announce, emit);
+            if announce && position + 1 < self.steps.len() {
+                self.announce(step.results.iter().copied(), emit);
+            }
+        }
+        let value = |slot: Slot| values[slot].clone().expect("a step before has defined it");
+        for (&slot, buffer) in self.outputs.iter().zip(wanted) {
+            let value = value(slot);
+            if !Arc::ptr_eq(&value, buffer) {
+                buffer.adopt(&value);
+            }
+        }
+        self.outputs.iter().map(|&slot| value(slot)).collect()
+    }
+
+    /// Announces those of the values that are outputs.
+    fn announce(&self, slots: impl Iterator<Item = Slot>, emit: &mut dyn FnMut(Emitted<'_>)) {
+        let mut written = SmallVec::<[usize; 8]>::new();
+        for slot in slots {
+            let outputs = self.outputs.iter().enumerate();
+            written.extend(outputs.filter(|&(_, &output)| output == slot).map(|(at, _)| at));
+        }
+        if !written.is_empty() {
+            emit(Emitted::Written(&written));
+        }
+    }
+
+    fn emit_step(
+        &self,
+        step: &Step,
+        context: &Arc<Context>,
+        values: &mut [Option<Arc<Buffer>>],
+        announce: bool,
+        emit: &mut dyn FnMut(Emitted<'_>),
+    ) {
+        let inputs: Buffers = step
+            .inputs
+            .iter()
+            .map(|&slot| values[slot].clone().expect("a step before has defined it"))
+            .collect();
+        if let Action::Compute(compute) = &step.action {
+            let results = compute.place(self, step, &inputs, values);
+            let bound =
+                Bound { ready: &compute.ready, scalars: &compute.scalars, labels: &compute.labels };
+            bound.emit(&inputs, &results, &context.counters, &mut |emitted| match emitted {
+                Emitted::Written(outputs) if announce => {
+                    let slot = |&output: &usize| step.results[compute.outputs[output]];
+                    self.announce(outputs.iter().map(slot), emit);
+                }
+                Emitted::Written(_) => {}
+                command => emit(command),
+            });
+            return;
+        }
+        let results: Buffers = step
+            .results
+            .iter()
+            .map(|&slot| {
+                values[slot].get_or_insert_with(|| Buffer::declare(self.bytes[slot])).clone()
+            })
+            .collect();
+        match &step.action {
+            Action::Compute(_) => unreachable!("handled above"),
+            Action::While(repeated) => repeated.emit(context, inputs, &results, emit),
+            Action::Case(case) => case.emit(context, inputs, &results, emit),
+            Action::Call(call) => emit(Emitted::Command(Command::Host(HostCall {
+                function: call.function.clone(),
+                inputs: inputs.into_iter().collect(),
+                outputs: results.into_iter().collect(),
+                witnesses: context.witness.iter().filter(|_| call.has_effects).cloned().collect(),
+                label: call.label.clone(),
+            }))),
+        }
+    }
+}
+
+impl Compute {
+    /// The buffers of the plan's outputs; all of the step's results have theirs then.
+    fn place(
+        &self,
+        sequence: &Sequence,
+        step: &Step,
+        inputs: &[Arc<Buffer>],
+        values: &mut [Option<Arc<Buffer>>],
+    ) -> Buffers {
+        let mut outputs = Buffers::new();
+        for (source, &slot) in self.results.iter().zip(&step.results) {
+            let shared = match *source {
+                Source::Output => {
+                    let bytes = sequence.bytes[slot];
+                    let place = values[slot].get_or_insert_with(|| Buffer::declare(bytes));
+                    outputs.push(place.clone());
+                    continue;
+                }
+                Source::Input(input) => inputs[input].clone(),
+                Source::Result(earlier) => values[step.results[earlier]]
+                    .clone()
+                    .expect("earlier results have their buffers"),
+            };
+            match &values[slot] {
+                Some(place) => place.adopt(&shared),
+                None => values[slot] = Some(shared),
+            }
+        }
+        outputs
+    }
+}
