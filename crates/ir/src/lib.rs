@@ -4,6 +4,7 @@
 //!
 //! - [`graph`]: ops, their shape inference, and a [`Graph`](graph::Graph), the flat form of what a
 //!   user recorded;
+//! - [`compose`]: convolutions, Fourier transforms and others that are made of several ops;
 //! - [`interpret`]: the reference interpreter of graphs, one node at a time, the oracle of every test;
 //! - [`kernel`]: the tile IR, the narrow waist between what was recorded and every backend;
 //! - [`plan`]: from a graph to kernels: fusion, memory, order.
@@ -11,6 +12,7 @@
 //! Nothing here starts a thread, touches a device or uses `unsafe`.
 #![forbid(unsafe_code)]
 
+pub mod compose;
 pub mod dtype;
 pub mod elementwise;
 pub mod graph;

@@ -1,0 +1,311 @@
+//! Reductions of every window of a tensor.
+
+use super::{Build, ComposeError};
+use crate::Scalar;
+use crate::elementwise::CombineOp;
+use crate::graph::{Graph, NodeId, Op, PadAxis, SliceAxis, WindowAxis};
+use smallvec::SmallVec;
+
+/// How windows move along one axis, as StableHLO's.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct ReduceWindow {
+    /// How many elements a window takes.
+    pub size: usize,
+    /// The distance between its positions.
+    pub stride: usize,
+    /// The distance between the elements it takes.
+    pub dilation: usize,
+    /// The distance between the operand's elements, with initial values in between.
+    pub base_dilation: usize,
+    /// Initial values before the first element; negative cuts off.
+    pub low: isize,
+    /// Initial values after the last element; negative cuts off.
+    pub high: isize,
+}
+
+impl ReduceWindow {
+    /// A window that moves by `stride` and takes `size` neighbours.
+    pub fn new(size: usize, stride: usize) -> ReduceWindow {
+        ReduceWindow { size, stride, dilation: 1, base_dilation: 1, low: 0, high: 0 }
+    }
+
+    fn pad(&self) -> PadAxis {
+        PadAxis { low: self.low, high: self.high, interior: self.base_dilation - 1 }
+    }
+
+    fn window(&self) -> WindowAxis {
+        WindowAxis { size: self.size, stride: self.stride, dilation: self.dilation }
+    }
+}
+
+/// A window of more elements than this is reduced by doubling, in as many steps as its sizes have digits.
+const DIRECT: usize = 64;
+
+/// Appends the reduction of every window of `x`, with an entry for each axis. `init` is in every window, and
+/// is what `x` is padded with.
+pub fn reduce_window(
+    graph: &mut Graph,
+    x: NodeId,
+    init: NodeId,
+    op: CombineOp,
+    windows: &[ReduceWindow],
+) -> Result<NodeId, ComposeError> {
+    let mut build = Build(graph);
+    check(&build, &[x], &[init], windows)?;
+    let places: usize = windows.iter().map(|window| window.size).product();
+    let reduced = if let Some(scanned) = scan(&mut build, x, op, windows)? {
+        scanned
+    } else if places > DIRECT {
+        let combine = |graph: &mut Graph, a: &[NodeId], b: &[NodeId]| {
+            Ok(vec![graph.push(Op::Binary(op.binary()), &[a[0], b[0]])?])
+        };
+        doubled(&mut build, &[x], &[init], windows, combine)?[0]
+    } else {
+        let padded = build.pad(x, init, windows.iter().map(ReduceWindow::pad).collect())?;
+        let windowed = build.windows(padded, windows.iter().map(ReduceWindow::window).collect())?;
+        let rank = windows.len();
+        build.0.push(Op::Reduce { op, axes: (rank..2 * rank).collect() }, &[windowed])?
+    };
+    // What changes nothing need not be combined.
+    if constant(build.0, init) == Some(Scalar::identity(op, build.dtype(init))) {
+        return Ok(reduced);
+    }
+    Ok(build.0.push(Op::Binary(op.binary()), &[init, reduced])?)
+}
+
+/// Appends the reduction of every window of several operands by a body: given what is combined so far and
+/// what comes next, of one shape each, it appends elementwise ops and returns the new values. The body must
+/// be associative, and the initial values must change nothing or stand wherever StableHLO puts them: before
+/// each window, and wherever operands are padded.
+pub fn reduce_window_with(
+    graph: &mut Graph,
+    operands: &[NodeId],
+    inits: &[NodeId],
+    windows: &[ReduceWindow],
+    mut body: impl FnMut(&mut Graph, &[NodeId], &[NodeId]) -> Result<Vec<NodeId>, ComposeError>,
+) -> Result<Vec<NodeId>, ComposeError> {
+    let mut build = Build(graph);
+    check(&build, operands, inits, windows)?;
+    let places: usize = windows.iter().map(|window| window.size).product();
+    let reduced = if places > DIRECT {
+        doubled(&mut build, operands, inits, windows, &mut body)?
+    } else {
+        let padded = padded(&mut build, operands, inits, windows)?;
+        let mut total: Option<Vec<NodeId>> = None;
+        for place in 0..places {
+            let next = padded
+                .iter()
+                .map(|&x| nth_of_windows(&mut build, x, windows, place))
+                .collect::<Result<Vec<_>, _>>()?;
+            total = Some(match total {
+                None => next,
+                Some(total) => combined(&mut build, &total, &next, &mut body)?,
+            });
+        }
+        total.expect("a window has at least one place")
+    };
+    let shape = build.shape(reduced[0]);
+    let first = inits
+        .iter()
+        .map(|&init| build.broadcast(init, shape.clone()))
+        .collect::<Result<Vec<_>, _>>()?;
+    combined(&mut build, &first, &reduced, &mut body)
+}
+
+fn check(
+    build: &Build,
+    operands: &[NodeId],
+    inits: &[NodeId],
+    windows: &[ReduceWindow],
+) -> Result<(), ComposeError> {
+    if operands.len() != inits.len() || operands.is_empty() {
+        let (values, inits) = (operands.len(), inits.len());
+        return Err(ComposeError::InitialValues { values, inits });
+    }
+    let shape = build.shape(operands[0]);
+    for (&operand, &init) in operands.iter().zip(inits) {
+        let found = build.shape(init);
+        if found.rank() != 0 {
+            return Err(ComposeError::InitialNotScalar { found });
+        }
+        let other = build.shape(operand);
+        if other != shape {
+            return Err(crate::graph::InferError::KeyShapes { first: shape, other }.into());
+        }
+    }
+    if windows.len() != shape.rank() {
+        return Err(crate::graph::InferError::EntryCount { found: windows.len(), shape }.into());
+    }
+    let zero = |window: &ReduceWindow| {
+        [window.size, window.stride, window.dilation, window.base_dilation].contains(&0)
+    };
+    match windows.iter().position(zero) {
+        Some(axis) => Err(ComposeError::ZeroWindow { axis }),
+        None => Ok(()),
+    }
+}
+
+/// The value of a constant.
+fn constant(graph: &Graph, node: NodeId) -> Option<Scalar> {
+    if graph.node(node).op != Op::Scalar {
+        return None;
+    }
+    let before = &graph.nodes[..node as usize];
+    graph.scalars.get(before.iter().filter(|node| node.op == Op::Scalar).count()).copied()
+}
+
+/// The reduction of all elements up to each, or from each on, along one axis: windows as long as the axis
+/// that begin before it, or end after it.
+fn scan(
+    build: &mut Build,
+    x: NodeId,
+    op: CombineOp,
+    windows: &[ReduceWindow],
+) -> Result<Option<NodeId>, ComposeError> {
+    let plain = ReduceWindow::new(1, 1);
+    let mut moving = (0..windows.len()).filter(|&axis| windows[axis] != plain);
+    let (Some(axis), None) = (moving.next(), moving.next()) else { return Ok(None) };
+    let extent = build.shape(x)[axis];
+    let Some(around) = (extent as isize).checked_sub(1).filter(|&around| around > 0) else {
+        return Ok(None);
+    };
+    let window = ReduceWindow::new(extent, 1);
+    if windows[axis] == (ReduceWindow { low: around, ..window }) {
+        return Ok(Some(build.0.push(Op::Scan { op, axis }, &[x])?));
+    }
+    if windows[axis] == (ReduceWindow { high: around, ..window }) {
+        let flipped = build.flip(x, axis)?;
+        let scanned = build.0.push(Op::Scan { op, axis }, &[flipped])?;
+        return Ok(Some(build.flip(scanned, axis)?));
+    }
+    Ok(None)
+}
+
+fn padded(
+    build: &mut Build,
+    operands: &[NodeId],
+    inits: &[NodeId],
+    windows: &[ReduceWindow],
+) -> Result<Vec<NodeId>, ComposeError> {
+    let pads: SmallVec<[PadAxis; 4]> = windows.iter().map(ReduceWindow::pad).collect();
+    let pairs = operands.iter().zip(inits);
+    pairs.map(|(&x, &init)| Ok(build.pad(x, init, pads.clone())?)).collect()
+}
+
+/// The elements that are at one place of every window.
+fn nth_of_windows(
+    build: &mut Build,
+    x: NodeId,
+    windows: &[ReduceWindow],
+    mut place: usize,
+) -> Result<NodeId, ComposeError> {
+    let mut at = x;
+    for (axis, window) in windows.iter().enumerate().rev() {
+        let start = place % window.size * window.dilation;
+        place /= window.size;
+        at = every(build, at, axis, start, window)?;
+    }
+    Ok(at)
+}
+
+/// Each position's element of one axis, counted from `start`.
+fn every(
+    build: &mut Build,
+    x: NodeId,
+    axis: usize,
+    start: usize,
+    window: &ReduceWindow,
+) -> Result<NodeId, ComposeError> {
+    let len = window.window().positions(build.shape(x)[axis]);
+    let start = if len == 0 { 0 } else { start };
+    Ok(build.slice(x, axis, SliceAxis { start, step: window.stride as isize, len })?)
+}
+
+fn combined(
+    build: &mut Build,
+    a: &[NodeId],
+    b: &[NodeId],
+    mut body: impl FnMut(&mut Graph, &[NodeId], &[NodeId]) -> Result<Vec<NodeId>, ComposeError>,
+) -> Result<Vec<NodeId>, ComposeError> {
+    let result = body(build.0, a, b)?;
+    if result.len() != a.len() {
+        let (values, inits) = (result.len(), a.len());
+        return Err(ComposeError::InitialValues { values, inits });
+    }
+    for (&found, &expected) in result.iter().zip(a) {
+        let (found, expected) = (build.0.node(found), build.0.node(expected));
+        if (&found.shape, found.dtype) != (&expected.shape, expected.dtype) {
+            return Err(ComposeError::BodyResult {
+                expected: expected.shape.clone(),
+                dtype: expected.dtype,
+                found: found.shape.clone(),
+                found_dtype: found.dtype,
+            });
+        }
+    }
+    Ok(result)
+}
+
+/// Windows one axis after another; along each, runs of 1, 2, 4, … elements, put together as the digits of the
+/// window's size say.
+fn doubled(
+    build: &mut Build,
+    operands: &[NodeId],
+    inits: &[NodeId],
+    windows: &[ReduceWindow],
+    mut body: impl FnMut(&mut Graph, &[NodeId], &[NodeId]) -> Result<Vec<NodeId>, ComposeError>,
+) -> Result<Vec<NodeId>, ComposeError> {
+    let mut values = padded(build, operands, inits, windows)?;
+    for (axis, window) in windows.iter().enumerate() {
+        let extent = build.shape(values[0])[axis];
+        let positions = WindowAxis { stride: 1, ..window.window() }.positions(extent);
+        if positions == 0 {
+            let none = SliceAxis { start: 0, step: 1, len: 0 };
+            for value in &mut values {
+                *value = build.slice(*value, axis, none)?;
+            }
+            continue;
+        }
+        // `runs` holds, from each element on, `run` elements of the window's spacing.
+        let (mut runs, mut run) = (values.clone(), 1);
+        let mut total: Option<(Vec<NodeId>, usize)> = None;
+        loop {
+            if window.size & run != 0 {
+                total = Some(match total {
+                    None => (part(build, &runs, axis, 0, positions)?, run),
+                    Some((total, taken)) => {
+                        let next = part(build, &runs, axis, taken * window.dilation, positions)?;
+                        (combined(build, &total, &next, &mut body)?, taken + run)
+                    }
+                });
+            }
+            if run * 2 > window.size {
+                break;
+            }
+            let len = build.shape(runs[0])[axis];
+            let shift = run * window.dilation;
+            let first = part(build, &runs, axis, 0, len - shift)?;
+            let second = part(build, &runs, axis, shift, len - shift)?;
+            runs = combined(build, &first, &second, &mut body)?;
+            run *= 2;
+        }
+        let (total, _) = total.expect("a window has at least one place");
+        let single = ReduceWindow { size: 1, ..*window };
+        values = total
+            .into_iter()
+            .map(|value| every(build, value, axis, 0, &single))
+            .collect::<Result<_, _>>()?;
+    }
+    Ok(values)
+}
+
+fn part(
+    build: &mut Build,
+    values: &[NodeId],
+    axis: usize,
+    start: usize,
+    len: usize,
+) -> Result<Vec<NodeId>, ComposeError> {
+    let slice = SliceAxis { start, step: 1, len };
+    values.iter().map(|&value| Ok(build.slice(value, axis, slice)?)).collect()
+}
