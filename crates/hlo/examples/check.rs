@@ -40,7 +40,10 @@ fn run(file: &Path) -> Result<(), String> {
     let text = std::fs::read_to_string(file).map_err(|error| error.to_string())?;
     let module = inflight_hlo::parse(&text).map_err(|error| error.to_string())?;
     let program = inflight_hlo::lower::lower(&module, None).map_err(|error| error.to_string())?;
-    interpret(&program, &[], &mut |call, inputs| check(call, inputs))
-        .map(|_| ())
-        .map_err(|error| error.to_string())
+    interpret(&program, &[], &mut |call, inputs| match call.target.as_str() {
+        "test.identity" => Ok(inputs.iter().map(|&input| input.clone()).collect()),
+        _ => check(call, inputs),
+    })
+    .map(|_| ())
+    .map_err(|error| error.to_string())
 }

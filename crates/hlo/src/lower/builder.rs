@@ -3,10 +3,12 @@
 //! Nodes of the whole sequence are in one list, whatever step will compute them; equal nodes are one.
 //! [`sequence`](super::sequence) deals them out to graphs.
 
+use super::contraction;
 use super::error::Failure;
 use crate::module::Location;
 use crate::program::{Action, Origin};
-use inflight_ir::graph::{NodeId, Op, SliceAxis, infer};
+use inflight_ir::compose::ComposeError;
+use inflight_ir::graph::{Graph, NodeId, Op, SliceAxis, infer};
 use inflight_ir::interpret::Array;
 use inflight_ir::{Axes, BinaryOp, CompareOp, DType, Scalar, Shape, UnaryOp};
 use rustc_hash::FxHashMap;
@@ -263,6 +265,41 @@ impl Builder {
             [only] => Ok(*only),
             _ => self.push(Op::Concat { axis }, operands),
         }
+    }
+
+    /// What a function appends to a graph of these operands.
+    pub fn compose(
+        &mut self,
+        operands: &[NodeId],
+        append: impl FnOnce(&mut Graph, &[NodeId]) -> Result<NodeId, ComposeError>,
+    ) -> Lowered<NodeId> {
+        let mut graph = Graph::default();
+        // Scalars stay scalars, so that what is composed can look at their values.
+        let inputs: Vec<NodeId> = operands
+            .iter()
+            .map(|&operand| match self.entries[operand as usize].scalar {
+                Some(value) => graph.scalar(value),
+                None => graph.input(self.shape(operand).clone(), self.dtype(operand)),
+            })
+            .collect();
+        let result = append(&mut graph, &inputs)?;
+        let mut nodes: Vec<NodeId> = Vec::with_capacity(graph.nodes.len());
+        let mut scalars = graph.scalars.into_iter();
+        for (i, node) in graph.nodes.into_iter().enumerate() {
+            let scalar = (node.op == Op::Scalar).then(|| scalars.next().expect("its value"));
+            let given = inputs.iter().position(|&input| input as usize == i);
+            let own: SmallVec<[NodeId; 3]> =
+                node.inputs.iter().map(|&input| nodes[input as usize]).collect();
+            nodes.push(match (given, node.op) {
+                (Some(operand), _) => operands[operand],
+                (None, Op::Dot(axes)) => contraction::product(self, own[0], own[1], axes)?,
+                (None, op) => {
+                    let (shape, dtype) = (node.shape, node.dtype);
+                    self.intern(Entry { op, inputs: own, shape, dtype, scalar, source: None })
+                }
+            });
+        }
+        Ok(nodes[result as usize])
     }
 
     /// A step of its own. Its results are new nodes.

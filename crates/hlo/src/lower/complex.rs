@@ -1,23 +1,8 @@
-//! Complex numbers, where the core's functions differ from the specification at infinities and cuts.
+//! Functions of complex numbers that the core does not have, or not at every point.
 
 use super::builder::{Builder, Lowered};
 use inflight_ir::graph::NodeId;
-use inflight_ir::{BinaryOp, CompareOp, Scalar, UnaryOp};
-
-/// Whether [`unary`] composes this function of complex numbers.
-pub(super) fn is_composed(_op: UnaryOp) -> bool {
-    false
-}
-
-/// A function of complex numbers as a composition of others.
-pub(super) fn unary(builder: &mut Builder, op: UnaryOp, z: NodeId) -> Lowered<NodeId> {
-    builder.unary(op, z)
-}
-
-/// A quotient.
-pub(super) fn divide(builder: &mut Builder, a: NodeId, b: NodeId) -> Lowered<NodeId> {
-    builder.binary(BinaryOp::Div, a, b)
-}
+use inflight_ir::{BinaryOp, CompareOp, DType, Scalar, UnaryOp};
 
 /// aᵇ, and 0 of a zero base with a positive real exponent, 1 of any base with exponent zero.
 pub(super) fn power(builder: &mut Builder, a: NodeId, b: NodeId) -> Lowered<NodeId> {
@@ -32,7 +17,14 @@ pub(super) fn power(builder: &mut Builder, a: NodeId, b: NodeId) -> Lowered<Node
 
 /// The angle of the complex "point" (x, y): −i · ln((x + i·y) / √(x² + y²)).
 pub(super) fn atan2(builder: &mut Builder, y: NodeId, x: NodeId) -> Lowered<NodeId> {
-    let part = builder.dtype(y).real();
+    let dtype = builder.dtype(y);
+    if dtype == DType::C64 {
+        // The logarithm of a number close to 1 in size needs more digits than the result has.
+        let (y, x) = (builder.cast(y, DType::C128)?, builder.cast(x, DType::C128)?);
+        let angle = atan2(builder, y, x)?;
+        return builder.cast(angle, dtype);
+    }
+    let part = dtype.real();
     let (zero, one) = (builder.number(0.0, part), builder.number(1.0, part));
     let i = builder.binary(BinaryOp::Complex, zero, one)?;
     let turned = builder.mul(y, i)?;
@@ -40,7 +32,7 @@ pub(super) fn atan2(builder: &mut Builder, y: NodeId, x: NodeId) -> Lowered<Node
     let (x_squared, y_squared) = (builder.mul(x, x)?, builder.mul(y, y)?);
     let squared = builder.add(x_squared, y_squared)?;
     let size = builder.unary(UnaryOp::Sqrt, squared)?;
-    let quotient = divide(builder, point, size)?;
+    let quotient = builder.div(point, size)?;
     let log = builder.unary(UnaryOp::Log, quotient)?;
     let minus_i = builder.neg(i)?;
     builder.mul(log, minus_i)

@@ -48,18 +48,28 @@ pub(super) fn contract(
     let computed = [builder.dtype(a), builder.dtype(b)].into_iter().fold(result, wider);
     let computed = if computed == DType::Bool { DType::I32 } else { computed };
     let (a, b) = (builder.cast(a, computed)?, builder.cast(b, computed)?);
-    let product = match short_contraction(builder, a, b, &axes) {
-        true => sum_of_products(builder, a, b, &axes)?,
-        false => builder.push(Op::Dot(axes), &[a, b])?,
-    };
+    let product = product(builder, a, b, axes)?;
     builder.cast(product, result)
+}
+
+/// The contraction of two tensors of one dtype.
+pub(super) fn product(
+    builder: &mut Builder,
+    a: NodeId,
+    b: NodeId,
+    axes: DotAxes,
+) -> Lowered<NodeId> {
+    match is_short(builder, a, b, &axes) {
+        true => sum_of_products(builder, a, b, &axes),
+        false => builder.push(Op::Dot(axes), &[a, b]),
+    }
 }
 
 /// Contractions of so few elements are written as sums of products, which fuse with what is around
 /// them; a routine for matrices would only begin.
 const SHORT: usize = 4;
 
-fn short_contraction(builder: &Builder, a: NodeId, b: NodeId, axes: &DotAxes) -> bool {
+fn is_short(builder: &Builder, a: NodeId, b: NodeId, axes: &DotAxes) -> bool {
     let (a, b) = (builder.shape(a), builder.shape(b));
     let extents: Vec<usize> =
         axes.a_contract.iter().filter_map(|&axis| a.get(axis).copied()).collect();
@@ -121,7 +131,7 @@ fn sum_of_products(builder: &mut Builder, a: NodeId, b: NodeId, axes: &DotAxes) 
 }
 
 /// Of two dtypes the one that holds more; of `f16` and `bf16`, which hold different numbers, `f32`.
-fn wider(a: DType, b: DType) -> DType {
+pub(super) fn wider(a: DType, b: DType) -> DType {
     if a == b {
         return a;
     }

@@ -157,7 +157,7 @@ fn apply(
     }
     if let Some(op) = binary_op(name) {
         let [a, b] = exactly(operands)?;
-        return binary(builder, op, a, b);
+        return builder.binary(op, a, b);
     }
     if special::is_special(name) {
         return special::apply(builder, name, operands, result);
@@ -244,21 +244,11 @@ pub(super) fn exactly<const N: usize>(operands: &[NodeId]) -> Lowered<[NodeId; N
 }
 
 fn unary(builder: &mut Builder, op: UnaryOp, x: NodeId) -> Lowered<NodeId> {
-    if builder.dtype(x).is_complex() && complex::is_composed(op) {
-        return complex::unary(builder, op, x);
-    }
     // A conjugate of a real number, and the like, is the number.
     match (op, builder.dtype(x).class()) {
         (UnaryOp::Conj | UnaryOp::Real, DTypeClass::Float) => Ok(x),
         _ => builder.unary(op, x),
     }
-}
-
-fn binary(builder: &mut Builder, op: BinaryOp, a: NodeId, b: NodeId) -> Lowered<NodeId> {
-    if builder.dtype(a).is_complex() && op == BinaryOp::Div {
-        return complex::divide(builder, a, b);
-    }
-    builder.binary(op, a, b)
 }
 
 /// The signed integer of the same size.

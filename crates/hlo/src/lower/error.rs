@@ -69,3 +69,9 @@ impl From<inflight_ir::graph::InferError> for Failure {
         Failure::Wrong(error.to_string())
     }
 }
+
+impl From<inflight_ir::compose::ComposeError> for Failure {
+    fn from(error: inflight_ir::compose::ComposeError) -> Failure {
+        Failure::Wrong(error.to_string())
+    }
+}

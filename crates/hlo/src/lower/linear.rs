@@ -4,6 +4,7 @@ use super::attributes::Fields;
 use super::builder::Lowered;
 use super::lowering::Lowering;
 use crate::module::Operation;
+use inflight_ir::compose::{self, FftKind};
 use inflight_ir::graph::{NodeId, Op, Transpose};
 
 /// `cholesky`
@@ -33,4 +34,21 @@ pub(super) fn triangular_solve(
         transpose,
     };
     lowering.builder().push(op, &[a, b])
+}
+
+/// `fft`
+pub(super) fn fft(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered<NodeId> {
+    let [x] = lowering.exactly(operation)?;
+    let fields = Fields::of(operation);
+    let kind = match fields.choice("fft_type")? {
+        Some("FFT") => FftKind::Forward,
+        Some("IFFT") => FftKind::Inverse,
+        Some("RFFT") => FftKind::RealForward,
+        Some("IRFFT") => FftKind::RealInverse,
+        _ => return Err("`fft_type` is not one of FFT, IFFT, RFFT, IRFFT".into()),
+    };
+    let lengths = fields.axes("fft_length")?;
+    lowering
+        .builder()
+        .compose(&[x], |graph, operands| compose::fft(graph, operands[0], kind, &lengths))
 }

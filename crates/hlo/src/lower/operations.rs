@@ -73,6 +73,7 @@ pub(super) fn lower<'a>(
         "convolution" | "dynamic_conv" => convolution::convolution(lowering, operation)?,
         "cholesky" => linear::cholesky(lowering, operation)?,
         "triangular_solve" => linear::triangular_solve(lowering, operation)?,
+        "fft" => linear::fft(lowering, operation)?,
 
         "batch_norm_inference" => normalize::inference(lowering, operation)?,
         "batch_norm_training" => return normalize::training(lowering, operation),

@@ -19,9 +19,10 @@ pub(super) fn rng_bit_generator(
     let shape = lowering.declared_shape(operation, 1)?;
     let builder = lowering.builder();
     let found = builder.shape(state).clone();
+    // What the default is, is left open; XLA takes Philox on CPUs.
     let fits = match algorithm {
-        "PHILOX" => found == Shape::new(&[2]) || found == Shape::new(&[3]),
-        "THREE_FRY" | "DEFAULT" => found == Shape::new(&[2]),
+        "PHILOX" | "DEFAULT" => found == Shape::new(&[2]) || found == Shape::new(&[3]),
+        "THREE_FRY" => found == Shape::new(&[2]),
         other => return Err(format!("algorithm {other} is not known").into()),
     };
     if !fits || builder.dtype(state) != DType::U64 {
@@ -29,8 +30,8 @@ pub(super) fn rng_bit_generator(
     }
     let bits = unsigned(dtype.size());
     let (next, value) = match algorithm {
-        "PHILOX" => philox_bits(builder, state, &shape, bits)?,
-        _ => threefry_bits(builder, state, &shape, bits)?,
+        "THREE_FRY" => threefry_bits(builder, state, &shape, bits)?,
+        _ => philox_bits(builder, state, &shape, bits)?,
     };
     let value = if dtype == bits { value } else { builder.bitcast(value, dtype)? };
     Ok(vec![lowering.bound(next), lowering.bound(value)])
@@ -175,7 +176,8 @@ fn philox_bits(
     let key = element(builder, state, 0)?;
     let low = element(builder, state, 1)?;
     let is_long = builder.shape(state)[0] == 3;
-    let high = if is_long { element(builder, state, 2)? } else { builder.scalar(0u64) };
+    // Without a word of its own, the upper half of the count is the key.
+    let high = if is_long { element(builder, state, 2)? } else { key };
     // Each block of four 32-bit words takes one count of 128 bits.
     let words = if bits == DType::U64 { 2 } else { 1 } * shape.elements();
     let blocks = words.div_ceil(4);

@@ -75,7 +75,7 @@ pub(super) fn is_identity(builder: &mut Builder, op: CombineOp, value: NodeId) -
 }
 
 /// A reduction combined with its initial value.
-pub(super) fn with_initial(
+fn with_initial(
     builder: &mut Builder,
     op: CombineOp,
     reduced: NodeId,

@@ -5,12 +5,13 @@ use super::body::body;
 use super::builder::{Builder, Lowered};
 use super::control::regions;
 use super::lowering::{Bound, Lowering};
-use super::reduce::{combine, inputs_and_initial, is_identity, with_initial};
+use super::reduce::{combine, inputs_and_initial, is_identity};
 use super::shape::{padded, reversed};
 use crate::module::{Operation, Region};
+use inflight_ir::compose::{self, ReduceWindow};
 use inflight_ir::elementwise::CombineOp;
 use inflight_ir::graph::{Combine, NodeId, Op, PadAxis, SliceAxis, WindowAxis};
-use inflight_ir::{Axes, BinaryOp, CompareOp, DType, Scalar, Shape};
+use inflight_ir::{BinaryOp, CompareOp, DType, Scalar, Shape};
 
 /// How a window moves along each axis.
 struct Windows {
@@ -22,20 +23,10 @@ struct Windows {
 
 /// The windows that the attributes describe.
 fn windows(fields: Fields<'_>, rank: usize) -> Lowered<Windows> {
-    let positive = |name: &str| -> Lowered<Vec<usize>> {
-        let values = fields.for_each_axis(name, rank, 1)?;
-        values
-            .into_iter()
-            .map(|value| match usize::try_from(value) {
-                Ok(value) if value > 0 => Ok(value),
-                _ => Err(format!("`{name}` has an entry that is not positive").into()),
-            })
-            .collect()
-    };
-    let sizes = positive("window_dimensions")?;
-    let strides = positive("window_strides")?;
-    let dilations = positive("window_dilations")?;
-    let base = positive("base_dilations")?;
+    let sizes = positive(fields, "window_dimensions", rank)?;
+    let strides = positive(fields, "window_strides", rank)?;
+    let dilations = positive(fields, "window_dilations", rank)?;
+    let base = positive(fields, "base_dilations", rank)?;
     let padding = padding(fields, rank)?;
     let pads = padding
         .iter()
@@ -47,6 +38,18 @@ fn windows(fields: Fields<'_>, rank: usize) -> Lowered<Windows> {
         })
         .collect();
     Ok(Windows { sizes, strides, dilations, pads })
+}
+
+/// A number of at least 1 for each axis; left out, all are 1.
+pub(super) fn positive(fields: Fields<'_>, name: &str, rank: usize) -> Lowered<Vec<usize>> {
+    let values = fields.for_each_axis(name, rank, 1)?;
+    values
+        .into_iter()
+        .map(|value| match usize::try_from(value) {
+            Ok(value) if value > 0 => Ok(value),
+            _ => Err(format!("`{name}` has an entry that is not positive").into()),
+        })
+        .collect()
 }
 
 /// What is added before and after each axis.
@@ -96,46 +99,58 @@ pub(super) fn reduce_window<'a>(
         }
     }
 
-    for (value, &initial) in values.iter_mut().zip(&initial) {
+    if let Some((op, initial)) = known {
+        let axes: Vec<ReduceWindow> = (0..shape.rank()).map(|axis| windows.axis(axis)).collect();
+        let reduced = lowering.builder().compose(&[values[0], initial], |graph, operands| {
+            compose::reduce_window(graph, operands[0], operands[1], op, &axes)
+        })?;
+        return Ok(vec![lowering.bound(reduced)]);
+    }
+    let results = by_body(lowering, region, values, &initial, &windows)?;
+    Ok(results.into_iter().map(|node| lowering.bound(node)).collect())
+}
+
+impl Windows {
+    fn axis(&self, axis: usize) -> ReduceWindow {
+        let PadAxis { low, high, interior } = self.pads[axis];
+        let (size, stride) = (self.sizes[axis], self.strides[axis]);
+        let dilation = self.dilations[axis];
+        ReduceWindow { size, stride, dilation, base_dilation: interior + 1, low, high }
+    }
+
+    fn moves(&self) -> Vec<WindowAxis> {
+        let axes = self.sizes.iter().zip(&self.strides).zip(&self.dilations);
+        axes.map(|((&size, &stride), &dilation)| WindowAxis { size, stride, dilation }).collect()
+    }
+}
+
+/// Windows reduced by any body, one axis after the other.
+fn by_body<'a>(
+    lowering: &mut Lowering<'a>,
+    region: &'a Region,
+    mut values: Vec<NodeId>,
+    initial: &[NodeId],
+    windows: &Windows,
+) -> Lowered<Vec<NodeId>> {
+    for (value, &initial) in values.iter_mut().zip(initial) {
         *value = padded(lowering, *value, initial, &windows.pads)?;
     }
-    let extents = lowering.builder().shape(values[0]).clone();
-    let moves: Vec<WindowAxis> = (0..shape.rank())
-        .map(|axis| WindowAxis {
-            size: windows.sizes[axis],
-            stride: windows.strides[axis],
-            dilation: windows.dilations[axis],
-        })
-        .collect();
+    let moves = windows.moves();
+    let builder = lowering.builder();
+    let extents = builder.shape(values[0]);
     let positions: Shape =
         moves.iter().zip(extents.iter()).map(|(axis, &extent)| axis.positions(extent)).collect();
+    let initial: Vec<NodeId> = initial
+        .iter()
+        .map(|&value| builder.broadcast(value, &positions))
+        .collect::<Lowered<_>>()?;
     if positions.contains(&0) {
-        let builder = lowering.builder();
-        let empty: Vec<NodeId> = initial
-            .iter()
-            .map(|&value| builder.broadcast(value, &positions))
-            .collect::<Lowered<_>>()?;
-        return Ok(empty.into_iter().map(|node| lowering.bound(node)).collect());
+        return Ok(initial);
     }
-    let results = match known {
-        Some((op, initial)) => {
-            let reduced = by_axes(lowering.builder(), op, values[0], &moves)?;
-            vec![with_initial(lowering.builder(), op, reduced, initial)?]
-        }
-        None => {
-            let mut values = values;
-            for axis in (0..shape.rank()).rev() {
-                values = doubled(lowering, region, values, axis, moves[axis])?;
-            }
-            let builder = lowering.builder();
-            let initial: Vec<NodeId> = initial
-                .iter()
-                .map(|&value| builder.broadcast(value, &positions))
-                .collect::<Lowered<_>>()?;
-            combine(lowering, region, &initial, &values)?
-        }
-    };
-    Ok(results.into_iter().map(|node| lowering.bound(node)).collect())
+    for axis in (0..moves.len()).rev() {
+        values = doubled(lowering, region, values, axis, moves[axis])?;
+    }
+    combine(lowering, region, &initial, &values)
 }
 
 /// So few elements are accumulated one by one, each sum rounded as the specification says.
@@ -222,27 +237,6 @@ fn one_by_one<'a>(
         .collect()
 }
 
-/// A reduction of windows axis by axis, so that the work grows with the sum of the window's extents.
-fn by_axes(
-    builder: &mut Builder,
-    op: CombineOp,
-    mut x: NodeId,
-    moves: &[WindowAxis],
-) -> Lowered<NodeId> {
-    for (axis, &window) in moves.iter().enumerate().rev() {
-        if window.size == 1 && window.stride == 1 {
-            continue;
-        }
-        let rank = moves.len();
-        let mut all = vec![WindowAxis::new(1); rank];
-        all[axis] = window;
-        let windows = builder.push(Op::Windows(all.into()), &[x])?;
-        let axes: Axes = (rank..2 * rank).collect();
-        x = builder.push(Op::Reduce { op, axes }, &[windows])?;
-    }
-    Ok(x)
-}
-
 /// Values of any body combined over windows along one axis. Windows of 1, 2, 4, … elements are made of
 /// each other, and one of any size of those.
 fn doubled<'a>(
@@ -298,13 +292,7 @@ pub(super) fn select_and_scatter<'a>(
     let builder = lowering.builder();
     let (shape, dtype) = (builder.shape(x).clone(), builder.dtype(x));
     let windows = windows(Fields::of(operation), shape.rank())?;
-    let moves: Vec<WindowAxis> = (0..shape.rank())
-        .map(|axis| WindowAxis {
-            size: windows.sizes[axis],
-            stride: windows.strides[axis],
-            dilation: 1,
-        })
-        .collect();
+    let moves = windows.moves();
 
     // Each element with its position; what is padded has none.
     let whole = Shape::new(&[shape.elements()]);

@@ -1,0 +1,322 @@
+//! What lowering makes of programs: steps and graphs, shapes, and errors.
+
+use inflight_hlo::interpret::{check, interpret};
+use inflight_hlo::lower::{LowerError, lower};
+use inflight_hlo::program::{Action, Program, Sequence, ValueType};
+use inflight_ir::graph::Op;
+use inflight_ir::interpret::Array;
+use inflight_ir::{DType, Shape};
+
+fn lowered(text: &str) -> Program {
+    lower(&inflight_hlo::parse(text).unwrap(), None).unwrap()
+}
+
+fn error(text: &str) -> LowerError {
+    lower(&inflight_hlo::parse(text).unwrap(), None).unwrap_err()
+}
+
+/// The kinds of a sequence's steps, in order.
+fn steps(sequence: &Sequence) -> Vec<&'static str> {
+    let kind = |action: &Action| match action {
+        Action::Compute { .. } => "compute",
+        Action::While { .. } => "while",
+        Action::Case { .. } => "case",
+        Action::Call(_) => "call",
+    };
+    sequence.steps.iter().map(|step| kind(&step.action)).collect()
+}
+
+fn run(program: &Program, arguments: &[Array]) -> Vec<Array> {
+    interpret(program, arguments, &mut |call, inputs| check(call, inputs)).unwrap()
+}
+
+#[test]
+fn straight_lines_with_calls_are_one_graph() {
+    let program = lowered(
+        "module {
+          func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+            %0 = func.call @twice(%x) : (tensor<4xf32>) -> tensor<4xf32>
+            %1 = func.call @twice(%0) : (tensor<4xf32>) -> tensor<4xf32>
+            %unused = stablehlo.exponential %1 : tensor<4xf32>
+            return %1 : tensor<4xf32>
+          }
+          func.func private @twice(%x: tensor<4xf32>) -> tensor<4xf32> {
+            %two = stablehlo.constant dense<2.0> : tensor<4xf32>
+            %0 = stablehlo.multiply %x, %two : tensor<4xf32>
+            return %0 : tensor<4xf32>
+          }
+        }",
+    );
+    assert_eq!(steps(&program.body), ["compute"]);
+    let Action::Compute { graph, origins } = &program.body.steps[0].action else { unreachable!() };
+    // The argument, the constant and its broadcast once, and two products; nothing unused.
+    assert_eq!(graph.nodes.len(), 5);
+    assert_eq!(origins.len(), 5);
+    assert_eq!((&*origins[4].name, origins[4].location.line), ("stablehlo.multiply", 10));
+    assert!(program.constants.is_empty());
+    let result = run(&program, &[Array::from_vec(vec![1f32, 2.0, 3.0, 4.0], 4)]);
+    assert_eq!(result[0].to_vec::<f32>(), [4.0, 8.0, 12.0, 16.0]);
+}
+
+#[test]
+fn a_loop_takes_what_it_reads_and_carries_what_changes() {
+    let program = lowered(
+        "func.func @main(%n: tensor<i32>, %x: tensor<3xf32>, %w: tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>) {
+          %zero = stablehlo.constant dense<0> : tensor<i32>
+          %one = stablehlo.constant dense<1> : tensor<i32>
+          %v = stablehlo.negate %w : tensor<3xf32>
+          %r:3 = stablehlo.while(%i = %zero, %y = %x, %same = %v) : tensor<i32>, tensor<3xf32>, tensor<3xf32>
+           cond {
+            %c = stablehlo.compare LT, %i, %n, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+            stablehlo.return %c : tensor<i1>
+          } do {
+            %j = stablehlo.add %i, %one : tensor<i32>
+            %z = stablehlo.add %y, %same : tensor<3xf32>
+            stablehlo.return %j, %z, %same : tensor<i32>, tensor<3xf32>, tensor<3xf32>
+          }
+          %after = stablehlo.add %r#1, %w : tensor<3xf32>
+          return %after, %r#2 : tensor<3xf32>, tensor<3xf32>
+        }",
+    );
+    assert_eq!(steps(&program.body), ["compute", "while", "compute"]);
+    let Action::While { condition, body, carried } = &program.body.steps[1].action else {
+        unreachable!()
+    };
+    // The count and the value change; the limit and the addend do not.
+    assert_eq!(*carried, 2);
+    assert_eq!((condition.inputs, body.inputs), (4, 4));
+    let arguments = [
+        Array::from_vec(vec![5i32], ()),
+        Array::from_vec(vec![1f32, 2.0, 3.0], 3),
+        Array::from_vec(vec![1f32, 10.0, 100.0], 3),
+    ];
+    let results = run(&program, &arguments);
+    assert_eq!(results[0].to_vec::<f32>(), [-3.0, -38.0, -397.0]);
+    assert_eq!(results[1].to_vec::<f32>(), [-1.0, -10.0, -100.0]);
+}
+
+#[test]
+fn a_loop_of_a_few_known_turns_is_written_out() {
+    let turns = |count: usize| {
+        lowered(&format!(
+            "func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {{
+              %zero = stablehlo.constant dense<0> : tensor<i32>
+              %one = stablehlo.constant dense<1> : tensor<i32>
+              %n = stablehlo.constant dense<{count}> : tensor<i32>
+              %r:2 = stablehlo.while(%i = %zero, %y = %x) : tensor<i32>, tensor<3xf32>
+               cond {{
+                %c = stablehlo.compare LT, %i, %n, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+                stablehlo.return %c : tensor<i1>
+              }} do {{
+                %j = stablehlo.add %i, %one : tensor<i32>
+                %z = stablehlo.sine %y : tensor<3xf32>
+                stablehlo.return %j, %z : tensor<i32>, tensor<3xf32>
+              }}
+              return %r#1 : tensor<3xf32>
+            }}"
+        ))
+    };
+    assert_eq!(steps(&turns(5).body), ["compute"]);
+    let long = turns(1000);
+    assert_eq!(steps(&long.body).last(), Some(&"while"));
+    let x = Array::from_vec(vec![1f32, 2.0, 3.0], 3);
+    let mut expected: Vec<f32> = x.to_vec();
+    for value in &mut expected {
+        for _ in 0..1000 {
+            *value = (*value as f64).sin() as f32;
+        }
+    }
+    assert_eq!(run(&long, &[x])[0].to_vec::<f32>(), expected);
+}
+
+#[test]
+fn only_effects_and_results_are_kept() {
+    let program = lowered(
+        "func.func @main(%x: tensor<2xi32>) -> tensor<2xi32> {
+          %a = stablehlo.custom_call @mine(%x) : (tensor<2xi32>) -> tensor<2xi32>
+          %b = stablehlo.custom_call @pure(%x) {has_side_effect = false} : (tensor<2xi32>) -> tensor<2xi32>
+          stablehlo.custom_call @log(%x) {has_side_effect = true} : (tensor<2xi32>) -> ()
+          %c = stablehlo.add %a, %x : tensor<2xi32>
+          return %c : tensor<2xi32>
+        }",
+    );
+    let targets: Vec<&str> = program
+        .body
+        .steps
+        .iter()
+        .filter_map(|step| match &step.action {
+            Action::Call(call) => Some(call.target.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(targets, ["mine", "log"]);
+}
+
+#[test]
+fn open_dimensions_are_those_of_the_arguments() {
+    let module = inflight_hlo::parse(
+        "func.func @main(%x: tensor<?x3xf32>) -> tensor<?x3xf32> {
+          %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?x3xf32>) -> tensor<i32>
+          %n1 = stablehlo.reshape %n : (tensor<i32>) -> tensor<1xi32>
+          %three = stablehlo.constant dense<3> : tensor<1xi32>
+          %shape = stablehlo.concatenate %n1, %three, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+          %i = stablehlo.dynamic_iota %shape, dim = 0 : (tensor<2xi32>) -> tensor<?x3xf32>
+          %r = stablehlo.add %x, %i : tensor<?x3xf32>
+          return %r : tensor<?x3xf32>
+        }",
+    )
+    .unwrap();
+    let message = lower(&module, None).unwrap_err().to_string();
+    assert!(message.contains("argument 0 is tensor<?x3xf32>: give the shapes"), "{message}");
+    for rows in [1, 4] {
+        let ty = ValueType { shape: Shape::new(&[rows, 3]), dtype: DType::F32 };
+        let program = lower(&module, Some(std::slice::from_ref(&ty))).unwrap();
+        assert_eq!(program.results, [ty]);
+        let x = Array::from_vec(vec![1f32; rows * 3], [rows, 3]);
+        let last = *run(&program, &[x])[0].to_vec::<f32>().last().unwrap();
+        assert_eq!(last, rows as f32);
+    }
+    let wrong = ValueType { shape: Shape::new(&[4, 2]), dtype: DType::F32 };
+    let message = lower(&module, Some(&[wrong])).unwrap_err().to_string();
+    assert!(message.contains("argument 0 is tensor<?x3xf32>, but f32[4, 2] is given"), "{message}");
+}
+
+#[test]
+fn everything_that_cannot_be_lowered_is_reported_at_once() {
+    let error = error(
+        "func.func @main(%x: tensor<4xf32>, %s: tensor<1xi32>) -> tensor<4xf32> {
+          %0 = \"stablehlo.all_reduce\"(%x) <{replica_groups = dense<0> : tensor<1x1xi64>}> ({
+          ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+            %r = stablehlo.add %a, %b : tensor<f32>
+            stablehlo.return %r : tensor<f32>
+          }) : (tensor<4xf32>) -> tensor<4xf32>
+          %1 = stablehlo.add %0, %x : tensor<4xf32>
+          %2 = stablehlo.dynamic_reshape %x, %s : (tensor<4xf32>, tensor<1xi32>) -> tensor<?xf32>
+          %3 = stablehlo.slice %x [2:9] : (tensor<4xf32>) -> tensor<7xf32>
+          return %1 : tensor<4xf32>
+        }",
+    );
+    let lines: Vec<u32> = error.problems.iter().map(|problem| problem.location.line).collect();
+    assert_eq!(lines, [2, 8, 9]);
+    let message = error.to_string();
+    assert!(message.contains("stablehlo.all_reduce: collective operations are not supported"));
+    assert!(
+        message.contains("its shape depends on values that are known only when the program runs")
+    );
+    assert!(message.contains("2:9:1 is no slice of an axis of 4"), "{message}");
+}
+
+#[test]
+fn wrong_programs_are_errors() {
+    let cases = [
+        (
+            "module {
+              func.func @main(%x: tensor<f32>) -> tensor<f32> {
+                %0 = func.call @f(%x) : (tensor<f32>) -> tensor<f32>
+                return %0 : tensor<f32>
+              }
+              func.func private @f(%x: tensor<f32>) -> tensor<f32> {
+                %0 = func.call @f(%x) : (tensor<f32>) -> tensor<f32>
+                return %0 : tensor<f32>
+              }
+            }",
+            "@f calls itself",
+        ),
+        (
+            "func.func @main(%x: tensor<f32>) -> tensor<f32> {
+              %0 = func.call @g(%x) : (tensor<f32>) -> tensor<f32>
+              return %0 : tensor<f32>
+            }",
+            "there is no function @g",
+        ),
+        (
+            "func.func @main(%x: tensor<2xf32>, %y: tensor<3xf32>) -> tensor<2xf32> {
+              %0 = \"stablehlo.add\"(%x, %y) : (tensor<2xf32>, tensor<3xf32>) -> tensor<2xf32>
+              return %0 : tensor<2xf32>
+            }",
+            "[3]",
+        ),
+        (
+            "func.func @main(%x: tensor<2xf32>) -> tensor<3xf32> {
+              %0 = \"stablehlo.exponential\"(%x) : (tensor<2xf32>) -> tensor<3xf32>
+              return %0 : tensor<3xf32>
+            }",
+            "its result is declared as tensor<3xf32>, but it is f32[2]",
+        ),
+        (
+            "func.func @main(%x: tensor<2xf8E4M3FN>) -> tensor<2xf8E4M3FN> {
+              return %x : tensor<2xf8E4M3FN>
+            }",
+            "argument 0: element type f8E4M3FN is not supported",
+        ),
+        (
+            "module {
+              func.func @a() { return }
+              func.func @b() { return }
+            }",
+            "name the function to run @main",
+        ),
+    ];
+    for (text, expected) in cases {
+        let message = error(text).to_string();
+        assert!(message.contains(expected), "{message:?} does not say {expected:?}");
+    }
+}
+
+#[test]
+fn donated_arguments_are_known() {
+    let program = lowered(
+        "func.func @main(%x: tensor<2xf32> {tf.aliasing_output = 0 : i32}, %y: tensor<2xf32>,
+                         %z: tensor<2xf32> {jax.buffer_donor = true}) -> tensor<2xf32> {
+          %0 = stablehlo.add %x, %y : tensor<2xf32>
+          return %0 : tensor<2xf32>
+        }",
+    );
+    let donated: Vec<bool> = program.arguments.iter().map(|argument| argument.is_donated).collect();
+    assert_eq!(donated, [true, false, true]);
+}
+
+/// What JAX writes for `argmax` becomes one op, and a running sum is no window of windows.
+#[test]
+fn idioms_become_single_ops() {
+    let ops = |program: &Program| -> Vec<Op> {
+        let Action::Compute { graph, .. } = &program.body.steps[0].action else { unreachable!() };
+        graph.nodes.iter().map(|node| node.op.clone()).collect()
+    };
+    let argmax = lowered(
+        "func.func @main(%x: tensor<3x5xf32>) -> tensor<3xi32> {
+          %i = stablehlo.iota dim = 1 : tensor<3x5xi32>
+          %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
+          %zero = stablehlo.constant dense<0> : tensor<i32>
+          %r:2 = stablehlo.reduce(%x init: %low), (%i init: %zero) across dimensions = [1] : (tensor<3x5xf32>, tensor<3x5xi32>, tensor<f32>, tensor<i32>) -> (tensor<3xf32>, tensor<3xi32>)
+           reducer(%a: tensor<f32>, %b: tensor<f32>) (%j: tensor<i32>, %k: tensor<i32>) {
+            %0 = stablehlo.compare GT, %a, %b, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+            %1 = stablehlo.compare NE, %a, %a, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+            %2 = stablehlo.or %0, %1 : tensor<i1>
+            %3 = stablehlo.compare EQ, %a, %b, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+            %4 = stablehlo.compare LT, %j, %k, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+            %5 = stablehlo.and %3, %4 : tensor<i1>
+            %6 = stablehlo.or %2, %5 : tensor<i1>
+            %7 = stablehlo.select %2, %a, %b : tensor<i1>, tensor<f32>
+            %8 = stablehlo.select %6, %j, %k : tensor<i1>, tensor<i32>
+            stablehlo.return %7, %8 : tensor<f32>, tensor<i32>
+          }
+          return %r#1 : tensor<3xi32>
+        }",
+    );
+    let argmax = ops(&argmax);
+    assert_eq!(argmax.len(), 3, "{argmax:?}");
+    assert!(matches!(argmax[1], Op::ArgReduce { axis: 1, .. }));
+    let sums = lowered(
+        "func.func @main(%x: tensor<100x4xf32>) -> tensor<100x4xf32> {
+          %zero = stablehlo.constant dense<0.0> : tensor<f32>
+          %r = \"stablehlo.reduce_window\"(%x, %zero) <{window_dimensions = array<i64: 100, 1>, padding = dense<[[99, 0], [0, 0]]> : tensor<2x2xi64>}> ({
+          ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+            %s = stablehlo.add %a, %b : tensor<f32>
+            stablehlo.return %s : tensor<f32>
+          }) : (tensor<100x4xf32>, tensor<f32>) -> tensor<100x4xf32>
+          return %r : tensor<100x4xf32>
+        }",
+    );
+    assert!(matches!(ops(&sums)[..], [Op::Input, Op::Scan { axis: 0, .. }]));
+}

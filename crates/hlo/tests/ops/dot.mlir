@@ -1,0 +1,76 @@
+// dot of a matrix and a vector.
+module {
+  func.func @main() {
+    %c1 = stablehlo.constant dense<[[1, 2, 3], [4, 5, 6]]> : tensor<2x3xi8>
+    %c2 = stablehlo.constant dense<[1, 2, 3]> : tensor<3xi8>
+    %r3 = stablehlo.dot %c1, %c2 : (tensor<2x3xi8>, tensor<3xi8>) -> tensor<2xi8>
+    %c4 = stablehlo.constant dense<[14, 32]> : tensor<2xi8>
+    stablehlo.custom_call @check.expect_eq(%r3, %c4) {has_side_effect = true} : (tensor<2xi8>, tensor<2xi8>) -> ()
+    %c5 = stablehlo.constant dense<[[1, 2, 3], [4, 5, 6]]> : tensor<2x3xi16>
+    %c6 = stablehlo.constant dense<[1, 2, 3]> : tensor<3xi16>
+    %r7 = stablehlo.dot %c5, %c6 : (tensor<2x3xi16>, tensor<3xi16>) -> tensor<2xi16>
+    %c8 = stablehlo.constant dense<[14, 32]> : tensor<2xi16>
+    stablehlo.custom_call @check.expect_eq(%r7, %c8) {has_side_effect = true} : (tensor<2xi16>, tensor<2xi16>) -> ()
+    %c9 = stablehlo.constant dense<[[1, 2, 3], [4, 5, 6]]> : tensor<2x3xi32>
+    %c10 = stablehlo.constant dense<[1, 2, 3]> : tensor<3xi32>
+    %r11 = stablehlo.dot %c9, %c10 : (tensor<2x3xi32>, tensor<3xi32>) -> tensor<2xi32>
+    %c12 = stablehlo.constant dense<[14, 32]> : tensor<2xi32>
+    stablehlo.custom_call @check.expect_eq(%r11, %c12) {has_side_effect = true} : (tensor<2xi32>, tensor<2xi32>) -> ()
+    %c13 = stablehlo.constant dense<[[1, 2, 3], [4, 5, 6]]> : tensor<2x3xi64>
+    %c14 = stablehlo.constant dense<[1, 2, 3]> : tensor<3xi64>
+    %r15 = stablehlo.dot %c13, %c14 : (tensor<2x3xi64>, tensor<3xi64>) -> tensor<2xi64>
+    %c16 = stablehlo.constant dense<[14, 32]> : tensor<2xi64>
+    stablehlo.custom_call @check.expect_eq(%r15, %c16) {has_side_effect = true} : (tensor<2xi64>, tensor<2xi64>) -> ()
+    %c17 = stablehlo.constant dense<[[1, 2, 3], [4, 5, 6]]> : tensor<2x3xui8>
+    %c18 = stablehlo.constant dense<[1, 2, 3]> : tensor<3xui8>
+    %r19 = stablehlo.dot %c17, %c18 : (tensor<2x3xui8>, tensor<3xui8>) -> tensor<2xui8>
+    %c20 = stablehlo.constant dense<[14, 32]> : tensor<2xui8>
+    stablehlo.custom_call @check.expect_eq(%r19, %c20) {has_side_effect = true} : (tensor<2xui8>, tensor<2xui8>) -> ()
+    %c21 = stablehlo.constant dense<[[1, 2, 3], [4, 5, 6]]> : tensor<2x3xui16>
+    %c22 = stablehlo.constant dense<[1, 2, 3]> : tensor<3xui16>
+    %r23 = stablehlo.dot %c21, %c22 : (tensor<2x3xui16>, tensor<3xui16>) -> tensor<2xui16>
+    %c24 = stablehlo.constant dense<[14, 32]> : tensor<2xui16>
+    stablehlo.custom_call @check.expect_eq(%r23, %c24) {has_side_effect = true} : (tensor<2xui16>, tensor<2xui16>) -> ()
+    %c25 = stablehlo.constant dense<[[1, 2, 3], [4, 5, 6]]> : tensor<2x3xui32>
+    %c26 = stablehlo.constant dense<[1, 2, 3]> : tensor<3xui32>
+    %r27 = stablehlo.dot %c25, %c26 : (tensor<2x3xui32>, tensor<3xui32>) -> tensor<2xui32>
+    %c28 = stablehlo.constant dense<[14, 32]> : tensor<2xui32>
+    stablehlo.custom_call @check.expect_eq(%r27, %c28) {has_side_effect = true} : (tensor<2xui32>, tensor<2xui32>) -> ()
+    %c29 = stablehlo.constant dense<[[1, 2, 3], [4, 5, 6]]> : tensor<2x3xui64>
+    %c30 = stablehlo.constant dense<[1, 2, 3]> : tensor<3xui64>
+    %r31 = stablehlo.dot %c29, %c30 : (tensor<2x3xui64>, tensor<3xui64>) -> tensor<2xui64>
+    %c32 = stablehlo.constant dense<[14, 32]> : tensor<2xui64>
+    stablehlo.custom_call @check.expect_eq(%r31, %c32) {has_side_effect = true} : (tensor<2xui64>, tensor<2xui64>) -> ()
+    %c33 = stablehlo.constant dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]> : tensor<2x3xf16>
+    %c34 = stablehlo.constant dense<[1.0, 2.0, 3.0]> : tensor<3xf16>
+    %r35 = stablehlo.dot %c33, %c34 : (tensor<2x3xf16>, tensor<3xf16>) -> tensor<2xf16>
+    %c36 = stablehlo.constant dense<[14.0, 32.0]> : tensor<2xf16>
+    stablehlo.custom_call @check.expect_close(%r35, %c36) {has_side_effect = true} : (tensor<2xf16>, tensor<2xf16>) -> ()
+    %c37 = stablehlo.constant dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]> : tensor<2x3xbf16>
+    %c38 = stablehlo.constant dense<[1.0, 2.0, 3.0]> : tensor<3xbf16>
+    %r39 = stablehlo.dot %c37, %c38 : (tensor<2x3xbf16>, tensor<3xbf16>) -> tensor<2xbf16>
+    %c40 = stablehlo.constant dense<[14.0, 32.0]> : tensor<2xbf16>
+    stablehlo.custom_call @check.expect_close(%r39, %c40) {has_side_effect = true} : (tensor<2xbf16>, tensor<2xbf16>) -> ()
+    %c41 = stablehlo.constant dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]> : tensor<2x3xf32>
+    %c42 = stablehlo.constant dense<[1.0, 2.0, 3.0]> : tensor<3xf32>
+    %r43 = stablehlo.dot %c41, %c42 : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2xf32>
+    %c44 = stablehlo.constant dense<[14.0, 32.0]> : tensor<2xf32>
+    stablehlo.custom_call @check.expect_close(%r43, %c44) {has_side_effect = true} : (tensor<2xf32>, tensor<2xf32>) -> ()
+    %c45 = stablehlo.constant dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]> : tensor<2x3xf64>
+    %c46 = stablehlo.constant dense<[1.0, 2.0, 3.0]> : tensor<3xf64>
+    %r47 = stablehlo.dot %c45, %c46 : (tensor<2x3xf64>, tensor<3xf64>) -> tensor<2xf64>
+    %c48 = stablehlo.constant dense<[14.0, 32.0]> : tensor<2xf64>
+    stablehlo.custom_call @check.expect_close(%r47, %c48) {has_side_effect = true} : (tensor<2xf64>, tensor<2xf64>) -> ()
+    %c49 = stablehlo.constant dense<[[(1.0, -1.0), (2.0, -2.0), (3.0, -3.0)], [(4.0, -4.0), (5.0, -5.0), (6.0, -6.0)]]> : tensor<2x3xcomplex<f32>>
+    %c50 = stablehlo.constant dense<[(1.0, -1.0), (2.0, -2.0), (3.0, -3.0)]> : tensor<3xcomplex<f32>>
+    %r51 = stablehlo.dot %c49, %c50 : (tensor<2x3xcomplex<f32>>, tensor<3xcomplex<f32>>) -> tensor<2xcomplex<f32>>
+    %c52 = stablehlo.constant dense<[(0.0, -28.0), (0.0, -64.0)]> : tensor<2xcomplex<f32>>
+    stablehlo.custom_call @check.expect_close(%r51, %c52) {has_side_effect = true} : (tensor<2xcomplex<f32>>, tensor<2xcomplex<f32>>) -> ()
+    %c53 = stablehlo.constant dense<[[(1.0, -1.0), (2.0, -2.0), (3.0, -3.0)], [(4.0, -4.0), (5.0, -5.0), (6.0, -6.0)]]> : tensor<2x3xcomplex<f64>>
+    %c54 = stablehlo.constant dense<[(1.0, -1.0), (2.0, -2.0), (3.0, -3.0)]> : tensor<3xcomplex<f64>>
+    %r55 = stablehlo.dot %c53, %c54 : (tensor<2x3xcomplex<f64>>, tensor<3xcomplex<f64>>) -> tensor<2xcomplex<f64>>
+    %c56 = stablehlo.constant dense<[(0.0, -28.0), (0.0, -64.0)]> : tensor<2xcomplex<f64>>
+    stablehlo.custom_call @check.expect_close(%r55, %c56) {has_side_effect = true} : (tensor<2xcomplex<f64>>, tensor<2xcomplex<f64>>) -> ()
+    return
+  }
+}

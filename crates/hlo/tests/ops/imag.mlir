@@ -1,0 +1,30 @@
+// imag on every kind of element it takes; expected values from NumPy or SciPy.
+module {
+  func.func @main() {
+    %c1 = stablehlo.constant dense<[-2.5, 0.75, 0.0, 3.0]> : tensor<4xf16>
+    %r2 = stablehlo.imag %c1 : tensor<4xf16>
+    %c3 = stablehlo.constant dense<[0.0, 0.0, 0.0, 0.0]> : tensor<4xf16>
+    stablehlo.custom_call @check.expect_close(%r2, %c3) {has_side_effect = true} : (tensor<4xf16>, tensor<4xf16>) -> ()
+    %c4 = stablehlo.constant dense<[-2.5, 0.75, 0.0, 3.0]> : tensor<4xbf16>
+    %r5 = stablehlo.imag %c4 : tensor<4xbf16>
+    %c6 = stablehlo.constant dense<[0.0, 0.0, 0.0, 0.0]> : tensor<4xbf16>
+    stablehlo.custom_call @check.expect_close(%r5, %c6) {has_side_effect = true} : (tensor<4xbf16>, tensor<4xbf16>) -> ()
+    %c7 = stablehlo.constant dense<[-2.5, 0.75, 0.0, 3.0]> : tensor<4xf32>
+    %r8 = stablehlo.imag %c7 : tensor<4xf32>
+    %c9 = stablehlo.constant dense<[0.0, 0.0, 0.0, 0.0]> : tensor<4xf32>
+    stablehlo.custom_call @check.expect_close(%r8, %c9) {has_side_effect = true} : (tensor<4xf32>, tensor<4xf32>) -> ()
+    %c10 = stablehlo.constant dense<[-2.5, 0.75, 0.0, 3.0]> : tensor<4xf64>
+    %r11 = stablehlo.imag %c10 : tensor<4xf64>
+    %c12 = stablehlo.constant dense<[0.0, 0.0, 0.0, 0.0]> : tensor<4xf64>
+    stablehlo.custom_call @check.expect_close(%r11, %c12) {has_side_effect = true} : (tensor<4xf64>, tensor<4xf64>) -> ()
+    %c13 = stablehlo.constant dense<[(-1.5, 0.5), (0.25, -2.0), (0.0, 0.0), (2.0, 1.0)]> : tensor<4xcomplex<f32>>
+    %r14 = stablehlo.imag %c13 : (tensor<4xcomplex<f32>>) -> tensor<4xf32>
+    %c15 = stablehlo.constant dense<[0.5, -2.0, 0.0, 1.0]> : tensor<4xf32>
+    stablehlo.custom_call @check.expect_close(%r14, %c15) {has_side_effect = true} : (tensor<4xf32>, tensor<4xf32>) -> ()
+    %c16 = stablehlo.constant dense<[(-1.5, 0.5), (0.25, -2.0), (0.0, 0.0), (2.0, 1.0)]> : tensor<4xcomplex<f64>>
+    %r17 = stablehlo.imag %c16 : (tensor<4xcomplex<f64>>) -> tensor<4xf64>
+    %c18 = stablehlo.constant dense<[0.5, -2.0, 0.0, 1.0]> : tensor<4xf64>
+    stablehlo.custom_call @check.expect_close(%r17, %c18) {has_side_effect = true} : (tensor<4xf64>, tensor<4xf64>) -> ()
+    return
+  }
+}
