@@ -83,9 +83,9 @@ pub(crate) fn integers_of(dense: &Dense) -> Option<Vec<i64>> {
         _ => return None,
     };
     let size = elements::size(&dense.ty.element)?;
-    // No operation has that many dimensions: a list of them is a mistake to be reported, not stored.
-    let length = usize::try_from(length).ok().filter(|length| *length <= 1 << 16)?;
     if dense.is_splat {
+        // No operation has that many dimensions: such a list is a mistake, to be reported and not stored.
+        let length = usize::try_from(length).ok().filter(|length| *length <= 128)?;
         return Some(vec![read(&dense.bytes); length]);
     }
     Some(dense.bytes.chunks_exact(size).map(read).collect())

@@ -60,6 +60,7 @@ pub(crate) fn push_float(element: &ElementType, value: f64, bytes: &mut Vec<u8>)
         }
         ElementType::Core(DType::F32) => bytes.extend_from_slice(&(value as f32).to_le_bytes()),
         ElementType::Core(DType::F64) => bytes.extend_from_slice(&value.to_le_bytes()),
+        ElementType::Other(name) => bytes.push(crate::small_floats::encode(name, value)?),
         _ => return None,
     }
     Some(())

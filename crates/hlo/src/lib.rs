@@ -21,6 +21,7 @@ pub mod module;
 mod print;
 pub mod program;
 mod read;
+mod small_floats;
 mod syntax;
 
 pub use bytecode::{BytecodeError, decode};

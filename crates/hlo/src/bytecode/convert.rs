@@ -99,19 +99,19 @@ pub(super) fn operation(
     let attributes = &mut operation.attributes;
     match short.as_str() {
         "dot_general" => {
-            gather_fields(attributes, &DOT);
-            gather_fields(attributes, &ALGORITHM);
+            gather_fields(attributes, &DOT)?;
+            gather_fields(attributes, &ALGORITHM)?;
         }
-        "convolution" | "dynamic_conv" => gather_fields(attributes, &CONVOLUTION),
-        "gather" | "dynamic_gather" => gather_fields(attributes, &GATHER),
-        "scatter" => gather_fields(attributes, &SCATTER),
+        "convolution" | "dynamic_conv" => gather_fields(attributes, &CONVOLUTION)?,
+        "gather" | "dynamic_gather" => gather_fields(attributes, &GATHER)?,
+        "scatter" => gather_fields(attributes, &SCATTER)?,
         "call" => symbols(attributes, "callee"),
         "composite" => symbols(attributes, "decomposition"),
         "custom_call" => symbols(attributes, "called_computations"),
         _ => {}
     }
     if attribute(attributes, "channel_id").is_some() {
-        channel(attributes);
+        channel(attributes)?;
     }
     if let Some(Attribute::Bool(value)) = attribute(attributes, "use_global_device_ids") {
         match value {
@@ -135,27 +135,35 @@ fn without_version(name: &str) -> Option<&str> {
 
 /// Puts attributes together as the fields of a record. Fields that say that there is none are left out, and
 /// so is a record without fields, unless it is one that has to be there.
-fn gather_fields(attributes: &mut Attributes, record: &Fields) {
+fn gather_fields(attributes: &mut Attributes, record: &Fields) -> Result<(), (String, String)> {
     let mut fields = Attributes::new();
+    let mut wrong = None;
     attributes.retain_mut(|(name, value)| {
         if !record.fields.contains(&name.as_str()) {
             return true;
         }
-        let is_none = matches!(value, Attribute::Type(Type::Other(text)) if text == "none");
-        if !is_none {
-            let value = match &*value {
-                Attribute::Dense(dense) => integers_of(dense).map(Attribute::Integers),
-                _ => None,
+        match &*value {
+            Attribute::Type(Type::Other(text)) if text == "none" => {}
+            Attribute::Integer(..) | Attribute::Bool(_) | Attribute::Type(_) => {
+                fields.push((std::mem::take(name), value.clone()));
             }
-            .unwrap_or_else(|| value.clone());
-            fields.push((std::mem::take(name), value));
+            Attribute::Dense(dense) => match integers_of(dense) {
+                Some(integers) => {
+                    fields.push((std::mem::take(name), Attribute::Integers(integers)));
+                }
+                None => wrong = Some(name.clone()),
+            },
+            _ => wrong = Some(name.clone()),
         }
         false
     });
-    if fields.is_empty() && record.kind == "dot_algorithm" {
-        return;
+    if let Some(name) = wrong {
+        return Err((format!("integers as `{name}`"), "another attribute".to_string()));
     }
-    insert(attributes, record.name, Attribute::Record(record.kind.to_string(), fields));
+    if !(fields.is_empty() && record.kind == "dot_algorithm") {
+        insert(attributes, record.name, Attribute::Record(record.kind.to_string(), fields));
+    }
+    Ok(())
 }
 
 /// Turns the strings of an attribute into symbols.
@@ -176,7 +184,7 @@ fn symbol(value: &Attribute) -> Attribute {
 }
 
 /// Puts a channel's number and type together.
-fn channel(attributes: &mut Attributes) {
+fn channel(attributes: &mut Attributes) -> Result<(), (String, String)> {
     let mut take = |name: &str| {
         let place = attributes.iter().position(|(known, _)| known == name)?;
         Some(attributes.remove(place).1)
@@ -184,8 +192,12 @@ fn channel(attributes: &mut Attributes) {
     let i64 = crate::module::ElementType::Core(inflight_ir::DType::I64);
     let handle = take("channel_id").unwrap_or(Attribute::Integer(0, i64.clone()));
     let kind = take("channel_type").unwrap_or(Attribute::Integer(0, i64));
+    if !matches!((&handle, &kind), (Attribute::Integer(..), Attribute::Integer(..))) {
+        return Err(("integers as a channel".to_string(), "another attribute".to_string()));
+    }
     let fields = vec![("handle".to_string(), handle), ("type".to_string(), kind)];
     insert(attributes, "channel_handle", Attribute::Record("channel_handle".to_string(), fields));
+    Ok(())
 }
 
 /// The function that an operation describes. Gives what was expected if it does not.

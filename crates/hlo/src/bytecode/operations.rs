@@ -7,7 +7,9 @@ use super::{Result, convert, properties};
 use crate::bounds::DEEPEST;
 use crate::module::{
     Attribute, Attributes, Function, Location, Module, Operation, Region, Type, Value, ValueId,
+    attribute,
 };
+use std::collections::HashSet;
 
 /// What an operation has; the bits of its mask.
 mod mask {
@@ -100,9 +102,10 @@ impl<'a> Body<'a> {
         }
         inner.variable()?;
         let count = self.block_header(&mut inner, &mut Numbers { next: 0, end: 0 })?.0;
+        let mut names = HashSet::new();
         for _ in 0..count {
             let function = self.function(&mut inner)?;
-            if module.functions.iter().any(|known| known.name == function.name) {
+            if !names.insert(function.name.clone()) {
                 let found = format!("two functions `@{}`", function.name);
                 return Err(inner.error("functions with different names", found));
             }
@@ -160,6 +163,15 @@ impl<'a> Body<'a> {
         }
         if mask & mask::PROPERTIES != 0 {
             self.properties(reader, &name, &mut attributes)?;
+        }
+        // Without properties, as older encodings have it, the same are among the attributes.
+        if name != "builtin.module" {
+            for property in property_names(reader, start, &name)? {
+                if attribute(&attributes, property).is_none() {
+                    let expected = format!("`{name}` with the attribute `{property}`");
+                    return Err(reader.error_at(start, expected, "none"));
+                }
+            }
         }
         let mut results = Vec::new();
         if mask & mask::RESULTS != 0 {
@@ -234,13 +246,7 @@ impl<'a> Body<'a> {
                 }
                 &[][..]
             }
-            _ => match name.strip_prefix("vhlo.").and_then(properties::names) {
-                Some(names) => names,
-                None => {
-                    let expected = "an operation of VHLO 1.0 or later, as known here";
-                    return Err(reader.error_at(start, expected, format!("`{name}`")));
-                }
-            },
+            _ => property_names(reader, start, name)?,
         };
         for name in names {
             attributes.push((name.to_string(), self.tables.attribute(&mut inner)?));
@@ -361,6 +367,18 @@ impl<'a> Body<'a> {
         let operations = reader.check_count(start, operations, "operations")?;
         Ok((operations, arguments))
     }
+}
+
+/// The names of an operation's properties.
+fn property_names(
+    reader: &Reader<'_>,
+    start: usize,
+    name: &str,
+) -> Result<&'static [&'static str]> {
+    name.strip_prefix("vhlo.").and_then(properties::names).ok_or_else(|| {
+        let expected = "an operation of a portable artifact, of VHLO 1.0 or later";
+        reader.error_at(start, expected, format!("`{name}`"))
+    })
 }
 
 /// Skips the orders in which values are used; nothing here depends on them.

@@ -10,6 +10,9 @@ pub(crate) const MAGIC: &[u8] = b"ML\xefR";
 /// The newest version of the encoding that is known here.
 const NEWEST: u64 = 6;
 
+/// How long the name of an operation or a dialect may be.
+const LONGEST_NAME: usize = 64;
+
 /// The parts of a file.
 pub(super) struct File<'a> {
     /// The version of the encoding.
@@ -122,7 +125,7 @@ fn read_dialects(
             _ => reader.flagged()?,
         };
         let name = reader.check_index(start, name, strings.len(), "strings")?;
-        names.push(String::from_utf8_lossy(strings[name]).into_owned());
+        names.push(name_text(&reader, start, strings[name])?);
         if has_version {
             reader.section()?;
         }
@@ -141,7 +144,7 @@ fn read_dialects(
                 _ => reader.flagged()?.0,
             };
             let name = reader.check_index(start, name, strings.len(), "strings")?;
-            let name = String::from_utf8_lossy(strings[name]);
+            let name = name_text(&reader, start, strings[name])?;
             operations.push(format!("{}.{name}", names[dialect]));
         }
     }
@@ -154,6 +157,17 @@ fn read_dialects(
         })
         .collect();
     Ok((dialects, operations))
+}
+
+/// The name of a dialect or an operation. It is written out at every use, so it must not be long.
+fn name_text(reader: &Reader<'_>, start: usize, bytes: &[u8]) -> Result<String> {
+    match std::str::from_utf8(bytes) {
+        Ok(name) if name.len() <= LONGEST_NAME => Ok(name.to_string()),
+        _ => {
+            let expected = format!("a name of at most {LONGEST_NAME} bytes");
+            Err(reader.error_at(start, expected, format!("{} bytes", bytes.len())))
+        }
+    }
 }
 
 fn read_offsets(

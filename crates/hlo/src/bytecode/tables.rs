@@ -6,6 +6,7 @@ use super::sections::{Dialect, Entry, File};
 use super::{Result, builtin, vhlo};
 use crate::bounds::{self, DEEPEST, Extent};
 use crate::module::{Attribute, Type};
+use crate::syntax;
 
 /// An attribute or a type of the table.
 #[derive(Clone)]
@@ -83,7 +84,9 @@ impl<'a> Tables<'a> {
         let mut inner = self.entry(reader, &self.file.attributes[index]);
         let entry = &self.file.attributes[index];
         let attribute = match (entry.is_encoded, entry.dialect) {
-            (false, _) => Attribute::Other(inner.text()?),
+            (false, _) => syntax::parse_attribute(&inner.text()?).map_err(|error| {
+                inner.error("an attribute as text", format!("text with an error in {error}"))
+            })?,
             (true, Dialect::Builtin) => {
                 self.nested(reader, start, |tables| builtin::attribute(tables, &mut inner))?
             }
@@ -133,7 +136,9 @@ impl<'a> Tables<'a> {
         let mut inner = self.entry(reader, &self.file.types[index]);
         let entry = &self.file.types[index];
         let ty = match (entry.is_encoded, entry.dialect) {
-            (false, _) => Type::Other(inner.text()?),
+            (false, _) => syntax::parse_type(&inner.text()?).map_err(|error| {
+                inner.error("a type as text", format!("text with an error in {error}"))
+            })?,
             (true, Dialect::Builtin) => {
                 self.nested(reader, start, |tables| builtin::ty(tables, &mut inner))?
             }

@@ -76,7 +76,11 @@ pub(super) fn attribute<'a>(tables: &mut Tables<'a>, reader: &mut Reader<'a>) ->
             let absolute = float(reader, &double)?;
             let relative = float(reader, &double)?;
             let ulps = Attribute::Integer(i128::from(reader.signed()?), I64);
+            let mode_at = reader.position();
             let mode = tables.attribute(reader)?;
+            if !matches!(mode, Attribute::Enum(..)) {
+                return Err(reader.error_at(mode_at, "a mode of accuracy", "another attribute"));
+            }
             let fields = vec![
                 ("atol".to_string(), absolute),
                 ("mode".to_string(), mode),

@@ -52,7 +52,8 @@ fn field_text(value: &Attribute) -> String {
     match value {
         Attribute::Integers(items) => format!("[{}]", between_commas(items)),
         Attribute::Integer(value, _) => value.to_string(),
-        Attribute::Float(value, ty) => float_text(*value, ty),
+        // Bits without a type would be an integer.
+        Attribute::Float(value, ty) if value.is_finite() => float_text(*value, ty),
         Attribute::Enum(kind, name) => format!("#stablehlo.{kind}<{name}>"),
         Attribute::Type(ty) => type_text(ty),
         other => attribute_in("stablehlo", other),

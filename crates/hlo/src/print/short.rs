@@ -75,7 +75,7 @@ impl Printer<'_> {
         let count = operation.operands.len();
         let (dialect, short) = name.split_once('.')?;
         let settings = match (dialect, short) {
-            ("func", "return") | ("stablehlo", "return") => {
+            ("func", "return") | ("stablehlo", "return") if operation.results.is_empty() => {
                 let types = types_text(&self.operand_types(operation));
                 let types = if count == 0 { String::new() } else { format!(" : {types}") };
                 let space = if count == 0 { "" } else { " " };

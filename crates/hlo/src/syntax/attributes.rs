@@ -2,6 +2,7 @@
 
 use super::lexer::Kind;
 use super::{Parser, Result};
+use crate::bounds;
 use crate::module::{Attribute, Attributes, ElementType};
 use inflight_ir::DType;
 
@@ -142,8 +143,7 @@ impl<'a> Parser<'a> {
                 break;
             }
             self.next();
-            self.skip_until_closed(close)?;
-            end = self.source[..self.token.start].rfind(close).map_or(end, |index| index + 1);
+            end = self.skip_until_closed(close)?;
         }
         let mut text = self.source[start.start..end].to_string();
         if self.at(":") && matches!(start.text, "sparse" | "opaque") {
@@ -157,10 +157,10 @@ impl<'a> Parser<'a> {
     fn hash_attribute(&mut self) -> Result<Attribute> {
         let token = self.token;
         let name = &token.text[1..];
-        if let Some(value) = self.attribute_aliases.get(name) {
-            let value = value.clone();
+        if let Some((_, extent)) = self.attribute_aliases.get(name) {
+            self.expand(*extent)?;
             self.next();
-            return Ok(value);
+            return Ok(self.attribute_aliases[name].0.clone());
         }
         let dialect = name.split('.').next().unwrap_or(name);
         if matches!(dialect, "stablehlo" | "chlo") {
@@ -273,14 +273,16 @@ impl<'a> Parser<'a> {
                 self.next();
                 self.next();
                 let value = self.attribute()?;
-                self.attribute_aliases.insert(&token.text[1..], value);
+                let extent = bounds::attribute(&value);
+                self.attribute_aliases.insert(&token.text[1..], (value, extent));
                 Ok(true)
             }
             Kind::Exclamation => {
                 self.next();
                 self.next();
                 let ty = self.parse_type()?;
-                self.type_aliases.insert(&token.text[1..], ty);
+                let extent = bounds::ty(&ty);
+                self.type_aliases.insert(&token.text[1..], (ty, extent));
                 Ok(true)
             }
             _ => Ok(false),

@@ -219,8 +219,7 @@ impl<'a> Parser<'a> {
                 parts.results = types;
             }
             (_, [ty]) => {
-                let all = vec![ty.clone(); parts.operands.len()];
-                self.check_operands(start, &parts.operands, &all)?;
+                self.check_operands(start, &parts.operands, parts.operands.iter().map(|_| ty))?;
                 parts.results = types;
             }
             _ => {

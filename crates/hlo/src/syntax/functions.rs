@@ -122,7 +122,7 @@ impl<'a> Parser<'a> {
             }
             _ => return Err(self.expected("`func.func`")),
         };
-        if module.functions.iter().any(|known| known.name == function.name) {
+        if !self.functions.insert(function.name.clone()) {
             let found = format!("`@{}`, which is defined", function.name);
             return Err(self.wrong_at(start, "a function with a new name", found));
         }

@@ -25,10 +25,10 @@ pub use error::SyntaxError;
 pub(crate) use functions::dictionaries;
 pub(crate) use types::named_element;
 
-use crate::bounds::DEEPEST;
+use crate::bounds::{self, DEEPEST, Extent};
 use crate::module::{Attribute, Location, Module, Type};
 use lexer::{Kind, Token};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 type Result<T> = std::result::Result<T, SyntaxError>;
 
@@ -37,6 +37,22 @@ pub fn parse(source: &str) -> Result<Module> {
     let mut module = Parser::new(source)?.module()?;
     crate::canonical::tidy(&mut module);
     Ok(module)
+}
+
+/// Reads an attribute that is all of a text.
+pub(crate) fn parse_attribute(source: &str) -> Result<Attribute> {
+    let mut parser = Parser::new(source)?;
+    let attribute = parser.attribute()?;
+    parser.expect_kind(Kind::End, "the end of the text")?;
+    Ok(attribute)
+}
+
+/// Reads a type that is all of a text.
+pub(crate) fn parse_type(source: &str) -> Result<Type> {
+    let mut parser = Parser::new(source)?;
+    let ty = parser.parse_type()?;
+    parser.expect_kind(Kind::End, "the end of the text")?;
+    Ok(ty)
 }
 
 /// Where the parser is, and what it has seen.
@@ -49,8 +65,12 @@ struct Parser<'a> {
     /// The offset, line and column that were asked for last: counting goes on from there.
     counted: (usize, u32, u32),
     values: values::Values<'a>,
-    attribute_aliases: HashMap<&'a str, Attribute>,
-    type_aliases: HashMap<&'a str, Type>,
+    attribute_aliases: HashMap<&'a str, (Attribute, Extent)>,
+    type_aliases: HashMap<&'a str, (Type, Extent)>,
+    /// How many parts aliases have been written out to.
+    expanded: usize,
+    /// The names of the functions so far.
+    functions: HashSet<String>,
     /// The blobs at the end of the text, by name.
     resources: HashMap<String, resources::Blob>,
 }
@@ -65,6 +85,8 @@ impl<'a> Parser<'a> {
             values: values::Values::default(),
             attribute_aliases: HashMap::new(),
             type_aliases: HashMap::new(),
+            expanded: 0,
+            functions: HashSet::new(),
             resources: resources::collect(source)?,
         })
     }
@@ -170,6 +192,19 @@ impl<'a> Parser<'a> {
         result
     }
 
+    /// Says no if what an alias stands for is too deep here, or too much in all.
+    fn expand(&mut self, extent: Extent) -> Result<()> {
+        self.expanded = self.expanded.saturating_add(extent.parts);
+        if self.depth + extent.depth > DEEPEST {
+            return Err(self.expected(format!("at most {DEEPEST} levels of nesting")));
+        }
+        let budget = bounds::budget(self.source.len());
+        if self.expanded > budget {
+            return Err(self.expected(format!("aliases for at most {budget} parts in all")));
+        }
+        Ok(())
+    }
+
     /// Items between commas, until `close`, which is taken.
     fn list<T>(
         &mut self,
@@ -219,9 +254,11 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Skips tokens up to the mark that closes what was opened before, and takes it.
-    fn skip_until_closed(&mut self, close: &str) -> Result<()> {
+    /// Skips tokens up to the mark that closes what was opened before, takes it, and gives the offset
+    /// after it.
+    fn skip_until_closed(&mut self, close: &str) -> Result<usize> {
         let mut open = vec![closing(close)];
+        let mut end = self.token.start;
         while let Some(&innermost) = open.last() {
             match (self.token.kind, self.token.text) {
                 (Kind::End, _) => return Err(self.expected(format!("`{innermost}`"))),
@@ -237,9 +274,9 @@ impl<'a> Parser<'a> {
                 }
                 _ => {}
             }
-            self.next();
+            end = self.next().end();
         }
-        Ok(())
+        Ok(end)
     }
 }
 

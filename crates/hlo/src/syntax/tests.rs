@@ -380,6 +380,7 @@ fn constants() {
         [1, 0, 0x80, 0x7f]
     );
     assert_eq!(constant("dense<0x38> : tensor<f8E4M3FN>"), (vec![0x38], true));
+    assert_eq!(constant("dense<[1.0, -1.0]> : tensor<2xf8E4M3FN>"), (vec![0x38, 0xb8], false));
     assert_eq!(constant("dense<7> : tensor<2xindex>"), (vec![7, 0, 0, 0, 0, 0, 0, 0], true));
     let many: Vec<String> = (0..300).map(|value| format!("{value}")).collect();
     assert_eq!(constant(&format!("dense<[{}]> : tensor<300xui16>", many.join(", "))).0.len(), 600);
@@ -555,6 +556,25 @@ fn errors_say_what_was_expected() {
         one_line("func.func private @f(tensor<2xf32>)"),
         "line 1, column 22: expected an argument: only functions with a body are taken, found `tensor`"
     );
+}
+
+#[test]
+fn aliases_have_a_limit() {
+    let mut source = "#a0 = [1, 2]\n!t0 = tensor<f32>\n".to_string();
+    for number in 1..60 {
+        let before = number - 1;
+        source.push_str(&format!("#a{number} = [#a{before}, #a{before}]\n"));
+    }
+    assert!(error(&source).contains("aliases for at most"), "{}", error(&source));
+    let mut source = "!t0 = tensor<f32>\n".to_string();
+    for number in 1..200 {
+        source.push_str(&format!("!t{number} = tuple<!t{}>\n", number - 1));
+    }
+    assert!(error(&source).contains("at most 100 levels"), "{}", error(&source));
+    let used =
+        "#a = {x = 1 : i32}\nmodule attributes {b = #a, c = [#a]} { func.func @f() { return } }";
+    let attributes = parse(used).unwrap().attributes;
+    assert_eq!(attributes[1].1, Attribute::Array(vec![attributes[0].1.clone()]));
 }
 
 #[test]

@@ -81,8 +81,9 @@ impl<'a> Parser<'a> {
                 Ok(Type::Token)
             }
             (Kind::Exclamation, name) if self.type_aliases.contains_key(&name[1..]) => {
+                self.expand(self.type_aliases[&name[1..]].1)?;
                 self.next();
-                Ok(self.type_aliases[&name[1..]].clone())
+                Ok(self.type_aliases[&name[1..]].0.clone())
             }
             _ => Ok(Type::Other(self.type_as_written()?)),
         }
@@ -94,17 +95,9 @@ impl<'a> Parser<'a> {
         let mut end = start.end();
         if self.at("<") {
             self.next();
-            end = self.skip_until_angle_closed()?;
+            end = self.skip_until_closed(">")?;
         }
         Ok(self.source[start.start..end].to_string())
-    }
-
-    /// Skips up to the `>` that closes what was opened before, and gives the offset after it.
-    pub(super) fn skip_until_angle_closed(&mut self) -> Result<usize> {
-        // `->` is one token, and no bracket.
-        self.skip_until_closed(">")?;
-        let end = self.source[..self.token.start].rfind('>').map_or(0, |index| index + 1);
-        Ok(end)
     }
 
     /// What follows `tensor`.
@@ -114,14 +107,14 @@ impl<'a> Parser<'a> {
         }
         if self.peek().text == "*" {
             self.next();
-            let end = self.skip_until_angle_closed()?;
+            let end = self.skip_until_closed(">")?;
             return Ok(Type::Other(self.source[start..end].to_string()));
         }
         let dimensions = self.dimensions()?;
         let element = self.element_type()?;
         if self.take(",") {
             // An encoding, such as bounds of dynamic dimensions.
-            let end = self.skip_until_angle_closed()?;
+            let end = self.skip_until_closed(">")?;
             return Ok(Type::Other(self.source[start..end].to_string()));
         }
         self.expect(">")?;
@@ -193,7 +186,7 @@ impl<'a> Parser<'a> {
         match self.token.kind {
             Kind::Word if is_number_type(self.token.text) => Ok(named_element(self.next().text)),
             Kind::Exclamation => {
-                if let Some(Type::Other(name)) = self.type_aliases.get(&self.token.text[1..]) {
+                if let Some((Type::Other(name), _)) = self.type_aliases.get(&self.token.text[1..]) {
                     let element = named_element(name);
                     self.next();
                     return Ok(element);

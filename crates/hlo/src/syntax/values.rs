@@ -112,12 +112,13 @@ impl<'a> Parser<'a> {
     }
 
     /// Says no if the types written for operands are not theirs. `token` is where the types begin.
-    pub(super) fn check_operands(
+    pub(super) fn check_operands<'t>(
         &self,
         token: Token<'_>,
         operands: &[ValueId],
-        types: &[Type],
+        types: impl IntoIterator<Item = &'t Type, IntoIter: ExactSizeIterator>,
     ) -> Result<()> {
+        let types = types.into_iter();
         if operands.len() != types.len() {
             let expected = format!("types of {} operands", operands.len());
             return Err(self.wrong_at(token, expected, format!("{}", types.len())));
