@@ -41,7 +41,7 @@ pub use error::{Error, OpCause, OpError, Result};
 pub use explain::{ExplainedKernel, ExplainedOp, ExplainedValue, Explanation, explain};
 pub use half::{bf16, f16};
 pub use inflight_backend::{MemoryStats, Priority};
-pub use inflight_ir::graph::DotAxes;
+pub use inflight_ir::graph::{DotAxes, Transpose};
 pub use inflight_ir::{DType, Element, Scalar, Shape};
 pub use num_complex::Complex;
 pub use op::{DeviceFuture, DeviceOp, IntoDeviceOp, Policy, api};
@@ -53,7 +53,10 @@ pub use runtime::{
 };
 #[doc(hidden)]
 pub use tensor::record_graph_node;
-pub use tensor::{Extents, Operand, Slice, Slices, Tensor, TensorData, Transaction};
+pub use tensor::{
+    ConvOptions, Extents, Operand, PoolOptions, Slice, Slices, Tensor, TensorData, Transaction,
+    TriangularOptions,
+};
 
 /// Compiles the examples of the README with the tests.
 #[cfg(doctest)]

@@ -4,7 +4,7 @@
 mod common;
 
 use common::device;
-use inflight::{DType, Device, Stats, Tensor, Transaction, WaitReason};
+use inflight::{DType, Device, PoolOptions, Stats, Tensor, Transaction, WaitReason};
 
 /// Bytes of this many `f32`.
 const fn f32s(elements: usize) -> u64 {
@@ -350,4 +350,27 @@ fn counting_is_scoped() {
     assert!(stats.allocations >= 2 && stats.peak_memory >= 4000, "{stats:?}");
     assert!(stats.waits_for(inflight::WaitReason::Sync) >= 2, "{stats:?}");
     assert!(inflight::stats().launches >= device.stats().launches);
+}
+
+#[test]
+fn a_pool_is_one_launch_that_reads_its_input_once() {
+    let device = device();
+    let x = ramp(&[2, 3, 32, 32], &device);
+    let stats = counted(&device, &x.max_pool2d(PoolOptions::new(2)));
+    assert_eq!(stats.launches, 1);
+    assert_eq!(stats.bytes_written, f32s(2 * 3 * 16 * 16));
+    // What is before and after the windows is computed along with them.
+    let pooled = (&x * 2.0).relu().avg_pool2d(PoolOptions::new(3).stride(2).padding(1)) + 1.0;
+    assert_eq!(counted(&device, &pooled).launches, 1);
+}
+
+#[test]
+fn a_sort_is_one_launch_between_those_before_and_after() {
+    let device = device();
+    let x = ramp(&[50, 20], &device);
+    let stats = counted(&device, &x.sort(1, false));
+    assert_eq!((stats.launches, stats.compiles), (1, 0));
+    assert_eq!((stats.bytes_read, stats.bytes_written), (f32s(1000), f32s(1000)));
+    let stats = counted(&device, &((&x * 2.0).sort(0, true) + 1.0));
+    assert_eq!(stats.launches, 3);
 }

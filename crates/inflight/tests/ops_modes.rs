@@ -307,7 +307,10 @@ fn methods_of(text: &str) -> Vec<String> {
         let Some((head, output)) = signature.rsplit_once("->") else { continue };
         let name: String = head.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
         let on_tensors = head.contains("&self") || head.contains("tensors:");
-        if on_tensors && ["Tensor", "Vec<Tensor>"].contains(&output.trim()) && !name.is_empty() {
+        if on_tensors
+            && ["Tensor", "Vec<Tensor>", "(Tensor, Tensor)"].contains(&output.trim())
+            && !name.is_empty()
+        {
             found.push(name);
         }
     }

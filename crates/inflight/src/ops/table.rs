@@ -14,7 +14,10 @@
 
 use super::argument::{Argument, Mixed};
 use super::call::call_op;
-use crate::{DType, Device, DotAxes, Extents, Operand, Scalar, Shape, Slices, Tensor};
+use crate::{
+    ConvOptions, DType, Device, DotAxes, Extents, Operand, PoolOptions, Scalar, Shape, Slices,
+    Tensor, TriangularOptions,
+};
 use std::panic::Location;
 
 /// Makes one function of a line of the table. Parameters are taken one by one from the end of its input; in
@@ -202,6 +205,30 @@ ops! {
     fn one_hot(x: tensor, classes: usize, dtype: DType) -> Tensor = x.one_hot(classes, dtype);
     fn matmul(x: tensor, other: tensor) -> Tensor = x.matmul(&other);
     fn dot_general(x: tensor, other: tensor, axes: DotAxes) -> Tensor = x.dot_general(&other, axes);
+    fn conv1d(x: tensor, weight: tensor, bias: optional, options: ConvOptions<1>) -> Tensor =
+        x.conv1d(&weight, bias.as_ref(), options);
+    fn conv2d(x: tensor, weight: tensor, bias: optional, options: ConvOptions<2>) -> Tensor =
+        x.conv2d(&weight, bias.as_ref(), options);
+    fn conv3d(x: tensor, weight: tensor, bias: optional, options: ConvOptions<3>) -> Tensor =
+        x.conv3d(&weight, bias.as_ref(), options);
+    fn conv_transpose2d(x: tensor, weight: tensor, bias: optional, options: ConvOptions<2>) -> Tensor =
+        x.conv_transpose2d(&weight, bias.as_ref(), options);
+    fn max_pool1d(x: tensor, options: PoolOptions<1>) -> Tensor = x.max_pool1d(options);
+    fn max_pool2d(x: tensor, options: PoolOptions<2>) -> Tensor = x.max_pool2d(options);
+    fn avg_pool1d(x: tensor, options: PoolOptions<1>) -> Tensor = x.avg_pool1d(options);
+    fn avg_pool2d(x: tensor, options: PoolOptions<2>) -> Tensor = x.avg_pool2d(options);
+    fn windows(x: tensor, window: sizes, strides: sizes) -> Tensor = x.windows(&window, &strides);
+    fn unfold(x: tensor, axis: isize, size: usize, step: usize) -> Tensor = x.unfold(axis, size, step);
+    fn sort(x: tensor, axis: isize, descending: bool) -> Tensor = x.sort(axis, descending);
+    fn argsort(x: tensor, axis: isize, descending: bool) -> Tensor = x.argsort(axis, descending);
+    fn top_k(x: tensor, k: usize, axis: isize) -> (Tensor, Tensor) = x.top_k(k, axis);
+    fn fft(x: tensor, axis: isize) -> Tensor = x.fft(axis);
+    fn ifft(x: tensor, axis: isize) -> Tensor = x.ifft(axis);
+    fn rfft(x: tensor, axis: isize) -> Tensor = x.rfft(axis);
+    fn irfft(x: tensor, n: usize, axis: isize) -> Tensor = x.irfft(n, axis);
+    fn cholesky(x: tensor) -> Tensor = x.cholesky();
+    fn solve_triangular(x: tensor, b: tensor, options: TriangularOptions) -> Tensor =
+        x.solve_triangular(&b, options);
     fn sum(x: tensor) -> Tensor = x.sum();
     fn sum_axes(x: tensor, axes: axes) -> Tensor = x.sum_axes(axes);
     fn sum_keep(x: tensor, axes: axes) -> Tensor = x.sum_keep(axes);

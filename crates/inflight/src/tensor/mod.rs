@@ -4,19 +4,24 @@
 //! - `record`: how an op becomes a node;
 //! - `axis`: axes as users write them;
 //! - `create`, `elementwise`, `operators`, `activation`, `view`, `join`, `index`, `reduce`, `matmul`,
-//!   `random`, `transfer`: the methods;
+//!   `random`, `transfer`, `conv`, `window`, `sort`, `fourier`, `linear`: the methods;
+//! - `composed`: how a method that is several ops is recorded;
 //! - `slice`: which elements of an axis a slice takes;
 //! - `read`, `bytes`, `display`: looking at values.
 
 mod activation;
 mod axis;
 mod bytes;
+mod composed;
+mod conv;
 mod create;
 mod display;
 mod elementwise;
+mod fourier;
 mod from_graph;
 mod index;
 mod join;
+mod linear;
 mod matmul;
 mod node;
 mod normal;
@@ -27,18 +32,23 @@ mod read;
 mod record;
 mod reduce;
 mod slice;
+mod sort;
 mod transaction;
 mod transfer;
 mod view;
+mod window;
 
+pub use conv::ConvOptions;
 #[doc(hidden)]
 pub use from_graph::record_graph_node;
+pub use linear::TriangularOptions;
 pub(crate) use node::Node;
 pub use operand::Operand;
 pub(crate) use record::recorded_at;
 pub use slice::{Slice, Slices};
 pub use transaction::{TensorData, Transaction};
 pub use view::Extents;
+pub use window::PoolOptions;
 
 use crate::runtime::Device;
 use crate::{DType, Result, Shape};

@@ -52,7 +52,7 @@ pub fn reduce_window(
 ) -> Result<NodeId, ComposeError> {
     let mut build = Build(graph);
     check(&build, &[x], &[init], windows)?;
-    let places: usize = windows.iter().map(|window| window.size).product();
+    let places = places(windows);
     let reduced = if let Some(scanned) = scan(&mut build, x, op, windows)? {
         scanned
     } else if places > DIRECT {
@@ -86,7 +86,7 @@ pub fn reduce_window_with(
 ) -> Result<Vec<NodeId>, ComposeError> {
     let mut build = Build(graph);
     check(&build, operands, inits, windows)?;
-    let places: usize = windows.iter().map(|window| window.size).product();
+    let places = places(windows);
     let reduced = if places > DIRECT {
         doubled(&mut build, operands, inits, windows, &mut body)?
     } else {
@@ -110,6 +110,11 @@ pub fn reduce_window_with(
         .map(|&init| build.broadcast(init, shape.clone()))
         .collect::<Result<Vec<_>, _>>()?;
     combined(&mut build, &first, &reduced, &mut body)
+}
+
+/// How many elements a window has.
+fn places(windows: &[ReduceWindow]) -> usize {
+    windows.iter().fold(1usize, |places, window| places.saturating_mul(window.size))
 }
 
 fn check(
