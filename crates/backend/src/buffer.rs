@@ -202,6 +202,11 @@ impl Buffer {
         self.memory.set(memory)
     }
 
+    /// Takes its memory away: whoever has the buffer to themselves does not need its value any more.
+    pub fn take_memory(&mut self) -> Option<Memory> {
+        self.memory.take()
+    }
+
     /// Why its value does not exist, if it does not.
     pub fn fault(&self) -> Option<&Fault> {
         self.fault.get().or_else(|| self.adopted.get()?.fault())

@@ -6,7 +6,7 @@ use crate::device::Path;
 use crate::workers::Workers;
 use crate::{block, emit};
 use inflight_ir::Scalar;
-use inflight_ir::kernel::{Kernel, Kind, LaunchShape, VectorAxis};
+use inflight_ir::kernel::{Kernel, Kind, LaunchShape, Reuse, VectorAxis, expand, reuses};
 use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::ops::Range;
@@ -53,6 +53,8 @@ pub struct CompiledKernel {
     grid_rank: usize,
     /// Whether the points of the vector axis may be given to different threads.
     splits_vector: bool,
+    /// The results that may take over the memory of an operand.
+    reuses: Vec<Reuse>,
 }
 
 /// The two ways to run a kernel.
@@ -90,7 +92,13 @@ impl CompiledKernel {
             cost: cost(kernel),
             grid_rank: kernel.grid_rank,
             splits_vector: splits_vector(kernel),
+            reuses: reuses_both_ways(kernel),
         }
+    }
+
+    /// The results that may take over the memory of an operand.
+    pub fn reuses(&self) -> &[Reuse] {
+        &self.reuses
     }
 
     /// Its machine code; nothing for the block interpreter, which is made anew.
@@ -100,6 +108,21 @@ impl CompiledKernel {
             Compiled::Block(_) => Vec::new(),
         }
     }
+}
+
+/// What may be reused whichever way the kernel runs: machine code is made from the expanded kernel, which may be
+/// scheduled in another order.
+fn reuses_both_ways(kernel: &Kernel) -> Vec<Reuse> {
+    let mut both = reuses(kernel);
+    if !both.is_empty() {
+        let expanded = reuses(&expand(kernel));
+        let known = |reuse: &Reuse| {
+            let pair = (reuse.read, reuse.written);
+            expanded.iter().any(|other| (other.read, other.written) == pair)
+        };
+        both.retain(known);
+    }
+    both
 }
 
 /// Runs a kernel on all the points of a launch. Returns the message of a panic, if there was one.

@@ -10,6 +10,7 @@ use inflight_backend::{
     Buffer, Command, Contract, Event, ExpandCallback, Expansion, Fault, FaultKind, HostCall, Label,
     Launch, Pool, Priority, ReadCallback, RoutineCall, Stream,
 };
+use inflight_ir::kernel::is_copy;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -169,7 +170,7 @@ impl Core {
     fn execute(&self, command: Command) {
         let observed = Observed::begin(&command);
         match command {
-            Command::Launch(launch) => self.launch(&launch),
+            Command::Launch(launch) => self.launch(launch),
             Command::Contract(contract) => self.contract(&contract),
             Command::Routine(call) => self.routine(&call),
             Command::Host(call) => self.call(&call),
@@ -184,9 +185,12 @@ impl Core {
         }
     }
 
-    fn launch(&self, launch: &Launch) {
+    fn launch(&self, mut launch: Launch) {
+        if take_over(&mut launch) {
+            return;
+        }
         let result = caught(&launch.label, || {
-            let compiled = kernel_of(launch)?;
+            let compiled = kernel_of(&launch)?;
             let mut addresses = SmallVec::<[*mut u8; 6]>::new();
             check(launch.buffers.iter())?;
             for (param, buffer) in launch.kernel.params.iter().zip(&launch.buffers) {
@@ -328,6 +332,37 @@ fn check<'a>(mut buffers: impl Iterator<Item = &'a Arc<Buffer>>) -> Result<(), F
         Some(fault) => Err(fault.clone()),
         None => Ok(()),
     }
+}
+
+/// Gives results the memory of operands that this launch is the last to need, where it reads them only at the places
+/// that it writes. Says whether there is nothing left to do: the launch only copied such an operand.
+fn take_over(launch: &mut Launch) -> bool {
+    let compiled = launch.compiled.clone();
+    let Some(compiled) = compiled.downcast_ref::<CompiledKernel>() else { return false };
+    for reuse in compiled.reuses() {
+        let (read, written) = (reuse.read as usize, reuse.written as usize);
+        let (operand, result) = (&launch.buffers[read], &launch.buffers[written]);
+        if result.memory().is_some()
+            || operand.bytes() != result.bytes()
+            || operand.fault().is_some()
+            || !reuse.suits(&launch.shape)
+        {
+            continue;
+        }
+        let operand = Arc::get_mut(&mut launch.buffers[read]);
+        let Some(memory) = operand.and_then(Buffer::take_memory) else { continue };
+        if let Err(memory) = launch.buffers[written].provide(memory) {
+            // Another stream was faster.
+            let _ = launch.buffers[read].provide(memory);
+            continue;
+        }
+        launch.buffers[read] = launch.buffers[written].clone();
+        let elements = launch.buffers[written].bytes() / launch.kernel.params[written].dtype.size();
+        if is_copy(&launch.kernel, &launch.shape, elements) {
+            return true;
+        }
+    }
+    false
 }
 
 /// A launch's kernel, as this backend compiled it.

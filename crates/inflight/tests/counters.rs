@@ -373,4 +373,43 @@ fn a_sort_is_one_launch_between_those_before_and_after() {
     assert_eq!((stats.bytes_read, stats.bytes_written), (f32s(1000), f32s(1000)));
     let stats = counted(&device, &((&x * 2.0).sort(0, true) + 1.0));
     assert_eq!(stats.launches, 3);
+
+fn a_result_takes_over_the_memory_of_an_operand_that_nobody_needs() {
+    let device = device();
+    let mut x = Tensor::from_vec(vec![1.0f32; 100_000], [100, 1000], &device).unwrap();
+    let before = device.memory().allocations;
+    for _ in 0..10 {
+        x = (&x * 0.5 + 1.0).sqrt();
+        x.wait().unwrap();
+        x = x.softmax(1);
+        x.wait().unwrap();
+    }
+    assert_eq!(device.memory().allocations, before, "twenty results in one place");
+    let sums = x.sum_axes([1]).to_vec::<f32>().unwrap();
+    assert!(sums.iter().all(|sum| (sum - 1.0).abs() < 1e-5));
+}
+
+#[test]
+fn operands_that_somebody_needs_stay_as_they_are() {
+    let device = device();
+    let ramp = |scale: f32| (0..1000).map(|i| i as f32 * scale).collect::<Vec<f32>>();
+    let x = Tensor::from_vec(ramp(1.0), [1000], &device).unwrap();
+    // Held by the caller.
+    let y = &x * 2.0;
+    y.wait().unwrap();
+    assert_eq!((x.to_vec::<f32>().unwrap(), y.to_vec::<f32>().unwrap()), (ramp(1.0), ramp(2.0)));
+    // Held by a view of it, by a reshape, which is the same memory, and by a read that is under way.
+    let first = x.slice(0..10);
+    let table = x.reshape([10, 100]);
+    let read = x.to_vec_async::<f32>();
+    let z = x * 3.0;
+    z.wait().unwrap();
+    assert_eq!(table.to_vec::<f32>().unwrap(), ramp(1.0));
+    assert_eq!(first.to_vec::<f32>().unwrap(), ramp(1.0)[..10]);
+    assert_eq!((read.get().unwrap(), z.to_vec::<f32>().unwrap()), (ramp(1.0), ramp(3.0)));
+    // Read at other places than it is written.
+    let backwards = z.flip([0]) + &y;
+    drop((y, z));
+    let expected: Vec<f32> = (0..1000).map(|i| (999 - i) as f32 * 3.0 + i as f32 * 2.0).collect();
+    assert_eq!(backwards.to_vec::<f32>().unwrap(), expected);
 }

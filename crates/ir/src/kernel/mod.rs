@@ -21,12 +21,14 @@
 mod evaluate;
 mod expand;
 mod math;
+mod reuse;
 mod schedule;
 mod text;
 mod verify;
 
 pub use evaluate::evaluate;
 pub use expand::expand;
+pub use reuse::{Reuse, is_copy, reuses};
 pub use schedule::{Pass, Schedule, Storage, schedule};
 pub use text::{ParseError, parse};
 pub use verify::{Problem, VerifyError, verify};
