@@ -373,7 +373,9 @@ fn a_sort_is_one_launch_between_those_before_and_after() {
     assert_eq!((stats.bytes_read, stats.bytes_written), (f32s(1000), f32s(1000)));
     let stats = counted(&device, &((&x * 2.0).sort(0, true) + 1.0));
     assert_eq!(stats.launches, 3);
+}
 
+#[test]
 fn a_result_takes_over_the_memory_of_an_operand_that_nobody_needs() {
     let device = device();
     let mut x = Tensor::from_vec(vec![1.0f32; 100_000], [100, 1000], &device).unwrap();
