@@ -15,6 +15,12 @@ use std::collections::HashMap;
 pub(crate) fn tidy(module: &mut Module) {
     for function in &mut module.functions {
         tidy_region(&mut function.body);
+        // Either may be written; which one it is says no more than where it stands.
+        for operation in &mut function.body.operations {
+            if operation.name == "stablehlo.return" {
+                operation.name = "func.return".to_string();
+            }
+        }
         renumber(function);
     }
 }

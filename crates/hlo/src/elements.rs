@@ -45,8 +45,21 @@ pub(crate) fn push_integer(element: &ElementType, value: i128, bytes: &mut Vec<u
     if value < least || value >= 1i128 << bits {
         return None;
     }
+    let value = if is_unsigned { value } else { signed(value, bits) };
     bytes.extend_from_slice(&value.to_le_bytes()[..size(element)?]);
     Some(())
+}
+
+/// The lowest bits of an integer, the first of them the sign.
+fn signed(value: i128, bits: usize) -> i128 {
+    value << (128 - bits) >> (128 - bits)
+}
+
+/// The bits of an integer type that is smaller than a byte, and whether it has a sign.
+fn part_of_a_byte(element: &ElementType) -> Option<(usize, bool)> {
+    let ElementType::Other(name) = element else { return None };
+    let bits = name.trim_start_matches(['u', 's']).strip_prefix('i')?.parse().ok()?;
+    (bits < 8).then_some((bits, !name.starts_with('u')))
 }
 
 /// Appends a floating point number, rounded to that type.
@@ -68,11 +81,18 @@ pub(crate) fn push_float(element: &ElementType, value: f64, bytes: &mut Vec<u8>)
 
 /// A constant from the bytes MLIR keeps: all elements, or one for all; booleans may be bits. Gives the
 /// number of bytes that were expected if it is another.
-pub(crate) fn from_raw(ty: TensorType, bytes: Vec<u8>) -> Result<Dense, String> {
+pub(crate) fn from_raw(ty: TensorType, mut bytes: Vec<u8>) -> Result<Dense, String> {
     let Some(size) = size(&ty.element) else { return Err("no".to_string()) };
     let wanted = count(&ty).and_then(|count| usize::try_from(count).ok());
     if ty.element == ElementType::Core(DType::Bool) {
         return booleans(ty, bytes, wanted);
+    }
+    // The other bits of the byte are the sign.
+    if let Some((bits, is_signed)) = part_of_a_byte(&ty.element) {
+        for byte in &mut bytes {
+            let value = i128::from(*byte) & ((1 << bits) - 1);
+            *byte = if is_signed { signed(value, bits) as u8 } else { value as u8 };
+        }
     }
     let all = wanted.and_then(|count| count.checked_mul(size));
     if all == Some(bytes.len()) {
@@ -155,6 +175,19 @@ mod tests {
         assert_eq!(of(3, &[0b101]).unwrap().bytes[..], [1, 0, 1]);
         assert!(of(1000, &[0xff]).unwrap().is_splat);
         assert_eq!(of(10, &[0, 0, 0]), Err("2 or 10".to_string()));
+    }
+
+    #[test]
+    fn integers_smaller_than_a_byte_are_extended() {
+        let of = |name: &str, bytes: &[u8]| {
+            let element = ElementType::Other(name.to_string());
+            from_raw(TensorType { dimensions: vec![Some(2)], element }, bytes.to_vec()).unwrap()
+        };
+        assert_eq!(of("i4", &[14, 0xf3]).bytes[..], [0xfe, 3]);
+        assert_eq!(of("ui4", &[14, 0xf3]).bytes[..], [14, 3]);
+        let mut bytes = Vec::new();
+        push_integer(&ElementType::Other("i4".to_string()), 14, &mut bytes).unwrap();
+        assert_eq!(bytes, [0xfe]);
     }
 
     #[test]

@@ -188,7 +188,7 @@ impl<'a> Parser<'a> {
             let ty = ty.unwrap_or(ElementType::Core(DType::F64));
             let value = float_value(token.text, &ty)
                 .ok_or_else(|| self.expected_at(token, "a floating point number"))?;
-            return Ok(Attribute::Float(if negative { -value } else { value }, ty));
+            return Ok(float_attribute(if negative { -value } else { value }, ty));
         }
         let value = integer_value(token.text)
             .ok_or_else(|| self.expected_at(token, "an integer of at most 64 bits"))?;
@@ -245,7 +245,7 @@ impl<'a> Parser<'a> {
                 };
                 let value = value.ok_or_else(|| parser.expected("a number"))?;
                 parser.next();
-                Ok(Attribute::Float(if negative { -value } else { value }, element.clone()))
+                Ok(float_attribute(if negative { -value } else { value }, element.clone()))
             };
             return Ok(Attribute::Array(self.list(">", item)?));
         }
@@ -288,6 +288,17 @@ impl<'a> Parser<'a> {
             _ => Ok(false),
         }
     }
+}
+
+/// A number, rounded to its type.
+fn float_attribute(value: f64, ty: ElementType) -> Attribute {
+    let value = match ty {
+        ElementType::Core(DType::F16) => half::f16::from_f64(value).to_f64(),
+        ElementType::Core(DType::BF16) => half::bf16::from_f64(value).to_f64(),
+        ElementType::Core(DType::F32) => f64::from(value as f32),
+        _ => value,
+    };
+    Attribute::Float(value, ty)
 }
 
 /// The value of `12` or `0x7F`.

@@ -118,6 +118,11 @@ impl<'a> Parser<'a> {
                 self.expect("=")?;
                 self.expect("<")?;
                 self.skip_until_closed(">")?;
+                self.optional_attributes(&mut Attributes::new())?;
+                return self.skip_location();
+            }
+            (Kind::String, "\"sdy.mesh\"") => {
+                self.generic_operation()?;
                 return self.skip_location();
             }
             _ => return Err(self.expected("`func.func`")),

@@ -418,7 +418,8 @@ fn modules_functions_aliases_and_locations() {
       !pair = tensor<2xf32>
       #gather = #stablehlo.gather<collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>
       module @m attributes {mhlo.num_partitions = 1 : i32, jax.flag, x.y = #sdy.thing<[{"a"}]>} {
-        sdy.mesh @mesh = <["x"=2]>
+        sdy.mesh @mesh = <["x"=2], device_ids=[0]> {stablehlo.mesh = {axes = []}}
+        "sdy.mesh"() <{mesh = #sdy.mesh<[]>, sym_name = "other"}> : () -> ()
         func.func public @main(%arg0: !pair {tf.aliasing_output = 0 : i32} loc("a"), %arg1: tensor<1x1xi32>) -> (tensor<1xf32> {jax.result_info = "r"}) attributes {note = 1 : i64} {
           %0 = "stablehlo.gather"(%arg0, %arg1) <{dimension_numbers = #gather, indices_are_sorted = false,
             slice_sizes = array<i64: 1>}> : (!pair, tensor<1x1xi32>) -> tensor<1xf32> loc(#loc1)
@@ -472,6 +473,24 @@ fn the_generic_form_of_functions() {
     short.forget_locations();
     generic.forget_locations();
     assert_eq!(short, generic);
+}
+
+#[test]
+fn numbers_are_rounded_to_their_types() {
+    let source = "module attributes {a = 0.949999988 : f32, b = 0.1 : f16, c = 0x7F800000 : f32} {
+        func.func @f() { stablehlo.return } }";
+    let mut module = parse(source).unwrap();
+    assert_eq!(
+        module.attributes[0].1,
+        Attribute::Float(f64::from(0.95f32), ElementType::Core(DType::F32))
+    );
+    assert_eq!(
+        module.attributes[2].1,
+        Attribute::Float(f64::INFINITY, ElementType::Core(DType::F32))
+    );
+    assert_eq!(module.functions[0].body.operations[0].name, "func.return");
+    module.forget_locations();
+    survives_printing(&module);
 }
 
 #[test]
