@@ -447,7 +447,7 @@ fn modules_functions_aliases_and_locations() {
     );
     assert_eq!(main.results[0].1[0].0, "jax.result_info");
     let gather = &main.body.operations[0];
-    assert_eq!((gather.location.line, gather.location.column), (8, 11));
+    assert_eq!((gather.location.line, gather.location.column), (9, 11));
     assert!(attribute(&gather.attributes, "indices_are_sorted").is_none());
     let Some(Attribute::Record(kind, fields)) = attribute(&gather.attributes, "dimension_numbers")
     else {
