@@ -1,11 +1,12 @@
 //! The `inflight` command.
 
-mod timeline;
+mod command;
+mod outcome;
+mod progress;
 
 use clap::{Parser, Subcommand};
-use inflight::{CpuOptions, Device, Result};
-use serde_json::{Value, json};
-use std::path::PathBuf;
+use command::{check, devices, explain, format, run, timeline, train};
+use outcome::Failure;
 use std::process::ExitCode;
 
 /// An asynchronous tensor runtime.
@@ -18,75 +19,40 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Executes a StableHLO program, text or bytecode, and prints its results.
+    Run(run::Arguments),
+    /// Runs programs that check themselves.
+    Check(check::Arguments),
+    /// Shows the kernels that a program becomes.
+    Explain(explain::Arguments),
+    /// Prints a program in canonical text.
+    Fmt(format::Arguments),
+    /// Trains a network on handwritten digits, with a training step that JAX exported.
+    Train(train::Arguments),
     /// Lists the devices that tensors can be on.
-    Devices {
-        /// Prints a JSON array, one object for each device.
-        #[arg(long)]
-        json: bool,
-    },
-    /// Draws a trace, as INFLIGHT_TRACE and inflight::trace write it, as a picture.
-    Timeline {
-        /// The trace.
-        trace: PathBuf,
-        /// The picture, an SVG.
-        #[arg(short, long, default_value = "timeline.svg")]
-        output: PathBuf,
-        /// Pixels from left to right.
-        #[arg(long, default_value_t = 1400)]
-        width: u32,
-    },
+    Devices(devices::Arguments),
+    /// Draws a trace, as INFLIGHT_TRACE, inflight::trace and --trace write it, as a picture.
+    Timeline(timeline::Arguments),
 }
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let outcome = match arguments.command {
-        Command::Devices { json } => devices(json),
-        Command::Timeline { trace, output, width } => timeline::timeline(&trace, &output, width),
+        Command::Run(arguments) => run::run(&arguments),
+        Command::Check(arguments) => check::check(&arguments),
+        Command::Explain(arguments) => explain::explain(&arguments),
+        Command::Fmt(arguments) => format::format(&arguments),
+        Command::Train(arguments) => train::train(&arguments),
+        Command::Devices(arguments) => devices::devices(&arguments),
+        Command::Timeline(arguments) => timeline::timeline(&arguments),
     };
     match outcome {
-        Ok(text) => {
-            println!("{text}");
-            ExitCode::SUCCESS
-        }
-        Err(error) => {
-            eprintln!("inflight: {error}");
-            ExitCode::FAILURE
+        Ok(text) => outcome::print(&text),
+        Err(Failure { message, code }) => {
+            eprintln!("inflight: {message}");
+            ExitCode::from(code)
         }
     }
-}
-
-/// What there is, as text or as JSON.
-fn devices(json: bool) -> Result<String> {
-    let devices = [Device::open_cpu(CpuOptions::from_env()?)?];
-    Ok(match json {
-        true => format!("{:#}", Value::from_iter(devices.iter().map(described))),
-        false => devices.iter().map(listed).collect::<Vec<_>>().join("\n\n"),
-    })
-}
-
-fn described(device: &Device) -> Value {
-    let capabilities = device.capabilities();
-    json!({
-        "device": device.name(),
-        "name": capabilities.name,
-        "target": capabilities.target,
-        "vector_bits": 8 * capabilities.vector_bytes,
-        "parallelism": capabilities.parallelism,
-        "memory_bytes": capabilities.memory_bytes,
-    })
-}
-
-fn listed(device: &Device) -> String {
-    let capabilities = device.capabilities();
-    let memory = capabilities.memory_bytes as f64 / f64::powi(2.0, 30);
-    [
-        format!("{}: {}", device.name(), capabilities.name),
-        format!("  target   {}", capabilities.target),
-        format!("  vectors  {} bits", 8 * capabilities.vector_bytes),
-        format!("  threads  {}", capabilities.parallelism),
-        format!("  memory   {memory:.1} GiB"),
-    ]
-    .join("\n")
 }
 
 #[cfg(test)]
@@ -99,18 +65,5 @@ mod tests {
         Arguments::command().debug_assert();
         assert!(Arguments::try_parse_from(["inflight", "devices", "--json"]).is_ok());
         assert!(Arguments::try_parse_from(["inflight"]).is_err());
-    }
-
-    #[test]
-    fn devices_are_described_twice_alike() {
-        let described: Value = serde_json::from_str(&devices(true).unwrap()).unwrap();
-        let cpu = &described[0];
-        assert_eq!(cpu["device"], "cpu");
-        assert!(cpu["parallelism"].as_u64().unwrap() > 0);
-        let listed = devices(false).unwrap();
-        for key in ["device", "name", "target", "vector_bits", "parallelism"] {
-            let text = cpu[key].as_str().map_or_else(|| cpu[key].to_string(), str::to_owned);
-            assert!(listed.contains(&text), "{key}, {text}, is not in {listed}");
-        }
     }
 }

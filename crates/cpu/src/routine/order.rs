@@ -80,7 +80,8 @@ impl Mapping {
                 _ => 0x7ff0_0000_0000_0000,
             }),
         };
-        let sign = 1u64 << (8 * dtype.size() - 1);
+        // A complex number is no key: only a comparator orders it.
+        let sign = 1u64 << (8 * dtype.size().min(8) - 1);
         Mapping { class, descending: key.descending, sign, all: sign | (sign - 1) }
     }
 

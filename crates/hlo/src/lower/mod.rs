@@ -101,8 +101,8 @@ pub fn lower(module: &Module, arguments: Option<&[ValueType]>) -> Result<Program
     Ok(Program { name: function.name.clone(), arguments, results, constants, body })
 }
 
-/// `main`, or the only function that is public.
-fn entry(module: &Module) -> Result<&Function, LowerError> {
+/// `main`, or the only function that is public: what is executed.
+pub fn entry(module: &Module) -> Result<&Function, LowerError> {
     if let Some(main) = module.functions.iter().find(|function| function.name == "main") {
         return Ok(main);
     }

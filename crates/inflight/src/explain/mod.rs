@@ -87,7 +87,7 @@ impl Tensor {
     }
 }
 
-fn explain_plan(graph: &Graph, plan: &Plan, ops: &[LabelOp]) -> Explanation {
+pub(crate) fn explain_plan(graph: &Graph, plan: &Plan, ops: &[LabelOp]) -> Explanation {
     let value = |id: BufferId| {
         let buffer = plan.buffers[id as usize];
         let reason = buffer.reason.map_or("in memory".to_owned(), |reason| reason.to_string());
@@ -166,6 +166,19 @@ fn text(step: &Step) -> String {
 }
 
 impl Explanation {
+    /// Adds the kernels of something else that runs after these.
+    pub(crate) fn append(&mut self, mut other: Explanation) {
+        let values = |kernel: &ExplainedKernel| {
+            kernel.reads.iter().chain(&kernel.writes).map(|value| value.value + 1).max()
+        };
+        let known = self.kernels.iter().filter_map(values).max().unwrap_or(0);
+        for kernel in &mut other.kernels {
+            let all = kernel.reads.iter_mut().chain(&mut kernel.writes);
+            all.for_each(|value| value.value += known);
+        }
+        self.kernels.extend(other.kernels);
+    }
+
     /// The explanation as JSON: an object with one array, `kernels`, whose objects have the fields of
     /// [`ExplainedKernel`].
     pub fn to_json(&self) -> String {

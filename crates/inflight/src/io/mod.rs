@@ -38,17 +38,17 @@ const _: () =
     assert!(cfg!(target_endian = "little"), "files are written by little-endian machines");
 
 /// An error of a file.
-fn file_error(path: &Path, message: impl ToString) -> Error {
+pub(crate) fn file_error(path: &Path, message: impl ToString) -> Error {
     Error::File { path: path.display().to_string(), message: message.to_string() }
 }
 
 /// All of a file.
-fn read_file(path: &Path) -> Result<Vec<u8>> {
+pub(crate) fn read_file(path: &Path) -> Result<Vec<u8>> {
     fs::read(path).map_err(|error| file_error(path, error))
 }
 
 /// Writes a file beside `path`, by `write`, and puts it in its place once it is whole and on the disk.
-fn replace_file(path: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+pub(crate) fn replace_file(path: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     let failed = |error: std::io::Error| file_error(path, error);
     // What a link points to is replaced, not the link.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());

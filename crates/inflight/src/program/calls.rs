@@ -73,7 +73,7 @@ static REGISTERED: LazyLock<RwLock<BTreeMap<String, Arc<Function>>>> =
 
 /// The functions that programs can call by name.
 ///
-/// ```ignore
+/// ```
 /// use inflight::program::Calls;
 /// use inflight::{Device, Program, Tensor};
 ///

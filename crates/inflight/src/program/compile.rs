@@ -219,11 +219,10 @@ impl Compiler<'_> {
                 outputs.push(position);
             }
         }
-        let label = |origin: &lowered::Origin| label_op(self.name, &origin.name, origin.location);
         Compute {
             ready,
             scalars: graph.scalars.clone(),
-            labels: origins.iter().map(label).collect(),
+            labels: labels(self.name, origins),
             results,
             outputs,
         }
@@ -265,6 +264,11 @@ fn place(name: &Arc<str>, location: Location) -> Place {
 
 fn label_op(name: &Arc<str>, op: &str, location: Location) -> LabelOp {
     LabelOp { name: interned(op), location: place(name, location) }
+}
+
+/// The name and the line of each node of a graph.
+pub(super) fn labels(name: &Arc<str>, origins: &[lowered::Origin]) -> Arc<[LabelOp]> {
+    origins.iter().map(|origin| label_op(name, &origin.name, origin.location)).collect()
 }
 
 /// The same text, for as long as the process lives. There are only so many names of ops.

@@ -2,13 +2,17 @@
 
 use super::compile::{Compiled, ResultSource, compile};
 use super::sequence::Run;
-use super::source::Program;
+use super::source::{Declared, Program};
 use crate::runtime::dispatcher::{Content, Donated, Segment, Submission};
 use crate::runtime::value::Value;
 use crate::runtime::{Device, Pending, Promise, Stream, recorder, scope};
 use crate::tensor::Node;
 use crate::{DType, Error, Result, Shape, Tensor};
 use inflight_backend::{Fault, FaultKind};
+use inflight_hlo::module::{ElementType, TensorType};
+use inflight_hlo::program::{Argument, ValueType};
+use parking_lot::Mutex;
+use rustc_hash::FxHashMap;
 use std::fmt;
 use std::panic::Location;
 use std::sync::{Arc, OnceLock};
@@ -20,10 +24,22 @@ pub struct Executable(Arc<Inner>);
 struct Inner {
     device: Device,
     program: Program,
-    compiled: Arc<Compiled>,
+    ready: Ready,
     arguments: Vec<ArgumentType>,
     results: Vec<ResultType>,
 }
+
+/// What an executable runs.
+enum Ready {
+    /// The same for all arguments.
+    Fixed(Arc<Compiled>),
+    /// What was compiled for arguments of these shapes. Kernels do not depend on sizes, so other shapes are
+    /// planned anew, but rarely compiled.
+    ByShapes(Mutex<FxHashMap<Vec<Shape>, Arc<Compiled>>>),
+}
+
+/// Beyond this many sets of shapes, what was compiled for them is forgotten.
+const MOST_SHAPES: usize = 256;
 
 /// What an executable takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,24 +79,46 @@ impl Device {
     /// # Errors
     /// All that the device cannot do, each with its line.
     pub fn compile(&self, program: &Program) -> Result<Executable> {
-        let compiled = compile(&program.lowered, &program.name, self)?;
-        let extents = |shape: &Shape| shape.iter().map(|&extent| Some(extent)).collect();
-        let arguments = compiled.arguments.iter().map(|argument| ArgumentType {
-            name: argument.name.clone(),
-            dtype: argument.ty.dtype,
-            extents: extents(&argument.ty.shape),
-            is_donated: argument.is_donated,
-        });
-        let results = compiled.results.iter();
-        let results = results.map(|ty| ResultType { dtype: ty.dtype, extents: extents(&ty.shape) });
-        Ok(Executable(Arc::new(Inner {
-            device: self.clone(),
-            program: program.clone(),
-            arguments: arguments.collect(),
-            results: results.collect(),
-            compiled: Arc::new(compiled),
-        })))
+        let inner = match program.open_types() {
+            Some(declared) => Inner {
+                arguments: declared_arguments(program, &declared)?,
+                results: declared.results.iter().map(declared_result).collect::<Result<_>>()?,
+                ready: Ready::ByShapes(Mutex::default()),
+                device: self.clone(),
+                program: program.clone(),
+            },
+            None => {
+                let compiled = compile(&*program.lower(None)?, &program.name, self)?;
+                Inner {
+                    arguments: compiled.arguments.iter().map(ArgumentType::fixed).collect(),
+                    results: compiled.results.iter().map(ResultType::fixed).collect(),
+                    ready: Ready::Fixed(Arc::new(compiled)),
+                    device: self.clone(),
+                    program: program.clone(),
+                }
+            }
+        };
+        Ok(Executable(Arc::new(inner)))
     }
+}
+
+fn declared_arguments(program: &Program, declared: &Declared) -> Result<Vec<ArgumentType>> {
+    let all = declared.arguments.iter().zip(&declared.donated).enumerate();
+    all.map(|(number, (tensor, &is_donated))| {
+        let ResultType { dtype, extents } = declared_result(tensor).map_err(|error| {
+            Error::Program(format!("{}: argument {number}: {error}", program.name).into())
+        })?;
+        Ok(ArgumentType { name: format!("arg{number}"), dtype, extents, is_donated })
+    })
+    .collect()
+}
+
+fn declared_result(tensor: &TensorType) -> Result<ResultType> {
+    let ElementType::Core(dtype) = tensor.element else {
+        return Err(Error::Invalid(format!("no dtype is {:?}", tensor.element)));
+    };
+    let extents = tensor.dimensions.iter().map(|dimension| dimension.map(|extent| extent as usize));
+    Ok(ResultType { dtype, extents: extents.collect() })
 }
 
 impl Executable {
@@ -144,7 +182,7 @@ impl Executable {
     ) -> Result<Vec<Tensor>> {
         let device = &self.0.device;
         self.check_arguments(arguments, stream, location)?;
-        let compiled = self.0.compiled.clone();
+        let compiled = self.compiled_for(arguments)?;
         schedule(arguments, device, location)?;
         let inputs: Vec<Arc<Value>> = arguments
             .iter()
@@ -192,6 +230,34 @@ impl Executable {
         let tensors = tensors.collect();
         recorder::hold_back_outside_ops(device, &stream, location);
         Ok(tensors)
+    }
+
+    pub(super) fn program(&self) -> &Program {
+        &self.0.program
+    }
+
+    /// What runs for these arguments, which are known to fit.
+    fn compiled_for(&self, arguments: &[&Tensor]) -> Result<Arc<Compiled>> {
+        let known = match &self.0.ready {
+            Ready::Fixed(compiled) => return Ok(compiled.clone()),
+            Ready::ByShapes(known) => known,
+        };
+        let shapes: Vec<Shape> = arguments.iter().map(|tensor| tensor.shape().clone()).collect();
+        if let Some(compiled) = known.lock().get(&shapes) {
+            return Ok(compiled.clone());
+        }
+        let types: Vec<ValueType> = arguments
+            .iter()
+            .map(|tensor| ValueType { shape: tensor.shape().clone(), dtype: tensor.dtype() })
+            .collect();
+        let program = &self.0.program;
+        let lowered = program.lower(Some(&types))?;
+        let compiled = Arc::new(compile(&lowered, &program.name, &self.0.device)?);
+        let mut known = known.lock();
+        if known.len() >= MOST_SHAPES {
+            known.clear();
+        }
+        Ok(known.entry(shapes).or_insert(compiled).clone())
     }
 
     /// Whether the program takes these. Nothing is changed.
@@ -270,6 +336,15 @@ impl Executable {
 }
 
 impl ArgumentType {
+    fn fixed(argument: &Argument) -> ArgumentType {
+        ArgumentType {
+            name: argument.name.clone(),
+            dtype: argument.ty.dtype,
+            extents: argument.ty.shape.iter().map(|&extent| Some(extent)).collect(),
+            is_donated: argument.is_donated,
+        }
+    }
+
     fn takes(&self, tensor: &Tensor) -> bool {
         let fits = |(extent, found): (&Option<usize>, &usize)| {
             extent.is_none_or(|extent| extent == *found)
@@ -277,6 +352,13 @@ impl ArgumentType {
         self.dtype == tensor.dtype()
             && self.extents.len() == tensor.rank()
             && self.extents.iter().zip(tensor.shape().iter()).all(fits)
+    }
+}
+
+impl ResultType {
+    fn fixed(ty: &ValueType) -> ResultType {
+        let extents = ty.shape.iter().map(|&extent| Some(extent)).collect();
+        ResultType { dtype: ty.dtype, extents }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Programs: StableHLO compiled once for a device, executed many times.
 //!
-//! ```ignore
+//! ```
 //! use inflight::{Device, Program, Tensor};
 //!
 //! # fn main() -> inflight::Result<()> {
@@ -25,15 +25,18 @@
 //! - `sequence`, `control`: from a compiled program and its buffers to commands. Loops and branches are decided
 //!   on the stream, when it comes to them: neither the caller nor the dispatcher waits;
 //! - [`Calls`]: functions of the host that programs call; `check`: those that come with the crate;
+//! - `store`: executables in files; `explain`: what a program would run.
 
 mod calls;
 mod check;
 mod compile;
 mod control;
 mod executable;
+mod explain;
 mod join;
 mod sequence;
 mod source;
+mod store;
 
 pub use calls::{Calls, HostView, HostViewMut};
 pub use executable::{ArgumentType, Executable, Execution, ResultType};

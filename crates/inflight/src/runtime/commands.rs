@@ -45,8 +45,12 @@ impl Bound<'_> {
             .iter()
             .map(|buffer| buffer.input.map(|input| inputs[input].clone()))
             .collect();
-        for (output, &buffer) in plan.outputs.iter().enumerate() {
-            buffers[buffer as usize] = Some(outputs[output].clone());
+        for (output, &buffer) in outputs.iter().zip(&plan.outputs) {
+            // An output may be an input in another shape, or the same as another output.
+            match &buffers[buffer as usize] {
+                Some(same) => output.adopt(same),
+                None => buffers[buffer as usize] = Some(output.clone()),
+            }
         }
         let mut uses_left: SmallVec<[u32; 16]> = SmallVec::from_slice(&self.ready.uses);
         for (position, step) in plan.steps.iter().enumerate() {

@@ -254,6 +254,7 @@ impl Kernel {
     /// The level of each value.
     pub fn levels(&self) -> Vec<Level> {
         let mut levels: Vec<Level> = Vec::with_capacity(self.body.len());
+        let reduces = self.body.iter().any(|instruction| instruction.kind.is_reduction());
         for instruction in &self.body {
             let operands = instruction.kind.operands();
             let operands = operands.iter().map(|&v| levels[v as usize]).max();
@@ -261,6 +262,8 @@ impl Kernel {
                 Kind::Reduce(..) | Kind::ArgReduce(..) if self.reduces_columns() => Level::Column,
                 Kind::Reduce(..) | Kind::ArgReduce(..) => Level::Program,
                 Kind::Scan(..) => Level::Tile,
+                // Done at every point, also where place and value are the same at all of them.
+                Kind::Store { combine: Some(_), .. } if !reduces => Level::Tile,
                 Kind::Position(access) | Kind::Load { access, .. } | Kind::Store { access, .. } => {
                     self.access_level(access).max(operands.unwrap_or(Level::Program))
                 }

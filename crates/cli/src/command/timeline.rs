@@ -5,13 +5,32 @@
 
 mod draw;
 
+use crate::outcome::Outcome;
 use inflight::{Error, Result};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// What to draw.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The trace.
+    trace: PathBuf,
+    /// The picture, an SVG.
+    #[arg(short, long, default_value = "timeline.svg")]
+    output: PathBuf,
+    /// Pixels from left to right.
+    #[arg(long, default_value_t = 1400)]
+    width: u32,
+}
+
+/// Draws what is asked for.
+pub fn timeline(arguments: &Arguments) -> Outcome {
+    Ok(draw_trace(&arguments.trace, &arguments.output, arguments.width)?)
+}
 
 /// Reads a trace and writes its picture. Returns what was done, in words.
-pub fn timeline(trace: &Path, picture: &Path, width: u32) -> Result<String> {
+fn draw_trace(trace: &Path, picture: &Path, width: u32) -> Result<String> {
     let file = |path: &Path, error: std::io::Error| Error::File {
         path: path.display().to_string(),
         message: error.to_string(),

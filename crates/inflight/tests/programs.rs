@@ -1,0 +1,375 @@
+//! Programs given as text: what executables take, give up, give back and say.
+
+mod stepped;
+
+use inflight::program::Calls;
+use inflight::{DType, Device, Error, Executable, Program, Tensor};
+use std::path::PathBuf;
+
+fn compile(text: &str, device: &Device) -> Executable {
+    device.compile(&Program::parse(text).unwrap()).unwrap()
+}
+
+fn vector(values: &[f32], device: &Device) -> Tensor {
+    Tensor::from_slice(values, [values.len()], device).unwrap()
+}
+
+const SCALED: &str = "
+func.func @main(%x: tensor<3xf32>, %y: tensor<f32>) -> (tensor<3xf32>, tensor<f32>, tensor<3xf32>) {
+  %0 = stablehlo.broadcast_in_dim %y, dims = [] : (tensor<f32>) -> tensor<3xf32>
+  %1 = stablehlo.multiply %x, %0 : tensor<3xf32>
+  return %1, %y, %1 : tensor<3xf32>, tensor<f32>, tensor<3xf32>
+}";
+
+#[test]
+fn results_may_be_arguments_and_may_be_the_same() {
+    let device = Device::cpu();
+    let exe = compile(SCALED, &device);
+    let results =
+        exe.execute(&[&vector(&[1.0, 2.0, 3.0], &device), &Tensor::from_scalar(2f32, &device)]);
+    let results = results.unwrap();
+    assert_eq!(results[0].to_vec::<f32>().unwrap(), [2.0, 4.0, 6.0]);
+    assert_eq!(results[1].item::<f32>().unwrap(), 2.0);
+    assert_eq!(results[2].to_vec::<f32>().unwrap(), [2.0, 4.0, 6.0]);
+}
+
+#[test]
+fn arguments_may_be_recorded_or_in_flight() {
+    let (device, control) = stepped::stepped_device();
+    let exe = compile(SCALED, &device);
+    let x = vector(&[1.0, 2.0, 3.0], &device) + 1.0;
+    let factor = Tensor::from_scalar(2f32, &device);
+    let first = exe.execute(&[&x, &factor]).unwrap();
+    let second = exe.execute(&[&(&first[0] * 10.0), &factor]).unwrap();
+    assert!(!second[0].is_ready());
+    control.open();
+    assert_eq!(second[0].to_vec::<f32>().unwrap(), [80.0, 120.0, 160.0]);
+}
+
+#[test]
+fn a_wrong_argument_is_named() {
+    let device = Device::cpu();
+    let exe = compile(SCALED, &device);
+    let x = vector(&[1.0, 2.0, 3.0], &device);
+    let y = Tensor::from_scalar(2f32, &device);
+    let message = |arguments: &[&Tensor]| exe.execute(arguments).unwrap_err().to_string();
+    assert!(message(&[&x]).contains("expected 2 arguments, found 1"), "{}", message(&[&x]));
+    let shape = message(&[&vector(&[1.0], &device), &y]);
+    assert!(shape.contains("argument 0 (%arg0): expected f32[3], found f32[1]"), "{shape}");
+    let dtype = message(&[&x, &Tensor::from_scalar(2i32, &device)]);
+    assert!(dtype.contains("argument 1 (%arg1): expected f32[], found i32[]"), "{dtype}");
+    let other = Device::open_cpu(Default::default()).unwrap();
+    let place = message(&[&vector(&[1.0, 2.0, 3.0], &other), &y]);
+    assert!(place.contains("argument 0 (%arg0)") && place.contains("to_device"), "{place}");
+    assert!(message(&[]).contains(file!()), "the caller is named");
+    assert_eq!(exe.arguments()[0].to_string(), "f32[3]");
+    assert_eq!(exe.results()[1].to_string(), "f32[]");
+}
+
+#[test]
+fn what_is_wrong_with_a_program_is_listed_with_its_lines() {
+    let error = Program::parse("func.func @main( -> tensor<f32>").unwrap_err().to_string();
+    assert!(error.contains('^'), "{error}");
+    let text = "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %0 = stablehlo.custom_call @nowhere.one(%x) : (tensor<2xf32>) -> tensor<2xf32>
+  %1 = stablehlo.custom_call @nowhere.two(%0) : (tensor<2xf32>) -> tensor<2xf32>
+  return %1 : tensor<2xf32>
+}";
+    let error = Device::cpu().compile(&Program::parse(text).unwrap()).unwrap_err().to_string();
+    assert!(error.contains("program:2:") && error.contains("nowhere.one"), "{error}");
+    assert!(error.contains("program:3:") && error.contains("nowhere.two"), "{error}");
+    assert!(error.contains("check.expect_eq"), "known calls are listed: {error}");
+}
+
+const DONATED: &str = "
+func.func @main(%x: tensor<1024xf32> {tf.aliasing_output = 0 : i32}, %y: tensor<1024xf32>) -> tensor<1024xf32> {
+  %0 = stablehlo.add %x, %y : tensor<1024xf32>
+  return %0 : tensor<1024xf32>
+}";
+
+fn ones(device: &Device) -> Tensor {
+    Tensor::from_vec(vec![1f32; 1024], [1024], device).unwrap()
+}
+
+#[test]
+fn a_donated_tensor_cannot_be_used_again_but_its_clones_can() {
+    let device = Device::cpu();
+    let exe = compile(DONATED, &device);
+    let (x, y) = (ones(&device), ones(&device));
+    let (clone, view, user) = (x.clone(), x.reshape([32, 32]), &x * 3.0);
+    let sum = exe.execute(&[&x, &y]).unwrap().remove(0);
+    for error in [
+        x.to_vec::<f32>().unwrap_err(),
+        (&x + 1.0).to_vec::<f32>().unwrap_err(),
+        x.clone().check().unwrap_err(),
+        exe.execute(&[&x, &y]).unwrap_err(),
+        exe.execute(&[&y, &x]).unwrap_err(),
+    ] {
+        assert!(matches!(error, Error::Donated { .. }), "{error}");
+        let message = error.to_string();
+        assert!(message.contains("argument 0 (%arg0)") && message.contains(file!()), "{message}");
+    }
+    assert_eq!(sum.to_vec::<f32>().unwrap(), [2.0; 1024]);
+    assert_eq!(clone.to_vec::<f32>().unwrap(), [1.0; 1024]);
+    assert_eq!(view.to_vec::<f32>().unwrap(), [1.0; 1024]);
+    assert_eq!(user.to_vec::<f32>().unwrap(), [3.0; 1024]);
+    assert_eq!(y.to_vec::<f32>().unwrap(), [1.0; 1024]);
+}
+
+#[test]
+fn donating_a_tensor_twice_is_refused_and_leaves_it_valid() {
+    let device = Device::cpu();
+    let exe = compile(DONATED, &device);
+    let x = ones(&device);
+    let message = exe.execute(&[&x, &x]).unwrap_err().to_string();
+    assert!(message.contains("argument 1 (%arg1)") && message.contains("twice"), "{message}");
+    assert_eq!(x.to_vec::<f32>().unwrap(), [1.0; 1024]);
+}
+
+#[test]
+fn donated_memory_is_free_as_soon_as_it_was_read() {
+    let peak = |text: &str| {
+        let device = Device::open_cpu(Default::default()).unwrap();
+        let exe = compile(text, &device);
+        let mut kept = vec![(ones(&device) + 0.0).cast(DType::F32)];
+        kept[0].wait().unwrap();
+        let y = ones(&device);
+        for _ in 0..50 {
+            let next = exe.execute(&[kept.last().unwrap(), &y]).unwrap().remove(0);
+            next.wait().unwrap();
+            kept.push(next);
+        }
+        assert_eq!(kept.last().unwrap().to_vec::<f32>().unwrap(), [51.0; 1024]);
+        device.memory().peak
+    };
+    let (given_up, held) =
+        (peak(DONATED), peak(&DONATED.replace("{tf.aliasing_output = 0 : i32}", "")));
+    assert!(held >= 50 * 4096, "{held}");
+    assert!(given_up <= 4 * 4096, "{given_up}");
+}
+
+#[test]
+fn open_extents_are_those_of_the_arguments() {
+    let device = Device::open_cpu(Default::default()).unwrap();
+    let exe = compile(
+        "func.func @main(%x: tensor<?x2xf32>) -> tensor<?x2xf32> {
+  %0 = stablehlo.exponential %x : tensor<?x2xf32>
+  %1 = stablehlo.add %0, %x : tensor<?x2xf32>
+  return %1 : tensor<?x2xf32>
+}",
+        &device,
+    );
+    assert_eq!(exe.arguments()[0].to_string(), "f32[?, 2]");
+    let run = |rows: usize| {
+        let x = Tensor::zeros::<f32>([rows, 2], &device);
+        let result = exe.execute(&[&x]).unwrap().remove(0);
+        assert_eq!(result.to_vec::<f32>().unwrap(), vec![1.0; 2 * rows]);
+    };
+    run(300);
+    let before = device.stats();
+    for rows in [300, 301, 512, 300] {
+        run(rows);
+    }
+    assert_eq!(device.stats().since(&before).compiles, 0);
+    let wrong = exe.execute(&[&Tensor::zeros::<f32>([4, 3], &device)]).unwrap_err().to_string();
+    assert!(wrong.contains("expected f32[?, 2], found f32[4, 3]"), "{wrong}");
+}
+
+#[test]
+fn calls_run_on_the_stream_and_their_errors_travel() {
+    Calls::register("test.swap", |inputs, outputs| {
+        outputs[0].fill_from(&inputs[1].to_vec::<f32>()?)?;
+        outputs[1].fill_from(&inputs[0].to_vec::<f32>()?)
+    });
+    Calls::register("test.refuse", |_, _| Err("not today".to_owned()));
+    Calls::register("test.panic", |_, _| panic!("in the middle"));
+    let device = Device::cpu();
+    let text = |target: &str| {
+        format!(
+            "func.func @main(%x: tensor<2xf32>, %y: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {{
+  %0:2 = stablehlo.custom_call @{target}(%x, %y) : (tensor<2xf32>, tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>)
+  %1 = stablehlo.add %0#0, %0#0 : tensor<2xf32>
+  return %1, %0#1 : tensor<2xf32>, tensor<2xf32>
+}}"
+        )
+    };
+    let (x, y) = (vector(&[1.0, 2.0], &device), vector(&[3.0, 4.0], &device));
+    let results = compile(&text("test.swap"), &device).execute(&[&x, &y]).unwrap();
+    assert_eq!(results[0].to_vec::<f32>().unwrap(), [6.0, 8.0]);
+    assert_eq!(results[1].to_vec::<f32>().unwrap(), [1.0, 2.0]);
+    for (target, said) in [("test.refuse", "not today"), ("test.panic", "in the middle")] {
+        let results = compile(&text(target), &device).execute(&[&x, &y]).unwrap();
+        for result in results {
+            let message = result.to_vec::<f32>().unwrap_err().to_string();
+            assert!(message.contains(said), "{message}");
+            assert!(message.contains(&format!("{target} at program:2:")), "{message}");
+        }
+    }
+}
+
+#[test]
+fn a_failed_check_is_the_error_of_the_execution_and_of_its_results() {
+    let device = Device::cpu();
+    let exe = compile(
+        "func.func @main(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
+  %0 = stablehlo.constant dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>
+  stablehlo.custom_call @check.expect_eq(%x, %0) {has_side_effect = true} : (tensor<2x2xf32>, tensor<2x2xf32>) -> ()
+  return %x : tensor<2x2xf32>
+}",
+        &device,
+    );
+    let right = Tensor::from_vec(vec![1f32, 2.0, 3.0, 4.0], [2, 2], &device).unwrap();
+    let execution = exe.start(&[&right]).unwrap();
+    execution.done.get().unwrap();
+    assert_eq!(execution.results[0].to_vec::<f32>().unwrap(), [1.0, 2.0, 3.0, 4.0]);
+    let wrong = Tensor::from_vec(vec![1f32, 2.0, 5.0, 4.0], [2, 2], &device).unwrap();
+    let execution = exe.start(&[&wrong]).unwrap();
+    let error = execution.done.get().unwrap_err().to_string();
+    assert!(error.contains("element [1, 0] of f32[2, 2] is 5.0, expected 3.0"), "{error}");
+    assert!(error.contains("check.expect_eq at program:3:"), "{error}");
+    assert!(execution.results[0].to_vec::<f32>().is_err());
+    assert_eq!(wrong.to_vec::<f32>().unwrap()[2], 5.0, "the argument itself is as it was");
+}
+
+const COLLATZ: &str = "
+func.func @main(%n: tensor<i32>) -> tensor<i32> {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %two = stablehlo.constant dense<2> : tensor<i32>
+  %three = stablehlo.constant dense<3> : tensor<i32>
+  %0:2 = stablehlo.while(%i = %n, %steps = %zero) : tensor<i32>, tensor<i32>
+  cond {
+    %1 = stablehlo.compare NE, %i, %one : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    %1 = stablehlo.remainder %i, %two : tensor<i32>
+    %2 = \"stablehlo.case\"(%1) ({
+      %4 = stablehlo.divide %i, %two : tensor<i32>
+      stablehlo.return %4 : tensor<i32>
+    }, {
+      %4 = stablehlo.multiply %i, %three : tensor<i32>
+      %5 = stablehlo.add %4, %one : tensor<i32>
+      stablehlo.return %5 : tensor<i32>
+    }) : (tensor<i32>) -> tensor<i32>
+    %3 = stablehlo.add %steps, %one : tensor<i32>
+    stablehlo.return %2, %3 : tensor<i32>, tensor<i32>
+  }
+  return %0#1 : tensor<i32>
+}";
+
+#[test]
+fn branches_within_loops() {
+    let device = Device::cpu();
+    let exe = compile(COLLATZ, &device);
+    for (n, steps) in [(1, 0), (2, 1), (6, 8), (27, 111)] {
+        let n = Tensor::from_scalar(n, &device);
+        assert_eq!(exe.execute(&[&n]).unwrap()[0].item::<i32>().unwrap(), steps);
+    }
+}
+
+#[test]
+fn a_fault_at_any_step_of_a_loop_reaches_its_result_and_nothing_hangs() {
+    for launches in 0..40 {
+        let (device, control) = stepped::stepped_device();
+        let exe = compile(COLLATZ, &device);
+        let n = Tensor::from_vec(vec![6], [], &device).unwrap();
+        control.fail_after(launches, "pulled the plug");
+        let failed = exe.execute(&[&n]).unwrap().remove(0);
+        let fine = exe.execute(&[&n]).unwrap().remove(0);
+        control.open();
+        let outcome = failed.item::<i32>();
+        match fine.item::<i32>() {
+            Ok(steps) => {
+                assert_eq!(steps, 8);
+                let error = outcome.unwrap_err().to_string();
+                assert!(error.contains("pulled the plug"), "{error}");
+            }
+            // The first loop was through already.
+            Err(_) => return assert!(launches > 8 && outcome.unwrap() == 8),
+        }
+        control.check_freed();
+    }
+    panic!("a loop of eight turns is no more than 40 launches");
+}
+
+#[test]
+fn a_lost_device_ends_loops() {
+    let (device, control) = stepped::stepped_device();
+    let exe = compile(COLLATZ, &device);
+    let n = Tensor::from_vec(vec![27], [], &device).unwrap();
+    let result = exe.execute(&[&n]).unwrap().remove(0);
+    while control.held() == 0 {
+        std::thread::yield_now();
+    }
+    (0..5).for_each(|_| assert!(control.step()));
+    control.lose("unplugged");
+    assert!(result.item::<i32>().unwrap_err().to_string().contains("unplugged"));
+}
+
+fn temporary(name: &str) -> PathBuf {
+    std::env::temp_dir().join(format!("inflight-{}-{name}", std::process::id()))
+}
+
+#[test]
+fn executables_are_saved_and_loaded() {
+    let device = Device::cpu();
+    let path = temporary("collatz.exe");
+    compile(COLLATZ, &device).save(&path).unwrap();
+    let loaded = Executable::load(&path, &device).unwrap();
+    let n = Tensor::from_scalar(6, &device);
+    assert_eq!(loaded.execute(&[&n]).unwrap()[0].item::<i32>().unwrap(), 8);
+    let whole = std::fs::read(&path).unwrap();
+    let mut wrong: Vec<(Vec<u8>, &str)> = vec![
+        (Vec::new(), "not an executable"),
+        (COLLATZ.as_bytes().to_vec(), "not an executable"),
+        (whole[..20].to_vec(), "cut off"),
+        (whole[..whole.len() - 1].to_vec(), "should follow"),
+    ];
+    let mut changed = whole.clone();
+    *changed.last_mut().unwrap() ^= 1;
+    wrong.push((changed, "checksum"));
+    let mut newer = whole.clone();
+    newer[16] = 200;
+    wrong.push((newer, "version 200"));
+    for (bytes, said) in wrong {
+        std::fs::write(&path, bytes).unwrap();
+        let error = Executable::load(&path, &device).unwrap_err().to_string();
+        assert!(error.contains(said), "{error}");
+    }
+    std::fs::remove_file(&path).unwrap();
+}
+
+#[test]
+fn programs_are_explained_with_their_lines() {
+    let explanation = Program::parse(COLLATZ).unwrap().explain().unwrap();
+    let places: Vec<String> = explanation
+        .kernels
+        .iter()
+        .flat_map(|kernel| kernel.ops.iter())
+        .map(|op| format!("{} {}", op.name, op.location))
+        .collect();
+    assert!(
+        places.iter().any(|place| place.starts_with("stablehlo.compare program:9:")),
+        "{places:?}"
+    );
+}
+
+#[test]
+fn a_scatter_of_one_value_to_one_place_adds_it_as_often_as_it_is_there() {
+    let device = Device::cpu();
+    let exe = compile(
+        "func.func @main(%x: tensor<1xi32>) -> tensor<1xi32> {
+  %0 = stablehlo.constant dense<0> : tensor<37x1xi64>
+  %1 = stablehlo.constant dense<2> : tensor<37xi32>
+  %2 = \"stablehlo.scatter\"(%x, %0, %1) <{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+    ^bb0(%a: tensor<i32>, %b: tensor<i32>):
+      %3 = stablehlo.add %a, %b : tensor<i32>
+      stablehlo.return %3 : tensor<i32>
+  }) : (tensor<1xi32>, tensor<37x1xi64>, tensor<37xi32>) -> tensor<1xi32>
+  return %2 : tensor<1xi32>
+}",
+        &device,
+    );
+    let x = Tensor::from_vec(vec![1], [1], &device).unwrap();
+    assert_eq!(exe.execute(&[&x]).unwrap()[0].to_vec::<i32>().unwrap(), [75]);
+}
