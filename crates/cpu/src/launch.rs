@@ -349,7 +349,8 @@ mod tests {
             body: vec![],
         };
         let code = Compiled::Block(block::Program::new(&kernel));
-        let compiled = CompiledKernel { code, cost: 4, grid_rank, splits_vector };
+        let reuses = Vec::new();
+        let compiled = CompiledKernel { code, cost: 4, grid_rank, splits_vector, reuses };
         let shape = LaunchShape { extents: extents.into(), accesses: vec![] };
         let cut = Cut::new(&compiled, &shape, threads);
         (0..cut.parts()).map(|index| cut.part(index)).collect()
