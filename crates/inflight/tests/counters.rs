@@ -4,7 +4,7 @@
 mod common;
 
 use common::device;
-use inflight::{DType, Device, PoolOptions, Stats, Tensor, Transaction, WaitReason};
+use inflight::{ConvOptions, DType, Device, PoolOptions, Stats, Tensor, Transaction, WaitReason};
 
 /// Bytes of this many `f32`.
 const fn f32s(elements: usize) -> u64 {
@@ -362,6 +362,29 @@ fn a_pool_is_one_launch_that_reads_its_input_once() {
     // What is before and after the windows is computed along with them.
     let pooled = (&x * 2.0).relu().avg_pool2d(PoolOptions::new(3).stride(2).padding(1)) + 1.0;
     assert_eq!(counted(&device, &pooled).launches, 1);
+}
+
+#[test]
+fn a_convolution_of_single_elements_reads_its_operand_in_place() {
+    let device = device();
+    let x = ramp(&[4, 16, 8, 8], &device);
+    let weight = ramp(&[32, 16, 1, 1], &device);
+    let bias = ramp(&[32], &device);
+    let y = x.conv2d(&weight, Some(&bias), ConvOptions::default()).relu();
+    let stats = counted(&device, &y);
+    assert_eq!(stats.launches, 1, "the product, with what follows it");
+    assert_eq!(stats.bytes_written, f32s(4 * 32 * 8 * 8));
+}
+
+#[test]
+fn a_convolution_writes_its_windows_once_and_the_padding_never() {
+    let device = device();
+    let x = ramp(&[2, 8, 16, 16], &device);
+    let weight = ramp(&[4, 8, 3, 3], &device);
+    let y = (&x + 1.0).conv2d(&weight, None, ConvOptions::default().padding(1)).relu();
+    let stats = counted(&device, &y);
+    assert_eq!(stats.launches, 2, "the windows, and the product with what follows it");
+    assert_eq!(stats.bytes_written, f32s(2 * 8 * 9 * 16 * 16 + 2 * 4 * 16 * 16));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! memory, and those that several kernels need and that are dearer to compute again than to store.
 
 use super::Reason;
+use super::contract::{reads_in_place, without_aliases};
 use crate::graph::{Graph, Node, NodeId, Op};
 use smallvec::SmallVec;
 
@@ -49,7 +50,7 @@ pub fn choose(graph: &Graph) -> Choice {
             }
         } else if needs_written_operands(&node.op) {
             for &operand in &node.inputs {
-                let base = base_of_view(graph, &choice.written, operand);
+                let base = operand_to_write(graph, &mut choice.written, operand);
                 choice.write(base, Reason::ContractionOperand);
             }
         }
@@ -67,6 +68,25 @@ fn own_reason(op: &Op) -> Reason {
         Op::Scan { .. } => Reason::Scan,
         _ => Reason::Parts,
     }
+}
+
+/// The value to write so that a product can read an operand: what it is a view of; but where windows, which
+/// repeat what they share, cannot be read in place, the windows themselves, so that nothing is written twice.
+fn operand_to_write(graph: &Graph, written: &mut Written, operand: NodeId) -> NodeId {
+    let base = base_of_view(graph, written, operand);
+    let mut node = operand;
+    let mut windows = false;
+    while node != base {
+        windows |= matches!(graph.node(node).op, Op::Windows(_));
+        node = graph.node(node).inputs[0];
+    }
+    if !windows || written[base as usize] {
+        return base;
+    }
+    written[base as usize] = true;
+    let in_place = reads_in_place(graph, written, operand);
+    written[base as usize] = false;
+    if in_place { base } else { without_aliases(graph, operand) }
 }
 
 /// The value to write so that `node` can be read in place: what it is a view of, unless the view takes

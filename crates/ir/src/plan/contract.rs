@@ -1,7 +1,7 @@
 //! Contractions on operands that are read in place: transposes, slices and broadcasts are strides.
 
 use super::choose::{Written, is_alias};
-use super::index::{self, Map};
+use super::index::{self, Coordinate, Map, Unflatten};
 use super::{BufferId, ContractStep, Epilogue, MatrixOperand, Work};
 use crate::graph::{Graph, NodeId, Op};
 use smallvec::SmallVec;
@@ -30,7 +30,7 @@ pub fn contract(graph: &Graph, written: &Written, node: NodeId) -> Result<RawCon
 }
 
 /// The value whose memory a chain of aliases shares.
-fn without_aliases(graph: &Graph, mut node: NodeId) -> NodeId {
+pub fn without_aliases(graph: &Graph, mut node: NodeId) -> NodeId {
     while is_alias(graph, node) {
         node = graph.node(node).inputs[0];
     }
@@ -38,16 +38,76 @@ fn without_aliases(graph: &Graph, mut node: NodeId) -> NodeId {
 }
 
 /// Follows views from an operand down to a value in memory.
+///
+/// Where a reshape needs a finer look at an axis of the operand, the axis is split, as a kernel's domain is,
+/// and the parts must go on from one to the other in memory.
 fn strided(graph: &Graph, written: &Written, operand: NodeId) -> Result<StridedOperand, NodeId> {
-    let extents = graph.node(operand).shape.extents();
-    let mut map: Map = index::identity(extents.len());
+    let shape = &graph.node(operand).shape;
+    // Each axis of the operand as the extents it is split into.
+    let mut factors: Vec<SmallVec<[usize; 4]>> =
+        shape.iter().map(|&extent| SmallVec::from_slice(&[extent])).collect();
+    loop {
+        let extents: SmallVec<[usize; 6]> = factors.iter().flatten().copied().collect();
+        match follow(graph, written, operand, &factors, &extents)? {
+            Followed::Split { axis, inner } => {
+                let mut first = 0;
+                let parts = factors.iter_mut().find(|parts| {
+                    first += parts.len();
+                    axis < first
+                });
+                let parts = parts.expect("the axis is one of the operand's");
+                let position = axis - (first - parts.len());
+                parts[position] /= inner;
+                parts.insert(position + 1, inner);
+            }
+            Followed::Base { base, offset, strides } => {
+                let mut merged = SmallVec::new();
+                let mut rest = &strides[..];
+                for parts in &factors {
+                    let (own, others) = rest.split_at(parts.len());
+                    merged.push(merge(parts, own).ok_or(without_aliases(graph, operand))?);
+                    rest = others;
+                }
+                return Ok(StridedOperand { base, offset, strides: merged });
+            }
+        }
+    }
+}
+
+/// Where a walk through views ends.
+enum Followed {
+    /// At a value in memory, with strides for the operand's axes as they are split.
+    Base { base: NodeId, offset: isize, strides: SmallVec<[isize; 6]> },
+    /// Before it: this axis, counted over all parts, must be split so that the inner part has this extent.
+    Split { axis: usize, inner: usize },
+}
+
+fn follow(
+    graph: &Graph,
+    written: &Written,
+    operand: NodeId,
+    factors: &[SmallVec<[usize; 4]>],
+    extents: &[usize],
+) -> Result<Followed, NodeId> {
+    let rank = extents.len();
+    let mut map = Map::new();
+    let mut next = 0;
+    for parts in factors {
+        let mut coordinate = Coordinate::default();
+        let mut stride: usize = parts.iter().product();
+        for &extent in parts {
+            stride /= extent.max(1);
+            coordinate.add_axis(next, stride as isize);
+            next += 1;
+        }
+        map.push(coordinate);
+    }
     let mut node = operand;
     loop {
         let data = graph.node(node);
         if written[node as usize] && !is_alias(graph, node) {
-            let (offset, strides, _) =
-                index::flatten(&map, &data.shape, extents.len()).ok_or(operand)?;
-            return Ok(StridedOperand { base: node, offset, strides });
+            let (offset, strides, _) = index::flatten(&map, &data.shape, rank).ok_or(operand)?;
+            return Ok(Followed::Base { base: node, offset, strides });
         }
         let Some(&inner) = data.inputs.first() else { return Err(node) };
         let shape = &graph.node(inner).shape;
@@ -61,9 +121,11 @@ fn strided(graph: &Graph, written: &Written, operand: NodeId) -> Result<StridedO
                 // A value in memory, under a name of its own or another's, is as contiguous under one
                 // shape as under another.
                 Err(_) if written[inner as usize] => {
-                    let (offset, strides, _) =
-                        index::flatten(&map, to, extents.len()).ok_or(operand)?;
-                    return Ok(StridedOperand { base: inner, offset, strides });
+                    let (offset, strides, _) = index::flatten(&map, to, rank).ok_or(operand)?;
+                    return Ok(Followed::Base { base: inner, offset, strides });
+                }
+                Err(Unflatten::Split { axis, inner }) => {
+                    return Ok(Followed::Split { axis, inner });
                 }
                 Err(_) if node == operand => return Err(inner),
                 Err(_) => return Err(without_aliases(graph, operand)),
@@ -72,6 +134,25 @@ fn strided(graph: &Graph, written: &Written, operand: NodeId) -> Result<StridedO
         };
         node = inner;
     }
+}
+
+/// The stride of an axis whose parts have these, if they go on from one to the other.
+fn merge(extents: &[usize], strides: &[isize]) -> Option<isize> {
+    let mut parts = extents.iter().zip(strides).filter(|(extent, _)| **extent != 1).rev();
+    let Some((&extent, &stride)) = parts.next() else { return Some(0) };
+    let mut expected = stride * extent as isize;
+    for (&extent, &outer) in parts {
+        if outer != expected {
+            return None;
+        }
+        expected *= extent as isize;
+    }
+    Some(stride)
+}
+
+/// Whether a product can read an operand in place, once the values that are `written` are.
+pub fn reads_in_place(graph: &Graph, written: &Written, operand: NodeId) -> bool {
+    strided(graph, written, operand).is_ok()
 }
 
 impl RawContract {

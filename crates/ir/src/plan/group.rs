@@ -4,7 +4,7 @@
 //! needs at the very points where it needs them, as long as nothing outside must run in between.
 
 use super::choose::{Choice, Written, always_written, is_alias};
-use super::contract::{RawContract, contract};
+use super::contract::{RawContract, contract, without_aliases};
 use super::index::{self, Coordinate, Map};
 use super::layout;
 use super::lower::{DomainAxis, Lowering, Obstacle, RawKernel};
@@ -27,7 +27,7 @@ pub enum RawCommand {
     Launch(RawKernel),
     /// A contraction.
     Contract(RawContract),
-    /// A routine: this value and what it reads.
+    /// A routine: this value, and the values whose memory it reads.
     Routine(NodeId, SmallVec<[NodeId; 3]>),
 }
 
@@ -173,7 +173,8 @@ fn form(
             members = kernel.1;
         }
         op if op.is_routine() => {
-            commands.push(RawCommand::Routine(node, data.inputs.clone()));
+            let reads = data.inputs.iter().map(|&input| without_aliases(graph, input));
+            commands.push(RawCommand::Routine(node, reads.collect()));
         }
         Op::Scatter { axis, combine } => {
             let axis = *axis;

@@ -36,6 +36,7 @@ pub enum Unflatten {
 
 impl Coordinate {
     /// The domain's own coordinate along an axis.
+    #[cfg(test)]
     pub fn axis(axis: usize) -> Coordinate {
         let mut coordinate = Coordinate::default();
         coordinate.add_axis(axis, 1);
@@ -181,6 +182,7 @@ impl Coordinate {
 }
 
 /// The map of a node whose axes are the first axes of the domain.
+#[cfg(test)]
 pub fn identity(rank: usize) -> Map {
     (0..rank).map(Coordinate::axis).collect()
 }

@@ -5,7 +5,7 @@ use super::fold::Fold;
 use super::format::{EITHER_ZERO, Format, UNDECIDED, distance};
 use super::{Estimate, apply, complex};
 use inflight_ir::elementwise::{ArgOp, CombineOp};
-use inflight_ir::graph::{Combine, DotAxes, Op};
+use inflight_ir::graph::{Combine, DotAxes, FloatOrder, Op, SortOrder, SortResult};
 use inflight_ir::interpret::Array;
 use inflight_ir::{Axes, DType, DTypeClass, Element, Scalar, Shape};
 use num_complex::Complex;
@@ -102,6 +102,7 @@ pub fn error(op: &Op, operands: &[&Estimate], value: &Array) -> Vec<f64> {
         }
         (Op::ArgReduce { op, axis }, [x]) => arg_reduce(x, *op, *axis, value),
         (Op::Dot(axes), [a, b]) => dot(a, b, axes, value),
+        (Op::Sort { axis, order, result }, keys) => sort(keys, *axis, order, *result),
         (op, operands) => panic!("{} with {} operands", op.name(), operands.len()),
     }
 }
@@ -349,6 +350,40 @@ fn scatter(
             errors[at] = errors[at].max(fold.result(modulus(value.get(at))));
         }
     }
+    errors
+}
+
+/// The errors of a line's elements bound those of the line sorted. Where there are any, elements may change
+/// places; and the sign of a NaN, by which the total order goes, is anybody's.
+fn sort(keys: &[&Estimate], axis: usize, order: &SortOrder, result: SortResult) -> Vec<f64> {
+    let shape = &keys[0].value.shape;
+    let lines = shape.reduced(&[axis], true);
+    let mut strides = lines.strides();
+    strides[axis] = 0;
+    let mut largest = vec![0.0f64; lines.elements()];
+    for (number, key) in keys.iter().enumerate() {
+        let total = match order {
+            SortOrder::Keys(orders) => orders[number].floats == FloatOrder::Total,
+            SortOrder::Comparator(_) => false,
+        };
+        let by_bits = total && key.value.dtype.is_float();
+        let mut elements = key.value.scalars().zip(&key.error);
+        each_index(shape, |index| {
+            let (value, &error) = elements.next().expect("one for each index");
+            let line = &mut largest[position(index, &strides)];
+            let unsigned = by_bits && value.to_f64().is_nan();
+            *line = line.max(if unsigned { UNDECIDED } else { error });
+        });
+    }
+    let mut errors = Vec::with_capacity(shape.elements());
+    each_index(shape, |index| {
+        let error = largest[position(index, &strides)];
+        errors.push(match result {
+            SortResult::Values => error,
+            SortResult::Positions if error == 0.0 => 0.0,
+            SortResult::Positions => UNDECIDED,
+        });
+    });
     errors
 }
 

@@ -4,15 +4,16 @@ use super::builder::Builder;
 use super::shapes;
 use inflight_ir::elementwise::{ArgOp, BinaryOp, CombineOp, CompareOp, UnaryOp};
 use inflight_ir::graph::{
-    self, Combine, DTypeSet, DotAxes, NodeId, Op, PadAxis, SliceAxis, binary_accepts,
-    combine_accepts, compare_accepts, unary_accepts,
+    self, Combine, DTypeSet, DotAxes, FloatOrder, Graph, NodeId, Op, PadAxis, ScalarFunction,
+    SliceAxis, SortKey, SortOrder, SortResult, WindowAxis, binary_accepts, combine_accepts,
+    compare_accepts, unary_accepts,
 };
 use inflight_ir::{Axes, DType, Shape};
 use smallvec::SmallVec;
 
 type Step = fn(&mut Builder) -> Option<NodeId>;
 
-const STEPS: [(usize, Step); 22] = [
+const STEPS: [(usize, Step); 24] = [
     (14, unary),
     (20, binary),
     (5, compare),
@@ -23,6 +24,8 @@ const STEPS: [(usize, Step); 22] = [
     (6, permute),
     (4, broadcast),
     (8, slice),
+    (4, windows),
+    (3, sort),
     (4, pad),
     (4, concat),
     (3, assign),
@@ -173,6 +176,73 @@ fn slice(builder: &mut Builder) -> Option<NodeId> {
     builder.push(Op::Slice(slices), &[x])
 }
 
+fn windows(builder: &mut Builder) -> Option<NodeId> {
+    let x = builder.operand_if(|builder, node| (1..=3).contains(&builder.rank(node)))?;
+    let shape = builder.shape(x);
+    let random = &mut builder.random;
+    let axes = shape.iter().map(|&extent| match random.chance(40) {
+        true => WindowAxis::new(1),
+        false => WindowAxis {
+            // Now and then one that does not fit.
+            size: 1 + random.below(extent.clamp(1, 4)) + random.chance(5) as usize,
+            stride: 1 + random.below(3),
+            dilation: 1 + random.below(2),
+        },
+    });
+    let axes = axes.collect();
+    builder.push(Op::Windows(axes), &[x])
+}
+
+fn sort(builder: &mut Builder) -> Option<NodeId> {
+    let x = builder.operand_of_rank(DTypeSet::ORDERED, 1);
+    let (shape, dtype) = (builder.shape(x), builder.dtype(x));
+    let axis = builder.random.below(shape.rank());
+    let mut keys: SmallVec<[NodeId; 2]> = SmallVec::from_slice(&[x]);
+    let mut result = builder.random.pick(&[SortResult::Values, SortResult::Positions]);
+    if builder.random.chance(30) {
+        let other = builder.dtype_of(DTypeSet::ORDERED);
+        keys.push(builder.exactly(&shape, other));
+        result = SortResult::Positions;
+    }
+    let random = &mut builder.random;
+    // The reference inserts elements one by one where a function decides.
+    let by_function = keys.len() == 1 && shape[axis] <= 200 && random.chance(20);
+    let order = match by_function {
+        true => SortOrder::Comparator(comparison(random.pick(&CompareOp::ALL), dtype)?),
+        false => SortOrder::Keys(
+            keys.iter()
+                .map(|_| SortKey {
+                    descending: random.chance(50),
+                    floats: random.pick(&[FloatOrder::Numeric, FloatOrder::Total]),
+                })
+                .collect(),
+        ),
+    };
+    builder.push(Op::Sort { axis, order, result }, &keys)
+}
+
+/// The function that compares two scalars. Only a strict comparison of what has no NaN is an order.
+fn comparison(op: CompareOp, dtype: DType) -> Option<ScalarFunction> {
+    if dtype.is_float() || !matches!(op, CompareOp::Lt | CompareOp::Gt) {
+        return None;
+    }
+    let mut graph = Graph::default();
+    let inputs = [graph.input((), dtype), graph.input((), dtype)];
+    let output = graph.push(Op::Compare(op), &inputs).ok()?;
+    graph.outputs = vec![output];
+    ScalarFunction::new(graph).ok()
+}
+
+/// A function of what is there and an update, in which their order matters.
+fn doubled_plus_update(dtype: DType) -> Option<ScalarFunction> {
+    let mut graph = Graph::default();
+    let (old, update) = (graph.input((), dtype), graph.input((), dtype));
+    let doubled = graph.push(Op::Binary(BinaryOp::Add), &[old, old]).ok()?;
+    let output = graph.push(Op::Binary(BinaryOp::Add), &[doubled, update]).ok()?;
+    graph.outputs = vec![output];
+    ScalarFunction::new(graph).ok()
+}
+
 fn pad(builder: &mut Builder) -> Option<NodeId> {
     let x = builder.operand_of_rank(DTypeSet::ALL, 1);
     let interior = builder.random.chance(30);
@@ -253,7 +323,12 @@ fn scatter(builder: &mut Builder) -> Option<NodeId> {
     }
     let index = builder.index(&updates, shape[axis]);
     let update = builder.exactly(&updates, dtype);
-    builder.push(Op::Scatter { axis, combine: combine.map(Combine::With) }, &[x, index, update])
+    let function = match dtype.is_integer() && builder.random.chance(20) {
+        true => doubled_plus_update(dtype).map(Combine::Function),
+        false => None,
+    };
+    let combine = function.or(combine.map(Combine::With));
+    builder.push(Op::Scatter { axis, combine }, &[x, index, update])
 }
 
 fn reduce(builder: &mut Builder) -> Option<NodeId> {
