@@ -3,7 +3,7 @@
 use inflight_hlo::interpret::{check, interpret};
 use inflight_hlo::lower::{LowerError, lower};
 use inflight_hlo::program::{Action, Program, Sequence, ValueType};
-use inflight_ir::graph::Op;
+use inflight_ir::graph::{Op, SortOrder, SortResult};
 use inflight_ir::interpret::Array;
 use inflight_ir::{DType, Shape};
 
@@ -319,4 +319,33 @@ fn idioms_become_single_ops() {
         }",
     );
     assert!(matches!(ops(&sums)[..], [Op::Input, Op::Scan { axis: 0, .. }]));
+    // One zero and one NaN, then the total order: how JAX sorts floats.
+    let canonical = |x: &str, n: &str| {
+        format!(
+            "%z{n} = stablehlo.compare EQ, {x}, %zero, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+             %y{n} = stablehlo.select %z{n}, %zero, {x} : tensor<i1>, tensor<f32>
+             %m{n} = stablehlo.compare NE, {x}, {x}, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+             %c{n} = stablehlo.select %m{n}, %nan, %y{n} : tensor<i1>, tensor<f32>"
+        )
+    };
+    let sorted = lowered(&format!(
+        "func.func @main(%x: tensor<9xf32>) -> tensor<9xf32> {{
+          %r = \"stablehlo.sort\"(%x) <{{dimension = 0 : i64, is_stable = true}}> ({{
+          ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+            %zero = stablehlo.constant dense<0.0> : tensor<f32>
+            %nan = stablehlo.constant dense<0x7FC00000> : tensor<f32>
+            {}
+            {}
+            %s = stablehlo.compare LT, %c0, %c1, TOTALORDER : (tensor<f32>, tensor<f32>) -> tensor<i1>
+            stablehlo.return %s : tensor<i1>
+          }}) : (tensor<9xf32>) -> tensor<9xf32>
+          return %r : tensor<9xf32>
+        }}",
+        canonical("%a", "0"),
+        canonical("%b", "1"),
+    ));
+    let [Op::Input, Op::Sort { order, result, .. }] = &ops(&sorted)[..] else {
+        panic!("{:?}", ops(&sorted));
+    };
+    assert_eq!((order, result), (&SortOrder::ascending(1), &SortResult::Values));
 }

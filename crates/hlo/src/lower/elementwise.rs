@@ -304,7 +304,7 @@ pub(super) fn compare(
 }
 
 /// An integer that is ordered as IEEE 754 totally orders the float.
-fn total_order(builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
+pub(super) fn total_order(builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
     let dtype = signed(builder.dtype(x));
     let bits = builder.bitcast(x, dtype)?;
     let last = builder.integer(8 * dtype.size() as i64 - 1, dtype);

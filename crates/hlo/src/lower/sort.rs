@@ -2,12 +2,13 @@
 
 use super::attributes::Fields;
 use super::body::{Body, body};
-use super::builder::{Builder, Lowered};
+use super::builder::{Builder, Entry, Lowered};
 use super::control::regions;
+use super::elementwise::total_order;
 use super::lowering::{Bound, Lowering};
 use crate::module::Operation;
 use inflight_ir::graph::{FloatOrder, NodeId, Op, SliceAxis, SortKey, SortOrder, SortResult};
-use inflight_ir::{CompareOp, DType};
+use inflight_ir::{BinaryOp, CompareOp, DType};
 use smallvec::smallvec;
 
 /// `sort`. It is always stable.
@@ -36,12 +37,15 @@ pub(super) fn sort<'a>(
         .iter()
         .flat_map(|&input| [lowering.builder().dtype(input), lowering.builder().dtype(input)])
         .collect();
-    let function = body(lowering, region, &dtypes)?;
-    let read = function.read_operands();
+    let mut function = body(lowering, region, &dtypes)?;
     let builder = lowering.builder();
-    let (keys, order) = match simple_order(&function) {
-        Some((key, order)) => (vec![inputs[key]], order),
+    let (keys, order) = match keys(&mut function)? {
+        Some(keys) => {
+            let operands: Vec<NodeId> = keys.iter().map(|&(operand, _)| inputs[operand]).collect();
+            (operands, SortOrder::Keys(keys.into_iter().map(|(_, key)| key).collect()))
+        }
         None => {
+            let read = function.read_operands();
             let keys = read.iter().map(|&key| inputs[key]).collect();
             (keys, SortOrder::Comparator(function.with_operands(&read)?))
         }
@@ -75,27 +79,92 @@ fn permuted(builder: &mut Builder, x: NodeId, positions: NodeId, axis: usize) ->
     builder.push(Op::Gather { axis }, &[x, positions])
 }
 
-/// The order by one operand that the comparator stands for, if it is a plain comparison.
-fn simple_order(function: &Body) -> Option<(usize, SortOrder)> {
-    let [result] = function.results[..] else { return None };
-    let entry = &function.builder.entries[result as usize];
-    let (key, descending) = match (&entry.op, entry.inputs.as_slice()) {
-        (Op::Compare(op @ (CompareOp::Lt | CompareOp::Gt)), &[a, b]) => {
-            let (a, b) = (function.argument(a)?, function.argument(b)?);
-            if a / 2 != b / 2 || a == b {
-                return None;
-            }
-            (a / 2, (*op == CompareOp::Gt) == (a < b))
+/// A key: which operand, and how its elements are ordered.
+type Key = (usize, SortKey);
+
+/// The keys that the comparator orders by, one after the other, if that is what it does. Equal nodes are
+/// one node, so the comparator is compared with what it would be.
+fn keys(function: &mut Body) -> Lowered<Option<Vec<Key>>> {
+    let [mut node] = function.results[..] else { return Ok(None) };
+    let candidates = candidates(function)?;
+    let mut keys: Vec<Key> = Vec::new();
+    loop {
+        let last = candidates.iter().find(|candidate| candidate.is_before == node);
+        if let Some(last) = last {
+            keys.push(last.key);
+            return Ok(Some(keys));
         }
-        _ => return None,
-    };
-    // With NaN, a comparison of floats is no order; the comparator decides then what comes of it.
-    let dtype = function.builder.dtype(function.arguments[2 * key]);
-    if dtype.is_float() {
-        return None;
+        // Before by this key, or equal by it and before by the next ones.
+        let entries = &function.builder.entries;
+        let Some([a, b]) = operands_of(entries, node, BinaryOp::Or) else { return Ok(None) };
+        let step = [(a, b), (b, a)].into_iter().find_map(|(first, second)| {
+            let [c, d] = operands_of(entries, second, BinaryOp::And)?;
+            candidates.iter().filter(|candidate| candidate.is_before == first).find_map(
+                |candidate| match candidate.is_equal {
+                    equal if equal == c => Some((candidate.key, d)),
+                    equal if equal == d => Some((candidate.key, c)),
+                    _ => None,
+                },
+            )
+        });
+        let Some((key, rest)) = step else { return Ok(None) };
+        keys.push(key);
+        node = rest;
     }
-    let floats = FloatOrder::Numeric;
-    Some((key, SortOrder::Keys(smallvec![SortKey { descending, floats }])))
+}
+
+/// The operands of a node that applies this op.
+fn operands_of(entries: &[Entry], node: NodeId, op: BinaryOp) -> Option<[NodeId; 2]> {
+    let entry = &entries[node as usize];
+    (entry.op == Op::Binary(op)).then(|| [entry.inputs[0], entry.inputs[1]])
+}
+
+/// How a comparator looks that orders by one key.
+struct Candidate {
+    key: Key,
+    is_before: NodeId,
+    is_equal: NodeId,
+}
+
+fn candidates(function: &mut Body) -> Lowered<Vec<Candidate>> {
+    let builder = &mut function.builder;
+    let mut candidates = Vec::new();
+    for (operand, pair) in function.arguments.chunks_exact(2).enumerate() {
+        let dtype = builder.dtype(pair[0]);
+        let mut forms: Vec<(FloatOrder, [NodeId; 2])> = Vec::new();
+        if dtype.is_float() {
+            let mut total = [pair[0]; 2];
+            let mut numeric = [pair[0]; 2];
+            for i in 0..2 {
+                total[i] = total_order(builder, pair[i])?;
+                let canonical = canonical(builder, pair[i])?;
+                numeric[i] = total_order(builder, canonical)?;
+            }
+            forms.push((FloatOrder::Total, total));
+            forms.push((FloatOrder::Numeric, numeric));
+        } else if !dtype.is_complex() {
+            forms.push((FloatOrder::Numeric, [pair[0], pair[1]]));
+        }
+        for (floats, [a, b]) in forms {
+            let is_equal = builder.compare(CompareOp::Eq, a, b)?;
+            for (op, descending) in [(CompareOp::Lt, false), (CompareOp::Gt, true)] {
+                let is_before = builder.compare(op, a, b)?;
+                let key = (operand, SortKey { descending, floats });
+                candidates.push(Candidate { key, is_before, is_equal });
+            }
+        }
+    }
+    Ok(candidates)
+}
+
+/// A float with one zero and one NaN.
+fn canonical(builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
+    let dtype = builder.dtype(x);
+    let (zero, nan) = (builder.number(0.0, dtype), builder.number(f64::NAN, dtype));
+    let is_zero = builder.compare(CompareOp::Eq, x, zero)?;
+    let with_zero = builder.select(is_zero, zero, x)?;
+    let is_nan = builder.compare(CompareOp::Ne, x, x)?;
+    builder.select(is_nan, nan, with_zero)
 }
 
 /// `chlo.top_k`

@@ -2,6 +2,7 @@
 //! overflows.
 
 use num_complex::Complex;
+use std::f64::consts::FRAC_PI_2;
 
 type Number = Complex<f64>;
 
@@ -35,8 +36,78 @@ pub fn ln_1p(z: Number) -> Number {
     }
 }
 
+/// eᶻ. A zero imaginary part stays one, also where the real part is infinite.
+pub fn exp(z: Number) -> Number {
+    if z.im == 0.0 { Complex::new(z.re.exp(), z.im) } else { z.exp() }
+}
+
+/// sinh z. On the axes the part that is zero stays zero, also beside an infinity.
+pub fn sinh(z: Number) -> Number {
+    match z {
+        z if z.im == 0.0 => Complex::new(z.re.sinh(), z.im),
+        z if z.re == 0.0 => Complex::new(z.re, z.im.sin()),
+        z => z.sinh(),
+    }
+}
+
+/// cosh z. On the axes the part that is zero stays zero, also beside an infinity.
+pub fn cosh(z: Number) -> Number {
+    match z {
+        z if z.im == 0.0 => Complex::new(z.re.cosh(), z.im * 1f64.copysign(z.re)),
+        z if z.re == 0.0 => Complex::new(z.im.cos(), z.re * 1f64.copysign(z.im)),
+        z => z.cosh(),
+    }
+}
+
+/// sin z: sinh of z turned by a quarter, turned back.
+pub fn sin(z: Number) -> Number {
+    let turned = sinh(Complex::new(-z.im, z.re));
+    Complex::new(turned.im, -turned.re)
+}
+
+/// cos z: cosh of z turned by a quarter.
+pub fn cos(z: Number) -> Number {
+    cosh(Complex::new(-z.im, z.re))
+}
+
+/// a / b, with infinities and zeros as C99 has them, where the formula gives NaN.
+pub fn divide(a: Number, b: Number) -> Number {
+    let quotient = a / b;
+    if !(quotient.re.is_nan() && quotient.im.is_nan()) {
+        return quotient;
+    }
+    let infinite = |z: Number| z.re.is_infinite() || z.im.is_infinite();
+    // The direction of an infinite number: its infinite parts count one, its finite parts nothing.
+    let direction = |z: Number| {
+        let part = |x: f64| if x.is_infinite() { 1f64 } else { 0.0 }.copysign(x);
+        Complex::new(part(z.re), part(z.im))
+    };
+    if b.re == 0.0 && b.im == 0.0 && !(a.re.is_nan() && a.im.is_nan()) {
+        let infinity = f64::INFINITY.copysign(b.re);
+        Complex::new(infinity * a.re, infinity * a.im)
+    } else if infinite(a) && b.is_finite() {
+        let a = direction(a);
+        let product = a * b.conj();
+        Complex::new(f64::INFINITY * product.re, f64::INFINITY * product.im)
+    } else if infinite(b) && a.is_finite() {
+        let product = a * direction(b).conj();
+        Complex::new(0.0 * product.re, 0.0 * product.im)
+    } else {
+        quotient
+    }
+}
+
+/// Whether one part is infinite and none is NaN.
+fn is_infinite(z: Number) -> bool {
+    !z.is_finite() && !z.is_nan()
+}
+
 /// tanh z, also where cosh overflows.
 pub fn tanh(z: Number) -> Number {
+    if z.re.is_infinite() {
+        let side = if z.im.is_finite() { (2.0 * z.im).sin() } else { z.im };
+        return Complex::new(1f64.copysign(z.re), 0f64.copysign(side));
+    }
     if z.re.abs() > 20.0 {
         let imaginary = 4.0 * z.im.sin() * z.im.cos() * (-2.0 * z.re.abs()).exp();
         return Complex::new(1f64.copysign(z.re), imaginary);
@@ -72,6 +143,10 @@ fn roots(z: Number) -> (Number, Number) {
 
 /// The inverse sine, by Kahan's formulas, which do not cancel.
 pub fn asin(z: Number) -> Number {
+    if is_infinite(z) {
+        let angle = z.re.abs().atan2(z.im.abs());
+        return Complex::new(angle.copysign(z.re), f64::INFINITY.copysign(z.im));
+    }
     let (minus, plus) = roots(z);
     let real = z.re.atan2((minus * plus).re);
     Complex::new(real, libm::asinh((minus.conj() * plus).im))
@@ -79,6 +154,9 @@ pub fn asin(z: Number) -> Number {
 
 /// The inverse cosine, by Kahan's formulas, which do not cancel.
 pub fn acos(z: Number) -> Number {
+    if is_infinite(z) {
+        return Complex::new(z.im.abs().atan2(z.re), -f64::INFINITY.copysign(z.im));
+    }
     let (minus, plus) = roots(z);
     let real = 2.0 * minus.re.atan2(plus.re);
     Complex::new(real, libm::asinh((plus.conj() * minus).im))
@@ -86,6 +164,9 @@ pub fn acos(z: Number) -> Number {
 
 /// The inverse hyperbolic cosine, by Kahan's formulas, which do not cancel.
 pub fn acosh(z: Number) -> Number {
+    if is_infinite(z) {
+        return Complex::new(f64::INFINITY, z.im.atan2(z.re));
+    }
     let minus = Complex::new(z.re - 1.0, z.im).sqrt();
     let plus = Complex::new(z.re + 1.0, z.im).sqrt();
     let real = libm::asinh((minus.conj() * plus).re);
@@ -94,6 +175,9 @@ pub fn acosh(z: Number) -> Number {
 
 /// The inverse hyperbolic tangent: (ln(1 + z) − ln(1 − z)) / 2 without cancelling.
 pub fn atanh(z: Number) -> Number {
+    if is_infinite(z) {
+        return Complex::new(0f64.copysign(z.re), FRAC_PI_2.copysign(z.im));
+    }
     let (minus, plus) = (1.0 - z.re, 1.0 + z.re);
     let real = (4.0 * z.re / (minus * minus + z.im * z.im)).ln_1p() / 4.0;
     Complex::new(real, (z.im.atan2(plus) - (-z.im).atan2(minus)) / 2.0)
@@ -137,7 +221,7 @@ mod tests {
     /// C99's values on the two sides of each cut.
     #[test]
     fn branch_cuts_are_on_the_side_of_the_zero() {
-        use std::f64::consts::{FRAC_PI_2, LN_2, PI};
+        use std::f64::consts::{LN_2, PI};
         let cosh = 2f64.acosh();
         for side in [0.0, -0.0f64] {
             let sign = 1f64.copysign(side);
@@ -150,6 +234,30 @@ mod tests {
             close(atanh(Complex::new(5.0 / 3.0, side)), LN_2, sign * FRAC_PI_2);
             close(atan(Complex::new(side, 5.0 / 3.0)), sign * FRAC_PI_2, LN_2);
         }
+    }
+
+    /// C99's values at infinities.
+    #[test]
+    fn infinities_have_their_places() {
+        use std::f64::consts::{FRAC_PI_4, PI};
+        let infinity = f64::INFINITY;
+        let at = |re, im| Complex::new(re, im);
+        assert_eq!(sinh(at(infinity, 0.0)), at(infinity, 0.0));
+        assert_eq!(cosh(at(-infinity, 0.0)), at(infinity, 0.0));
+        assert_eq!(exp(at(infinity, 0.0)), at(infinity, 0.0));
+        assert_eq!(sin(at(0.0, infinity)), at(0.0, infinity));
+        assert_eq!(cos(at(0.0, infinity)), at(infinity, 0.0));
+        assert_eq!(tanh(at(-infinity, infinity)), at(-1.0, 0.0));
+        assert_eq!(asin(at(infinity, 1.0)), at(FRAC_PI_2, infinity));
+        assert_eq!(acos(at(-infinity, infinity)), at(3.0 * FRAC_PI_4, -infinity));
+        assert_eq!(acosh(at(-infinity, 1.0)), at(infinity, PI));
+        assert_eq!(asinh(at(infinity, infinity)), at(infinity, FRAC_PI_4));
+        assert_eq!(atanh(at(infinity, -1.0)), at(0.0, -FRAC_PI_2));
+        assert_eq!(atan(at(1.0, infinity)), at(FRAC_PI_2, 0.0));
+        assert_eq!(divide(at(1.0, 1.0), at(0.0, 0.0)), at(infinity, infinity));
+        assert_eq!(divide(at(1.0, -1.0), at(infinity, infinity)), at(0.0, 0.0));
+        assert_eq!(divide(at(infinity, infinity), at(1.0, 0.0)), at(infinity, infinity));
+        assert!(divide(at(0.0, 0.0), at(0.0, 0.0)).re.is_nan());
     }
 
     #[test]
