@@ -27,11 +27,16 @@ impl<'a> Rest<'a> {
         }
     }
 
-    fn integer(&mut self, name: &str) -> Option<i128> {
+    fn integer(&mut self, name: &str) -> Option<i64> {
         match self.take(name)? {
-            Attribute::Integer(value, _) => Some(*value),
+            Attribute::Integer(value, _) => i64::try_from(*value).ok(),
             _ => None,
         }
+    }
+
+    /// A number of bits.
+    fn bits(&mut self, name: &str) -> Option<u16> {
+        self.integer(name)?.try_into().ok()
     }
 
     fn choice(&mut self, name: &str) -> Option<&'a str> {
@@ -219,8 +224,8 @@ impl Printer<'_> {
                 format!(" {direction}, {operands}{kind}")
             }
             "reduce_precision" => {
-                let exponent = rest.integer("exponent_bits")?;
-                format!(" {operands}, format = e{exponent}m{}", rest.integer("mantissa_bits")?)
+                let exponent = rest.bits("exponent_bits")?;
+                format!(" {operands}, format = e{exponent}m{}", rest.bits("mantissa_bits")?)
             }
             "fft" => {
                 let kind = rest.choice("fft_type")?;
