@@ -303,6 +303,9 @@ impl<'a> Body<'a> {
         if numbers.next == numbers.end {
             return Err(reader.error("as many values as the region says", "more"));
         }
+        if matches!(ty, Type::Function(..)) {
+            return Err(reader.error("a type of values", "a type of functions"));
+        }
         let id = self.defined;
         self.defined += 1;
         self.values[numbers.next] = Some(id);

@@ -62,6 +62,9 @@ impl<'a> Parser<'a> {
         if self.values.names.contains_key(name) {
             return Err(self.wrong_at(token, "a new name", format!("`{name}`, which is defined")));
         }
+        if types.iter().any(|ty| matches!(ty, Type::Function(..))) {
+            return Err(self.wrong_at(token, "a value", "one of a function's type"));
+        }
         let values: Vec<Value> = types.into_iter().map(|ty| self.values.unnamed(ty)).collect();
         let first = values.first().map_or(0, |value| value.id);
         self.values.names.insert(name, Definition { first, count: values.len() as u32 });
