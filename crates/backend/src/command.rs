@@ -21,6 +21,8 @@ pub type HostFunction =
 pub enum Command {
     /// Runs a kernel.
     Launch(Launch),
+    /// Runs kernels that are independent of each other, in any order or at once.
+    Batch(Batch),
     /// Runs a contraction.
     Contract(Contract),
     /// Runs a routine.
@@ -54,6 +56,7 @@ impl Command {
     pub fn abandon(self, fault: Fault) {
         match self {
             Command::Launch(launch) => launch.fail(&fault),
+            Command::Batch(batch) => batch.launches.iter().for_each(|launch| launch.fail(&fault)),
             Command::Contract(Contract { epilogue: Some(epilogue), .. }) => {
                 epilogue.launch.fail(&fault);
             }
@@ -86,6 +89,14 @@ pub struct Launch {
     /// The values of the kernel's scalars.
     pub scalars: SmallVec<[Scalar; 4]>,
     /// What it computes, for messages and traces.
+    pub label: Label,
+}
+
+/// Launches none of which touches what another writes.
+pub struct Batch {
+    /// The launches.
+    pub launches: Vec<Launch>,
+    /// What all of them compute, for traces.
     pub label: Label,
 }
 

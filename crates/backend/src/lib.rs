@@ -21,7 +21,7 @@ mod work_queue;
 
 pub use buffer::{Buffer, Memory};
 pub use command::{
-    Command, Contract, ContractOperand, Epilogue, ExpandCallback, Expansion, HostCall,
+    Batch, Command, Contract, ContractOperand, Epilogue, ExpandCallback, Expansion, HostCall,
     HostFunction, Launch, ReadCallback, RoutineCall,
 };
 pub use completion::{Completion, WakerSlot};

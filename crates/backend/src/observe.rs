@@ -90,6 +90,7 @@ impl Observed {
         }
         let what = match command {
             Command::Launch(launch) => What::Compute(launch.label.clone()),
+            Command::Batch(batch) => What::Compute(batch.label.clone()),
             Command::Contract(contract) => What::Compute(contract.label.clone()),
             Command::Routine(routine) => What::Compute(routine.label.clone()),
             Command::Host(call) => What::Host(call.label.clone()),

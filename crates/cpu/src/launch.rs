@@ -125,27 +125,62 @@ fn reuses_both_ways(kernel: &Kernel) -> Vec<Reuse> {
     both
 }
 
-/// Runs a kernel on all the points of a launch. Returns the message of a panic, if there was one.
+/// A launch with everything it needs at hand.
+pub struct Prepared<'a> {
+    /// The kernel.
+    pub compiled: &'a CompiledKernel,
+    /// The address of each of its buffers.
+    pub buffers: SmallVec<[*mut u8; 6]>,
+    /// The values of its scalars.
+    pub scalars: &'a [Scalar],
+    /// Extents and maps.
+    pub shape: &'a LaunchShape,
+}
+
+/// Runs kernels on all the points of their launches, all at once. Returns the message of a panic, if there was one.
 ///
 /// # Safety
-/// The buffers must be those the kernel was written for: at every address that the shape's maps lead to
-/// there must be an element, which no one else writes meanwhile, or, if the kernel does, accesses.
-pub unsafe fn run(
-    workers: &Workers,
-    compiled: &CompiledKernel,
-    buffers: &[*mut u8],
-    scalars: &[Scalar],
-    shape: &LaunchShape,
-) -> Result<(), String> {
-    let call = SharedCall(Call { buffers, scalars, shape });
-    let cut = Cut::new(compiled, shape, workers.width());
-    workers.parallel_for(cut.parts(), &|index| {
-        let part = cut.part(index);
+/// The buffers must be those the kernels were written for: at every address that the shapes' maps lead to
+/// there must be an element, which no one else writes meanwhile, nor another of the launches, or, if the kernel
+/// does, accesses.
+pub unsafe fn run(workers: &Workers, launches: &[Prepared<'_>]) -> Result<(), String> {
+    // Small launches are run on one thread, also if there are many: together they are as small as one.
+    let work = launches.iter().map(|launch| work(launch.compiled, launch.shape));
+    let threads = match work.fold(0, usize::saturating_add) >= SERIAL {
+        true => workers.width(),
+        false => 1,
+    };
+    let cuts: SmallVec<[(Cut, usize); 1]> = launches
+        .iter()
+        .scan(0, |parts, launch| {
+            let cut = Cut::new(launch.compiled, launch.shape, threads);
+            *parts += cut.parts();
+            Some((cut, *parts))
+        })
+        .collect();
+    let parts = cuts.last().map_or(0, |(_, parts)| *parts);
+    let calls: SmallVec<[SharedCall<'_>; 1]> = launches
+        .iter()
+        .map(|launch| {
+            let (buffers, scalars) = (&launch.buffers[..], launch.scalars);
+            SharedCall(Call { buffers, scalars, shape: launch.shape })
+        })
+        .collect();
+    let compiled: SmallVec<[&CompiledKernel; 1]> =
+        launches.iter().map(|launch| launch.compiled).collect();
+    let run_part = |index: usize| {
+        let launch = cuts.partition_point(|(_, parts)| *parts <= index);
+        let (cut, end) = &cuts[launch];
+        let part = cut.part(index + cut.parts() - end);
         with_scratch(&SCRATCH, |scratch| {
             // SAFETY: promised by the caller; the parts of a launch are independent of each other.
-            unsafe { compiled.code.run(call.get(), &part, scratch) }
+            unsafe { compiled[launch].code.run(calls[launch].get(), &part, scratch) }
         });
-    })
+    };
+    match threads {
+        1 => workers.parallel_for(1, &|_| (0..parts).for_each(run_part)),
+        _ => workers.parallel_for(parts, &run_part),
+    }
 }
 
 /// A launch that takes a product in, panel by panel, on the threads that compute the panels.
@@ -271,12 +306,10 @@ impl Cut {
     fn new(compiled: &CompiledKernel, shape: &LaunchShape, threads: usize) -> Cut {
         let (grid_extents, tile_extents) = shape.extents.split_at(compiled.grid_rank);
         let programs: usize = grid_extents.iter().product();
-        let tile: usize = tile_extents.iter().product();
         let lanes = tile_extents.last().copied().unwrap_or(1);
         let (mut grid, mut vector) = (Ranges::whole(programs), Ranges::whole(lanes));
 
-        // A program with an empty tile still stores what its reductions are of nothing.
-        let work = programs.saturating_mul(tile.max(1)).saturating_mul(compiled.cost);
+        let work = work(compiled, shape);
         if threads > 1 && work >= SERIAL {
             let parts = (threads * PARTS_PER_THREAD).min(work / MIN_PART).max(1);
             grid.step = programs.div_ceil(parts).max(1);
@@ -311,6 +344,15 @@ impl Ranges {
     fn range(&self, index: usize) -> Range<usize> {
         index * self.step..((index + 1) * self.step).min(self.extent)
     }
+}
+
+/// The work of a launch, in simple vector instructions on one element each.
+fn work(compiled: &CompiledKernel, shape: &LaunchShape) -> usize {
+    let (grid, tile) = shape.extents.split_at(compiled.grid_rank);
+    // A program with an empty tile still stores what its reductions are of nothing.
+    let tile = tile.iter().product::<usize>().max(1);
+    let programs = grid.iter().product::<usize>();
+    programs.saturating_mul(tile).saturating_mul(compiled.cost)
 }
 
 /// The work of a kernel for each point, in simple vector instructions.

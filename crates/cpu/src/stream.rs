@@ -1,7 +1,7 @@
 //! Streams: queues of commands, each run in order by whichever thread is free.
 
 use crate::contract::{Target, contract};
-use crate::launch::{self, CompiledKernel, Follower};
+use crate::launch::{self, CompiledKernel, Follower, Prepared};
 use crate::routine;
 use crate::workers::{Workers, panic_message};
 use inflight_backend::observe::{self, Observed};
@@ -171,6 +171,7 @@ impl Core {
         let observed = Observed::begin(&command);
         match command {
             Command::Launch(launch) => self.launch(launch),
+            Command::Batch(mut batch) => self.launches(&mut batch.launches),
             Command::Contract(contract) => self.contract(&contract),
             Command::Routine(call) => self.routine(&call),
             Command::Host(call) => self.call(&call),
@@ -185,28 +186,57 @@ impl Core {
         }
     }
 
-    fn launch(&self, mut launch: Launch) {
-        if take_over(&mut launch) {
-            return;
-        }
-        let result = caught(&launch.label, || {
-            let compiled = kernel_of(&launch)?;
-            let mut addresses = SmallVec::<[*mut u8; 6]>::new();
-            check(launch.buffers.iter())?;
-            for (param, buffer) in launch.kernel.params.iter().zip(&launch.buffers) {
-                addresses.push(self.address(buffer, param.writes, &launch.label)?);
+    fn launch(&self, launch: Launch) {
+        self.launches(&mut [launch]);
+    }
+
+    /// Runs launches that are independent of each other, all at once.
+    fn launches(&self, launches: &mut [Launch]) {
+        let done: SmallVec<[bool; 1]> = launches.iter_mut().map(take_over).collect();
+        let mut prepared = SmallVec::<[Prepared<'_>; 1]>::new();
+        let mut running = SmallVec::<[&Launch; 1]>::new();
+        for (launch, done) in launches.iter().zip(done) {
+            if done {
+                continue;
             }
-            // SAFETY: the addresses are those of the launch's buffers, which it keeps alive, and whose
-            // sizes the planner derived from the same shapes. The stream's order, and events between
-            // streams, keep every other command off what is written.
-            let run = unsafe {
-                launch::run(&self.workers, compiled, &addresses, &launch.scalars, &launch.shape)
-            };
-            run.map_err(|message| labelled(FaultKind::Panicked(message), &launch.label))
-        });
-        if let Err(fault) = result {
-            launch.fail(&fault);
+            let mut ready = None;
+            let result = caught(&launch.label, || {
+                ready = Some(self.prepare(launch)?);
+                Ok(())
+            });
+            match (result, ready) {
+                (Ok(()), Some(ready)) => {
+                    prepared.push(ready);
+                    running.push(launch);
+                }
+                (Err(fault), _) => launch.fail(&fault),
+                (Ok(()), None) => unreachable!("prepared without a fault"),
+            }
         }
+        // SAFETY: the addresses are those of the launches' buffers, which they keep alive, and whose
+        // sizes the planner derived from the same shapes. The stream's order, and events between
+        // streams, keep every other command off what is written; launches that run together are independent.
+        let run =
+            catch_unwind(AssertUnwindSafe(|| unsafe { launch::run(&self.workers, &prepared) }));
+        let message = match run {
+            Ok(Ok(())) => return,
+            Ok(Err(message)) => message,
+            Err(panic) => panic_message(&*panic),
+        };
+        for launch in running {
+            launch.fail(&labelled(FaultKind::Panicked(message.clone()), &launch.label));
+        }
+    }
+
+    /// Finds a launch's kernel and the addresses of its buffers.
+    fn prepare<'a>(&self, launch: &'a Launch) -> Result<Prepared<'a>, Fault> {
+        let compiled = kernel_of(launch)?;
+        check(launch.buffers.iter())?;
+        let mut buffers = SmallVec::new();
+        for (param, buffer) in launch.kernel.params.iter().zip(&launch.buffers) {
+            buffers.push(self.address(buffer, param.writes, &launch.label)?);
+        }
+        Ok(Prepared { compiled, buffers, scalars: &launch.scalars, shape: &launch.shape })
     }
 
     fn contract(&self, command: &Contract) {

@@ -4,7 +4,7 @@ use super::dispatcher::panic_message;
 use inflight_backend::{Backend, Compiled, DiskCache, Fault, FaultKind};
 use inflight_ir::graph::{Graph, Node, NodeId};
 use inflight_ir::kernel::Kernel;
-use inflight_ir::plan::{Plan, Work, plan};
+use inflight_ir::plan::{Plan, Step, Work, plan};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -21,6 +21,8 @@ pub(crate) struct ReadyPlan {
     pub kernels: Vec<Option<Result<Compiled, Fault>>>,
     /// For each step, what it does.
     pub work: Vec<Arc<Work>>,
+    /// For each batch of more than one step, what all of them do.
+    pub batch_work: Vec<Option<Arc<Work>>>,
     /// How often the steps use each buffer.
     pub uses: Vec<u32>,
     /// For each step, the outputs, by position, that are written when it is done.
@@ -30,6 +32,13 @@ pub(crate) struct ReadyPlan {
 impl ReadyPlan {
     fn new(plan: Plan, kernels: Vec<Option<Result<Compiled, Fault>>>) -> ReadyPlan {
         let work = plan.steps.iter().map(|step| Arc::new(step.work().clone())).collect();
+        let mut first = 0;
+        let batch_work = plan.batches.iter().map(|&size| {
+            let steps = &plan.steps[first..first + size];
+            first += size;
+            (size > 1).then(|| Arc::new(sum_of_work(steps)))
+        });
+        let batch_work = batch_work.collect();
         let mut uses = vec![0; plan.buffers.len()];
         // The last step to write each buffer.
         let mut last: Vec<Option<usize>> = vec![None; plan.buffers.len()];
@@ -37,19 +46,38 @@ impl ReadyPlan {
             step.operands().iter().for_each(|&id| uses[id as usize] += 1);
             step.results().iter().for_each(|&id| last[id as usize] = Some(position));
         }
+        // A batch is done when all of it is.
+        let ends = plan.batches.iter().scan(0, |end, &size| {
+            *end += size;
+            Some(std::iter::repeat_n(*end - 1, size))
+        });
+        let last_of_batch: Vec<usize> = ends.flatten().collect();
         let mut finished = vec![SmallVec::new(); plan.steps.len()];
         for (output, &buffer) in plan.outputs.iter().enumerate() {
             if let Some(position) = last[buffer as usize] {
-                finished[position].push(output);
+                finished[last_of_batch[position]].push(output);
             }
         }
-        ReadyPlan { plan, kernels, work, uses, finished }
+        ReadyPlan { plan, kernels, work, batch_work, uses, finished }
     }
 
     /// Why a kernel could not be compiled, if one could not.
     pub fn fault(&self) -> Option<&Fault> {
         self.kernels.iter().flatten().find_map(|kernel| kernel.as_ref().err())
     }
+}
+
+/// What some steps do together.
+fn sum_of_work(steps: &[Step]) -> Work {
+    let mut sum = Work::default();
+    for work in steps.iter().map(Step::work) {
+        sum.nodes.extend(&work.nodes);
+        sum.bytes_read += work.bytes_read;
+        sum.bytes_written += work.bytes_written;
+    }
+    sum.nodes.sort_unstable();
+    sum.nodes.dedup();
+    sum
 }
 
 /// What makes two segments the same work: everything but the values of inputs and scalars.

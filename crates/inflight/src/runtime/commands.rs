@@ -3,8 +3,8 @@
 use super::cache::ReadyPlan;
 use super::stats::Counters;
 use inflight_backend::{
-    Buffer, Command, Compiled, Contract, ContractOperand, Epilogue, Fault, Label, LabelOp, Launch,
-    RoutineCall,
+    Batch, Buffer, Command, Compiled, Contract, ContractOperand, Epilogue, Fault, Label, LabelOp,
+    Launch, RoutineCall,
 };
 use inflight_ir::Scalar;
 use inflight_ir::plan::{BufferId, LaunchStep, MatrixOperand, ScalarSource, Step};
@@ -53,7 +53,19 @@ impl Bound<'_> {
             }
         }
         let mut uses_left: SmallVec<[u32; 16]> = SmallVec::from_slice(&self.ready.uses);
+        // The launches of the batch that is being gathered.
+        let mut gathered: Vec<Launch> = Vec::new();
+        let mut batches = plan.batches.iter().enumerate();
+        let (mut batch, mut left) = (0, 0);
         for (position, step) in plan.steps.iter().enumerate() {
+            if left == 0
+                && let Some((number, &size)) = batches.next()
+            {
+                (batch, left) = (number, size);
+                Counters::add(&counters.launches, 1);
+            }
+            left -= 1;
+            let batched = self.ready.batch_work[batch].as_ref();
             let mut bind = |id: BufferId| {
                 let index = id as usize;
                 let described = plan.buffers[index];
@@ -68,7 +80,6 @@ impl Bound<'_> {
             };
             let work = self.ready.work[position].clone();
             let label = Label { segment: self.labels.clone(), work };
-            Counters::add(&counters.launches, 1);
             Counters::add(&counters.bytes_read, label.work.bytes_read);
             Counters::add(&counters.bytes_written, label.work.bytes_written);
             let launch = step.launch().map(|step| {
@@ -81,7 +92,10 @@ impl Bound<'_> {
                 (_, Err(Unlaunched)) => {}
                 (Step::Launch(_), Ok(launch)) => {
                     let launch = launch.expect("a launch step has a launch");
-                    emit(Emitted::Command(Command::Launch(launch)));
+                    match batched {
+                        Some(_) => gathered.push(launch),
+                        None => emit(Emitted::Command(Command::Launch(launch))),
+                    }
                 }
                 (Step::Contract(step), Ok(launch)) => {
                     let product = step.epilogue.as_ref().map(|epilogue| epilogue.product);
@@ -108,6 +122,11 @@ impl Bound<'_> {
                         label,
                     })));
                 }
+            }
+            if let (Some(work), 0) = (batched, left) {
+                let launches = std::mem::take(&mut gathered);
+                let label = Label { segment: self.labels.clone(), work: work.clone() };
+                emit(Emitted::Command(Command::Batch(Batch { launches, label })));
             }
             // A value that is done is announced at once: its reader need not wait for the rest.
             let finished = &self.ready.finished[position];

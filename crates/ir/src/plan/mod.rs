@@ -6,10 +6,12 @@
 //! 2. [`choose`]: which values are written to memory, by counted bytes;
 //! 3. [`group`]: each written value becomes a kernel, and takes in every value on its way that it can;
 //! 4. [`lower`]: a group becomes a kernel: views become index maps, the rest instructions;
-//! 5. [`layout`]: the kernel's axes are merged, ordered and given to grid, reduction and vector.
+//! 5. [`layout`]: the kernel's axes are merged, ordered and given to grid, reduction and vector;
+//! 6. [`batch`]: launches that are independent of each other are brought together.
 //!
 //! The result depends on the graph alone (rule 6), so it is found again by the graph's structure.
 
+mod batch;
 mod choose;
 mod contract;
 mod group;
@@ -42,6 +44,8 @@ pub struct Plan {
     pub outputs: Vec<BufferId>,
     /// The steps. Each reads what inputs hold or earlier steps wrote.
     pub steps: Vec<Step>,
+    /// How many of the steps, one after the other, run together: launches that are independent of each other.
+    pub batches: Vec<usize>,
 }
 
 /// Memory of a plan: row-major and contiguous.
@@ -219,5 +223,6 @@ pub fn plan(graph: &Graph) -> Plan {
         };
         rewritten.restore(&mut work.nodes);
     }
+    (plan.steps, plan.batches) = batch::batch(plan.steps);
     plan
 }
