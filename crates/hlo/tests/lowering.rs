@@ -250,6 +250,19 @@ fn wrong_programs_are_errors() {
             "argument 0: element type f8E4M3FN is not supported",
         ),
         (
+            "func.func @main(%x: tensor<i1>) -> tensor<i1> {
+              %0 = \"stablehlo.while\"(%x) ({
+              ^bb0(%a: tensor<i1>):
+                stablehlo.return %a : tensor<i1>
+              }, {
+              ^bb0(%a: tensor<i1>, %b: tensor<i1>):
+                stablehlo.return %a : tensor<i1>
+              }) : (tensor<i1>) -> tensor<i1>
+              return %0 : tensor<i1>
+            }",
+            "it carries 1 values, but its condition takes 1, its body takes 2 and returns 1",
+        ),
+        (
             "module {
               func.func @a() { return }
               func.func @b() { return }
@@ -261,6 +274,24 @@ fn wrong_programs_are_errors() {
         let message = error(text).to_string();
         assert!(message.contains(expected), "{message:?} does not say {expected:?}");
     }
+}
+
+#[test]
+fn calls_that_grow_without_end_are_an_error() {
+    let mut text = String::from("module {\n");
+    for i in 0..40 {
+        let (name, next) = (if i == 0 { "main".to_string() } else { format!("f{i}") }, i + 1);
+        text += &format!(
+            "func.func @{name}(%x: tensor<f32>) -> tensor<f32> {{
+               %0 = func.call @f{next}(%x) : (tensor<f32>) -> tensor<f32>
+               %1 = func.call @f{next}(%0) : (tensor<f32>) -> tensor<f32>
+               return %1 : tensor<f32>
+             }}\n"
+        );
+    }
+    text += "func.func private @f40(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }\n}";
+    let message = error(&text).to_string();
+    assert!(message.contains("more than 1000000 operations"), "{}", &message[..200]);
 }
 
 #[test]

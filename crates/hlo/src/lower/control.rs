@@ -23,6 +23,18 @@ pub(super) fn loops<'a>(
 ) -> Lowered<Vec<Bound>> {
     let [condition, body] = regions::<2>(operation)?;
     let initial = lowering.values(operation)?;
+    let returned = body.operations.last().map(|last| last.operands.as_slice()).unwrap_or_default();
+    let counts = [condition.arguments.len(), body.arguments.len(), returned.len()];
+    if counts.iter().any(|&count| count != initial.len()) {
+        return Err(format!(
+            "it carries {} values, but its condition takes {}, its body takes {} and returns {}",
+            initial.len(),
+            counts[0],
+            counts[1],
+            counts[2]
+        )
+        .into());
+    }
     if let Some(results) = unrolled(lowering, condition, body, &initial)? {
         return Ok(results);
     }
@@ -31,7 +43,6 @@ pub(super) fn loops<'a>(
     }
 
     // What every turn hands on as it is does not change.
-    let returned = body.operations.last().map(|last| last.operands.as_slice()).unwrap_or_default();
     let changes: Vec<bool> = body
         .arguments
         .iter()
@@ -47,8 +58,9 @@ pub(super) fn loops<'a>(
     let types = value_types(lowering.builder(), &carried);
     let condition = enclosed(lowering, condition, &initial, &changes, &types)?;
     let mut body = enclosed(lowering, body, &initial, &changes, &types)?;
-    let mut changed = changes.iter();
-    body.outputs.retain(|_| *changed.next().expect("one for each carried value"));
+    let tensors = initial.iter().zip(&changes).filter(|(value, _)| !matches!(value, Bound::Token));
+    let mut changed = tensors.map(|(_, changes)| *changes);
+    body.outputs.retain(|_| changed.next().unwrap_or(false));
     if value_types(&body.builder, &body.outputs) != types {
         return Err("a turn of the loop changes the type of a value it carries".into());
     }

@@ -3,11 +3,11 @@
 use super::builder::Builder;
 use inflight_ir::graph::{Graph, NodeId, Op};
 use inflight_ir::interpret::{Array, interpret};
-use inflight_ir::{DTypeClass, Scalar};
+use inflight_ir::{DTypeClass, Scalar, Shape};
 use std::sync::Arc;
 
-/// Values with more elements are not computed here: those that decide about shapes and control flow
-/// are small.
+/// Values with more elements are not computed here, nor what is computed from them: those that decide
+/// about shapes and control flow are small.
 const MOST_ELEMENTS: usize = 4096;
 
 impl Builder {
@@ -23,7 +23,9 @@ impl Builder {
                 continue;
             }
             let entry = &self.entries[id as usize];
-            if entry.op == Op::Input || entry.shape.elements() > MOST_ELEMENTS {
+            let is_large = |shape: &Shape| shape.elements() > MOST_ELEMENTS;
+            let reads_large = entry.inputs.iter().any(|&input| is_large(self.shape(input)));
+            if entry.op == Op::Input || is_large(&entry.shape) || reads_large {
                 self.unknown.insert(id);
             } else if !is_ready {
                 open.push((id, true));

@@ -24,6 +24,9 @@ pub(super) enum Bound {
     Failed,
 }
 
+/// The most operations a program may have when its calls are written out.
+const MOST_OPERATIONS: usize = 1_000_000;
+
 /// The walk over one program.
 pub(super) struct Lowering<'a> {
     functions: FxHashMap<&'a str, &'a Function>,
@@ -36,6 +39,8 @@ pub(super) struct Lowering<'a> {
     pub constants: Vec<Constant>,
     constant_numbers: FxHashMap<(ValueType, Arc<[u8]>), usize>,
     pub problems: Vec<Problem>,
+    /// How many operations were lowered, each time a function is called anew.
+    operations: usize,
     /// Whether a function of scalars is being applied to each element of whole arrays.
     pub elementwise: bool,
 }
@@ -54,6 +59,7 @@ impl<'a> Lowering<'a> {
             constants: Vec::new(),
             constant_numbers: FxHashMap::default(),
             problems: Vec::new(),
+            operations: 0,
             elementwise: false,
         }
     }
@@ -248,6 +254,13 @@ impl<'a> Lowering<'a> {
                 format!("@{name} calls itself; recursive functions are not supported").into()
             );
         }
+        // Functions that call others twice, which call others twice, are short to write and long to run.
+        if self.operations > MOST_OPERATIONS {
+            return Err(format!(
+                "with all calls written out, the program has more than {MOST_OPERATIONS} operations"
+            )
+            .into());
+        }
         self.calls.push(&function.name);
         let names = std::mem::take(&mut self.names);
         let results = self.region(&function.body, arguments);
@@ -300,6 +313,7 @@ impl<'a> Lowering<'a> {
 
     /// Lowers one operation and binds its results.
     fn operation(&mut self, operation: &'a Operation) {
+        self.operations += 1;
         let origin =
             Origin { name: Arc::from(operation.name.as_str()), location: operation.location };
         let outer = self.builder().origin.replace(origin);
