@@ -353,7 +353,10 @@ fn scaled(graph: &Graph, factor: usize) -> Option<Graph> {
 fn kernels(graph: &Graph) -> Vec<String> {
     let plan = plan(graph);
     let launches = plan.steps.iter().filter_map(Step::launch);
-    launches.map(|step| step.kernel.to_string()).collect()
+    let mut kernels: Vec<String> = launches.map(|step| step.kernel.to_string()).collect();
+    // Which launches run together, and so their order, may depend on sizes.
+    kernels.sort();
+    kernels
 }
 
 /// Kernels do not depend on sizes: the same program on other extents of the same size class finds them
