@@ -283,6 +283,9 @@ fn the_table_says_what_is_covered() {
     page.push_str(
         "\nOperations whose shapes are operands (`dynamic_…`, `real_dynamic_slice`) take shapes that come from \
          constants and from the shapes of arguments. `rng` gives the same numbers in every execution. \
+         A `custom_call` is looked up among the functions registered with the runtime; those that stand for an \
+         operation are that operation: `mhlo.erf` and its kin, `mhlo.topk`, and what JAX exports for CPUs in \
+         place of `cholesky` and `triangular_solve` (`lapack_…potrf_ffi`, `lapack_…trsm_ffi`). \
          `partition_id` and `replica_id` are 0. Functions may not call themselves. In the functions of scalars \
          that `reduce`, `scatter`, `sort` and their kin take, operations are elementwise, branches included.\n",
     );

@@ -3,7 +3,7 @@
 use super::attributes::Fields;
 use super::builder::Lowered;
 use super::lowering::{Bound, Lowering, only};
-use super::{control, elementwise, sort};
+use super::{control, elementwise, lapack, sort};
 use crate::module::Operation;
 
 /// `func.call`
@@ -55,6 +55,9 @@ pub(super) fn custom_call<'a>(
         if let Some(node) = elementwise::lower(lowering, operation, &format!("chlo.{name}"))? {
             return Ok(only(lowering, node));
         }
+    }
+    if let Some(results) = lapack::lower(lowering, operation, target)? {
+        return Ok(results);
     }
     control::custom_call(lowering, operation)
 }

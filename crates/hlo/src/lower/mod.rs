@@ -16,6 +16,7 @@ mod elementwise;
 mod error;
 mod fold;
 mod gather;
+mod lapack;
 mod linear;
 mod lowering;
 mod normalize;

@@ -1,0 +1,63 @@
+//! Calls of LAPACK routines that JAX exports for CPUs, as the operations they stand for.
+
+use super::attributes::Fields;
+use super::builder::Lowered;
+use super::lowering::{Bound, Lowering, only};
+use crate::module::Operation;
+use inflight_ir::elementwise::CombineOp;
+use inflight_ir::graph::{Op, Transpose};
+use inflight_ir::{DType, UnaryOp};
+
+/// The call as an operation, if it is known: `lapack_spotrf_ffi` and `lapack_strsm_ffi` in any precision.
+pub(super) fn lower(
+    lowering: &mut Lowering<'_>,
+    operation: &Operation,
+    target: &str,
+) -> Lowered<Option<Vec<Bound>>> {
+    let routine = target.strip_prefix("lapack_").and_then(|name| name.strip_suffix("_ffi"));
+    let routine = routine.and_then(|name| name.strip_prefix(['s', 'd', 'c', 'z']));
+    match routine {
+        Some("potrf") => cholesky(lowering, operation).map(Some),
+        Some("trsm") => triangular_solve(lowering, operation).map(Some),
+        _ => Ok(None),
+    }
+}
+
+/// A letter that LAPACK takes as an option.
+fn letter(operation: &Operation, name: &str) -> Lowered<char> {
+    let options = Fields::of(operation).record("mhlo.backend_config")?;
+    let code = options.integer(name)?.ok_or_else(|| format!("the option `{name}` is missing"))?;
+    u8::try_from(code).map(char::from).map_err(|_| format!("`{name}` is not a letter").into())
+}
+
+/// The factor, and for each matrix whether it has none.
+fn cholesky(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered<Vec<Bound>> {
+    let [x] = lowering.exactly(operation)?;
+    let lower = letter(operation, "uplo")? == 'L';
+    let builder = lowering.builder();
+    let factor = builder.push(Op::Cholesky { lower }, &[x])?;
+    let rank = builder.shape(factor).rank();
+    let is_nan = builder.unary(UnaryOp::IsNan, factor)?;
+    let axes = [rank - 2, rank - 1].into_iter().collect();
+    let failed = builder.push(Op::Reduce { op: CombineOp::Or, axes }, &[is_nan])?;
+    let failed = builder.cast(failed, DType::I32)?;
+    Ok(vec![lowering.bound(factor), lowering.bound(failed)])
+}
+
+fn triangular_solve(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered<Vec<Bound>> {
+    let [a, b] = lowering.exactly(operation)?;
+    let transpose = match letter(operation, "trans_x")? {
+        'N' => Transpose::No,
+        'T' => Transpose::Transpose,
+        'C' => Transpose::Adjoint,
+        other => return Err(format!("`trans_x` is {other}").into()),
+    };
+    let op = Op::TriangularSolve {
+        left_side: letter(operation, "side")? == 'L',
+        lower: letter(operation, "uplo")? == 'L',
+        unit_diagonal: letter(operation, "diag")? == 'U',
+        transpose,
+    };
+    let solution = lowering.builder().push(op, &[a, b])?;
+    Ok(only(lowering, solution))
+}
