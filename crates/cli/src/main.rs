@@ -1,5 +1,6 @@
 //! The `inflight` command.
 
+mod bench;
 mod command;
 mod outcome;
 mod progress;
@@ -29,6 +30,8 @@ enum Command {
     Fmt(format::Arguments),
     /// Trains a network on handwritten digits, with a training step that JAX exported.
     Train(train::Arguments),
+    /// Measures works here and, with --peers, the same works in other libraries.
+    Bench(bench::Arguments),
     /// Lists the devices that tensors can be on.
     Devices(devices::Arguments),
     /// Draws a trace, as INFLIGHT_TRACE, inflight::trace and --trace write it, as a picture.
@@ -43,6 +46,7 @@ fn main() -> ExitCode {
         Command::Explain(arguments) => explain::explain(&arguments),
         Command::Fmt(arguments) => format::format(&arguments),
         Command::Train(arguments) => train::train(&arguments),
+        Command::Bench(arguments) => bench::bench(&arguments),
         Command::Devices(arguments) => devices::devices(&arguments),
         Command::Timeline(arguments) => timeline::timeline(&arguments),
     };
