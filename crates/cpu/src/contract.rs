@@ -2,6 +2,7 @@
 
 mod integer;
 mod narrow;
+mod split;
 
 use crate::launch::Follower;
 use crate::workers::Workers;
@@ -63,6 +64,10 @@ struct Extents {
 trait Multiply: Sized + Copy + 'static {
     /// The longest side of a panel, where the work memory for one is to be bounded.
     const MAX_SIDE: usize = usize::MAX;
+
+    /// The sum of two sums over parts of `k`, if it is as good as the sum over both: not where sums are rounded
+    /// to fewer digits than they are computed with.
+    const ADD: Option<fn(Self, Self) -> Self> = None;
 
     /// `c = a · b`.
     ///
@@ -126,6 +131,10 @@ unsafe fn panels<T: Multiply>(
         cut.bound(follower.needs_whole_rows());
     }
     let addresses = Addresses(addresses.map(|address| address.cast::<T>()));
+    if let (Some(add), Some(pieces)) = (T::ADD, split::pieces(&problem)) {
+        // SAFETY: promised by the caller.
+        return unsafe { split::run(workers, &problem, &addresses, follower, pieces, add) };
+    }
     workers.parallel_for(cut.panels(), &|index| {
         let panel = cut.panel(index);
         for batch in panel.batches {
@@ -321,6 +330,8 @@ macro_rules! multiply_with_gemm {
         }
 
         impl Multiply for $type {
+            const ADD: Option<fn($type, $type) -> $type> = Some(|a, b| a + b);
+
             unsafe fn multiply(e: Extents, a: Matrix<$type>, b: Matrix<$type>, c: Matrix<$type>) {
                 // SAFETY: promised by the caller.
                 unsafe { multiply_add(e, a, b, c, false) }

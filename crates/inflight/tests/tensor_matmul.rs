@@ -3,7 +3,7 @@
 mod common;
 
 use common::{counting, device, message, read};
-use inflight::{Tensor, bf16, f16};
+use inflight::{DType, Tensor, bf16, f16};
 use inflight_ir::graph::DotAxes;
 use smallvec::smallvec;
 
@@ -120,4 +120,31 @@ fn mistakes_keep_plausible_shapes() {
     assert_eq!(batches.shape().extents(), [2, 2, 4]);
     assert!(message(&x.matmul(&x.to::<f32>().transpose())).contains("one dtype"));
     assert_eq!(x.matmul(&counting([3], &device)).to_vec::<i32>().unwrap(), [5, 14]);
+}
+
+#[test]
+fn few_long_sums_are_shared_and_added_up() {
+    let device = device();
+    let k = 40_001;
+    let values = |seed: usize| (0..3 * k).map(|i| ((i * 7919 + seed) % 17) as i32 - 8).collect();
+    let a = Tensor::from_vec(values(1), [3, k], &device).unwrap();
+    let b = Tensor::from_vec(values(5), [3, k], &device).unwrap();
+    let (rows, columns) = (a.to_vec::<i32>().unwrap(), b.to_vec::<i32>().unwrap());
+    let dot = |row: usize, column: usize| -> i32 {
+        (0..k).map(|i| rows[row * k + i] * columns[column * k + i]).sum()
+    };
+    let expected: Vec<i32> = (0..9).map(|i| dot(i / 3, i % 3)).collect();
+    let product = a.matmul(&b.transpose());
+    assert_eq!(product.to_vec::<i32>().unwrap(), expected);
+    // Sums of this size are exact in f64; what follows the product gets all of it.
+    let wide = |x: &Tensor| x.cast(DType::F64);
+    let follows = wide(&a).matmul(&wide(&b).transpose()).relu() + 1.0;
+    let expected: Vec<f64> = expected.iter().map(|&x| x.max(0) as f64 + 1.0).collect();
+    assert_eq!(follows.to_vec::<f64>().unwrap(), expected);
+    let batched = Tensor::stack(&[wide(&a), wide(&b)], 0);
+    let squares = batched.matmul(&batched.swap_dims(1, 2)).to_vec::<f64>().unwrap();
+    let square =
+        |row: usize| rows[row * k..(row + 1) * k].iter().map(|&x| (x * x) as f64).sum::<f64>();
+    assert_eq!(squares[4], square(1));
+    assert_eq!(squares.len(), 18);
 }

@@ -22,7 +22,7 @@ trait Integer: Copy + Default + 'static {
 }
 
 macro_rules! integer {
-    ($($type:ty, |$sum:ident, $a:ident, $b:ident| $multiply_add:expr;)*) => {$(
+    ($($type:ty, $add:expr, |$sum:ident, $a:ident, $b:ident| $multiply_add:expr;)*) => {$(
         impl Integer for $type {
             #[inline(always)]
             fn multiply_add(self, $a: $type, $b: $type) -> $type {
@@ -32,6 +32,8 @@ macro_rules! integer {
         }
 
         impl Multiply for $type {
+            const ADD: Option<fn($type, $type) -> $type> = Some($add);
+
             unsafe fn multiply(e: Extents, a: Matrix<$type>, b: Matrix<$type>, c: Matrix<$type>) {
                 const COLUMNS: usize = LINE / size_of::<$type>();
                 thread_local! {
@@ -45,11 +47,11 @@ macro_rules! integer {
 }
 
 integer! {
-    u8, |sum, a, b| sum.wrapping_add(a.wrapping_mul(b));
-    u16, |sum, a, b| sum.wrapping_add(a.wrapping_mul(b));
-    u32, |sum, a, b| sum.wrapping_add(a.wrapping_mul(b));
-    u64, |sum, a, b| sum.wrapping_add(a.wrapping_mul(b));
-    Truth, |sum, a, b| Truth(sum.0 | (a.0 & b.0));
+    u8, u8::wrapping_add, |sum, a, b| sum.wrapping_add(a.wrapping_mul(b));
+    u16, u16::wrapping_add, |sum, a, b| sum.wrapping_add(a.wrapping_mul(b));
+    u32, u32::wrapping_add, |sum, a, b| sum.wrapping_add(a.wrapping_mul(b));
+    u64, u64::wrapping_add, |sum, a, b| sum.wrapping_add(a.wrapping_mul(b));
+    Truth, |a, b| Truth(a.0 | b.0), |sum, a, b| Truth(sum.0 | (a.0 & b.0));
 }
 
 /// # Safety
