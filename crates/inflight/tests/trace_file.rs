@@ -156,3 +156,42 @@ fn the_environment_asks_for_a_trace() {
     assert!(!of_category(&events, "kernel").is_empty());
     assert_eq!(of_category(&events, "wait").len(), 1);
 }
+
+#[test]
+fn a_loop_is_a_span_around_its_turns() {
+    let _turn = turn();
+    let device = device();
+    let program = inflight::Program::parse(
+        "func.func @main(%n: tensor<i32>) -> tensor<i32> {
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %0 = stablehlo.while(%i = %n) : tensor<i32>
+  cond {
+    %1 = stablehlo.compare GT, %i, %zero : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    %1 = stablehlo.subtract %i, %one : tensor<i32>
+    stablehlo.return %1 : tensor<i32>
+  }
+  return %0 : tensor<i32>
+}",
+    );
+    let down = device.compile(&program.unwrap()).unwrap();
+    let n = Tensor::from_vec(vec![25i32], [], &device).unwrap();
+    let file = path("loop");
+    trace(&file, || assert_eq!(down.execute(&[&n]).unwrap()[0].item::<i32>().unwrap(), 0)).unwrap();
+    let events = events(&file);
+    let loops = of_category(&events, "loop");
+    assert_eq!(loops.len(), 1);
+    assert_eq!(loops[0]["name"], "stablehlo.while");
+    assert_eq!(loops[0]["args"]["turns"], 25);
+    let source = loops[0]["args"]["ops"][0].as_str().unwrap();
+    assert!(source.contains("program:4:"), "{source}");
+    let ends = |event: &Value| event["ts"].as_f64().unwrap() + event["dur"].as_f64().unwrap();
+    let within = of_category(&events, "kernel").into_iter().filter(|kernel| {
+        kernel["tid"] == loops[0]["tid"]
+            && kernel["ts"].as_f64() >= loops[0]["ts"].as_f64()
+            && ends(kernel) <= ends(loops[0])
+    });
+    assert_eq!(within.count(), 25);
+}

@@ -198,7 +198,6 @@ impl Compiler<'_> {
             });
         }
         Sequence {
-            inputs: sequence.inputs,
             bytes: sequence.values.iter().map(|ty| ty.shape.elements() * ty.dtype.size()).collect(),
             steps,
             outputs: sequence.outputs.clone(),

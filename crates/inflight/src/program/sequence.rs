@@ -17,8 +17,6 @@ pub(super) type Buffers = SmallVec<[Arc<Buffer>; 8]>;
 
 /// Steps in order, ready to run. Values are numbered: the inputs first.
 pub(super) struct Sequence {
-    /// How many of the values are inputs.
-    pub inputs: usize,
     /// The size of every value.
     pub bytes: Vec<usize>,
     pub steps: Vec<Step>,
@@ -139,10 +137,12 @@ impl Sequence {
         let mut values: SmallVec<[Option<Arc<Buffer>>; 16]> =
             inputs.into_iter().map(Some).collect();
         values.resize(self.bytes.len(), None);
-        // An output that a step defines is written where it is wanted, once; others share its memory.
+        // An output that a step defines is written where it is wanted, once; others share its memory, and
+        // know that before anything runs.
         for (&slot, buffer) in self.outputs.iter().zip(wanted) {
-            if slot >= self.inputs && values[slot].is_none() {
-                values[slot] = Some(buffer.clone());
+            match &values[slot] {
+                Some(value) => buffer.adopt(value),
+                None => values[slot] = Some(buffer.clone()),
             }
         }
         for (position, step) in self.steps.iter().enumerate() {
@@ -152,12 +152,6 @@ impl Sequence {
             }
         }
         let value = |slot: Slot| values[slot].clone().expect("a step before has defined it");
-        for (&slot, buffer) in self.outputs.iter().zip(wanted) {
-            let value = value(slot);
-            if !Arc::ptr_eq(&value, buffer) {
-                buffer.adopt(&value);
-            }
-        }
         self.outputs.iter().map(|&slot| value(slot)).collect()
     }
 

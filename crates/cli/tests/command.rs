@@ -1,0 +1,161 @@
+//! The command as it is called: what it prints, and how it exits.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+const SCALED: &str = "func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %0 = stablehlo.add %x, %x : tensor<3xf32>
+  return %0 : tensor<3xf32>
+}
+";
+
+fn checking(expected: &str) -> String {
+    format!(
+        "func.func @main() {{
+  %0 = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %1 = stablehlo.add %0, %0 : tensor<2xf32>
+  %2 = stablehlo.constant dense<{expected}> : tensor<2xf32>
+  stablehlo.custom_call @check.expect_eq(%1, %2) {{has_side_effect = true}} : (tensor<2xf32>, tensor<2xf32>) -> ()
+  return
+}}
+"
+    )
+}
+
+/// A folder of its own for a test, removed in the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("inflight-cli-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+
+    fn file(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.0.join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn inflight(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_inflight")).args(arguments).output().unwrap()
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+#[test]
+fn run_executes_saves_and_compares() {
+    let folder = Folder::new("run");
+    let program = folder.file("scaled.mlir", SCALED);
+    let results = folder.0.join("results");
+    let trace = folder.0.join("trace.json");
+    let run = |more: &[&str]| {
+        let mut arguments = vec!["run", text(&program), "--random", "7"];
+        arguments.extend(more);
+        inflight(&arguments)
+    };
+    let first = run(&["--output", text(&results), "--trace", text(&trace)]);
+    assert!(first.status.success(), "{}", stderr(&first));
+    assert!(stdout(&first).contains("result 0: f32[3]"), "{}", stdout(&first));
+    assert!(stdout(&first).contains("each 1 launches, 12 bytes read, 12 bytes written"));
+    assert!(std::fs::read_to_string(&trace).unwrap().contains("stablehlo.add"));
+    let again = run(&["--expect", text(&results), "--repeat", "20", "--json"]);
+    assert!(again.status.success(), "{}", stderr(&again));
+    let json: serde_json::Value = serde_json::from_str(&stdout(&again)).unwrap();
+    assert_eq!((json["executions"].as_u64(), json["launches"].as_u64()), (Some(20), Some(20)));
+    let other = inflight(&["run", text(&program), "--random", "8", "--expect", text(&results)]);
+    assert_eq!(other.status.code(), Some(1));
+    assert!(stderr(&other).contains("element 0 of result 0"), "{}", stderr(&other));
+}
+
+#[test]
+fn what_is_missing_is_named_with_what_to_do() {
+    let folder = Folder::new("missing");
+    let program = folder.file("scaled.mlir", SCALED);
+    let nowhere = folder.0.join("nowhere.mlir");
+    let cases: [(&[&str], &str); 6] = [
+        (&["run", text(&nowhere)], "nowhere.mlir"),
+        (&["run", text(&program)], "--random SEED"),
+        (&["run", text(&program), "--random", "1", "--device", "abacus"], "inflight devices"),
+        (&["run", text(&program), "--random", "1", "--repeat", "0"], "--repeat 0"),
+        (&["check", text(&nowhere)], "give a program or a folder"),
+        (&["check", text(&program), "--frobnicate"], "--frobnicate"),
+    ];
+    for (arguments, said) in cases {
+        let output = inflight(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains(said), "{arguments:?}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn check_counts_and_names_the_first_difference() {
+    let folder = Folder::new("check");
+    folder.file("right.mlir", &checking("[2.0, 4.0]"));
+    let passed = inflight(&["check", text(&folder.0)]);
+    assert!(passed.status.success());
+    assert_eq!(stdout(&passed), "1 passed, 0 failed, 0 skipped\n");
+    folder.file("wrong.mlir", &checking("[2.0, 5.0]"));
+    folder.file("broken.mlir", "func.func @main(");
+    folder.file(
+        "across.mlir",
+        "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %0 = \"stablehlo.collective_permute\"(%x) <{source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>}> : (tensor<2xf32>) -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}",
+    );
+    let mixed = inflight(&["check", text(&folder.0), "-j", "2"]);
+    let said = stdout(&mixed);
+    assert_eq!(mixed.status.code(), Some(1));
+    assert!(said.contains("wrong.mlir: element [1] of f32[2] is 4.0, expected 5.0"), "{said}");
+    assert!(said.contains("broken.mlir:"), "{said}");
+    assert!(said.contains("across.mlir: communication between devices"), "{said}");
+    assert_eq!(said.lines().last(), Some("1 passed, 2 failed, 1 skipped"));
+}
+
+#[test]
+fn programs_are_formatted_and_explained() {
+    let folder = Folder::new("explain");
+    let program = folder.file("scaled.mlir", SCALED);
+    let formatted = stdout(&inflight(&["fmt", text(&program)]));
+    let again = folder.file("formatted.mlir", &formatted);
+    assert_eq!(stdout(&inflight(&["fmt", text(&again)])), formatted);
+    let explained = stdout(&inflight(&["explain", text(&program)]));
+    assert!(explained.contains("1 kernels, 12 bytes read, 12 bytes written"), "{explained}");
+    let json = stdout(&inflight(&["explain", text(&program), "--json"]));
+    assert_eq!(
+        serde_json::from_str::<serde_json::Value>(&json).unwrap()["kernels"][0]["bytes_read"],
+        12
+    );
+    let page = folder.0.join("page.html");
+    assert!(inflight(&["explain", text(&program), "--html", text(&page)]).status.success());
+    assert!(std::fs::read_to_string(&page).unwrap().contains("stablehlo.add"));
+}
+
+#[test]
+fn training_learns_the_digits() {
+    let trained = inflight(&["train", "--epochs", "12"]);
+    assert!(trained.status.success(), "{}", stderr(&trained));
+    let said = stdout(&trained);
+    let accuracy = said.lines().last().and_then(|line| line.split(' ').rev().nth(1));
+    let accuracy: f32 = accuracy.unwrap().parse().unwrap();
+    assert!(accuracy > 93.0, "{said}");
+}
