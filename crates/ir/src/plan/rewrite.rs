@@ -36,6 +36,7 @@ pub fn rewrite(graph: &Graph) -> Rewritten {
         origin: Vec::with_capacity(graph.nodes.len()),
         current: 0,
     };
+    let turned = turned_products(graph);
     let mut renamed: Vec<NodeId> = Vec::with_capacity(graph.nodes.len());
     for (id, node) in graph.nodes.iter().enumerate() {
         rewriter.current = id as NodeId;
@@ -43,6 +44,17 @@ pub fn rewrite(graph: &Graph) -> Rewritten {
             node.inputs.iter().map(|&input| renamed[input as usize]).collect();
         let id = match &node.op {
             Op::Reduce { op, axes } => rewriter.reduce(*op, axes, inputs[0], node),
+            // Its one user has the product turned: it is computed that way.
+            Op::Dot(axes) if let Some(user) = turned[id] => {
+                let swapped = DotAxes {
+                    a_batch: axes.b_batch.clone(),
+                    b_batch: axes.a_batch.clone(),
+                    a_contract: axes.b_contract.clone(),
+                    b_contract: axes.a_contract.clone(),
+                };
+                rewriter.dot(&swapped, inputs[1], inputs[0], graph.node(user))
+            }
+            Op::Permute(_) if turned[node.inputs[0] as usize].is_some() => inputs[0],
             Op::Dot(axes) => rewriter.dot(axes, inputs[0], inputs[1], node),
             op => rewriter.append(op.clone(), &inputs, node.shape.clone(), node),
         };
@@ -50,6 +62,28 @@ pub fn rewrite(graph: &Graph) -> Rewritten {
     }
     rewriter.graph.outputs = graph.outputs.iter().map(|&output| renamed[output as usize]).collect();
     Rewritten { graph: rewriter.graph, origin: rewriter.origin }
+}
+
+/// For each product whose only use is to exchange the axes of its two operands, that use. The operands, exchanged,
+/// give the product in that order.
+fn turned_products(graph: &Graph) -> Vec<Option<NodeId>> {
+    let mut uses = vec![0; graph.nodes.len()];
+    let operands = graph.nodes.iter().flat_map(|node| &node.inputs);
+    operands.chain(&graph.outputs).for_each(|&node| uses[node as usize] += 1);
+    let mut turned = vec![None; graph.nodes.len()];
+    for (id, node) in graph.nodes.iter().enumerate() {
+        let Op::Permute(order) = &node.op else { continue };
+        let product = node.inputs[0];
+        let Op::Dot(axes) = &graph.node(product).op else { continue };
+        let batch = axes.a_batch.len();
+        let rank = graph.node(product).shape.rank();
+        let rows = axes.a_free(graph.node(graph.node(product).inputs[0]).shape.rank()).len();
+        let exchanged = (0..batch).chain(batch + rows..rank).chain(batch..batch + rows);
+        if uses[product as usize] == 1 && order.iter().copied().eq(exchanged) {
+            turned[product as usize] = Some(id as NodeId);
+        }
+    }
+    turned
 }
 
 struct Rewriter {
@@ -185,5 +219,56 @@ impl Rewriter {
             true => x,
             false => self.append(Op::Reshape(shape.clone()), &[x], shape, node),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Step, plan};
+
+    /// The product of two matrices over their first axes, as gradients of weights are, with its axes exchanged.
+    fn turned(read_twice: bool) -> Graph {
+        let mut graph = Graph::default();
+        let x = graph.input([32, 100], DType::F32);
+        let dy = graph.input([32, 40], DType::F32);
+        let axes = DotAxes {
+            a_contract: Axes::from_slice(&[0]),
+            b_contract: Axes::from_slice(&[0]),
+            ..DotAxes::default()
+        };
+        let product = graph.push(Op::Dot(axes), &[dy, x]).unwrap();
+        let turned = graph.push(Op::Permute(Axes::from_slice(&[1, 0])), &[product]).unwrap();
+        graph.outputs = if read_twice { vec![turned, product] } else { vec![turned] };
+        graph
+    }
+
+    #[test]
+    fn a_turned_product_is_computed_turned() {
+        let planned = plan(&turned(false));
+        let [Step::Contract(step)] = &planned.steps[..] else { panic!("{:?}", planned.steps) };
+        assert_eq!((step.m, step.n, step.k), (100, 40, 32));
+        // Read both ways, it is written one way and copied the other.
+        assert_eq!(plan(&turned(true)).steps.len(), 2);
+    }
+
+    #[test]
+    fn other_orders_of_a_product_are_views() {
+        let mut graph = Graph::default();
+        let a = graph.input([3, 5, 7], DType::F32);
+        let b = graph.input([3, 7, 5], DType::F32);
+        let axes = DotAxes {
+            a_batch: Axes::from_slice(&[0]),
+            b_batch: Axes::from_slice(&[0]),
+            a_contract: Axes::from_slice(&[2]),
+            b_contract: Axes::from_slice(&[1]),
+        };
+        let product = graph.push(Op::Dot(axes), &[a, b]).unwrap();
+        let moved = graph.push(Op::Permute(Axes::from_slice(&[1, 0, 2])), &[product]).unwrap();
+        graph.outputs = vec![moved];
+        assert_eq!(turned_products(&graph), [None; 4]);
+        let turned = graph.push(Op::Permute(Axes::from_slice(&[0, 2, 1])), &[product]).unwrap();
+        graph.outputs = vec![turned];
+        assert_eq!(turned_products(&graph)[2], None, "it has another use");
     }
 }
