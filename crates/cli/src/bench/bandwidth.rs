@@ -1,6 +1,9 @@
 //! What the memory gives: a pass over as many bytes as a work reads and writes, that does nothing else.
+//!
+//! Bytes are copied by `memcpy` or by a loop of vectors, whichever is faster for so many.
 
 use memmap2::{Advice, MmapMut};
+use pulp::{Arch, Simd, WithSimd};
 use std::hint::black_box;
 use std::sync::Barrier;
 use std::thread;
@@ -9,6 +12,7 @@ use std::time::Instant;
 /// Bytes to read and bytes to write, by threads of its own that each have their part.
 pub struct Pass {
     threads: usize,
+    copy: Copy,
     source: MmapMut,
     target: MmapMut,
 }
@@ -19,12 +23,20 @@ const LINE: usize = 64;
 impl Pass {
     /// Reserves and fills the memory.
     pub fn new(read: usize, written: usize, threads: usize) -> std::io::Result<Pass> {
-        Ok(Pass { threads, source: memory(read)?, target: memory(written)? })
+        let (source, target) = (memory(read)?, memory(written)?);
+        let mut pass = Pass { threads, copy: Copy::Library, source, target };
+        let mut fastest = |copy| {
+            pass.copy = copy;
+            (0..5).map(|_| pass.seconds(3)).fold(f64::INFINITY, f64::min)
+        };
+        let vectors_win = fastest(Copy::Vectors) < fastest(Copy::Library);
+        pass.copy = if vectors_win { Copy::Vectors } else { Copy::Library };
+        Ok(pass)
     }
 
     /// The seconds of one pass, of so many without a pause between them.
     pub fn seconds(&mut self, repeats: usize) -> f64 {
-        let threads = self.threads;
+        let (threads, copy) = (self.threads, self.copy);
         let part = |bytes: usize| bytes.div_ceil(threads).next_multiple_of(LINE);
         let sources = self.source.chunks(part(self.source.len()));
         let target_part = part(self.target.len());
@@ -35,7 +47,7 @@ impl Pass {
             start.wait();
             let begun = Instant::now();
             for _ in 0..repeats {
-                pass(black_box(source), black_box(target));
+                pass(black_box(source), black_box(target), copy);
             }
             (begun, Instant::now())
         };
@@ -66,29 +78,67 @@ fn memory(bytes: usize) -> std::io::Result<MmapMut> {
     Ok(memory)
 }
 
+/// How bytes are copied.
+#[derive(Clone, Copy, Debug)]
+enum Copy {
+    /// By `memcpy`.
+    Library,
+    /// By a loop over the widest vectors there are.
+    Vectors,
+}
+
 /// Copies as much as fits, and reads the rest.
-fn pass(source: &[u8], target: &mut [u8]) {
+fn pass(source: &[u8], target: &mut [u8], copy: Copy) {
     let copied = source.len().min(target.len());
     let (first, rest) = source.split_at(copied);
     let (filled, more) = target.split_at_mut(copied);
-    filled.copy_from_slice(first);
-    more.fill(2);
-    black_box(folded(rest));
-}
-
-/// A value that depends on every byte.
-fn folded(bytes: &[u8]) -> u64 {
-    /// Words that are folded side by side: two lines of the cache.
-    const WORDS: usize = 16;
-    let (blocks, _) = bytes.as_chunks::<{ 8 * WORDS }>();
-    let mut folded = [0u64; WORDS];
-    for block in blocks {
-        let (words, _) = block.as_chunks::<8>();
-        for (folded, word) in folded.iter_mut().zip(words) {
-            *folded ^= u64::from_ne_bytes(*word);
+    match copy {
+        Copy::Library => filled.copy_from_slice(first),
+        // A loop that only copied would become a call of `memcpy`; it does not know that it does.
+        Copy::Vectors => {
+            Arch::new().dispatch(Mixed { source: first, target: filled, mix: black_box(0) })
         }
     }
-    folded.iter().fold(0, |all, word| all ^ word)
+    more.fill(2);
+    black_box(Arch::new().dispatch(Folded(rest)));
+}
+
+/// Writes each word of the source, mixed with another.
+struct Mixed<'a> {
+    source: &'a [u8],
+    target: &'a mut [u8],
+    mix: u64,
+}
+
+impl WithSimd for Mixed<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let (sources, last) = self.source.as_chunks::<8>();
+        let (targets, end) = self.target.as_chunks_mut::<8>();
+        for (target, source) in targets.iter_mut().zip(sources) {
+            *target = (u64::from_ne_bytes(*source) ^ self.mix).to_ne_bytes();
+        }
+        end.copy_from_slice(last);
+    }
+}
+
+/// Gives a value that depends on every byte of whole words.
+struct Folded<'a>(&'a [u8]);
+
+impl WithSimd for Folded<'_> {
+    type Output = u64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> u64 {
+        let (words, _) = self.0.as_chunks::<8>();
+        let mut folded = 0;
+        for word in words {
+            folded ^= u64::from_ne_bytes(*word);
+        }
+        folded
+    }
 }
 
 #[cfg(test)]
@@ -98,20 +148,23 @@ mod tests {
     #[test]
     fn a_pass_copies_and_reads() {
         let source: Vec<u8> = (0..1024).map(|i| i as u8).collect();
-        let mut target = vec![0; 100];
-        pass(&source, &mut target);
-        assert_eq!(target, source[..100]);
-        let mut longer = vec![0; 1100];
-        pass(&source, &mut longer);
-        assert_eq!(longer[..1024], source);
-        assert_eq!(longer[1024..], [2; 76]);
+        for copy in [Copy::Library, Copy::Vectors] {
+            let mut target = vec![0; 101];
+            pass(&source, &mut target, copy);
+            assert_eq!(target, source[..101], "{copy:?}");
+            let mut longer = vec![0; 1100];
+            pass(&source, &mut longer, copy);
+            assert_eq!(longer[..1024], source, "{copy:?}");
+            assert_eq!(longer[1024..], [2; 76], "{copy:?}");
+        }
     }
 
     #[test]
     fn every_byte_counts() {
         let mut bytes = vec![0u8; 4096];
+        let folded = |bytes: &[u8]| Arch::new().dispatch(Folded(bytes));
         assert_eq!(folded(&bytes), 0);
-        for position in [0, 7, 63, 64, 127, 128, 4095] {
+        for position in [0, 7, 63, 64, 127, 128, 255, 256, 4095] {
             bytes[position] = 1;
             assert_ne!(folded(&bytes), 0, "byte {position}");
             bytes[position] = 0;

@@ -66,7 +66,8 @@ fn adam() -> Work {
         inputs,
         amount: Amount::Bytes { read: words(4 * elements), written: words(3 * elements) },
         read: false,
-        tolerance: 1e-6,
+        // torch.compile computes 1 − β₂ᵗ in f32, where it is off by 5e-5 in the first step.
+        tolerance: 1e-5,
         ours: Box::new(adam_steps),
     }
 }
