@@ -1,9 +1,10 @@
 //! Device memory and the buffers that name it.
 
 use crate::pool::Pool;
-use crate::sync::OnceLock;
-use crate::{Fault, FaultKind};
+use crate::sync::{Mutex, OnceLock};
+use crate::{Event, Fault, FaultKind};
 use inflight_ir::Element;
+use smallvec::SmallVec;
 use std::any::Any;
 use std::fmt;
 use std::ptr::NonNull;
@@ -17,6 +18,17 @@ pub struct Memory {
     ptr: NonNull<u8>,
     bytes: usize,
     owner: Owner,
+    /// What the device may still do with it when it is dropped.
+    uses: Mutex<Uses>,
+}
+
+/// Work in flight on memory: the latest of each lane.
+pub(crate) type Uses = SmallVec<[Use; 1]>;
+
+/// A lane, such as a stream, whose work is done in order, and the point at which it is done with some memory.
+pub(crate) struct Use {
+    pub lane: u64,
+    pub until: Event,
 }
 
 /// Who takes the memory back.
@@ -40,7 +52,7 @@ unsafe impl Sync for Memory {}
 
 impl Memory {
     pub(crate) fn new(ptr: NonNull<u8>, bytes: usize, owner: Owner) -> Memory {
-        Memory { ptr, bytes, owner }
+        Memory { ptr, bytes, owner, uses: Mutex::new(Uses::new()) }
     }
 
     /// The elements of a vector, without a copy.
@@ -55,7 +67,7 @@ impl Memory {
         let ptr = NonNull::new(vector.as_mut_ptr()).expect("a vector's address is not null").cast();
         let bytes = size_of_val(vector.as_slice());
         let vector: Option<Box<dyn Any + Send + Sync>> = Some(Box::new(vector));
-        Memory { ptr, bytes, owner: Owner::Host { vector, counted_by } }
+        Memory::new(ptr, bytes, Owner::Host { vector, counted_by })
     }
 
     /// Memory of any other kind, given back by a call of `release`.
@@ -68,7 +80,21 @@ impl Memory {
         bytes: usize,
         release: Box<dyn FnOnce() + Send>,
     ) -> Memory {
-        Memory { ptr, bytes, owner: Owner::Release(Some(release)) }
+        Memory::new(ptr, bytes, Owner::Release(Some(release)))
+    }
+
+    /// Notes that a lane's work uses the memory until an event of that lane, also if the memory is dropped
+    /// before. Its [`Pool`] then gives it to nobody else until that is reached, but to the same lane, whose
+    /// work is done in order, at once.
+    pub fn use_until(&self, lane: u64, until: Event) {
+        let mut uses = self.uses.lock();
+        match uses.iter_mut().find(|known| known.lane == lane) {
+            Some(known) => known.until = until,
+            None => {
+                uses.retain(|known| !known.until.is_reached());
+                uses.push(Use { lane, until });
+            }
+        }
     }
 
     /// The address of the first byte; dangling if there are none.
@@ -87,8 +113,12 @@ impl Drop for Memory {
         match &mut self.owner {
             Owner::Nobody => {}
             Owner::Pool { pool, block } => {
-                // SAFETY: the block came from this pool and nobody can reach it after this drop.
-                unsafe { pool.take_back(self.ptr, self.bytes, *block) }
+                // SAFETY: the block came from this pool, and after this drop nobody can reach it but work in
+                // flight, which is noted.
+                unsafe {
+                    let uses = std::mem::take(&mut *self.uses.lock());
+                    pool.take_back(self.ptr, self.bytes, *block, uses);
+                }
             }
             Owner::Host { vector, counted_by } => {
                 drop(vector.take());

@@ -44,6 +44,13 @@ pub enum Command {
         /// Who decides.
         callback: ExpandCallback,
     },
+    /// Copies the bytes of a buffer that the host can read to a new buffer of the device.
+    Upload {
+        /// What is copied.
+        source: Arc<Buffer>,
+        /// What is written.
+        target: Arc<Buffer>,
+    },
     /// Waits for a point in another stream.
     Wait(Event),
     /// Tells everybody that the stream has come this far. Values on one timeline ascend.
@@ -69,6 +76,7 @@ impl Command {
                 callback(Err(fault.clone()), &mut expansion);
                 expansion.commands.into_iter().for_each(|command| command.abandon(fault.clone()));
             }
+            Command::Upload { target, .. } => target.fail(fault),
             Command::Wait(_) => {}
             Command::Signal(event) => event.signal(),
         }

@@ -4,7 +4,7 @@
 //! asks for the same sizes again and again. So blocks that come back are kept, by size class, and the one
 //! that came back last is handed out first, since it is the one that may still be in a cache.
 
-use crate::buffer::Owner;
+use crate::buffer::{Owner, Uses};
 use crate::sync::Mutex;
 use crate::{Fault, FaultKind, Memory};
 use inflight_ir::Element;
@@ -70,11 +70,19 @@ struct State {
     free: BTreeMap<usize, Vec<Block>>,
 }
 
-/// The address of a block that nobody uses.
-struct Block(NonNull<u8>);
+/// The address of a block that nobody holds, and the work in flight on it.
+struct Block(NonNull<u8>, Uses);
 
 // SAFETY: the pool is the only one who knows the address, and it does not care for threads.
 unsafe impl Send for Block {}
+
+impl Block {
+    /// Whether what is still in flight on it does not concern a lane.
+    fn is_free_for(&mut self, lane: Option<u64>) -> bool {
+        self.1.retain(|known| !known.until.is_reached());
+        self.1.iter().all(|known| Some(known.lane) == lane)
+    }
+}
 
 impl Pool {
     /// A pool over raw memory: `allocate` gets a block of this many bytes or `None`, and `release` gives
@@ -82,7 +90,8 @@ impl Pool {
     ///
     /// # Safety
     /// A block from `allocate` must be valid for the device's reads and writes, from any thread, until
-    /// `release` is called with it, aligned to 64 bytes, and apart from every other block.
+    /// `release` is called with it, aligned to 64 bytes, and apart from every other block. Where memory is
+    /// [used](Memory::use_until) by work in flight, `release` must wait for that work.
     pub unsafe fn new(
         capacity: usize,
         allocate: impl Fn(usize) -> Option<NonNull<u8>> + Send + Sync + 'static,
@@ -99,6 +108,16 @@ impl Pool {
     /// Memory for `bytes` bytes, uninitialized, 64-byte aligned. Never aborts: what does not fit the
     /// limit or the device, also after everything cached was given back, is an error.
     pub fn allocate(self: &Arc<Pool>, bytes: usize) -> Result<Memory, Fault> {
+        self.allocate_for(None, bytes)
+    }
+
+    /// As [`allocate`](Pool::allocate), for work of a lane that comes after all the work of that lane which is
+    /// [noted](Memory::use_until) so far.
+    pub fn allocate_for(
+        self: &Arc<Pool>,
+        lane: Option<u64>,
+        bytes: usize,
+    ) -> Result<Memory, Fault> {
         if bytes == 0 {
             let ptr = NonNull::without_provenance(MIN_BLOCK.try_into().expect("not zero"));
             return Ok(Memory::new(ptr, 0, Owner::Nobody));
@@ -110,7 +129,7 @@ impl Pool {
                 return Err(self.refuse(&mut state, bytes));
             }
             let block = block_size(bytes);
-            if let Some((ptr, block)) = state.take_cached(block) {
+            if let Some((ptr, block)) = state.take_cached(block, lane) {
                 state.hand_out(bytes);
                 state.stats.reuses += 1;
                 return Ok(self.memory(ptr, bytes, block));
@@ -150,7 +169,7 @@ impl Pool {
             (std::mem::take(&mut state.free), std::mem::take(&mut state.stats.cached))
         };
         for (block, list) in free {
-            for Block(ptr) in list {
+            for Block(ptr, _) in list {
                 (self.release)(ptr, block);
             }
         }
@@ -183,15 +202,22 @@ impl Pool {
     /// Keeps or releases a block that is not used any more.
     ///
     /// # Safety
-    /// The block must have come from this pool with these sizes, and nobody may use it from now on.
-    pub(crate) unsafe fn take_back(&self, ptr: NonNull<u8>, bytes: usize, block: usize) {
+    /// The block must have come from this pool with these sizes, and nobody may use it from now on but for the
+    /// work noted in `uses`, of which `release` must take care.
+    pub(crate) unsafe fn take_back(
+        &self,
+        ptr: NonNull<u8>,
+        bytes: usize,
+        block: usize,
+        uses: Uses,
+    ) {
         {
             let mut state = self.state.lock();
             state.stats.in_use -= bytes;
             let most = state.stats.cache_limit.unwrap_or(state.stats.peak.max(CACHE_FLOOR));
             if state.stats.cached + block <= most {
                 state.stats.cached += block;
-                state.free.entry(block).or_default().push(Block(ptr));
+                state.free.entry(block).or_default().push(Block(ptr, uses));
                 return;
             }
         }
@@ -221,10 +247,13 @@ impl State {
     }
 
     /// A cached block of this size, or one that is larger by so little that it may as well serve.
-    fn take_cached(&mut self, block: usize) -> Option<(NonNull<u8>, usize)> {
+    fn take_cached(&mut self, block: usize, lane: Option<u64>) -> Option<(NonNull<u8>, usize)> {
         let fitting = block..=block + if block >= LARGE { block / 8 } else { 0 };
-        let (&size, list) = self.free.range_mut(fitting).find(|(_, list)| !list.is_empty())?;
-        let Block(ptr) = list.pop()?;
+        let (size, list, at) = self.free.range_mut(fitting).find_map(|(&size, list)| {
+            let at = list.iter_mut().rposition(|block| block.is_free_for(lane))?;
+            Some((size, list, at))
+        })?;
+        let Block(ptr, _) = list.remove(at);
         // The list of a small class stays for the next block; those of large ones would pile up.
         if list.is_empty() && size >= LARGE {
             self.free.remove(&size);

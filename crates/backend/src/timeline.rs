@@ -190,6 +190,11 @@ impl Event {
         }
     }
 
+    /// Which timeline it is on: a number that no other timeline has as long as the event exists.
+    pub fn timeline_id(&self) -> usize {
+        self.timeline.as_ref().map_or(0, |timeline| Arc::as_ptr(timeline) as usize)
+    }
+
     /// Its place on the timeline.
     pub fn value(&self) -> u64 {
         self.value

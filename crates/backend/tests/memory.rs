@@ -1,6 +1,6 @@
 //! The pool and the memory it hands out, over the system's allocator.
 
-use inflight_backend::{Buffer, FaultKind, MemoryStats, Pool};
+use inflight_backend::{Buffer, FaultKind, MemoryStats, Pool, Timeline};
 use std::alloc::Layout;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -192,4 +192,37 @@ fn the_first_fault_of_a_buffer_stays() {
     buffer.fail(FaultKind::Panicked("first".into()).into());
     buffer.fail(FaultKind::Panicked("second".into()).into());
     assert_eq!(buffer.readable().unwrap_err().kind, FaultKind::Panicked("first".into()));
+}
+
+#[test]
+fn memory_in_use_by_a_lane_goes_to_nobody_else_until_that_is_done() {
+    let (pool, _) = pool();
+    let (one, two) = (Timeline::new(), Timeline::new());
+    let memory = pool.allocate_for(Some(1), 1000).unwrap();
+    let address = memory.ptr();
+    memory.use_until(1, one.event(1));
+    memory.use_until(1, one.event(3));
+    drop(memory);
+    let other = pool.allocate(1000).unwrap();
+    assert_ne!(other.ptr(), address, "lane 1 is not done with it");
+    let another = pool.allocate_for(Some(2), 1000).unwrap();
+    assert_ne!(another.ptr(), address);
+    // What the lane does next comes after all it has done.
+    let same = pool.allocate_for(Some(1), 1000).unwrap();
+    assert_eq!(same.ptr(), address);
+    same.use_until(1, one.event(4));
+    same.use_until(2, two.event(1));
+    drop(same);
+    let next = pool.allocate_for(Some(1), 1000).unwrap();
+    assert_ne!(next.ptr(), address, "lane 2 uses it as well");
+    two.signal(1);
+    let next = pool.allocate_for(Some(1), 1000).unwrap();
+    assert_eq!(next.ptr(), address, "lane 1 may have it before it is done");
+    next.use_until(1, one.event(5));
+    drop(next);
+    one.signal(4);
+    let late = pool.allocate(1000).unwrap();
+    assert_ne!(late.ptr(), address);
+    one.signal(5);
+    assert_eq!(pool.allocate(1000).unwrap().ptr(), address);
 }

@@ -52,6 +52,9 @@ pub fn print(text: &str) -> ExitCode {
 pub fn device(name: &str) -> Result<Device, Failure> {
     match name {
         "cpu" => Ok(Device::open_cpu(CpuOptions::from_env().map_err(Error::from)?)?),
+        gpu if let Some(Ok(ordinal)) = gpu.strip_prefix("cuda:").map(str::parse) => {
+            Ok(Device::open_cuda(ordinal)?)
+        }
         other => Err(Failure::misuse(format!(
             "there is no device {other:?}; `inflight devices` lists those there are"
         ))),

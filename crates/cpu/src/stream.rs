@@ -177,6 +177,7 @@ impl Core {
             Command::Host(call) => self.call(&call),
             Command::Read { source, callback } => read(&source, callback),
             Command::Expand { source, callback } => self.expand(&source, callback),
+            Command::Upload { source, target } => self.upload(&source, &target),
             Command::Signal(event) => event.signal(),
             // Handled by `run`, which can stop.
             Command::Wait(_) => {}
@@ -339,6 +340,21 @@ impl Core {
         let mut queue = self.queue.lock();
         for command in expansion.commands.into_iter().rev() {
             queue.commands.push_front(command);
+        }
+    }
+
+    fn upload(&self, source: &Buffer, target: &Buffer) {
+        let copied = source.readable().and_then(|from| {
+            let memory = self.pool.allocate(target.bytes())?;
+            let bytes = target.bytes().min(source.bytes());
+            // SAFETY: both have this many bytes. The target's are new, and the source's are written, by the
+            // stream's order and the events it waited for.
+            unsafe { std::ptr::copy_nonoverlapping(from.ptr(), memory.ptr(), bytes) };
+            let _ = target.provide(memory);
+            Ok(())
+        });
+        if let Err(fault) = copied {
+            target.fail(fault);
         }
     }
 

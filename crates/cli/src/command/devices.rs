@@ -18,14 +18,34 @@ pub fn devices(arguments: &Arguments) -> Outcome {
 }
 
 fn listing(json: bool) -> Result<String> {
-    let devices = [Device::open_cpu(CpuOptions::from_env().map_err(Error::from)?)?];
+    let cpu = Device::open_cpu(CpuOptions::from_env().map_err(Error::from)?)?;
+    let mut found = vec![Found::Device(cpu)];
+    match Device::cuda_count() {
+        Ok(0) => found.push(Found::Nothing("cuda".to_owned(), "a driver, but no GPU".to_owned())),
+        Ok(count) => found.extend((0..count).map(|ordinal| match Device::cuda(ordinal) {
+            Ok(device) => Found::Device(device),
+            Err(error) => Found::Nothing(format!("cuda:{ordinal}"), error.to_string()),
+        })),
+        Err(error) => found.push(Found::Nothing("cuda".to_owned(), error.to_string())),
+    }
     Ok(match json {
-        true => format!("{:#}", Value::from_iter(devices.iter().map(described))),
-        false => devices.iter().map(listed).collect::<Vec<_>>().join("\n\n"),
+        true => format!("{:#}", Value::from_iter(found.iter().map(described))),
+        false => found.iter().map(listed).collect::<Vec<_>>().join("\n\n"),
     })
 }
 
-fn described(device: &Device) -> Value {
+/// What a look for a device found.
+enum Found {
+    Device(Device),
+    /// Nothing of this name, and what was looked for.
+    Nothing(String, String),
+}
+
+fn described(found: &Found) -> Value {
+    let device = match found {
+        Found::Device(device) => device,
+        Found::Nothing(name, reason) => return json!({ "device": name, "missing": reason }),
+    };
     let capabilities = device.capabilities();
     json!({
         "device": device.name(),
@@ -37,7 +57,11 @@ fn described(device: &Device) -> Value {
     })
 }
 
-fn listed(device: &Device) -> String {
+fn listed(found: &Found) -> String {
+    let device = match found {
+        Found::Device(device) => device,
+        Found::Nothing(name, reason) => return format!("{name}: none; {reason}"),
+    };
     let capabilities = device.capabilities();
     let memory = capabilities.memory_bytes as f64 / f64::powi(2.0, 30);
     [

@@ -8,13 +8,16 @@ use super::recorder;
 use super::stats::{Counters, Stats};
 use super::stream::Stream;
 use super::trace;
+use super::uploads::Uploads;
+use super::value::Value;
 use super::wait::{WaitReason, Waiting};
-use crate::{Error, Result};
+use crate::{Element, Error, Result};
 use inflight_backend::{
-    Backend, Capabilities, DiskCache, MemoryStats, Pool, Priority, Stream as BackendStream,
-    Timeline,
+    Backend, Buffer, Capabilities, DiskCache, Fault, FaultKind, Memory, MemoryStats, Pool,
+    Priority, Stream as BackendStream, Timeline,
 };
 use inflight_cpu::CpuBackend;
+use inflight_cuda::CudaBackend;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
@@ -45,6 +48,7 @@ struct Inner {
     /// The default stream of each thread that recorded on the device.
     thread_streams: Mutex<FxHashMap<ThreadId, Arc<DeviceStream>>>,
     reads: Arc<Reads>,
+    uploads: Arc<Uploads>,
     queue: Queue,
 }
 
@@ -91,6 +95,49 @@ impl Device {
         Ok(Device::with_backend("cpu", backend))
     }
 
+    /// The NVIDIA GPU of this number. Its memory and caches are shared by the whole process.
+    ///
+    /// # Errors
+    /// If there is no driver, no such GPU, or no NVRTC to compile kernels with; the error says what was looked
+    /// for. Nothing of CUDA is needed to build a program that calls this.
+    pub fn cuda(ordinal: usize) -> Result<Device> {
+        static OPEN: Mutex<Vec<(usize, Device)>> = Mutex::new(Vec::new());
+        let mut open = OPEN.lock();
+        if let Some((_, device)) = open.iter().find(|(known, _)| *known == ordinal) {
+            return Ok(device.clone());
+        }
+        let device = Device::open_cuda(ordinal)?;
+        open.push((ordinal, device.clone()));
+        Ok(device)
+    }
+
+    /// Another device on an NVIDIA GPU, with streams, memory, caches and counters of its own.
+    ///
+    /// # Errors
+    /// As for [`Device::cuda`].
+    pub fn open_cuda(ordinal: usize) -> Result<Device> {
+        static NAMES: Mutex<Vec<(usize, &'static str)>> = Mutex::new(Vec::new());
+        let backend = CudaBackend::new(ordinal)?;
+        let mut names = NAMES.lock();
+        let known = names.iter().find(|(known, _)| *known == ordinal).map(|(_, name)| *name);
+        let name = known.unwrap_or_else(|| {
+            // There are as many of these as there are GPUs.
+            let name: &'static str = Box::leak(format!("cuda:{ordinal}").into_boxed_str());
+            names.push((ordinal, name));
+            name
+        });
+        Ok(Device::with_backend(name, backend))
+    }
+
+    /// How many NVIDIA GPUs there are.
+    ///
+    /// # Errors
+    /// If there is no driver that could say; the error says what was looked for.
+    pub fn cuda_count() -> Result<usize> {
+        inflight_cuda::count()
+            .map_err(|message| Fault::from(FaultKind::Unsupported(message)).into())
+    }
+
     /// A device on any backend.
     pub fn with_backend(name: &'static str, backend: Arc<dyn Backend>) -> Device {
         static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -99,6 +146,7 @@ impl Device {
         let counters = Arc::new(Counters::default());
         let dispatcher = Dispatcher::new(backend.clone(), cache.clone(), counters.clone());
         let reads = Arc::new(Reads::new(backend.stream(Priority::High)));
+        let uploads = Arc::new(Uploads::new(backend.stream(Priority::High)));
         let device = Device(Arc::new(Inner {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             name,
@@ -110,6 +158,7 @@ impl Device {
             streams: Mutex::new(Vec::new()),
             thread_streams: Mutex::default(),
             reads,
+            uploads,
             queue: Queue::new(),
         }));
         let mut open = OPEN.lock();
@@ -129,7 +178,7 @@ impl Device {
         self.0.backend.capabilities()
     }
 
-    /// The short name: `cpu`.
+    /// The short name: `cpu`, `cuda:0`.
     pub fn name(&self) -> &'static str {
         self.0.name
     }
@@ -188,6 +237,7 @@ impl Device {
             let event = stream.timeline.event(stream.last.load(Ordering::Acquire));
             waiting.on(&event, Some(&stream.stream))?;
         }
+        waiting.on(&self.0.uploads.last(), None)?;
         for event in self.0.reads.all() {
             waiting.on(&event, None)?;
         }
@@ -233,6 +283,20 @@ impl Device {
 
     pub(crate) fn pool(&self) -> &Arc<Pool> {
         self.0.backend.pool()
+    }
+
+    /// The elements of a vector as a value: taken over where the device uses the host's memory, on their way
+    /// to the device where it has its own.
+    pub(crate) fn value_of<T: Element>(&self, data: Vec<T>) -> Arc<Value> {
+        if self.capabilities().host_visible {
+            return Value::ready(Buffer::with_memory(self.pool().adopt(data)));
+        }
+        let source = Value::ready(Buffer::with_memory(Memory::adopt(data)));
+        self.0.uploads.upload(&source)
+    }
+
+    pub(crate) fn uploads(&self) -> &Arc<Uploads> {
+        &self.0.uploads
     }
 
     /// A reference that does not keep the device open.

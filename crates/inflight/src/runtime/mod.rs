@@ -7,7 +7,7 @@
 //! - `dispatcher`: plans, compiles and enqueues segments, in order; `commands`: a plan's commands;
 //! - `wait`: the one place where the host waits;
 //! - `pending`: promises, and the thread that does pending work; `reads`: copies out of a device that
-//!   complete them;
+//!   complete them; `uploads`: copies into a device with memory of its own;
 //! - [`trace`]: what ran when, for people to look at.
 
 pub(crate) mod cache;
@@ -22,6 +22,7 @@ pub(crate) mod segment;
 pub(crate) mod stats;
 mod stream;
 pub mod trace;
+mod uploads;
 pub(crate) mod value;
 pub(crate) mod wait;
 

@@ -28,6 +28,13 @@ impl Value {
         Arc::new(Value { buffer: Mutex::new(buffer), dispatched: Event::reached(), written })
     }
 
+    /// A value that is in memory when an event is reached.
+    pub fn written_at(buffer: Arc<Buffer>, event: Event) -> Arc<Value> {
+        let written = OnceLock::new();
+        let _ = written.set(Written { event, stream: None });
+        Arc::new(Value { buffer: Mutex::new(buffer), dispatched: Event::reached(), written })
+    }
+
     /// A value that the dispatcher will see to.
     pub fn scheduled(bytes: usize, dispatched: Event) -> Arc<Value> {
         let buffer = Mutex::new(Buffer::declare(bytes));
@@ -44,6 +51,22 @@ impl Value {
         let mut buffer = self.buffer.lock();
         let failed = Buffer::failed(buffer.bytes(), fault);
         std::mem::replace(&mut buffer, failed)
+    }
+
+    /// Calls `then` with the buffer once the elements are in memory, or never will be. Nothing else here keeps
+    /// the buffer any more when it is called.
+    pub fn when_written(self: &Arc<Value>, then: impl FnOnce(Arc<Buffer>) + Send + 'static) {
+        let value = self.clone();
+        let dispatched = value.dispatched.clone();
+        dispatched.on_reached(Box::new(move || {
+            let written = value.written.get().expect("a dispatched value has its event");
+            let event = written.event.clone();
+            event.on_reached(Box::new(move || {
+                let buffer = value.buffer();
+                drop(value);
+                then(buffer);
+            }));
+        }));
     }
 
     /// Whether the elements are in memory, or never will be.

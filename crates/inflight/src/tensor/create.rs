@@ -8,15 +8,14 @@ use super::operand::{fit, whole};
 use super::record::{caller, constant, mistake, record_at, record_source};
 use super::{Node, Tensor};
 use crate::runtime::Device;
-use crate::runtime::value::Value;
 use crate::{DType, Element, Error, Result, Scalar, Shape};
-use inflight_backend::Buffer;
 use inflight_ir::graph::Op;
 use std::panic::Location;
 use std::sync::Arc;
 
 impl Tensor {
-    /// A tensor of these elements, in row-major order. The vector is taken over, not copied.
+    /// A tensor of these elements, in row-major order. The vector is taken over: not copied on a device
+    /// that uses the host's memory, and copied in the background to one that has its own.
     ///
     /// # Errors
     /// If there are not as many elements as the shape has.
@@ -31,7 +30,7 @@ impl Tensor {
         if shape.checked_elements() != Some(data.len()) {
             return Err(Error::Length { len: data.len(), shape, location });
         }
-        let value = Value::ready(Buffer::with_memory(device.pool().adopt(data)));
+        let value = device.value_of(data);
         let node = Node::realized(value, shape, T::DTYPE, device, location);
         Ok(Tensor::from_node(Arc::new(node)))
     }

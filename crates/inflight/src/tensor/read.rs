@@ -5,7 +5,7 @@ use crate::runtime::value::Value;
 use crate::runtime::wait::{WaitReason, Waiting, wait_for_values};
 use crate::runtime::{Device, Pending, Promise, recorder};
 use crate::{Element, Error, Result};
-use inflight_backend::{Buffer, Fault, ReadCallback};
+use inflight_backend::{Buffer, Fault, Memory, ReadCallback, Timeline};
 use std::panic::Location;
 use std::sync::Arc;
 
@@ -98,7 +98,11 @@ impl Tensor {
             return Err(denied);
         }
         recorder::schedule(self.node(), true);
-        let value = self.node().value().expect("a scheduled node has a value").clone();
+        let value = self.node().value().expect("a scheduled node has a value");
+        let value = match reason {
+            WaitReason::Read => host_value(self.device(), value),
+            _ => value.clone(),
+        };
         wait_for_values(std::iter::once((self.device(), &*value)), &mut waiting)?;
         Ok(value)
     }
@@ -115,11 +119,8 @@ impl Tensor {
         }
         recorder::schedule(self.node(), false);
         let value = self.node().value().expect("a scheduled node has a value").clone();
-        let elements = self.elements();
-        let source = value.clone();
         let callback = Box::new(move |bytes: std::result::Result<&[u8], Fault>| {
-            let result = bytes.map(|_| take(copy_out(&source.buffer(), elements)));
-            drop(source);
+            let result = bytes.map(|bytes| take(elements_of(bytes)));
             promise.complete(result.map_err(Error::from));
         });
         read_when_written(self.device(), value, callback);
@@ -134,16 +135,35 @@ impl Tensor {
 pub(super) fn read_when_written(device: &Device, value: Arc<Value>, callback: ReadCallback) {
     let reads = device.reads().clone();
     reads.register();
-    let dispatched = value.dispatched.clone();
-    dispatched.on_reached(Box::new(move || {
-        let event = value.written.get().expect("a dispatched value has its event").event.clone();
-        event.on_reached(Box::new(move || {
-            // Once the read is done, nothing here may keep the memory any more.
-            let source = value.buffer();
-            drop(value);
-            reads.enqueue(source, callback);
-        }));
-    }));
+    value.when_written(move |source| reads.enqueue(source, callback));
+}
+
+/// The value in memory that the host can read: itself, or a copy that is made when it is written.
+pub(crate) fn host_value(device: &Device, value: &Arc<Value>) -> Arc<Value> {
+    if device.capabilities().host_visible {
+        return value.clone();
+    }
+    let target = Buffer::declare(value.buffer().bytes());
+    let event = Timeline::new().event(1);
+    let copy = Value::written_at(target.clone(), event.clone());
+    let callback = Box::new(move |bytes: std::result::Result<&[u8], Fault>| {
+        match bytes {
+            Ok(bytes) => {
+                let _ = target.provide(host_memory(bytes));
+            }
+            Err(fault) => target.fail(fault),
+        }
+        event.signal();
+    });
+    read_when_written(device, value.clone(), callback);
+    copy
+}
+
+/// A copy of bytes, aligned for elements of any dtype.
+fn host_memory(bytes: &[u8]) -> Memory {
+    let mut words = vec![0u64; bytes.len().div_ceil(size_of::<u64>())];
+    bytemuck::cast_slice_mut::<u64, u8>(&mut words)[..bytes.len()].copy_from_slice(bytes);
+    Memory::adopt(words)
 }
 
 /// The elements of a buffer that is written and has no fault.
@@ -155,6 +175,20 @@ pub(crate) fn copy_out<T: Element>(buffer: &Buffer, elements: usize) -> Vec<T> {
     // was written, and nothing writes it again. Bool bytes are 0 or 1, as every kernel writes them.
     unsafe {
         std::ptr::copy_nonoverlapping(memory.ptr().cast::<T>(), result.as_mut_ptr(), elements);
+        result.set_len(elements);
+    }
+    result
+}
+
+/// The elements in the bytes of a buffer.
+fn elements_of<T: Element>(bytes: &[u8]) -> Vec<T> {
+    let elements = bytes.len() / size_of::<T>();
+    let mut result: Vec<T> = Vec::with_capacity(elements);
+    // SAFETY: a buffer of this dtype has whole elements, every byte of which is written. Bool bytes are 0 or 1,
+    // as every kernel writes them. The new vector has room for them, and nothing else knows it.
+    unsafe {
+        let target = result.as_mut_ptr().cast::<u8>();
+        std::ptr::copy_nonoverlapping(bytes.as_ptr(), target, elements * size_of::<T>());
         result.set_len(elements);
     }
     result

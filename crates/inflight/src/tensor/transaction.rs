@@ -1,12 +1,13 @@
 //! Many reads, one wait.
 
 use super::Tensor;
-use super::read::{copy_out, read_when_written};
+use super::read::{copy_out, host_value, read_when_written};
 use crate::runtime::segment::Choice;
 use crate::runtime::value::Value;
 use crate::runtime::wait::{WaitReason, Waiting, wait_for_values};
 use crate::runtime::{Device, Pending, Promise, recorder};
 use crate::{DType, Element, Error, Result, Shape};
+use inflight_backend::Fault;
 use parking_lot::Mutex;
 use std::panic::Location;
 use std::sync::Arc;
@@ -101,7 +102,16 @@ impl Transaction {
         });
         for (tensor, value) in self.tensors.iter().zip(values) {
             let all = all.clone();
-            read_when_written(tensor.device(), value, Box::new(move |_| all.one_is_there()));
+            match tensor.device().capabilities().host_visible {
+                true => {
+                    let callback = Box::new(move |_: std::result::Result<&[u8], Fault>| {
+                        all.one_is_there();
+                    });
+                    read_when_written(tensor.device(), value, callback);
+                }
+                // The copy on the host is being read already.
+                false => value.when_written(move |_| all.one_is_there()),
+            }
         }
         pending
     }
@@ -134,7 +144,10 @@ impl Transaction {
             .map(|tensor| TensorData {
                 shape: tensor.shape().clone(),
                 dtype: tensor.dtype(),
-                value: tensor.node().value().expect("a scheduled node has a value").clone(),
+                value: host_value(
+                    tensor.device(),
+                    tensor.node().value().expect("a scheduled node has a value"),
+                ),
             })
             .collect();
         Ok(results)

@@ -1,5 +1,6 @@
 //! From one device to another.
 
+use super::read::host_value;
 use super::record::{constant, mistake};
 use super::{Node, Tensor};
 use crate::runtime::{Device, recorder};
@@ -9,7 +10,8 @@ use std::sync::Arc;
 impl Tensor {
     /// The value on another device. Never waits: the other device does, when it comes to what reads it.
     ///
-    /// Devices whose memory the host can see share the value; nothing is copied.
+    /// Devices whose memory the host can see share the value; nothing is copied. To and from others it is copied
+    /// in the background.
     #[track_caller]
     pub fn to_device(&self, device: &Device) -> Tensor {
         let location = Location::caller();
@@ -24,16 +26,15 @@ impl Tensor {
         if let Some(value) = self.node().constant() {
             return constant(value, device, location);
         }
-        if let Some(hidden) =
-            [self.device(), device].into_iter().find(|device| !device.capabilities().host_visible)
-        {
-            let message = format!("the memory of {hidden:?} cannot be shared with another device");
-            return mistake("to_device", message, &[self], shape, dtype, location);
-        }
         recorder::schedule(self.node(), false);
         match self.node().value() {
             Some(value) => {
-                let node = Node::realized(value.clone(), shape, dtype, device, location);
+                let value = host_value(self.device(), value);
+                let value = match device.capabilities().host_visible {
+                    true => value,
+                    false => device.uploads().upload(&value),
+                };
+                let node = Node::realized(value, shape, dtype, device, location);
                 Tensor::from_node(Arc::new(node))
             }
             None => {

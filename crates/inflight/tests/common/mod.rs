@@ -4,9 +4,20 @@
 
 use inflight::{CpuOptions, Device, Element, Shape, Tensor};
 
-/// A device of the test's own, set up by the environment.
+/// A device of the test's own, set up by the environment: `INFLIGHT_TEST_DEVICE` names it, such as `cuda:0`, and
+/// is the CPU if it is not set.
 pub fn device() -> Device {
-    Device::open_cpu(CpuOptions::from_env().unwrap()).unwrap()
+    match chosen_gpu() {
+        None => Device::open_cpu(CpuOptions::from_env().unwrap()).unwrap(),
+        Some(ordinal) => Device::open_cuda(ordinal).unwrap(),
+    }
+}
+
+/// The GPU that `INFLIGHT_TEST_DEVICE` names.
+pub fn chosen_gpu() -> Option<usize> {
+    let name = std::env::var("INFLIGHT_TEST_DEVICE").ok().filter(|name| name != "cpu")?;
+    let ordinal = name.strip_prefix("cuda:").and_then(|number| number.parse().ok());
+    Some(ordinal.unwrap_or_else(|| panic!("INFLIGHT_TEST_DEVICE={name} is neither cpu nor cuda:0")))
 }
 
 /// The integers from 0 on, in row-major order.

@@ -1,0 +1,136 @@
+"""The rows of `cargo bench -p inflight --bench gpu`, by torch, torch.compile and JAX, on the same GPU.
+
+Calls are queued back to back and timed together; the median of several rounds.
+"""
+
+import statistics
+import time
+
+ROWS, COLUMNS, CALLS, ROUNDS = 16384, 4096, 30, 7
+
+
+def report(peer, name, seconds, units, unit):
+    print(f"{peer:14} {name:28} {seconds * 1e3:9.3f} ms {units / seconds / 1e9:9.0f} {unit}", flush=True)
+
+
+def timed(call, wait):
+    for _ in range(3):
+        wait(call())
+    rounds = []
+    for _ in range(ROUNDS):
+        start = time.perf_counter()
+        for _ in range(CALLS):
+            result = call()
+        wait(result)
+        rounds.append((time.perf_counter() - start) / CALLS)
+    return statistics.median(rounds)
+
+
+def with_torch():
+    import torch
+    import torch.nn.functional as F
+
+    print("torch", torch.__version__)
+    torch.manual_seed(0)
+    x = torch.rand(ROWS, COLUMNS, device="cuda") * 2 - 1
+    y = torch.rand(ROWS, COLUMNS, device="cuda") * 2 - 1
+    square = torch.rand(8192, 8192, device="cuda") * 2 - 1
+    row = torch.rand(COLUMNS, device="cuda")
+    a, b = square.bfloat16(), (square * 0.5).bfloat16()
+    bias = torch.rand(1, 8192, device="cuda").bfloat16()
+    size = ROWS * COLUMNS * 4
+
+    def chain(x):
+        return torch.clamp(((((x + 1.0) * 2.0 - 3.0).abs()) * 0.5 + x), 0.1, 2.0) * 3.0 - 1.0
+
+    rows = [
+        ("chain of 9 ops", chain, (x,), 2 * size, "GB/s"),
+        ("gelu (tanh)", lambda x: F.gelu(x, approximate="tanh"), (x,), 2 * size, "GB/s"),
+        ("softmax", lambda x: torch.softmax(x, 1), (x,), 2 * size, "GB/s"),
+        ("layer norm", lambda x: F.layer_norm(x, (COLUMNS,)), (x,), 2 * size, "GB/s"),
+        ("row sum", lambda x: x.sum(1), (x,), size, "GB/s"),
+        ("column sum", lambda x: x.sum(0), (x,), size, "GB/s"),
+        ("sum of all", lambda x: x.sum(), (x,), size, "GB/s"),
+        ("x + y", lambda x, y: x + y, (x, y), 3 * size, "GB/s"),
+        ("transpose + add", lambda x: x.t() + x, (square,), 2 * 8192 * 8192 * 4, "GB/s"),
+        ("x * row", lambda x, r: x * r, (x, row), 2 * size, "GB/s"),
+        ("bf16 matmul 8192", lambda a, b: a @ b, (a, b), 2 * 8192**3, "GFLOP/s"),
+        (
+            "bf16 matmul + bias + gelu",
+            lambda a, b, c: F.gelu(a @ b + c, approximate="tanh"),
+            (a, b, bias),
+            2 * 8192**3,
+            "GFLOP/s",
+        ),
+    ]
+    wait = lambda _: torch.cuda.synchronize()
+    for name, f, arguments, units, unit in rows:
+        report("torch", name, timed(lambda: f(*arguments), wait), units, unit)
+    for name, f, arguments, units, unit in rows:
+        compiled = torch.compile(f)
+        report("torch.compile", name, timed(lambda: compiled(*arguments), wait), units, unit)
+    rounds = []
+    for _ in range(ROUNDS):
+        z = torch.zeros(1024, device="cuda")
+        torch.cuda.synchronize()
+        start = time.perf_counter()
+        for _ in range(1000):
+            z = z + 1.0
+        torch.cuda.synchronize()
+        rounds.append((time.perf_counter() - start) / 1000)
+    print(f"{'torch':14} {'1000 dependent small adds':28} {statistics.median(rounds) * 1e6:9.2f} us")
+
+
+def with_jax():
+    import jax
+    import jax.numpy as jnp
+
+    print("jax", jax.__version__)
+    keys = jax.random.split(jax.random.PRNGKey(0), 5)
+    x = jax.random.uniform(keys[0], (ROWS, COLUMNS), jnp.float32, -1.0, 1.0)
+    y = jax.random.uniform(keys[1], (ROWS, COLUMNS), jnp.float32, -1.0, 1.0)
+    square = jax.random.uniform(keys[2], (8192, 8192), jnp.float32, -1.0, 1.0)
+    row = jax.random.uniform(keys[3], (COLUMNS,), jnp.float32)
+    a, b = square.astype(jnp.bfloat16), (square * 0.5).astype(jnp.bfloat16)
+    bias = jax.random.uniform(keys[4], (1, 8192), jnp.float32).astype(jnp.bfloat16)
+    size = ROWS * COLUMNS * 4
+
+    def norm(x):
+        mean = x.mean(1, keepdims=True)
+        variance = ((x - mean) ** 2).mean(1, keepdims=True)
+        return (x - mean) * jax.lax.rsqrt(variance + 1e-5)
+
+    def chain(x):
+        return jnp.clip(jnp.abs((x + 1.0) * 2.0 - 3.0) * 0.5 + x, 0.1, 2.0) * 3.0 - 1.0
+
+    rows = [
+        ("chain of 9 ops", chain, (x,), 2 * size, "GB/s"),
+        ("gelu (tanh)", lambda x: jax.nn.gelu(x, approximate=True), (x,), 2 * size, "GB/s"),
+        ("softmax", lambda x: jax.nn.softmax(x, 1), (x,), 2 * size, "GB/s"),
+        ("layer norm", norm, (x,), 2 * size, "GB/s"),
+        ("row sum", lambda x: x.sum(1), (x,), size, "GB/s"),
+        ("column sum", lambda x: x.sum(0), (x,), size, "GB/s"),
+        ("sum of all", lambda x: x.sum(), (x,), size, "GB/s"),
+        ("x + y", lambda x, y: x + y, (x, y), 3 * size, "GB/s"),
+        ("transpose + add", lambda x: x.T + x, (square,), 2 * 8192 * 8192 * 4, "GB/s"),
+        ("x * row", lambda x, r: x * r, (x, row), 2 * size, "GB/s"),
+        ("bf16 matmul 8192", lambda a, b: a @ b, (a, b), 2 * 8192**3, "GFLOP/s"),
+        (
+            "bf16 matmul + bias + gelu",
+            lambda a, b, c: jax.nn.gelu(a @ b + c, approximate=True),
+            (a, b, bias),
+            2 * 8192**3,
+            "GFLOP/s",
+        ),
+    ]
+    for name, f, arguments, units, unit in rows:
+        compiled = jax.jit(f)
+        wait = lambda result: result.block_until_ready()
+        report("jax", name, timed(lambda: compiled(*arguments), wait), units, unit)
+
+
+for peer in (with_torch, with_jax):
+    try:
+        peer()
+    except Exception as error:
+        print(f"{peer.__name__}: {type(error).__name__}: {error}")

@@ -1,0 +1,337 @@
+//! How a launch is spread over the device: the variant of its kernel, the grid, and the arguments.
+
+use crate::text::{
+    COLUMN_LANES, Mapping, POINT_THREADS, Shape, TILE_SIDE, TILE_THREADS, Variant,
+    column_shared_bytes, is_in_place, widest,
+};
+use inflight_ir::Scalar;
+use inflight_ir::kernel::{AccessShape, Kernel, Kind, LaunchShape, Stride, VectorAxis};
+
+/// From here on positions are counted in 64 bits; below, there is room for the step beyond the end.
+const WIDE: usize = 1 << 30;
+
+/// Bytes of a row that a thread may keep in registers.
+const MOST_KEPT: usize = 256;
+
+/// Rows of up to this many elements are walked by one warp.
+const WARP_ROW: usize = 1024;
+
+/// Bytes of shared memory that every block may have.
+const SHARED: u32 = 48 << 10;
+
+/// Blocks that share columns count each other in so many places.
+pub const MOST_SLICED_BLOCKS: usize = 1 << 16;
+
+/// What a kernel is, as far as launches need to know.
+pub struct Described {
+    /// The expanded kernel.
+    pub kernel: Kernel,
+    shape: Shape,
+    in_place: bool,
+    scans: bool,
+}
+
+/// How a launch runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// Which text of the kernel.
+    pub variant: Variant,
+    /// Blocks.
+    pub grid: [u32; 2],
+    /// Threads of a block.
+    pub threads: u32,
+    /// What the grid's blocks share among them: groups of points, rows, or blocks of columns.
+    pub items: usize,
+    /// Blocks that share each column.
+    pub slices: usize,
+    /// Bytes of memory for their parts.
+    pub scratch: usize,
+}
+
+impl Described {
+    /// Looks at an expanded kernel.
+    pub fn new(kernel: Kernel) -> Described {
+        let shape = crate::text::shape(&kernel);
+        let in_place = is_in_place(&kernel);
+        let scans = kernel.body.iter().any(|i| matches!(i.kind, Kind::Scan(..)));
+        Described { kernel, shape, in_place, scans }
+    }
+
+    /// How a launch runs on a device of so many multiprocessors. `None` if it has nothing to do.
+    ///
+    /// `buffers` are the params' addresses and sizes.
+    pub fn choose(
+        &self,
+        launch: &LaunchShape,
+        buffers: &[(u64, usize)],
+        processors: usize,
+    ) -> Result<Option<Choice>, String> {
+        let kernel = &self.kernel;
+        let (grid, tile) = launch.extents.split_at(kernel.grid_rank);
+        let programs: usize = grid.iter().product();
+        let points: usize = tile.iter().product();
+        let large = |&(param, &(_, bytes)): &(usize, &(u64, usize))| {
+            bytes / kernel.params[param].dtype.size() >= WIDE
+        };
+        let wide =
+            programs * points.max(1) >= WIDE || buffers.iter().enumerate().any(|b| large(&b));
+        let width = width(kernel, launch, buffers);
+        let choice = match self.shape {
+            Shape::Points => self.points(launch, programs * points, width, wide, processors),
+            Shape::Rows { ordered, kept_bytes } => {
+                if programs == 0 {
+                    return Ok(None);
+                }
+                self.rows(programs, points, width, wide, ordered, kept_bytes)?
+            }
+            Shape::Columns { ordered, one_walk, partial_bytes } => {
+                let columns = *tile.last().expect("a lane");
+                let rows: usize = tile[..tile.len() - 1].iter().product();
+                self.columns(
+                    [programs, rows, columns],
+                    width,
+                    wide,
+                    (ordered, one_walk, partial_bytes),
+                    processors,
+                )
+            }
+        };
+        Ok((choice.items > 0).then_some(choice))
+    }
+
+    fn points(
+        &self,
+        launch: &LaunchShape,
+        points: usize,
+        width: u32,
+        wide: bool,
+        processors: usize,
+    ) -> Choice {
+        if let Some(choice) = self.tiles(launch, wide) {
+            return choice;
+        }
+        let items = points / width as usize;
+        // Elements that are less than four bytes wide leave room for a second group; for others, one group for
+        // each of the many threads keeps the memory busy (measured on an H200).
+        let many = items >= processors * 2048 * 2;
+        let bytes = width as usize * self.narrowest();
+        let unroll = if many && bytes < 16 && !self.in_place && self.kernel.body.len() < 256 {
+            2
+        } else {
+            1
+        };
+        let variant = Variant { width, wide, mapping: Mapping::Points { unroll } };
+        let blocks = items.div_ceil((POINT_THREADS * unroll) as usize).min(1 << 30);
+        Choice {
+            variant,
+            grid: [blocks as u32, 1],
+            threads: POINT_THREADS,
+            items,
+            slices: 1,
+            scratch: 0,
+        }
+    }
+
+    /// Bytes of the smallest element that the kernel moves.
+    fn narrowest(&self) -> usize {
+        self.kernel.params.iter().map(|param| param.dtype.size()).min().unwrap_or(1)
+    }
+
+    /// Tiles, if operands run along another axis than the lanes.
+    fn tiles(&self, launch: &LaunchShape, wide: bool) -> Option<Choice> {
+        let kernel = &self.kernel;
+        let vector = kernel.rank() - 1;
+        let is_plain = kernel.vector == VectorAxis::Parallel && kernel.reduce_rank == 0;
+        let lanes = launch.extents[vector];
+        if !is_plain || self.in_place || lanes < 16 {
+            return None;
+        }
+        let loads: Vec<usize> = kernel
+            .body
+            .iter()
+            .filter_map(|instruction| match instruction.kind {
+                Kind::Load { access, index: None, mask: None } => Some(access as usize),
+                _ => None,
+            })
+            .collect();
+        let turned = |axis: usize| {
+            let mut bits = 0u64;
+            let mut bytes = 0;
+            for &access in loads.iter().filter(|&&access| access < 64) {
+                let (class, map) = (kernel.accesses[access], &launch.accesses[access]);
+                let size = class.param.map_or(0, |p| kernel.params[p as usize].dtype.size());
+                let tile = size * (TILE_SIDE * (TILE_SIDE + 1)) as usize;
+                let runs = class.vector == Stride::Any && map.strides[axis] == 1;
+                if runs && bits >> access & 1 == 0 && bytes + tile <= 40 << 10 {
+                    bits |= 1 << access;
+                    bytes += tile;
+                }
+            }
+            bits
+        };
+        let axes = (0..kernel.grid_rank).filter(|&axis| launch.extents[axis] >= 16);
+        let (axis, bits) = axes
+            .map(|axis| (axis, turned(axis)))
+            .filter(|(_, bits)| *bits != 0)
+            .max_by_key(|(_, bits)| bits.count_ones())?;
+        let tiles = |extent: usize| extent.div_ceil(TILE_SIDE as usize);
+        let others: usize =
+            (0..vector).filter(|&other| other != axis).map(|other| launch.extents[other]).product();
+        let items = others * tiles(launch.extents[axis]) * tiles(lanes);
+        let mapping = Mapping::Tiles { axis: axis as u32, turned: bits };
+        Some(Choice {
+            variant: Variant { width: 1, wide, mapping },
+            grid: [items.min(1 << 30) as u32, 1],
+            threads: TILE_SIDE * TILE_THREADS,
+            items,
+            slices: 1,
+            scratch: 0,
+        })
+    }
+
+    fn rows(
+        &self,
+        rows: usize,
+        length: usize,
+        width: u32,
+        wide: bool,
+        ordered: bool,
+        kept_bytes: usize,
+    ) -> Result<Choice, String> {
+        let choice = |width: u32, threads: u32, rows_of_block: u32, kept: u32| Choice {
+            variant: Variant {
+                width,
+                wide,
+                mapping: Mapping::Rows { threads, rows: rows_of_block, kept },
+            },
+            grid: [rows.div_ceil(rows_of_block as usize).min(1 << 30) as u32, 1],
+            threads: threads * rows_of_block,
+            items: rows,
+            slices: 1,
+            scratch: 0,
+        };
+        let beside = |threads: u32| if threads == 32 { 4 } else { 1 };
+        let most = length.next_power_of_two();
+        if ordered {
+            return Ok(choice(1, 1, 128, 0));
+        }
+        if self.scans {
+            let threads = most.div_ceil(4).next_power_of_two().clamp(32, 1024) as u32;
+            return Ok(choice(1, threads, beside(threads), 0));
+        }
+        if kept_bytes > 0 && length > 0 {
+            let threads = if most <= WARP_ROW { 32 } else { (most / 16).clamp(128, 1024) as u32 };
+            let steps = most.div_ceil((threads * width) as usize);
+            if steps * width as usize * kept_bytes <= MOST_KEPT {
+                return Ok(choice(width, threads, beside(threads), steps as u32));
+            }
+        }
+        if self.in_place {
+            return Err("a kernel that reduces what it overwrites".to_owned());
+        }
+        let threads = most.div_ceil(4 * width as usize).next_power_of_two().clamp(32, 1024) as u32;
+        // Many walks over a long body take more registers than the largest block has.
+        let threads = if self.kernel.body.len() > 300 { threads.min(256) } else { threads };
+        Ok(choice(width, threads, beside(threads), 0))
+    }
+
+    fn columns(
+        &self,
+        [programs, rows, columns]: [usize; 3],
+        width: u32,
+        wide: bool,
+        (ordered, one_walk, partial_bytes): (bool, bool, usize),
+        processors: usize,
+    ) -> Choice {
+        // Few columns are better spread over threads than put next to each other in one.
+        let mut width = width.min(4);
+        while width > 1 && columns < (COLUMN_LANES * width) as usize {
+            width /= 2;
+        }
+        let span = (COLUMN_LANES * width) as usize;
+        let blocks = programs * columns.div_ceil(span);
+        // Large blocks, two for each multiprocessor and as many again (measured on an H200).
+        let is_small = self.kernel.body.len() < 64;
+        let of_block = if is_small { 32 } else { 8 };
+        let wanted = processors * 128 / of_block / blocks.max(1);
+        let slices = wanted.min(rows.div_ceil(4 * of_block)).min(1024);
+        let sliced = one_walk && slices > 1 && blocks <= MOST_SLICED_BLOCKS;
+        let mut threads = match rows {
+            _ if ordered => 1,
+            _ if sliced => of_block as u32,
+            256.. if blocks < processors * 4 && self.kernel.body.len() < 128 => 32,
+            16.. => 8,
+            _ => 4,
+        };
+        while column_shared_bytes(&self.kernel, threads, width) > SHARED {
+            threads /= 2;
+        }
+        let slices = if sliced { slices } else { 1 };
+        Choice {
+            variant: Variant { width, wide, mapping: Mapping::Columns { threads, sliced } },
+            grid: [blocks.min(1 << 30) as u32, slices as u32],
+            threads: COLUMN_LANES * threads,
+            items: blocks,
+            slices,
+            scratch: if sliced { partial_bytes * slices * programs * columns } else { 0 },
+        }
+    }
+}
+
+/// How many neighbours can be loaded and stored at once: all of them are next to each other, and the first is
+/// where such an access may begin.
+fn width(kernel: &Kernel, launch: &LaunchShape, buffers: &[(u64, usize)]) -> u32 {
+    let lanes = launch.extents.last().copied().unwrap_or(1);
+    let mut width = widest(kernel);
+    let fits = |width: u32| {
+        let step = width as usize;
+        lanes % step == 0
+            && kernel.accesses.iter().zip(&launch.accesses).all(|(class, map)| {
+                let Some(param) = class.param.filter(|_| class.vector == Stride::One) else {
+                    return true;
+                };
+                let size = kernel.params[param as usize].dtype.size();
+                let address = buffers[param as usize].0 as isize + map.offset * size as isize;
+                let (_, outer) = map.strides.split_last().expect("a lane");
+                address % (step * size).min(16) as isize == 0
+                    && outer.iter().all(|stride| stride % step as isize == 0)
+            })
+    };
+    while width > 1 && !fits(width) {
+        width /= 2;
+    }
+    width
+}
+
+/// The words of a launch's arguments, in the order that the kernel's text declares them.
+pub fn arguments(
+    kernel: &Kernel,
+    launch: &LaunchShape,
+    buffers: &[(u64, usize)],
+    scalars: &[Scalar],
+    choice: &Choice,
+    [scratch, arrived]: [u64; 2],
+) -> Vec<u64> {
+    let rank = kernel.rank();
+    let mut words = vec![choice.items as u64, choice.slices as u64, scratch, arrived];
+    let pad = |words: &mut Vec<u64>, is_empty: bool, count: usize| {
+        if is_empty {
+            words.extend(std::iter::repeat_n(0, count));
+        }
+    };
+    words.extend(buffers.iter().map(|(address, _)| *address));
+    pad(&mut words, buffers.is_empty(), 1);
+    words.extend(launch.extents.iter().map(|&extent| extent as u64));
+    let none = launch.accesses.is_empty();
+    let each = |words: &mut Vec<u64>, of: &dyn Fn(&AccessShape) -> u64| {
+        words.extend(launch.accesses.iter().map(of));
+        pad(words, none, 1);
+    };
+    each(&mut words, &|access| access.offset as u64);
+    words.extend(launch.accesses.iter().flat_map(|a| a.strides.iter().map(|&s| s as u64)));
+    pad(&mut words, none, rank);
+    each(&mut words, &|access| access.index_stride as u64);
+    words.extend(scalars.iter().flat_map(|scalar| scalar.bits()));
+    pad(&mut words, scalars.is_empty(), 1);
+    words
+}

@@ -1,0 +1,128 @@
+//! From text to machine code: NVRTC, and what it made before, on disk.
+
+use crate::library::{self, Part};
+use cudarc::nvrtc::sys::{self, nvrtcResult};
+use inflight_backend::{DiskCache, Fault, FaultKind};
+use std::ffi::{CStr, CString};
+use std::ptr::{null, null_mut};
+
+/// Makes machine code for one architecture.
+pub struct Compiler {
+    /// Such as `sm_90`.
+    target: String,
+    version: (i32, i32),
+    disk: Option<DiskCache>,
+}
+
+impl Compiler {
+    /// A compiler for an architecture, with a cache on disk if there is a place for one.
+    pub fn new(target: String, disk: Option<DiskCache>) -> Result<Compiler, Fault> {
+        library::open(Part::Compiler).map_err(FaultKind::Unsupported)?;
+        let (mut major, mut minor) = (0, 0);
+        // SAFETY: the library is open; both places are there to be written.
+        check(unsafe { sys::nvrtcVersion(&mut major, &mut minor) })
+            .map_err(|message| FaultKind::Unsupported(format!("NVRTC: {message}")))?;
+        Ok(Compiler { target, version: (major, minor), disk })
+    }
+
+    /// The version of NVRTC.
+    pub fn version(&self) -> (i32, i32) {
+        self.version
+    }
+
+    /// The machine code of a text.
+    pub fn compile(&self, text: &str) -> Result<Vec<u8>, Fault> {
+        let key =
+            format!("cuda {} nvrtc {}.{}\n{text}", self.target, self.version.0, self.version.1);
+        if let Some(code) = self.disk.as_ref().and_then(|disk| disk.get(key.as_bytes())) {
+            return Ok(code);
+        }
+        let code = self.translate(text).map_err(|message| {
+            Fault::from(FaultKind::Unsupported(format!("NVRTC refused a kernel: {message}")))
+        })?;
+        if let Some(disk) = &self.disk {
+            disk.put(key.as_bytes(), &code);
+        }
+        Ok(code)
+    }
+
+    fn translate(&self, text: &str) -> Result<Vec<u8>, String> {
+        let source = CString::new(text).map_err(|_| "a zero byte".to_owned())?;
+        let mut program = Program(null_mut());
+        // SAFETY: the strings end with zeros and live through the call; there are no headers.
+        check(unsafe {
+            sys::nvrtcCreateProgram(
+                &mut program.0,
+                source.as_ptr(),
+                c"kernel.cu".as_ptr(),
+                0,
+                null(),
+                null(),
+            )
+        })?;
+        // Products and sums are fused only where a kernel says so, so that all devices give the same bits.
+        let target = CString::new(format!("--gpu-architecture={}", self.target))
+            .map_err(|_| "a zero byte".to_owned())?;
+        let options = [
+            target.as_ptr(),
+            c"--std=c++17".as_ptr(),
+            c"--fmad=false".as_ptr(),
+            c"--ftz=true".as_ptr(),
+            c"--prec-div=true".as_ptr(),
+            c"--prec-sqrt=true".as_ptr(),
+            c"-default-device".as_ptr(),
+            c"--diag-suppress=177".as_ptr(),
+        ];
+        // SAFETY: the program exists, and the options are strings that end with zeros.
+        let compiled = check(unsafe {
+            sys::nvrtcCompileProgram(program.0, options.len() as i32, options.as_ptr())
+        });
+        if let Err(message) = compiled {
+            return Err(format!("{message}\n{}", program.log()));
+        }
+        let mut size = 0;
+        // SAFETY: the program is compiled; the code is written to as many bytes as it is said to have.
+        unsafe {
+            check(sys::nvrtcGetCUBINSize(program.0, &mut size))?;
+            let mut code = vec![0u8; size];
+            check(sys::nvrtcGetCUBIN(program.0, code.as_mut_ptr().cast()))?;
+            Ok(code)
+        }
+    }
+}
+
+/// A program that is destroyed in the end.
+struct Program(sys::nvrtcProgram);
+
+impl Program {
+    fn log(&self) -> String {
+        let mut size = 0;
+        // SAFETY: the program exists; the log is written to as many bytes as it is said to have.
+        unsafe {
+            if check(sys::nvrtcGetProgramLogSize(self.0, &mut size)).is_err() || size == 0 {
+                return String::new();
+            }
+            let mut text = vec![0u8; size];
+            if check(sys::nvrtcGetProgramLog(self.0, text.as_mut_ptr().cast())).is_err() {
+                return String::new();
+            }
+            CStr::from_bytes_until_nul(&text)
+                .map(|text| text.to_string_lossy().into_owned())
+                .unwrap_or_default()
+        }
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // SAFETY: created once, destroyed once.
+        unsafe { sys::nvrtcDestroyProgram(&mut self.0) };
+    }
+}
+
+fn check(result: nvrtcResult) -> Result<(), String> {
+    match result {
+        nvrtcResult::NVRTC_SUCCESS => Ok(()),
+        other => Err(format!("{other:?}")),
+    }
+}

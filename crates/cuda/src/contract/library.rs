@@ -1,0 +1,415 @@
+//! cuBLASLt. It has columns next to each other where we have rows, so it is asked for the transposed product of
+//! the transposed operands, in the other order.
+
+use super::{Batches, Layout};
+use crate::driver::is_ending;
+use crate::library::{self, Part};
+use cudarc::cublaslt::sys::{
+    self, cublasComputeType_t as Compute, cublasLtMatmulDescAttributes_t as Attribute,
+    cublasLtMatmulPreferenceAttributes_t as Preference,
+    cublasLtMatrixLayoutAttribute_t as LayoutAttribute, cublasStatus_t as Status,
+    cudaDataType_t as Kind,
+};
+use cudarc::driver::sys::{self as driver, CUresult, CUstream};
+use inflight_backend::{Contract, Fault, FaultKind};
+use inflight_ir::DType;
+use parking_lot::Mutex;
+use rustc_hash::FxHashMap;
+use std::ffi::c_void;
+use std::ptr::null_mut;
+use std::sync::{Arc, OnceLock};
+
+/// The most memory that a product may use beside its operands.
+const WORKSPACE: usize = 32 << 20;
+
+/// Products by cuBLASLt, each shape of which is looked up once.
+#[derive(Default)]
+pub struct Products {
+    handle: OnceLock<Result<Handle, Fault>>,
+    plans: Mutex<FxHashMap<Key, Option<Arc<Plan>>>>,
+}
+
+/// A product of at least this many multiplications is computed by several algorithms, and then by the fastest.
+const LARGE: f64 = 4e9;
+
+/// So many algorithms are looked at.
+const ALGORITHMS: usize = 8;
+
+/// Plans beyond this many are forgotten.
+const MOST_PLANS: usize = 4096;
+
+struct Handle(sys::cublasLtHandle_t);
+
+// SAFETY: the library's handle may be used by several threads at once.
+unsafe impl Send for Handle {}
+// SAFETY: as above.
+unsafe impl Sync for Handle {}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        if is_ending() {
+            return;
+        }
+        // SAFETY: created once.
+        unsafe { sys::cublasLtDestroy(self.0) };
+    }
+}
+
+/// What a choice of an algorithm depends on.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Key {
+    dtype: DType,
+    extents: [usize; 3],
+    layouts: [Layout; 3],
+    batch: (usize, [isize; 3]),
+    /// The alignment of each operand.
+    alignments: [u32; 3],
+}
+
+/// A product that is described and whose algorithm is chosen.
+struct Plan {
+    dtype: DType,
+    product: sys::cublasLtMatmulDesc_t,
+    /// Of `b`, `a` and `c`.
+    matrices: [sys::cublasLtMatrixLayout_t; 3],
+    algorithm: sys::cublasLtMatmulAlgo_t,
+    workspace: usize,
+}
+
+// SAFETY: descriptions that are only read once they are made.
+unsafe impl Send for Plan {}
+// SAFETY: as above.
+unsafe impl Sync for Plan {}
+
+impl Drop for Plan {
+    fn drop(&mut self) {
+        if is_ending() {
+            return;
+        }
+        // SAFETY: each was created once, or is null, which the library refuses without harm.
+        unsafe {
+            sys::cublasLtMatmulDescDestroy(self.product);
+            for matrix in self.matrices {
+                sys::cublasLtMatrixLayoutDestroy(matrix);
+            }
+        }
+    }
+}
+
+impl Products {
+    /// Puts a product on a stream. Says `false` if the library has no way to compute it.
+    pub(super) fn multiply(
+        &self,
+        stream: CUstream,
+        contract: &Contract,
+        addresses: [u64; 3],
+        layouts: [Layout; 3],
+        workspace: &dyn Fn(usize) -> Result<u64, Fault>,
+    ) -> Result<bool, Fault> {
+        let handle = match self.handle.get_or_init(open) {
+            Ok(handle) => handle.0,
+            Err(fault) => return Err(fault.clone()),
+        };
+        let size = contract.dtype.size() as i64;
+        let offsets = [contract.a.offset, contract.b.offset, contract.c.offset];
+        let mut starts = addresses;
+        for (start, offset) in starts.iter_mut().zip(offsets) {
+            *start = start.wrapping_add_signed(offset as i64 * size);
+        }
+        let batches = Batches::new(contract);
+        let alignments = std::array::from_fn(|operand| {
+            let strides = batches.outer.iter().chain([&batches.inner]).map(|(_, s)| s[operand]);
+            let step = strides.fold(starts[operand], |all, s| all | (s as i64 * size) as u64);
+            1 << step.trailing_zeros().min(8)
+        });
+        let key = Key {
+            dtype: contract.dtype,
+            extents: [contract.m, contract.n, contract.k],
+            layouts,
+            batch: batches.inner,
+            alignments,
+        };
+        let known = self.plans.lock().get(&key).cloned();
+        let plan = match known {
+            Some(plan) => plan,
+            None => {
+                let plan = plan(handle, &key)?;
+                let plan = match plan {
+                    Some((plan, algorithms)) => {
+                        let call = Call { handle, plan, starts, stream };
+                        Some(Arc::new(call.fastest(algorithms, &key, workspace)?))
+                    }
+                    None => None,
+                };
+                let mut plans = self.plans.lock();
+                if plans.len() >= MOST_PLANS {
+                    plans.clear();
+                }
+                plans.insert(key, plan.clone());
+                plan
+            }
+        };
+        let Some(plan) = plan else { return Ok(false) };
+        let work = match plan.workspace {
+            0 => 0,
+            bytes => workspace(bytes)?,
+        };
+        for offsets in batches.offsets() {
+            let mut at = starts;
+            for (start, offset) in at.iter_mut().zip(offsets) {
+                *start = start.wrapping_add_signed(offset as i64 * size);
+            }
+            // SAFETY: the plan describes matrices that lie within the operands' buffers, which the command
+            // keeps until the stream has passed it, as it does the workspace.
+            check(unsafe { plan.run(handle, at, work, stream) }, "a matrix product")?;
+        }
+        Ok(true)
+    }
+}
+
+impl Plan {
+    /// Puts the product on a stream.
+    ///
+    /// # Safety
+    /// The matrices that the plan describes must be at these addresses of `a`, `b` and `c`, and the workspace
+    /// must have as many bytes as the plan needs, until the stream has passed the product.
+    unsafe fn run(
+        &self,
+        handle: sys::cublasLtHandle_t,
+        [a, b, c]: [u64; 3],
+        workspace: u64,
+        stream: CUstream,
+    ) -> Status {
+        // One and zero, in whichever type the library takes them: the first part, or all, of each.
+        let one = match self.dtype {
+            DType::F64 | DType::C128 => [1f64.to_bits(), 0],
+            _ => [1f32.to_bits() as u64, 0],
+        };
+        let zero = [0u64; 2];
+        // SAFETY: promised by the caller; the factors live through the call.
+        unsafe {
+            sys::cublasLtMatmul(
+                handle,
+                self.product,
+                one.as_ptr().cast(),
+                b as *const c_void,
+                self.matrices[0],
+                a as *const c_void,
+                self.matrices[1],
+                zero.as_ptr().cast(),
+                c as *const c_void,
+                self.matrices[2],
+                c as *mut c_void,
+                self.matrices[2],
+                &self.algorithm,
+                workspace as *mut c_void,
+                self.workspace,
+                stream.cast(),
+            )
+        }
+    }
+}
+
+/// A product that is about to run for the first time.
+struct Call {
+    handle: sys::cublasLtHandle_t,
+    plan: Plan,
+    starts: [u64; 3],
+    stream: CUstream,
+}
+
+impl Call {
+    /// The plan with the algorithm that is fastest here. Small products take the first one: measuring costs
+    /// more than it gains.
+    fn fastest(
+        mut self,
+        algorithms: Vec<Algorithm>,
+        key: &Key,
+        workspace: &dyn Fn(usize) -> Result<u64, Fault>,
+    ) -> Result<Plan, Fault> {
+        let operations =
+            key.extents.iter().map(|&e| e as f64).product::<f64>() * key.batch.0 as f64;
+        if operations < LARGE || algorithms.len() < 2 {
+            return Ok(self.plan);
+        }
+        let work = workspace(algorithms.iter().map(|(_, bytes)| *bytes).max().unwrap_or(0))?;
+        let mut best = f32::INFINITY;
+        let mut fastest = algorithms[0];
+        for &(algorithm, bytes) in &algorithms {
+            (self.plan.algorithm, self.plan.workspace) = (algorithm, bytes);
+            // Once to warm up.
+            let warm = self.milliseconds(work);
+            let time = warm.and_then(|_| self.milliseconds(work)).unwrap_or(f32::INFINITY);
+            if time < best {
+                (best, fastest) = (time, (algorithm, bytes));
+            }
+        }
+        (self.plan.algorithm, self.plan.workspace) = fastest;
+        Ok(self.plan)
+    }
+
+    /// How long the product takes with the plan's algorithm. The result is written again in the end.
+    fn milliseconds(&self, work: u64) -> Option<f32> {
+        let mut events = [null_mut(); 2];
+        // SAFETY: the events are made here, used on a stream that exists, and destroyed; the operands are
+        // those that the product is about to be computed from and to.
+        unsafe {
+            for event in &mut events {
+                let made = driver::cuEventCreate(event, 0);
+                if made != CUresult::CUDA_SUCCESS {
+                    return None;
+                }
+            }
+            driver::cuEventRecord(events[0], self.stream);
+            let status = self.plan.run(self.handle, self.starts, work, self.stream);
+            driver::cuEventRecord(events[1], self.stream);
+            let done = driver::cuEventSynchronize(events[1]);
+            let mut time = 0.0;
+            let timed = driver::cuEventElapsedTime_v2(&mut time, events[0], events[1]);
+            for event in events {
+                driver::cuEventDestroy_v2(event);
+            }
+            let all_right = [done, timed].iter().all(|result| *result == CUresult::CUDA_SUCCESS);
+            (status == Status::CUBLAS_STATUS_SUCCESS && all_right).then_some(time)
+        }
+    }
+}
+
+fn open() -> Result<Handle, Fault> {
+    library::open(Part::MatrixProducts).map_err(FaultKind::Unsupported)?;
+    let mut handle = null_mut();
+    // SAFETY: the library is open; the place is there to be written.
+    check(unsafe { sys::cublasLtCreate(&mut handle) }, "opening cuBLASLt")?;
+    Ok(Handle(handle))
+}
+
+fn check(status: Status, what: &str) -> Result<(), Fault> {
+    match status {
+        Status::CUBLAS_STATUS_SUCCESS => Ok(()),
+        status => Err(FaultKind::Unsupported(format!("{what}: {status:?}")).into()),
+    }
+}
+
+/// An algorithm and the workspace it needs.
+type Algorithm = (sys::cublasLtMatmulAlgo_t, usize);
+
+/// Describes a product and asks for the best ways to compute it, the first of which is the plan's. `None` if
+/// there is none.
+fn plan(handle: sys::cublasLtHandle_t, key: &Key) -> Result<Option<(Plan, Vec<Algorithm>)>, Fault> {
+    let (compute, scale, kind) = match key.dtype {
+        DType::F16 => (Compute::CUBLAS_COMPUTE_32F, Kind::CUDA_R_32F, Kind::CUDA_R_16F),
+        DType::BF16 => (Compute::CUBLAS_COMPUTE_32F, Kind::CUDA_R_32F, Kind::CUDA_R_16BF),
+        DType::F32 => (Compute::CUBLAS_COMPUTE_32F, Kind::CUDA_R_32F, Kind::CUDA_R_32F),
+        DType::F64 => (Compute::CUBLAS_COMPUTE_64F, Kind::CUDA_R_64F, Kind::CUDA_R_64F),
+        DType::C64 => (Compute::CUBLAS_COMPUTE_32F, Kind::CUDA_C_32F, Kind::CUDA_C_32F),
+        DType::C128 => (Compute::CUBLAS_COMPUTE_64F, Kind::CUDA_C_64F, Kind::CUDA_C_64F),
+        _ => return Ok(None),
+    };
+    let [m, n, k] = key.extents;
+    let [a, b, c] = key.layouts;
+    // SAFETY: every place written to exists and has the type that the attribute has.
+    unsafe {
+        let mut plan = Plan {
+            dtype: key.dtype,
+            product: null_mut(),
+            matrices: [null_mut(); 3],
+            algorithm: std::mem::zeroed(),
+            workspace: 0,
+        };
+        check(sys::cublasLtMatmulDescCreate(&mut plan.product, compute, scale), "a product")?;
+        let operands = [(b, k, n, 1), (a, m, k, 0), (c, m, n, 2)];
+        let turns =
+            [Attribute::CUBLASLT_MATMUL_DESC_TRANSA, Attribute::CUBLASLT_MATMUL_DESC_TRANSB];
+        for (position, (layout, rows, columns, batch)) in operands.into_iter().enumerate() {
+            // With rows next to each other, the library sees the transposed matrix.
+            let (rows, columns) = if layout.turned { (rows, columns) } else { (columns, rows) };
+            let matrix = &mut plan.matrices[position];
+            let made = sys::cublasLtMatrixLayoutCreate(
+                matrix,
+                kind,
+                rows as u64,
+                columns as u64,
+                layout.leading as i64,
+            );
+            check(made, "a matrix")?;
+            if let Some(&turn) = turns.get(position) {
+                let operation: i32 = layout.turned as i32;
+                let set = sys::cublasLtMatmulDescSetAttribute(
+                    plan.product,
+                    turn,
+                    (&raw const operation).cast(),
+                    size_of::<i32>(),
+                );
+                check(set, "a product")?;
+            }
+            if key.batch.0 > 1 {
+                let (count, stride) = (key.batch.0 as i32, key.batch.1[batch] as i64);
+                check(
+                    sys::cublasLtMatrixLayoutSetAttribute(
+                        *matrix,
+                        LayoutAttribute::CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT,
+                        (&raw const count).cast(),
+                        size_of::<i32>(),
+                    ),
+                    "a batch",
+                )?;
+                check(
+                    sys::cublasLtMatrixLayoutSetAttribute(
+                        *matrix,
+                        LayoutAttribute::CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET,
+                        (&raw const stride).cast(),
+                        size_of::<i64>(),
+                    ),
+                    "a batch",
+                )?;
+            }
+        }
+        let mut preference = null_mut();
+        check(sys::cublasLtMatmulPreferenceCreate(&mut preference), "a preference")?;
+        let set = |attribute: Preference, value: *const c_void, bytes: usize| {
+            sys::cublasLtMatmulPreferenceSetAttribute(preference, attribute, value, bytes)
+        };
+        let workspace = WORKSPACE;
+        set(
+            Preference::CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+            (&raw const workspace).cast(),
+            size_of::<usize>(),
+        );
+        let aligned = [
+            (Preference::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, 1),
+            (Preference::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, 0),
+            (Preference::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, 2),
+            (Preference::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, 2),
+        ];
+        for (attribute, operand) in aligned {
+            let alignment: u32 = key.alignments[operand];
+            set(attribute, (&raw const alignment).cast(), size_of::<u32>());
+        }
+        let mut found: [sys::cublasLtMatmulHeuristicResult_t; ALGORITHMS] = std::mem::zeroed();
+        let mut count = 0;
+        let status = sys::cublasLtMatmulAlgoGetHeuristic(
+            handle,
+            plan.product,
+            plan.matrices[0],
+            plan.matrices[1],
+            plan.matrices[2],
+            plan.matrices[2],
+            preference,
+            ALGORITHMS as i32,
+            found.as_mut_ptr(),
+            &mut count,
+        );
+        sys::cublasLtMatmulPreferenceDestroy(preference);
+        let found = found.iter().take(count.max(0) as usize);
+        let usable = found.filter(|found| found.state == Status::CUBLAS_STATUS_SUCCESS);
+        let algorithms: Vec<Algorithm> =
+            usable.map(|found| (found.algo, found.workspaceSize)).collect();
+        match algorithms.first() {
+            Some(&(algorithm, workspace)) if status == Status::CUBLAS_STATUS_SUCCESS => {
+                (plan.algorithm, plan.workspace) = (algorithm, workspace);
+                Ok(Some((plan, algorithms)))
+            }
+            _ => Ok(None),
+        }
+    }
+}

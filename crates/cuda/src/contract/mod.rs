@@ -1,0 +1,146 @@
+//! Matrix products: cuBLASLt where it has what is asked for, a kernel of our own elsewhere.
+
+mod library;
+mod plain;
+
+use crate::device::Shared;
+use cudarc::driver::sys::CUstream;
+use inflight_backend::{Contract, ContractOperand, Fault};
+use inflight_ir::DType;
+use smallvec::SmallVec;
+use std::any::Any;
+
+pub use library::Products;
+
+/// What must be kept until a product is computed.
+pub type Kept = Option<Box<dyn Any + Send>>;
+
+/// A matrix as the library takes it: columns next to each other or rows, and the distance between them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Layout {
+    /// Whether the elements of a column, not of a row, are next to each other.
+    turned: bool,
+    /// The distance from one row (or, turned, column) to the next.
+    leading: usize,
+}
+
+/// The layout of a matrix, if it has one of the two that the library takes.
+fn layout(rows: usize, columns: usize, row: isize, column: isize) -> Option<Layout> {
+    let fits = |inner: usize, inner_stride: isize, outer: usize, outer_stride: isize| {
+        let near = inner == 1 || inner_stride == 1;
+        match outer {
+            1 => near.then_some(inner.max(1)),
+            _ => (near && outer_stride >= inner as isize && outer_stride > 0)
+                .then_some(outer_stride as usize),
+        }
+    };
+    match fits(columns, column, rows, row) {
+        Some(leading) => Some(Layout { turned: false, leading }),
+        None => fits(rows, row, columns, column).map(|leading| Layout { turned: true, leading }),
+    }
+}
+
+/// The batch axes of a product: those that the library walks by itself, at most one, and the ones outside.
+struct Batches {
+    /// Extent and strides of `a`, `b`, `c`, outermost first.
+    outer: SmallVec<[(usize, [isize; 3]); 4]>,
+    inner: (usize, [isize; 3]),
+}
+
+impl Batches {
+    fn new(contract: &Contract) -> Batches {
+        let operands = [&contract.a, &contract.b, &contract.c];
+        let mut axes: SmallVec<[(usize, [isize; 3]); 4]> = SmallVec::new();
+        for (axis, &extent) in contract.batch.iter().enumerate() {
+            if extent == 1 {
+                continue;
+            }
+            let strides = operands.map(|operand: &ContractOperand| operand.batch_strides[axis]);
+            match axes.last_mut() {
+                // The outer axis goes on where the inner one ends: they are one.
+                Some((outer, before))
+                    if before.iter().zip(strides).all(|(b, s)| *b == s * extent as isize) =>
+                {
+                    *outer *= extent;
+                    *before = strides;
+                }
+                _ => axes.push((extent, strides)),
+            }
+        }
+        let inner = axes.pop().unwrap_or((1, [0; 3]));
+        Batches { outer: axes, inner }
+    }
+
+    /// The offsets of `a`, `b` and `c` for each point of the outer axes.
+    fn offsets(&self) -> impl Iterator<Item = [isize; 3]> + '_ {
+        let total: usize = self.outer.iter().map(|(extent, _)| extent).product();
+        (0..total).map(|mut position| {
+            let mut offsets = [0; 3];
+            for (extent, strides) in self.outer.iter().rev() {
+                let at = (position % extent) as isize;
+                position /= extent;
+                offsets.iter_mut().zip(strides).for_each(|(offset, stride)| *offset += at * stride);
+            }
+            offsets
+        })
+    }
+}
+
+impl Products {
+    /// Puts a product on a stream. `addresses` are those of the three buffers.
+    pub fn run(
+        &self,
+        shared: &Shared,
+        stream: CUstream,
+        contract: &Contract,
+        addresses: [u64; 3],
+        workspace: impl Fn(usize) -> Result<u64, Fault>,
+    ) -> Result<Kept, Fault> {
+        let empty = contract.m * contract.n * contract.batch.iter().product::<usize>() == 0;
+        if empty {
+            return Ok(None);
+        }
+        let operand = |operand: &ContractOperand, rows: usize, columns: usize| {
+            layout(rows, columns, operand.row_stride, operand.column_stride)
+        };
+        let layouts = (
+            operand(&contract.a, contract.m, contract.k),
+            operand(&contract.b, contract.k, contract.n),
+            operand(&contract.c, contract.m, contract.n),
+        );
+        let known = matches!(
+            contract.dtype,
+            DType::F16 | DType::BF16 | DType::F32 | DType::F64 | DType::C64 | DType::C128
+        );
+        if let (Some(a), Some(b), Some(c)) = layouts
+            && known
+            && !c.turned
+            && contract.k > 0
+        {
+            let run = self.multiply(stream, contract, addresses, [a, b, c], &workspace)?;
+            if run {
+                return Ok(None);
+            }
+        }
+        plain::run(shared, stream, contract, addresses)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layouts_are_found() {
+        let plain = |leading| Some(Layout { turned: false, leading });
+        let turned = |leading| Some(Layout { turned: true, leading });
+        assert_eq!(layout(4, 5, 5, 1), plain(5));
+        assert_eq!(layout(4, 5, 8, 1), plain(8));
+        assert_eq!(layout(4, 5, 1, 4), turned(4));
+        assert_eq!(layout(1, 5, 0, 1), plain(5));
+        assert_eq!(layout(4, 1, 1, 0), plain(1));
+        assert_eq!(layout(4, 5, 0, 1), None);
+        assert_eq!(layout(4, 5, 10, 2), None);
+        assert_eq!(layout(4, 5, -5, 1), None);
+    }
+}

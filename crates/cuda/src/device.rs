@@ -1,0 +1,176 @@
+//! A GPU as a [`Backend`].
+
+use crate::choose::Described;
+use crate::compile::Compiler;
+use crate::contract::Products;
+use crate::driver::{self, Context, Function};
+use crate::event::{Events, Point};
+use crate::memory::{self, Staging};
+use crate::stream::CudaStream;
+use crate::text::{self, Variant};
+use cudarc::driver::sys::CUdevice_attribute as Attribute;
+use inflight_backend::{
+    Backend, Capabilities, Compiled, DiskCache, Event, Fault, FaultKind, Pool, Priority, Stream,
+};
+use inflight_ir::kernel::{Kernel, expand};
+use parking_lot::Mutex;
+use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
+use std::sync::{Arc, OnceLock};
+
+/// How many GPUs there are. The error says what was looked for.
+pub fn count() -> Result<usize, String> {
+    driver::count()
+}
+
+/// A GPU.
+pub struct CudaBackend {
+    capabilities: Capabilities,
+    shared: Arc<Shared>,
+}
+
+/// The values that a timeline will reach, ascending, and where.
+type Points = VecDeque<(u64, Arc<Point>)>;
+
+/// What a GPU's streams share.
+pub struct Shared {
+    pub context: Arc<Context>,
+    pub pool: Arc<Pool>,
+    pub staging: Arc<Staging>,
+    pub events: Arc<Events>,
+    pub compiler: Compiler,
+    pub products: Products,
+    pub processors: usize,
+    /// Why the device does not answer any more, if so.
+    pub lost: OnceLock<Fault>,
+    /// For each timeline, the points at which streams of this device will signal its values.
+    signals: Mutex<FxHashMap<usize, Points>>,
+    functions: Mutex<FxHashMap<String, Arc<Function>>>,
+}
+
+impl CudaBackend {
+    /// The GPU of this number.
+    ///
+    /// # Errors
+    /// If there is no driver, no such GPU, or no NVRTC; the error says what was looked for.
+    pub fn new(ordinal: usize) -> Result<Arc<CudaBackend>, Fault> {
+        let unsupported = |message: String| Fault::from(FaultKind::Unsupported(message));
+        let count = driver::count().map_err(|message| unsupported(format!("CUDA: {message}")))?;
+        if ordinal >= count {
+            let message = format!("CUDA device {ordinal} was asked for, but there are {count}");
+            return Err(unsupported(message));
+        }
+        let context = Context::new(ordinal)?;
+        let major = context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+        let minor = context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+        let processors =
+            context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).max(1) as usize;
+        let target = format!("sm_{major}{minor}");
+        let compiler = Compiler::new(target.clone(), DiskCache::from_env())?;
+        let (version, release) = compiler.version();
+        let capabilities = Capabilities {
+            name: context.name(),
+            target: format!("{target}, NVRTC {version}.{release}"),
+            parallelism: processors,
+            vector_bytes: 16,
+            memory_bytes: context.memory() as u64,
+            host_visible: false,
+        };
+        let shared = Shared {
+            pool: memory::pool(&context),
+            staging: Staging::new(&context),
+            events: Events::new(&context),
+            compiler,
+            products: Products::default(),
+            processors,
+            lost: OnceLock::new(),
+            signals: Mutex::default(),
+            functions: Mutex::default(),
+            context,
+        };
+        Ok(Arc::new(CudaBackend { capabilities, shared: Arc::new(shared) }))
+    }
+}
+
+impl Backend for CudaBackend {
+    fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    fn compile(&self, kernel: &Kernel) -> Result<Compiled, Fault> {
+        let described = Described::new(expand(kernel));
+        Ok(Arc::new(CudaKernel { described, variants: Mutex::default() }))
+    }
+
+    fn stream(&self, priority: Priority) -> Arc<dyn Stream> {
+        Arc::new(CudaStream::new(self.shared.clone(), priority))
+    }
+
+    fn pool(&self) -> &Arc<Pool> {
+        &self.shared.pool
+    }
+}
+
+/// A kernel of this backend. How it is best run depends on the launch, so each variant is compiled when a
+/// launch first needs it.
+pub struct CudaKernel {
+    pub described: Described,
+    variants: Mutex<FxHashMap<Variant, Result<Arc<Function>, Fault>>>,
+}
+
+impl CudaKernel {
+    /// The machine code of a variant.
+    pub fn variant(&self, shared: &Shared, variant: Variant) -> Result<Arc<Function>, Fault> {
+        if let Some(known) = self.variants.lock().get(&variant) {
+            return known.clone();
+        }
+        let source = text::source(&self.described.kernel, variant);
+        let function = shared.load(&source);
+        self.variants.lock().insert(variant, function.clone());
+        function
+    }
+}
+
+impl Shared {
+    fn load(&self, source: &str) -> Result<Arc<Function>, Fault> {
+        let code = self.compiler.compile(source)?;
+        Function::load(&self.context, &code).map(Arc::new)
+    }
+
+    /// A kernel of the backend's own, by its text.
+    pub fn function(&self, source: &str) -> Result<Arc<Function>, Fault> {
+        if let Some(known) = self.functions.lock().get(source) {
+            return Ok(known.clone());
+        }
+        let function = self.load(source)?;
+        self.functions.lock().insert(source.to_owned(), function.clone());
+        Ok(function)
+    }
+
+    /// Notes where a stream signals an event.
+    pub fn announce(&self, event: &Event, point: &Arc<Point>) {
+        let mut signals = self.signals.lock();
+        let points = signals.entry(event.timeline_id()).or_default();
+        points.push_back((event.value(), point.clone()));
+    }
+
+    /// Forgets an event that is reached.
+    pub fn withdraw(&self, event: &Event) {
+        let mut signals = self.signals.lock();
+        if let Some(points) = signals.get_mut(&event.timeline_id()) {
+            while points.front().is_some_and(|(value, _)| *value <= event.value()) {
+                points.pop_front();
+            }
+            if points.is_empty() {
+                signals.remove(&event.timeline_id());
+            }
+        }
+    }
+
+    /// The point at which a stream of this device reaches an event, if one is known.
+    pub fn point_of(&self, event: &Event) -> Option<Arc<Point>> {
+        let signals = self.signals.lock();
+        let points = signals.get(&event.timeline_id())?;
+        points.iter().find(|(value, _)| *value >= event.value()).map(|(_, point)| point.clone())
+    }
+}

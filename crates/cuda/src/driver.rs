@@ -1,0 +1,211 @@
+//! The driver's calls, checked.
+
+use crate::library::{self, Part};
+use cudarc::driver::sys::{self, CUresult};
+use inflight_backend::{Fault, FaultKind};
+use std::ffi::{CStr, c_void};
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Once};
+
+/// Why a call of the driver failed.
+pub fn check(result: CUresult, what: &str) -> Result<(), Fault> {
+    if result == CUresult::CUDA_SUCCESS {
+        return Ok(());
+    }
+    let message = format!("{what}: {}", name(result));
+    // What is wrong with the call itself leaves the device usable.
+    let kind = match result {
+        CUresult::CUDA_ERROR_INVALID_VALUE
+        | CUresult::CUDA_ERROR_INVALID_DEVICE
+        | CUresult::CUDA_ERROR_NO_DEVICE
+        | CUresult::CUDA_ERROR_NOT_SUPPORTED
+        | CUresult::CUDA_ERROR_INVALID_IMAGE
+        | CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU
+        | CUresult::CUDA_ERROR_OUT_OF_MEMORY
+        | CUresult::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES => FaultKind::Unsupported(message),
+        _ => FaultKind::DeviceLost(message),
+    };
+    Err(kind.into())
+}
+
+fn name(result: CUresult) -> String {
+    let mut text: *const std::ffi::c_char = std::ptr::null();
+    // SAFETY: the driver writes the address of a string of its own, or leaves it alone.
+    unsafe {
+        if sys::cuGetErrorName(result, &mut text) == CUresult::CUDA_SUCCESS && !text.is_null() {
+            return CStr::from_ptr(text).to_string_lossy().into_owned();
+        }
+    }
+    format!("{result:?}")
+}
+
+/// How many devices there are, or why that cannot be said.
+pub fn count() -> Result<usize, String> {
+    library::open(Part::Driver)?;
+    let mut count = 0;
+    // SAFETY: the library is open; `count` is there to be written.
+    unsafe {
+        check(sys::cuInit(0), "starting the driver").map_err(|fault| fault.to_string())?;
+        static AT_END: Once = Once::new();
+        AT_END.call_once(|| {
+            // After the driver has registered what it does at the end: ours is called before that.
+            libc::atexit(at_end);
+        });
+        check(sys::cuDeviceGetCount(&mut count), "counting devices").map_err(|f| f.to_string())?;
+    }
+    Ok(count.max(0) as usize)
+}
+
+static ENDING: AtomicBool = AtomicBool::new(false);
+
+extern "C" fn at_end() {
+    ENDING.store(true, Ordering::SeqCst);
+}
+
+/// Whether the process is ending. The driver is then gone or going: what is left is the system's to clean up.
+pub fn is_ending() -> bool {
+    ENDING.load(Ordering::SeqCst)
+}
+
+/// A device's primary context, which every thread that talks to the device enters.
+pub struct Context {
+    device: sys::CUdevice,
+    raw: sys::CUcontext,
+}
+
+// SAFETY: a context is a handle that the driver lets any thread use.
+unsafe impl Send for Context {}
+// SAFETY: as above; the driver's calls are thread safe.
+unsafe impl Sync for Context {}
+
+impl Context {
+    pub fn new(ordinal: usize) -> Result<Arc<Context>, Fault> {
+        let mut device = 0;
+        let mut raw = null_mut();
+        // SAFETY: the driver has been started; both places are there to be written.
+        unsafe {
+            check(sys::cuDeviceGet(&mut device, ordinal as i32), "opening the device")?;
+            check(sys::cuDevicePrimaryCtxRetain(&mut raw, device), "opening its context")?;
+        }
+        let context = Arc::new(Context { device, raw });
+        context.enter();
+        Ok(context)
+    }
+
+    /// Makes this thread's calls go to the device.
+    pub fn enter(&self) {
+        // SAFETY: the context is retained. A failure shows in the calls that follow.
+        unsafe { sys::cuCtxSetCurrent(self.raw) };
+    }
+
+    /// The device's name.
+    pub fn name(&self) -> String {
+        let mut text = [0 as std::ffi::c_char; 256];
+        // SAFETY: the driver writes at most this many bytes, with a zero at the end.
+        unsafe {
+            sys::cuDeviceGetName(text.as_mut_ptr(), text.len() as i32 - 1, self.device);
+            CStr::from_ptr(text.as_ptr()).to_string_lossy().into_owned()
+        }
+    }
+
+    /// One of the device's numbers.
+    pub fn attribute(&self, attribute: sys::CUdevice_attribute) -> i32 {
+        let mut value = 0;
+        // SAFETY: the place is there to be written.
+        unsafe { sys::cuDeviceGetAttribute(&mut value, attribute, self.device) };
+        value
+    }
+
+    /// Bytes of memory that the device has.
+    pub fn memory(&self) -> usize {
+        let mut bytes = 0;
+        // SAFETY: the place is there to be written.
+        unsafe { sys::cuDeviceTotalMem_v2(&mut bytes, self.device) };
+        bytes
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        if is_ending() {
+            return;
+        }
+        // SAFETY: retained once, by `new`.
+        unsafe { sys::cuDevicePrimaryCtxRelease_v2(self.device) };
+    }
+}
+
+/// A loaded kernel.
+pub struct Function {
+    context: Arc<Context>,
+    module: sys::CUmodule,
+    raw: sys::CUfunction,
+}
+
+// SAFETY: handles that the driver lets any thread use.
+unsafe impl Send for Function {}
+// SAFETY: as above.
+unsafe impl Sync for Function {}
+
+impl Function {
+    /// Loads the entry of a compiled kernel.
+    pub fn load(context: &Arc<Context>, cubin: &[u8]) -> Result<Function, Fault> {
+        context.enter();
+        let mut module = null_mut();
+        let mut raw = null_mut();
+        // SAFETY: the bytes are a cubin, which says itself how long it is; the name ends with a zero.
+        unsafe {
+            check(sys::cuModuleLoadData(&mut module, cubin.as_ptr().cast()), "loading a kernel")?;
+            let found = sys::cuModuleGetFunction(&mut raw, module, c"entry".as_ptr());
+            if let Err(fault) = check(found, "finding a kernel's entry") {
+                sys::cuModuleUnload(module);
+                return Err(fault);
+            }
+        }
+        Ok(Function { context: context.clone(), module, raw })
+    }
+
+    /// Puts a launch on a stream.
+    ///
+    /// # Safety
+    /// The arguments must be those of the kernel, laid out as it declares them, and what they point to must
+    /// stay valid until the stream has passed the launch.
+    pub unsafe fn launch(
+        &self,
+        stream: sys::CUstream,
+        grid: [u32; 2],
+        threads: u32,
+        arguments: &[u64],
+    ) -> Result<(), Fault> {
+        let mut pointers: [*mut c_void; 1] = [arguments.as_ptr().cast_mut().cast()];
+        // SAFETY: promised by the caller; the driver copies the arguments before it returns.
+        let result = unsafe {
+            sys::cuLaunchKernel(
+                self.raw,
+                grid[0],
+                grid[1],
+                1,
+                threads,
+                1,
+                1,
+                0,
+                stream,
+                pointers.as_mut_ptr(),
+                null_mut(),
+            )
+        };
+        check(result, "launching a kernel")
+    }
+}
+
+impl Drop for Function {
+    fn drop(&mut self) {
+        if is_ending() {
+            return;
+        }
+        self.context.enter();
+        // SAFETY: launches keep their function until they are done.
+        unsafe { sys::cuModuleUnload(self.module) };
+    }
+}

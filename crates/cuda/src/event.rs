@@ -1,0 +1,114 @@
+//! The driver's events, reused.
+
+use crate::driver::{Context, check, is_ending};
+use cudarc::driver::sys::{self, CUevent_flags, CUresult};
+use inflight_backend::Fault;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long a nap is, at least.
+const NAP: Duration = Duration::from_micros(20);
+
+/// Events that nobody uses.
+pub struct Events {
+    context: Arc<Context>,
+    /// Those whose waiters sleep, and those whose waiters look.
+    free: [Mutex<Vec<Raw>>; 2],
+}
+
+struct Raw(sys::CUevent);
+
+// SAFETY: a handle that the driver lets any thread use.
+unsafe impl Send for Raw {}
+
+/// A point of a stream, as the driver knows it.
+pub struct Point {
+    events: Arc<Events>,
+    raw: sys::CUevent,
+    /// Whether the driver wakes those who wait for it.
+    wakes: bool,
+}
+
+// SAFETY: a handle that the driver lets any thread use.
+unsafe impl Send for Point {}
+// SAFETY: as above.
+unsafe impl Sync for Point {}
+
+impl Events {
+    pub fn new(context: &Arc<Context>) -> Arc<Events> {
+        Arc::new(Events { context: context.clone(), free: Default::default() })
+    }
+
+    /// The point that a stream has come to when all that was put on it so far is done. That it `wakes` those
+    /// who wait for it costs the device a microsecond.
+    pub fn record(self: &Arc<Events>, stream: sys::CUstream, wakes: bool) -> Result<Point, Fault> {
+        let known = self.free[wakes as usize].lock().pop();
+        let point = match known {
+            Some(Raw(raw)) => Point { events: self.clone(), raw, wakes },
+            None => {
+                let mut raw = std::ptr::null_mut();
+                let waking = match wakes {
+                    true => CUevent_flags::CU_EVENT_BLOCKING_SYNC as u32,
+                    false => 0,
+                };
+                let flags = waking | CUevent_flags::CU_EVENT_DISABLE_TIMING as u32;
+                // SAFETY: the place is there to be written.
+                check(unsafe { sys::cuEventCreate(&mut raw, flags) }, "making an event")?;
+                Point { events: self.clone(), raw, wakes }
+            }
+        };
+        // SAFETY: both handles are valid.
+        check(unsafe { sys::cuEventRecord(point.raw, stream) }, "recording an event")?;
+        Ok(point)
+    }
+}
+
+impl Point {
+    /// Whether it is reached, or why that will not be.
+    pub fn is_reached(&self) -> Result<bool, Fault> {
+        // SAFETY: the handle is valid.
+        match unsafe { sys::cuEventQuery(self.raw) } {
+            CUresult::CUDA_ERROR_NOT_READY => Ok(false),
+            result => check(result, "running").map(|()| true),
+        }
+    }
+
+    /// Sleeps until it is reached, in one go or, if it does not wake anybody, in naps.
+    pub fn wait(&self) -> Result<(), Fault> {
+        if !self.wakes {
+            while !self.is_reached()? {
+                std::thread::sleep(NAP);
+            }
+            return Ok(());
+        }
+        // SAFETY: the handle is valid.
+        check(unsafe { sys::cuEventSynchronize(self.raw) }, "running")
+    }
+
+    /// Makes a stream wait for it.
+    pub fn hold(&self, stream: sys::CUstream) -> Result<(), Fault> {
+        // SAFETY: both handles are valid.
+        check(unsafe { sys::cuStreamWaitEvent(stream, self.raw, 0) }, "waiting for an event")
+    }
+}
+
+impl Drop for Point {
+    fn drop(&mut self) {
+        // Recording it again starts it anew: those who wait for it by now have been told.
+        self.events.free[self.wakes as usize].lock().push(Raw(self.raw));
+    }
+}
+
+impl Drop for Events {
+    fn drop(&mut self) {
+        if is_ending() {
+            return;
+        }
+        self.context.enter();
+        for Raw(raw) in self.free.iter_mut().flat_map(|free| free.get_mut().drain(..)) {
+            // SAFETY: made by `record`, used by nobody.
+            unsafe { sys::cuEventDestroy_v2(raw) };
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! The CUDA backend: kernels as CUDA C++ text, streams of the driver, and its libraries, opened at run time.
+
+pub mod choose;
+pub mod compile;
+mod contract;
+mod device;
+mod driver;
+mod event;
+pub mod library;
+mod memory;
+mod stream;
+pub mod text;
+
+pub use device::{CudaBackend, count};

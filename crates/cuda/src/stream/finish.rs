@@ -1,0 +1,173 @@
+//! Seeing work through: what happens when the device has come to a point of a stream.
+
+use crate::device::Shared;
+use crate::event::Point;
+use crate::memory::Staged;
+use inflight_backend::observe::Observed;
+use inflight_backend::{Buffer, Event, Fault, ReadCallback, Timeline};
+use parking_lot::{Condvar, Mutex};
+use std::any::Any;
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Weak};
+
+/// Looks at a point this often, for a fraction of a millisecond, before sleeping until it is
+/// reached, since being woken takes a while by itself.
+const LOOKS: usize = 150;
+
+/// So many idle turns are between two looks, about a microsecond.
+const PAUSE: usize = 32;
+
+/// Work between two points of a stream.
+pub struct Batch {
+    /// The stream's progress when it is done.
+    pub number: u64,
+    /// The point at its end, or why there is none.
+    pub point: Result<Arc<Point>, Fault>,
+    pub work: Vec<Done>,
+}
+
+/// What is to be done when a batch is.
+pub enum Done {
+    /// Tell everybody.
+    Signal(Event),
+    /// Show what was copied to the host.
+    Read { staged: Option<Staged>, bytes: usize, callback: ReadCallback },
+    /// Say why nothing was.
+    Refuse { fault: Fault, callback: ReadCallback },
+    /// Call back, with the device's fault if it has one.
+    Call(Box<dyn FnOnce(Result<(), Fault>) + Send>),
+    /// A result: if the device faults, it fails.
+    Written(Weak<Buffer>),
+    /// Let go of what the device needed.
+    Release(#[allow(dead_code, reason = "it is dropped")] Box<dyn Any + Send>),
+    /// Say how long it took.
+    Observed(Observed),
+}
+
+/// The batches of a stream that are not done, and the thread that sees to them.
+pub struct Finisher {
+    shared: Arc<Shared>,
+    progress: Arc<Timeline>,
+    stream: u64,
+    state: Mutex<State>,
+    arrived: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    batches: VecDeque<Batch>,
+    /// Whether there is a thread.
+    is_served: bool,
+    /// Whether it sees to a batch now.
+    is_busy: bool,
+    /// Whether the thread ends when there is nothing to do.
+    is_closed: bool,
+}
+
+impl Finisher {
+    pub fn new(shared: Arc<Shared>, progress: Arc<Timeline>, stream: u64) -> Arc<Finisher> {
+        let state = Mutex::default();
+        Arc::new(Finisher { shared, progress, stream, state, arrived: Condvar::new() })
+    }
+
+    pub fn push(self: &Arc<Finisher>, batch: Batch) {
+        let mut state = self.state.lock();
+        state.batches.push_back(batch);
+        if state.is_served {
+            self.arrived.notify_one();
+            return;
+        }
+        state.is_served = true;
+        let finisher = self.clone();
+        std::thread::Builder::new()
+            .name("inflight-cuda".to_owned())
+            .spawn(move || finisher.serve())
+            .expect("a stream's thread starts");
+    }
+
+    /// Whether there is nothing to see to.
+    pub fn is_idle(&self) -> bool {
+        let state = self.state.lock();
+        state.batches.is_empty() && !state.is_busy
+    }
+
+    /// Lets the thread end when all is done.
+    pub fn close(&self) {
+        self.state.lock().is_closed = true;
+        self.arrived.notify_one();
+    }
+
+    fn serve(&self) {
+        self.shared.context.enter();
+        loop {
+            let batch = {
+                let mut state = self.state.lock();
+                state.is_busy = false;
+                loop {
+                    if let Some(batch) = state.batches.pop_front() {
+                        state.is_busy = true;
+                        break batch;
+                    }
+                    if state.is_closed {
+                        state.is_served = false;
+                        return;
+                    }
+                    self.arrived.wait(&mut state);
+                }
+            };
+            self.finish(batch);
+        }
+    }
+
+    fn finish(&self, batch: Batch) {
+        let outcome = batch.point.and_then(|point| {
+            for _ in 0..LOOKS {
+                if point.is_reached()? {
+                    return Ok(());
+                }
+                // The driver has other callers as well.
+                (0..PAUSE).for_each(|_| std::hint::spin_loop());
+            }
+            point.wait()
+        });
+        let fault = outcome.err();
+        if let Some(fault) = &fault {
+            let _ = self.shared.lost.set(fault.clone());
+            for done in &batch.work {
+                if let Done::Written(buffer) = done
+                    && let Some(buffer) = buffer.upgrade()
+                {
+                    buffer.fail(fault.clone());
+                }
+            }
+        }
+        // Memory is free before anybody learns that they may go on.
+        self.progress.signal(batch.number);
+        for done in batch.work {
+            // A callback that panics must not keep the others from being told.
+            let _ = catch_unwind(AssertUnwindSafe(|| self.done(done, fault.as_ref())));
+        }
+    }
+
+    fn done(&self, done: Done, fault: Option<&Fault>) {
+        match done {
+            Done::Signal(event) => {
+                self.shared.withdraw(&event);
+                event.signal();
+            }
+            Done::Read { staged, bytes, callback } => match (fault, staged) {
+                (Some(fault), _) => callback(Err(fault.clone())),
+                (None, None) => callback(Ok(&[])),
+                (None, Some(staged)) => {
+                    // SAFETY: the copy wrote this many bytes, and it is done.
+                    callback(Ok(unsafe { std::slice::from_raw_parts(staged.ptr(), bytes) }));
+                }
+            },
+            Done::Call(callback) => callback(fault.map_or(Ok(()), |fault| Err(fault.clone()))),
+            Done::Refuse { fault, callback } => callback(Err(fault)),
+            Done::Observed(observed) => observed.end(self.stream, "cuda"),
+            Done::Written(_) | Done::Release(_) => {}
+        }
+    }
+}

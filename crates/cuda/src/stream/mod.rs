@@ -1,0 +1,276 @@
+//! Streams: commands go to the driver as they come, and are seen through to their end by a thread of their own.
+//!
+//! A command's kernels and copies are put on one of the driver's streams when it is enqueued. A command that
+//! waits for something that the driver does not know of holds those after it back until the host is told.
+
+mod finish;
+mod run;
+
+use crate::device::Shared;
+use crate::driver::{check, is_ending};
+use cudarc::driver::sys::{self, CUstream_flags};
+use finish::{Batch, Done, Finisher};
+use inflight_backend::observe::{self, Observed};
+use inflight_backend::{Command, Event, Fault, FaultKind, Memory, Priority, Stream, Timeline};
+use parking_lot::Mutex;
+use std::collections::VecDeque;
+use std::sync::{Arc, OnceLock};
+
+/// A handle of a stream. What is queued when it is dropped still runs.
+pub struct CudaStream {
+    core: Arc<Core>,
+}
+
+/// The stream itself, held by its handle and by those who will resume it.
+struct Core {
+    /// Tells streams apart, in traces and for the pool.
+    number: u64,
+    shared: Arc<Shared>,
+    raw: Result<Raw, Fault>,
+    /// Reaches a batch's number when the batch is done.
+    progress: Arc<Timeline>,
+    queue: Mutex<Queue>,
+    finisher: Arc<Finisher>,
+    /// Where blocks that share columns count each other; all zero between launches.
+    counters: OnceLock<Memory>,
+}
+
+struct Raw(sys::CUstream);
+
+// SAFETY: a handle that the driver lets any thread use.
+unsafe impl Send for Raw {}
+// SAFETY: as above.
+unsafe impl Sync for Raw {}
+
+#[derive(Default)]
+struct Queue {
+    /// Commands behind one that waits. Empty unless `is_held`.
+    held: VecDeque<Command>,
+    /// Whether a callback or a thread will resume the stream.
+    is_held: bool,
+    /// What was put on the driver's stream since the last point.
+    open: Vec<Done>,
+    /// How many batches there were.
+    batches: u64,
+}
+
+impl CudaStream {
+    pub fn new(shared: Arc<Shared>, priority: Priority) -> CudaStream {
+        shared.context.enter();
+        let mut raw = std::ptr::null_mut();
+        let flags = CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
+        let (mut least, mut greatest) = (0, 0);
+        // SAFETY: the places are there to be written. Without priorities, both stay zero.
+        let made = unsafe {
+            sys::cuCtxGetStreamPriorityRange(&mut least, &mut greatest);
+            // A smaller number is more urgent.
+            let urgency = match priority {
+                Priority::High => greatest,
+                Priority::Normal => (least + greatest) / 2,
+                Priority::Low => least,
+            };
+            check(sys::cuStreamCreateWithPriority(&mut raw, flags, urgency), "making a stream")
+        };
+        let progress = Timeline::new();
+        let number = observe::stream_number();
+        let core = Core {
+            number,
+            raw: made.map(|()| Raw(raw)),
+            finisher: Finisher::new(shared.clone(), progress.clone(), number),
+            progress,
+            queue: Mutex::default(),
+            counters: OnceLock::new(),
+            shared,
+        };
+        CudaStream { core: Arc::new(core) }
+    }
+}
+
+// SAFETY: commands go to one stream of the driver, in order; a launch or contraction that is put there writes
+// every element of its results, and one that is not fails them. A signal is passed when the driver says that all
+// before it is done. Memory that a command uses is noted as used until then, what else it needs is kept.
+unsafe impl Stream for CudaStream {
+    unsafe fn enqueue(&self, command: Command) {
+        self.core.enqueue(command);
+    }
+
+    fn flush(&self) {
+        self.core.close(&mut self.core.queue.lock());
+    }
+
+    fn assist(&self, _: &Event) {
+        self.flush();
+    }
+}
+
+impl Drop for CudaStream {
+    fn drop(&mut self) {
+        self.flush();
+        self.core.finisher.close();
+    }
+}
+
+impl Core {
+    fn enqueue(self: &Arc<Core>, command: Command) {
+        let mut queue = self.queue.lock();
+        if queue.is_held {
+            queue.held.push_back(command);
+            return;
+        }
+        self.shared.context.enter();
+        if let Some(hold) = self.put(&mut queue, command) {
+            drop(queue);
+            hold.resume(self);
+        }
+    }
+
+    /// Goes on with what was held back.
+    fn resume(self: &Arc<Core>) {
+        self.resume_with(Vec::new());
+    }
+
+    /// Goes on with these commands, and then with what was held back.
+    fn resume_with(self: &Arc<Core>, commands: Vec<Command>) {
+        let mut queue = self.queue.lock();
+        self.shared.context.enter();
+        queue.is_held = false;
+        for command in commands.into_iter().rev() {
+            queue.held.push_front(command);
+        }
+        while let Some(command) = queue.held.pop_front() {
+            if let Some(hold) = self.put(&mut queue, command) {
+                drop(queue);
+                return hold.resume(self);
+            }
+            if queue.is_held {
+                return;
+            }
+        }
+        self.close(&mut queue);
+    }
+
+    /// Puts a command on the driver's stream. If it must be waited for, the stream is held, and what is
+    /// returned, if anything is, resumes it.
+    fn put(self: &Arc<Core>, queue: &mut Queue, command: Command) -> Option<Hold> {
+        let observed = Observed::begin(&command);
+        match command {
+            Command::Launch(launch) => self.launch(queue, &launch),
+            Command::Batch(batch) => {
+                batch.launches.iter().for_each(|launch| self.launch(queue, launch));
+            }
+            Command::Contract(contract) => self.contract(queue, &contract),
+            Command::Routine(call) => {
+                let ops: Vec<&str> = call.label.ops().map(|op| op.name).collect();
+                let message = format!("{} on CUDA", ops.join(", "));
+                let label = Some(call.label.clone());
+                call.result.fail(Fault { kind: FaultKind::Unsupported(message), label });
+            }
+            Command::Read { source, callback } => self.read(queue, source, callback),
+            Command::Upload { source, target } => {
+                if let Some(upload) = self.upload(queue, source, target) {
+                    queue.is_held = true;
+                    return Some(Hold::Upload(upload));
+                }
+            }
+            Command::Expand { source, callback } => self.expand(queue, source, callback),
+            Command::Host(call) => self.call(queue, call),
+            Command::Signal(event) => {
+                queue.open.push(Done::Signal(event));
+                self.close(queue);
+            }
+            Command::Wait(event) => {
+                if event.is_reached() {
+                    return None;
+                }
+                let known = self.shared.point_of(&event);
+                let held = known.zip(self.raw().ok()).map(|(point, raw)| point.hold(raw));
+                if !matches!(held, Some(Ok(()))) {
+                    self.close(queue);
+                    queue.is_held = true;
+                    return Some(Hold::Event(event));
+                }
+            }
+        }
+        if let Some(observed) = observed {
+            queue.open.push(Done::Observed(observed));
+        }
+        None
+    }
+
+    fn raw(&self) -> Result<sys::CUstream, Fault> {
+        if let Some(fault) = self.shared.lost.get() {
+            return Err(fault.clone());
+        }
+        match &self.raw {
+            Ok(raw) => Ok(raw.0),
+            Err(fault) => Err(fault.clone()),
+        }
+    }
+
+    /// Makes a batch of what is open, and has it seen through.
+    fn close(&self, queue: &mut Queue) {
+        if queue.open.is_empty() {
+            return;
+        }
+        let point = self.raw().and_then(|raw| {
+            self.shared.context.enter();
+            // While others are before it, whoever sees to them looks at this one in time.
+            self.shared.events.record(raw, self.finisher.is_idle())
+        });
+        let point = point.map(Arc::new);
+        let work = std::mem::take(&mut queue.open);
+        if let Ok(point) = &point {
+            for done in &work {
+                if let Done::Signal(event) = done {
+                    self.shared.announce(event, point);
+                }
+            }
+        }
+        queue.batches += 1;
+        self.finisher.push(Batch { number: queue.batches, point, work });
+    }
+
+    /// The event at which what is put on the stream now is done.
+    fn until(&self, queue: &Queue) -> Event {
+        self.progress.event(queue.batches + 1)
+    }
+}
+
+impl Drop for Core {
+    fn drop(&mut self) {
+        if let Ok(Raw(raw)) = &self.raw
+            && !is_ending()
+        {
+            self.shared.context.enter();
+            // SAFETY: made by `new`. The driver finishes what is on it.
+            unsafe { sys::cuStreamDestroy_v2(*raw) };
+        }
+    }
+}
+
+/// Why a stream does not go on, and what makes it.
+enum Hold {
+    /// Until an event that another device or the host signals.
+    Event(Event),
+    /// Until a thread has handed a large upload to the driver, piece by piece.
+    Upload(run::Upload),
+}
+
+impl Hold {
+    fn resume(self, core: &Arc<Core>) {
+        let core = core.clone();
+        match self {
+            // The stream does not hold the event: if nobody is left who could signal it, all is dropped.
+            Hold::Event(event) => event.on_reached(Box::new(move || core.resume())),
+            Hold::Upload(upload) => {
+                let copy = move || {
+                    let done = upload.copy(&core);
+                    core.queue.lock().open.extend(done);
+                    core.resume();
+                };
+                let thread = std::thread::Builder::new().name("inflight-upload".to_owned());
+                thread.spawn(copy).expect("a thread for an upload starts");
+            }
+        }
+    }
+}

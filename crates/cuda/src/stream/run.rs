@@ -1,0 +1,422 @@
+//! Putting commands on the driver's stream.
+
+use super::finish::Done;
+use super::{Core, Queue};
+use crate::choose::{self, MOST_SLICED_BLOCKS};
+use crate::device::CudaKernel;
+use crate::driver::check;
+use crate::memory::Staged;
+use cudarc::driver::sys;
+use inflight_backend::{
+    Buffer, Command, Contract, Event, ExpandCallback, Expansion, Fault, FaultKind, HostCall, Label,
+    Launch, Memory, ReadCallback,
+};
+use smallvec::SmallVec;
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+
+/// An upload of up to this many bytes is copied where it is asked for.
+const SMALL_UPLOAD: usize = 256 << 10;
+
+/// Larger ones are copied in pieces of this many bytes, by a thread.
+const PIECE: usize = 4 << 20;
+
+/// So many pieces are under way at once.
+const PIECES: usize = 4;
+
+impl Core {
+    pub(super) fn launch(&self, queue: &mut Queue, launch: &Launch) {
+        let result = caught(&launch.label, || {
+            check_faults(launch.buffers.iter())?;
+            self.launch_on(queue, launch, None)
+        });
+        if let Err(fault) = result {
+            launch.fail(&fault);
+        }
+    }
+
+    /// Launches a kernel. `product` is the position of a param and the memory to be used for it.
+    fn launch_on(
+        &self,
+        queue: &mut Queue,
+        launch: &Launch,
+        product: Option<(usize, &Memory)>,
+    ) -> Result<(), Fault> {
+        let raw = self.raw()?;
+        let compiled = kernel_of(launch)?;
+        let until = self.until(queue);
+        let mut buffers = SmallVec::<[(u64, usize); 8]>::new();
+        for (position, param) in launch.kernel.params.iter().enumerate() {
+            let buffer = &launch.buffers[position];
+            let address = match product {
+                Some((at, memory)) if at == position => memory.ptr() as u64,
+                _ => self.address(buffer, param.writes, &launch.label, &until)?,
+            };
+            buffers.push((address, buffer.bytes()));
+        }
+        let processors = self.shared.processors;
+        let choice = compiled.described.choose(&launch.shape, &buffers, processors);
+        let choice = choice.map_err(|message| FaultKind::Unsupported(message).into());
+        let Some(choice) = choice.map_err(|fault| with_label(fault, &launch.label))? else {
+            return Ok(());
+        };
+        let function = compiled.variant(&self.shared, choice.variant);
+        let function = function.map_err(|fault| with_label(fault, &launch.label))?;
+        let (mut scratch, mut counters) = (0, 0);
+        if choice.scratch > 0 {
+            let memory = self.temporary(choice.scratch, &launch.label, &until)?;
+            scratch = memory.ptr() as u64;
+            counters = self.counters(raw, &launch.label)?;
+        }
+        let arguments = choose::arguments(
+            &compiled.described.kernel,
+            &launch.shape,
+            &buffers,
+            &launch.scalars,
+            &choice,
+            [scratch, counters],
+        );
+        // SAFETY: the arguments are laid out as the kernel's text declares them; the addresses are those of
+        // the launch's buffers, whose sizes the planner derived from the same shapes and which are noted as
+        // used until the launch is done.
+        unsafe { function.launch(raw, choice.grid, choice.threads, &arguments) }
+            .map_err(|fault| self.noted(with_label(fault, &launch.label)))?;
+        queue.open.extend(launch.results().map(|buffer| Done::Written(Arc::downgrade(buffer))));
+        queue.open.push(Done::Release(Box::new(function)));
+        Ok(())
+    }
+
+    pub(super) fn contract(&self, queue: &mut Queue, command: &Contract) {
+        let label = &command.label;
+        let result = caught(label, || {
+            check_faults([&command.a.buffer, &command.b.buffer].into_iter())?;
+            let (raw, until) = (self.raw()?, self.until(queue));
+            let a = self.address(&command.a.buffer, false, label, &until)?;
+            let b = self.address(&command.b.buffer, false, label, &until)?;
+            let Some(epilogue) = &command.epilogue else {
+                check_faults(std::iter::once(&command.c.buffer))?;
+                let c = self.address(&command.c.buffer, true, label, &until)?;
+                self.multiply(queue, raw, command, [a, b, c], &until)?;
+                queue.open.push(Done::Written(Arc::downgrade(&command.c.buffer)));
+                return Ok(());
+            };
+            check_faults(epilogue.launch.buffers.iter())?;
+            let product = self.temporary(command.c.buffer.bytes(), label, &until)?;
+            self.multiply(queue, raw, command, [a, b, product.ptr() as u64], &until)?;
+            self.launch_on(queue, &epilogue.launch, Some((epilogue.product, &product)))
+        });
+        if let Err(fault) = result {
+            match &command.epilogue {
+                None => command.c.buffer.fail(fault),
+                Some(epilogue) => epilogue.launch.fail(&fault),
+            }
+        }
+    }
+
+    fn multiply(
+        &self,
+        queue: &mut Queue,
+        raw: sys::CUstream,
+        command: &Contract,
+        addresses: [u64; 3],
+        until: &Event,
+    ) -> Result<(), Fault> {
+        let workspace = |bytes: usize| -> Result<u64, Fault> {
+            Ok(self.temporary(bytes, &command.label, until)?.ptr() as u64)
+        };
+        let kept = self.shared.products.run(&self.shared, raw, command, addresses, workspace);
+        let kept = kept.map_err(|fault| self.noted(with_label(fault, &command.label)))?;
+        if let Some(kept) = kept {
+            queue.open.push(Done::Release(kept));
+        }
+        Ok(())
+    }
+
+    pub(super) fn read(&self, queue: &mut Queue, source: Arc<Buffer>, callback: ReadCallback) {
+        let bytes = source.bytes();
+        let copied = (|| {
+            let address = source.readable()?.ptr() as u64;
+            let raw = self.raw()?;
+            if bytes == 0 {
+                return Ok(None);
+            }
+            let staged = self.shared.staging.take(bytes)?;
+            // SAFETY: both places have this many bytes, and both are kept until the copy is done.
+            let copy =
+                unsafe { sys::cuMemcpyDtoHAsync_v2(staged.ptr().cast(), address, bytes, raw) };
+            check(copy, "copying to the host").map_err(|fault| self.noted(fault))?;
+            Ok(Some(staged))
+        })();
+        // Whoever is shown the bytes may count on nothing here keeping the buffer any more.
+        queue.open.push(Done::Release(Box::new(source)));
+        queue.open.push(match copied {
+            Ok(staged) => Done::Read { staged, bytes, callback },
+            Err(fault) => Done::Refuse { fault, callback },
+        });
+    }
+
+    /// Has the host look at a buffer and say how to go on. The stream is held until it has.
+    pub(super) fn expand(
+        self: &Arc<Core>,
+        queue: &mut Queue,
+        source: Arc<Buffer>,
+        callback: ExpandCallback,
+    ) {
+        let core = self.clone();
+        let decide = Box::new(move |bytes: Result<&[u8], Fault>| {
+            let mut expansion =
+                Expansion { commands: Vec::new(), stream: core.number, device: "cuda" };
+            // Whatever becomes of the callback, the stream goes on.
+            let called = catch_unwind(AssertUnwindSafe(|| callback(bytes, &mut expansion)));
+            core.resume_with(expansion.commands);
+            if let Err(panic) = called {
+                resume_unwind(panic);
+            }
+        });
+        self.read(queue, source, decide);
+        self.close(queue);
+        queue.is_held = true;
+    }
+
+    /// Calls a function of the host on copies of its inputs, and copies its outputs back. The stream is held
+    /// meanwhile.
+    pub(super) fn call(self: &Arc<Core>, queue: &mut Queue, call: HostCall) {
+        let staged = (|| {
+            check_faults(call.inputs.iter())?;
+            let raw = self.raw()?;
+            let mut staged = Vec::new();
+            for input in &call.inputs {
+                let (address, bytes) = (input.readable()?.ptr() as u64, input.bytes());
+                let block = self.shared.staging.take(bytes)?;
+                if bytes > 0 {
+                    // SAFETY: both places have this many bytes, and both are kept until the copy is done.
+                    let copy = unsafe {
+                        sys::cuMemcpyDtoHAsync_v2(block.ptr().cast(), address, bytes, raw)
+                    };
+                    check(copy, "copying to the host").map_err(|fault| self.noted(fault))?;
+                }
+                staged.push(block);
+            }
+            Ok(staged)
+        })();
+        let staged = match staged {
+            Ok(staged) => staged,
+            Err(fault) => return call.fail(&with_label(fault, &call.label)),
+        };
+        let core = self.clone();
+        queue.open.push(Done::Call(Box::new(move |done| {
+            let result = done.and_then(|()| computed(&call, &staged));
+            let uploads = match result {
+                Ok(outputs) => call
+                    .outputs
+                    .iter()
+                    .zip(outputs)
+                    .map(|(target, source)| Command::Upload { source, target: target.clone() })
+                    .collect(),
+                Err(fault) => {
+                    call.fail(&with_label(fault, &call.label));
+                    Vec::new()
+                }
+            };
+            core.resume_with(uploads);
+        })));
+        self.close(queue);
+        queue.is_held = true;
+    }
+
+    /// Copies a small buffer; what is returned copies a large one.
+    pub(super) fn upload(
+        &self,
+        queue: &mut Queue,
+        source: Arc<Buffer>,
+        target: Arc<Buffer>,
+    ) -> Option<Upload> {
+        if target.bytes() > SMALL_UPLOAD {
+            // What is put on the stream until the copy is done is the copy's alone.
+            self.close(queue);
+        }
+        let until = self.until(queue);
+        let placed = (|| {
+            source.readable()?;
+            if target.memory().is_none() {
+                let memory = self.shared.pool.allocate_for(Some(self.number), target.bytes())?;
+                let _ = target.provide(memory);
+            }
+            let memory = target.readable()?;
+            memory.use_until(self.number, until);
+            Ok(memory.ptr() as u64)
+        })();
+        let address = match placed {
+            Ok(address) => address,
+            Err(fault) => {
+                target.fail(fault);
+                return None;
+            }
+        };
+        let upload = Upload { source, target, address };
+        if upload.target.bytes() > SMALL_UPLOAD {
+            return Some(upload);
+        }
+        queue.open.extend(upload.copy(self));
+        None
+    }
+
+    /// The address of an operand, noted as used; if it is written and has no memory yet, it gets it now.
+    fn address(
+        &self,
+        buffer: &Buffer,
+        writes: bool,
+        label: &Label,
+        until: &Event,
+    ) -> Result<u64, Fault> {
+        if writes && buffer.memory().is_none() {
+            let memory = self.shared.pool.allocate_for(Some(self.number), buffer.bytes());
+            let memory = memory.map_err(|fault| with_label(fault, label))?;
+            // If another stream was faster, its memory is as good.
+            let _ = buffer.provide(memory);
+        }
+        let memory = buffer.readable().map_err(|fault| with_label(fault, label))?;
+        memory.use_until(self.number, until.clone());
+        Ok(memory.ptr() as u64)
+    }
+
+    /// Memory for this command alone.
+    fn temporary(&self, bytes: usize, label: &Label, until: &Event) -> Result<Memory, Fault> {
+        let memory = self.shared.pool.allocate_for(Some(self.number), bytes);
+        let memory = memory.map_err(|fault| with_label(fault, label))?;
+        memory.use_until(self.number, until.clone());
+        Ok(memory)
+    }
+
+    /// The stream's counters, zeroed when they are first asked for.
+    fn counters(&self, raw: sys::CUstream, label: &Label) -> Result<u64, Fault> {
+        if let Some(memory) = self.counters.get() {
+            return Ok(memory.ptr() as u64);
+        }
+        let memory = self.shared.pool.allocate(4 * MOST_SLICED_BLOCKS);
+        let memory = memory.map_err(|fault| with_label(fault, label))?;
+        let address = memory.ptr() as u64;
+        // SAFETY: the memory has this many words.
+        let cleared = unsafe { sys::cuMemsetD32Async(address, 0, MOST_SLICED_BLOCKS, raw) };
+        check(cleared, "clearing counters")?;
+        let _ = self.counters.set(memory);
+        Ok(address)
+    }
+
+    /// Notes a fault that the device does not get over.
+    fn noted(&self, fault: Fault) -> Fault {
+        if let FaultKind::DeviceLost(_) = fault.kind {
+            let _ = self.shared.lost.set(fault.clone());
+        }
+        fault
+    }
+}
+
+/// A copy from the host that is to be done.
+pub(super) struct Upload {
+    source: Arc<Buffer>,
+    target: Arc<Buffer>,
+    address: u64,
+}
+
+impl Upload {
+    /// Copies piece by piece through pinned memory. Returns what must be kept until the copies are done.
+    pub(super) fn copy(self, core: &Core) -> Vec<Done> {
+        core.shared.context.enter();
+        match self.copy_pieces(core) {
+            Ok(mut done) => {
+                done.push(Done::Written(Arc::downgrade(&self.target)));
+                done
+            }
+            Err(fault) => {
+                self.target.fail(core.noted(fault));
+                Vec::new()
+            }
+        }
+    }
+
+    fn copy_pieces(&self, core: &Core) -> Result<Vec<Done>, Fault> {
+        let raw = core.raw()?;
+        let source = self.source.readable()?;
+        let total = self.target.bytes().min(source.bytes());
+        let mut under_way = VecDeque::new();
+        for start in (0..total).step_by(PIECE) {
+            let bytes = PIECE.min(total - start);
+            let staged = match under_way.len() {
+                PIECES.. => {
+                    let (staged, point): (_, crate::event::Point) =
+                        under_way.pop_front().expect("there are some");
+                    point.wait()?;
+                    staged
+                }
+                _ => core.shared.staging.take(bytes)?,
+            };
+            // SAFETY: the source has this many bytes, which nobody writes while this command runs, and the
+            // staged block was either new or its copy is done.
+            unsafe {
+                std::ptr::copy_nonoverlapping(source.ptr().add(start), staged.ptr(), bytes);
+            }
+            // SAFETY: both places have this many bytes, and both are kept until the copy is done.
+            let copy = unsafe {
+                let to = self.address + start as u64;
+                sys::cuMemcpyHtoDAsync_v2(to, staged.ptr().cast(), bytes, raw)
+            };
+            check(copy, "copying from the host")?;
+            under_way.push_back((staged, core.shared.events.record(raw, true)?));
+        }
+        let staged = under_way.into_iter().map(|(staged, _)| Done::Release(Box::new(staged)));
+        Ok(staged.collect())
+    }
+}
+
+/// What a function of the host makes of copies of its inputs, each in memory of the host.
+fn computed(call: &HostCall, inputs: &[Staged]) -> Result<Vec<Arc<Buffer>>, Fault> {
+    let inputs: Vec<&[u8]> = inputs
+        .iter()
+        .zip(&call.inputs)
+        // SAFETY: the copy wrote this many bytes, and it is done.
+        .map(|(staged, input)| unsafe { std::slice::from_raw_parts(staged.ptr(), input.bytes()) })
+        .collect();
+    let mut outputs: Vec<Vec<u8>> =
+        call.outputs.iter().map(|output| vec![0; output.bytes()]).collect();
+    caught(&call.label, || {
+        let mut places: Vec<&mut [u8]> = outputs.iter_mut().map(Vec::as_mut_slice).collect();
+        (call.function)(&inputs, &mut places).map_err(|kind| with_label(kind.into(), &call.label))
+    })?;
+    Ok(outputs.into_iter().map(|bytes| Buffer::with_memory(Memory::adopt(bytes))).collect())
+}
+
+/// The first fault among a command's operands. One that is to be written may have failed as well: an earlier
+/// command wrote another part of it.
+fn check_faults<'a>(mut buffers: impl Iterator<Item = &'a Arc<Buffer>>) -> Result<(), Fault> {
+    match buffers.find_map(|buffer| buffer.fault()) {
+        Some(fault) => Err(fault.clone()),
+        None => Ok(()),
+    }
+}
+
+/// A launch's kernel, as this backend compiled it.
+fn kernel_of(launch: &Launch) -> Result<&CudaKernel, Fault> {
+    launch.compiled.downcast_ref::<CudaKernel>().ok_or_else(|| {
+        let message = "a kernel that another backend compiled";
+        with_label(FaultKind::Unsupported(message.into()).into(), &launch.label)
+    })
+}
+
+/// Runs a command. A panic anywhere in it is its fault.
+fn caught(label: &Label, run: impl FnOnce() -> Result<(), Fault>) -> Result<(), Fault> {
+    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
+        let message = match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
+            (Some(message), _) => (*message).to_owned(),
+            (_, Some(message)) => message.clone(),
+            _ => "a panic without a message".to_owned(),
+        };
+        Err(with_label(FaultKind::Panicked(message).into(), label))
+    })
+}
+
+/// The fault, with this label if it has none of its own.
+fn with_label(fault: Fault, label: &Label) -> Fault {
+    Fault { label: fault.label.or_else(|| Some(label.clone())), ..fault }
+}

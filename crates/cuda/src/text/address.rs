@@ -1,0 +1,113 @@
+//! Where an access leads to.
+//!
+//! The coordinates of a point are the variables `c0`, `c1`, …, one for each axis of the domain; the variable
+//! `b3` is access 3 at the grid's coordinates and zero along all others.
+
+use super::types;
+use super::writer::Writer;
+use inflight_ir::DType;
+use inflight_ir::kernel::{AccessId, Kernel, Kind, Stride, Value};
+use std::ops::Range;
+
+/// Declares the coordinates of axes from a flat position, which is used up.
+pub fn unravel(writer: &mut Writer, position: &str, axes: Range<usize>) {
+    let Some(first) = axes.clone().next() else { return };
+    if axes.len() == 1 {
+        writer.line(format!("const I c{first} = {position};"));
+        return;
+    }
+    writer.line(format!("I rest{first} = {position};"));
+    for axis in axes.rev() {
+        if axis == first {
+            writer.line(format!("const I c{axis} = rest{first};"));
+        } else {
+            let extent = format!("(I)a.extent[{axis}]");
+            writer.line(format!(
+                "const I c{axis} = rest{first} % {extent}; rest{first} /= {extent};"
+            ));
+        }
+    }
+}
+
+fn stride(kernel: &Kernel, access: AccessId, axis: usize) -> String {
+    format!("a.stride[{}]", access as usize * kernel.rank() + axis)
+}
+
+/// The type that an access's position is computed in: a position that is a value of its own may be large.
+fn position_type(kernel: &Kernel, access: AccessId) -> &'static str {
+    let is_large = kernel.body.iter().any(|instruction| {
+        instruction.dtype == DType::I64
+            && matches!(instruction.kind, Kind::Position(at) if at == access)
+    });
+    if is_large { "long long" } else { "I" }
+}
+
+/// Declares `b0`, `b1`, …: every access at the coordinates of these axes.
+pub fn bases(writer: &mut Writer, kernel: &Kernel, axes: Range<usize>) {
+    for access in 0..kernel.accesses.len() as AccessId {
+        let kind = position_type(kernel, access);
+        let mut sum = format!("({kind})a.offset[{access}]");
+        for axis in axes.clone() {
+            sum += &format!(" + ({kind}){} * c{axis}", stride(kernel, access, axis));
+        }
+        writer.line(format!("const {kind} b{access} = {sum};"));
+    }
+}
+
+/// The position of an access at the coordinates in scope, `lane` elements further along the vector axis.
+///
+/// With `whole`, all axes but the grid's count; otherwise only the vector axis does, or, in a program's own
+/// code, none.
+pub fn position(kernel: &Kernel, access: AccessId, lane: &str, reach: Reach) -> String {
+    let shape = kernel.accesses[access as usize];
+    let kind = position_type(kernel, access);
+    let vector = kernel.rank() - 1;
+    let mut sum = format!("b{access}");
+    if reach == Reach::Tile && shape.reduce {
+        for axis in kernel.grid_rank..vector {
+            sum += &format!(" + ({kind}){} * c{axis}", stride(kernel, access, axis));
+        }
+    }
+    if reach != Reach::Program {
+        let at = match lane {
+            "0" => format!("c{vector}"),
+            lane => format!("(c{vector} + {lane})"),
+        };
+        match shape.vector {
+            Stride::Zero => {}
+            Stride::One => sum += &format!(" + {at}"),
+            Stride::Any => {
+                sum += &format!(" + ({kind}){} * {at}", stride(kernel, access, vector));
+            }
+        }
+    }
+    sum
+}
+
+/// Which axes, beside the grid's, a position varies along.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// None.
+    Program,
+    /// The vector axis.
+    Column,
+    /// All.
+    Tile,
+}
+
+/// The address of an access's element, with the index value's part.
+pub fn pointer(
+    kernel: &Kernel,
+    access: AccessId,
+    index: Option<(Value, &str)>,
+    lane: &str,
+    reach: Reach,
+) -> String {
+    let param = kernel.accesses[access as usize].param.expect("a verified kernel");
+    let name = types::name(kernel.params[param as usize].dtype);
+    let mut at = position(kernel, access, lane, reach);
+    if let Some((_, index)) = index {
+        at += &format!(" + (I){index} * (I)a.index_stride[{access}]");
+    }
+    format!("(({name}*)a.buffer[{param}] + ({at}))")
+}

@@ -1,0 +1,207 @@
+//! Kernels as CUDA C++ text.
+//!
+//! How the points of a domain are spread over threads is a [`Mapping`]:
+//!
+//! - `Points`: no point needs another, so each thread takes some, a few neighbours at a time;
+//! - `Rows`: the lanes are reduced. A warp or a block walks a row, whose elements stay in registers from one
+//!   reduction to the next if they fit;
+//! - `Columns`: the lanes are parallel and other axes are reduced. Each thread walks some columns, and threads
+//!   that share columns fold what they have in shared memory, or, in slices of the domain, in memory.
+//!
+//! A kernel's text depends on nothing but the kernel and its [`Variant`]. Extents, strides and offsets are
+//! arguments.
+
+mod address;
+mod body;
+mod columns;
+mod operation;
+mod points;
+mod prelude;
+mod rows;
+mod tiles;
+mod types;
+mod writer;
+
+pub use columns::shared_bytes as column_shared_bytes;
+pub(crate) use prelude::with_functions;
+
+use inflight_ir::kernel::{Kernel, Kind, Level, Value, VectorAxis};
+
+/// Threads of a block of the `Points` mapping.
+pub const POINT_THREADS: u32 = 256;
+
+/// Lanes of a block of the `Columns` mapping.
+pub const COLUMN_LANES: u32 = 32;
+
+/// The side of a tile of the `Tiles` mapping.
+pub const TILE_SIDE: u32 = 32;
+
+/// Threads along the slow side of such a tile.
+pub const TILE_THREADS: u32 = 8;
+
+/// What is fixed when a kernel's text is written, beside the kernel: few choices, so that few are compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Variant {
+    /// Neighbouring elements that a thread loads and stores at once.
+    pub width: u32,
+    /// Whether positions need 64 bits.
+    pub wide: bool,
+    /// How points are spread over threads.
+    pub mapping: Mapping,
+}
+
+/// How the points of a domain are spread over threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Mapping {
+    /// A thread takes points that need no other.
+    Points {
+        /// Groups of neighbours that a thread has under way at once.
+        unroll: u32,
+    },
+    /// As `Points`, on square tiles, so that accesses along the other axis are turned in shared memory.
+    Tiles {
+        /// The grid axis that the turned accesses run along.
+        axis: u32,
+        /// The accesses that are turned, as bits.
+        turned: u64,
+    },
+    /// Threads walk a row together.
+    Rows {
+        /// Threads for each row: 1, 32, or a multiple of 32.
+        threads: u32,
+        /// Rows of a block.
+        rows: u32,
+        /// Groups of neighbours that each thread keeps in registers; zero if rows are walked again instead.
+        kept: u32,
+    },
+    /// Threads walk columns, side by side.
+    Columns {
+        /// Threads that share a column.
+        threads: u32,
+        /// Whether blocks share columns as well.
+        sliced: bool,
+    },
+}
+
+/// What a kernel does, as far as the choice of a mapping goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// Nothing but independent points.
+    Points,
+    /// Rows are reduced or scanned.
+    Rows {
+        /// Whether what is stored last stays.
+        ordered: bool,
+        /// Bytes of the values that are worth keeping for each element.
+        kept_bytes: usize,
+    },
+    /// Columns are reduced or scanned.
+    Columns {
+        /// Whether columns must be walked in order.
+        ordered: bool,
+        /// Whether one walk is all: only its results are used.
+        one_walk: bool,
+        /// Bytes of all the reductions' partial results, for one column.
+        partial_bytes: usize,
+    },
+}
+
+/// What an expanded kernel does.
+pub fn shape(kernel: &Kernel) -> Shape {
+    let folds = |kind: &Kind| kind.is_reduction() || matches!(kind, Kind::Scan(..));
+    let meets = |kind: &Kind| match *kind {
+        Kind::Store { index, combine, .. } => index.is_some() || combine.is_some(),
+        _ => false,
+    };
+    let any = |what: &dyn Fn(&Kind) -> bool| kernel.body.iter().any(|i| what(&i.kind));
+    let reduces = kernel.vector == VectorAxis::Reduced || kernel.reduce_rank > 0;
+    let is_walked = any(&folds) || (reduces && any(&meets));
+    if !is_walked {
+        return Shape::Points;
+    }
+    let scans = any(&|kind| matches!(kind, Kind::Scan(..)));
+    if kernel.vector == VectorAxis::Reduced {
+        let replaces = |kind: &Kind| match *kind {
+            Kind::Store { index, combine, .. } => {
+                combine.is_some_and(|op| !body::is_atomic(op, kernel, kind))
+                    || (index.is_some() && combine.is_none())
+            }
+            _ => false,
+        };
+        let kept = body::Stages::new(kernel).kept;
+        let kept_bytes = kept.iter().map(|&v| kernel.body[v as usize].dtype.size().max(4)).sum();
+        return Shape::Rows { ordered: any(&replaces), kept_bytes };
+    }
+    let stages = body::Stages::new(kernel);
+    let levels = kernel.levels();
+    let tile_store =
+        |at: usize| matches!(kernel.body[at].kind, Kind::Store { .. }) && levels[at] == Level::Tile;
+    let walks_again =
+        |at: usize| tile_store(at) || (kernel.body[at].kind.is_reduction() && stages.of[at] > 0);
+    let one_walk = !(0..kernel.body.len()).any(walks_again);
+    let partial = |value: Value| body::partial_bytes(kernel, value);
+    let partial_bytes = (0..kernel.body.len() as Value)
+        .filter(|&value| kernel.body[value as usize].kind.is_reduction())
+        .map(partial)
+        .sum();
+    let ordered = scans || any(&meets);
+    Shape::Columns { ordered, one_walk: one_walk && !ordered, partial_bytes }
+}
+
+/// The text of a kernel, whose entry is called `entry`. The kernel must be expanded.
+pub fn source(kernel: &Kernel, variant: Variant) -> String {
+    let body = match variant.mapping {
+        Mapping::Points { unroll } => points::text(kernel, variant, unroll),
+        Mapping::Tiles { axis, turned } => tiles::text(kernel, variant, axis as usize, turned),
+        Mapping::Rows { threads, rows, kept } => rows::text(kernel, variant, threads, rows, kept),
+        Mapping::Columns { threads, sliced } => columns::text(kernel, variant, threads, sliced),
+    };
+    prelude::with_functions(&body)
+}
+
+/// The widest accesses that a kernel's neighbours allow, in elements: 16 bytes of its largest dtype.
+pub fn widest(kernel: &Kernel) -> u32 {
+    let sizes = kernel.accesses.iter().filter_map(|access| match access.vector {
+        inflight_ir::kernel::Stride::One => {
+            access.param.map(|param| kernel.params[param as usize].dtype.size())
+        }
+        _ => None,
+    });
+    match (sizes.max(), kernel.body.len()) {
+        // So much code is not worth repeating.
+        (_, 1500..) => 1,
+        (Some(size), _) => (16 / size as u32).clamp(1, 8),
+        (None, _) => 1,
+    }
+}
+
+/// Whether a kernel loads from a buffer that it stores to.
+pub fn is_in_place(kernel: &Kernel) -> bool {
+    let of = |access: u32| kernel.accesses[access as usize].param;
+    kernel.body.iter().any(|instruction| match instruction.kind {
+        Kind::Load { access, .. } => {
+            of(access).is_some_and(|param| kernel.params[param as usize].writes)
+        }
+        _ => false,
+    })
+}
+
+/// What the arguments of a kernel are, in the order of their fields.
+pub struct Arguments;
+
+impl Arguments {
+    /// The declaration of the struct that every kernel takes.
+    pub fn declaration(kernel: &Kernel) -> String {
+        let at_least_one = |n: usize| n.max(1);
+        let (rank, accesses) = (kernel.rank(), at_least_one(kernel.accesses.len()));
+        format!(
+            "struct Arguments {{\n    long long items, slices;\n    void* scratch;\n    unsigned* arrived;\n    \
+             void* buffer[{}];\n    long long extent[{rank}];\n    long long offset[{accesses}];\n    \
+             long long stride[{}];\n    long long index_stride[{accesses}];\n    \
+             unsigned long long scalar[{}];\n}};\n",
+            at_least_one(kernel.params.len()),
+            accesses * rank,
+            at_least_one(2 * kernel.scalars.len()),
+        )
+    }
+}

@@ -1,0 +1,164 @@
+//! Kernels whose points are independent: a thread takes a few neighbours, and several such groups at once, so
+//! that enough loads are under way.
+
+use super::address::{self, Reach};
+use super::body::{Body, Stages};
+use super::{POINT_THREADS, Variant, types};
+use inflight_ir::kernel::{Kernel, Kind, Level, Stride, Value};
+
+pub fn text(kernel: &Kernel, variant: Variant, unroll: u32) -> String {
+    let stages = Stages::new(kernel);
+    let mut body = Body::new(kernel, &stages, variant.width, variant.wide);
+    body.open_entry(POINT_THREADS);
+    let (width, step) = (variant.width, POINT_THREADS * unroll);
+    body.writer.open(format!(
+        "for (I start = (I)blockIdx.x * {step} + threadIdx.x; start < (I)a.items; \
+         start += (I)gridDim.x * {step})"
+    ));
+    let early = early_loads(kernel);
+    if unroll > 1 {
+        for &value in &early {
+            let kind = types::name(kernel.body[value as usize].dtype);
+            let each = lanes_of(kernel, value, width);
+            body.writer.line(format!("alignas(16) {kind} e{value}[{unroll}][{each}];"));
+        }
+        body.writer.unrolled("u", unroll);
+        open_item(&mut body, "start + u * (I)256");
+        for &value in &early {
+            load(&mut body, value);
+        }
+        body.writer.close();
+        body.writer.close();
+        for &value in &early {
+            body.names[value as usize] = match lanes_of(kernel, value, width) {
+                1 => format!("e{value}[u][0]"),
+                _ => format!("e{value}[u][j]"),
+            };
+        }
+        body.writer.unrolled("u", unroll);
+        open_item(&mut body, "start + u * (I)256");
+    } else {
+        open_item(&mut body, "start");
+    }
+    let there = |value: &Value| unroll > 1 && early.contains(value);
+    compute(&mut body, &there);
+    body.writer.close();
+    if unroll > 1 {
+        body.writer.close();
+    }
+    body.writer.close();
+    body.writer.close();
+    body.writer.finish()
+}
+
+/// The block of one group of neighbours: its coordinates and the bases of accesses.
+fn open_item(body: &mut Body, item: &str) {
+    let kernel = body.kernel;
+    let vector = kernel.rank() - 1;
+    body.writer.open(format!("if (const I item = {item}; item < (I)a.items)"));
+    match (vector, body.width) {
+        (0, 1) => body.writer.line("const I c0 = item;"),
+        (0, width) => body.writer.line(format!("const I c0 = item * {width};")),
+        (_, width) => {
+            body.writer.line(format!("const I lanes = (I)a.extent[{vector}] / {width};"));
+            body.writer.line(format!("const I c{vector} = item % lanes * {width};"));
+            address::unravel(&mut body.writer, "item / lanes", 0..vector);
+        }
+    }
+    address::bases(&mut body.writer, kernel, 0..kernel.grid_rank);
+}
+
+/// Loads that need no other value.
+pub fn early_loads(kernel: &Kernel) -> Vec<Value> {
+    let is_early = |value: &Value| {
+        matches!(kernel.body[*value as usize].kind, Kind::Load { index: None, mask: None, .. })
+    };
+    (0..kernel.body.len() as Value).filter(is_early).collect()
+}
+
+fn lanes_of(kernel: &Kernel, load: Value, width: u32) -> u32 {
+    match kernel.body[load as usize].kind {
+        Kind::Load { access, .. } if kernel.accesses[access as usize].vector == Stride::Zero => 1,
+        _ => width,
+    }
+}
+
+fn load(body: &mut Body, value: Value) {
+    let lanes = lanes_of(body.kernel, value, body.width);
+    if body.is_packed(value) {
+        body.load_pack(value, &format!("e{value}[u]"), Reach::Tile);
+        return;
+    }
+    for lane in 0..lanes {
+        let expression = body.expression(value, &lane.to_string(), Reach::Tile);
+        body.writer.line(format!("e{value}[u][{lane}] = {expression};"));
+    }
+}
+
+/// Every instruction at the points of one group.
+pub fn compute(body: &mut Body, there: &dyn Fn(&Value) -> bool) {
+    let (kernel, width) = (body.kernel, body.width);
+    let walk: Vec<Value> = (0..kernel.body.len() as Value)
+        .filter(|&value| {
+            let kind = kernel.body[value as usize].kind;
+            !matches!(kind, Kind::Constant(_) | Kind::Scalar(_)) && !there(&value)
+        })
+        .collect();
+    let is_store = |value: Value| matches!(kernel.body[value as usize].kind, Kind::Store { .. });
+    let packed: Vec<Value> = walk.iter().copied().filter(|&value| body.is_packed(value)).collect();
+    for &value in &packed {
+        let kind = types::name(kernel.body[value as usize].dtype);
+        let letter = if is_store(value) { 's' } else { 'l' };
+        body.writer.line(format!("alignas(16) {kind} {letter}{value}[{width}];"));
+        if !is_store(value) {
+            body.load_pack(value, &format!("l{value}"), Reach::Tile);
+        }
+    }
+    match width {
+        1 => body.writer.open("{ const int j = 0; "),
+        _ => body.writer.unrolled("j", width),
+    }
+    let lane = if width > 1 { "j" } else { "0" };
+    for &value in &walk {
+        match kernel.body[value as usize].kind {
+            Kind::Store { value: stored, .. } if body.is_packed(value) => {
+                let stored = body.names[stored as usize].clone();
+                body.writer.line(format!("s{value}[j] = {stored};"));
+            }
+            Kind::Store { .. } => {
+                let condition = once(kernel, body.stages.levels[value as usize], lane);
+                body.store(value, lane, Reach::Tile, condition.as_deref());
+            }
+            _ if body.is_packed(value) => {
+                let kind = types::name(kernel.body[value as usize].dtype);
+                body.writer.line(format!("const {kind} v{value} = l{value}[j];"));
+            }
+            _ => body.value(value, lane, Reach::Tile),
+        }
+    }
+    body.writer.close();
+    if width == 1 {
+        body.writer.line("}");
+    }
+    for value in packed.into_iter().filter(|&value| is_store(value)) {
+        let Kind::Store { access, .. } = kernel.body[value as usize].kind else { continue };
+        let pointer = address::pointer(kernel, access, None, "0", Reach::Tile);
+        body.writer.line(format!("store_pack<{width}>({pointer}, s{value});"));
+    }
+}
+
+/// What must hold for a store that does not vary along all axes, so that only one point does it.
+fn once(kernel: &Kernel, level: Level, lane: &str) -> Option<String> {
+    let vector = kernel.rank() - 1;
+    let last = match level {
+        Level::Tile => return None,
+        Level::Column => vector,
+        Level::Program => vector + 1,
+    };
+    let zero = (kernel.grid_rank..last).map(|axis| match axis == vector {
+        true => format!("c{axis} + {lane} == 0"),
+        false => format!("c{axis} == 0"),
+    });
+    let zero: Vec<String> = zero.collect();
+    (!zero.is_empty()).then(|| zero.join(" && "))
+}

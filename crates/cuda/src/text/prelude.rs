@@ -1,0 +1,627 @@
+//! The functions that kernels call. Each kernel's text has those it needs, and no others: what is not there
+//! need not be compiled.
+
+/// What every kernel begins with.
+const HEAD: &str = "#define FN static __device__ __forceinline__\n\
+    struct f16 { unsigned short bits; };\n\
+    struct bf16 { unsigned short bits; };\n\
+    struct alignas(8) c64 { float re, im; };\n\
+    struct alignas(16) c128 { double re, im; };\n";
+
+/// A function's name and its text. A function uses only those before it.
+type Function = (&'static str, &'static str);
+
+const FUNCTIONS: &[Function] = &[
+    (
+        "load_pack",
+        r"
+// Elements next to each other, in accesses as wide as they allow.
+template <int N, class T> FN void load_pack(T* to, const T* from) {
+    constexpr int bytes = N * (int)sizeof(T);
+    if constexpr (bytes % 16 == 0) {
+        #pragma unroll
+        for (int i = 0; i < bytes / 16; i++) ((uint4*)to)[i] = ((const uint4*)from)[i];
+    } else if constexpr (bytes == 8) { *(uint2*)to = *(const uint2*)from;
+    } else if constexpr (bytes == 4) { *(unsigned*)to = *(const unsigned*)from;
+    } else if constexpr (bytes == 2) { *(unsigned short*)to = *(const unsigned short*)from;
+    } else { *to = *from; }
+}
+",
+    ),
+    (
+        "store_pack",
+        r"
+template <int N, class T> FN void store_pack(T* to, const T* from) {
+    constexpr int bytes = N * (int)sizeof(T);
+    if constexpr (bytes % 16 == 0) {
+        #pragma unroll
+        for (int i = 0; i < bytes / 16; i++) ((uint4*)to)[i] = ((const uint4*)from)[i];
+    } else if constexpr (bytes == 8) { *(uint2*)to = *(const uint2*)from;
+    } else if constexpr (bytes == 4) { *(unsigned*)to = *(const unsigned*)from;
+    } else if constexpr (bytes == 2) { *(unsigned short*)to = *(const unsigned short*)from;
+    } else { *to = *from; }
+}
+",
+    ),
+    (
+        "to_float",
+        r#"
+FN float to_float(f16 x) { float y; asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x.bits)); return y; }
+FN float to_float(bf16 x) { return __uint_as_float((unsigned)x.bits << 16); }
+"#,
+    ),
+    (
+        "to_f16",
+        r#"
+FN f16 to_f16(float x) { f16 y; asm("cvt.rn.f16.f32 %0, %1;" : "=h"(y.bits) : "f"(x)); return y; }
+"#,
+    ),
+    (
+        "to_bf16",
+        r#"
+FN bf16 to_bf16(float x) {
+#if __CUDA_ARCH__ >= 800
+    bf16 y; asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(y.bits) : "f"(x)); return y;
+#else
+    unsigned bits = __float_as_uint(x);
+    if (x != x) return bf16{(unsigned short)((bits >> 16) | 0x40u)};
+    return bf16{(unsigned short)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16)};
+#endif
+}
+"#,
+    ),
+    (
+        "to_odd",
+        r"
+// A single that rounds to a half the way the value itself does: cut towards zero, with a sticky last bit.
+FN float sticky(float cut, bool inexact) {
+    return inexact ? __uint_as_float(__float_as_uint(cut) | 1u) : cut;
+}
+FN float to_odd(double x) {
+    float cut = __double2float_rz(x);
+    return sticky(cut, x == x && (double)cut != x);
+}
+FN float to_odd(int x) { float cut = __int2float_rz(x); return sticky(cut, (long long)cut != x); }
+FN float to_odd(unsigned x) { float cut = __uint2float_rz(x); return sticky(cut, (long long)cut != x); }
+FN float to_odd(long long x) {
+    float cut = __ll2float_rz(x);
+    return sticky(cut, __float2ll_rz(cut) != x);
+}
+FN float to_odd(unsigned long long x) {
+    float cut = __ull2float_rz(x);
+    return sticky(cut, __float2ull_rz(cut) != x);
+}
+FN float to_odd(short x) { return (float)x; }
+FN float to_odd(signed char x) { return (float)x; }
+FN float to_odd(unsigned short x) { return (float)x; }
+FN float to_odd(unsigned char x) { return (float)x; }
+FN float to_odd(bool x) { return (float)x; }
+",
+    ),
+    (
+        "to_integer",
+        r"
+// Truncated and saturated; 0 of what is not a number. `high` is the first number beyond the largest integer.
+template <class T, class F> FN T to_integer(F x, float low, float high) {
+    constexpr bool is_signed = (T)-1 < (T)0;
+    constexpr T most = is_signed ? (T)(((unsigned long long)1 << (8 * sizeof(T) - 1)) - 1) : (T)~0ull;
+    return x != x ? (T)0 : x < (F)low ? (T)(~most * is_signed) : x >= (F)high ? most : (T)x;
+}
+",
+    ),
+    (
+        "bits_of",
+        r"
+template <class T> FN unsigned long long bits_of(T x) {
+    return (unsigned long long)x & (~0ull >> (64 - 8 * sizeof(T)));
+}
+",
+    ),
+    (
+        "bit_cast",
+        r"
+template <class To, class From> FN To bit_cast(From from) {
+    static_assert(sizeof(To) == sizeof(From));
+    To to;
+    memcpy(&to, &from, sizeof(To));
+    return to;
+}
+",
+    ),
+    (
+        "integer_div",
+        r"
+template <class T> FN T integer_div(T a, T b) {
+    if (b == (T)0) return (T)~0ull;
+    if ((T)-1 < (T)0 && b == (T)-1) return (T)(0ull - (unsigned long long)a);
+    return (T)(a / b);
+}
+",
+    ),
+    (
+        "integer_rem",
+        r"
+template <class T> FN T integer_rem(T a, T b) {
+    if (b == (T)0) return a;
+    if ((T)-1 < (T)0 && b == (T)-1) return (T)0;
+    return (T)(a % b);
+}
+",
+    ),
+    (
+        "integer_pow",
+        r"
+template <class T> FN T integer_pow(T a, T b) {
+    if (b < (T)0) return a == (T)1 ? (T)1 : a == (T)-1 ? ((b & 1) ? a : (T)1) : (T)0;
+    unsigned long long result = 1, base = (unsigned long long)a, power = (unsigned long long)b;
+    for (; power > 0; power >>= 1) {
+        if (power & 1) result *= base;
+        base *= base;
+    }
+    return (T)result;
+}
+",
+    ),
+    (
+        "smaller",
+        r#"
+FN float smaller(float a, float b) {
+#if __CUDA_ARCH__ >= 800
+    float y; asm("min.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b)); return y;
+#else
+    return a < b || a != a ? a : b;
+#endif
+}
+template <class T> FN T smaller(T a, T b) { return a < b || a != a ? a : b; }
+"#,
+    ),
+    (
+        "larger",
+        r#"
+FN float larger(float a, float b) {
+#if __CUDA_ARCH__ >= 800
+    float y; asm("max.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b)); return y;
+#else
+    return a > b || a != a ? a : b;
+#endif
+}
+template <class T> FN T larger(T a, T b) { return a > b || a != a ? a : b; }
+"#,
+    ),
+    (
+        "shift_left",
+        r"
+template <class T> FN T shift_left(T a, T b) {
+    unsigned long long n = (unsigned long long)b;
+    return n < 8 * sizeof(T) ? (T)((unsigned long long)a << n) : (T)0;
+}
+",
+    ),
+    (
+        "shift_right",
+        r"
+template <class T> FN T shift_right(T a, T b) {
+    unsigned long long n = (unsigned long long)b;
+    return n < 8 * sizeof(T) ? (T)(a >> n) : a < (T)0 ? (T)-1 : (T)0;
+}
+",
+    ),
+    (
+        "shift_right_logical",
+        r"
+template <class T> FN T shift_right_logical(T a, T b) {
+    unsigned long long n = (unsigned long long)b;
+    unsigned long long bits = (unsigned long long)a & (~0ull >> (64 - 8 * sizeof(T)));
+    return n < 8 * sizeof(T) ? (T)(bits >> n) : (T)0;
+}
+",
+    ),
+    (
+        "sigmoid",
+        r"
+FN double sigmoid(double x) {
+    if (x >= 0.0) return 1.0 / (1.0 + exp(-x));
+    double power = exp(x);
+    return power / (1.0 + power);
+}
+",
+    ),
+    (
+        "is_better_min",
+        r"
+template <class T> FN bool is_better_min(T a, long long i, T b, long long j) {
+    if (i < 0 || j < 0) return i >= 0;
+    bool odd_a = a != a, odd_b = b != b;
+    if (odd_a != odd_b) return odd_a;
+    return odd_a || a == b ? i < j : a < b;
+}
+",
+    ),
+    (
+        "is_better_max",
+        r"
+template <class T> FN bool is_better_max(T a, long long i, T b, long long j) {
+    if (i < 0 || j < 0) return i >= 0;
+    bool odd_a = a != a, odd_b = b != b;
+    if (odd_a != odd_b) return odd_a;
+    return odd_a || a == b ? i < j : a > b;
+}
+",
+    ),
+    (
+        "exchange",
+        r"
+// The value of the lane whose number differs in these bits, or of the one this many below.
+template <class T> FN T exchange(T x, int bits) {
+    constexpr int words = ((int)sizeof(T) + 3) / 4;
+    unsigned w[words] = {};
+    memcpy(w, &x, sizeof(T));
+    #pragma unroll
+    for (int i = 0; i < words; i++) w[i] = __shfl_xor_sync(~0u, w[i], bits);
+    memcpy(&x, w, sizeof(T));
+    return x;
+}
+",
+    ),
+    (
+        "from_below",
+        r"
+template <class T> FN T from_below(T x, int lanes) {
+    constexpr int words = ((int)sizeof(T) + 3) / 4;
+    unsigned w[words] = {};
+    memcpy(w, &x, sizeof(T));
+    #pragma unroll
+    for (int i = 0; i < words; i++) w[i] = __shfl_up_sync(~0u, w[i], lanes);
+    memcpy(&x, w, sizeof(T));
+    return x;
+}
+",
+    ),
+    (
+        "from_last",
+        r"
+template <class T> FN T from_last(T x) {
+    constexpr int words = ((int)sizeof(T) + 3) / 4;
+    unsigned w[words] = {};
+    memcpy(w, &x, sizeof(T));
+    #pragma unroll
+    for (int i = 0; i < words; i++) w[i] = __shfl_sync(~0u, w[i], 31);
+    memcpy(&x, w, sizeof(T));
+    return x;
+}
+",
+    ),
+    (
+        "read_now",
+        r"
+// What is in memory at this moment.
+template <class T> FN T read_now(T* at) {
+    T x;
+    if constexpr (sizeof(T) == 8) { auto w = *(volatile unsigned long long*)at; memcpy(&x, &w, 8); }
+    else if constexpr (sizeof(T) == 4) { auto w = *(volatile unsigned*)at; memcpy(&x, &w, 4); }
+    else if constexpr (sizeof(T) == 2) { auto w = *(volatile unsigned short*)at; memcpy(&x, &w, 2); }
+    else { auto w = *(volatile unsigned char*)at; memcpy(&x, &w, 1); }
+    return x;
+}
+",
+    ),
+    (
+        "swap_if_same",
+        r"
+// Puts `next` where `seen` is, if it still is; says whether it was. Bytes and halves go through their word.
+template <class T> FN bool swap_if_same(T* at, T seen, T next) {
+    if constexpr (sizeof(T) == 8) {
+        unsigned long long a, b;
+        memcpy(&a, &seen, 8); memcpy(&b, &next, 8);
+        return atomicCAS((unsigned long long*)at, a, b) == a;
+    } else if constexpr (sizeof(T) == 4) {
+        unsigned a, b;
+        memcpy(&a, &seen, 4); memcpy(&b, &next, 4);
+        return atomicCAS((unsigned*)at, a, b) == a;
+    } else {
+        unsigned long long address = (unsigned long long)at;
+        unsigned* word = (unsigned*)(address & ~3ull);
+        unsigned shift = 8 * (unsigned)(address & 3), mask = (sizeof(T) == 2 ? 0xffffu : 0xffu) << shift;
+        unsigned a = 0, b = 0;
+        memcpy(&a, &seen, sizeof(T)); memcpy(&b, &next, sizeof(T));
+        unsigned around = *(volatile unsigned*)word & ~mask;
+        unsigned old = around | (a << shift);
+        return atomicCAS(word, old, around | (b << shift)) == old;
+    }
+}
+",
+    ),
+    (
+        "widen",
+        r"
+FN c128 widen(c64 z) { return c128{(double)z.re, (double)z.im}; }
+",
+    ),
+    (
+        "narrow",
+        r"
+FN c64 narrow(c128 z) { return c64{(float)z.re, (float)z.im}; }
+",
+    ),
+    ("complex_neg", "template <class C> FN C complex_neg(C z) { return C{-z.re, -z.im}; }\n"),
+    ("complex_conj", "template <class C> FN C complex_conj(C z) { return C{z.re, -z.im}; }\n"),
+    (
+        "complex_abs",
+        "FN float complex_abs(c64 z) { return (float)hypot((double)z.re, (double)z.im); }\n\
+         FN double complex_abs(c128 z) { return hypot(z.re, z.im); }\n",
+    ),
+    (
+        "complex_is_nan",
+        "template <class C> FN bool complex_is_nan(C z) { return z.re != z.re || z.im != z.im; }\n",
+    ),
+    (
+        "complex_is_finite",
+        "template <class C> FN bool complex_is_finite(C z) { return isfinite(z.re) && isfinite(z.im); }\n",
+    ),
+    (
+        "complex_equal",
+        "template <class C> FN bool complex_equal(C a, C b) { return a.re == b.re && a.im == b.im; }\n",
+    ),
+    (
+        "complex_add",
+        "template <class C> FN C complex_add(C a, C b) { return C{a.re + b.re, a.im + b.im}; }\n",
+    ),
+    (
+        "complex_sub",
+        "template <class C> FN C complex_sub(C a, C b) { return C{a.re - b.re, a.im - b.im}; }\n",
+    ),
+    (
+        "complex_mul",
+        "template <class C> FN C complex_mul(C a, C b) {\n\
+         return C{a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re}; }\n",
+    ),
+    (
+        "complex_div",
+        "FN c128 complex_div(c128 a, c128 b) {\n\
+         double n = b.re * b.re + b.im * b.im;\n\
+         return c128{(a.re * b.re + a.im * b.im) / n, (a.im * b.re - a.re * b.im) / n}; }\n",
+    ),
+    (
+        "complex_exp",
+        r"
+FN c128 polar(double r, double angle) { return c128{r * cos(angle), r * sin(angle)}; }
+FN c128 complex_exp(c128 z) {
+    double r = exp(z.re);
+    if (z.im == 0.0) return c128{r, z.im};
+    if (isinf(z.re) && !isfinite(z.im)) return z.re < 0.0 ? c128{0.0, 0.0} : c128{r, z.im - z.im};
+    return polar(r, z.im);
+}
+",
+    ),
+    (
+        "complex_exp2",
+        "FN c128 complex_exp2(c128 z) {\n\
+         double r = exp2(z.re), angle = z.im * 0.6931471805599453;\n\
+         return c128{r * cos(angle), r * sin(angle)}; }\n",
+    ),
+    (
+        "complex_expm1",
+        r"
+FN c128 complex_expm1(c128 z) {
+    double half = sin(z.im / 2.0);
+    return c128{expm1(z.re) * cos(z.im) - 2.0 * half * half, exp(z.re) * sin(z.im)};
+}
+",
+    ),
+    (
+        "complex_log",
+        r"
+FN c128 complex_log(c128 z) {
+    double modulus = hypot(z.re, z.im), real;
+    if (modulus >= 0.5 && modulus < 2.0) {
+        double large = fmax(fabs(z.re), fabs(z.im)), small = fmin(fabs(z.re), fabs(z.im));
+        real = log1p(fma(small, small, (large - 1.0) * (large + 1.0))) / 2.0;
+    } else real = log(modulus);
+    return c128{real, atan2(z.im, z.re)};
+}
+",
+    ),
+    (
+        "complex_log2",
+        "FN c128 complex_log2(c128 z) { c128 y = complex_log(z);\n\
+         return c128{y.re / 0.6931471805599453, y.im / 0.6931471805599453}; }\n",
+    ),
+    (
+        "complex_log1p",
+        r"
+FN c128 complex_log1p(c128 z) {
+    if (hypot(z.re, z.im) < 0.5) {
+        double square = z.re * (2.0 + z.re) + z.im * z.im;
+        return c128{log1p(square) / 2.0, atan2(z.im, 1.0 + z.re)};
+    }
+    return complex_log(c128{z.re + 1.0, z.im});
+}
+",
+    ),
+    (
+        "complex_sqrt",
+        r"
+FN c128 complex_sqrt(c128 z) {
+    if (z.re == 0.0 && z.im == 0.0) return c128{0.0, z.im};
+    if (isinf(z.im)) return c128{fabs(z.im), z.im};
+    double t = sqrt(0.5 * fabs(z.re) + 0.5 * hypot(z.re, z.im));
+    if (z.re >= 0.0) return c128{t, z.im / (2.0 * t)};
+    return c128{fabs(z.im) / (2.0 * t), copysign(t, z.im)};
+}
+",
+    ),
+    (
+        "complex_inverse",
+        "FN c128 complex_inverse(c128 z) {\n\
+         double n = z.re * z.re + z.im * z.im; return c128{z.re / n, -z.im / n}; }\n",
+    ),
+    (
+        "complex_rsqrt",
+        "FN c128 complex_rsqrt(c128 z) { return complex_inverse(complex_sqrt(z)); }\n",
+    ),
+    (
+        "complex_sin",
+        "FN c128 complex_sin(c128 z) {\n\
+         return c128{sin(z.re) * cosh(z.im), cos(z.re) * sinh(z.im)}; }\n",
+    ),
+    (
+        "complex_cos",
+        "FN c128 complex_cos(c128 z) {\n\
+         return c128{cos(z.re) * cosh(z.im), -sin(z.re) * sinh(z.im)}; }\n",
+    ),
+    (
+        "complex_sinh",
+        "FN c128 complex_sinh(c128 z) {\n\
+         return c128{sinh(z.re) * cos(z.im), cosh(z.re) * sin(z.im)}; }\n",
+    ),
+    (
+        "complex_cosh",
+        "FN c128 complex_cosh(c128 z) {\n\
+         return c128{cosh(z.re) * cos(z.im), sinh(z.re) * sin(z.im)}; }\n",
+    ),
+    (
+        "complex_tanh",
+        r"
+FN c128 complex_tanh(c128 z) {
+    if (fabs(z.re) > 20.0) {
+        double im = 4.0 * sin(z.im) * cos(z.im) * exp(-2.0 * fabs(z.re));
+        return c128{copysign(1.0, z.re), im};
+    }
+    double re = z.re + z.re, im = z.im + z.im, n = cosh(re) + cos(im);
+    return c128{sinh(re) / n, sin(im) / n};
+}
+",
+    ),
+    (
+        "complex_tan",
+        "FN c128 complex_tan(c128 z) { c128 t = complex_tanh(c128{-z.im, z.re}); return c128{t.im, -t.re}; }\n",
+    ),
+    (
+        "complex_sigmoid",
+        r"
+FN c128 complex_sigmoid(c128 z) {
+    if (z.re >= 0.0) {
+        c128 p = complex_exp(c128{-z.re, -z.im});
+        return complex_inverse(c128{1.0 + p.re, p.im});
+    }
+    c128 p = complex_exp(z);
+    return complex_div(p, c128{p.re + 1.0, p.im});
+}
+",
+    ),
+    (
+        "complex_sign",
+        r"
+FN c128 complex_sign(c128 z) {
+    if (z.re == 0.0 && z.im == 0.0) return z;
+    double n = hypot(z.re, z.im);
+    return c128{z.re / n, z.im / n};
+}
+",
+    ),
+    (
+        "complex_asin",
+        r"
+FN c128 complex_asin(c128 z) {
+    c128 minus = complex_sqrt(c128{1.0 - z.re, -z.im}), plus = complex_sqrt(c128{1.0 + z.re, z.im});
+    double re = atan2(z.re, minus.re * plus.re - minus.im * plus.im);
+    return c128{re, asinh(minus.re * plus.im - minus.im * plus.re)};
+}
+",
+    ),
+    (
+        "complex_acos",
+        r"
+FN c128 complex_acos(c128 z) {
+    c128 minus = complex_sqrt(c128{1.0 - z.re, -z.im}), plus = complex_sqrt(c128{1.0 + z.re, z.im});
+    return c128{2.0 * atan2(minus.re, plus.re), asinh(plus.re * minus.im - plus.im * minus.re)};
+}
+",
+    ),
+    (
+        "complex_acosh",
+        r"
+FN c128 complex_acosh(c128 z) {
+    c128 minus = complex_sqrt(c128{z.re - 1.0, z.im}), plus = complex_sqrt(c128{z.re + 1.0, z.im});
+    return c128{asinh(minus.re * plus.re + minus.im * plus.im), 2.0 * atan2(minus.im, plus.re)};
+}
+",
+    ),
+    (
+        "complex_atanh",
+        r"
+FN c128 complex_atanh(c128 z) {
+    double minus = 1.0 - z.re, plus = 1.0 + z.re;
+    double re = log1p(4.0 * z.re / (minus * minus + z.im * z.im)) / 4.0;
+    return c128{re, (atan2(z.im, plus) - atan2(-z.im, minus)) / 2.0};
+}
+",
+    ),
+    (
+        "complex_asinh",
+        "FN c128 complex_asinh(c128 z) { c128 t = complex_asin(c128{-z.im, z.re}); return c128{t.im, -t.re}; }\n",
+    ),
+    (
+        "complex_atan",
+        "FN c128 complex_atan(c128 z) { c128 t = complex_atanh(c128{-z.im, z.re}); return c128{t.im, -t.re}; }\n",
+    ),
+    (
+        "complex_pow",
+        r"
+FN c128 complex_pow(c128 a, c128 b) {
+    if (b.re == 0.0 && b.im == 0.0) return c128{1.0, 0.0};
+    double modulus = hypot(a.re, a.im), angle = atan2(a.im, a.re), real = log(modulus);
+    return complex_exp(c128{b.re * real - b.im * angle, b.re * angle + b.im * real});
+}
+",
+    ),
+];
+
+/// The text of a kernel with every function it calls before it.
+pub fn with_functions(kernel: &str) -> String {
+    let mut needed: Vec<&str> = Vec::new();
+    let calls = |text: &str, name: &str| {
+        text.match_indices(name).any(|(at, _)| {
+            let before = text[..at].chars().next_back().unwrap_or(' ');
+            let after = text[at + name.len()..].chars().next().unwrap_or(' ');
+            !before.is_alphanumeric() && before != '_' && (after == '(' || after == '<')
+        })
+    };
+    for &(name, text) in FUNCTIONS.iter().rev() {
+        if calls(kernel, name) || needed.iter().any(|user| calls(user, name)) {
+            needed.push(text);
+        }
+    }
+    let mut all = String::from(HEAD);
+    needed.iter().rev().for_each(|text| all.push_str(text));
+    all.push_str(kernel);
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kernel_gets_the_functions_it_calls_and_those_they_call() {
+        let text = with_functions("x = complex_sigmoid(y);");
+        for name in ["FN c128 complex_exp(", "FN c128 complex_div(", "FN c128 complex_inverse("] {
+            assert!(text.contains(name), "{name} is missing");
+        }
+        assert!(!text.contains("complex_tanh"));
+        assert!(text.find("complex_exp(c128 z)") < text.find("complex_sigmoid(c128 z)"));
+    }
+
+    #[test]
+    fn functions_use_only_those_before_them() {
+        for (position, &(_, text)) in FUNCTIONS.iter().enumerate() {
+            for &(later, _) in &FUNCTIONS[position + 1..] {
+                let call = format!("{later}(");
+                let used = text.match_indices(&call).any(|(at, _)| {
+                    !text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_')
+                });
+                assert!(!used, "{text} uses {later}, which comes after it");
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Kernels whose points are independent and which load some operands along another axis than the lanes: a
+//! block takes a square tile, loads those operands along their own axis, and turns them in shared memory.
+
+use super::address::{self, Reach};
+use super::body::{Body, Stages};
+use super::{TILE_SIDE, TILE_THREADS, Variant, points, types};
+use inflight_ir::kernel::{Kernel, Kind, Value};
+
+/// So many operands along the lanes are loaded ahead.
+const MOST_EARLY: usize = 4;
+
+pub fn text(kernel: &Kernel, variant: Variant, axis: usize, turned: u64) -> String {
+    let stages = Stages::new(kernel);
+    let mut body = Body::new(kernel, &stages, 1, variant.wide);
+    let (side, steps) = (TILE_SIDE, TILE_SIDE / TILE_THREADS);
+    let vector = kernel.rank() - 1;
+    let loads: Vec<Value> = (0..kernel.body.len() as Value)
+        .filter(|&value| match kernel.body[value as usize].kind {
+            Kind::Load { access, index: None, mask: None } => turned >> access & 1 == 1,
+            _ => false,
+        })
+        .collect();
+    body.open_entry(TILE_SIDE * TILE_THREADS);
+    for &value in &loads {
+        let kind = types::name(kernel.body[value as usize].dtype);
+        body.writer.line(format!("__shared__ {kind} turned{value}[{side}][{side} + 1];"));
+    }
+    for line in [
+        format!("const int tx = threadIdx.x % {side}, ty = threadIdx.x / {side};"),
+        format!("const I across = ((I)a.extent[{vector}] + {side} - 1) / {side};"),
+        format!("const I down = ((I)a.extent[{axis}] + {side} - 1) / {side};"),
+    ] {
+        body.writer.line(line);
+    }
+    body.writer.open("for (I tile = blockIdx.x; tile < (I)a.items; tile += gridDim.x)");
+    body.writer.line(format!("const I v0 = tile % across * {side};"));
+    body.writer.line(format!("const I a0 = tile / across % down * {side};"));
+    body.writer.line("I rest = tile / across / down;");
+    let others: Vec<usize> = (0..vector).filter(|&other| other != axis).collect();
+    for (position, other) in others.iter().enumerate().rev() {
+        match position {
+            0 => body.writer.line(format!("const I c{other} = rest;")),
+            _ => body.writer.line(format!(
+                "const I c{other} = rest % (I)a.extent[{other}]; rest /= (I)a.extent[{other}];"
+            )),
+        }
+    }
+    let open_point = |body: &mut Body, along: &str, across: &str| {
+        body.writer.unrolled("s", steps);
+        body.writer.line(format!("const I c{axis} = a0 + {along}, c{vector} = v0 + {across};"));
+        body.writer.open(format!(
+            "if (c{axis} < (I)a.extent[{axis}] && c{vector} < (I)a.extent[{vector}])"
+        ));
+        address::bases(&mut body.writer, body.kernel, 0..body.kernel.grid_rank);
+    };
+    let slow = format!("ty + s * {TILE_THREADS}");
+    // What is loaded along the lanes is on its way while the tile is turned.
+    let early: Vec<Value> = points::early_loads(kernel)
+        .into_iter()
+        .filter(|value| !loads.contains(value))
+        .take(MOST_EARLY)
+        .collect();
+    for &value in &early {
+        let kind = types::name(kernel.body[value as usize].dtype);
+        body.writer.line(format!("{kind} e{value}[{steps}];"));
+    }
+    open_point(&mut body, "tx", &slow);
+    for &value in &loads {
+        let expression = body.expression(value, "0", Reach::Tile);
+        body.writer.line(format!("turned{value}[{slow}][tx] = {expression};"));
+    }
+    body.writer.close();
+    body.writer.close();
+    if !early.is_empty() {
+        open_point(&mut body, &slow, "tx");
+        for &value in &early {
+            let expression = body.expression(value, "0", Reach::Tile);
+            body.writer.line(format!("e{value}[s] = {expression};"));
+            body.names[value as usize] = format!("e{value}[s]");
+        }
+        body.writer.close();
+        body.writer.close();
+    }
+    body.writer.line("__syncthreads();");
+    open_point(&mut body, &slow, "tx");
+    for &value in &loads {
+        body.names[value as usize] = format!("turned{value}[tx][{slow}]");
+    }
+    points::compute(&mut body, &|value| loads.contains(value) || early.contains(value));
+    body.writer.close();
+    body.writer.close();
+    body.writer.line("__syncthreads();");
+    body.writer.close();
+    body.writer.close();
+    body.writer.finish()
+}

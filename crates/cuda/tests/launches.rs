@@ -1,0 +1,111 @@
+//! How launches are spread over a device, and what their kernels' text then has. No GPU is needed.
+
+use inflight_cuda::choose::{Choice, Described};
+use inflight_cuda::text::{self, Mapping};
+use inflight_ir::kernel::{AccessShape, LaunchShape, expand, parse, verify};
+
+const PROCESSORS: usize = 132;
+
+fn described(text: &str) -> Described {
+    let kernel = parse(text).expect("a kernel");
+    verify(&kernel).expect("a right kernel");
+    Described::new(expand(&kernel))
+}
+
+fn shape(extents: &[usize], strides: &[&[isize]]) -> LaunchShape {
+    let access =
+        |strides: &&[isize]| AccessShape { offset: 0, strides: (*strides).into(), index_stride: 0 };
+    LaunchShape { extents: extents.into(), accesses: strides.iter().map(access).collect() }
+}
+
+fn choose(described: &Described, shape: &LaunchShape, address: u64) -> Choice {
+    let buffers = vec![(address, 1 << 20); described.kernel.params.len()];
+    described.choose(shape, &buffers, PROCESSORS).expect("it can run").expect("it has work")
+}
+
+const ADD: &str = "kernel grid 0 reduce 0 vector parallel\nparam p0: f32\nparam p1: f32\n\
+    param p2: f32 writes\naccess a0: p0 reduce zero vector one\naccess a1: p1 reduce zero vector one\n\
+    access a2: p2 reduce zero vector one\n%0 = load p0[a0] : f32\n%1 = load p1[a1] : f32\n\
+    %2 = add %0, %1 : f32\nstore p2[a2] %2 : f32\n";
+
+#[test]
+fn neighbours_are_moved_sixteen_bytes_at_once_where_that_is_possible() {
+    let add = described(ADD);
+    let flat = |n: usize| shape(&[n], &[&[1], &[1], &[1]]);
+    assert_eq!(choose(&add, &flat(1024), 256).variant.width, 4);
+    assert_eq!(choose(&add, &flat(1026), 256).variant.width, 2);
+    assert_eq!(choose(&add, &flat(1025), 256).variant.width, 1);
+    assert_eq!(choose(&add, &flat(1024), 264).variant.width, 2);
+    let mut shifted = flat(1024);
+    shifted.accesses[1].offset = 1;
+    assert_eq!(choose(&add, &shifted, 256).variant.width, 1);
+    let source = text::source(&add.kernel, choose(&add, &flat(1 << 24), 256).variant);
+    assert_eq!(source.matches("load_pack<4>(").count(), 2, "{source}");
+    assert_eq!(source.matches("store_pack<4>(").count(), 1, "{source}");
+}
+
+#[test]
+fn a_new_size_of_the_same_class_is_the_same_text() {
+    let add = described(ADD);
+    let variant = |n: usize| choose(&add, &shape(&[n], &[&[1], &[1], &[1]]), 256).variant;
+    assert_eq!(variant(4096), variant(8192));
+    assert_eq!(variant(1 << 24), variant(3 << 24));
+    assert_ne!(variant(1 << 31).wide, variant(4096).wide);
+    let buffers = [(256, 0); 3];
+    let nothing = add.choose(&shape(&[0], &[&[1], &[1], &[1]]), &buffers, PROCESSORS);
+    assert_eq!(nothing, Ok(None));
+}
+
+const SOFTMAX: &str = "kernel grid 1 reduce 0 vector reduced\nparam p0: f32\nparam p1: f32 writes\n\
+    access a0: p0 reduce zero vector one\naccess a1: p1 reduce zero vector one\n\
+    %0 = load p0[a0] : f32\n%1 = max %0 : f32\n%2 = sub %0, %1 : f32\n%3 = exp %2 : f32\n\
+    %4 = sum %3 : f32\n%5 = div %3, %4 : f32\nstore p1[a1] %5 : f32\n";
+
+#[test]
+fn rows_stay_in_registers_while_they_fit() {
+    let softmax = described(SOFTMAX);
+    let rows = |n: usize| shape(&[1 << 14, n], &[&[n as isize, 1], &[n as isize, 1]]);
+    let mapping = |n: usize| choose(&softmax, &rows(n), 256).variant.mapping;
+    assert_eq!(mapping(64), Mapping::Rows { threads: 32, rows: 4, kept: 1 });
+    assert_eq!(mapping(1024), Mapping::Rows { threads: 32, rows: 4, kept: 8 });
+    assert_eq!(mapping(4096), Mapping::Rows { threads: 256, rows: 1, kept: 4 });
+    // A size of the same class is the same kernel.
+    assert_eq!(mapping(4000), mapping(4096));
+    assert!(matches!(mapping(1 << 16), Mapping::Rows { kept: 0, .. }));
+    let source = text::source(&softmax.kernel, choose(&softmax, &rows(4096), 256).variant);
+    // Each element is loaded once and stored once, and its power is computed once.
+    assert_eq!(source.matches("a.buffer[0]").count(), 1, "{source}");
+    assert_eq!(source.matches("a.buffer[1]").count(), 1, "{source}");
+}
+
+const COLUMN_SUM: &str = "kernel grid 0 reduce 1 vector parallel\nparam p0: f32\nparam p1: f32 writes\n\
+    access a0: p0 reduce any vector one\naccess a1: p1 reduce zero vector one\n\
+    %0 = load p0[a0] : f32\n%1 = sum %0 : f32\nstore p1[a1] %1 : f32\n";
+
+#[test]
+fn few_long_columns_are_shared_by_blocks() {
+    let sum = described(COLUMN_SUM);
+    let columns = |rows: usize, n: usize| shape(&[rows, n], &[&[n as isize, 1], &[0, 1]]);
+    let choice = choose(&sum, &columns(16384, 4096), 256);
+    assert!(matches!(choice.variant.mapping, Mapping::Columns { sliced: true, .. }));
+    assert!(choice.grid[0] * choice.grid[1] >= 3 * PROCESSORS as u32, "{choice:?}");
+    assert_eq!(choice.scratch, 16 * choice.slices * 4096);
+    let choice = choose(&sum, &columns(64, 1 << 20), 256);
+    assert!(matches!(choice.variant.mapping, Mapping::Columns { sliced: false, .. }));
+    assert_eq!(choice.scratch, 0);
+}
+
+const TRANSPOSE: &str = "kernel grid 1 reduce 0 vector parallel\nparam p0: f32\nparam p1: f32 writes\n\
+    access a0: p0 reduce zero vector any\naccess a1: p1 reduce zero vector one\n\
+    %0 = load p0[a0] : f32\nstore p1[a1] %0 : f32\n";
+
+#[test]
+fn operands_along_another_axis_are_turned_in_tiles() {
+    let transpose = described(TRANSPOSE);
+    let large = shape(&[4096, 4096], &[&[1, 4096], &[4096, 1]]);
+    let choice = choose(&transpose, &large, 256);
+    assert_eq!(choice.variant.mapping, Mapping::Tiles { axis: 0, turned: 1 });
+    assert_eq!(choice.items, 128 * 128);
+    let narrow = shape(&[4, 4096], &[&[1, 4], &[4096, 1]]);
+    assert!(matches!(choose(&transpose, &narrow, 256).variant.mapping, Mapping::Points { .. }));
+}

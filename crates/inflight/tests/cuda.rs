@@ -1,0 +1,132 @@
+//! What only a GPU has: memory of its own, and nothing at all on most machines.
+//!
+//! Without a GPU, or while `INFLIGHT_TEST_DEVICE` names another device, these say that they are skipped.
+
+use inflight::{Device, Tensor, Transaction};
+
+mod common;
+
+/// A GPU, if the tests are to run on one.
+fn gpu() -> Option<Device> {
+    if common::chosen_gpu().is_none() {
+        println!("SKIPPED: INFLIGHT_TEST_DEVICE does not name a GPU");
+        return None;
+    }
+    Some(common::device())
+}
+
+#[test]
+fn a_gpu_that_is_not_there_is_an_error_that_says_what_was_looked_for() {
+    let error = Device::cuda(1000).expect_err("nobody has a thousand GPUs").to_string();
+    match Device::cuda_count() {
+        Ok(count) => assert!(error.contains(&format!("there are {count}")), "{error}"),
+        Err(reason) => {
+            assert!(error.contains("libcuda.so"), "{error}");
+            assert!(reason.to_string().contains("libcuda.so"), "{reason}");
+        }
+    }
+}
+
+#[test]
+fn large_uploads_arrive_whole_and_in_order() {
+    let Some(device) = gpu() else { return };
+    let elements = 5 << 20;
+    let data: Vec<u32> = (0..elements).map(|i| i * 2654435761u32).collect();
+    let tensors: Vec<Tensor> =
+        (0..3).map(|_| Tensor::from_vec(data.clone(), [data.len()], &device).unwrap()).collect();
+    let sum = &tensors[0] + &tensors[1] + &tensors[2];
+    let found = sum.to_vec::<u32>().unwrap();
+    assert!(found.iter().zip(&data).all(|(found, x)| *found == x.wrapping_mul(3)));
+}
+
+#[test]
+fn values_go_from_device_to_device_and_back() {
+    let Some(device) = gpu() else { return };
+    let cpu = Device::cpu();
+    let x = common::counting([300, 70], &cpu);
+    let there = (&x * 2).to_device(&device) + 1;
+    let back = there.to_device(&cpu) - 1;
+    let expected: Vec<i32> = (0..300 * 70).map(|i| 2 * i).collect();
+    assert_eq!(back.to_vec::<i32>().unwrap(), expected);
+    // A failure travels, too.
+    let failed = common::counting([2], &cpu).reshape([7]).to_device(&device) + 1;
+    assert!(failed.to_vec::<i32>().is_err());
+}
+
+#[test]
+fn a_transaction_reads_many_tensors_with_one_wait() {
+    let Some(device) = gpu() else { return };
+    let x = common::counting([1000], &device);
+    let waits = |device: &Device| device.stats().waits.iter().sum::<u64>();
+    let before = waits(&device);
+    let read = Transaction::default().register(&(&x + 1)).register(&x.sum()).execute().unwrap();
+    assert_eq!(waits(&device) - before, 1);
+    assert_eq!(read[0].to_vec::<i32>().unwrap(), (1..1001).collect::<Vec<i32>>());
+    assert_eq!(read[1].item::<i32>().unwrap(), 499_500);
+    let later = Transaction::default().register(&(&x * 3)).execute_async().get().unwrap();
+    assert_eq!(later[0].to_vec::<i32>().unwrap()[999], 2997);
+}
+
+#[test]
+fn memory_is_reused_in_the_order_of_the_stream() {
+    let Some(device) = gpu() else { return };
+    let x = Tensor::ones::<f32>([1 << 20], &device);
+    let mut y = &x + 0.0;
+    for step in 0..200 {
+        // Each value is written, read by the next, and let go of while the device is still at it.
+        y = y.cumsum(0) * 0.0 + (step as f32);
+        assert!(y.check().is_ok());
+        y.is_ready();
+    }
+    assert_eq!(y.to_vec::<f32>().unwrap(), vec![199.0; 1 << 20]);
+    let memory = device.memory();
+    assert!(memory.peak < 64 << 20, "{memory:?}");
+    assert!(memory.reuses > 100, "{memory:?}");
+}
+
+#[test]
+fn threads_have_streams_of_their_own_that_wait_for_each_other() {
+    let Some(device) = gpu() else { return };
+    let x = Tensor::ones::<f32>([1 << 18], &device);
+    let mut values = vec![&x + 0.0];
+    for round in 0..20 {
+        let previous = values.last().unwrap().clone();
+        let next = std::thread::scope(|scope| {
+            let work = scope.spawn(|| {
+                let next = &previous + 1.0;
+                next.is_ready();
+                next
+            });
+            work.join().unwrap()
+        });
+        values.push(next);
+        if round % 3 == 0 {
+            values.remove(0);
+        }
+    }
+    assert_eq!(values.last().unwrap().to_vec::<f32>().unwrap(), vec![21.0; 1 << 18]);
+}
+
+#[test]
+fn running_out_of_memory_is_an_error_of_the_value() {
+    let Some(device) = gpu() else { return };
+    device.set_memory_limit(Some(64 << 20));
+    let large = Tensor::ones::<f32>([32 << 20], &device).cumsum(0);
+    let error = large.to_vec::<f32>().expect_err("it does not fit").to_string();
+    assert!(error.contains("out of memory"), "{error}");
+    let small = Tensor::ones::<f32>([10], &device).cumsum(0);
+    assert_eq!(small.to_vec::<f32>().unwrap()[9], 10.0);
+}
+
+#[test]
+fn new_sizes_compile_nothing() {
+    let Some(device) = gpu() else { return };
+    let run = |rows: usize| {
+        let x = Tensor::ones::<f32>([rows, 64], &device);
+        (x.softmax(1) * 2.0).sum().item::<f32>().unwrap()
+    };
+    run(64);
+    let before = device.stats().compiles;
+    assert!((run(96) - 192.0).abs() < 1e-3);
+    assert_eq!(device.stats().compiles, before);
+}

@@ -1,0 +1,134 @@
+//! A folder that tests and benches a machine without a Rust toolchain.
+
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The most that a bundle may weigh.
+const MOST_BYTES: u64 = 40 << 20;
+
+/// The tests that run on whichever device `INFLIGHT_TEST_DEVICE` names.
+const TESTS: &[&str] = &[
+    "differential",
+    "tensor_activation",
+    "tensor_create",
+    "tensor_elementwise",
+    "tensor_matmul",
+    "tensor_random",
+    "tensor_reduce",
+    "view_index",
+    "view_parts",
+    "view_shape",
+    "cuda",
+];
+
+/// Builds everything and puts it there.
+pub fn bundle(folder: &Path) -> Result<(), String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    if folder.exists() {
+        fs::remove_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    }
+    make(&folder.join("tests"))?;
+    let tests: Vec<String> =
+        TESTS.iter().flat_map(|test| ["--test".to_owned(), (*test).to_owned()]).collect();
+    let mut arguments = vec!["test", "--release", "--no-run", "-p", "inflight"];
+    arguments.extend(tests.iter().map(String::as_str));
+    for (name, path) in built(&root, &arguments)? {
+        strip(&path, &folder.join("tests").join(name))?;
+    }
+    let bench = ["bench", "--no-run", "-p", "inflight", "--bench", "gpu"];
+    for (name, path) in built(&root, &bench)? {
+        strip(&path, &folder.join(name))?;
+    }
+    for (name, path) in built(&root, &["build", "--release", "-p", "inflight-cli"])? {
+        strip(&path, &folder.join(name))?;
+    }
+    let peers = fs::read_dir(root.join("bench/peers")).map_err(|e| format!("bench/peers: {e}"))?;
+    make(&folder.join("peers"))?;
+    for entry in peers.flatten() {
+        copy(&entry.path(), &folder.join("peers").join(entry.file_name()))?;
+    }
+    script(
+        &folder.join("run-tests"),
+        "export INFLIGHT_TEST_DEVICE=${INFLIGHT_TEST_DEVICE:-cuda:0}\n\
+         ./inflight devices\n\
+         failed=0\n\
+         for test in tests/*; do\n    echo \"== $test on $INFLIGHT_TEST_DEVICE\"\n    \
+         $test --test-threads=4 || failed=1\ndone\nexit $failed\n",
+    )?;
+    script(
+        &folder.join("run-bench"),
+        "./inflight devices\n./gpu\nfor peer in peers/*.py; do\n    echo \"== $peer\"\n    python3 $peer\ndone\n",
+    )?;
+    let bytes = weight(folder);
+    println!("{}: {:.1} MiB", folder.display(), bytes as f64 / f64::powi(2.0, 20));
+    match bytes > MOST_BYTES {
+        true => Err(format!("the bundle has {bytes} bytes, more than {MOST_BYTES}")),
+        false => Ok(()),
+    }
+}
+
+/// Runs cargo and returns the names and paths of the executables it made.
+fn built(root: &Path, arguments: &[&str]) -> Result<Vec<(String, PathBuf)>, String> {
+    let output = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()))
+        .args(arguments)
+        .arg("--message-format=json-render-diagnostics")
+        .current_dir(root)
+        .stderr(std::process::Stdio::inherit())
+        .output()
+        .map_err(|error| format!("cargo: {error}"))?;
+    if !output.status.success() {
+        return Err(format!("cargo {} failed", arguments.join(" ")));
+    }
+    let text = String::from_utf8_lossy(&output.stdout);
+    let messages = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let executables = messages.filter_map(|message| {
+        let path = PathBuf::from(message["executable"].as_str()?);
+        Some((message["target"]["name"].as_str()?.to_owned(), path))
+    });
+    Ok(executables.collect())
+}
+
+/// A copy without what only a debugger needs.
+fn strip(from: &Path, to: &Path) -> Result<(), String> {
+    copy(from, to)?;
+    let stripped = Command::new("strip").arg(to).status();
+    match stripped {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("strip {}: {status}", to.display())),
+        Err(error) => Err(format!("strip, of binutils: {error}")),
+    }
+}
+
+fn script(path: &Path, body: &str) -> Result<(), String> {
+    let text = format!("#!/usr/bin/env bash\nset -u\ncd \"$(dirname \"$0\")\"\n{body}");
+    fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let executable = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(path, executable).map_err(|e| format!("{}: {e}", path.display()))?;
+    }
+    Ok(())
+}
+
+fn make(folder: &Path) -> Result<(), String> {
+    fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))
+}
+
+fn copy(from: &Path, to: &Path) -> Result<(), String> {
+    fs::copy(from, to).map(|_| ()).map_err(|error| format!("{}: {error}", from.display()))
+}
+
+/// Bytes of all the files in a folder.
+fn weight(folder: &Path) -> u64 {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .map(|entry| match entry.metadata() {
+            Ok(metadata) if metadata.is_dir() => weight(&entry.path()),
+            Ok(metadata) => metadata.len(),
+            Err(_) => 0,
+        })
+        .sum()
+}
