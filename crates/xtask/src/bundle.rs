@@ -8,20 +8,8 @@ use std::process::Command;
 /// The most that a bundle may weigh.
 const MOST_BYTES: u64 = 40 << 20;
 
-/// The tests that run on whichever device `INFLIGHT_TEST_DEVICE` names.
-const TESTS: &[&str] = &[
-    "differential",
-    "tensor_activation",
-    "tensor_create",
-    "tensor_elementwise",
-    "tensor_matmul",
-    "tensor_random",
-    "tensor_reduce",
-    "view_index",
-    "view_parts",
-    "view_shape",
-    "cuda",
-];
+/// The tests that run on whichever device `INFLIGHT_TEST_DEVICE` names, as many as fit: each weighs 7 MiB.
+const TESTS: &[&str] = &["differential", "tensor_reduce", "cuda"];
 
 /// Builds everything and puts it there.
 pub fn bundle(folder: &Path) -> Result<(), String> {
