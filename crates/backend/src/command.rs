@@ -2,7 +2,7 @@
 
 use crate::{Buffer, Compiled, Event, Fault, FaultKind, Label};
 use inflight_ir::kernel::{Kernel, LaunchShape};
-use inflight_ir::plan::Routine;
+use inflight_ir::plan::{Routine, Side};
 use inflight_ir::{DType, Scalar};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -64,10 +64,7 @@ impl Command {
         match self {
             Command::Launch(launch) => launch.fail(&fault),
             Command::Batch(batch) => batch.launches.iter().for_each(|launch| launch.fail(&fault)),
-            Command::Contract(Contract { epilogue: Some(epilogue), .. }) => {
-                epilogue.launch.fail(&fault);
-            }
-            Command::Contract(contract) => contract.c.buffer.fail(fault),
+            Command::Contract(contract) => contract.fail(&fault),
             Command::Routine(routine) => routine.result.fail(fault),
             Command::Host(call) => call.fail(&fault),
             Command::Read { callback, .. } => callback(Err(fault)),
@@ -139,11 +136,64 @@ pub struct Contract {
     pub b: ContractOperand,
     /// The result; row is `m`, column is `n`.
     pub c: ContractOperand,
+    /// What computes an operand, block by block, as it is needed. The operand's buffer then gets no memory:
+    /// nobody else reads it. `None` on devices whose [`Capabilities`](crate::Capabilities) say so.
+    pub prologue: Option<Box<Prologue>>,
     /// What is done with each part of the result while it is in cache. The buffer of `c` then gets no
     /// memory: nobody else reads it.
     pub epilogue: Option<Box<Epilogue>>,
     /// What it computes, for messages and traces.
     pub label: Label,
+}
+
+impl Contract {
+    /// Marks all it should have written as failed.
+    pub fn fail(&self, fault: &Fault) {
+        match &self.epilogue {
+            Some(epilogue) => epilogue.launch.fail(fault),
+            None => self.c.buffer.fail(fault.clone()),
+        }
+    }
+}
+
+/// What computes an operand of a product as the product needs it.
+pub struct Prologue {
+    /// The operand.
+    pub side: Side,
+    /// What computes it.
+    pub producer: Producer,
+}
+
+/// What computes an operand.
+pub enum Producer {
+    /// A launch.
+    Kernel(BlockLaunch),
+    /// Another product with an epilogue.
+    Product(ChainedContract),
+}
+
+/// A launch that can be run on a block of an operand's rows, as
+/// [`BlockKernel`](inflight_ir::plan::BlockKernel) says. As it stands it would write the whole operand, where
+/// the contraction's strides lead to.
+pub struct BlockLaunch {
+    /// The launch.
+    pub launch: Launch,
+    /// The kernel's param that is the operand.
+    pub value: usize,
+    /// For each axis of the domain, how many rows a step along it is.
+    pub rows: SmallVec<[usize; 6]>,
+    /// For each axis of the domain, how many places within a row a step along it is.
+    pub columns: SmallVec<[usize; 6]>,
+    /// Whether the elements of a row are neighbours; otherwise, those of a column are.
+    pub row_major: bool,
+}
+
+/// A product whose rows are, when its epilogue has taken them in, the rows of an operand of another product.
+pub struct ChainedContract {
+    /// The product. It has an epilogue, which writes the operand row by row, densely.
+    pub contract: Contract,
+    /// The param of the epilogue's kernel that is the operand.
+    pub value: usize,
 }
 
 /// A routine with everything it needs.

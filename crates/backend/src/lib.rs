@@ -21,8 +21,9 @@ mod work_queue;
 
 pub use buffer::{Buffer, Memory};
 pub use command::{
-    Batch, Command, Contract, ContractOperand, Epilogue, ExpandCallback, Expansion, HostCall,
-    HostFunction, Launch, ReadCallback, RoutineCall,
+    Batch, BlockLaunch, ChainedContract, Command, Contract, ContractOperand, Epilogue,
+    ExpandCallback, Expansion, HostCall, HostFunction, Launch, Producer, Prologue, ReadCallback,
+    RoutineCall,
 };
 pub use completion::{Completion, WakerSlot};
 pub use disk::DiskCache;
@@ -53,6 +54,8 @@ pub struct Capabilities {
     pub memory_bytes: u64,
     /// Whether the host can read buffers in place.
     pub host_visible: bool,
+    /// Whether contractions may have prologues.
+    pub prologues: bool,
 }
 
 /// Which of several streams that have work goes on first. It changes when work is done, never what comes of it.

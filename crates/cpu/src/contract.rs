@@ -1,27 +1,24 @@
 //! Matrix products: panels for our own threads, each computed by the single-threaded `gemm`.
 
+mod cut;
 mod integer;
 mod narrow;
+mod problem;
 mod split;
+mod surround;
 
-use crate::launch::Follower;
+use crate::call::with_scratch;
 use crate::workers::Workers;
+use cut::{Cut, Needs, Panel, Unit};
 use half::{bf16, f16};
-use inflight_backend::{Contract, ContractOperand};
+use inflight_backend::Contract;
 use inflight_ir::DType;
+use inflight_ir::plan::Side;
 use num_complex::Complex;
-use smallvec::SmallVec;
-
-/// No panel has fewer multiplications than this, unless the operands end: handing one to another thread
-/// costs as much.
-const MIN_PANEL: usize = 256 << 10;
-
-/// Panels for each thread: enough to even out their times, few enough not to pack the same rows and
-/// columns too often.
-const PANELS_PER_THREAD: usize = 2;
-
-/// Panels begin at multiples of this, so that two never write to one cache line of a dense result.
-const STEP: usize = 16;
+use problem::Problem;
+use std::ops::Range;
+use surround::Redirected;
+pub use surround::{Blocks, Follower};
 
 /// A matrix in memory: the address of its first element, and the distances, in elements, to the next row
 /// and column.
@@ -77,37 +74,25 @@ trait Multiply: Sized + Copy + 'static {
     unsafe fn multiply(extents: Extents, a: Matrix<Self>, b: Matrix<Self>, c: Matrix<Self>);
 }
 
-/// Runs a contraction. Returns the message of a panic, if there was one.
-///
-/// # Safety
-/// `a`, `b` and `c` must be the addresses of the operands' buffers, with elements of the dtype wherever
-/// offsets and strides lead to, and no one else may access those of `c` meanwhile, or write the others.
-pub unsafe fn contract(
-    workers: &Workers,
-    contract: &Contract,
-    a: *mut u8,
-    b: *mut u8,
-    c: Target,
-) -> Result<(), String> {
-    let run = match contract.dtype {
-        DType::Bool => panels::<integer::Truth>,
-        DType::I8 | DType::U8 => panels::<u8>,
-        DType::I16 | DType::U16 => panels::<u16>,
-        DType::I32 | DType::U32 => panels::<u32>,
-        DType::I64 | DType::U64 => panels::<u64>,
-        DType::F16 => panels::<f16>,
-        DType::BF16 => panels::<bf16>,
-        DType::F32 => panels::<f32>,
-        DType::F64 => panels::<f64>,
-        DType::C64 => panels::<Complex<f32>>,
-        DType::C128 => panels::<Complex<f64>>,
-    };
-    let (address, follower) = match c {
-        Target::Memory(address) => (address, None),
-        Target::Follower(follower) => (std::ptr::null_mut(), Some(follower)),
-    };
-    // SAFETY: promised by the caller; the types above are the dtypes' host forms, up to the sign.
-    unsafe { run(workers, contract, [a, b, address], follower) }
+/// A contraction with its memory.
+pub struct Product<'a> {
+    /// The command.
+    pub contract: &'a Contract,
+    /// Where the operands come from.
+    pub a: Source<'a>,
+    pub b: Source<'a>,
+    /// Where the result goes.
+    pub c: Target<'a>,
+}
+
+/// Where an operand comes from.
+pub enum Source<'a> {
+    /// This is the address of its buffer.
+    Memory(*mut u8),
+    /// A launch computes it, block by block.
+    Blocks(Blocks<'a>),
+    /// Another product's follower writes it to this param, row by row.
+    Product(Box<Product<'a>>, usize),
 }
 
 /// Where a product goes.
@@ -118,200 +103,287 @@ pub enum Target<'a> {
     Follower(Follower<'a>),
 }
 
-unsafe fn panels<T: Multiply>(
-    workers: &Workers,
-    contract: &Contract,
-    addresses: [*mut u8; 3],
-    follower: Option<Follower>,
-) -> Result<(), String> {
-    let problem = Problem::new(contract);
-    let Extents { m, n, k } = problem.extents;
-    let mut cut = Cut::new(problem.batches(), problem.extents, workers.width(), T::MAX_SIDE);
-    if let Some(follower) = &follower {
-        cut.bound(follower.needs_whole_rows());
-    }
-    let addresses = Addresses(addresses.map(|address| address.cast::<T>()));
-    if let (Some(add), Some(pieces)) = (T::ADD, split::pieces(&problem)) {
+/// Calls a generic function with the type of a dtype's elements as they are multiplied.
+macro_rules! with_element {
+    ($dtype:expr, $function:ident) => {
+        match $dtype {
+            DType::Bool => $function::<integer::Truth>,
+            DType::I8 | DType::U8 => $function::<u8>,
+            DType::I16 | DType::U16 => $function::<u16>,
+            DType::I32 | DType::U32 => $function::<u32>,
+            DType::I64 | DType::U64 => $function::<u64>,
+            DType::F16 => $function::<f16>,
+            DType::BF16 => $function::<bf16>,
+            DType::F32 => $function::<f32>,
+            DType::F64 => $function::<f64>,
+            DType::C64 => $function::<Complex<f32>>,
+            DType::C128 => $function::<Complex<f64>>,
+        }
+    };
+}
+
+/// Runs a contraction. Returns the message of a panic, if there was one.
+///
+/// # Safety
+/// Addresses must be those of the operands' buffers, with elements of the dtype wherever offsets and strides
+/// lead to, and no one else may access those of the result meanwhile, or write the others. Of a chain of
+/// products, the first must have a follower that writes the rows of the second's operand densely, one after
+/// another.
+pub unsafe fn contract(workers: &Workers, product: &Product) -> Result<(), String> {
+    let run = with_element!(product.contract.dtype, run_panels);
+    // SAFETY: promised by the caller; the types are the dtypes' host forms, up to the sign.
+    unsafe { run(workers, product) }
+}
+
+/// # Safety
+/// As for [`contract`], and `T` must be the host form of the dtype.
+unsafe fn run_panels<T: Multiply>(workers: &Workers, product: &Product) -> Result<(), String> {
+    let prepared = Prepared::<T>::new(product);
+    let problem = &prepared.problem;
+    let unit = |source: &PreparedSource<T>| match source {
+        PreparedSource::Memory(_) => None,
+        PreparedSource::Blocks(blocks) => Some(blocks.unit()),
+        PreparedSource::Chain(chain) => Some(Unit::AtMost(chain.rows_at_a_time)),
+    };
+    let needs = Needs {
+        max_side: (T::MAX_SIDE != usize::MAX).then_some(T::MAX_SIDE),
+        taken_in: match &prepared.target {
+            Target::Memory(_) => None,
+            Target::Follower(follower) => Some(follower.needs_whole_rows()),
+        },
+        produced: None
+            .or_else(|| Some((Side::A, unit(&prepared.a)?)))
+            .or_else(|| Some((Side::B, unit(&prepared.b)?))),
+    };
+    let cut = Cut::new(problem.batches(), problem.extents, workers.width(), needs);
+    if let (Some(add), Some(pieces)) = (T::ADD, split::pieces(problem))
+        && needs.produced.is_none()
+    {
         // SAFETY: promised by the caller.
-        return unsafe { split::run(workers, &problem, &addresses, follower, pieces, add) };
+        return unsafe { split::run(workers, &prepared, pieces, add) };
     }
     workers.parallel_for(cut.panels(), &|index| {
         let panel = cut.panel(index);
-        for batch in panel.batches {
-            let matrix = |i: usize| {
-                let operand = &problem.operands[i];
-                let offset = operand.offset + problem.batch_offset(operand, batch);
-                let start = addresses.get(i).wrapping_offset(offset);
-                Matrix { start, row: operand.row, column: operand.column }
-            };
-            let (row, column) = (panel.rows.0, panel.columns.0);
-            let extents =
-                Extents { m: panel.rows.1.min(m - row), n: panel.columns.1.min(n - column), k };
-            let (a, b) = (matrix(0).from(row, 0), matrix(1).from(0, column));
-            let multiply = |c: Matrix<T>| {
-                // SAFETY: the panel is within the extents, which the caller vouches for; panels do not
-                // overlap in `c`.
-                unsafe { T::multiply(extents, a, b, c) }
-            };
-            match &follower {
-                None => multiply(matrix(2).from(row, column)),
-                Some(follower) => {
-                    let rows = batch * m + row..batch * m + row + extents.m;
-                    let columns = column..column + extents.n;
-                    // SAFETY: the follower's buffers are, by its construction, for this contraction to
-                    // use, and panels do not overlap.
-                    unsafe { follower.take_in(rows, columns, cut.columns.1, multiply) };
-                }
-            }
+        for batch in panel.batches.clone() {
+            // SAFETY: panels are within the extents, which the caller vouches for, and do not overlap.
+            unsafe { prepared.panel(batch, &panel, cut.chunk) };
         }
     })
 }
 
-/// The addresses of `a`, `b` and `c`.
-struct Addresses<T>([*mut T; 3]);
-
-// SAFETY: what is at the addresses is, by the contract of `contract`, for this contraction to use, from
-// any thread.
-unsafe impl<T> Sync for Addresses<T> {}
-
-impl<T> Addresses<T> {
-    fn get(&self, operand: usize) -> *mut T {
-        self.0[operand]
-    }
+/// A product with all that its panels have in common.
+struct Prepared<'a, T> {
+    problem: Problem,
+    a: PreparedSource<'a, T>,
+    b: PreparedSource<'a, T>,
+    target: &'a Target<'a>,
 }
 
-/// A contraction with as few batch axes as possible.
-struct Problem {
-    batch: SmallVec<[usize; 4]>,
-    extents: Extents,
-    /// `a`, `b`, `c`.
-    operands: [Operand; 3],
+enum PreparedSource<'a, T> {
+    Memory(*mut T),
+    Blocks(&'a Blocks<'a>),
+    Chain(Chain<'a>),
 }
 
-struct Operand {
-    offset: isize,
-    batch: SmallVec<[isize; 4]>,
-    row: isize,
-    column: isize,
-}
+// SAFETY: what is at the addresses is, by the contract of `contract`, for this contraction to use, from any
+// thread.
+unsafe impl<T> Sync for Prepared<'_, T> {}
 
-impl Problem {
-    fn new(contract: &Contract) -> Problem {
-        let operand = |operand: &ContractOperand| Operand {
-            offset: operand.offset,
-            batch: operand.batch_strides.clone(),
-            row: operand.row_stride,
-            column: operand.column_stride,
-        };
-        let mut problem = Problem {
-            batch: contract.batch.clone(),
-            extents: Extents { m: contract.m, n: contract.n, k: contract.k },
-            operands: [operand(&contract.a), operand(&contract.b), operand(&contract.c)],
-        };
-        while problem.fold_batch_into_rows() {}
-        problem
-    }
-
-    /// A batch that shares one right-hand side, with its rows one after another, is one taller matrix.
-    fn fold_batch_into_rows(&mut self) -> bool {
-        let Some(axis) = self.batch.len().checked_sub(1) else { return false };
-        let rows = self.extents.m as isize;
-        let [a, b, c] = &self.operands;
-        let follows = |operand: &Operand| operand.batch[axis] == operand.row * rows;
-        let folds = self.batch[axis] == 1 || (b.batch[axis] == 0 && follows(a) && follows(c));
-        if folds {
-            self.extents.m *= self.batch[axis];
-            self.batch.truncate(axis);
-            self.operands.iter_mut().for_each(|operand| operand.batch.truncate(axis));
-        }
-        folds
-    }
-
-    fn batches(&self) -> usize {
-        self.batch.iter().product()
-    }
-
-    /// Where an operand's matrix for a flat batch index begins.
-    fn batch_offset(&self, operand: &Operand, mut batch: usize) -> isize {
-        let mut offset = 0;
-        for (&extent, &stride) in self.batch.iter().zip(&operand.batch).rev() {
-            offset += (batch % extent) as isize * stride;
-            batch /= extent;
-        }
-        offset
-    }
-}
-
-/// How a contraction is divided: ranges of batches times ranges of rows times ranges of columns.
-#[derive(Debug)]
-struct Cut {
-    /// Extent and step of each.
-    batches: (usize, usize),
-    rows: (usize, usize),
-    columns: (usize, usize),
-}
-
-/// One part of a contraction; rows and columns are (first, count), where the count may reach beyond the
-/// end.
-struct Panel {
-    batches: std::ops::Range<usize>,
-    rows: (usize, usize),
-    columns: (usize, usize),
-}
-
-impl Cut {
-    fn new(batches: usize, extents: Extents, threads: usize, max_side: usize) -> Cut {
-        let Extents { m, n, k } = extents;
-        let work = [batches, m, n, k.max(1)].into_iter().fold(1usize, usize::saturating_mul);
-        let wanted =
-            if threads > 1 { (threads * PANELS_PER_THREAD).min(work / MIN_PANEL) } else { 1 };
-        let mut cut = Cut {
-            batches: (batches, batches.div_ceil(wanted.max(1)).max(1)),
-            rows: (m, m.clamp(1, max_side)),
-            columns: (n, n.clamp(1, max_side)),
-        };
-        // Halving the longer side keeps panels near to squares, for which the least is packed.
-        while cut.panels() < wanted {
-            let longer = if cut.rows.1 > cut.columns.1 { &mut cut.rows } else { &mut cut.columns };
-            let step = longer.1.div_ceil(2).next_multiple_of(STEP);
-            if step >= longer.1 {
-                break;
+impl<'a, T: Multiply> Prepared<'a, T> {
+    fn new(product: &'a Product<'a>) -> Prepared<'a, T> {
+        let source = |source: &'a Source<'a>| match source {
+            Source::Memory(address) => PreparedSource::Memory(address.cast()),
+            Source::Blocks(blocks) => PreparedSource::Blocks(blocks),
+            Source::Product(first, value) => {
+                PreparedSource::Chain(Chain::new(first, *value, size_of::<T>()))
             }
-            longer.1 = step;
-        }
-        cut
-    }
-
-    /// Makes panels small enough for a product that is taken in while it is in cache.
-    fn bound(&mut self, whole_rows: bool) {
-        const MOST_ELEMENTS: usize = 1 << 20;
-        if whole_rows {
-            self.columns.1 = self.columns.0.max(1);
-        }
-        while self.rows.1 * self.columns.1 > MOST_ELEMENTS && self.rows.1 > STEP {
-            self.rows.1 = self.rows.1.div_ceil(2).next_multiple_of(STEP);
+        };
+        Prepared {
+            problem: Problem::new(product.contract),
+            a: source(&product.a),
+            b: source(&product.b),
+            target: &product.c,
         }
     }
 
-    fn panels(&self) -> usize {
-        [self.batches, self.rows, self.columns]
-            .iter()
-            .map(|(extent, step)| extent.div_ceil(*step))
-            .product()
-    }
-
-    fn panel(&self, index: usize) -> Panel {
-        let columns = self.columns.0.div_ceil(self.columns.1);
-        let rows = self.rows.0.div_ceil(self.rows.1);
-        let (column, row, batch) =
-            (index % columns, index / columns % rows, index / columns / rows);
-        let first = batch * self.batches.1;
-        Panel {
-            batches: first..(first + self.batches.1).min(self.batches.0),
-            rows: (row * self.rows.1, self.rows.1),
-            columns: (column * self.columns.1, self.columns.1),
+    /// Computes one panel of a batch, at most `chunk` rows and columns at a time.
+    ///
+    /// # Safety
+    /// The panel must be one of this product's, and no other thread's.
+    unsafe fn panel(&self, batch: usize, panel: &Panel, chunk: (usize, usize)) {
+        let (row, column) = (panel.rows.0, panel.columns.0);
+        // SAFETY: the panel is within the extents; chunks are within the panel.
+        unsafe {
+            self.with_operand(Side::A, batch, row..row + panel.rows.1, |a| {
+                self.with_operand(Side::B, batch, column..column + panel.columns.1, |b| {
+                    for rows in ranges(panel.rows.1, chunk.0) {
+                        for columns in ranges(panel.columns.1, chunk.1) {
+                            let extents = Extents {
+                                m: rows.len(),
+                                n: columns.len(),
+                                k: self.problem.extents.k,
+                            };
+                            let (a, b) = (a.from(rows.start, 0), b.from(0, columns.start));
+                            let at = (row + rows.start, column + columns.start);
+                            self.chunk(batch, at, chunk.1, extents, a, b);
+                        }
+                    }
+                });
+            });
         }
     }
+
+    /// Computes a part of a product that begins at this row and column.
+    ///
+    /// # Safety
+    /// As for [`panel`](Prepared::panel), and the operands must have these extents.
+    unsafe fn chunk(
+        &self,
+        batch: usize,
+        (row, column): (usize, usize),
+        width: usize,
+        extents: Extents,
+        a: Matrix<T>,
+        b: Matrix<T>,
+    ) {
+        // SAFETY: promised by the caller.
+        let multiply = |c: Matrix<T>| unsafe { T::multiply(extents, a, b, c) };
+        match self.target {
+            Target::Memory(address) => {
+                multiply(self.matrix(2, address.cast(), batch).from(row, column));
+            }
+            Target::Follower(follower) => {
+                let first = batch * self.problem.extents.m + row;
+                let (rows, columns) = (first..first + extents.m, column..column + extents.n);
+                // SAFETY: the follower's buffers are, by its construction, for this contraction to use, and
+                // chunks do not overlap.
+                unsafe { follower.take_in(rows, columns, width, None, multiply) };
+            }
+        }
+    }
+
+    /// Calls `f` with these rows of the left operand, or these columns of the right one.
+    ///
+    /// # Safety
+    /// They must be within the extents.
+    unsafe fn with_operand(
+        &self,
+        side: Side,
+        batch: usize,
+        range: Range<usize>,
+        f: impl FnOnce(Matrix<T>),
+    ) {
+        let Extents { m, n, k } = self.problem.extents;
+        let (source, free) = match side {
+            Side::A => (&self.a, m),
+            Side::B => (&self.b, n),
+        };
+        // As rows of `k` elements, counted over all batches.
+        let rows = batch * free + range.start..batch * free + range.end;
+        let turned = |block: Matrix<T>| match side {
+            Side::A => block,
+            Side::B => Matrix { row: block.column, column: block.row, ..block },
+        };
+        // SAFETY: the rows are rows of the operand.
+        unsafe {
+            match (source, side) {
+                (PreparedSource::Memory(start), Side::A) => {
+                    f(self.matrix(0, *start, batch).from(range.start, 0));
+                }
+                (PreparedSource::Memory(start), Side::B) => {
+                    f(self.matrix(1, *start, batch).from(0, range.start));
+                }
+                (PreparedSource::Blocks(blocks), _) => {
+                    blocks.with_block(rows, k, |block| f(turned(block)));
+                }
+                (PreparedSource::Chain(chain), _) => {
+                    chain.with_rows(rows, k, |block| f(turned(block)));
+                }
+            }
+        }
+    }
+
+    /// The matrix of operand `a`, `b` or `c` for a batch, in the memory that begins at an address.
+    fn matrix(&self, operand: usize, start: *mut T, batch: usize) -> Matrix<T> {
+        let (offset, row, column) = self.problem.matrix(operand, batch);
+        Matrix { start: start.wrapping_offset(offset), row, column }
+    }
+}
+
+/// A product whose rows, when its follower has taken them in, are rows of another's operand.
+struct Chain<'a> {
+    /// How many rows are best computed together.
+    rows_at_a_time: usize,
+    /// Bytes of an element of the operand.
+    size: usize,
+    /// Computes rows to an address.
+    #[allow(clippy::type_complexity)]
+    compute: Box<dyn Fn(Range<usize>, *mut u8) + Sync + 'a>,
+}
+
+impl<'a> Chain<'a> {
+    /// The most elements of a block of rows; what is between two products should stay in a cache.
+    const MOST_ELEMENTS: usize = 128 << 10;
+
+    fn new(first: &'a Product<'a>, value: usize, size: usize) -> Chain<'a> {
+        let bind = with_element!(first.contract.dtype, chained);
+        Chain {
+            rows_at_a_time: (Chain::MOST_ELEMENTS / first.contract.n.max(1)).clamp(32, 256),
+            size,
+            compute: bind(first, value, size),
+        }
+    }
+
+    /// # Safety
+    /// The rows must be rows of the operand, of `k` elements each.
+    unsafe fn with_rows<T>(&self, rows: Range<usize>, k: usize, f: impl FnOnce(Matrix<T>)) {
+        with_scratch(|scratch| {
+            let start = scratch.bytes(rows.len() * k * self.size);
+            (self.compute)(rows, start);
+            f(Matrix { start: start.cast(), row: k as isize, column: 1 });
+        });
+    }
+}
+
+/// What computes rows of a chain's first product to an address, where each element has so many bytes.
+fn chained<'a, T: Multiply>(
+    first: &'a Product<'a>,
+    value: usize,
+    size: usize,
+) -> Box<dyn Fn(Range<usize>, *mut u8) + Sync + 'a> {
+    let prepared = Prepared::<T>::new(first);
+    Box::new(move |rows: Range<usize>, address: *mut u8| {
+        let Target::Follower(follower) = prepared.target else {
+            unreachable!("the first product of a chain has a follower")
+        };
+        let Extents { m, n, k } = prepared.problem.extents;
+        let mut row = rows.start;
+        // The rows of one batch at a time.
+        while row < rows.end {
+            let (batch, first) = (row / m, row % m);
+            let count = (m - first).min(rows.end - row);
+            let address = address.wrapping_add((row - rows.start) * n * size);
+            let redirected = Redirected { param: value, address, size };
+            // SAFETY: the rows are rows of the product, by the contract of `contract`, and the follower writes
+            // them densely to memory that the caller made for them.
+            unsafe {
+                prepared.with_operand(Side::A, batch, first..first + count, |a| {
+                    prepared.with_operand(Side::B, batch, 0..n, |b| {
+                        let extents = Extents { m: count, n, k };
+                        follower.take_in(row..row + count, 0..n, n, Some(redirected), |c| {
+                            T::multiply(extents, a, b, c);
+                        });
+                    });
+                });
+            }
+            row += count;
+        }
+    })
+}
+
+/// The numbers below `extent`, in ranges of at most `step`.
+fn ranges(extent: usize, step: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..extent).step_by(step.max(1)).map(move |start| start..(start + step).min(extent))
 }
 
 /// An element type of `gemm`.

@@ -146,6 +146,7 @@ impl CpuBackend {
             vector_bytes: path.vector_bytes(),
             memory_bytes: memory::capacity() as u64,
             host_visible: true,
+            prologues: true,
         };
         Ok(Arc::new(CpuBackend { capabilities, path, workers: Arc::new(workers), pool }))
     }

@@ -1,16 +1,13 @@
 //! How a launch is cut into parts, and the parts run.
 
-use crate::call::{Call, Part, Scratch};
-use crate::contract::Matrix;
+use crate::call::{Call, Part, Scratch, with_scratch};
 use crate::device::Path;
 use crate::workers::Workers;
 use crate::{block, emit};
 use inflight_ir::Scalar;
 use inflight_ir::kernel::{Kernel, Kind, LaunchShape, Reuse, VectorAxis, expand, reuses};
 use smallvec::SmallVec;
-use std::cell::RefCell;
 use std::ops::Range;
-use std::thread::LocalKey;
 
 /// A launch of less work than this runs on one thread: handing a part to another costs as much. About
 /// 16 Ki elements of `a + b`.
@@ -24,26 +21,6 @@ const PARTS_PER_THREAD: usize = 4;
 
 /// Parts of the vector axis begin at multiples of this, so that two never write to one cache line.
 const VECTOR_STEP: usize = 64;
-
-thread_local! {
-    static SCRATCH: RefCell<Scratch> = RefCell::new(Scratch::default());
-    /// The panel of a product that the thread computes.
-    static PANEL: RefCell<Scratch> = RefCell::new(Scratch::default());
-}
-
-/// Runs `f` with the thread's own memory, or, while the thread is ending, with new memory.
-fn with_scratch<R>(
-    own: &'static LocalKey<RefCell<Scratch>>,
-    f: impl FnOnce(&mut Scratch) -> R,
-) -> R {
-    let mut f = Some(f);
-    let mut run = |scratch: &mut Scratch| f.take().map(|f| f(scratch));
-    let result = match own.try_with(|scratch| run(&mut scratch.borrow_mut())) {
-        Ok(result) => result,
-        Err(_) => run(&mut Scratch::default()),
-    };
-    result.expect("run once")
-}
 
 /// A kernel that is ready to run, and what its launches need to know of it.
 pub struct CompiledKernel {
@@ -172,10 +149,8 @@ pub unsafe fn run(workers: &Workers, launches: &[Prepared<'_>]) -> Result<(), St
         let launch = cuts.partition_point(|(_, parts)| *parts <= index);
         let (cut, end) = &cuts[launch];
         let part = cut.part(index + cut.parts() - end);
-        with_scratch(&SCRATCH, |scratch| {
-            // SAFETY: promised by the caller; the parts of a launch are independent of each other.
-            unsafe { compiled[launch].code.run(calls[launch].get(), &part, scratch) }
-        });
+        // SAFETY: promised by the caller; the parts of a launch are independent of each other.
+        unsafe { compiled[launch].run_part(calls[launch].get(), &part) };
     };
     match threads {
         1 => workers.parallel_for(1, &|_| (0..parts).for_each(run_part)),
@@ -183,79 +158,27 @@ pub unsafe fn run(workers: &Workers, launches: &[Prepared<'_>]) -> Result<(), St
     }
 }
 
-/// A launch that takes a product in, panel by panel, on the threads that compute the panels.
-///
-/// The product's param has no buffer. Each panel is computed in memory of the thread, and the kernel, run on
-/// the panel's rows and columns, is told an address and strides with which it finds the panel there.
-pub struct Follower<'a> {
-    compiled: &'a CompiledKernel,
-    call: SharedCall<'a>,
-    product: usize,
-    size: usize,
-    /// The product's access, and its strides for a panel of one column.
-    access: usize,
-    whole_rows: bool,
-}
-
-impl<'a> Follower<'a> {
-    /// # Safety
-    /// As for [`run`], but for the buffer of the `product` param, whose address does not matter.
-    pub unsafe fn new(
-        compiled: &'a CompiledKernel,
-        kernel: &Kernel,
-        product: usize,
-        buffers: &'a [*mut u8],
-        scalars: &'a [Scalar],
-        shape: &'a LaunchShape,
-    ) -> Follower<'a> {
-        let access = kernel.accesses.iter().position(|access| access.param == Some(product as u32));
-        Follower {
-            compiled,
-            call: SharedCall(Call { buffers, scalars, shape }),
-            product,
-            size: kernel.params[product].dtype.size(),
-            access: access.expect("a follower reads the product"),
-            whole_rows: kernel.vector == VectorAxis::Reduced,
-        }
-    }
-
-    /// Whether a panel must have all columns: the kernel reduces rows.
-    pub fn needs_whole_rows(&self) -> bool {
-        self.whole_rows
-    }
-
-    /// Has a panel of these rows and columns computed, and takes it in. `width` is the largest number of
-    /// columns a panel has.
+impl CompiledKernel {
+    /// Runs a part of a launch on this thread.
     ///
     /// # Safety
-    /// No other thread may take in the same rows and columns.
-    pub unsafe fn take_in<T>(
-        &self,
-        rows: Range<usize>,
-        columns: Range<usize>,
-        width: usize,
-        multiply: impl FnOnce(Matrix<T>),
-    ) {
-        with_scratch(&PANEL, |panel| {
-            let start = panel.bytes(rows.len() * width * self.size);
-            multiply(Matrix { start: start.cast(), row: width as isize, column: 1 });
-            let call = self.call.get();
-            let mut shape = call.shape.clone();
-            let (_, strides) =
-                shape.accesses[self.access].strides.split_last_mut().expect("a lane");
-            let lanes = *call.shape.extents.last().expect("a lane") as isize;
-            strides.iter_mut().for_each(|stride| *stride = *stride / lanes * width as isize);
-            // Where the product's first element would be if the panel were a part of the whole.
-            let before = (rows.start * width + columns.start) * self.size;
-            let mut buffers: SmallVec<[*mut u8; 8]> = SmallVec::from_slice(call.buffers);
-            buffers[self.product] = start.wrapping_sub(before);
-            let call = Call { buffers: &buffers, scalars: call.scalars, shape: &shape };
-            let part = Part { grid: rows, vector: columns };
-            with_scratch(&SCRATCH, |scratch| {
-                // SAFETY: promised when this was made; the panel holds the product's elements at the
-                // rows and columns of this part, where the strides lead to.
-                unsafe { self.compiled.code.run(&call, &part, scratch) }
-            });
+    /// As for [`run`]; other threads may run other parts of the same call.
+    pub unsafe fn run_part(&self, call: &Call, part: &Part) {
+        // SAFETY: promised by the caller.
+        with_scratch(|scratch| unsafe { self.code.run(call, part, scratch) });
+    }
+
+    /// The same, for results that are read again at once: they stay in the caches.
+    ///
+    /// # Safety
+    /// As for [`run_part`](CompiledKernel::run_part).
+    pub unsafe fn run_part_in_cache(&self, call: &Call, part: &Part) {
+        // SAFETY: promised by the caller.
+        with_scratch(|scratch| unsafe {
+            match &self.code {
+                Compiled::Native(code) => code.run_in_cache(call, part, scratch),
+                Compiled::Block(program) => program.run(call, part, scratch),
+            }
         });
     }
 }

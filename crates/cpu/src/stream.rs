@@ -1,16 +1,17 @@
 //! Streams: queues of commands, each run in order by whichever thread is free.
 
-use crate::contract::{Target, contract};
-use crate::launch::{self, CompiledKernel, Follower, Prepared};
+use crate::contract::{Blocks, Follower, Product, Source, Target, contract};
+use crate::launch::{self, CompiledKernel, Prepared};
 use crate::routine;
 use crate::workers::{Workers, panic_message};
 use inflight_backend::observe::{self, Observed};
 use inflight_backend::sync::{Mutex, MutexGuard};
 use inflight_backend::{
-    Buffer, Command, Contract, Event, ExpandCallback, Expansion, Fault, FaultKind, HostCall, Label,
-    Launch, Pool, Priority, ReadCallback, RoutineCall, Stream,
+    Buffer, Command, Contract, ContractOperand, Event, ExpandCallback, Expansion, Fault, FaultKind,
+    HostCall, Label, Launch, Pool, Priority, Producer, ReadCallback, RoutineCall, Stream,
 };
 use inflight_ir::kernel::is_copy;
+use inflight_ir::plan::Side;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -243,47 +244,71 @@ impl Core {
     fn contract(&self, command: &Contract) {
         let label = &command.label;
         let result = caught(label, || {
-            let operands = [&command.a.buffer, &command.b.buffer, &command.c.buffer];
-            check(operands.into_iter())?;
-            let a = self.address(&command.a.buffer, false, label)?;
-            let b = self.address(&command.b.buffer, false, label)?;
-            let Some(epilogue) = &command.epilogue else {
-                let c = self.address(&command.c.buffer, true, label)?;
-                // SAFETY: as for a launch.
-                let run = unsafe { contract(&self.workers, command, a, b, Target::Memory(c)) };
-                return run.map_err(|message| labelled(FaultKind::Panicked(message), label));
-            };
-            let launch = &epilogue.launch;
-            let compiled = kernel_of(launch)?;
-            check(launch.buffers.iter())?;
-            let mut addresses = SmallVec::<[*mut u8; 6]>::new();
-            for (position, param) in launch.kernel.params.iter().enumerate() {
-                // The product itself has no memory: it is taken in part by part.
-                addresses.push(match position == epilogue.product {
-                    true => std::ptr::null_mut(),
-                    false => self.address(&launch.buffers[position], param.writes, label)?,
-                });
-            }
+            let product = self.product(command, None)?;
             // SAFETY: as for a launch.
-            let run = unsafe {
-                let follower = Follower::new(
-                    compiled,
-                    &launch.kernel,
-                    epilogue.product,
-                    &addresses,
-                    &launch.scalars,
-                    &launch.shape,
-                );
-                contract(&self.workers, command, a, b, Target::Follower(follower))
-            };
+            let run = unsafe { contract(&self.workers, &product) };
             run.map_err(|message| labelled(FaultKind::Panicked(message), label))
         });
         if let Err(fault) = result {
-            match &command.epilogue {
-                None => command.c.buffer.fail(fault),
-                Some(epilogue) => epilogue.launch.fail(&fault),
-            }
+            command.fail(&fault);
         }
+    }
+
+    /// A contraction with its memory. What is computed and used part by part has none: operands and products,
+    /// and of a chain's first product the param of the epilogue that is the second's operand.
+    fn product<'a>(
+        &self,
+        command: &'a Contract,
+        operand: Option<usize>,
+    ) -> Result<Product<'a>, Fault> {
+        let label = &command.label;
+        check([&command.a.buffer, &command.b.buffer, &command.c.buffer].into_iter())?;
+        let source = |side: Side, operand: &ContractOperand| -> Result<Source<'a>, Fault> {
+            match command.prologue.as_ref().filter(|prologue| prologue.side == side) {
+                None => Ok(Source::Memory(self.address(&operand.buffer, false, label)?)),
+                Some(prologue) => match &prologue.producer {
+                    Producer::Kernel(block) => {
+                        let compiled = kernel_of(&block.launch)?;
+                        let addresses = self.addresses(&block.launch, &[block.value])?;
+                        // SAFETY: as for a launch.
+                        Ok(Source::Blocks(unsafe { Blocks::new(compiled, block, addresses) }))
+                    }
+                    Producer::Product(chained) => {
+                        let first = self.product(&chained.contract, Some(chained.value))?;
+                        Ok(Source::Product(Box::new(first), chained.value))
+                    }
+                },
+            }
+        };
+        let (a, b) = (source(Side::A, &command.a)?, source(Side::B, &command.b)?);
+        let c = match &command.epilogue {
+            None => Target::Memory(self.address(&command.c.buffer, true, label)?),
+            Some(epilogue) => {
+                let compiled = kernel_of(&epilogue.launch)?;
+                let without: SmallVec<[usize; 2]> =
+                    operand.into_iter().chain([epilogue.product]).collect();
+                let addresses = self.addresses(&epilogue.launch, &without)?;
+                // SAFETY: as for a launch.
+                Target::Follower(unsafe { Follower::new(compiled, epilogue, addresses) })
+            }
+        };
+        Ok(Product { contract: command, a, b, c })
+    }
+
+    /// The addresses of a launch's buffers, but for those of params that have no memory.
+    fn addresses(
+        &self,
+        launch: &Launch,
+        without: &[usize],
+    ) -> Result<SmallVec<[*mut u8; 8]>, Fault> {
+        check(launch.buffers.iter())?;
+        let params = launch.kernel.params.iter().zip(&launch.buffers).enumerate();
+        params
+            .map(|(position, (param, buffer))| match without.contains(&position) {
+                true => Ok(std::ptr::null_mut()),
+                false => self.address(buffer, param.writes, &launch.label),
+            })
+            .collect()
     }
 
     fn routine(&self, call: &RoutineCall) {

@@ -75,6 +75,7 @@ impl CudaBackend {
             vector_bytes: 16,
             memory_bytes: context.memory() as u64,
             host_visible: false,
+            prologues: false,
         };
         let shared = Shared {
             pool: memory::pool(&context),

@@ -377,17 +377,6 @@ fn a_convolution_of_single_elements_reads_its_operand_in_place() {
 }
 
 #[test]
-fn a_convolution_writes_its_windows_once_and_the_padding_never() {
-    let device = device();
-    let x = ramp(&[2, 8, 16, 16], &device);
-    let weight = ramp(&[4, 8, 3, 3], &device);
-    let y = (&x + 1.0).conv2d(&weight, None, ConvOptions::default().padding(1)).relu();
-    let stats = counted(&device, &y);
-    assert_eq!(stats.launches, 2, "the windows, and the product with what follows it");
-    assert_eq!(stats.bytes_written, f32s(2 * 8 * 9 * 16 * 16 + 2 * 4 * 16 * 16));
-}
-
-#[test]
 fn a_sort_is_one_launch_between_those_before_and_after() {
     let device = device();
     let x = ramp(&[50, 20], &device);
@@ -437,4 +426,134 @@ fn operands_that_somebody_needs_stay_as_they_are() {
     drop((y, z));
     let expected: Vec<f32> = (0..1000).map(|i| (999 - i) as f32 * 3.0 + i as f32 * 2.0).collect();
     assert_eq!(backwards.to_vec::<f32>().unwrap(), expected);
+}
+
+#[test]
+fn what_computes_an_operand_runs_in_the_launch_of_the_product() {
+    let device = device();
+    let (m, k, n) = (200, 64, 96);
+    let x = ramp(&[m, k], &device);
+    let weight = ramp(&[k, n], &device);
+    let (gain, bias) = (ramp(&[k], &device), ramp(&[k], &device));
+    // A scale: the operands are read, the product is written, and nothing else.
+    let stats = counted(&device, &(&x * 0.125).matmul(&weight));
+    assert_eq!((stats.launches, stats.bytes_written), (1, f32s(m * n)));
+    assert_eq!(stats.bytes_read, f32s(m * k + k * n));
+    // A normalization of rows, with its statistics.
+    let stats =
+        counted(&device, &x.layer_norm([1], Some(&gain), Some(&bias), 1e-5).matmul(&weight));
+    assert_eq!((stats.launches, stats.bytes_written), (1, f32s(m * n)));
+    assert_eq!(stats.bytes_read, f32s(m * k + 2 * k + k * n));
+    // A cast: half the bytes of the operand.
+    let half = x.cast(DType::BF16);
+    half.wait().unwrap();
+    let stats = counted(&device, &half.cast(DType::F32).matmul(&weight));
+    assert_eq!((stats.launches, stats.bytes_written), (1, f32s(m * n)));
+    assert_eq!(stats.bytes_read, f32s(m * k) / 2 + f32s(k * n));
+    // Of weights, transposed.
+    let half = ramp(&[n, k], &device).cast(DType::BF16);
+    half.wait().unwrap();
+    let stats = counted(&device, &x.matmul(&half.cast(DType::F32).transpose()));
+    assert_eq!((stats.launches, stats.bytes_written), (1, f32s(m * n)));
+    assert_eq!(stats.bytes_read, f32s(m * k) + f32s(k * n) / 2);
+    // Rows that are looked up: as many as are wanted, and their numbers.
+    let table = ramp(&[1000, k], &device);
+    let rows = Tensor::from_vec((0..m as i64).map(|i| i * 5).collect(), [m], &device).unwrap();
+    let stats = counted(&device, &table.index_select(0, &rows).matmul(&weight));
+    assert_eq!((stats.launches, stats.bytes_written), (1, f32s(m * n)));
+    assert_eq!(stats.bytes_read, 8 * m as u64 + f32s(m * k + k * n));
+    // Axes that no strides express: heads that are put side by side again.
+    let heads = ramp(&[4, m, k / 4], &device);
+    let joined = heads.permute([1, 0, 2]).reshape([m, k]);
+    let stats = counted(&device, &joined.matmul(&weight));
+    assert_eq!((stats.launches, stats.bytes_written), (1, f32s(m * n)));
+    assert_eq!(stats.bytes_read, f32s(m * k + k * n));
+}
+
+#[test]
+fn a_feed_forward_block_is_two_launches() {
+    let device = device();
+    let (m, k, n) = (300, 64, 256);
+    let x = ramp(&[m, k], &device);
+    let (up, down) = (ramp(&[k, n], &device), ramp(&[n, k], &device));
+    let hidden = x.layer_norm([1], None, None, 1e-5).matmul(&up).gelu();
+    let stats = counted(&device, &hidden.matmul(&down));
+    // The first reads the input and its weights and writes what is hidden; the second reads that and its
+    // weights, and writes the result.
+    assert_eq!(stats.launches, 2);
+    assert_eq!(stats.bytes_read, f32s(m * k + k * n) + f32s(m * n + n * k));
+    assert_eq!(stats.bytes_written, f32s(m * n) + f32s(m * k));
+}
+
+#[test]
+fn attention_is_one_launch_that_writes_no_scores() {
+    let device = device();
+    let (heads, rows, keys, depth) = (6, 160, 144, 32);
+    let query = ramp(&[2, heads, rows, depth], &device);
+    let key = ramp(&[2, heads, keys, depth], &device);
+    let value = ramp(&[2, heads, keys, depth], &device);
+    let mask = ramp(&[rows, keys], &device);
+    let (queries, all_keys) = (2 * heads * rows * depth, 2 * heads * keys * depth);
+    let scores = || query.matmul(&key.transpose()) * 0.25;
+    // Queries, keys and values are read, and the result is written: as many elements as queries.
+    let result = scores().softmax(-1).matmul(&value);
+    let stats = counted(&device, &result);
+    assert_eq!((stats.launches, stats.bytes_written), (1, f32s(queries)));
+    assert_eq!(stats.bytes_read, f32s(queries + 2 * all_keys));
+    // A mask that is added is read too.
+    let result = (scores() + &mask).softmax(-1).matmul(&value);
+    let stats = counted(&device, &result);
+    assert_eq!((stats.launches, stats.bytes_written), (1, f32s(queries)));
+    assert_eq!(stats.bytes_read, f32s(queries + 2 * all_keys + rows * keys));
+    // Where a row must not look further than its own place, nothing more is read.
+    let count = |end: usize| Tensor::arange(0, end as i32, 1, &device).unwrap();
+    let later = count(keys).reshape([1, keys]).gt(count(rows).reshape([rows, 1]));
+    let result = scores().masked_fill(&later, -1e9).softmax(-1).matmul(&value);
+    drop(later);
+    let stats = counted(&device, &result);
+    assert_eq!((stats.launches, stats.bytes_written), (1, f32s(queries)));
+    assert_eq!(stats.bytes_read, f32s(queries + 2 * all_keys));
+    // The first row sees the first value only.
+    let first = result.slice((0..1, 0..1, 0..1, ..)).to_vec::<f32>().unwrap();
+    let expected = value.slice((0..1, 0..1, 0..1, ..)).to_vec::<f32>().unwrap();
+    for (found, expected) in first.iter().zip(&expected) {
+        assert!((found - expected).abs() < 1e-5, "{found} {expected}");
+    }
+    // What follows the second product follows it there too.
+    let result = scores().softmax(-1).matmul(&value).tanh();
+    let stats = counted(&device, &result);
+    assert_eq!((stats.launches, stats.bytes_written), (1, f32s(queries)));
+}
+
+#[test]
+fn a_long_attention_takes_no_memory_for_its_scores() {
+    let device = device();
+    let (rows, depth) = (2048, 16);
+    let query = ramp(&[1, rows, depth], &device);
+    let before = device.memory().peak;
+    let result = query.matmul(&query.transpose()).softmax(-1).matmul(&query);
+    result.wait().unwrap();
+    // The result; the scores would be 16 MiB.
+    let grown = device.memory().peak - before;
+    assert!(grown < 1 << 20, "{grown} bytes");
+}
+
+#[test]
+fn a_convolution_writes_no_windows() {
+    let device = device();
+    let (examples, features, side, outputs) = (2, 8, 20, 12);
+    let x = ramp(&[examples, features, side, side], &device);
+    let kernel = ramp(&[outputs, features, 3, 3], &device);
+    let bias = ramp(&[outputs], &device);
+    let result = x.conv2d(&kernel, Some(&bias), ConvOptions::default().padding(1)).relu();
+    let stats = counted(&device, &result);
+    // What is convolved, the kernel and the bias are read, each once, and the result is written.
+    assert_eq!(stats.launches, 1);
+    assert_eq!(stats.bytes_written, f32s(examples * outputs * side * side));
+    let read = examples * features * side * side + outputs * features * 9 + outputs;
+    assert_eq!(stats.bytes_read, f32s(read));
+    // What is before the windows is computed along with them.
+    let result = (&x + 1.0).conv2d(&kernel, Some(&bias), ConvOptions::default().padding(1)).relu();
+    let stats = counted(&device, &result);
+    assert_eq!((stats.launches, stats.bytes_read), (1, f32s(read)));
 }

@@ -38,10 +38,40 @@ fn a_kernel_says_why_it_ends() {
     assert!(reasons.contains(&"reduction over other axes than its reader walks"), "{reasons:?}");
     assert_eq!(reasons.last(), Some(&"asked for"));
 
-    let explanation = (x.transpose().matmul(&(&x + 1.0)).exp()).explain();
+    // Two products read what is added up: it is not worth to be added up for each.
+    let sum = (&x + 1.0).tanh();
+    let product = x.transpose().matmul(&sum).exp() + sum.transpose().matmul(&x);
+    drop(sum);
+    let explanation = product.explain();
     let reasons: Vec<&str> =
         explanation.kernels.iter().map(|kernel| kernel.writes[0].reason.as_str()).collect();
     assert!(reasons.contains(&"operand of a matrix product"), "{reasons:?}");
+}
+
+#[test]
+fn what_surrounds_a_product_is_in_its_kernel() {
+    let device = device();
+    let x = Tensor::ones::<f32>([300, 64], &device);
+    x.wait().unwrap();
+    // Only the first product reads what is normalized: it is a part of it, as what follows is.
+    let explanation =
+        explain(|| [x.layer_norm([1], None, None, 1e-5).matmul(&x.transpose()).gelu()]);
+    let [kernel] = &explanation.kernels[..] else { panic!("{explanation}") };
+    let names: Vec<&str> = kernel.ops.iter().map(|op| op.name).collect();
+    for name in ["sum", "rsqrt", "dot", "erf"] {
+        assert!(names.contains(&name), "{names:?}");
+    }
+    // The operand is nowhere: what is read is what it is computed from.
+    assert_eq!((kernel.reads.len(), kernel.writes.len()), (1, 1));
+    assert!(kernel.text.contains("block by block the left operand of the\nproduct of 1"));
+    assert!(kernel.arithmetic > 2 * 300 * 300 * 64);
+
+    let long = Tensor::ones::<f32>([600, 64], &device);
+    long.wait().unwrap();
+    let explanation = explain(|| [long.matmul(&long.transpose()).softmax(1).matmul(&long)]);
+    let [kernel] = &explanation.kernels[..] else { panic!("{explanation}") };
+    assert_eq!(kernel.text.matches("product of").count(), 2);
+    assert_eq!(kernel.bytes_read, 3 * 600 * 64 * 4);
 }
 
 #[test]

@@ -4,11 +4,12 @@
 //! `INFLIGHT_PLAN_CASES` sets the number of graphs, `INFLIGHT_SEED` the first seed.
 
 use inflight_ir::elementwise::CombineOp;
-use inflight_ir::graph::{Combine, Graph, Node, Op};
+use inflight_ir::graph::{Combine, DotAxes, Graph, Node, Op};
 use inflight_ir::interpret::{Accumulator, Array, interpret};
 use inflight_ir::kernel;
 use inflight_ir::plan::{
-    ContractStep, Lines, MatrixOperand, Plan, Routine, ScalarSource, Step, plan,
+    ContractStep, LaunchStep, Lines, MatrixOperand, Plan, Producer, Routine, ScalarSource, Step,
+    plan,
 };
 use inflight_ir::{DType, Scalar, Shape};
 use inflight_testkit::random::{Case, random_case};
@@ -30,42 +31,20 @@ fn check_plan(graph: &Graph, plan: &Plan) -> Result<(), String> {
     let mut written: Vec<bool> =
         plan.buffers.iter().map(|buffer| buffer.input.is_some() || buffer.elements == 0).collect();
     for (at, step) in plan.steps.iter().enumerate() {
-        if let Step::Contract(step) = step {
-            if !written[step.a.buffer as usize] || !written[step.b.buffer as usize] {
-                return Err(format!("contraction {at} reads a buffer before it is written"));
-            }
-            written[step.c.buffer as usize] = true;
-        }
         if let Step::Routine(step) = step {
             if step.operands.iter().any(|&buffer| !written[buffer as usize]) {
                 return Err(format!("routine {at} reads a buffer before it is written"));
             }
             written[step.result as usize] = true;
         }
-        match step.launch() {
-            None => {}
-            Some(step) => {
-                kernel::verify(&step.kernel).map_err(|error| format!("step {at}: {error}"))?;
-                // A param that is written may be combined with what an earlier step left there.
-                for (param, &buffer) in step.kernel.params.iter().zip(&step.buffers) {
-                    let dtype = plan.buffers[buffer as usize].dtype;
-                    if param.dtype != dtype {
-                        return Err(format!("step {at} takes {dtype} for {}", param.dtype));
-                    }
-                    if !param.writes && !written[buffer as usize] {
-                        return Err(format!(
-                            "step {at} reads buffer {buffer} before it is written"
-                        ));
-                    }
-                    if param.writes && plan.buffers[buffer as usize].input.is_some() {
-                        return Err(format!("step {at} writes an input"));
-                    }
-                }
-                let params = step.kernel.params.iter().zip(&step.buffers);
-                for (_, &buffer) in params.filter(|(param, _)| param.writes) {
-                    written[buffer as usize] = true;
-                }
-            }
+        match step {
+            Step::Launch(step) => check_launch(at, step, plan, &mut written)?,
+            Step::Contract(step) => check_contract(at, step, plan, &mut written)?,
+            Step::Routine(_) => {}
+        }
+        // What only the step itself sees is not there for others.
+        for buffer in step.unwritten() {
+            written[buffer as usize] = false;
         }
     }
     if plan.outputs.len() != graph.outputs.len() {
@@ -83,6 +62,54 @@ fn check_plan(graph: &Graph, plan: &Plan) -> Result<(), String> {
     Ok(())
 }
 
+fn check_contract(
+    at: usize,
+    step: &ContractStep,
+    plan: &Plan,
+    written: &mut [bool],
+) -> Result<(), String> {
+    match step.prologue.as_ref().map(|prologue| &prologue.producer) {
+        None => {}
+        Some(Producer::Kernel(kernel)) => check_launch(at, &kernel.launch, plan, written)?,
+        Some(Producer::Product(chained)) => check_contract(at, &chained.contract, plan, written)?,
+    }
+    if !written[step.a.buffer as usize] || !written[step.b.buffer as usize] {
+        return Err(format!("contraction {at} reads a buffer before it is written"));
+    }
+    written[step.c.buffer as usize] = true;
+    match &step.epilogue {
+        Some(epilogue) => check_launch(at, &epilogue.launch, plan, written),
+        None => Ok(()),
+    }
+}
+
+fn check_launch(
+    at: usize,
+    step: &LaunchStep,
+    plan: &Plan,
+    written: &mut [bool],
+) -> Result<(), String> {
+    kernel::verify(&step.kernel).map_err(|error| format!("step {at}: {error}"))?;
+    // A param that is written may be combined with what an earlier step left there.
+    for (param, &buffer) in step.kernel.params.iter().zip(&step.buffers) {
+        let dtype = plan.buffers[buffer as usize].dtype;
+        if param.dtype != dtype {
+            return Err(format!("step {at} takes {dtype} for {}", param.dtype));
+        }
+        if !param.writes && !written[buffer as usize] {
+            return Err(format!("step {at} reads buffer {buffer} before it is written"));
+        }
+        if param.writes && plan.buffers[buffer as usize].input.is_some() {
+            return Err(format!("step {at} writes an input"));
+        }
+    }
+    let params = step.kernel.params.iter().zip(&step.buffers);
+    for (_, &buffer) in params.filter(|(param, _)| param.writes) {
+        written[buffer as usize] = true;
+    }
+    Ok(())
+}
+
 /// Runs a plan without a device.
 fn execute(case: &Case, plan: &Plan) -> Vec<Array> {
     // Memory that nothing wrote must not look like a value.
@@ -96,40 +123,15 @@ fn execute(case: &Case, plan: &Plan) -> Vec<Array> {
         })
         .collect();
     for step in &plan.steps {
-        // What follows a product part by part may as well follow it whole.
-        if let Step::Contract(step) = step {
-            contract(step, &mut buffers);
-        }
         if let Step::Routine(step) = step {
             let operands: Vec<Vec<u8>> =
                 step.operands.iter().map(|&buffer| buffers[buffer as usize].clone()).collect();
             buffers[step.result as usize] = routine(&step.routine, operands);
         }
-        match step.launch() {
-            None => {}
-            Some(step) => {
-                let scalars: Vec<Scalar> = step
-                    .scalars
-                    .iter()
-                    .map(|source| match *source {
-                        ScalarSource::Graph(position) => case.graph.scalars[position],
-                        ScalarSource::Fixed(value) => value,
-                    })
-                    .collect();
-                let mut bound: Vec<Vec<u8>> =
-                    step.buffers.iter().map(|&buffer| buffers[buffer as usize].clone()).collect();
-                // Every other case as the instructions that backends get.
-                let kernel = match case.seed % 2 {
-                    0 => step.kernel.as_ref().clone(),
-                    _ => kernel::expand(&step.kernel),
-                };
-                kernel::evaluate(&kernel, &step.shape, &mut bound, &scalars);
-                for (at, &buffer) in step.buffers.iter().enumerate() {
-                    if step.kernel.params[at].writes {
-                        buffers[buffer as usize] = std::mem::take(&mut bound[at]);
-                    }
-                }
-            }
+        match step {
+            Step::Launch(step) => launch(case, step, &mut buffers),
+            Step::Contract(step) => contract(case, step, &mut buffers),
+            Step::Routine(_) => {}
         }
     }
     let outputs = case.graph.outputs.iter().zip(&plan.outputs);
@@ -142,7 +144,44 @@ fn execute(case: &Case, plan: &Plan) -> Vec<Array> {
         .collect()
 }
 
-fn contract(step: &ContractStep, buffers: &mut [Vec<u8>]) {
+fn launch(case: &Case, step: &LaunchStep, buffers: &mut [Vec<u8>]) {
+    let scalars: Vec<Scalar> = step
+        .scalars
+        .iter()
+        .map(|source| match *source {
+            ScalarSource::Graph(position) => case.graph.scalars[position],
+            ScalarSource::Fixed(value) => value,
+        })
+        .collect();
+    let mut bound: Vec<Vec<u8>> =
+        step.buffers.iter().map(|&buffer| buffers[buffer as usize].clone()).collect();
+    // Every other case as the instructions that backends get.
+    let kernel = match case.seed % 2 {
+        0 => step.kernel.as_ref().clone(),
+        _ => kernel::expand(&step.kernel),
+    };
+    kernel::evaluate(&kernel, &step.shape, &mut bound, &scalars);
+    for (at, &buffer) in step.buffers.iter().enumerate() {
+        if step.kernel.params[at].writes {
+            buffers[buffer as usize] = std::mem::take(&mut bound[at]);
+        }
+    }
+}
+
+/// A product with what surrounds it: that may as well run whole, before and after it.
+fn contract(case: &Case, step: &ContractStep, buffers: &mut [Vec<u8>]) {
+    match step.prologue.as_ref().map(|prologue| &prologue.producer) {
+        None => {}
+        Some(Producer::Kernel(kernel)) => launch(case, &kernel.launch, buffers),
+        Some(Producer::Product(chained)) => contract(case, &chained.contract, buffers),
+    }
+    multiply(step, buffers);
+    if let Some(epilogue) = &step.epilogue {
+        launch(case, &epilogue.launch, buffers);
+    }
+}
+
+fn multiply(step: &ContractStep, buffers: &mut [Vec<u8>]) {
     let size = step.dtype.size();
     let place = |operand: &MatrixOperand, batch: &[usize], row: usize, column: usize| {
         let strides = operand.batch_strides.iter().zip(batch);
@@ -352,7 +391,7 @@ fn scaled(graph: &Graph, factor: usize) -> Option<Graph> {
 
 fn kernels(graph: &Graph) -> Vec<String> {
     let plan = plan(graph);
-    let launches = plan.steps.iter().filter_map(Step::launch);
+    let launches = plan.steps.iter().flat_map(Step::launches);
     let mut kernels: Vec<String> = launches.map(|step| step.kernel.to_string()).collect();
     // Which launches run together, and so their order, may depend on sizes.
     kernels.sort();
@@ -375,4 +414,20 @@ fn other_extents_give_the_same_kernels() {
         found += 1;
     }
     assert!(found > 200, "only {found} graphs could be given other extents");
+}
+
+/// A product's operand that is reshaped twice is still the same memory.
+#[test]
+fn an_operand_may_be_reshaped_more_than_once() {
+    let mut graph = Graph::default();
+    let x = graph.input([2, 2, 1], DType::F32);
+    let weight = graph.input([4, 1], DType::F32);
+    let twice = [Shape::from([2, 2]), Shape::from([4])].into_iter().fold(x, |x, shape| {
+        graph.push(Op::Reshape(shape), &[x]).expect("the same number of elements")
+    });
+    let batch: inflight_ir::Axes = [0].into_iter().collect();
+    let axes = DotAxes { a_batch: batch.clone(), b_batch: batch, ..DotAxes::default() };
+    let product = graph.push(Op::Dot(axes), &[twice, weight]).expect("a product");
+    graph.outputs.push(product);
+    assert_eq!(plan(&graph).steps.len(), 1);
 }

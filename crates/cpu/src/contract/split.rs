@@ -1,7 +1,7 @@
 //! Products of few elements with long sums: threads share the sums, and their parts are added up.
 
-use super::{Addresses, Extents, Matrix, Multiply, Problem};
-use crate::launch::Follower;
+use super::problem::Problem;
+use super::{Extents, Matrix, Multiply, Prepared, PreparedSource, Target};
 use crate::workers::Workers;
 
 /// A result of more elements than this has panels enough.
@@ -21,29 +21,26 @@ pub(super) fn pieces(problem: &Problem) -> Option<usize> {
     (pieces > 1 && elements > 0 && elements <= FEW_ELEMENTS).then_some(pieces)
 }
 
-/// Runs a contraction whose sums are cut into parts.
+/// Runs a contraction of operands in memory whose sums are cut into parts.
 ///
 /// # Safety
 /// As for [`contract`](super::contract).
 pub(super) unsafe fn run<T: Multiply>(
     workers: &Workers,
-    problem: &Problem,
-    addresses: &Addresses<T>,
-    follower: Option<Follower>,
+    prepared: &Prepared<T>,
     pieces: usize,
     add: fn(T, T) -> T,
 ) -> Result<(), String> {
+    let problem = &prepared.problem;
     let Extents { m, n, k } = problem.extents;
     let batches = problem.batches();
     let elements = batches * m * n;
     // The result of each part, one after another.
     let mut parts: Vec<T> = Vec::with_capacity(pieces * elements);
     let sums = Sums(parts.as_mut_ptr());
-    let matrix = |i: usize, batch: usize| {
-        let operand = &problem.operands[i];
-        let offset = operand.offset + problem.batch_offset(operand, batch);
-        let start = addresses.get(i).wrapping_offset(offset);
-        Matrix { start, row: operand.row, column: operand.column }
+    let matrix = |source: usize, batch: usize| match [&prepared.a, &prepared.b][source] {
+        PreparedSource::Memory(start) => prepared.matrix(source, *start, batch),
+        _ => unreachable!("only operands in memory are cut along their sums"),
     };
     let dense = |piece: usize, batch: usize| {
         let start = sums.at((piece * batches + batch) * m * n);
@@ -74,11 +71,12 @@ pub(super) unsafe fn run<T: Multiply>(
                     unsafe { target.at(row, column).write(*source.at(row, column)) };
                 }
             };
-            match &follower {
-                None => copy(matrix(2, batch)),
-                Some(follower) => {
+            match prepared.target {
+                Target::Memory(address) => copy(prepared.matrix(2, address.cast(), batch)),
+                Target::Follower(follower) => {
+                    let rows = batch * m..(batch + 1) * m;
                     // SAFETY: the follower's buffers are, by its construction, for this contraction to use.
-                    unsafe { follower.take_in(batch * m..(batch + 1) * m, 0..n, n, copy) };
+                    unsafe { follower.take_in(rows, 0..n, n, None, copy) };
                 }
             }
         }

@@ -62,7 +62,7 @@ impl Code {
             false => self,
         };
         // SAFETY: promised by the caller. What streaming code asks of addresses was just looked at.
-        unsafe { code.run_part(call, part, scratch) }
+        unsafe { code.run_in_cache(call, part, scratch) }
     }
 
     /// Whether a launch's results are too large to be in a cache when somebody reads them, and lie such that
@@ -97,9 +97,11 @@ impl Code {
         bytes >= STREAMED_BYTES
     }
 
+    /// The same, but results do not go around the caches.
+    ///
     /// # Safety
     /// As for [`run`](Code::run).
-    unsafe fn run_part(&self, call: &Call, part: &Part, scratch: &mut Scratch) {
+    pub unsafe fn run_in_cache(&self, call: &Call, part: &Part, scratch: &mut Scratch) {
         let kernel = &self.kernel;
         let extents = &call.shape.extents;
         let vector_extent = *extents.last().expect("a vector axis");

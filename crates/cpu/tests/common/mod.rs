@@ -101,6 +101,7 @@ pub fn square(n: usize, a: &Arc<Buffer>, b: &Arc<Buffer>, c: &Arc<Buffer>) -> Co
         a: operand(a),
         b: operand(b),
         c: operand(c),
+        prologue: None,
         epilogue: None,
         label: label(),
     })

@@ -7,7 +7,9 @@ use crate::{DType, Tensor};
 use inflight_backend::LabelOp;
 use inflight_ir::graph::Graph;
 use inflight_ir::kernel::Kind;
-use inflight_ir::plan::{BufferId, LaunchStep, Plan, Step, plan};
+use inflight_ir::plan::{
+    Abilities, BufferId, ContractStep, LaunchStep, Plan, Producer, Prologue, Side, Step, plan_for,
+};
 use std::fmt;
 
 /// The kernels that reading some tensors would run.
@@ -77,7 +79,9 @@ pub fn explain<T: AsRef<[Tensor]>>(f: impl FnOnce() -> T) -> Explanation {
     let tensors = f();
     let nodes: Vec<_> = tensors.as_ref().iter().map(|tensor| tensor.node().clone()).collect();
     let (graph, ops) = segment::preview(&nodes);
-    explain_plan(&graph, &plan(&graph), &ops)
+    let device = tensors.as_ref().first().map(|tensor| tensor.device());
+    let abilities = device.map_or_else(Abilities::default, |device| device.abilities());
+    explain_plan(&graph, &plan_for(&graph, abilities), &ops)
 }
 
 impl Tensor {
@@ -97,10 +101,8 @@ pub(crate) fn explain_plan(graph: &Graph, plan: &Plan, ops: &[LabelOp]) -> Expla
         let work = step.work();
         let results = step.results();
         let mut reads: Vec<BufferId> = step.operands().to_vec();
-        if let Step::Contract(step) = step {
-            reads.retain(|&id| id != step.c.buffer);
-        }
-        reads.retain(|id| !results.contains(id));
+        let unwritten = step.unwritten();
+        reads.retain(|id| !results.contains(id) && !unwritten.contains(id));
         reads.sort_unstable();
         reads.dedup();
         let named = work.nodes.iter().filter(|&&node| !graph.node(node).inputs.is_empty());
@@ -123,14 +125,20 @@ pub(crate) fn explain_plan(graph: &Graph, plan: &Plan, ops: &[LabelOp]) -> Expla
 }
 
 fn arithmetic(step: &Step) -> u64 {
-    let product = match step {
-        Step::Contract(step) => {
-            let batches: usize = step.batch.iter().product();
-            2 * (batches * step.m * step.n * step.k) as u64
-        }
+    let products = match step {
+        Step::Contract(step) => product_arithmetic(step),
         Step::Launch(_) | Step::Routine(_) => 0,
     };
-    product + step.launch().map_or(0, launch_arithmetic)
+    products + step.launches().into_iter().map(launch_arithmetic).sum::<u64>()
+}
+
+fn product_arithmetic(step: &ContractStep) -> u64 {
+    let batches: usize = step.batch.iter().product();
+    let own = 2 * (batches * step.m * step.n * step.k) as u64;
+    match step.prologue.as_ref().map(|prologue| &prologue.producer) {
+        Some(Producer::Product(chained)) => own + product_arithmetic(&chained.contract),
+        _ => own,
+    }
 }
 
 fn launch_arithmetic(launch: &LaunchStep) -> u64 {
@@ -150,17 +158,33 @@ fn launch_arithmetic(launch: &LaunchStep) -> u64 {
 }
 
 fn text(step: &Step) -> String {
+    match step {
+        Step::Routine(step) => format!("{:?}\n", step.routine),
+        Step::Launch(step) => launch_text(step),
+        Step::Contract(step) => contract_text(step),
+    }
+}
+
+fn launch_text(launch: &LaunchStep) -> String {
+    format!("domain {:?}\n{}", &launch.shape.extents[..], launch.kernel)
+}
+
+/// A product between what computes an operand and what takes it in.
+fn contract_text(step: &ContractStep) -> String {
     let mut text = String::new();
-    if let Step::Routine(step) = step {
-        return format!("{:?}\n", step.routine);
+    if let Some(Prologue { side, producer }) = step.prologue.as_deref() {
+        text = match producer {
+            Producer::Kernel(kernel) => launch_text(&kernel.launch),
+            Producer::Product(chained) => contract_text(&chained.contract),
+        };
+        let side = if *side == Side::A { "left" } else { "right" };
+        text.push_str(&format!("block by block the {side} operand of the\n"));
     }
-    if let Step::Contract(step) = step {
-        let batches: usize = step.batch.iter().product();
-        text =
-            format!("product of {batches} × [{}, {}] · [{}, {}]\n", step.m, step.k, step.k, step.n);
-    }
-    if let Some(launch) = step.launch() {
-        text.push_str(&format!("domain {:?}\n{}", &launch.shape.extents[..], launch.kernel));
+    let batches: usize = step.batch.iter().product();
+    let ContractStep { m, n, k, .. } = step;
+    text.push_str(&format!("product of {batches} × [{m}, {k}] · [{k}, {n}]\n"));
+    if let Some(epilogue) = &step.epilogue {
+        text.push_str(&launch_text(&epilogue.launch));
     }
     text
 }

@@ -4,7 +4,7 @@ use super::dispatcher::panic_message;
 use inflight_backend::{Backend, Compiled, DiskCache, Fault, FaultKind};
 use inflight_ir::graph::{Graph, Node, NodeId};
 use inflight_ir::kernel::Kernel;
-use inflight_ir::plan::{Plan, Step, Work, plan};
+use inflight_ir::plan::{Abilities, Plan, Step, Work, plan_for};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -14,11 +14,14 @@ use std::sync::{Arc, OnceLock};
 use super::stats::Counters;
 use super::trace::{self, Span};
 
+/// A step's kernels in the order of its launches, each compiled, or why it is not.
+pub(crate) type Kernels = SmallVec<[Result<Compiled, Fault>; 1]>;
+
 /// A plan with its kernels compiled.
 pub(crate) struct ReadyPlan {
     pub plan: Plan,
-    /// For each step, its kernel, or why there is none.
-    pub kernels: Vec<Option<Result<Compiled, Fault>>>,
+    /// For each step, its kernels.
+    pub kernels: Vec<Kernels>,
     /// For each step, what it does.
     pub work: Vec<Arc<Work>>,
     /// For each batch of more than one step, what all of them do.
@@ -30,7 +33,7 @@ pub(crate) struct ReadyPlan {
 }
 
 impl ReadyPlan {
-    fn new(plan: Plan, kernels: Vec<Option<Result<Compiled, Fault>>>) -> ReadyPlan {
+    fn new(plan: Plan, kernels: Vec<Kernels>) -> ReadyPlan {
         let work = plan.steps.iter().map(|step| Arc::new(step.work().clone())).collect();
         let mut first = 0;
         let batch_work = plan.batches.iter().map(|&size| {
@@ -127,11 +130,15 @@ impl Cache {
         // The values of scalars are no part of a plan.
         let graph =
             Graph { nodes: structure.nodes, outputs: structure.outputs, scalars: Vec::new() };
-        let plan = plan(&graph);
+        let abilities = Abilities { prologues: backend.capabilities().prologues };
+        let plan = plan_for(&graph, abilities);
         let kernels = plan
             .steps
             .iter()
-            .map(|step| step.launch().map(|launch| self.kernel(&launch.kernel, backend, counters)))
+            .map(|step| {
+                let launches = step.launches();
+                launches.iter().map(|step| self.kernel(&step.kernel, backend, counters)).collect()
+            })
             .collect();
         let ready = Arc::new(ReadyPlan::new(plan, kernels));
         let mut plans = self.plans.lock();

@@ -3,11 +3,13 @@
 use super::cache::ReadyPlan;
 use super::stats::Counters;
 use inflight_backend::{
-    Batch, Buffer, Command, Compiled, Contract, ContractOperand, Epilogue, Fault, Label, LabelOp,
-    Launch, RoutineCall,
+    Batch, BlockLaunch, Buffer, ChainedContract, Command, Compiled, Contract, ContractOperand,
+    Epilogue, Fault, Label, LabelOp, Launch, Producer, Prologue, RoutineCall,
 };
 use inflight_ir::Scalar;
-use inflight_ir::plan::{BufferId, LaunchStep, MatrixOperand, ScalarSource, Step};
+use inflight_ir::plan::{
+    self, BufferId, ContractStep, LaunchStep, MatrixOperand, ScalarSource, Step,
+};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -82,39 +84,29 @@ impl Bound<'_> {
             let label = Label { segment: self.labels.clone(), work };
             Counters::add(&counters.bytes_read, label.work.bytes_read);
             Counters::add(&counters.bytes_written, label.work.bytes_written);
-            let launch = step.launch().map(|step| {
+            // In the order of the step's launches.
+            let mut launches: SmallVec<[Result<Launch, Unlaunched>; 2]> = SmallVec::new();
+            for (step, kernel) in step.launches().iter().zip(&self.ready.kernels[position]) {
                 let buffers = step.buffers.iter().map(|&id| bind(id)).collect();
-                let kernel = self.ready.kernels[position].clone().expect("a launch has a kernel");
-                self.launch(step, kernel, buffers, label.clone())
-            });
-            match (step, launch.transpose()) {
-                // Its results have the fault: the step is not run.
-                (_, Err(Unlaunched)) => {}
-                (Step::Launch(_), Ok(launch)) => {
-                    let launch = launch.expect("a launch step has a launch");
-                    match batched {
-                        Some(_) => gathered.push(launch),
-                        None => emit(Emitted::Command(Command::Launch(launch))),
+                launches.push(self.launch(step, kernel.clone(), buffers, label.clone()));
+            }
+            let mut launches = launches.into_iter();
+            // Where a kernel is missing, the results have the fault: the step is not run.
+            match step {
+                Step::Launch(_) => {
+                    let launch = launches.next().expect("a launch step has a launch");
+                    match (launch, batched) {
+                        (Err(_), _) => {}
+                        (Ok(launch), Some(_)) => gathered.push(launch),
+                        (Ok(launch), None) => emit(Emitted::Command(Command::Launch(launch))),
                     }
                 }
-                (Step::Contract(step), Ok(launch)) => {
-                    let product = step.epilogue.as_ref().map(|epilogue| epilogue.product);
-                    let epilogue = launch.zip(product);
-                    emit(Emitted::Command(Command::Contract(Contract {
-                        dtype: step.dtype,
-                        batch: step.batch.clone(),
-                        m: step.m,
-                        n: step.n,
-                        k: step.k,
-                        a: operand(&step.a, &mut bind),
-                        b: operand(&step.b, &mut bind),
-                        c: operand(&step.c, &mut bind),
-                        epilogue: epilogue
-                            .map(|(launch, product)| Box::new(Epilogue { launch, product })),
-                        label,
-                    })));
+                Step::Contract(step) => {
+                    if let Ok(contract) = contract(step, &mut launches, &mut bind, &label) {
+                        emit(Emitted::Command(Command::Contract(contract)));
+                    }
                 }
-                (Step::Routine(step), Ok(_)) => {
+                Step::Routine(step) => {
                     emit(Emitted::Command(Command::Routine(RoutineCall {
                         routine: step.routine.clone(),
                         operands: step.operands.iter().map(|&id| bind(id)).collect(),
@@ -147,7 +139,7 @@ impl Bound<'_> {
             let fault = Fault { label: Some(label.clone()), ..fault };
             let results = step.kernel.params.iter().zip(&buffers).filter(|(param, _)| param.writes);
             results.for_each(|(_, buffer)| buffer.fail(fault.clone()));
-            Unlaunched
+            Unlaunched(fault)
         })?;
         let scalars = step.scalars.iter().map(|source| match source {
             ScalarSource::Graph(position) => self.scalars[*position],
@@ -165,11 +157,72 @@ impl Bound<'_> {
 }
 
 /// A launch that has no kernel. Its results carry the fault.
-struct Unlaunched;
+struct Unlaunched(Fault);
+
+/// The command of a contraction, whose launches, and those of what surrounds it, are the next of `launches`. If
+/// one of those has no kernel, there is no command, and its results have the fault.
+fn contract(
+    step: &ContractStep,
+    launches: &mut dyn Iterator<Item = Result<Launch, Unlaunched>>,
+    bind: &mut dyn FnMut(BufferId) -> Arc<Buffer>,
+    label: &Label,
+) -> Result<Contract, Unlaunched> {
+    let producer = match step.prologue.as_ref().map(|prologue| &prologue.producer) {
+        None => None,
+        Some(plan::Producer::Kernel(kernel)) => {
+            let launch = launches.next().expect("a launch for each kernel");
+            Some(launch.map(|launch| {
+                Producer::Kernel(BlockLaunch {
+                    launch,
+                    value: kernel.value,
+                    rows: kernel.rows.clone(),
+                    columns: kernel.columns.clone(),
+                    row_major: kernel.row_major,
+                })
+            }))
+        }
+        Some(plan::Producer::Product(chained)) => {
+            let first = contract(&chained.contract, launches, bind, label);
+            Some(first.map(|contract| {
+                Producer::Product(ChainedContract { contract, value: chained.value })
+            }))
+        }
+    };
+    let epilogue = step.epilogue.as_ref().map(|epilogue| {
+        let launch = launches.next().expect("a launch for each kernel");
+        launch.map(|launch| Box::new(Epilogue { launch, product: epilogue.product }))
+    });
+    // Whatever comes of it, all buffers are bound: each binding is counted.
+    let [a, b, c] = [&step.a, &step.b, &step.c].map(|matrix| operand(matrix, bind));
+    let (producer, epilogue) = (producer.transpose(), epilogue.transpose());
+    if let Err(Unlaunched(fault)) = &producer {
+        match &epilogue {
+            Ok(Some(epilogue)) => epilogue.launch.fail(fault),
+            Ok(None) => c.buffer.fail(fault.clone()),
+            Err(_) => {}
+        }
+    }
+    let side = step.prologue.as_ref().map(|prologue| prologue.side);
+    let prologue =
+        side.zip(producer?).map(|(side, producer)| Box::new(Prologue { side, producer }));
+    Ok(Contract {
+        dtype: step.dtype,
+        batch: step.batch.clone(),
+        m: step.m,
+        n: step.n,
+        k: step.k,
+        a,
+        b,
+        c,
+        prologue,
+        epilogue: epilogue?,
+        label: label.clone(),
+    })
+}
 
 fn operand(
     operand: &MatrixOperand,
-    bind: &mut impl FnMut(BufferId) -> Arc<Buffer>,
+    bind: &mut dyn FnMut(BufferId) -> Arc<Buffer>,
 ) -> ContractOperand {
     ContractOperand {
         buffer: bind(operand.buffer),

@@ -18,6 +18,7 @@ use inflight_backend::{
 };
 use inflight_cpu::CpuBackend;
 use inflight_cuda::CudaBackend;
+use inflight_ir::plan::Abilities;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
@@ -176,6 +177,11 @@ impl Device {
     /// What the runtime knows of it.
     pub fn capabilities(&self) -> &Capabilities {
         self.0.backend.capabilities()
+    }
+
+    /// What can be planned for it.
+    pub(crate) fn abilities(&self) -> Abilities {
+        Abilities { prologues: self.capabilities().prologues }
     }
 
     /// The short name: `cpu`, `cuda:0`.

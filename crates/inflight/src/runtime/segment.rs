@@ -11,7 +11,6 @@ use crate::tensor::Node;
 use inflight_backend::{LabelOp, Place};
 use inflight_ir::BinaryOp;
 use inflight_ir::graph::{Graph, NodeId, Op};
-use inflight_ir::plan::needs_written_operands;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::{Arc, OnceLock};
@@ -202,7 +201,7 @@ impl Builder {
                 for input in inputs.iter().rev() {
                     stack.push((input.clone(), false));
                 }
-                if needs_written_operands(node.op()) {
+                if node.op().is_routine() {
                     for input in inputs.iter() {
                         self.want_live_base(input);
                     }

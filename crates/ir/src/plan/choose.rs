@@ -48,7 +48,7 @@ pub fn choose(graph: &Graph) -> Choice {
             for &operand in &node.inputs {
                 choice.write(operand, Reason::RoutineOperand);
             }
-        } else if needs_written_operands(&node.op) {
+        } else if matches!(node.op, Op::Dot(_)) {
             for &operand in &node.inputs {
                 let base = operand_to_write(graph, &mut choice.written, operand);
                 choice.write(base, Reason::ContractionOperand);
@@ -70,17 +70,11 @@ fn own_reason(op: &Op) -> Reason {
     }
 }
 
-/// The value to write so that a product can read an operand: what it is a view of; but where windows, which
-/// repeat what they share, cannot be read in place, the windows themselves, so that nothing is written twice.
+/// The value to write so that a product can read an operand: what it is a view of; but where the view cannot be
+/// read in place, the view itself, so that nothing is written twice.
 fn operand_to_write(graph: &Graph, written: &mut Written, operand: NodeId) -> NodeId {
     let base = base_of_view(graph, written, operand);
-    let mut node = operand;
-    let mut windows = false;
-    while node != base {
-        windows |= matches!(graph.node(node).op, Op::Windows(_));
-        node = graph.node(node).inputs[0];
-    }
-    if !windows || written[base as usize] {
+    if base == operand || written[base as usize] {
         return base;
     }
     written[base as usize] = true;
@@ -142,11 +136,6 @@ fn cut_long_chains(graph: &Graph, choice: &mut Choice) {
         // A value written for other reasons may still be computed on the way to the next.
         lengths[id] = if always_written(node) { 0 } else { length };
     }
-}
-
-/// Whether an op reads its operands from memory only, so that a live operand is best written for it.
-pub fn needs_written_operands(op: &Op) -> bool {
-    matches!(op, Op::Dot(_)) || op.is_routine()
 }
 
 /// What a transcendental function costs, in bytes that could be moved in the same time.

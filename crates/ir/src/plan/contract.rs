@@ -2,6 +2,7 @@
 
 use super::choose::{Written, is_alias};
 use super::index::{self, Coordinate, Map, Unflatten};
+use super::prologue::{Digits, Side};
 use super::{BufferId, ContractStep, Epilogue, MatrixOperand, Work};
 use crate::graph::{Graph, NodeId, Op};
 use smallvec::SmallVec;
@@ -118,11 +119,11 @@ fn follow(
             Op::Broadcast(_) => index::broadcast(&map, shape),
             Op::Reshape(to) => match index::reshape(&map, to, shape, extents) {
                 Ok(map) => map,
-                // A value in memory, under a name of its own or another's, is as contiguous under one
-                // shape as under another.
-                Err(_) if written[inner as usize] => {
+                // A value in memory is as contiguous under one shape as under another.
+                Err(_) if written[without_aliases(graph, inner) as usize] => {
+                    let base = without_aliases(graph, inner);
                     let (offset, strides, _) = index::flatten(&map, to, rank).ok_or(operand)?;
-                    return Ok(Followed::Base { base: inner, offset, strides });
+                    return Ok(Followed::Base { base, offset, strides });
                 }
                 Err(Unflatten::Split { axis, inner }) => {
                     return Ok(Followed::Split { axis, inner });
@@ -159,6 +160,34 @@ impl RawContract {
     /// The value it computes.
     pub fn node(&self) -> NodeId {
         self.node
+    }
+
+    /// The bytes of the left matrix of each product of the batch.
+    pub fn left_bytes(&self, graph: &Graph) -> usize {
+        let operand = graph.node(graph.node(self.node).inputs[0]);
+        let matrix = &operand.shape[operand.shape.rank() - 2..];
+        matrix.iter().product::<usize>() * operand.dtype.size()
+    }
+
+    /// The value that an operand is a view of, and how it takes all of it, row by row, if it does: the rows of
+    /// the left operand, the columns of the right one.
+    pub fn rows_of(&self, graph: &Graph, side: Side) -> Option<(NodeId, Digits)> {
+        let (operand, input) = match side {
+            Side::A => (&self.a, 0),
+            Side::B => (&self.b, 1),
+        };
+        let extents = &graph.node(graph.node(self.node).inputs[input]).shape;
+        let mut axes: SmallVec<[(usize, isize); 6]> =
+            extents.iter().copied().zip(operand.strides.iter().copied()).collect();
+        let (last, before) = (axes.pop()?, axes.pop()?);
+        let (row, column) = match side {
+            Side::A => (before, last),
+            Side::B => (last, before),
+        };
+        let digits = Digits::new(&axes, row, column)?;
+        let elements = graph.node(operand.base).shape.elements();
+        let is_all = operand.offset == 0 && digits.rows() * digits.columns() == elements;
+        is_all.then_some((operand.base, digits))
     }
 
     /// The values in memory that it reads or writes.
@@ -198,6 +227,7 @@ impl RawContract {
             a: operand(self.a.base, self.a.offset, &self.a.strides),
             b: operand(self.b.base, self.b.offset, &self.b.strides),
             c: operand(self.node, 0, &strides),
+            prologue: None,
             epilogue: None,
             work: Work {
                 nodes: vec![self.node],

@@ -9,7 +9,8 @@ use super::index::{self, Coordinate, Map};
 use super::layout;
 use super::lower::{DomainAxis, Lowering, Obstacle, RawKernel};
 use super::routine::routine_step;
-use super::{BufferId, Epilogue, Plan, PlanBuffer, Reason, Step};
+use super::surround::Surroundings;
+use super::{Abilities, BufferId, Plan, PlanBuffer, Reason, Step};
 use crate::graph::{Combine, Graph, NodeId, Op};
 use crate::kernel::{Kind, Value};
 use crate::{DType, Shape};
@@ -17,8 +18,10 @@ use smallvec::SmallVec;
 
 /// Written values that are computed together.
 pub struct Group {
-    members: Vec<NodeId>,
-    commands: Vec<RawCommand>,
+    /// The values.
+    pub members: Vec<NodeId>,
+    /// What computes them, in order.
+    pub commands: Vec<RawCommand>,
 }
 
 /// A step before its buffers are known.
@@ -350,7 +353,7 @@ fn split(factors: &mut SmallVec<[usize; 4]>, position: usize, inner: usize) {
 }
 
 /// Orders the groups, gives values their buffers, and lays kernels out.
-pub fn assemble(graph: &Graph, choice: &Choice, groups: Vec<Group>) -> Plan {
+pub fn assemble(graph: &Graph, choice: &Choice, groups: Vec<Group>, abilities: Abilities) -> Plan {
     let mut plan = Plan::default();
     let mut buffers: Vec<Option<BufferId>> = vec![None; graph.nodes.len()];
     let mut inputs = 0;
@@ -373,60 +376,24 @@ pub fn assemble(graph: &Graph, choice: &Choice, groups: Vec<Group>) -> Plan {
     }
     let buffer = |node: NodeId| buffers[node as usize].expect("a written value has a buffer");
     plan.outputs = graph.outputs.iter().map(|&output| buffer(output)).collect();
-    let mut followed = follow_products(graph, &groups, &plan.outputs, buffer);
-    let is_followed: Vec<bool> = (0..groups.len())
-        .map(|id| followed.iter().flatten().any(|&(product, _)| product == id))
-        .collect();
+    let mut surroundings = Surroundings::new(graph, &groups, &plan.outputs, buffer, abilities);
     for group in order(graph, &groups) {
-        if let Some((product, epilogue)) = followed[group].take() {
-            let RawCommand::Contract(contract) = &groups[product].commands[0] else {
-                unreachable!("only products are followed")
-            };
-            plan.steps.push(Step::Contract(contract.bind(graph, buffer).followed_by(epilogue)));
+        if surroundings.is_joined(group) {
             continue;
         }
-        if is_followed[group] {
+        if let Some(step) = surroundings.step(group, buffer) {
+            plan.steps.push(step);
             continue;
         }
         for command in &groups[group].commands {
             plan.steps.push(match command {
                 RawCommand::Launch(kernel) => Step::Launch(layout::lay_out(kernel, buffer)),
-                RawCommand::Contract(contract) => Step::Contract(contract.bind(graph, buffer)),
+                RawCommand::Contract(_) => unreachable!("a product has surroundings"),
                 RawCommand::Routine(node, _) => Step::Routine(routine_step(graph, *node, buffer)),
             });
         }
     }
     plan
-}
-
-/// For each group, the contraction whose product it takes in part by part, if there is one: the group is the
-/// product's only reader, and reads it row by row.
-fn follow_products(
-    graph: &Graph,
-    groups: &[Group],
-    outputs: &[BufferId],
-    buffer: impl Fn(NodeId) -> BufferId + Copy,
-) -> Vec<Option<(usize, Epilogue)>> {
-    let mut followed: Vec<Option<(usize, Epilogue)>> = groups.iter().map(|_| None).collect();
-    for (id, group) in groups.iter().enumerate() {
-        let [RawCommand::Contract(contract)] = &group.commands[..] else { continue };
-        let product = contract.node();
-        if outputs.contains(&buffer(product)) {
-            continue;
-        }
-        let mut readers = (0..groups.len()).filter(|&other| {
-            let operands = groups[other].commands.iter().flat_map(RawCommand::operands);
-            other != id && operands.into_iter().any(|node| node == product)
-        });
-        let (Some(reader), None) = (readers.next(), readers.next()) else { continue };
-        let [RawCommand::Launch(kernel)] = &groups[reader].commands[..] else { continue };
-        if followed[reader].is_none() {
-            let epilogue =
-                layout::lay_out_epilogue(kernel, product, &graph.node(product).shape, buffer);
-            followed[reader] = epilogue.map(|epilogue| (id, epilogue));
-        }
-    }
-    followed
 }
 
 /// The groups in an order in which each finds what it reads.
@@ -480,7 +447,7 @@ fn order(graph: &Graph, groups: &[Group]) -> Vec<usize> {
 
 impl RawCommand {
     /// The values in memory that it reads or writes.
-    fn operands(&self) -> Vec<NodeId> {
+    pub fn operands(&self) -> Vec<NodeId> {
         match self {
             RawCommand::Launch(kernel) => kernel.params.iter().map(|(node, _)| *node).collect(),
             RawCommand::Contract(contract) => contract.operands().to_vec(),

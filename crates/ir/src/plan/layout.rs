@@ -11,18 +11,23 @@ use std::sync::Arc;
 
 /// One axis of the domain while it is laid out.
 #[derive(Clone, Debug)]
-struct Axis {
-    extent: usize,
-    reduced: bool,
-    /// The stride of each access along it.
-    strides: SmallVec<[isize; 8]>,
+pub struct Axis {
+    /// How many points.
+    pub extent: usize,
+    /// Whether reductions fold it.
+    pub reduced: bool,
+    /// The stride of each access along it, and of whatever else must go on where axes are merged.
+    pub strides: SmallVec<[isize; 8]>,
 }
 
 /// The axes of a domain, sorted into what they are in a kernel.
-struct Domain {
-    grid: Vec<Axis>,
-    reduce: Vec<Axis>,
-    vector: Axis,
+pub struct Domain {
+    /// Grid axes.
+    pub grid: Vec<Axis>,
+    /// Reduce axes.
+    pub reduce: Vec<Axis>,
+    /// The vector axis.
+    pub vector: Axis,
 }
 
 /// The finished step of a raw kernel.
@@ -96,7 +101,8 @@ pub fn lay_out_epilogue(
     Some(Epilogue { launch, product: param })
 }
 
-fn axes(raw: &RawKernel) -> Vec<Axis> {
+/// The axes of a domain as it was built, but for those of one point.
+pub fn axes(raw: &RawKernel) -> Vec<Axis> {
     raw.axes
         .iter()
         .enumerate()
@@ -110,7 +116,7 @@ fn axes(raw: &RawKernel) -> Vec<Axis> {
 }
 
 /// The kernel and the launch of a domain that is laid out.
-fn finish(raw: &RawKernel, domain: Domain, buffer: impl Fn(NodeId) -> BufferId) -> LaunchStep {
+pub fn finish(raw: &RawKernel, domain: Domain, buffer: impl Fn(NodeId) -> BufferId) -> LaunchStep {
     let Domain { grid, reduce, vector } = domain;
     let order: Vec<&Axis> = grid.iter().chain(&reduce).chain([&vector]).collect();
     let reduce_positions: Vec<usize> = (grid.len()..grid.len() + reduce.len()).collect();
@@ -157,7 +163,7 @@ fn single_point(raw: &RawKernel) -> SmallVec<[isize; 8]> {
 
 /// Takes the axis that vectors should run along out of the list: the one that costs least for each
 /// element.
-fn take_vector(axes: &mut Vec<Axis>, raw: &RawKernel) -> Option<Axis> {
+pub fn take_vector(axes: &mut Vec<Axis>, raw: &RawKernel) -> Option<Axis> {
     let last_reduced = axes.iter().rposition(|axis| axis.reduced);
     let candidates = (0..axes.len()).filter(|&position| {
         // In order along a row means: no other reduced axis may run inside.
@@ -205,7 +211,7 @@ fn continues(outer: &Axis, inner: &Axis) -> bool {
 }
 
 /// Merges axes into the vector axis where all accesses go on from one to the other.
-fn swallow(axes: &mut Vec<Axis>, vector: &mut Axis, adjacent_only: bool) {
+pub fn swallow(axes: &mut Vec<Axis>, vector: &mut Axis, adjacent_only: bool) {
     while let Some(position) = match adjacent_only {
         true => axes.len().checked_sub(1).filter(|&last| continues(&axes[last], vector)),
         false => axes.iter().rposition(|axis| continues(axis, vector)),
@@ -215,7 +221,7 @@ fn swallow(axes: &mut Vec<Axis>, vector: &mut Axis, adjacent_only: bool) {
 }
 
 /// Merges axes of a list with each other where all accesses go on from one to the other.
-fn merge(axes: &mut Vec<Axis>, adjacent_only: bool) {
+pub fn merge(axes: &mut Vec<Axis>, adjacent_only: bool) {
     let mut inner = axes.len();
     while inner > 0 {
         inner -= 1;
@@ -241,9 +247,14 @@ fn count(raw: &RawKernel, shape: &LaunchShape) -> Work {
     for (param, (_, data)) in raw.params.iter().enumerate() {
         let accesses = raw.accesses.iter().zip(&shape.accesses);
         for (raw_access, access) in accesses.filter(|(raw, _)| raw.param == Some(param as u32)) {
-            let points = shape.extents.iter().zip(&access.strides);
-            let distinct: usize =
-                points.filter(|(_, stride)| **stride != 0).map(|(extent, _)| extent).product();
+            let points = || shape.extents.iter().zip(&access.strides);
+            let visited: usize =
+                points().filter(|(_, stride)| **stride != 0).map(|(extent, _)| extent).product();
+            // Windows overlap: there are no more elements than lie between the first and the last.
+            let reach: usize = points()
+                .map(|(extent, stride)| extent.saturating_sub(1) * stride.unsigned_abs())
+                .sum();
+            let distinct = visited.min(reach + 1).min(raw_access.elements);
             // Looked up elements are counted as often as they are looked up.
             let indexed = access.index_stride != 0;
             let touched = if indexed { shape.extents.iter().product() } else { distinct };

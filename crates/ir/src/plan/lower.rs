@@ -53,6 +53,8 @@ pub struct RawAccess {
     pub index_stride: isize,
     /// Whether something is stored through it.
     pub stores: bool,
+    /// How many elements the buffer has that it leads to.
+    pub elements: usize,
 }
 
 /// A kernel whose domain is not laid out yet.
@@ -243,6 +245,10 @@ impl<'a> Lowering<'a> {
             Op::Broadcast(_) => self.operand(node, 0, map, mask),
             Op::Permute(axes) => self.value(data.inputs[0], &index::permute(map, axes), mask),
             Op::Slice(axes) => self.value(data.inputs[0], &index::slice(map, axes), mask),
+            // A window that does not fit has no position to read at.
+            Op::Windows(_) if data.shape.elements() == 0 => {
+                Ok(self.constant(Scalar::zero(data.dtype)))
+            }
             Op::Windows(axes) => {
                 let inner =
                     index::windows(map, axes).ok_or(Obstacle::Write(node, Reason::TwoIndices))?;
@@ -558,6 +564,7 @@ impl<'a> Lowering<'a> {
             strides,
             index_stride: 0,
             stores: false,
+            elements: 0,
         });
         self.push(Kind::Position(access), if fits { DType::I32 } else { DType::I64 })
     }
@@ -609,7 +616,8 @@ impl<'a> Lowering<'a> {
         let (offset, strides, index) = index::flatten(map, shape, self.extents.len())?;
         let param = self.param(node, stores);
         let index_stride = index.map_or(0, |(_, factor)| factor);
-        let raw = RawAccess { param: Some(param), offset, strides, index_stride, stores };
+        let elements = shape.elements();
+        let raw = RawAccess { param: Some(param), offset, strides, index_stride, stores, elements };
         Some((self.intern(raw), index.map(|(value, _)| value)))
     }
 

@@ -6,8 +6,9 @@
 //! 2. [`choose`]: which values are written to memory, by counted bytes;
 //! 3. [`group`]: each written value becomes a kernel, and takes in every value on its way that it can;
 //! 4. [`lower`]: a group becomes a kernel: views become index maps, the rest instructions;
-//! 5. [`layout`]: the kernel's axes are merged, ordered and given to grid, reduction and vector;
-//! 6. [`batch`]: launches that are independent of each other are brought together.
+//! 5. [`surround`]: what runs before and after a product as a part of its step;
+//! 6. [`layout`]: the kernel's axes are merged, ordered and given to grid, reduction and vector;
+//! 7. [`batch`]: launches that are independent of each other are brought together.
 //!
 //! The result depends on the graph alone (rule 6), so it is found again by the graph's structure.
 
@@ -18,17 +19,19 @@ mod group;
 mod index;
 mod layout;
 mod lower;
+mod prologue;
 mod reason;
 mod rewrite;
 mod routine;
+mod surround;
 
 use crate::graph::{Graph, NodeId};
-use crate::kernel::{Kernel, LaunchShape};
+use crate::kernel::{Kernel, LaunchShape, VectorAxis};
 use crate::{DType, Scalar};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-pub use choose::needs_written_operands;
+pub use prologue::{BlockKernel, ChainedProduct, Producer, Prologue, Side};
 pub use reason::Reason;
 pub use routine::{Lines, Routine, RoutineStep};
 
@@ -115,6 +118,8 @@ pub struct ContractStep {
     pub b: MatrixOperand,
     /// Rows `m`, columns `n`.
     pub c: MatrixOperand,
+    /// What computes an operand, block by block, as it is needed.
+    pub prologue: Option<Box<Prologue>>,
     /// What is done with each part of the product while it is in cache. The product itself is then in no
     /// memory that anybody else sees.
     pub epilogue: Option<Box<Epilogue>>,
@@ -170,33 +175,57 @@ impl Step {
         }
     }
 
+    /// All kernels of the step: the one it launches, or those of its products, innermost first, each before
+    /// its product and then after it.
+    pub fn launches(&self) -> SmallVec<[&LaunchStep; 2]> {
+        let mut launches = SmallVec::new();
+        match self {
+            Step::Launch(step) => launches.push(step),
+            Step::Contract(step) => step.push_launches(&mut launches),
+            Step::Routine(_) => {}
+        }
+        launches
+    }
+
     /// The buffers it is bound to, each as often as it is bound.
     pub fn operands(&self) -> SmallVec<[BufferId; 8]> {
         let mut operands = SmallVec::new();
         match self {
-            Step::Contract(step) => {
-                operands.extend([step.a.buffer, step.b.buffer, step.c.buffer]);
-            }
+            Step::Contract(step) => step.push_operands(&mut operands),
             Step::Routine(step) => {
                 operands.extend(step.operands.iter().copied().chain([step.result]));
             }
             Step::Launch(_) => {}
         }
-        operands.extend(self.launch().iter().flat_map(|launch| launch.buffers.iter().copied()));
+        let launches = self.launches();
+        operands.extend(launches.iter().flat_map(|launch| launch.buffers.iter().copied()));
         operands
+    }
+
+    /// The buffers that it is bound to, but that only the step itself sees parts of: they need no memory.
+    pub fn unwritten(&self) -> SmallVec<[BufferId; 4]> {
+        let mut unwritten = SmallVec::new();
+        if let Step::Contract(step) = self {
+            step.push_unwritten(&mut unwritten);
+        }
+        unwritten
     }
 
     /// The buffers it writes that others may read.
     pub fn results(&self) -> SmallVec<[BufferId; 4]> {
-        match (self, self.launch()) {
-            (_, Some(launch)) => {
-                let params = launch.kernel.params.iter().zip(&launch.buffers);
-                params.filter(|(param, _)| param.writes).map(|(_, &buffer)| buffer).collect()
-            }
-            (Step::Contract(step), None) => SmallVec::from_slice(&[step.c.buffer]),
-            (Step::Routine(step), None) => SmallVec::from_slice(&[step.result]),
-            (Step::Launch(_), None) => unreachable!("a launch has a kernel"),
+        let mut results = SmallVec::new();
+        match self {
+            Step::Contract(step) if step.epilogue.is_none() => results.push(step.c.buffer),
+            Step::Routine(step) => results.push(step.result),
+            _ => {}
         }
+        for launch in self.launches() {
+            let params = launch.kernel.params.iter().zip(&launch.buffers);
+            results.extend(params.filter(|(param, _)| param.writes).map(|(_, &buffer)| buffer));
+        }
+        let unwritten = self.unwritten();
+        results.retain(|result| !unwritten.contains(result));
+        results
     }
 
     /// What the step does.
@@ -209,12 +238,71 @@ impl Step {
     }
 }
 
-/// Plans a graph.
+impl Epilogue {
+    /// Whether it needs whole rows: its kernel reduces them.
+    pub fn reduces_rows(&self) -> bool {
+        self.launch.kernel.vector == VectorAxis::Reduced
+    }
+}
+
+impl ContractStep {
+    fn push_launches<'a>(&'a self, launches: &mut SmallVec<[&'a LaunchStep; 2]>) {
+        match self.prologue.as_ref().map(|prologue| &prologue.producer) {
+            None => {}
+            Some(Producer::Kernel(kernel)) => launches.push(&kernel.launch),
+            Some(Producer::Product(chained)) => chained.contract.push_launches(launches),
+        }
+        launches.extend(self.epilogue.as_ref().map(|epilogue| &epilogue.launch));
+    }
+
+    fn push_operands(&self, operands: &mut SmallVec<[BufferId; 8]>) {
+        operands.extend([self.a.buffer, self.b.buffer, self.c.buffer]);
+        if let Some(Producer::Product(chained)) = self.prologue.as_ref().map(|p| &p.producer) {
+            chained.contract.push_operands(operands);
+        }
+    }
+
+    fn push_unwritten(&self, unwritten: &mut SmallVec<[BufferId; 4]>) {
+        if let Some(prologue) = &self.prologue {
+            unwritten.push(match prologue.side {
+                Side::A => self.a.buffer,
+                Side::B => self.b.buffer,
+            });
+            if let Producer::Product(chained) = &prologue.producer {
+                chained.contract.push_unwritten(unwritten);
+            }
+        }
+        if self.epilogue.is_some() {
+            unwritten.push(self.c.buffer);
+        }
+    }
+}
+
+/// What a backend can run, which decides what is planned for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Abilities {
+    /// Products whose operands are computed as they are needed ([`ContractStep::prologue`]).
+    pub prologues: bool,
+}
+
+impl Default for Abilities {
+    /// All there is.
+    fn default() -> Abilities {
+        Abilities { prologues: true }
+    }
+}
+
+/// Plans a graph for a backend that can run everything.
 pub fn plan(graph: &Graph) -> Plan {
+    plan_for(graph, Abilities::default())
+}
+
+/// Plans a graph for a backend of these abilities.
+pub fn plan_for(graph: &Graph, abilities: Abilities) -> Plan {
     let rewritten = rewrite::rewrite(graph);
     let mut choice = choose::choose(&rewritten.graph);
     let groups = group::form_groups(&rewritten.graph, &mut choice);
-    let mut plan = group::assemble(&rewritten.graph, &choice, groups);
+    let mut plan = group::assemble(&rewritten.graph, &choice, groups, abilities);
     for step in &mut plan.steps {
         let work = match step {
             Step::Launch(step) => &mut step.work,

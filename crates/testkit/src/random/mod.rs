@@ -7,6 +7,7 @@
 mod builder;
 mod generator;
 mod patterns;
+mod products;
 mod shapes;
 mod steps;
 mod values;

@@ -1,6 +1,7 @@
 //! Small programs as people write them, which fusion treats specially.
 
 use super::builder::Builder;
+use super::products;
 use super::shapes;
 use super::values::Profile;
 use inflight_ir::elementwise::{BinaryOp, CombineOp, UnaryOp};
@@ -9,7 +10,7 @@ use inflight_ir::{Axes, DType, Shape};
 
 type Pattern = fn(&mut Builder) -> Option<NodeId>;
 
-const PATTERNS: [(usize, Pattern); 12] = [
+const PATTERNS: [(usize, Pattern); 14] = [
     (10, softmax),
     (10, layer_norm),
     (8, plus_transposed),
@@ -22,6 +23,8 @@ const PATTERNS: [(usize, Pattern); 12] = [
     (2, long_chain),
     (6, reduce_twice),
     (6, index_row),
+    (14, products::surrounded),
+    (4, products::attention),
 ];
 
 /// Appends one pattern.
@@ -41,6 +44,11 @@ fn axis_of(builder: &mut Builder, x: NodeId) -> usize {
 fn softmax(builder: &mut Builder) -> Option<NodeId> {
     let x = builder.operand_of_rank(DTypeSet::FLOATS, 1);
     let axis = axis_of(builder, x);
+    softmax_of(builder, x, axis)
+}
+
+/// The softmax of a value along an axis.
+pub fn softmax_of(builder: &mut Builder, x: NodeId, axis: usize) -> Option<NodeId> {
     let largest = builder.reduce_keep(CombineOp::Max, x, &[axis])?;
     let shifted = builder.binary(BinaryOp::Sub, x, largest)?;
     let powers = builder.unary(UnaryOp::Exp, shifted)?;
