@@ -194,7 +194,11 @@ impl Core {
 
     /// Runs launches that are independent of each other, all at once.
     fn launches(&self, launches: &mut [Launch]) {
-        let done: SmallVec<[bool; 1]> = launches.iter_mut().map(take_over).collect();
+        // If a launch is so wrong that this panics, running it fails as well, and its results with it.
+        let done: SmallVec<[bool; 1]> = launches
+            .iter_mut()
+            .map(|launch| catch_unwind(AssertUnwindSafe(|| take_over(launch))).unwrap_or(false))
+            .collect();
         let mut prepared = SmallVec::<[Prepared<'_>; 1]>::new();
         let mut running = SmallVec::<[&Launch; 1]>::new();
         for (launch, done) in launches.iter().zip(done) {

@@ -219,13 +219,17 @@ impl Backend for Panicking {
 // SAFETY: the CPU's stream does what it always does; a launch without extents panics before it runs.
 unsafe impl Stream for PanickingStream {
     unsafe fn enqueue(&self, command: Command) {
-        if let Command::Launch(mut launch) = command {
+        let mut command = command;
+        let launches = match &mut command {
+            Command::Launch(launch) => std::slice::from_mut(launch),
+            Command::Batch(batch) => &mut batch.launches[..],
+            _ => &mut [],
+        };
+        for launch in launches {
             if self.left.fetch_sub(1, Ordering::Relaxed) == 0 {
                 // Too few operands: the launch cannot find its buffers.
                 launch.shape = Arc::default();
             }
-            // SAFETY: promised by the caller.
-            return unsafe { self.inner.enqueue(Command::Launch(launch)) };
         }
         // SAFETY: promised by the caller.
         unsafe { self.inner.enqueue(command) };

@@ -113,7 +113,7 @@ unsafe impl Stream for WatchedStream {
             // no buffer.
             unsafe { self.inner.enqueue(command) }
         };
-        if matches!(command, Command::Launch(_) | Command::Contract(_)) {
+        if !matches!(command, Command::Read { .. } | Command::Wait(_) | Command::Signal(_)) {
             let mut state = self.control.state.lock();
             state.kernels.push(self.number);
             if let Some(gate) = &state.gate {
