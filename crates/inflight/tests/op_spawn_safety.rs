@@ -1,11 +1,30 @@
-//! What the compiler refuses.
+//! What the compiler refuses, and what it takes.
+
+use inflight::{Device, DeviceOp, Result, Tensor, api, zip};
+use std::sync::Arc;
 
 #[test]
 fn borrowed_inputs_cannot_be_spawned() {
     let cases = trybuild::TestCases::new();
-    cases.pass("tests/compile_fail/borrowed_in_scope.rs");
     cases.compile_fail("tests/compile_fail/spawn_borrowed_on_tokio.rs");
     cases.compile_fail("tests/compile_fail/spawn_borrowed.rs");
     cases.compile_fail("tests/compile_fail/spawn_borrowing_closure.rs");
     cases.compile_fail("tests/compile_fail/borrow_outlived.rs");
+}
+
+async fn in_scope(weights: &Tensor) -> Result<Tensor> {
+    zip!(api::ones::<f32>([4]), weights).map(|(x, w)| x * w).await
+}
+
+#[test]
+fn borrowed_inputs_are_used_in_scope() -> Result<()> {
+    let weights = Tensor::ones::<f32>([4], &Device::cpu());
+    let stream = Device::cpu().stream();
+    zip!(api::ones::<f32>([4]), &weights).map(|(x, w)| x * w).sync_on(&stream)?;
+    pollster::block_on(in_scope(&weights))?;
+    // Owned, it can be spawned.
+    let weights = Arc::new(weights);
+    let product = zip!(api::ones::<f32>([4]), weights).map(|(x, w)| x * w).spawn().get()?;
+    assert_eq!(product.to_vec::<f32>()?, [1.0; 4]);
+    Ok(())
 }
