@@ -170,5 +170,10 @@ mod checked {
             shuttle::thread::yield_now();
             self.0.set(value)
         }
+
+        /// Takes the value out.
+        pub fn take(&mut self) -> Option<T> {
+            self.0.take()
+        }
     }
 }
