@@ -23,10 +23,15 @@ pub use shuttle::{hint, sync::atomic, thread};
 pub fn explore(times: usize, body: impl Fn() + Send + Sync + 'static) {
     #[cfg(shuttle)]
     {
+        use shuttle::scheduler::{PctScheduler, RandomScheduler};
         let body = std::sync::Arc::new(body);
         let again = body.clone();
-        shuttle::check_random(move || body(), times);
-        shuttle::check_pct(move || again(), times, 3);
+        // Running a kernel takes more of a stack than the model checker gives by itself.
+        let mut config = shuttle::Config::new();
+        config.stack_size = 1 << 20;
+        let random = RandomScheduler::new(times);
+        shuttle::Runner::new(random, config.clone()).run(move || body());
+        shuttle::Runner::new(PctScheduler::new(3, times), config).run(move || again());
     }
     #[cfg(not(shuttle))]
     for _ in 0..times {
