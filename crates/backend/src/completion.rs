@@ -140,14 +140,19 @@ impl<T> Completion<T> {
             State::Waiting(waiting) => waiting,
         };
         let known = waiting.wakers.iter_mut().find(|(number, _)| slot.0 == Some(*number));
-        match known {
-            Some((_, waker)) => waker.clone_from(context.waker()),
+        let replaced = match known {
+            Some((_, waker)) if waker.will_wake(context.waker()) => None,
+            Some((_, waker)) => Some(std::mem::replace(waker, context.waker().clone())),
             None => {
                 slot.0 = Some(waiting.next);
                 waiting.wakers.push((waiting.next, context.waker().clone()));
                 waiting.next += 1;
+                None
             }
-        }
+        };
+        // Outside of the lock: the last waker of a task may drop the task, and that this cell's other users.
+        drop(state);
+        drop(replaced);
         Poll::Pending
     }
 

@@ -96,6 +96,22 @@ fn what_is_not_there_stays_not_there() {
     assert_eq!(device.stats().all_waits(), 0);
 }
 
+/// How many commands the device runs until it has nothing left to do.
+fn steps_until_idle(device: &Device, control: &Control) -> usize {
+    let syncing = {
+        let device = device.clone();
+        thread::spawn(move || device.sync().unwrap())
+    };
+    let mut steps = 0;
+    while !syncing.is_finished() || control.held() > 0 {
+        match control.step() {
+            true => steps += 1,
+            false => thread::yield_now(),
+        }
+    }
+    steps
+}
+
 /// What a user may do with work in flight.
 #[derive(Clone, Copy, Debug)]
 enum End {
@@ -106,16 +122,23 @@ enum End {
 /// Starts work with `start`, lets the device take `step` steps, lets go of the work, and lets the device go on.
 /// Whoever shares the input sees it unharmed, and nothing uses memory that was freed.
 fn let_go_at_every_step<T>(end: End, start: impl Fn(&Device, &Tensor) -> T) {
-    for step in 0..steps_of_a_read() {
+    let steps = {
+        let (device, control) = stepped_device();
+        let x = Tensor::zeros::<f32>([EXTENT, EXTENT], &device).exp();
+        let _work = start(&device, &x);
+        let _survivor = (&x + 1.0).to_vec_async::<f32>();
+        dispatch(&device, &control);
+        steps_until_idle(&device, &control)
+    };
+    assert!(steps >= 4, "{steps}");
+    for step in 0..steps {
         let (device, control) = stepped_device();
         // Made on the device: its memory is poisoned if it is freed too early.
         let x = Tensor::zeros::<f32>([EXTENT, EXTENT], &device).exp();
         let work = start(&device, &x);
         let survivor = (&x + 1.0).to_vec_async::<f32>();
         dispatch(&device, &control);
-        for _ in 0..step {
-            control.step();
-        }
+        advance(&control, step);
         drop(x);
         match end {
             End::Drop => drop(work),
