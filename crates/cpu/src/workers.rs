@@ -16,9 +16,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long a thread looks out for work, or for the end of a loop, before it sleeps. Waking a thread up
-/// takes about as long.
-const LOOKOUT: Duration = Duration::from_micros(4);
+/// How long a thread looks out for the next loop, or for the end of one, before it sleeps. Waking a thread up takes
+/// about as long: 30 to 50 microseconds on a virtual machine.
+const LOOKOUT: Duration = Duration::from_micros(50);
+
+/// The same for a thread without companions: those who could give it work may need its processor.
+const LOOKOUT_ALONE: Duration = Duration::from_micros(4);
 
 const PRIORITIES: usize = Priority::URGENT_FIRST.len();
 
@@ -182,7 +185,7 @@ impl Shared {
                 let seen = self.arrivals.load(Ordering::Relaxed);
                 state.watching += 1;
                 drop(state);
-                let found = look_out(|| self.arrivals.load(Ordering::Acquire) != seen);
+                let found = self.look_out(|| self.arrivals.load(Ordering::Acquire) != seen);
                 state = self.state.lock();
                 state.watching -= 1;
                 // Under the lock nothing can arrive between this look and the sleep.
@@ -225,9 +228,29 @@ impl Shared {
     /// Closes a loop: nobody begins to help any more, and those who do have come out of it.
     fn leave(&self, work: &Arc<Loop>) {
         self.state.lock().loops.retain(|open| !Arc::ptr_eq(open, work));
-        if !look_out(|| work.helpers.load(Ordering::Acquire) == 0) {
+        if !self.look_out(|| work.helpers.load(Ordering::Acquire) == 0) {
             while work.helpers.load(Ordering::Acquire) > 0 {
                 thread::park();
+            }
+        }
+    }
+
+    /// Watches for a condition for some microseconds; says whether it came true.
+    fn look_out(&self, condition: impl Fn() -> bool) -> bool {
+        if MODEL_CHECKED {
+            return condition();
+        }
+        let most = if self.width > 1 { LOOKOUT } else { LOOKOUT_ALONE };
+        let mut start = None;
+        loop {
+            for _ in 0..16 {
+                if condition() {
+                    return true;
+                }
+                hint::spin_loop();
+            }
+            if start.get_or_insert_with(Instant::now).elapsed() > most {
+                return false;
             }
         }
     }
@@ -279,25 +302,6 @@ impl Loop {
 
     fn result(&self) -> Result<(), String> {
         self.panic.lock().take().map_or(Ok(()), Err)
-    }
-}
-
-/// Watches for a condition for a few microseconds; says whether it came true.
-fn look_out(condition: impl Fn() -> bool) -> bool {
-    if MODEL_CHECKED {
-        return condition();
-    }
-    let mut start = None;
-    loop {
-        for _ in 0..16 {
-            if condition() {
-                return true;
-            }
-            hint::spin_loop();
-        }
-        if start.get_or_insert_with(Instant::now).elapsed() > LOOKOUT {
-            return false;
-        }
     }
 }
 

@@ -7,48 +7,47 @@ const BOX_WIDTH: usize = 460;
 const LINE: usize = 16;
 const GAP: usize = 56;
 const LEFT: usize = 150;
+const RIGHT: usize = LEFT + BOX_WIDTH;
+
+/// How far to the right of the boxes the first edge around them runs: sizes are written before it.
+const AROUND: usize = 90;
+/// How far apart such edges are.
+const LANE: usize = 12;
+/// How far apart edges from a box to the next are.
+const BESIDE: usize = 90;
 
 /// The most ops that are listed in a box; the rest is in the text below.
 const MOST_OPS: usize = 12;
 
+/// The most letters that fit into a box.
+const MOST_LETTERS: usize = 60;
+
 /// The page's text.
 pub fn page(explanation: &Explanation) -> String {
-    let heights: Vec<usize> = explanation.kernels.iter().map(height).collect();
+    let edges = edges(&explanation.kernels);
     let mut tops = Vec::new();
     let mut bottom = 20;
-    for height in &heights {
-        tops.push(bottom);
-        bottom += height + GAP;
+    for (position, kernel) in explanation.kernels.iter().enumerate() {
+        tops.push((bottom, bottom + height(position, kernel, &edges)));
+        bottom = tops[position].1 + GAP;
     }
     let mut page = String::from(HEAD);
     let total =
         |bytes: fn(&ExplainedKernel) -> u64| explanation.kernels.iter().map(bytes).sum::<u64>();
+    let lanes = edges.iter().filter_map(|edge| edge.lane).map(|lane| lane + 1).max().unwrap_or(0);
     let _ = write!(
         page,
         "<h1>{} kernels, {} read, {} written</h1>\n<svg width=\"{}\" height=\"{bottom}\">\n{ARROW}",
         explanation.kernels.len(),
         bytes(total(|kernel| kernel.bytes_read)),
         bytes(total(|kernel| kernel.bytes_written)),
-        LEFT + BOX_WIDTH + 260,
+        RIGHT + AROUND + LANE * lanes + 20,
     );
-    for (reader, kernel) in explanation.kernels.iter().enumerate() {
-        for read in &kernel.reads {
-            let writes =
-                |kernel: &ExplainedKernel| kernel.writes.iter().any(|w| w.value == read.value);
-            let writer = explanation.kernels.iter().position(writes);
-            let size = bytes((read.elements * read.dtype.size()) as u64);
-            edge(
-                &mut page,
-                writer.map(|w| tops[w] + heights[w]),
-                tops[reader],
-                reader,
-                writer,
-                &size,
-            );
-        }
+    for edge in &edges {
+        edge.draw(&mut page, &tops);
     }
     for (position, kernel) in explanation.kernels.iter().enumerate() {
-        draw(&mut page, position, kernel, tops[position], heights[position]);
+        draw(&mut page, position, kernel, tops[position]);
     }
     page.push_str("</svg>\n");
     for (position, kernel) in explanation.kernels.iter().enumerate() {
@@ -62,12 +61,94 @@ pub fn page(explanation: &Explanation) -> String {
     page
 }
 
-fn height(kernel: &ExplainedKernel) -> usize {
-    let ops = kernel.ops.len().min(MOST_OPS) + usize::from(kernel.ops.len() > MOST_OPS);
-    (2 + ops + kernel.writes.len()) * LINE + 12
+/// A value that a kernel reads.
+struct Edge {
+    /// The kernel that writes it; an input has none.
+    writer: Option<usize>,
+    reader: usize,
+    bytes: u64,
+    /// Its place among the edges that come to the same side of the reader.
+    place: usize,
+    /// Where it runs around the boxes in between, if there are any.
+    lane: Option<usize>,
 }
 
-fn draw(page: &mut String, position: usize, kernel: &ExplainedKernel, top: usize, height: usize) {
+/// All values that are read, each with its place.
+fn edges(kernels: &[ExplainedKernel]) -> Vec<Edge> {
+    let mut edges: Vec<Edge> = Vec::new();
+    // The last reader of each edge around.
+    let mut lanes: Vec<usize> = Vec::new();
+    for (reader, kernel) in kernels.iter().enumerate() {
+        let mut places = [0; 3];
+        for read in &kernel.reads {
+            let writes =
+                |kernel: &ExplainedKernel| kernel.writes.iter().any(|w| w.value == read.value);
+            let writer = kernels[..reader].iter().rposition(writes);
+            let side = match writer {
+                None => 0,
+                Some(writer) if writer + 1 == reader => 1,
+                Some(_) => 2,
+            };
+            let lane = (side == 2).then(|| {
+                let free = lanes.iter().position(|last| Some(*last) <= writer);
+                let lane = free.unwrap_or_else(|| {
+                    lanes.push(0);
+                    lanes.len() - 1
+                });
+                lanes[lane] = reader;
+                lane
+            });
+            let bytes = (read.elements * read.dtype.size()) as u64;
+            edges.push(Edge { writer, reader, bytes, place: places[side], lane });
+            places[side] += 1;
+        }
+    }
+    edges
+}
+
+impl Edge {
+    /// Draws it: inputs come from the left, what the box above writes from there, all else around on the right.
+    fn draw(&self, page: &mut String, tops: &[(usize, usize)]) {
+        let to = tops[self.reader].0;
+        let beside = to + (self.place + 1) * LINE;
+        let (path, anchor, x, y) = match (self.writer, self.lane) {
+            (None, _) => {
+                (format!("M {} {beside} H {LEFT}", LEFT - 44), "end", LEFT - 50, beside + 4)
+            }
+            (Some(writer), None) => {
+                let x = LEFT + 30 + self.place * BESIDE;
+                let from = tops[writer].1;
+                (format!("M {x} {from} V {to}"), "start", x + 8, from + GAP / 2 + 4)
+            }
+            (Some(writer), Some(lane)) => {
+                let (from, side) = (tops[writer].1 - 8, RIGHT + AROUND + lane * LANE);
+                let path = format!("M {RIGHT} {from} H {side} V {beside} H {RIGHT}");
+                (path, "start", RIGHT + 12, beside - 4)
+            }
+        };
+        let size = bytes(self.bytes);
+        let _ = writeln!(
+            page,
+            "<path class=\"edge\" d=\"{path}\" marker-end=\"url(#arrow)\"/>\n\
+             <text class=\"bytes\" text-anchor=\"{anchor}\" x=\"{x}\" y=\"{y}\">{size}</text>"
+        );
+    }
+}
+
+/// How high a box is: its lines fit into it, and the edges on its sides are beside it.
+fn height(position: usize, kernel: &ExplainedKernel, edges: &[Edge]) -> usize {
+    let ops = kernel.ops.len().min(MOST_OPS) + usize::from(kernel.ops.len() > MOST_OPS);
+    let beside = edges.iter().filter(|edge| edge.reader == position).map(|edge| edge.place + 1);
+    (2 + ops + kernel.writes.len()).max(beside.max().unwrap_or(0) + 1) * LINE + 12
+}
+
+fn draw(
+    page: &mut String,
+    position: usize,
+    kernel: &ExplainedKernel,
+    (top, bottom): (usize, usize),
+) {
+    let height = bottom - top;
     let _ = writeln!(
         page,
         "<a href=\"#k{position}\"><rect class=\"kernel\" x=\"{LEFT}\" y=\"{top}\" width=\"{BOX_WIDTH}\" \
@@ -76,7 +157,7 @@ fn draw(page: &mut String, position: usize, kernel: &ExplainedKernel, top: usize
     let mut y = top + LINE + 2;
     let mut line = |class: &str, text: String| {
         let x = LEFT + 10;
-        let text = escape(&text);
+        let text = escape(&shortened(text));
         let _ = writeln!(page, "<text class=\"{class}\" x=\"{x}\" y=\"{y}\">{text}</text>");
         y += LINE;
     };
@@ -95,52 +176,12 @@ fn draw(page: &mut String, position: usize, kernel: &ExplainedKernel, top: usize
     }
 }
 
-/// An edge into the top of a box: from the box that writes the value, or from the left, where inputs are.
-fn edge(
-    page: &mut String,
-    from: Option<usize>,
-    to: usize,
-    reader: usize,
-    writer: Option<usize>,
-    size: &str,
-) {
-    let path = match (from, writer) {
-        (Some(from), Some(writer)) if writer + 1 == reader => {
-            let x = LEFT + BOX_WIDTH / 2;
-            let _ = writeln!(
-                page,
-                "<text class=\"bytes\" x=\"{}\" y=\"{}\">{size}</text>",
-                x + 8,
-                from + GAP / 2
-            );
-            format!("M {x} {from} V {to}")
-        }
-        (Some(from), _) => {
-            // Around the boxes in between.
-            let (x, side) = (LEFT + BOX_WIDTH - 40, LEFT + BOX_WIDTH + 60 + 12 * (reader % 8));
-            let _ = writeln!(
-                page,
-                "<text class=\"bytes\" x=\"{}\" y=\"{}\">{size}</text>",
-                side + 6,
-                (from + to) / 2
-            );
-            format!(
-                "M {x} {from} C {side} {from}, {side} {from}, {side} {} S {x} {}, {x} {to}",
-                (from + to) / 2,
-                to - 30
-            )
-        }
-        (None, _) => {
-            let _ = writeln!(
-                page,
-                "<text class=\"bytes\" x=\"{}\" y=\"{}\">{size}</text>",
-                LEFT - 130,
-                to + 6
-            );
-            format!("M {} {} H {LEFT}", LEFT - 60, to + 10)
-        }
-    };
-    let _ = writeln!(page, "<path class=\"edge\" d=\"{path}\" marker-end=\"url(#arrow)\"/>");
+/// As much of a line as fits into a box.
+fn shortened(line: String) -> String {
+    match line.char_indices().nth(MOST_LETTERS) {
+        None => line,
+        Some((end, _)) => format!("{}…", &line[..end]),
+    }
 }
 
 fn bytes(count: u64) -> String {

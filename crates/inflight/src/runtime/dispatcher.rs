@@ -63,6 +63,18 @@ impl Submission {
     }
 }
 
+/// A stream that has commands which nobody was told of. When this is dropped, they are.
+#[must_use]
+pub(crate) struct Held {
+    pub stream: Arc<DeviceStream>,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.stream.stream.flush();
+    }
+}
+
 /// A device's dispatcher.
 pub(crate) struct Dispatcher {
     shared: Arc<Shared>,
@@ -113,7 +125,15 @@ impl Dispatcher {
 
     /// Dispatches what is queued on this thread, unless another one is at it.
     pub fn assist(&self) {
-        self.shared.queue.help(|segment| self.shared.dispatch(segment));
+        self.shared.queue.help(|segment| self.shared.dispatch(segment, None));
+    }
+
+    /// The same, for a caller that goes on to run this stream itself: nobody else is woken for it until what is
+    /// returned is dropped.
+    pub fn assist_holding(&self, stream: &Arc<DeviceStream>) -> Held {
+        let held = Held { stream: stream.clone() };
+        self.shared.queue.help(|segment| self.shared.dispatch(segment, Some(stream)));
+        held
     }
 
     /// The plan of a graph with its kernels compiled, all of it on this thread.
@@ -136,7 +156,7 @@ impl Dispatcher {
             let shared = self.shared.clone();
             std::thread::Builder::new()
                 .name("inflight-dispatcher".to_owned())
-                .spawn(move || shared.queue.serve(|segment| shared.dispatch(segment)))
+                .spawn(move || shared.queue.serve(|segment| shared.dispatch(segment, None)))
                 .expect("the dispatcher's thread starts");
         });
     }
@@ -152,8 +172,8 @@ impl Drop for Dispatcher {
 
 impl Shared {
     /// One segment, from its graph to commands on its stream. Whatever happens, its values get their
-    /// events, and a failure is the fault of all of them.
-    fn dispatch(&self, mut segment: Segment) {
+    /// events, and a failure is the fault of all of them. The caller sees to the stream that it has `held`.
+    fn dispatch(&self, mut segment: Segment, held: Option<&Arc<DeviceStream>>) {
         let _span = trace::begin(|| Span::Dispatch { ops: segment.labels.len() });
         let stream = segment.stream.clone();
         let outcome = catch_unwind(AssertUnwindSafe(|| {
@@ -175,7 +195,9 @@ impl Shared {
             let _ = value.written.set(Written::on(&stream, last.clone()));
         }
         let _ = segment.submission.finished.set(Written::on(&stream, last));
-        stream.stream.flush();
+        if !held.is_some_and(|held| Arc::ptr_eq(held, &stream)) {
+            stream.stream.flush();
+        }
         // Whoever learns that the segment is dispatched may count on it holding no values any more.
         let dispatched = segment.submission.dispatched.clone();
         drop(segment);

@@ -5,6 +5,7 @@
 
 use super::Device;
 use super::device::{DeviceStream, WeakDevice};
+use super::dispatcher::Held;
 use super::scope;
 use super::segment;
 pub(crate) use super::segment::Choice;
@@ -220,12 +221,31 @@ pub(crate) fn flush_all(location: &'static Location<'static>) {
     }
 }
 
-/// Sees to it that a node is scheduled. With `assisted`, the caller is about to wait for it.
-pub(crate) fn schedule(node: &Arc<Node>, assisted: bool) {
+/// Sees to it that a node is scheduled.
+pub(crate) fn schedule(node: &Arc<Node>) {
     if node.value().is_none() {
         let wanted = std::slice::from_ref(node);
-        submit(node.device(), wanted, Choice::WorthStoring, assisted, node.location());
+        submit(node.device(), wanted, Choice::WorthStoring, false, node.location());
     }
+}
+
+/// Sees to it that a node is scheduled, and dispatches it: the caller is about to wait for it, and runs its
+/// stream, which is returned if it is this thread's.
+pub(crate) fn schedule_and_hold(node: &Arc<Node>) -> Option<Held> {
+    if node.value().is_some() {
+        return None;
+    }
+    let wanted = std::slice::from_ref(node);
+    let device = node.device();
+    let (stream, held) = submit_recorded(device, wanted, Choice::WorthStoring, true);
+    if !scope::is_entered()
+        && let Some(oldest) = stream.excess(MOST_IN_FLIGHT)
+    {
+        drop(held);
+        wait::hold_back(device, &oldest, node.location());
+        return None;
+    }
+    held
 }
 
 /// Submits `wanted` and what this thread recorded. Waits for nothing, unless too much is in flight.
@@ -239,7 +259,7 @@ pub(crate) fn submit(
     assisted: bool,
     location: &'static Location<'static>,
 ) {
-    let stream = submit_recorded(device, wanted, choice, assisted);
+    let (stream, _) = submit_recorded(device, wanted, choice, assisted);
     if choice != Choice::EveryLive && scope::is_entered() {
         return;
     }
@@ -269,13 +289,14 @@ fn hold_back(device: &Device, stream: &DeviceStream, location: &'static Location
     }
 }
 
-/// Submits `wanted` and what this thread recorded, and returns the stream. Never waits.
+/// Submits `wanted` and what this thread recorded, and returns the stream; if the caller assists, with what
+/// holds it back from others. Never waits.
 pub(super) fn submit_recorded(
     device: &Device,
     wanted: &[Arc<Node>],
     choice: Choice,
     assisted: bool,
-) -> Arc<DeviceStream> {
+) -> (Arc<DeviceStream>, Option<Held>) {
     let Some((stream, recorded)) = with(device, |recorder| {
         recorder.pinned.clear();
         recorder.pinned_bytes = 0;
@@ -284,7 +305,7 @@ pub(super) fn submit_recorded(
         // The thread is ending, and with it what it recorded: only what is wanted is left to do.
         let stream = device.new_stream(Priority::default());
         segment::submit(device, &stream, wanted, &[], choice, false);
-        return stream;
+        return (stream, None);
     };
     let mut live: Vec<Arc<Node>> = Vec::new();
     live.extend(recorded.iter().filter_map(Weak::upgrade).filter(|node| node.is_live()));
@@ -292,9 +313,7 @@ pub(super) fn submit_recorded(
     segment::submit(device, &stream, wanted, &live, choice, assisted);
     drop(span);
     // Nobody was woken for it: whatever the caller goes on to do, it is dispatched.
-    if assisted {
-        device.dispatcher().assist();
-    }
+    let held = assisted.then(|| device.dispatcher().assist_holding(&stream));
     scope::note_submitted(&live);
     // What stayed recorded is looked at again next time.
     live.retain(|node| node.value().is_none());
@@ -302,5 +321,5 @@ pub(super) fn submit_recorded(
         live.iter().for_each(|node| recorder.pin_operands(node));
         recorder.nodes.extend(live.iter().map(Arc::downgrade));
     });
-    stream
+    (stream, held)
 }

@@ -118,9 +118,6 @@ pub(crate) fn include(node: &Arc<Node>) {
 pub(crate) fn settle(assisted: bool) -> Result<Vec<DeviceValue>> {
     for device in current(|scope| scope.devices.clone()).unwrap_or_default() {
         recorder::submit_recorded(&device, &[], Choice::EveryLive, assisted);
-        if assisted {
-            device.dispatcher().assist();
-        }
     }
     let (failed, submitted) =
         current(|scope| (std::mem::take(&mut scope.failed), std::mem::take(&mut scope.submitted)))

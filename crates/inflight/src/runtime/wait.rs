@@ -1,7 +1,7 @@
 //! The one place where the host waits.
 
 use super::Device;
-use super::dispatcher::Submission;
+use super::dispatcher::{Held, Submission};
 use super::pending::queue;
 use super::stats::Counters;
 use super::trace::{self, Span};
@@ -133,6 +133,8 @@ pub(crate) struct Waiting<'a> {
     reason: WaitReason,
     location: &'static Location<'static>,
     begun: bool,
+    /// A stream that this thread runs itself, if it is the one that is waited for.
+    held: Option<Held>,
     span: Option<trace::Running>,
 }
 
@@ -142,7 +144,7 @@ impl<'a> Waiting<'a> {
         reason: WaitReason,
         location: &'static Location<'static>,
     ) -> Waiting<'a> {
-        Waiting { device, reason, location, begun: false, span: None }
+        Waiting { device, reason, location, begun: false, held: None, span: None }
     }
 
     /// Asks for permission, the first time. A caller that is about to submit what it waits for begins before
@@ -156,13 +158,23 @@ impl<'a> Waiting<'a> {
         Ok(())
     }
 
+    /// Takes a stream over that others were not told of.
+    pub fn hold(&mut self, held: Option<Held>) {
+        self.held = held;
+    }
+
     /// Blocks this thread until a point of a stream is reached, helping the stream along.
     pub fn on(&mut self, event: &Event, stream: Option<&Arc<dyn Stream>>) -> Result<()> {
         if !event.is_reached() {
             self.begin()?;
+            let is_assisted =
+                |held: &Held| stream.is_some_and(|stream| Arc::ptr_eq(stream, &held.stream.stream));
+            // What this thread does not run itself must not wait for it.
+            self.held.take_if(|held| !is_assisted(held));
             if let Some(stream) = stream {
                 stream.assist(event);
             }
+            self.held = None;
             event.wait();
         }
         Ok(())

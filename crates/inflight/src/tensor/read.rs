@@ -68,7 +68,7 @@ impl Tensor {
         match self.node().value() {
             Some(value) => value.is_ready(),
             None => {
-                recorder::schedule(self.node(), false);
+                recorder::schedule(self.node());
                 self.node().value().is_some_and(|value| value.is_ready())
             }
         }
@@ -94,10 +94,10 @@ impl Tensor {
             && let Err(denied) = waiting.begin()
         {
             // It was asked for: it is computed, if not waited for.
-            recorder::schedule(self.node(), false);
+            recorder::schedule(self.node());
             return Err(denied);
         }
-        recorder::schedule(self.node(), true);
+        waiting.hold(recorder::schedule_and_hold(self.node()));
         let value = self.node().value().expect("a scheduled node has a value");
         let value = match reason {
             WaitReason::Read => host_value(self.device(), value),
@@ -117,7 +117,7 @@ impl Tensor {
             promise.complete(Err(error));
             return pending;
         }
-        recorder::schedule(self.node(), false);
+        recorder::schedule(self.node());
         let value = self.node().value().expect("a scheduled node has a value").clone();
         let callback = Box::new(move |bytes: std::result::Result<&[u8], Fault>| {
             let result = bytes.map(|bytes| take(elements_of(bytes)));

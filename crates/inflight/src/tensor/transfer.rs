@@ -26,7 +26,7 @@ impl Tensor {
         if let Some(value) = self.node().constant() {
             return constant(value, device, location);
         }
-        recorder::schedule(self.node(), false);
+        recorder::schedule(self.node());
         match self.node().value() {
             Some(value) => {
                 let value = host_value(self.device(), value);
