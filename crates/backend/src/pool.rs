@@ -91,7 +91,7 @@ impl Pool {
     /// # Safety
     /// A block from `allocate` must be valid for the device's reads and writes, from any thread, until
     /// `release` is called with it, aligned to 64 bytes, and apart from every other block. Where memory is
-    /// [used](Memory::use_until) by work in flight, `release` must wait for that work.
+    /// [used](Memory::use_until) by work in flight when the pool is dropped, `release` must wait for that work.
     pub unsafe fn new(
         capacity: usize,
         allocate: impl Fn(usize) -> Option<NonNull<u8>> + Send + Sync + 'static,
@@ -118,6 +118,18 @@ impl Pool {
         lane: Option<u64>,
         bytes: usize,
     ) -> Result<Memory, Fault> {
+        self.allocate_at(lane, bytes, None)
+    }
+
+    /// As [`allocate_for`](Pool::allocate_for). With an address, such as the one that the same work had the last
+    /// time, the block there if it can be had, and otherwise one that was not used for a while: so work that
+    /// comes again and again finds its memory where it was.
+    pub fn allocate_at(
+        self: &Arc<Pool>,
+        lane: Option<u64>,
+        bytes: usize,
+        address: Option<usize>,
+    ) -> Result<Memory, Fault> {
         if bytes == 0 {
             let ptr = NonNull::without_provenance(MIN_BLOCK.try_into().expect("not zero"));
             return Ok(Memory::new(ptr, 0, Owner::Nobody));
@@ -129,7 +141,7 @@ impl Pool {
                 return Err(self.refuse(&mut state, bytes));
             }
             let block = block_size(bytes);
-            if let Some((ptr, block)) = state.take_cached(block, lane) {
+            if let Some((ptr, block)) = state.take_cached(block, lane, address) {
                 state.hand_out(bytes);
                 state.stats.reuses += 1;
                 return Ok(self.memory(ptr, bytes, block));
@@ -162,16 +174,23 @@ impl Pool {
         Memory::adopt_counted(vector, Some(self.clone()))
     }
 
-    /// Gives all unused blocks back to the device. Returns how many bytes that were.
+    /// Gives all unused blocks back to the device, but for those that work in flight uses. Returns how many
+    /// bytes that were.
     pub fn trim(&self) -> usize {
-        let (free, bytes) = {
+        let mut unused: Vec<(usize, Block)> = Vec::new();
+        let bytes = {
             let mut state = self.state.lock();
-            (std::mem::take(&mut state.free), std::mem::take(&mut state.stats.cached))
-        };
-        for (block, list) in free {
-            for Block(ptr, _) in list {
-                (self.release)(ptr, block);
+            for (&size, list) in &mut state.free {
+                let is_unused = |block: &mut Block| block.is_free_for(None);
+                unused.extend(list.extract_if(.., is_unused).map(|block| (size, block)));
             }
+            state.free.retain(|_, list| !list.is_empty());
+            let bytes = unused.iter().map(|(size, _)| size).sum();
+            state.stats.cached -= bytes;
+            bytes
+        };
+        for (size, Block(ptr, _)) in unused {
+            (self.release)(ptr, size);
         }
         bytes
     }
@@ -203,7 +222,7 @@ impl Pool {
     ///
     /// # Safety
     /// The block must have come from this pool with these sizes, and nobody may use it from now on but for the
-    /// work noted in `uses`, of which `release` must take care.
+    /// work noted in `uses`.
     pub(crate) unsafe fn take_back(
         &self,
         ptr: NonNull<u8>,
@@ -215,9 +234,11 @@ impl Pool {
             let mut state = self.state.lock();
             state.stats.in_use -= bytes;
             let most = state.stats.cache_limit.unwrap_or(state.stats.peak.max(CACHE_FLOOR));
-            if state.stats.cached + block <= most {
+            let mut unused = Block(ptr, uses);
+            // What work in flight uses cannot be given back yet.
+            if state.stats.cached + block <= most || !unused.is_free_for(None) {
                 state.stats.cached += block;
-                state.free.entry(block).or_default().push(Block(ptr, uses));
+                state.free.entry(block).or_default().push(unused);
                 return;
             }
         }
@@ -247,10 +268,22 @@ impl State {
     }
 
     /// A cached block of this size, or one that is larger by so little that it may as well serve.
-    fn take_cached(&mut self, block: usize, lane: Option<u64>) -> Option<(NonNull<u8>, usize)> {
+    fn take_cached(
+        &mut self,
+        block: usize,
+        lane: Option<u64>,
+        address: Option<usize>,
+    ) -> Option<(NonNull<u8>, usize)> {
         let fitting = block..=block + if block >= LARGE { block / 8 } else { 0 };
         let (size, list, at) = self.free.range_mut(fitting).find_map(|(&size, list)| {
-            let at = list.iter_mut().rposition(|block| block.is_free_for(lane))?;
+            let at = match address {
+                None => list.iter_mut().rposition(|block| block.is_free_for(lane))?,
+                Some(address) => {
+                    let same = list.iter().position(|block| block.0.addr().get() == address);
+                    same.filter(|&at| list[at].is_free_for(lane))
+                        .or_else(|| list.iter_mut().position(|block| block.is_free_for(lane)))?
+                }
+            };
             Some((size, list, at))
         })?;
         let Block(ptr, _) = list.remove(at);
@@ -282,7 +315,12 @@ fn block_size(bytes: usize) -> usize {
 impl Drop for Pool {
     fn drop(&mut self) {
         // Every block in use holds the pool, so only cached ones are left.
-        self.trim();
+        let free = std::mem::take(&mut self.state.lock().free);
+        for (size, list) in free {
+            for Block(ptr, _) in list {
+                (self.release)(ptr, size);
+            }
+        }
     }
 }
 

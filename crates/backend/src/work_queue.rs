@@ -11,6 +11,8 @@ pub struct WorkQueue<T> {
     arrived: Condvar,
     /// Held by whoever takes items out, so that they are handled in order.
     turn: Mutex<()>,
+    /// Items before those of `state`. Only whoever has the turn looks at them: who pushes is not in the way.
+    taken: Mutex<VecDeque<T>>,
 }
 
 struct State<T> {
@@ -28,6 +30,7 @@ impl<T> WorkQueue<T> {
             state: Mutex::new(State { items: VecDeque::new(), pushed: 0, closed: false }),
             arrived: Condvar::new(),
             turn: Mutex::new(()),
+            taken: Mutex::new(VecDeque::new()),
         }
     }
 
@@ -43,6 +46,11 @@ impl<T> WorkQueue<T> {
     /// How many items were ever pushed.
     pub fn pushed(&self) -> u64 {
         self.state.lock().pushed
+    }
+
+    /// Whether nothing is queued behind the item that this thread handles; if so, it handles another next.
+    pub fn is_empty(&self) -> bool {
+        self.taken.lock().is_empty() && self.state.lock().items.is_empty()
     }
 
     /// Wakes the serving thread.
@@ -86,6 +94,9 @@ impl<T> WorkQueue<T> {
     /// The next item, waited for. Only for the thread that is handling one: it must not wait for another that
     /// stands behind it. `None` iff the queue is closed and empty.
     pub fn next(&self) -> Option<T> {
+        if let Some(item) = self.taken.lock().pop_front() {
+            return Some(item);
+        }
         let mut state = self.state.lock();
         loop {
             if let Some(item) = state.items.pop_front() {
@@ -105,10 +116,17 @@ impl<T> WorkQueue<T> {
     }
 
     fn drain(&self, mut handle: impl FnMut(T)) {
-        loop {
-            let Some(item) = self.state.lock().items.pop_front() else { return };
+        while let Some(item) = self.take() {
             handle(item);
         }
+    }
+
+    fn take(&self) -> Option<T> {
+        let mut taken = self.taken.lock();
+        if taken.is_empty() {
+            std::mem::swap(&mut *taken, &mut self.state.lock().items);
+        }
+        taken.pop_front()
     }
 }
 

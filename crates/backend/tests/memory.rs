@@ -1,6 +1,6 @@
 //! The pool and the memory it hands out, over the system's allocator.
 
-use inflight_backend::{Buffer, FaultKind, MemoryStats, Pool, Timeline};
+use inflight_backend::{Buffer, FaultKind, Memory, MemoryStats, Pool, Timeline};
 use std::alloc::Layout;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -225,4 +225,36 @@ fn memory_in_use_by_a_lane_goes_to_nobody_else_until_that_is_done() {
     assert_ne!(late.ptr(), address);
     one.signal(5);
     assert_eq!(pool.allocate(1000).unwrap().ptr(), address);
+}
+
+#[test]
+fn what_work_in_flight_uses_is_not_given_back() {
+    let (pool, held) = pool();
+    pool.set_cache_limit(Some(0));
+    let lane = Timeline::new();
+    let (used, unused) = (pool.allocate(1000).unwrap(), pool.allocate(1000).unwrap());
+    used.use_until(1, lane.event(1));
+    drop(used);
+    drop(unused);
+    let left = held.load(Ordering::SeqCst);
+    assert!(left > 0, "work in flight uses it");
+    assert_eq!(pool.stats().cached, left);
+    assert_eq!(pool.trim(), 0);
+    lane.signal(1);
+    assert_eq!(pool.trim(), left);
+    assert_eq!((held.load(Ordering::SeqCst), pool.stats().cached), (0, 0));
+}
+
+#[test]
+fn memory_may_be_asked_for_where_it_was() {
+    let (pool, _) = pool();
+    let blocks: Vec<Memory> = (0..3).map(|_| pool.allocate(1000).unwrap()).collect();
+    let addresses: Vec<usize> = blocks.iter().map(|block| block.ptr().addr()).collect();
+    drop(blocks);
+    let same = pool.allocate_at(None, 1000, Some(addresses[1])).unwrap();
+    assert_eq!(same.ptr().addr(), addresses[1]);
+    let other = pool.allocate_at(None, 1000, Some(addresses[1])).unwrap();
+    assert_eq!(other.ptr().addr(), addresses[0], "the one that was unused for the longest time");
+    let last = pool.allocate_at(None, 1000, Some(addresses[1])).unwrap();
+    assert_eq!(last.ptr().addr(), addresses[2]);
 }

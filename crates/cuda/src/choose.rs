@@ -278,6 +278,13 @@ impl Described {
     }
 }
 
+/// All that a choice depends on of addresses: where they are between multiples of sixteen. `None` if there are too
+/// many of them.
+pub fn alignments(buffers: &[(u64, usize)]) -> Option<u64> {
+    let all = |alignments: u64, (address, _): &(u64, usize)| (alignments << 4) | (address % 16);
+    (buffers.len() <= 16).then(|| buffers.iter().fold(0, all))
+}
+
 /// How many neighbours can be loaded and stored at once: all of them are next to each other, and the first is
 /// where such an access may begin.
 fn width(kernel: &Kernel, launch: &LaunchShape, buffers: &[(u64, usize)]) -> u32 {
@@ -303,35 +310,35 @@ fn width(kernel: &Kernel, launch: &LaunchShape, buffers: &[(u64, usize)]) -> u32
     width
 }
 
-/// The words of a launch's arguments, in the order that the kernel's text declares them.
-pub fn arguments(
+/// Appends the words of a launch's arguments, in the order that the kernel's text declares them.
+pub fn append_arguments(
+    words: &mut Vec<u64>,
     kernel: &Kernel,
     launch: &LaunchShape,
     buffers: &[(u64, usize)],
     scalars: &[Scalar],
     choice: &Choice,
     [scratch, arrived]: [u64; 2],
-) -> Vec<u64> {
+) {
     let rank = kernel.rank();
-    let mut words = vec![choice.items as u64, choice.slices as u64, scratch, arrived];
+    words.extend([choice.items as u64, choice.slices as u64, scratch, arrived]);
     let pad = |words: &mut Vec<u64>, is_empty: bool, count: usize| {
         if is_empty {
             words.extend(std::iter::repeat_n(0, count));
         }
     };
     words.extend(buffers.iter().map(|(address, _)| *address));
-    pad(&mut words, buffers.is_empty(), 1);
+    pad(words, buffers.is_empty(), 1);
     words.extend(launch.extents.iter().map(|&extent| extent as u64));
     let none = launch.accesses.is_empty();
     let each = |words: &mut Vec<u64>, of: &dyn Fn(&AccessShape) -> u64| {
         words.extend(launch.accesses.iter().map(of));
         pad(words, none, 1);
     };
-    each(&mut words, &|access| access.offset as u64);
+    each(words, &|access| access.offset as u64);
     words.extend(launch.accesses.iter().flat_map(|a| a.strides.iter().map(|&s| s as u64)));
-    pad(&mut words, none, rank);
-    each(&mut words, &|access| access.index_stride as u64);
+    pad(words, none, rank);
+    each(words, &|access| access.index_stride as u64);
     words.extend(scalars.iter().flat_map(|scalar| scalar.bits()));
-    pad(&mut words, scalars.is_empty(), 1);
-    words
+    pad(words, scalars.is_empty(), 1);
 }

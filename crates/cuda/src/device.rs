@@ -1,6 +1,6 @@
 //! A GPU as a [`Backend`].
 
-use crate::choose::Described;
+use crate::choose::{Choice, Described};
 use crate::compile::Compiler;
 use crate::contract::Products;
 use crate::driver::{self, Context, Function};
@@ -12,9 +12,10 @@ use cudarc::driver::sys::CUdevice_attribute as Attribute;
 use inflight_backend::{
     Backend, Capabilities, Compiled, DiskCache, Event, Fault, FaultKind, Pool, Priority, Stream,
 };
-use inflight_ir::kernel::{Kernel, expand};
+use inflight_ir::kernel::{Kernel, LaunchShape, expand};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
 
@@ -100,7 +101,7 @@ impl Backend for CudaBackend {
 
     fn compile(&self, kernel: &Kernel) -> Result<Compiled, Fault> {
         let described = Described::new(expand(kernel));
-        Ok(Arc::new(CudaKernel { described, variants: Mutex::default() }))
+        Ok(Arc::new(CudaKernel { described, variants: Mutex::default(), known: Mutex::default() }))
     }
 
     fn stream(&self, priority: Priority) -> Arc<dyn Stream> {
@@ -117,18 +118,55 @@ impl Backend for CudaBackend {
 pub struct CudaKernel {
     pub described: Described,
     variants: Mutex<FxHashMap<Variant, Result<Arc<Function>, Fault>>>,
+    /// Launches of plans that ran before, by their stream and the address of their shape.
+    known: Mutex<FxHashMap<(u64, usize), Arc<Known>>>,
 }
 
+/// What was found out about a launch of a plan when it last ran.
+pub struct Known {
+    /// Kept, so that no other has its address.
+    pub shape: Arc<LaunchShape>,
+    /// Where the memory of its results was.
+    pub results: SmallVec<[usize; 2]>,
+    /// Of its operands' addresses. The choice holds for the same alignments only.
+    pub alignments: Option<u64>,
+    pub choice: Choice,
+    pub function: Arc<Function>,
+}
+
+/// Beyond this many, launches that ran before are forgotten.
+const MOST_KNOWN: usize = 4096;
+
 impl CudaKernel {
+    /// The machine code of a variant, if it is there.
+    pub fn ready_variant(&self, variant: Variant) -> Option<Result<Arc<Function>, Fault>> {
+        self.variants.lock().get(&variant).cloned()
+    }
+
     /// The machine code of a variant.
     pub fn variant(&self, shared: &Shared, variant: Variant) -> Result<Arc<Function>, Fault> {
-        if let Some(known) = self.variants.lock().get(&variant) {
-            return known.clone();
+        if let Some(known) = self.ready_variant(variant) {
+            return known;
         }
         let source = text::source(&self.described.kernel, variant);
         let function = shared.load(&source);
         self.variants.lock().insert(variant, function.clone());
         function
+    }
+
+    /// What is known of a launch of this shape, the very same and not one like it, on a stream.
+    pub fn known(&self, stream: u64, shape: &Arc<LaunchShape>) -> Option<Arc<Known>> {
+        let all = self.known.lock();
+        all.get(&(stream, Arc::as_ptr(shape).addr())).cloned()
+    }
+
+    /// Notes what was found out.
+    pub fn note(&self, stream: u64, known: &Arc<Known>) {
+        let mut all = self.known.lock();
+        if all.len() >= MOST_KNOWN {
+            all.clear();
+        }
+        all.insert((stream, Arc::as_ptr(&known.shape).addr()), known.clone());
     }
 }
 

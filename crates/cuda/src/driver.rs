@@ -141,6 +141,8 @@ pub struct Function {
     context: Arc<Context>,
     module: sys::CUmodule,
     raw: sys::CUfunction,
+    /// The most threads that a block may have.
+    most_threads: u32,
 }
 
 // SAFETY: handles that the driver lets any thread use.
@@ -154,6 +156,7 @@ impl Function {
         context.enter();
         let mut module = null_mut();
         let mut raw = null_mut();
+        let mut most_threads = 0;
         // SAFETY: the bytes are a cubin, which says itself how long it is; the name ends with a zero.
         unsafe {
             check(sys::cuModuleLoadData(&mut module, cubin.as_ptr().cast()), "loading a kernel")?;
@@ -162,8 +165,21 @@ impl Function {
                 sys::cuModuleUnload(module);
                 return Err(fault);
             }
+            let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK;
+            sys::cuFuncGetAttribute(&mut most_threads, attribute, raw);
         }
-        Ok(Function { context: context.clone(), module, raw })
+        let most_threads = u32::try_from(most_threads).unwrap_or(0);
+        Ok(Function { context: context.clone(), module, raw, most_threads })
+    }
+
+    /// The driver's handle, valid as long as this is.
+    pub fn raw(&self) -> sys::CUfunction {
+        self.raw
+    }
+
+    /// The most threads that a block of it may have: more have not enough registers.
+    pub fn most_threads(&self) -> u32 {
+        self.most_threads
     }
 
     /// Puts a launch on a stream.

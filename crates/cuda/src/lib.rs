@@ -6,6 +6,7 @@ mod contract;
 mod device;
 mod driver;
 mod event;
+mod graph;
 pub mod library;
 mod memory;
 mod stream;

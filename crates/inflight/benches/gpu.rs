@@ -5,7 +5,7 @@
 //! each output written once, or useful operations. Every row is checked against the CPU on a part of its
 //! result.
 
-use inflight::{DType, Device, Result, Tensor};
+use inflight::{DType, Device, Program, Result, Shape, Tensor};
 use std::time::Instant;
 
 /// Rows and columns of the large matrices.
@@ -17,8 +17,10 @@ const CALLS: usize = 30;
 const ROUNDS: usize = 7;
 
 fn main() -> Result<()> {
-    let name = std::env::args().skip(1).find(|name| name.starts_with("cuda:"));
-    let ordinal = name.as_deref().unwrap_or("cuda:0")["cuda:".len()..].parse().unwrap_or(0);
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let name = arguments.iter().find(|name| name.starts_with("cuda:"));
+    let name = name.map_or("cuda:0", String::as_str);
+    let ordinal = name["cuda:".len()..].parse().unwrap_or(0);
     let device = match Device::cuda(ordinal) {
         Ok(device) => device,
         Err(error) => {
@@ -27,6 +29,14 @@ fn main() -> Result<()> {
         }
     };
     println!("{}, {}", device.capabilities().name, device.capabilities().target);
+    small_calls(&device)?;
+    small_kernels(&device)?;
+    for program in arguments.iter().filter(|name| name.ends_with(".mlir")) {
+        training_steps(program, &device)?;
+    }
+    if arguments.iter().any(|argument| argument == "small") {
+        return Ok(());
+    }
     let cpu = Device::cpu();
     let x = matrix(ROWS, COLUMNS, &device)?;
     let y = matrix(ROWS, COLUMNS, &device)?;
@@ -62,7 +72,6 @@ fn main() -> Result<()> {
     time("bf16 matmul + bias + gelu", operations, "GFLOP/s", || {
         (a.matmul(&b) + &bias).gelu_tanh()
     })?;
-    small_calls(&device)?;
     Ok(())
 }
 
@@ -118,10 +127,16 @@ fn time(name: &str, units: usize, unit: &str, f: impl Fn() -> Tensor) -> Result<
     Ok(())
 }
 
+/// The median of a few rounds, in seconds.
+fn median(mut round: impl FnMut() -> Result<f64>) -> Result<f64> {
+    let mut rounds = (0..ROUNDS).map(|_| round()).collect::<Result<Vec<f64>>>()?;
+    rounds.sort_by(f64::total_cmp);
+    Ok(rounds[ROUNDS / 2])
+}
+
 /// A thousand small calls, each of which needs the one before and is submitted by itself.
 fn small_calls(device: &Device) -> Result<()> {
-    let mut rounds: Vec<f64> = Vec::new();
-    for _ in 0..ROUNDS {
+    let seconds = median(|| {
         let mut x = Tensor::zeros::<f32>([1024], device);
         x.wait()?;
         let start = Instant::now();
@@ -130,10 +145,118 @@ fn small_calls(device: &Device) -> Result<()> {
             x.is_ready();
         }
         x.wait()?;
-        rounds.push(start.elapsed().as_secs_f64() / 1000.0);
+        let seconds = start.elapsed().as_secs_f64();
         assert_eq!(x.to_vec::<f32>()?, vec![1000.0; 1024]);
+        Ok(seconds / 1000.0)
+    })?;
+    println!("{:28} {:9.2} us", "1000 dependent small adds", seconds * 1e6);
+    Ok(())
+}
+
+/// A program of a thousand small kernels, each of which needs all of the one before: sums of rows that are what
+/// came before it.
+fn small_kernels(device: &Device) -> Result<()> {
+    const STEPS: usize = 1000;
+    let mut text = "func.func @main(%x0: tensor<32xf32>) -> tensor<32xf32> {\n\
+        %zero = stablehlo.constant dense<0.0> : tensor<f32>\n\
+        %scale = stablehlo.constant dense<0.03125> : tensor<32x32xf32>\n"
+        .to_owned();
+    for step in 0..STEPS {
+        let next = step + 1;
+        text += &format!(
+            "%b{step} = stablehlo.broadcast_in_dim %x{step}, dims = [1] : (tensor<32xf32>) -> tensor<32x32xf32>\n\
+             %m{step} = stablehlo.multiply %b{step}, %scale : tensor<32x32xf32>\n\
+             %x{next} = stablehlo.reduce(%m{step} init: %zero) applies stablehlo.add across dimensions = [1] \
+             : (tensor<32x32xf32>, tensor<f32>) -> tensor<32xf32>\n"
+        );
     }
-    rounds.sort_by(f64::total_cmp);
-    println!("{:28} {:9.2} us", "1000 dependent small adds", rounds[ROUNDS / 2] * 1e6);
+    text += &format!("return %x{STEPS} : tensor<32xf32>\n}}\n");
+    let program = Program::parse(&text)?;
+    let values: Vec<f32> = (0..32).map(|i| i as f32).collect();
+    let expected = {
+        let cpu = Device::cpu();
+        let x = Tensor::from_vec(values.clone(), [32], &cpu)?;
+        cpu.compile(&program)?.execute(&[&x])?[0].to_vec::<f32>()?
+    };
+    let executable = device.compile(&program)?;
+    let x = Tensor::from_vec(values, [32], device)?;
+    for _ in 0..5 {
+        let found = executable.execute(&[&x])?[0].to_vec::<f32>()?;
+        let close = |(a, b): (&f32, &f32)| (a - b).abs() <= 1e-4 * b.abs().max(1.0);
+        assert!(found.iter().zip(&expected).all(close), "a program of small kernels");
+    }
+    let before = device.stats().launches;
+    executable.execute(&[&x])?[0].wait()?;
+    let launches = (device.stats().launches - before) as f64;
+    let (queued, alone) = (
+        median(|| {
+            let start = Instant::now();
+            let mut last = None;
+            for _ in 0..CALLS {
+                last = executable.execute(&[&x])?.pop();
+            }
+            last.expect("there were calls").wait()?;
+            Ok(start.elapsed().as_secs_f64() / CALLS as f64)
+        })?,
+        median(|| {
+            let start = Instant::now();
+            executable.execute(&[&x])?[0].wait()?;
+            Ok(start.elapsed().as_secs_f64())
+        })?,
+    );
+    println!(
+        "program of {launches} small kernels {:9.3} us each queued, {:9.3} us each alone",
+        queued / launches * 1e6,
+        alone / launches * 1e6
+    );
+    Ok(())
+}
+
+/// A program whose first results are the first arguments of its next execution, such as a training step.
+fn training_steps(path: &str, device: &Device) -> Result<()> {
+    let program = Program::load(path)?;
+    let executable = device.compile(&program)?;
+    let start = |position: usize| {
+        let argument = &executable.arguments()[position];
+        let shape: Vec<usize> = argument.extents.iter().map(|extent| extent.unwrap_or(1)).collect();
+        let shape = Shape::from(shape.as_slice());
+        match argument.dtype {
+            DType::F32 => {
+                let noise = |i: usize| ((i * 7919) % 1009) as f32 / 504.5 - 1.0;
+                let scale = if shape.rank() == 2 { 0.02 } else { 0.5 };
+                let data = (0..shape.elements()).map(|i| noise(i) * scale + 0.001).collect();
+                Tensor::from_vec::<f32>(data, shape, device)
+            }
+            dtype => Ok(Tensor::zeros::<f32>(shape, device).cast(dtype)),
+        }
+    };
+    let count = executable.arguments().len();
+    let mut values = (0..count).map(start).collect::<Result<Vec<Tensor>>>()?;
+    let fed: usize = (0..count)
+        .zip(executable.results())
+        .take_while(|&(position, result)| {
+            let argument = &executable.arguments()[position];
+            (argument.dtype, &argument.extents) == (result.dtype, &result.extents)
+        })
+        .count();
+    let mut step = || -> Result<()> {
+        let references: Vec<&Tensor> = values.iter().collect();
+        let results = executable.execute(&references)?;
+        results.into_iter().take(fed).enumerate().for_each(|(at, result)| values[at] = result);
+        Ok(())
+    };
+    for _ in 0..5 {
+        step()?;
+        device.sync()?;
+    }
+    let before = device.stats().launches;
+    let seconds = median(|| {
+        let start = Instant::now();
+        (0..CALLS).try_for_each(|_| step())?;
+        device.sync()?;
+        Ok(start.elapsed().as_secs_f64() / CALLS as f64)
+    })?;
+    let launches = (device.stats().launches - before) as usize / (CALLS * ROUNDS);
+    println!("{path}: {:9.3} ms a step of {launches} launches", seconds * 1e3);
     Ok(())
 }

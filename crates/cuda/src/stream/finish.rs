@@ -1,5 +1,6 @@
 //! Seeing work through: what happens when the device has come to a point of a stream.
 
+use super::replay::Gathered;
 use crate::device::Shared;
 use crate::event::Point;
 use crate::memory::Staged;
@@ -39,6 +40,8 @@ pub enum Done {
     Call(Box<dyn FnOnce(Result<(), Fault>) + Send>),
     /// A result: if the device faults, it fails.
     Written(Weak<Buffer>),
+    /// Launches that were put on the stream together, with their kernels and their results.
+    Launched(Gathered),
     /// Let go of what the device needed.
     Release(#[allow(dead_code, reason = "it is dropped")] Box<dyn Any + Send>),
     /// Say how long it took.
@@ -135,10 +138,14 @@ impl Finisher {
         if let Some(fault) = &fault {
             let _ = self.shared.lost.set(fault.clone());
             for done in &batch.work {
-                if let Done::Written(buffer) = done
-                    && let Some(buffer) = buffer.upgrade()
-                {
-                    buffer.fail(fault.clone());
+                match done {
+                    Done::Written(buffer) => {
+                        if let Some(buffer) = buffer.upgrade() {
+                            buffer.fail(fault.clone());
+                        }
+                    }
+                    Done::Launched(gathered) => gathered.fail(fault),
+                    _ => {}
                 }
             }
         }
@@ -167,7 +174,7 @@ impl Finisher {
             Done::Call(callback) => callback(fault.map_or(Ok(()), |fault| Err(fault.clone()))),
             Done::Refuse { fault, callback } => callback(Err(fault)),
             Done::Observed(observed) => observed.end(self.stream, "cuda"),
-            Done::Written(_) | Done::Release(_) => {}
+            Done::Written(_) | Done::Launched(_) | Done::Release(_) => {}
         }
     }
 }

@@ -1,9 +1,11 @@
 //! Streams: commands go to the driver as they come, and are seen through to their end by a thread of their own.
 //!
-//! A command's kernels and copies are put on one of the driver's streams when it is enqueued. A command that
-//! waits for something that the driver does not know of holds those after it back until the host is told.
+//! A command's kernels are gathered, and put on one of the driver's streams together, before anything else that
+//! is put there. A command that waits for something that the driver does not know of holds those after it back
+//! until the host is told.
 
 mod finish;
+mod replay;
 mod run;
 
 use crate::device::Shared;
@@ -13,8 +15,18 @@ use finish::{Batch, Done, Finisher};
 use inflight_backend::observe::{self, Observed};
 use inflight_backend::{Command, Event, Fault, FaultKind, Memory, Priority, Stream, Timeline};
 use parking_lot::Mutex;
+use replay::{Gathered, Replays};
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
+
+/// So many launches are gathered at most: the device is to have something to do.
+const MOST_GATHERED: usize = 256;
+
+/// Work that moves so many bytes is worth a point of its own, so that whoever waits for it need not wait for more.
+const WORTH_A_POINT: usize = 64 << 20;
+
+/// So are so many launches.
+const MOST_BETWEEN_POINTS: usize = 16;
 
 /// A handle of a stream. What is queued when it is dropped still runs.
 pub struct CudaStream {
@@ -48,8 +60,16 @@ struct Queue {
     held: VecDeque<Command>,
     /// Whether a callback or a thread will resume the stream.
     is_held: bool,
+    /// Launches that are to be put on the driver's stream before anything else is.
+    gathered: Gathered,
+    /// Graphs of launches that came before.
+    replays: Replays,
     /// What was put on the driver's stream since the last point.
     open: Vec<Done>,
+    /// How many launches there were since then.
+    launched: usize,
+    /// Bytes that commands since then move, at least.
+    moved: usize,
     /// How many batches there were.
     batches: u64,
 }
@@ -153,6 +173,12 @@ impl Core {
     /// returned, if anything is, resumes it.
     fn put(self: &Arc<Core>, queue: &mut Queue, command: Command) -> Option<Hold> {
         let observed = Observed::begin(&command);
+        if !matches!(
+            command,
+            Command::Launch(_) | Command::Batch(_) | Command::Contract(_) | Command::Signal(_)
+        ) {
+            self.settle(queue);
+        }
         match command {
             Command::Launch(launch) => self.launch(queue, &launch),
             Command::Batch(batch) => {
@@ -176,7 +202,9 @@ impl Core {
             Command::Host(call) => self.call(queue, call),
             Command::Signal(event) => {
                 queue.open.push(Done::Signal(event));
-                self.close(queue);
+                if queue.moved >= WORTH_A_POINT || queue.launched >= MOST_BETWEEN_POINTS {
+                    self.close(queue);
+                }
             }
             Command::Wait(event) => {
                 if event.is_reached() {
@@ -207,11 +235,30 @@ impl Core {
         }
     }
 
+    /// Puts the launches that were gathered on the driver's stream.
+    fn settle(&self, queue: &mut Queue) {
+        if queue.gathered.len() == 0 {
+            return;
+        }
+        let gathered = std::mem::take(&mut queue.gathered);
+        let launched = self.raw().inspect_err(|fault| gathered.fail(fault)).and_then(|raw| {
+            // SAFETY: `launch_on` gathered them, with arguments that are laid out as the kernels' texts declare
+            // them and whose memory is noted as used until the next point; what is gathered is kept until then.
+            unsafe { queue.replays.launch(&self.shared.context, &gathered, raw) }
+        });
+        if let Err(fault) = launched {
+            self.noted(fault);
+        }
+        queue.open.push(Done::Launched(gathered));
+    }
+
     /// Makes a batch of what is open, and has it seen through.
     fn close(&self, queue: &mut Queue) {
+        self.settle(queue);
         if queue.open.is_empty() {
             return;
         }
+        (queue.launched, queue.moved) = (0, 0);
         let point = self.raw().and_then(|raw| {
             self.shared.context.enter();
             // While others are before it, whoever sees to them looks at this one in time.
@@ -242,6 +289,9 @@ impl Drop for Core {
             && !is_ending()
         {
             self.shared.context.enter();
+            if let Some(counters) = self.counters.get() {
+                counters.use_until(self.number, self.progress.event(self.queue.get_mut().batches));
+            }
             // SAFETY: made by `new`. The driver finishes what is on it.
             unsafe { sys::cuStreamDestroy_v2(*raw) };
         }

@@ -1,10 +1,11 @@
 //! Putting commands on the driver's stream.
 
 use super::finish::Done;
-use super::{Core, Queue};
-use crate::choose::{self, MOST_SLICED_BLOCKS};
-use crate::device::CudaKernel;
-use crate::driver::check;
+use super::replay;
+use super::{Core, MOST_GATHERED, Queue};
+use crate::choose::{self, Choice, MOST_SLICED_BLOCKS};
+use crate::device::{CudaKernel, Known};
+use crate::driver::{Function, check};
 use crate::memory::Staged;
 use cudarc::driver::sys;
 use inflight_backend::{
@@ -25,18 +26,49 @@ const PIECE: usize = 4 << 20;
 /// So many pieces are under way at once.
 const PIECES: usize = 4;
 
+/// About so many products are computed while a byte is moved.
+const PRODUCTS_FOR_A_BYTE: usize = 32;
+
 impl Core {
     pub(super) fn launch(&self, queue: &mut Queue, launch: &Launch) {
-        let result = caught(&launch.label, || {
-            check_faults(launch.buffers.iter())?;
-            self.launch_on(queue, launch, None)
+        let result = self.with_memory(queue, |queue| {
+            caught(&launch.label, || {
+                check_faults(launch.buffers.iter())?;
+                self.launch_on(queue, launch, None)
+            })
         });
         if let Err(fault) = result {
             launch.fail(&fault);
         }
     }
 
-    /// Launches a kernel. `product` is the position of a param and the memory to be used for it.
+    /// Runs a command, and if there is not enough memory for it, again when all that is in flight on the stream
+    /// is done and its memory can be had.
+    fn with_memory(
+        &self,
+        queue: &mut Queue,
+        run: impl Fn(&mut Queue) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        let result = run(queue);
+        if !matches!(&result, Err(fault) if matches!(fault.kind, FaultKind::OutOfMemory { .. })) {
+            return result;
+        }
+        self.close(queue);
+        // SAFETY: the stream exists.
+        let done =
+            self.raw().and_then(|raw| check(unsafe { sys::cuStreamSynchronize(raw) }, "running"));
+        if done.is_err() {
+            return result;
+        }
+        self.progress.signal(queue.batches);
+        match self.shared.pool.trim() {
+            0 => result,
+            _ => run(queue),
+        }
+    }
+
+    /// Launches a kernel, together with others that come before and after it. `product` is the position of a
+    /// param and the memory to be used for it.
     fn launch_on(
         &self,
         queue: &mut Queue,
@@ -46,57 +78,103 @@ impl Core {
         let raw = self.raw()?;
         let compiled = kernel_of(launch)?;
         let until = self.until(queue);
+        let known = compiled.known(self.number, &launch.shape);
+        let mut places = known.iter().flat_map(|known| known.results.iter().copied());
         let mut buffers = SmallVec::<[(u64, usize); 8]>::new();
+        let mut results = SmallVec::<[usize; 2]>::new();
         for (position, param) in launch.kernel.params.iter().enumerate() {
             let buffer = &launch.buffers[position];
+            let place = if param.writes { places.next() } else { None };
             let address = match product {
                 Some((at, memory)) if at == position => memory.ptr() as u64,
-                _ => self.address(buffer, param.writes, &launch.label, &until)?,
+                _ => self.address(buffer, param.writes, place, &launch.label, &until)?,
             };
+            if param.writes {
+                results.push(address as usize);
+            }
             buffers.push((address, buffer.bytes()));
+            queue.moved += buffer.bytes();
         }
-        let processors = self.shared.processors;
-        let choice = compiled.described.choose(&launch.shape, &buffers, processors);
-        let choice = choice.map_err(|message| FaultKind::Unsupported(message).into());
-        let Some(choice) = choice.map_err(|fault| with_label(fault, &launch.label))? else {
-            return Ok(());
+        let alignments = choose::alignments(&buffers);
+        let known = match known {
+            Some(known)
+                if alignments.is_some()
+                    && known.alignments == alignments
+                    && known.results == results =>
+            {
+                known
+            }
+            known => {
+                let alike =
+                    |known: &Arc<Known>| alignments.is_some() && known.alignments == alignments;
+                let chosen = match known.filter(alike) {
+                    Some(known) => Some((known.choice, known.function.clone())),
+                    None => self.choose(queue, launch, compiled, &buffers)?,
+                };
+                let Some((choice, function)) = chosen else { return Ok(()) };
+                let shape = launch.shape.clone();
+                let known = Arc::new(Known { shape, results, alignments, choice, function });
+                compiled.note(self.number, &known);
+                known
+            }
         };
-        let function = compiled.variant(&self.shared, choice.variant);
-        let function = function.map_err(|fault| with_label(fault, &launch.label))?;
+        let (choice, function) = (known.choice, known.function.clone());
         let (mut scratch, mut counters) = (0, 0);
         if choice.scratch > 0 {
             let memory = self.temporary(choice.scratch, &launch.label, &until)?;
             scratch = memory.ptr() as u64;
             counters = self.counters(raw, &launch.label)?;
         }
-        let arguments = choose::arguments(
-            &compiled.described.kernel,
-            &launch.shape,
-            &buffers,
-            &launch.scalars,
-            &choice,
-            [scratch, counters],
-        );
-        // SAFETY: the arguments are laid out as the kernel's text declares them; the addresses are those of
-        // the launch's buffers, whose sizes the planner derived from the same shapes and which are noted as
-        // used until the launch is done.
-        unsafe { function.launch(raw, choice.grid, choice.threads, &arguments) }
-            .map_err(|fault| self.noted(with_label(fault, &launch.label)))?;
-        queue.open.extend(launch.results().map(|buffer| Done::Written(Arc::downgrade(buffer))));
-        queue.open.push(Done::Release(Box::new(function)));
+        let arguments = |words: &mut Vec<u64>| {
+            let (kernel, shape) = (&compiled.described.kernel, &launch.shape);
+            let extra = [scratch, counters];
+            let scalars = &launch.scalars;
+            choose::append_arguments(words, kernel, shape, &buffers, scalars, &choice, extra);
+        };
+        let (grid, threads) = (choice.grid, choice.threads);
+        queue.gathered.push(function, grid, threads, arguments, launch.results());
+        queue.launched += 1;
+        if queue.gathered.len() >= MOST_GATHERED {
+            self.settle(queue);
+        }
         Ok(())
+    }
+
+    /// How a launch runs, and by which machine code. `None` if it has nothing to do.
+    fn choose(
+        &self,
+        queue: &mut Queue,
+        launch: &Launch,
+        compiled: &CudaKernel,
+        buffers: &[(u64, usize)],
+    ) -> Result<Option<(Choice, Arc<Function>)>, Fault> {
+        let choice = compiled.described.choose(&launch.shape, buffers, self.shared.processors);
+        let choice = choice.map_err(|message| FaultKind::Unsupported(message).into());
+        let Some(choice) = choice.map_err(|fault| with_label(fault, &launch.label))? else {
+            return Ok(None);
+        };
+        let function = compiled.ready_variant(choice.variant).unwrap_or_else(|| {
+            // The device is to have something to do while this is compiled.
+            self.settle(queue);
+            compiled.variant(&self.shared, choice.variant)
+        });
+        let function = function.map_err(|fault| with_label(fault, &launch.label))?;
+        match replay::too_many_threads(&function, choice.threads) {
+            Some(fault) => Err(with_label(fault, &launch.label)),
+            None => Ok(Some((choice, function))),
+        }
     }
 
     pub(super) fn contract(&self, queue: &mut Queue, command: &Contract) {
         let label = &command.label;
-        let result = caught(label, || {
+        let run = |queue: &mut Queue| {
             check_faults([&command.a.buffer, &command.b.buffer].into_iter())?;
             let (raw, until) = (self.raw()?, self.until(queue));
-            let a = self.address(&command.a.buffer, false, label, &until)?;
-            let b = self.address(&command.b.buffer, false, label, &until)?;
+            let a = self.address(&command.a.buffer, false, None, label, &until)?;
+            let b = self.address(&command.b.buffer, false, None, label, &until)?;
             let Some(epilogue) = &command.epilogue else {
                 check_faults(std::iter::once(&command.c.buffer))?;
-                let c = self.address(&command.c.buffer, true, label, &until)?;
+                let c = self.address(&command.c.buffer, true, None, label, &until)?;
                 self.multiply(queue, raw, command, [a, b, c], &until)?;
                 queue.open.push(Done::Written(Arc::downgrade(&command.c.buffer)));
                 return Ok(());
@@ -105,7 +183,8 @@ impl Core {
             let product = self.temporary(command.c.buffer.bytes(), label, &until)?;
             self.multiply(queue, raw, command, [a, b, product.ptr() as u64], &until)?;
             self.launch_on(queue, &epilogue.launch, Some((epilogue.product, &product)))
-        });
+        };
+        let result = self.with_memory(queue, |queue| caught(label, || run(queue)));
         if let Err(fault) = result {
             match &command.epilogue {
                 None => command.c.buffer.fail(fault),
@@ -122,6 +201,9 @@ impl Core {
         addresses: [u64; 3],
         until: &Event,
     ) -> Result<(), Fault> {
+        self.settle(queue);
+        queue.moved += command.batch.iter().product::<usize>() * command.m * command.n * command.k
+            / PRODUCTS_FOR_A_BYTE;
         let workspace = |bytes: usize| -> Result<u64, Fault> {
             Ok(self.temporary(bytes, &command.label, until)?.ptr() as u64)
         };
@@ -262,16 +344,18 @@ impl Core {
         None
     }
 
-    /// The address of an operand, noted as used; if it is written and has no memory yet, it gets it now.
+    /// The address of an operand, noted as used; if it is written and has no memory yet, it gets it now, at
+    /// `place` if possible.
     fn address(
         &self,
         buffer: &Buffer,
         writes: bool,
+        place: Option<usize>,
         label: &Label,
         until: &Event,
     ) -> Result<u64, Fault> {
         if writes && buffer.memory().is_none() {
-            let memory = self.shared.pool.allocate_for(Some(self.number), buffer.bytes());
+            let memory = self.shared.pool.allocate_at(Some(self.number), buffer.bytes(), place);
             let memory = memory.map_err(|fault| with_label(fault, label))?;
             // If another stream was faster, its memory is as good.
             let _ = buffer.provide(memory);
@@ -305,7 +389,7 @@ impl Core {
     }
 
     /// Notes a fault that the device does not get over.
-    fn noted(&self, fault: Fault) -> Fault {
+    pub(super) fn noted(&self, fault: Fault) -> Fault {
         if let FaultKind::DeviceLost(_) = fault.kind {
             let _ = self.shared.lost.set(fault.clone());
         }

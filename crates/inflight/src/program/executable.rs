@@ -15,7 +15,7 @@ use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use std::fmt;
 use std::panic::Location;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// A program compiled for a device. Cheap to clone, usable from any thread, several executions at a time.
 #[derive(Clone)]
@@ -203,7 +203,7 @@ impl Executable {
         device.dispatcher().submit(false, |dispatched| {
             let bytes = compiled.body.outputs.iter().map(|&slot| compiled.body.bytes[slot]);
             outputs.extend(bytes.map(|bytes| Value::scheduled(bytes, dispatched.clone())));
-            let submission = Arc::new(Submission { dispatched, finished: OnceLock::new() });
+            let submission = Submission::new(dispatched, Submission::WEIGHT);
             stream.note(submission.clone());
             Segment {
                 labels: compiled.labels.clone(),

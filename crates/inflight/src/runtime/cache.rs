@@ -117,6 +117,17 @@ impl Cache {
         backend: &dyn Backend,
         counters: &Counters,
     ) -> Arc<ReadyPlan> {
+        self.plan_after(graph, backend, counters, || {})
+    }
+
+    /// As [`plan`](Cache::plan). Before one is made, `about_to_plan` is called.
+    pub fn plan_after(
+        &self,
+        graph: &mut Graph,
+        backend: &dyn Backend,
+        counters: &Counters,
+        about_to_plan: impl FnOnce(),
+    ) -> Arc<ReadyPlan> {
         let structure = Structure {
             nodes: std::mem::take(&mut graph.nodes),
             outputs: std::mem::take(&mut graph.outputs),
@@ -125,6 +136,7 @@ impl Cache {
             Counters::add(&counters.plan_hits, 1);
             return ready.clone();
         }
+        about_to_plan();
         Counters::add(&counters.plans, 1);
         let _span = trace::begin(|| Span::Plan);
         // The values of scalars are no part of a plan.

@@ -1,12 +1,12 @@
 //! Devices.
 
 use super::cache::Cache;
-use super::dispatcher::{Dispatcher, Submission};
+use super::dispatcher::Dispatcher;
 use super::pending::queue::Queue;
 use super::reads::Reads;
 use super::recorder;
 use super::stats::{Counters, Stats};
-use super::stream::Stream;
+use super::stream::{InFlight, Stream};
 use super::trace;
 use super::uploads::Uploads;
 use super::value::Value;
@@ -21,7 +21,6 @@ use inflight_cuda::CudaBackend;
 use inflight_ir::plan::Abilities;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
-use std::collections::VecDeque;
 use std::fmt;
 use std::panic::Location;
 use std::path::Path;
@@ -63,7 +62,7 @@ pub(crate) struct DeviceStream {
     /// The last value that the dispatcher gave out. Only the dispatcher changes it.
     pub last: AtomicU64,
     /// Segments submitted to it, without the oldest ones that are done.
-    pub in_flight: Mutex<VecDeque<Arc<Submission>>>,
+    pub in_flight: Mutex<InFlight>,
     /// How many ops run on it.
     pub open: AtomicUsize,
 }
@@ -341,7 +340,7 @@ impl Device {
             stream: self.0.backend.stream(priority),
             timeline: Timeline::new(),
             last: AtomicU64::new(0),
-            in_flight: Mutex::new(VecDeque::new()),
+            in_flight: Mutex::default(),
             open: AtomicUsize::new(0),
         });
         let mut streams = self.0.streams.lock();

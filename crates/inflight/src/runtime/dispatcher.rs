@@ -15,6 +15,7 @@ use inflight_backend::{
 };
 use inflight_ir::graph::{Graph, NodeId};
 use inflight_ir::plan::Work;
+use parking_lot::Mutex;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Once, OnceLock};
@@ -55,9 +56,22 @@ pub(crate) struct Submission {
     pub dispatched: Event,
     /// Reached iff all of them are done. Set before `dispatched` is reached.
     pub finished: OnceLock<Written>,
+    /// What it weighs among all that is in flight.
+    pub weight: usize,
 }
 
 impl Submission {
+    /// What most segments weigh.
+    pub const WEIGHT: usize = 16;
+
+    /// What those weigh that a device is done with in a moment, and that keep hardly any memory.
+    pub const LIGHT: usize = 1;
+
+    /// A segment that is about to be queued.
+    pub fn new(dispatched: Event, weight: usize) -> Arc<Submission> {
+        Arc::new(Submission { dispatched, finished: OnceLock::new(), weight })
+    }
+
     pub fn is_finished(&self) -> bool {
         self.finished.get().is_some_and(|finished| finished.event.is_reached())
     }
@@ -89,6 +103,8 @@ struct Shared {
     backend: Arc<dyn Backend>,
     cache: Arc<Cache>,
     counters: Arc<Counters>,
+    /// The stream whose last commands may still have to be flushed, because more of them are about to come.
+    unflushed: Mutex<Option<Arc<DeviceStream>>>,
 }
 
 impl Dispatcher {
@@ -105,6 +121,7 @@ impl Dispatcher {
                 backend,
                 cache,
                 counters,
+                unflushed: Mutex::new(None),
             }),
         }
     }
@@ -176,6 +193,7 @@ impl Shared {
     fn dispatch(&self, mut segment: Segment, held: Option<&Arc<DeviceStream>>) {
         let _span = trace::begin(|| Span::Dispatch { ops: segment.labels.len() });
         let stream = segment.stream.clone();
+        self.flush_unless(Some(&stream));
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             self.enqueue(&mut segment);
         }));
@@ -195,13 +213,28 @@ impl Shared {
             let _ = value.written.set(Written::on(&stream, last.clone()));
         }
         let _ = segment.submission.finished.set(Written::on(&stream, last));
-        if !held.is_some_and(|held| Arc::ptr_eq(held, &stream)) {
+        let is_held = held.is_some_and(|held| Arc::ptr_eq(held, &stream));
+        // On a device that takes commands from the host, each flush costs; on one that is the host, each delay
+        // does.
+        let has_own_memory = !self.backend.capabilities().host_visible;
+        let more_follows = has_own_memory && !self.queue.is_empty();
+        if !is_held && !more_follows {
             stream.stream.flush();
         }
+        *self.unflushed.lock() = (!is_held && more_follows).then_some(stream);
         // Whoever learns that the segment is dispatched may count on it holding no values any more.
         let dispatched = segment.submission.dispatched.clone();
         drop(segment);
         dispatched.signal();
+    }
+
+    /// Flushes the stream that is not yet, unless it is this one.
+    fn flush_unless(&self, stream: Option<&Arc<DeviceStream>>) {
+        let mut unflushed = self.unflushed.lock();
+        let is_same = |other: &Arc<DeviceStream>| stream.is_some_and(|s| Arc::ptr_eq(s, other));
+        if let Some(other) = unflushed.take_if(|other| !is_same(other)) {
+            other.stream.flush();
+        }
     }
 
     fn enqueue(&self, segment: &mut Segment) {
@@ -222,7 +255,10 @@ impl Shared {
         };
         match &mut segment.content {
             Content::Recorded(graph) => {
-                let ready = self.cache.plan(graph, &*self.backend, &self.counters);
+                // Planning and compiling take a while, and the device should have something to do meanwhile.
+                let about_to_plan = || self.flush_unless(None);
+                let ready =
+                    self.cache.plan_after(graph, &*self.backend, &self.counters, about_to_plan);
                 let _span = trace::begin(|| Span::Enqueue);
                 let bound =
                     Bound { ready: &ready, scalars: &graph.scalars, labels: &segment.labels };

@@ -13,7 +13,7 @@ use inflight_ir::BinaryOp;
 use inflight_ir::graph::{Graph, NodeId, Op};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// Which live values are written, beside those that are wanted.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -52,7 +52,13 @@ pub(crate) fn submit(
         return;
     }
     device.dispatcher().submit(assisted, |dispatched| {
-        let (segment, submission) = builder.finish(stream, dispatched, &mut released);
+        // Where the host computes, whoever submits more only takes its time.
+        let weight = match device.capabilities().host_visible {
+            true => Submission::WEIGHT,
+            false => builder.weight(),
+        };
+        let submission = Submission::new(dispatched, weight);
+        let segment = builder.finish(stream, &submission, &mut released);
         stream.note(submission);
         segment
     });
@@ -254,25 +260,35 @@ impl Builder {
         self.positions.insert(Arc::as_ptr(node), id);
     }
 
+    /// What the segment weighs in flight.
+    fn weight(&self) -> usize {
+        const FEW: usize = 16;
+        const SMALL: usize = 1 << 20;
+        let nodes = &self.graph.nodes;
+        let bytes = nodes.iter().map(|node| node.shape.elements() * node.dtype.size());
+        match nodes.len() <= FEW && bytes.sum::<usize>() <= SMALL {
+            true => Submission::LIGHT,
+            false => Submission::WEIGHT,
+        }
+    }
+
     /// Gives every output its value and makes the segment.
     fn finish(
         mut self,
         stream: &Arc<DeviceStream>,
-        dispatched: inflight_backend::Event,
+        submission: &Arc<Submission>,
         released: &mut Vec<SmallVec<[Arc<Node>; 2]>>,
-    ) -> (Segment, Arc<Submission>) {
-        let submission =
-            Arc::new(Submission { dispatched: dispatched.clone(), finished: OnceLock::new() });
+    ) -> Segment {
         self.computed.iter().for_each(|node| node.note_computed());
         let mut outputs = Vec::with_capacity(self.outputs.len());
         for node in &self.outputs {
-            let value = Value::scheduled(node.bytes(), dispatched.clone());
+            let value = Value::scheduled(node.bytes(), submission.dispatched.clone());
             self.graph.outputs.push(self.positions[&Arc::as_ptr(node)]);
             outputs.push(value.clone());
             released.push(node.realize(value));
         }
         self.share(released);
-        let segment = Segment {
+        Segment {
             content: Content::Recorded(self.graph),
             inputs: self.inputs,
             donated: Vec::new(),
@@ -280,8 +296,7 @@ impl Builder {
             labels: self.labels.into(),
             stream: stream.clone(),
             submission: submission.clone(),
-        };
-        (segment, submission)
+        }
     }
 
     /// Lets reshapes share the value of what they reshape.

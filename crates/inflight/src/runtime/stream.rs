@@ -5,6 +5,7 @@ use super::device::DeviceStream;
 use super::dispatcher::Submission;
 use super::wait::{WaitReason, Waiting};
 use crate::Result;
+use std::collections::VecDeque;
 use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
@@ -97,20 +98,28 @@ impl DeviceStream {
     /// which they are dispatched.
     pub fn note(&self, submission: Arc<Submission>) {
         let mut in_flight = self.in_flight.lock();
-        in_flight.push_back(submission);
-        while in_flight.front().is_some_and(|oldest| oldest.is_finished()) {
-            in_flight.pop_front();
-        }
+        in_flight.weight += submission.weight;
+        in_flight.submissions.push_back(submission);
+        in_flight.forget_finished();
     }
 
-    /// The segment that must be done before no more than `most` are in flight, if there are more.
+    /// The segment that must be done before no more than `most` are in flight, if there are more. Of light ones
+    /// there may be more, and then many are waited for at once.
     pub fn excess(&self, most: usize) -> Option<Arc<Submission>> {
         let mut in_flight = self.in_flight.lock();
-        while in_flight.front().is_some_and(|oldest| oldest.is_finished()) {
-            in_flight.pop_front();
+        in_flight.forget_finished();
+        let allowed = most * Submission::WEIGHT;
+        if in_flight.weight <= allowed {
+            return None;
         }
-        let excess = in_flight.len().checked_sub(most + 1)?;
-        in_flight.get(excess).cloned()
+        let is_light = in_flight.submissions.back()?.weight == Submission::LIGHT;
+        let wanted = if is_light { allowed / 2 } else { allowed };
+        let mut left = in_flight.weight;
+        let mut before = in_flight.submissions.iter().skip_while(|submission| {
+            left -= submission.weight;
+            left > wanted
+        });
+        before.next().cloned()
     }
 
     /// Runs what is queued on this thread, as far as that is possible without waiting.
@@ -138,13 +147,29 @@ impl DeviceStream {
 
     /// The last segment submitted to the stream, unless it is known to be done.
     fn last_submission(&self) -> Option<Arc<Submission>> {
-        self.in_flight.lock().back().cloned()
+        self.in_flight.lock().submissions.back().cloned()
     }
 
     /// How many segments are not done.
     fn unfinished(&self) -> usize {
-        let in_flight = self.in_flight.lock();
+        let in_flight = &self.in_flight.lock().submissions;
         // In the stream's order: those that are done come first.
         in_flight.len() - in_flight.partition_point(|submission| submission.is_finished())
+    }
+}
+
+/// Segments of a stream that are not known to be done, in its order.
+#[derive(Default)]
+pub(crate) struct InFlight {
+    submissions: VecDeque<Arc<Submission>>,
+    /// What they weigh.
+    weight: usize,
+}
+
+impl InFlight {
+    fn forget_finished(&mut self) {
+        while let Some(oldest) = self.submissions.pop_front_if(|oldest| oldest.is_finished()) {
+            self.weight -= oldest.weight;
+        }
     }
 }

@@ -1,0 +1,289 @@
+//! Launches that are gathered and started together, and graphs of those that come again.
+//!
+//! What was gathered is launched kernel by kernel when it is first seen. When the same kernels come again in the
+//! same order, a graph of them is made, and from then on they start with one call; only the arguments that have
+//! changed since are told to the driver.
+
+use crate::driver::{Context, Function};
+use crate::graph::{Graph, KernelLaunch};
+use cudarc::driver::sys;
+use inflight_backend::{Buffer, Fault, FaultKind};
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+use std::hash::{Hash, Hasher};
+use std::ops::Range;
+use std::sync::{Arc, Weak};
+
+/// Fewer launches are not worth a graph.
+const LEAST: usize = 3;
+
+/// So many graphs of the same kernels are kept: a program that goes round among a few sets of buffers finds all
+/// of its arguments again.
+const MOST_ALIKE: usize = 4;
+
+/// Graphs of so many launches in all are kept.
+const MOST_KEPT: usize = 1 << 14;
+
+/// So many sequences that came once are remembered.
+const MOST_SEEN: usize = 1 << 12;
+
+/// Launches that are not on the driver's stream yet, in order.
+#[derive(Default)]
+pub struct Gathered {
+    launches: Vec<Launched>,
+    /// The arguments of all.
+    words: Vec<u64>,
+    /// What all of them write.
+    results: Vec<Weak<Buffer>>,
+    /// Of the kernels, in order.
+    hash: u64,
+}
+
+/// A launch, less its arguments and results.
+struct Launched {
+    function: Arc<Function>,
+    grid: [u32; 2],
+    threads: u32,
+    words: Range<usize>,
+    /// Where its results begin.
+    results: usize,
+}
+
+impl Launched {
+    /// Whether both are launches of the same kernel on the same grid.
+    fn is_like(&self, other: &Launched) -> bool {
+        Arc::ptr_eq(&self.function, &other.function)
+            && (self.grid, self.threads) == (other.grid, other.threads)
+            && self.words == other.words
+    }
+
+    fn with_arguments<'a>(&'a self, words: &'a [u64]) -> KernelLaunch<'a> {
+        let (function, arguments) = (&*self.function, &words[self.words.clone()]);
+        KernelLaunch { function, grid: self.grid, threads: self.threads, arguments }
+    }
+}
+
+impl Gathered {
+    /// Adds a launch to the end. `arguments` appends its arguments to those that it is given.
+    pub fn push<'a>(
+        &mut self,
+        function: Arc<Function>,
+        grid: [u32; 2],
+        threads: u32,
+        arguments: impl FnOnce(&mut Vec<u64>),
+        results: impl Iterator<Item = &'a Arc<Buffer>>,
+    ) {
+        let mut hasher = FxHasher::default();
+        (self.hash, Arc::as_ptr(&function), grid, threads).hash(&mut hasher);
+        self.hash = hasher.finish();
+        let start = self.words.len();
+        arguments(&mut self.words);
+        let (words, first) = (start..self.words.len(), self.results.len());
+        self.results.extend(results.map(Arc::downgrade));
+        self.launches.push(Launched { function, grid, threads, words, results: first });
+    }
+
+    /// How many launches there are.
+    pub fn len(&self) -> usize {
+        self.launches.len()
+    }
+
+    /// Marks all that the launches should have written as failed.
+    pub fn fail(&self, fault: &Fault) {
+        self.fail_from(0, fault);
+    }
+
+    /// Marks what the launches from this one on should have written as failed.
+    fn fail_from(&self, first: usize, fault: &Fault) {
+        let first = self.launches.get(first).map_or(self.results.len(), |launch| launch.results);
+        let results = self.results[first..].iter();
+        results.filter_map(Weak::upgrade).for_each(|buffer| buffer.fail(fault.clone()));
+    }
+
+    /// Puts all launches on a stream, one by one. If one cannot be, the results of all from there on fail: what
+    /// comes after it may need it.
+    ///
+    /// # Safety
+    /// As for [`Replays::launch`].
+    unsafe fn launch_each(&self, stream: sys::CUstream) -> Result<(), Fault> {
+        for (position, launch) in self.launches.iter().enumerate() {
+            let arguments = &self.words[launch.words.clone()];
+            // SAFETY: promised by the caller.
+            let launched =
+                unsafe { launch.function.launch(stream, launch.grid, launch.threads, arguments) };
+            if let Err(fault) = launched {
+                self.fail_from(position, &fault);
+                return Err(fault);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A stream's graphs.
+#[derive(Default)]
+pub struct Replays {
+    /// By the hash of their kernels.
+    known: FxHashMap<u64, Vec<Replay>>,
+    /// The hashes of what came once.
+    seen: FxHashSet<u64>,
+    /// Launches of all graphs.
+    kept: usize,
+    /// How often a graph was launched.
+    clock: u64,
+    /// True iff the driver could not make a graph.
+    is_unable: bool,
+}
+
+/// A graph, and what it was last launched with.
+struct Replay {
+    graph: Graph,
+    launches: Vec<Launched>,
+    words: Vec<u64>,
+    last_used: u64,
+}
+
+impl Replays {
+    /// Puts what was gathered on a stream. If that cannot be, the results of what is not there have the fault.
+    ///
+    /// # Safety
+    /// Each launch's arguments must be those of its kernel, laid out as it declares them. What they point to
+    /// must stay valid until the stream has passed the launches, and so must what is gathered.
+    pub unsafe fn launch(
+        &mut self,
+        context: &Arc<Context>,
+        gathered: &Gathered,
+        stream: sys::CUstream,
+    ) -> Result<(), Fault> {
+        if let Some(replay) = self.find(context, gathered) {
+            // SAFETY: promised by the caller; the graph's launches are those that were gathered.
+            return unsafe { replay.graph.launch(stream) }
+                .inspect_err(|fault| gathered.fail(fault));
+        }
+        // SAFETY: promised by the caller.
+        unsafe { gathered.launch_each(stream) }
+    }
+
+    /// A graph of what was gathered, if it came before.
+    fn find(&mut self, context: &Arc<Context>, gathered: &Gathered) -> Option<&mut Replay> {
+        if self.is_unable || gathered.len() < LEAST {
+            return None;
+        }
+        if !self.known.contains_key(&gathered.hash) && !self.seen.remove(&gathered.hash) {
+            if self.seen.len() >= MOST_SEEN {
+                self.seen.clear();
+            }
+            self.seen.insert(gathered.hash);
+            return None;
+        }
+        self.clock += 1;
+        let alike = self.known.entry(gathered.hash).or_default();
+        let differing = alike.iter().enumerate().filter_map(|(position, replay)| {
+            replay.differences(gathered).map(|count| (count, replay.last_used, position))
+        });
+        let nearest = differing.min();
+        let position = match nearest {
+            // Many changes now are likely to be many the next time.
+            Some((count, _, position))
+                if count * 4 <= gathered.len() || alike.len() >= MOST_ALIKE =>
+            {
+                if alike[position].update(gathered).is_err() {
+                    self.kept -= alike.swap_remove(position).launches.len();
+                    self.is_unable = true;
+                    return None;
+                }
+                position
+            }
+            _ if alike.len() >= MOST_ALIKE => return None,
+            _ => {
+                let Ok(replay) = Replay::new(context, gathered) else {
+                    self.is_unable = true;
+                    return None;
+                };
+                alike.push(replay);
+                self.kept += gathered.len();
+                alike.len() - 1
+            }
+        };
+        alike[position].last_used = self.clock;
+        if self.kept > MOST_KEPT {
+            self.forget_some();
+        }
+        self.known.get_mut(&gathered.hash)?.iter_mut().find(|r| r.last_used == self.clock)
+    }
+
+    /// Forgets those that were not used for the longest time, but not the one used last.
+    fn forget_some(&mut self) {
+        let mut all: Vec<(u64, usize)> = self
+            .known
+            .values()
+            .flatten()
+            .map(|replay| (replay.last_used, replay.launches.len()))
+            .filter(|(last_used, _)| *last_used != self.clock)
+            .collect();
+        all.sort_unstable();
+        let mut oldest_kept = 0;
+        for (last_used, launches) in all {
+            if self.kept <= MOST_KEPT / 2 {
+                break;
+            }
+            self.kept -= launches;
+            oldest_kept = last_used + 1;
+        }
+        for alike in self.known.values_mut() {
+            alike.retain(|replay| replay.last_used >= oldest_kept);
+        }
+        self.known.retain(|_, alike| !alike.is_empty());
+    }
+}
+
+impl Replay {
+    fn new(context: &Arc<Context>, gathered: &Gathered) -> Result<Replay, Fault> {
+        let all = gathered.launches.iter();
+        let graph = Graph::new(context, all.map(|launch| launch.with_arguments(&gathered.words)))?;
+        let launches = gathered.launches.iter().map(|launch| Launched {
+            function: launch.function.clone(),
+            words: launch.words.clone(),
+            ..*launch
+        });
+        let (launches, words) = (launches.collect(), gathered.words.clone());
+        Ok(Replay { graph, launches, words, last_used: 0 })
+    }
+
+    /// How many launches have other arguments. `None` if these are other kernels.
+    fn differences(&self, gathered: &Gathered) -> Option<usize> {
+        let alike = self.launches.len() == gathered.launches.len()
+            && self.launches.iter().zip(&gathered.launches).all(|(a, b)| a.is_like(b));
+        if !alike {
+            return None;
+        }
+        if self.words == gathered.words {
+            return Some(0);
+        }
+        let differ = |launch: &&Launched| {
+            self.words[launch.words.clone()] != gathered.words[launch.words.clone()]
+        };
+        Some(self.launches.iter().filter(differ).count())
+    }
+
+    /// Gives the graph the arguments of what was gathered.
+    fn update(&mut self, gathered: &Gathered) -> Result<(), Fault> {
+        for (position, launch) in self.launches.iter().enumerate() {
+            let range = launch.words.clone();
+            if self.words[range.clone()] != gathered.words[range] {
+                self.graph.set(position, &launch.with_arguments(&gathered.words))?;
+            }
+        }
+        self.words.copy_from_slice(&gathered.words);
+        Ok(())
+    }
+}
+
+/// The fault of a launch that no device of this kind can run.
+pub fn too_many_threads(function: &Function, threads: u32) -> Option<Fault> {
+    let most = function.most_threads();
+    (threads > most).then(|| {
+        let message =
+            format!("a kernel that has room for {most} threads of the {threads} it needs");
+        FaultKind::Unsupported(message).into()
+    })
+}
