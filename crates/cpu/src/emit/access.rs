@@ -6,26 +6,36 @@
 use super::Unsupported;
 use super::assembler::{Condition, Masking, Memory, Operand, Width};
 use super::emitter::{ARGUMENTS, Emitter, INDEX, Lanes, SCRATCH_MASKS, TAIL};
-use super::layout::{CURRENT, VECTOR_STEP};
+use super::layout::{CURRENT, POINTED, VECTOR_STEP};
 use super::opcodes::*;
 use iced_x86::{Code, Register};
 use inflight_ir::DType;
 use inflight_ir::kernel::{AccessId, Stride, Value};
 
 /// The address being worked on.
-const ADDRESS: Register = Register::RAX;
+pub(super) const ADDRESS: Register = Register::RAX;
 /// The stride along the vector axis, in bytes.
-const STEP: Register = Register::RCX;
+pub(super) const STEP: Register = Register::RCX;
 /// Three times the stride.
-const TRIPLE: Register = Register::RDX;
+pub(super) const TRIPLE: Register = Register::RDX;
 /// One bit for each lane that is loaded or stored.
-const BITS: Register = Register::EBX;
+pub(super) const BITS: Register = Register::EBX;
+
+/// How the elements of lanes are walked that are not neighbours in memory.
+#[derive(Clone, Copy)]
+pub(super) enum Walk {
+    /// By the stride along the vector axis.
+    Strided,
+    /// By an index, the lanes of which are in the argument block.
+    Indexed { access: AccessId, size: usize, wide: bool },
+}
 
 impl Emitter<'_> {
     /// The register with the current pointer of an access.
     fn pointer(&mut self, access: AccessId) -> Register {
         self.access_pointers[access as usize].unwrap_or_else(|| {
-            let at = self.layout.access(access as usize) + CURRENT;
+            let word = if self.pointed[access as usize] { POINTED } else { CURRENT };
+            let at = self.layout.access(access as usize) + word;
             self.assembler.load_fixed(Code::Mov_r64_rm64, ADDRESS, Memory::at(ARGUMENTS, at));
             ADDRESS
         })
@@ -43,7 +53,7 @@ impl Emitter<'_> {
     }
 
     /// The address of the body's first element.
-    fn address(&mut self, access: AccessId, size: usize) -> Memory {
+    pub(super) fn address(&mut self, access: AccessId, size: usize) -> Memory {
         match self.kernel.accesses[access as usize].vector {
             Stride::Zero => Memory::at(self.pointer(access), 0),
             Stride::One => Memory {
@@ -59,21 +69,23 @@ impl Emitter<'_> {
     }
 
     /// Prepares to walk elements one at a time: the first one's address and the stride.
-    fn begin_walk(&mut self, access: AccessId, size: usize) {
+    pub(super) fn begin_walk(&mut self, access: AccessId, size: usize) {
         let first = self.address(access, size);
         self.assembler.load_fixed(Code::Lea_r64_m, ADDRESS, first);
         if self.kernel.accesses[access as usize].vector == Stride::Any {
             let step = Memory::at(ARGUMENTS, self.layout.access(access as usize) + VECTOR_STEP);
             self.assembler.load_fixed(Code::Mov_r64_rm64, STEP, step);
         } else {
-            self.assembler.immediate(Code::Mov_r32_imm32, Register::ECX, size as u32);
+            let stride = self.kernel.accesses[access as usize].vector;
+            let step = if stride == Stride::One { size as u32 } else { 0 };
+            self.assembler.immediate(Code::Mov_r32_imm32, Register::ECX, step);
         }
         let triple = Memory { base: STEP, index: Some((STEP, 2)), displacement: 0 };
         self.assembler.load_fixed(Code::Lea_r64_m, TRIPLE, triple);
     }
 
     /// The address of a lane; lanes must be asked for in order.
-    fn walk(&mut self, lane: usize) -> Memory {
+    pub(super) fn walk(&mut self, lane: usize) -> Memory {
         if lane > 0 && lane.is_multiple_of(4) {
             let next = Memory { base: ADDRESS, index: Some((STEP, 4)), displacement: 0 };
             self.assembler.load_fixed(Code::Lea_r64_m, ADDRESS, next);
@@ -88,7 +100,7 @@ impl Emitter<'_> {
     }
 
     /// Collects one bit for each lane where a `bool` is true.
-    fn mask_bits(&mut self, mask: Value) -> Result<(), Unsupported> {
+    pub(super) fn mask_bits(&mut self, mask: Value) -> Result<(), Unsupported> {
         if self.is_avx512() {
             let mask = self.mask(mask)?;
             let mask = Register::K0 + mask as u32;
@@ -106,7 +118,7 @@ impl Emitter<'_> {
     }
 
     /// The opmask of lanes where a `bool` is true inside the vector axis.
-    fn masked_lanes(&mut self, mask: Value) -> Result<u8, Unsupported> {
+    pub(super) fn masked_lanes(&mut self, mask: Value) -> Result<u8, Unsupported> {
         let mask = self.mask(mask)?;
         let [lanes, _] = SCRATCH_MASKS;
         let (to, from) = (Register::K0 + lanes as u32, Register::K0 + mask as u32);
@@ -144,7 +156,7 @@ impl Emitter<'_> {
             (Stride::Any, Lanes::Full) => {
                 let [packed, part] = [self.temporary()?, self.temporary()?];
                 self.begin_walk(access, size);
-                self.gather(size, packed, part, false);
+                self.gather(size, packed, part, false, Walk::Strided);
                 self.unpack(value, dtype, Operand::Vector(packed), Masking::None)
             }
             (_, Lanes::One | Lanes::Program) => {
@@ -185,7 +197,7 @@ impl Emitter<'_> {
         // Registers are taken before the branches: what they evict must be saved on every path.
         self.mask_bits(mask)?;
         let [packed, part] = [self.temporary()?, self.temporary()?];
-        let width = Width::of_bytes(self.layout.lanes * size);
+        let width = self.width_of(self.layout.lanes * size);
         match (stride, self.lanes) {
             (Stride::Zero, Lanes::Full | Lanes::Masked) => {
                 // The one element is there if any lane wants it.
@@ -217,7 +229,7 @@ impl Emitter<'_> {
             (_, Lanes::Full) => {
                 self.begin_walk(access, size);
                 self.assembler.op3(XORPS, width, packed, packed, Operand::Vector(packed));
-                self.gather(size, packed, part, true);
+                self.gather(size, packed, part, true, Walk::Strided);
                 self.unpack(value, dtype, Operand::Vector(packed), Masking::None)
             }
             (_, Lanes::Masked) => {
@@ -266,7 +278,7 @@ impl Emitter<'_> {
     }
 
     /// One element into the first lane; the rest of the 128-bit register becomes zero.
-    fn load_element(&mut self, size: usize, dest: u8, memory: Memory) {
+    pub(super) fn load_element(&mut self, size: usize, dest: u8, memory: Memory) {
         let evex = self.is_avx512();
         let xmm = Width::X.register(dest);
         match size {
@@ -290,13 +302,13 @@ impl Emitter<'_> {
 
     /// Loads every lane's element, as it is in memory. With `masked`, only lanes with a bit, into a
     /// register that is zero.
-    fn gather(&mut self, size: usize, packed: u8, part: u8, masked: bool) {
-        let width = Width::of_bytes(self.layout.lanes * size);
+    pub(super) fn gather(&mut self, size: usize, packed: u8, part: u8, masked: bool, walk: Walk) {
+        let width = self.width_of(self.layout.lanes * size);
         let per_part = 16 / size;
         for lane in 0..self.layout.lanes {
             let first = lane.is_multiple_of(per_part);
             let into = if lane < per_part { packed } else { part };
-            let memory = self.walk(lane);
+            let memory = self.lane_address(walk, lane);
             if first && lane > 0 && masked {
                 self.assembler.op3(XORPS, Width::X, part, part, Operand::Vector(part));
             }
@@ -323,7 +335,7 @@ impl Emitter<'_> {
     }
 
     /// From elements as they are in memory to lanes of a register.
-    fn unpack(
+    pub(super) fn unpack(
         &mut self,
         value: Value,
         dtype: DType,
@@ -350,7 +362,7 @@ impl Emitter<'_> {
         masking: Masking,
     ) -> Result<(), Unsupported> {
         let width = self.width(dtype);
-        let packed = Width::of_bytes(self.layout.lanes * dtype.size());
+        let packed = self.width_of(self.layout.lanes * dtype.size());
         let op = match dtype {
             DType::F32 | DType::I32 | DType::U32 => MOVUPS,
             DType::F64 | DType::I64 | DType::U64 => MOVUPD,
@@ -380,7 +392,7 @@ impl Emitter<'_> {
     }
 
     /// From one element as it is in memory to every lane of a register.
-    fn unpack_everywhere(
+    pub(super) fn unpack_everywhere(
         &mut self,
         value: Value,
         dtype: DType,
@@ -416,7 +428,7 @@ impl Emitter<'_> {
             return Err(Unsupported("a store of a whole vector to one place".to_string()));
         }
         let packed = self.pack(value)?;
-        let width = Width::of_bytes(self.layout.lanes * size);
+        let width = self.width_of(self.layout.lanes * size);
         if stride == Stride::One && whole && (self.is_avx512() || size >= 4 || mask.is_none()) {
             let lanes = match mask {
                 Some(mask) if self.is_avx512() => Masking::Merge(self.masked_lanes(mask)?),
@@ -444,7 +456,7 @@ impl Emitter<'_> {
         }
         if whole {
             self.begin_walk(access, size);
-            self.scatter(size, packed, part, mask.is_some());
+            self.scatter(size, packed, part, mask.is_some(), Walk::Strided);
             return Ok(());
         }
         let skip = self.assembler.label();
@@ -460,7 +472,7 @@ impl Emitter<'_> {
 
     /// From lanes of a register to elements as they are in memory, in a register that is not the
     /// value's own unless nothing had to be done.
-    fn pack(&mut self, value: Value) -> Result<u8, Unsupported> {
+    pub(super) fn pack(&mut self, value: Value) -> Result<u8, Unsupported> {
         let dtype = self.dtype(value);
         let width = self.width32();
         if self.in_mask(dtype) {
@@ -475,7 +487,7 @@ impl Emitter<'_> {
             return Ok(register);
         }
         let packed = self.temporary()?;
-        let half = Width::of_bytes(self.layout.lanes * 2);
+        let half = self.width_of(self.layout.lanes * 2);
         let mut source = register;
         match dtype {
             DType::F16 => {
@@ -500,7 +512,7 @@ impl Emitter<'_> {
         }
         if self.is_avx512() {
             let op = if dtype.size() == 2 { MOVDW } else { MOVDB };
-            let to = Width::of_bytes(self.layout.lanes * dtype.size());
+            let to = self.width_of(self.layout.lanes * dtype.size());
             let source = (width, Operand::Vector(source));
             self.assembler.convert(op, width, (to, packed), source, Masking::None);
             return Ok(packed);
@@ -542,11 +554,11 @@ impl Emitter<'_> {
     }
 
     /// Writes every lane's element; with `masked`, only lanes with a bit.
-    fn scatter(&mut self, size: usize, packed: u8, part: u8, masked: bool) {
-        let width = Width::of_bytes(self.layout.lanes * size);
+    pub(super) fn scatter(&mut self, size: usize, packed: u8, part: u8, masked: bool, walk: Walk) {
+        let width = self.width_of(self.layout.lanes * size);
         let per_part = 16 / size;
         for lane in 0..self.layout.lanes {
-            let memory = self.walk(lane);
+            let memory = self.lane_address(walk, lane);
             if lane >= per_part && lane.is_multiple_of(per_part) {
                 self.assembler.extract(width, part, packed, (lane / per_part) as u32);
             }

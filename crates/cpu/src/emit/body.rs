@@ -19,6 +19,9 @@ impl Emitter<'_> {
         self.begin_body();
         for (position, &value) in pass.body.iter().enumerate() {
             self.position = position as u32;
+            if !self.live[value as usize] {
+                continue;
+            }
             self.instruction(value, accumulators, copy)?;
             if !self.kernel.body[value as usize].kind.is_reduction() {
                 self.keep(value)?;
@@ -28,7 +31,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    fn instruction(
+    pub(super) fn instruction(
         &mut self,
         value: Value,
         accumulators: &Accumulators,
@@ -42,14 +45,17 @@ impl Emitter<'_> {
             // These are taken from memory where they are used.
             Kind::Constant(_) | Kind::Scalar(_) => Ok(()),
             Kind::Position(access) => self.position_value(value, access),
-            Kind::Load { index: Some(_), .. } | Kind::Store { index: Some(_), .. } => {
-                Err(Unsupported("an indexed access".to_string()))
+            Kind::Load { access, index, mask } => match self.lane_index(access, index) {
+                Some(index) => self.indexed_load(value, access, index, mask),
+                None => self.load(value, access, mask),
+            },
+            Kind::Store { access, value, index, mask, combine } => {
+                match (self.lane_index(access, index), combine) {
+                    (index, Some(op)) => self.combining_store(access, value, index, mask, op),
+                    (Some(index), None) => self.indexed_store(access, value, index, mask),
+                    (None, None) => self.store(access, value, mask),
+                }
             }
-            Kind::Store { combine: Some(_), .. } => {
-                Err(Unsupported("a combining store".to_string()))
-            }
-            Kind::Load { access, mask, .. } => self.load(value, access, mask),
-            Kind::Store { access, value, mask, .. } => self.store(access, value, mask),
             Kind::Unary(op, a) => self.unary(value, op, a),
             Kind::Binary(op, a, b) => self.binary(value, op, a, b),
             Kind::Compare(op, a, b) => self.compare(value, op, a, b),

@@ -76,7 +76,10 @@ impl Code {
         }
         let mut bytes = 0;
         for instruction in &kernel.body {
-            let Kind::Store { access, .. } = instruction.kind else { continue };
+            let Kind::Store { access, index, combine, .. } = instruction.kind else { continue };
+            if index.is_some() || combine.is_some() {
+                return false;
+            }
             let (access, size) = (access as usize, instruction.dtype.size());
             if kernel.accesses[access].vector != Stride::One {
                 continue;
@@ -205,6 +208,8 @@ impl Code {
                 }
                 let vector = *strides.last().expect("a vector axis") * size;
                 arguments.word(words + layout::VECTOR_STEP, vector as usize);
+                let index = call.shape.accesses[index].index_stride * size;
+                arguments.word(words + layout::INDEX_STEP, index as usize);
             }
             for (index, &scalar) in call.scalars.iter().enumerate() {
                 let scalar = scalar.cast(kernel.scalars[index]);

@@ -1,6 +1,7 @@
 //! The state of code being written, and how values get into registers.
 
 use super::assembler::{Assembler, Masking, Memory, Operand, Width};
+use super::indexed;
 use super::layout::{self, Layout, lane_size};
 use super::opcodes::*;
 use super::registers::{File, Holder};
@@ -88,6 +89,14 @@ pub(super) struct Emitter<'a> {
     pub(super) row_pointers: Vec<(usize, Vec<Register>)>,
     /// Whether the loop being written takes several rows at once.
     pub(super) many_rows: bool,
+    /// For each value, whether it is the same along the vector axis.
+    pub(super) uniform: Vec<bool>,
+    /// The index of each access.
+    pub(super) indices: Vec<Option<Value>>,
+    /// For each access, whether the current pass takes its index into its pointer, row by row.
+    pub(super) pointed: Vec<bool>,
+    /// For each value, whether the loops of the current pass compute it.
+    pub(super) live: Vec<bool>,
     /// Whether whole vectors of results go around the caches: their addresses are multiples of their size.
     pub(super) streaming: bool,
 }
@@ -121,10 +130,10 @@ impl<'a> Emitter<'a> {
         schedule: &'a Schedule,
         layout: &'a Layout,
         isa: Isa,
-    ) -> Emitter<'a> {
+    ) -> Result<Emitter<'a>, Unsupported> {
         let values = kernel.body.len();
         let registers = if isa == Isa::Avx512 { 32 } else { 16 };
-        Emitter {
+        Ok(Emitter {
             kernel,
             schedule,
             layout,
@@ -144,8 +153,12 @@ impl<'a> Emitter<'a> {
             array_pointers: vec![None; schedule.columns.len() + schedule.tiles.len()],
             row_pointers: Vec::new(),
             many_rows: false,
+            uniform: indexed::uniform(kernel),
+            indices: indexed::indices(kernel)?,
+            pointed: vec![false; kernel.accesses.len()],
+            live: vec![false; values],
             streaming: false,
-        }
+        })
     }
 
     pub(super) fn is_avx512(&self) -> bool {
@@ -158,12 +171,19 @@ impl<'a> Emitter<'a> {
 
     /// The width of a register of 32-bit lanes.
     pub(super) fn width32(&self) -> Width {
-        Width::of_bytes(self.layout.lanes * 4)
+        self.width_of(self.layout.lanes * 4)
     }
 
     /// The width of a register of 64-bit lanes.
     pub(super) fn width64(&self) -> Width {
-        Width::of_bytes(self.layout.lanes * 8)
+        self.width_of(self.layout.lanes * 8)
+    }
+
+    /// The width of a register for so many bytes. There may be too many: of 64-bit lanes that are all the same, one
+    /// register holds as many as it has room for.
+    pub(super) fn width_of(&self, bytes: usize) -> Width {
+        let widest = if self.is_avx512() { Width::Z } else { Width::Y };
+        Width::of_bytes(bytes).min(widest)
     }
 
     /// The width of a register that holds values of this dtype.

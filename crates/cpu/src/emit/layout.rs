@@ -25,7 +25,7 @@ const ACCESSES: i32 = 96;
 pub(super) const MAX_REDUCE_RANK: usize = 3;
 
 /// The words of one access: pointers in bytes, or positions in elements.
-pub(super) const ACCESS_WORDS: usize = 7;
+pub(super) const ACCESS_WORDS: usize = 9;
 /// The pointer of the current program.
 pub(super) const ROW: i32 = 0;
 /// The pointer of the current row of the current program, when it is not in a register.
@@ -36,6 +36,10 @@ pub(super) const GRID_STEP: i32 = 16;
 pub(super) const REDUCE_STEP: i32 = 24;
 /// From one point of the vector axis to the next.
 pub(super) const VECTOR_STEP: i32 = 48;
+/// From one value of the index to the next.
+pub(super) const INDEX_STEP: i32 = 56;
+/// The pointer with the index of the current row taken in, when it is not in a register.
+pub(super) const POINTED: i32 = 64;
 
 /// The words of one scratch array.
 pub(super) const ARRAY_WORDS: usize = 3;
@@ -66,7 +70,7 @@ pub(super) fn lane_size(dtype: DType) -> usize {
 
 impl Layout {
     pub(super) fn new(kernel: &Kernel, schedule: &Schedule, isa: Isa) -> Layout {
-        let wide = kernel.body.iter().any(|instruction| lane_size(instruction.dtype) == 8);
+        let wide = super::indexed::needs_wide_lanes(kernel);
         let lanes = match isa {
             Isa::Avx512 => 16,
             Isa::Avx2 => 8,
@@ -117,8 +121,18 @@ impl Layout {
         self.slot(self.slots + index)
     }
 
+    /// A vector for the lanes of an index.
+    pub(super) fn indices(&self) -> i32 {
+        self.slot(self.slots + self.offsets.len())
+    }
+
+    /// A vector for the lanes of a value that is combined one by one.
+    pub(super) fn combined(&self) -> i32 {
+        self.slot(self.slots + self.offsets.len() + 1)
+    }
+
     /// The vector of a spilled register.
     pub(super) fn spill(&self, spill: usize) -> i32 {
-        self.slot(self.slots + self.offsets.len() + spill)
+        self.slot(self.slots + self.offsets.len() + 2 + spill)
     }
 }

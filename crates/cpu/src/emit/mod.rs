@@ -11,7 +11,7 @@
 //!
 //! From the outside in: `driver` fills the argument block (`layout`) and calls the code, for transposing
 //! launches by `squares`; `pass` writes the loops, for column sums those of `rows`; `body` writes what is
-//! in them, by `access`, `arithmetic`, `compare`, `convert` and `reduce`; `emitter` and `registers` find
+//! in them, by `access`, `indexed`, `combine`, `arithmetic`, `compare`, `convert` and `reduce`; `emitter` and `registers` find
 //! each value its place; `assembler` and `opcodes` encode.
 //!
 //! What is not emitted here is [`Unsupported`]; the block interpreter runs it.
@@ -20,10 +20,12 @@ mod access;
 mod arithmetic;
 mod assembler;
 mod body;
+mod combine;
 mod compare;
 mod convert;
 mod driver;
 mod emitter;
+mod indexed;
 mod layout;
 mod memory;
 mod opcodes;

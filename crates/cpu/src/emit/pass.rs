@@ -39,7 +39,7 @@ pub(super) fn write(
     if kernel.reduce_rank > MAX_REDUCE_RANK {
         return Err(Unsupported(format!("{} reduce axes", kernel.reduce_rank)));
     }
-    let mut emitter = Emitter::new(kernel, schedule, layout, isa);
+    let mut emitter = Emitter::new(kernel, schedule, layout, isa)?;
     emitter.streaming = streaming;
     for register in SAVED {
         emitter.assembler.fixed1(Code::Push_r64, register);
@@ -94,6 +94,7 @@ impl Plan {
         let reductions = emitter.reductions(pass);
         let (mut accesses, mut arrays) = (Vec::new(), Vec::new());
         let (mut strided, mut has_masks, mut stores, mut work) = (false, false, false, 0);
+        let mut indexed = false;
         let add = |list: &mut Vec<usize>, item: usize| {
             if !list.contains(&item) {
                 list.push(item);
@@ -105,7 +106,12 @@ impl Plan {
                 Kind::Position(access) => add(&mut accesses, access as usize),
                 Kind::Load { access, mask, .. } | Kind::Store { access, mask, .. } => {
                     add(&mut accesses, access as usize);
-                    strided |= kernel.accesses[access as usize].vector == Stride::Any;
+                    let stride = kernel.accesses[access as usize].vector;
+                    let combines = matches!(kind, Kind::Store { combine: Some(_), .. });
+                    indexed |= emitter.indices[access as usize].is_some();
+                    strided |= stride == Stride::Any
+                        || emitter.has_lane_index(pass.level, access as usize)
+                        || (combines && stride != Stride::One);
                     has_masks |= mask.is_some();
                     stores |= matches!(kind, Kind::Store { .. });
                 }
@@ -139,7 +145,10 @@ impl Plan {
         let mut plan =
             Plan { reductions, copies, accesses, arrays, rows: 1, single_tail, has_masks };
         let columns = emitter.schedule.columns.len();
-        if pass.level == Level::Tile && !strided && rows::suit(kernel, &plan, columns, work, stores)
+        if pass.level == Level::Tile
+            && !strided
+            && !indexed
+            && rows::suit(kernel, &plan, columns, work, stores)
         {
             plan.rows = rows::ROWS;
         }
@@ -151,6 +160,11 @@ impl Emitter<'_> {
     /// Gives out a pass's registers and loads what stays in them.
     fn prepare(&mut self, pass: &Pass, plan: &Plan) -> Result<Accumulators, Unsupported> {
         self.begin_pass(pass);
+        self.pointed.fill(false);
+        for &access in &plan.accesses {
+            self.pointed[access] = self.moves_pointer(pass.level, access);
+        }
+        self.find_live(pass);
         self.access_pointers.fill(None);
         self.array_pointers.fill(None);
         let mut registers = POINTERS.into_iter();
@@ -278,7 +292,9 @@ impl Emitter<'_> {
     fn begin_rows(&mut self, plan: &Plan) {
         let accesses = plan.accesses.iter().map(|&access| {
             let words = self.layout.access(access);
-            (self.access_pointers[access], words + layout::ROW, words + layout::CURRENT)
+            // A pointer that an index moves starts each row from where it would be without one.
+            let register = self.access_pointers[access].filter(|_| !self.pointed[access]);
+            (register, words + layout::ROW, words + layout::CURRENT)
         });
         let arrays = plan.arrays.iter().map(|&array| {
             let words = self.layout.array(array);
@@ -303,7 +319,8 @@ impl Emitter<'_> {
             if self.kernel.accesses[access].reduce {
                 let words = self.layout.access(access);
                 let step = words + layout::REDUCE_STEP + 8 * axis as i32;
-                steps.push((self.access_pointers[access], words + layout::CURRENT, step));
+                let register = self.access_pointers[access].filter(|_| !self.pointed[access]);
+                steps.push((register, words + layout::CURRENT, step));
             }
         }
         let innermost = axis + 1 == self.kernel.reduce_rank;
@@ -425,6 +442,7 @@ impl Emitter<'_> {
     ) -> Result<(), Unsupported> {
         let lanes = self.layout.lanes;
         self.clear_index();
+        self.point(pass, plan, accumulators)?;
         if plan.has_masks && self.is_avx512() {
             self.set_tail(lanes);
         }

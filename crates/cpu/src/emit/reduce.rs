@@ -112,7 +112,7 @@ impl Emitter<'_> {
     }
 
     /// `dest = accumulator combined with operand`; `dest` is not `operand`.
-    fn combine(
+    pub(super) fn combine(
         &mut self,
         op: CombineOp,
         dtype: DType,

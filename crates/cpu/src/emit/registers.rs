@@ -145,6 +145,16 @@ impl File {
             .is_some_and(|register| self.holders[register as usize] == Holder::Value(value))
     }
 
+    /// Frees the temporaries but these.
+    pub(super) fn free_temporaries(&mut self, but: &[u8]) {
+        for (register, holder) in self.holders.iter_mut().enumerate() {
+            if *holder == Holder::Temporary && !but.contains(&(register as u8)) {
+                *holder = Holder::Free;
+                self.locked &= !(1 << register);
+            }
+        }
+    }
+
     /// Ends an instruction: temporaries are free, nothing is locked.
     pub(super) fn end_instruction(&mut self) {
         for holder in &mut self.holders {

@@ -46,6 +46,10 @@ impl Squares {
         let mut copied: Vec<Copied> = Vec::new();
         for instruction in &kernel.body {
             let (access, mask, writes) = match instruction.kind {
+                // What an index leads to is no square, and a square that is combined with is not there.
+                Kind::Load { index: Some(_), .. }
+                | Kind::Store { index: Some(_), .. }
+                | Kind::Store { combine: Some(_), .. } => return Ok(None),
                 Kind::Load { access, mask, .. } => (access as usize, mask, false),
                 Kind::Store { access, mask, .. } => (access as usize, mask, true),
                 _ => continue,

@@ -49,6 +49,8 @@ pub struct RawAccess {
     pub offset: isize,
     /// Strides along the domain's axes; missing ones are zero.
     pub strides: SmallVec<[isize; 6]>,
+    /// The index value: an access has one at most.
+    pub index: Option<Value>,
     /// Weight of the index value.
     pub index_stride: isize,
     /// Whether something is stored through it.
@@ -562,6 +564,7 @@ impl<'a> Lowering<'a> {
             param: None,
             offset: coordinate.offset(),
             strides,
+            index: None,
             index_stride: 0,
             stores: false,
             elements: 0,
@@ -616,9 +619,17 @@ impl<'a> Lowering<'a> {
         let (offset, strides, index) = index::flatten(map, shape, self.extents.len())?;
         let param = self.param(node, stores);
         let index_stride = index.map_or(0, |(_, factor)| factor);
-        let elements = shape.elements();
-        let raw = RawAccess { param: Some(param), offset, strides, index_stride, stores, elements };
-        Some((self.intern(raw), index.map(|(value, _)| value)))
+        let index = index.map(|(value, _)| value);
+        let raw = RawAccess {
+            param: Some(param),
+            offset,
+            strides,
+            index,
+            index_stride,
+            stores,
+            elements: shape.elements(),
+        };
+        Some((self.intern(raw), index))
     }
 
     fn intern(&mut self, access: RawAccess) -> u32 {
@@ -687,7 +698,7 @@ impl<'a> Lowering<'a> {
         value
     }
 
-    /// Where an index is within `0..extent`, and the index as `i64`.
+    /// Where an index is within `0..extent`, and the index as `i32` or `i64`.
     pub fn checked_index(&mut self, index: Value, extent: usize) -> (Value, Value) {
         let dtype = self.kernel.body[index as usize].dtype;
         let mut within = None;
@@ -704,7 +715,12 @@ impl<'a> Lowering<'a> {
             within = Some(self.and(within, below));
         }
         let within = within.unwrap_or_else(|| self.constant(Scalar::from(true)));
-        (self.cast(index, DType::I64), within)
+        // A narrow index stays narrow: what is outside of the extent is not looked at.
+        let wide = match dtype {
+            DType::I8 | DType::I16 | DType::I32 | DType::U8 | DType::U16 => DType::I32,
+            _ => DType::I64,
+        };
+        (self.cast(index, wide), within)
     }
 }
 

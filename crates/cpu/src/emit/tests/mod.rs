@@ -1,6 +1,7 @@
 //! Emitted code against the evaluator of kernels, on every instruction set this machine has.
 
 mod elementwise;
+mod indexed;
 mod layouts;
 mod random;
 mod reductions;
@@ -20,6 +21,8 @@ use inflight_ir::{DType, Scalar};
 pub(super) struct Builder {
     pub(super) kernel: Kernel,
     pub(super) shape: LaunchShape,
+    /// How many values the index of an access has.
+    indexed: Vec<(AccessId, usize)>,
 }
 
 impl Builder {
@@ -36,6 +39,7 @@ impl Builder {
                 body: Vec::new(),
             },
             shape: LaunchShape { extents, accesses: Vec::new() },
+            indexed: Vec::new(),
         }
     }
 
@@ -103,6 +107,47 @@ impl Builder {
         self.push(Kind::Store { access, value, index: None, mask, combine: None }, dtype);
     }
 
+    /// A value made into an index below an extent.
+    pub(super) fn clamped(&mut self, value: Value, extent: usize) -> Value {
+        let dtype = self.dtype(value);
+        let last = self.constant(Scalar::from(extent as i64 - 1).cast(dtype));
+        let zero = self.constant(Scalar::zero(dtype));
+        let low = self.binary(BinaryOp::Min, value, last);
+        self.binary(BinaryOp::Max, low, zero)
+    }
+
+    /// A load from a buffer of its own, of what an index below an extent leads to.
+    pub(super) fn load_indexed(
+        &mut self,
+        dtype: DType,
+        strides: &[isize],
+        (index, step, extent): (Value, isize, usize),
+        mask: Option<Value>,
+    ) -> Value {
+        let param = self.param(dtype, false);
+        let access = self.access(Some(param), 2, strides);
+        self.shape.accesses[access as usize].index_stride = step;
+        self.indexed.push((access, extent));
+        self.push(Kind::Load { access, index: Some(index), mask }, dtype)
+    }
+
+    /// A store to a buffer of its own, where an index below an extent leads.
+    pub(super) fn store_indexed(
+        &mut self,
+        value: Value,
+        strides: &[isize],
+        (index, step, extent): (Value, isize, usize),
+        mask: Option<Value>,
+        combine: Option<CombineOp>,
+    ) {
+        let dtype = self.dtype(value);
+        let param = self.param(dtype, true);
+        let access = self.access(Some(param), 1, strides);
+        self.shape.accesses[access as usize].index_stride = step;
+        self.indexed.push((access, extent));
+        self.push(Kind::Store { access, value, index: Some(index), mask, combine }, dtype);
+    }
+
     pub(super) fn position(&mut self, dtype: DType, offset: isize, strides: &[isize]) -> Value {
         let access = self.access(None, offset, strides);
         self.push(Kind::Position(access), dtype)
@@ -157,6 +202,13 @@ impl Builder {
                     .map(|(&stride, &extent)| stride.max(0) * extent.saturating_sub(1) as isize);
                 shape.offset + far.sum::<isize>()
             });
+            let furthest = |(access, extent): &(AccessId, usize)| {
+                let map = &self.kernel.accesses[*access as usize];
+                let step = self.shape.accesses[*access as usize].index_stride;
+                if map.param == Some(param as u32) { step * (*extent as isize - 1) } else { 0 }
+            };
+            let indexed = self.indexed.iter().map(furthest).max().unwrap_or(0);
+            let last = last.map(|last| last + indexed);
             last.max().unwrap_or(0) as usize + 1
         });
         let fill = |(length, param): (usize, &Param)| {
