@@ -57,12 +57,14 @@ impl Code {
     /// Every address that the shape's maps reach from the part's points is in the call's buffers, the
     /// buffers and scalars are the kernel's, and the CPU has the instruction set the code was made for.
     pub unsafe fn run(&self, call: &Call, part: &Part, scratch: &mut Scratch) {
-        let code = match self.suits_streaming(call, part) {
+        let streaming = self.suits_streaming(call, part);
+        let squares = self.squares.as_ref().filter(|squares| squares.suit(call));
+        let code = match streaming && squares.is_none() {
             true => self.streaming().unwrap_or(self),
             false => self,
         };
         // SAFETY: promised by the caller. What streaming code asks of addresses was just looked at.
-        unsafe { code.run_in_cache(call, part, scratch) }
+        unsafe { code.run_part(call, part, streaming, scratch) }
     }
 
     /// Whether a launch's results are too large to be in a cache when somebody reads them, and lie such that
@@ -71,9 +73,15 @@ impl Code {
         let kernel = &self.kernel;
         let extents = &call.shape.extents;
         let (vector, rows) = extents.split_last().expect("a vector axis");
-        if extents.iter().product::<usize>() < STREAMED_ELEMENTS || self.squares.is_some() {
+        if extents.iter().product::<usize>() < STREAMED_ELEMENTS {
             return false;
         }
+        // A kernel that moves elements looks at addresses itself.
+        let moves = match self.squares.as_ref().filter(|squares| squares.suit(call)) {
+            Some(squares) if !squares.may_stream() => return false,
+            Some(squares) => squares.moves(),
+            None => false,
+        };
         let mut bytes = 0;
         for instruction in &kernel.body {
             let Kind::Store { access, index, combine, .. } = instruction.kind else { continue };
@@ -81,6 +89,10 @@ impl Code {
                 return false;
             }
             let (access, size) = (access as usize, instruction.dtype.size());
+            if moves {
+                bytes += extents.iter().product::<usize>() * size;
+                continue;
+            }
             if kernel.accesses[access].vector != Stride::One {
                 continue;
             }
@@ -105,6 +117,13 @@ impl Code {
     /// # Safety
     /// As for [`run`](Code::run).
     pub unsafe fn run_in_cache(&self, call: &Call, part: &Part, scratch: &mut Scratch) {
+        // SAFETY: promised by the caller.
+        unsafe { self.run_part(call, part, false, scratch) }
+    }
+
+    /// # Safety
+    /// As for [`run`](Code::run); with `streaming`, results of squares begin at multiples of a line.
+    unsafe fn run_part(&self, call: &Call, part: &Part, streaming: bool, scratch: &mut Scratch) {
         let kernel = &self.kernel;
         let extents = &call.shape.extents;
         let vector_extent = *extents.last().expect("a vector axis");
@@ -150,7 +169,7 @@ impl Code {
             at += count;
             if let Some(squares) = squares {
                 // SAFETY: within the part.
-                unsafe { squares.run(call, grid, inner, vector.clone(), scratch) };
+                unsafe { squares.run(call, grid, inner, vector.clone(), streaming, scratch) };
                 continue;
             }
             for vector in blocks(vector.clone(), width) {

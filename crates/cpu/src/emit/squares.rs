@@ -3,11 +3,12 @@
 //!
 //! The plane of the two axes is walked in squares. What such an access reads is first copied, with the
 //! axes exchanged, into a square in the cache, and what it writes is copied back from one. So memory is
-//! touched in whole lines, and the code, made for contiguous accesses, runs on neighbours.
+//! touched in whole lines, and the code, made for contiguous accesses, runs on neighbours. A kernel that does
+//! nothing else is copied from memory to memory.
 
 use super::driver::{Arguments, Block, blocks};
 use super::layout;
-use super::transpose::{Rows, transpose};
+use super::transpose::{Rows, Stores, finish, transpose};
 use super::{Code, Unsupported};
 use crate::call::{Call, Scratch};
 use inflight_ir::kernel::{Kernel, Kind, Stride, VectorAxis};
@@ -22,6 +23,8 @@ const SQUARE_BYTES: usize = SIDE * SIDE * 8;
 pub(super) struct Squares {
     code: Box<Code>,
     copied: Vec<Copied>,
+    /// The load and the store of a kernel that has nothing but these.
+    moves: Option<(usize, usize)>,
 }
 
 /// An access that goes through a square.
@@ -74,7 +77,7 @@ impl Squares {
             return Ok(None);
         }
         let code = compile(straight)?;
-        Ok(Some(Squares { code: Box::new(code), copied }))
+        Ok(Some(Squares { code: Box::new(code), copied, moves: moves(kernel) }))
     }
 
     /// Its code.
@@ -91,7 +94,18 @@ impl Squares {
         all_copy && call.shape.extents[inner] >= 4
     }
 
-    /// Runs some programs along the innermost grid axis.
+    /// Whether the kernel does nothing but move elements.
+    pub(super) fn moves(&self) -> bool {
+        self.moves.is_some()
+    }
+
+    /// Whether results, if they are large, can be written around the caches: what goes through a square cannot.
+    pub(super) fn may_stream(&self) -> bool {
+        self.moves.is_some() || !self.copied.iter().any(|copy| copy.is_written)
+    }
+
+    /// Runs some programs along the innermost grid axis. With `streaming`, results go around the caches: they begin
+    /// at multiples of a line.
     ///
     /// # Safety
     /// As for [`Code::run`].
@@ -101,9 +115,18 @@ impl Squares {
         grid: usize,
         inner: Range<usize>,
         vector: Range<usize>,
+        streaming: bool,
         scratch: &mut Scratch,
     ) {
-        let code = &self.code;
+        if let Some(moves) = self.moves {
+            let block = Block { grid, inner, vector };
+            // SAFETY: promised by the caller.
+            return unsafe { self.copy(call, moves, &block, streaming) };
+        }
+        let code = match streaming {
+            true => self.code.streaming().unwrap_or(&self.code),
+            false => &self.code,
+        };
         let rank = code.kernel.grid_rank;
         let header = code.header();
         let start = scratch.bytes(header + self.copied.len() * SQUARE_BYTES);
@@ -121,8 +144,9 @@ impl Squares {
                 arguments.word(words + layout::GRID_STEP, square(index).step as usize);
             }
         }
-        for rows in blocks(inner, SIDE) {
-            for columns in blocks(vector.clone(), SIDE) {
+        // Along the rows of what is copied first: their next lines are fetched ahead.
+        for columns in blocks(vector, SIDE) {
+            for rows in blocks(inner.clone(), SIDE) {
                 let block = Block { grid, inner: rows.clone(), vector: columns.clone() };
                 let memory = |copy: &Copied| Rows {
                     start: code.pointer(copy.access, call, &block),
@@ -137,17 +161,65 @@ impl Squares {
                         let row = code.layout.access(copy.access) + layout::ROW;
                         arguments.word(row, square(index).start.expose_provenance());
                         if copy.is_read {
-                            transpose(copy.size, memory(copy), square(index), outer, inner);
+                            let (from, to) = (memory(copy), square(index));
+                            transpose(copy.size, from, to, outer, inner, Stores::Cached);
                         }
                     }
                     code.enter(&arguments);
                     for (index, copy) in self.copied.iter().enumerate() {
                         if copy.is_written {
-                            transpose(copy.size, square(index), memory(copy), inner, outer);
+                            let (from, to) = (square(index), memory(copy));
+                            transpose(copy.size, from, to, inner, outer, Stores::Cached);
                         }
                     }
                 }
             }
         }
     }
+
+    /// Copies a block from memory to memory with its axes exchanged.
+    ///
+    /// # Safety
+    /// As for [`Code::run`].
+    unsafe fn copy(
+        &self,
+        call: &Call,
+        (load, store): (usize, usize),
+        block: &Block,
+        streaming: bool,
+    ) {
+        let kernel = &self.code.kernel;
+        let (inner, vector) = (kernel.grid_rank - 1, kernel.grid_rank);
+        let size = self.copied[0].size;
+        let rows = |access: usize, axis: usize| Rows {
+            start: self.code.pointer(access, call, block),
+            step: call.shape.accesses[access].strides[axis] * size as isize,
+        };
+        let (across, along) = (block.inner.len(), block.vector.len());
+        // The side that is copied has its rows along the vector axis.
+        let (from, to, height, width) = match self.copied[0].is_read {
+            true => (rows(load, vector), rows(store, inner), along, across),
+            false => (rows(load, inner), rows(store, vector), across, along),
+        };
+        let lines = |start: usize| start.is_multiple_of(64);
+        let aligned = lines(to.start.addr()) && lines(to.step.unsigned_abs());
+        let stores =
+            if streaming && aligned && size >= 4 { Stores::Around } else { Stores::Cached };
+        // SAFETY: promised by the caller: the block is within the part.
+        unsafe { transpose(size, from, to, height, width, stores) };
+        finish(stores);
+    }
+}
+
+/// The load and the store of a kernel that is nothing else.
+fn moves(kernel: &Kernel) -> Option<(usize, usize)> {
+    let [load, store] = &kernel.body[..] else { return None };
+    let Kind::Load { access: load, .. } = load.kind else { return None };
+    let Kind::Store { access: store, value: 0, .. } = store.kind else { return None };
+    let strided = |access: u32| kernel.accesses[access as usize].vector == Stride::Any;
+    // If both jump, neither is a row of the other.
+    let one = strided(load) != strided(store);
+    let other = if strided(load) { store } else { load };
+    let contiguous = kernel.accesses[other as usize].vector == Stride::One;
+    (one && contiguous).then_some((load as usize, store as usize))
 }

@@ -13,38 +13,91 @@ impl Rows {
     }
 }
 
+/// How results are written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stores {
+    /// To the cache.
+    Cached,
+    /// Around the caches, where they are whole lines: the rows written are of 4- or 8-byte elements and begin at
+    /// multiples of a line. [`finish`] must follow.
+    Around,
+}
+
+/// How far ahead of what is read lines are fetched, in bytes of a row.
+const AHEAD: usize = 128;
+
 /// `to[column][row] = from[row][column]` for elements of 1, 2, 4 or 8 bytes.
 ///
 /// # Safety
 /// Both matrices are there, with the shape given and the other way around, and do not overlap. The CPU
 /// has AVX2.
-pub(super) unsafe fn transpose(size: usize, from: Rows, to: Rows, rows: usize, columns: usize) {
+pub(super) unsafe fn transpose(
+    size: usize,
+    from: Rows,
+    to: Rows,
+    rows: usize,
+    columns: usize,
+    stores: Stores,
+) {
     // SAFETY: the caller's.
     unsafe {
         match size {
-            1 => plain::<u8>(from, to, 0..rows, 0..columns),
-            2 => plain::<u16>(from, to, 0..rows, 0..columns),
-            4 => {
-                let (whole_rows, whole_columns) = (rows & !7, columns & !7);
-                for row in (0..whole_rows).step_by(8) {
-                    for column in (0..whole_columns).step_by(8) {
-                        square_of_8(from, to, row, column);
-                    }
+            1 => squares::<u8, 16, 16>(from, to, rows, columns, square_of_16_bytes),
+            2 => squares::<u16, 8, 8>(from, to, rows, columns, square_of_8_words),
+            4 => match stores {
+                Stores::Cached => {
+                    squares::<u32, 16, 8>(from, to, rows, columns, lines_of_4::<false>)
                 }
-                plain::<u32>(from, to, 0..whole_rows, whole_columns..columns);
-                plain::<u32>(from, to, whole_rows..rows, 0..columns);
-            }
-            _ => {
-                let (whole_rows, whole_columns) = (rows & !3, columns & !3);
-                for row in (0..whole_rows).step_by(4) {
-                    for column in (0..whole_columns).step_by(4) {
-                        square_of_4(from, to, row, column);
-                    }
+                Stores::Around => {
+                    squares::<u32, 16, 8>(from, to, rows, columns, lines_of_4::<true>)
                 }
-                plain::<u64>(from, to, 0..whole_rows, whole_columns..columns);
-                plain::<u64>(from, to, whole_rows..rows, 0..columns);
+            },
+            _ => match stores {
+                Stores::Cached => {
+                    squares::<u64, 8, 4>(from, to, rows, columns, lines_of_8::<false>)
+                }
+                Stores::Around => squares::<u64, 8, 4>(from, to, rows, columns, lines_of_8::<true>),
+            },
+        }
+    }
+}
+
+/// Makes what was written around the caches seen by other threads.
+pub(super) fn finish(stores: Stores) {
+    #[cfg(target_arch = "x86_64")]
+    if stores == Stores::Around {
+        // SAFETY: every x86-64 processor has it.
+        unsafe { std::arch::x86_64::_mm_sfence() };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = stores;
+}
+
+/// A function for `ROWS` rows and `COLUMNS` columns that begin at a row and a column.
+type Square = unsafe fn(from: Rows, to: Rows, row: usize, column: usize);
+
+/// Square by square, down the rows first: so that lines of the result are written to their end. What is left over
+/// goes one element at a time.
+///
+/// # Safety
+/// As for [`transpose`].
+unsafe fn squares<T: Copy, const ROWS: usize, const COLUMNS: usize>(
+    from: Rows,
+    to: Rows,
+    rows: usize,
+    columns: usize,
+    square: Square,
+) {
+    let (whole_rows, whole_columns) = (rows / ROWS * ROWS, columns / COLUMNS * COLUMNS);
+    // SAFETY: the caller's.
+    unsafe {
+        for column in (0..whole_columns).step_by(COLUMNS) {
+            for row in (0..whole_rows).step_by(ROWS) {
+                square(from, to, row, column);
             }
         }
+        plain::<T>(from, to, 0..whole_rows, whole_columns..columns);
+        plain::<T>(from, to, whole_rows..rows, 0..columns);
     }
 }
 
@@ -72,81 +125,226 @@ unsafe fn plain<T: Copy>(
     }
 }
 
-/// 8 by 8 elements of 4 bytes.
-///
-/// # Safety
-/// As for [`transpose`], within this square.
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-unsafe fn square_of_8(from: Rows, to: Rows, row: usize, column: usize) {
+use vectors::{lines_of_4, lines_of_8, square_of_8_words, square_of_16_bytes};
+
+/// Squares in vector registers. There are no closures here: what they call is compiled without AVX2.
+#[cfg(target_arch = "x86_64")]
+mod vectors {
+    use super::{AHEAD, Rows};
     use std::arch::x86_64::*;
-    let load = |index: usize| {
-        // SAFETY: the caller's.
-        unsafe { _mm256_loadu_ps(from.at(row + index, column * 4).cast()) }
-    };
-    let x: [__m256; 8] = std::array::from_fn(load);
-    let mut pairs = x;
-    for index in (0..8).step_by(2) {
-        pairs[index] = _mm256_unpacklo_ps(x[index], x[index + 1]);
-        pairs[index + 1] = _mm256_unpackhi_ps(x[index], x[index + 1]);
-    }
-    let mut fours = pairs;
-    for index in [0, 4] {
-        fours[index] = _mm256_shuffle_ps::<0x44>(pairs[index], pairs[index + 2]);
-        fours[index + 1] = _mm256_shuffle_ps::<0xee>(pairs[index], pairs[index + 2]);
-        fours[index + 2] = _mm256_shuffle_ps::<0x44>(pairs[index + 1], pairs[index + 3]);
-        fours[index + 3] = _mm256_shuffle_ps::<0xee>(pairs[index + 1], pairs[index + 3]);
-    }
-    for index in 0..4 {
-        let lower = _mm256_permute2f128_ps::<0x20>(fours[index], fours[index + 4]);
-        let upper = _mm256_permute2f128_ps::<0x31>(fours[index], fours[index + 4]);
-        // SAFETY: the caller's.
+
+    /// 16 rows of 8 elements of 4 bytes: 8 lines of the result.
+    ///
+    /// # Safety
+    /// As for [`transpose`](super::transpose), within these rows and columns. `AROUND`: the lines are aligned.
+    #[target_feature(enable = "avx2")]
+    pub(super) unsafe fn lines_of_4<const AROUND: bool>(
+        from: Rows,
+        to: Rows,
+        row: usize,
+        column: usize,
+    ) {
+        // SAFETY: the caller's; a prefetch touches nothing.
         unsafe {
-            _mm256_storeu_ps(to.at(column + index, row * 4).cast(), lower);
-            _mm256_storeu_ps(to.at(column + index + 4, row * 4).cast(), upper);
+            if column.is_multiple_of(16) {
+                for index in 0..16 {
+                    let ahead = from.at(row + index, column * 4 + AHEAD);
+                    _mm_prefetch::<_MM_HINT_T0>(ahead.cast());
+                }
+            }
+            let upper = square_of_8(from, row, column);
+            let lower = square_of_8(from, row + 8, column);
+            for index in 0..8 {
+                let target = to.at(column + index, row * 4).cast::<f32>();
+                if AROUND {
+                    _mm256_stream_ps(target, upper[index]);
+                    _mm256_stream_ps(target.wrapping_add(8), lower[index]);
+                } else {
+                    _mm256_storeu_ps(target, upper[index]);
+                    _mm256_storeu_ps(target.wrapping_add(8), lower[index]);
+                }
+            }
+        }
+    }
+
+    /// 8 by 8 elements of 4 bytes, with the axes exchanged.
+    ///
+    /// # Safety
+    /// As for [`transpose`](super::transpose), within this square.
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    unsafe fn square_of_8(from: Rows, row: usize, column: usize) -> [__m256; 8] {
+        let mut x = [_mm256_setzero_ps(); 8];
+        for (index, x) in x.iter_mut().enumerate() {
+            // SAFETY: the caller's.
+            *x = unsafe { _mm256_loadu_ps(from.at(row + index, column * 4).cast()) };
+        }
+        let mut pairs = x;
+        for index in [0, 2, 4, 6] {
+            pairs[index] = _mm256_unpacklo_ps(x[index], x[index + 1]);
+            pairs[index + 1] = _mm256_unpackhi_ps(x[index], x[index + 1]);
+        }
+        let mut fours = pairs;
+        for index in [0, 4] {
+            fours[index] = _mm256_shuffle_ps::<0x44>(pairs[index], pairs[index + 2]);
+            fours[index + 1] = _mm256_shuffle_ps::<0xee>(pairs[index], pairs[index + 2]);
+            fours[index + 2] = _mm256_shuffle_ps::<0x44>(pairs[index + 1], pairs[index + 3]);
+            fours[index + 3] = _mm256_shuffle_ps::<0xee>(pairs[index + 1], pairs[index + 3]);
+        }
+        let mut columns = fours;
+        for index in [0, 1, 2, 3] {
+            columns[index] = _mm256_permute2f128_ps::<0x20>(fours[index], fours[index + 4]);
+            columns[index + 4] = _mm256_permute2f128_ps::<0x31>(fours[index], fours[index + 4]);
+        }
+        columns
+    }
+
+    /// 8 rows of 4 elements of 8 bytes: 4 lines of the result.
+    ///
+    /// # Safety
+    /// As for [`lines_of_4`].
+    #[target_feature(enable = "avx2")]
+    pub(super) unsafe fn lines_of_8<const AROUND: bool>(
+        from: Rows,
+        to: Rows,
+        row: usize,
+        column: usize,
+    ) {
+        // SAFETY: the caller's; a prefetch touches nothing.
+        unsafe {
+            if column.is_multiple_of(8) {
+                for index in 0..8 {
+                    let ahead = from.at(row + index, column * 8 + AHEAD);
+                    _mm_prefetch::<_MM_HINT_T0>(ahead.cast());
+                }
+            }
+            let upper = square_of_4(from, row, column);
+            let lower = square_of_4(from, row + 4, column);
+            for index in 0..4 {
+                let target = to.at(column + index, row * 8).cast::<f64>();
+                if AROUND {
+                    _mm256_stream_pd(target, upper[index]);
+                    _mm256_stream_pd(target.wrapping_add(4), lower[index]);
+                } else {
+                    _mm256_storeu_pd(target, upper[index]);
+                    _mm256_storeu_pd(target.wrapping_add(4), lower[index]);
+                }
+            }
+        }
+    }
+
+    /// 4 by 4 elements of 8 bytes, with the axes exchanged.
+    ///
+    /// # Safety
+    /// As for [`transpose`](super::transpose), within this square.
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    unsafe fn square_of_4(from: Rows, row: usize, column: usize) -> [__m256d; 4] {
+        let mut x = [_mm256_setzero_pd(); 4];
+        for (index, x) in x.iter_mut().enumerate() {
+            // SAFETY: the caller's.
+            *x = unsafe { _mm256_loadu_pd(from.at(row + index, column * 8).cast()) };
+        }
+        let low = [_mm256_unpacklo_pd(x[0], x[1]), _mm256_unpacklo_pd(x[2], x[3])];
+        let high = [_mm256_unpackhi_pd(x[0], x[1]), _mm256_unpackhi_pd(x[2], x[3])];
+        [
+            _mm256_permute2f128_pd::<0x20>(low[0], low[1]),
+            _mm256_permute2f128_pd::<0x20>(high[0], high[1]),
+            _mm256_permute2f128_pd::<0x31>(low[0], low[1]),
+            _mm256_permute2f128_pd::<0x31>(high[0], high[1]),
+        ]
+    }
+
+    /// 8 by 8 elements of 2 bytes.
+    ///
+    /// # Safety
+    /// As for [`transpose`](super::transpose), within this square.
+    #[target_feature(enable = "avx2")]
+    pub(super) unsafe fn square_of_8_words(from: Rows, to: Rows, row: usize, column: usize) {
+        let mut x = [_mm_setzero_si128(); 8];
+        for (index, x) in x.iter_mut().enumerate() {
+            // SAFETY: the caller's.
+            *x = unsafe { _mm_loadu_si128(from.at(row + index, column * 2).cast()) };
+        }
+        // Interleaving the upper half of the rows with the lower half exchanges one bit of a row's number with one
+        // of its column's; after three times all of them are.
+        for _ in 0..3 {
+            let before = x;
+            for index in [0, 1, 2, 3] {
+                x[2 * index] = _mm_unpacklo_epi16(before[index], before[index + 4]);
+                x[2 * index + 1] = _mm_unpackhi_epi16(before[index], before[index + 4]);
+            }
+        }
+        for (index, x) in x.into_iter().enumerate() {
+            // SAFETY: the caller's.
+            unsafe { _mm_storeu_si128(to.at(column + index, row * 2).cast(), x) };
+        }
+    }
+
+    /// 16 by 16 elements of a byte.
+    ///
+    /// # Safety
+    /// As for [`transpose`](super::transpose), within this square.
+    #[target_feature(enable = "avx2")]
+    pub(super) unsafe fn square_of_16_bytes(from: Rows, to: Rows, row: usize, column: usize) {
+        let mut x = [_mm_setzero_si128(); 16];
+        for (index, x) in x.iter_mut().enumerate() {
+            // SAFETY: the caller's.
+            *x = unsafe { _mm_loadu_si128(from.at(row + index, column).cast()) };
+        }
+        // As for words, four times.
+        for _ in 0..4 {
+            let before = x;
+            for index in [0, 1, 2, 3, 4, 5, 6, 7] {
+                x[2 * index] = _mm_unpacklo_epi8(before[index], before[index + 8]);
+                x[2 * index + 1] = _mm_unpackhi_epi8(before[index], before[index + 8]);
+            }
+        }
+        for (index, x) in x.into_iter().enumerate() {
+            // SAFETY: the caller's.
+            unsafe { _mm_storeu_si128(to.at(column + index, row).cast(), x) };
         }
     }
 }
 
-/// 4 by 4 elements of 8 bytes.
-///
-/// # Safety
-/// As for [`transpose`], within this square.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-unsafe fn square_of_4(from: Rows, to: Rows, row: usize, column: usize) {
-    use std::arch::x86_64::*;
-    let load = |index: usize| {
+/// No machine code runs on other CPUs, so these are never called there.
+#[cfg(not(target_arch = "x86_64"))]
+use elsewhere::{lines_of_4, lines_of_8, square_of_8_words, square_of_16_bytes};
+
+#[cfg(not(target_arch = "x86_64"))]
+mod elsewhere {
+    use super::{Rows, plain};
+
+    pub(super) unsafe fn lines_of_4<const AROUND: bool>(
+        f: Rows,
+        t: Rows,
+        row: usize,
+        column: usize,
+    ) {
         // SAFETY: the caller's.
-        unsafe { _mm256_loadu_pd(from.at(row + index, column * 8).cast()) }
-    };
-    let x: [__m256d; 4] = std::array::from_fn(load);
-    let low = [_mm256_unpacklo_pd(x[0], x[1]), _mm256_unpacklo_pd(x[2], x[3])];
-    let high = [_mm256_unpackhi_pd(x[0], x[1]), _mm256_unpackhi_pd(x[2], x[3])];
-    let columns = [
-        _mm256_permute2f128_pd::<0x20>(low[0], low[1]),
-        _mm256_permute2f128_pd::<0x20>(high[0], high[1]),
-        _mm256_permute2f128_pd::<0x31>(low[0], low[1]),
-        _mm256_permute2f128_pd::<0x31>(high[0], high[1]),
-    ];
-    for (index, values) in columns.into_iter().enumerate() {
-        // SAFETY: the caller's.
-        unsafe { _mm256_storeu_pd(to.at(column + index, row * 8).cast(), values) };
+        unsafe { plain::<u32>(f, t, row..row + 16, column..column + 8) }
     }
-}
 
-/// No machine code runs on other CPUs, so this is never called there.
-#[cfg(not(target_arch = "x86_64"))]
-unsafe fn square_of_8(from: Rows, to: Rows, row: usize, column: usize) {
-    // SAFETY: the caller's.
-    unsafe { plain::<u32>(from, to, row..row + 8, column..column + 8) }
-}
+    pub(super) unsafe fn lines_of_8<const AROUND: bool>(
+        f: Rows,
+        t: Rows,
+        row: usize,
+        column: usize,
+    ) {
+        // SAFETY: the caller's.
+        unsafe { plain::<u64>(f, t, row..row + 8, column..column + 4) }
+    }
 
-/// No machine code runs on other CPUs, so this is never called there.
-#[cfg(not(target_arch = "x86_64"))]
-unsafe fn square_of_4(from: Rows, to: Rows, row: usize, column: usize) {
-    // SAFETY: the caller's.
-    unsafe { plain::<u64>(from, to, row..row + 4, column..column + 4) }
+    pub(super) unsafe fn square_of_8_words(f: Rows, t: Rows, row: usize, column: usize) {
+        // SAFETY: the caller's.
+        unsafe { plain::<u16>(f, t, row..row + 8, column..column + 8) }
+    }
+
+    pub(super) unsafe fn square_of_16_bytes(f: Rows, t: Rows, row: usize, column: usize) {
+        // SAFETY: the caller's.
+        unsafe { plain::<u8>(f, t, row..row + 16, column..column + 16) }
+    }
 }
 
 #[cfg(test)]
@@ -156,20 +354,43 @@ mod tests {
     #[test]
     fn every_size_and_shape() {
         for size in [1, 2, 4, 8] {
-            for (rows, columns) in [(1, 1), (8, 8), (7, 19), (24, 16), (17, 33), (4, 40)] {
+            for (rows, columns) in
+                [(1, 1), (8, 8), (7, 19), (24, 16), (17, 33), (4, 40), (64, 64), (80, 100)]
+            {
                 let mut from: Vec<u8> = (0..rows * columns * size).map(|i| (i * 7) as u8).collect();
                 let mut to = vec![0u8; from.len()];
                 let source = Rows { start: from.as_mut_ptr(), step: (columns * size) as isize };
                 let target = Rows { start: to.as_mut_ptr(), step: (rows * size) as isize };
                 // SAFETY: both have `rows * columns` elements; the shape fits.
-                unsafe { transpose(size, source, target, rows, columns) };
-                for row in 0..rows {
-                    for column in 0..columns {
-                        let source = &from[(row * columns + column) * size..][..size];
-                        let target = &to[(column * rows + row) * size..][..size];
-                        assert_eq!(source, target, "{size} {rows} {columns}");
-                    }
-                }
+                unsafe { transpose(size, source, target, rows, columns, Stores::Cached) };
+                check(size, rows, columns, &from, &to, rows * size);
+            }
+        }
+    }
+
+    #[test]
+    fn whole_lines_go_around_the_caches() {
+        for size in [4, 8] {
+            let (rows, columns) = (256 / size, 37);
+            let mut from: Vec<u8> = (0..rows * columns * size).map(|i| (i * 7) as u8).collect();
+            let mut to = vec![0u8; from.len() + 64];
+            let skip = to.as_ptr().align_offset(64);
+            let source = Rows { start: from.as_mut_ptr(), step: (columns * size) as isize };
+            let start = to.as_mut_ptr().wrapping_add(skip);
+            let target = Rows { start, step: (rows * size) as isize };
+            // SAFETY: both have `rows * columns` elements; rows of the target are whole lines.
+            unsafe { transpose(size, source, target, rows, columns, Stores::Around) };
+            finish(Stores::Around);
+            check(size, rows, columns, &from, &to[skip..], rows * size);
+        }
+    }
+
+    fn check(size: usize, rows: usize, columns: usize, from: &[u8], to: &[u8], step: usize) {
+        for row in 0..rows {
+            for column in 0..columns {
+                let source = &from[(row * columns + column) * size..][..size];
+                let target = &to[column * step + row * size..][..size];
+                assert_eq!(source, target, "{size} {rows} {columns}");
             }
         }
     }
