@@ -8,8 +8,15 @@ use std::ops::Deref;
 pub type Axes = SmallVec<[usize; 4]>;
 
 /// The extents of a tensor, outermost first. A rank-0 shape has one element.
-#[derive(Clone, PartialEq, Eq, Hash, Default)]
+#[derive(PartialEq, Eq, Hash, Default)]
 pub struct Shape(SmallVec<[usize; 4]>);
+
+impl Clone for Shape {
+    fn clone(&self) -> Shape {
+        // A copy of all extents at once; a derived one would go one by one.
+        Shape(SmallVec::from_slice(&self.0))
+    }
+}
 
 impl Shape {
     /// The rank-0 shape.

@@ -282,6 +282,11 @@ impl Device {
         &self.0.dispatcher
     }
 
+    /// Where it is, to tell devices apart.
+    pub(crate) fn address(&self) -> usize {
+        Arc::as_ptr(&self.0).addr()
+    }
+
     pub(crate) fn scheduling(&self) -> &Mutex<()> {
         &self.0.scheduling
     }

@@ -7,13 +7,13 @@ use super::Device;
 use super::device::DeviceStream;
 use super::dispatcher::{Content, Segment, Submission};
 use super::value::Value;
-use crate::tensor::Node;
+use crate::tensor::{Inputs, Node};
 use inflight_backend::{LabelOp, Place};
 use inflight_ir::BinaryOp;
 use inflight_ir::graph::{Graph, NodeId, Op};
-use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Which live values are written, beside those that are wanted.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -24,6 +24,9 @@ pub(crate) enum Choice {
     EveryLive,
 }
 
+/// The operands of nodes that were scheduled.
+type Released = SmallVec<[Inputs; 2]>;
+
 /// Schedules `wanted`, and of `live` what `choice` says, on a stream.
 pub(crate) fn submit(
     device: &Device,
@@ -33,15 +36,16 @@ pub(crate) fn submit(
     choice: Choice,
     assisted: bool,
 ) {
-    let mut released = Vec::new();
+    let mut released = Released::new();
     let _scheduling = device.scheduling().lock();
-    let mut builder = Builder::default();
+    let mut builder = Builder::new();
     for node in wanted {
         builder.want(node);
     }
     builder.walk();
     // The latest first: what they are computed from is then known to be computed on the way.
-    for node in live.iter().rev() {
+    let is_wanted = |node: &Arc<Node>| wanted.iter().any(|wanted| Arc::ptr_eq(wanted, node));
+    for node in live.iter().rev().filter(|node| !is_wanted(node)) {
         if choice == Choice::EveryLive && !node.is_constant() || builder.is_worth_storing(node) {
             builder.want(node);
             builder.walk();
@@ -68,12 +72,17 @@ pub(crate) fn submit(
 /// The graph that reading these nodes would submit, and the op and line of each of its nodes. Nothing is
 /// scheduled.
 pub(crate) fn preview(wanted: &[Arc<Node>]) -> (Graph, Vec<LabelOp>) {
-    let mut builder = Builder::default();
+    let mut devices: Vec<&Device> = wanted.iter().map(|node| node.device()).collect();
+    // Whoever locks several does so in the same order.
+    devices.sort_unstable_by_key(|device| device.address());
+    devices.dedup_by_key(|device| device.address());
+    let _scheduling: Vec<_> = devices.iter().map(|device| device.scheduling().lock()).collect();
+    let mut builder = Builder::new();
     for node in wanted {
         builder.want(node);
     }
     builder.walk();
-    let outputs = builder.outputs.iter().map(|node| builder.positions[&Arc::as_ptr(node)]);
+    let outputs = builder.outputs.iter().map(|node| builder.position(node));
     builder.graph.outputs = outputs.collect();
     (builder.graph, builder.labels)
 }
@@ -135,10 +144,16 @@ fn weigh(node: &Arc<Node>) -> Recomputing {
     }
 }
 
+/// Tells walks through recorded graphs apart.
+static WALKS: AtomicU64 = AtomicU64::new(1);
+
+/// How many nodes most segments have no more than.
+const SMALL: usize = 12;
+
 /// Builds the flat graph of a segment.
-#[derive(Default)]
 struct Builder {
-    outputs: Vec<Arc<Node>>,
+    walk: u64,
+    outputs: SmallVec<[Arc<Node>; 4]>,
     /// Reshapes that share the value of what they reshape, and that.
     shared: Vec<(Arc<Node>, Arc<Node>)>,
     /// How many of the outputs the graph holds, with all they need.
@@ -146,12 +161,30 @@ struct Builder {
     graph: Graph,
     inputs: Vec<Arc<Value>>,
     labels: Vec<LabelOp>,
-    positions: FxHashMap<*const Node, NodeId>,
     /// The nodes that the graph computes.
-    computed: Vec<Arc<Node>>,
+    computed: SmallVec<[Arc<Node>; 8]>,
 }
 
 impl Builder {
+    /// Nothing yet. The scheduling lock of the nodes' device is held as long as this exists.
+    fn new() -> Builder {
+        Builder {
+            walk: WALKS.fetch_add(1, Ordering::Relaxed),
+            outputs: SmallVec::new(),
+            shared: Vec::new(),
+            walked: 0,
+            graph: Graph { nodes: Vec::with_capacity(SMALL), ..Graph::default() },
+            inputs: Vec::new(),
+            labels: Vec::with_capacity(SMALL),
+            computed: SmallVec::new(),
+        }
+    }
+
+    /// The position of a node that the graph holds.
+    fn position(&self, node: &Node) -> NodeId {
+        node.position_in(self.walk).expect("operands and outputs are in the graph")
+    }
+
     /// Whether a live value that nobody asked for should be stored.
     fn is_worth_storing(&self, node: &Arc<Node>) -> bool {
         if node.value().is_some() {
@@ -162,9 +195,7 @@ impl Builder {
             Recomputing::Dear => true,
             // Computed on the way to something else, it may wait to be asked for; computed for itself,
             // it is best started now.
-            Recomputing::Affordable => {
-                !self.positions.contains_key(&Arc::as_ptr(node)) || node.was_computed()
-            }
+            Recomputing::Affordable => node.position_in(self.walk).is_none() || node.was_computed(),
         }
     }
 
@@ -193,9 +224,10 @@ impl Builder {
         while self.walked < self.outputs.len() {
             let root = self.outputs[self.walked].clone();
             self.walked += 1;
-            let mut stack = vec![(root, false)];
+            let mut stack = SmallVec::<[(Arc<Node>, bool); 16]>::new();
+            stack.push((root, false));
             while let Some((node, operands_done)) = stack.pop() {
-                if self.positions.contains_key(&Arc::as_ptr(&node)) {
+                if node.position_in(self.walk).is_some() {
                     continue;
                 }
                 if operands_done || node.value().is_some() {
@@ -241,11 +273,8 @@ impl Builder {
                 Some(value) => self.graph.scalar(value),
                 None => {
                     self.computed.push(node.clone());
-                    let inputs: SmallVec<[NodeId; 3]> = node
-                        .inputs()
-                        .iter()
-                        .map(|input| self.positions[&Arc::as_ptr(input)])
-                        .collect();
+                    let inputs: SmallVec<[NodeId; 3]> =
+                        node.inputs().iter().map(|input| self.position(input)).collect();
                     self.graph.append(
                         node.op().clone(),
                         &inputs,
@@ -257,7 +286,7 @@ impl Builder {
         };
         self.labels
             .push(LabelOp { name: node.op().name(), location: Place::Caller(node.location()) });
-        self.positions.insert(Arc::as_ptr(node), id);
+        node.set_position_in(self.walk, id);
     }
 
     /// What the segment weighs in flight.
@@ -277,13 +306,13 @@ impl Builder {
         mut self,
         stream: &Arc<DeviceStream>,
         submission: &Arc<Submission>,
-        released: &mut Vec<SmallVec<[Arc<Node>; 2]>>,
+        released: &mut Released,
     ) -> Segment {
         self.computed.iter().for_each(|node| node.note_computed());
         let mut outputs = Vec::with_capacity(self.outputs.len());
         for node in &self.outputs {
             let value = Value::scheduled(node.bytes(), submission.dispatched.clone());
-            self.graph.outputs.push(self.positions[&Arc::as_ptr(node)]);
+            self.graph.outputs.push(self.position(node));
             outputs.push(value.clone());
             released.push(node.realize(value));
         }
@@ -300,7 +329,7 @@ impl Builder {
     }
 
     /// Lets reshapes share the value of what they reshape.
-    fn share(&mut self, released: &mut Vec<SmallVec<[Arc<Node>; 2]>>) {
+    fn share(&mut self, released: &mut Released) {
         // Inner reshapes were pushed before the ones around them.
         for (node, operand) in std::mem::take(&mut self.shared) {
             if let (None, Some(value)) = (node.value(), operand.value()) {

@@ -42,7 +42,7 @@ pub use conv::ConvOptions;
 #[doc(hidden)]
 pub use from_graph::record_graph_node;
 pub use linear::TriangularOptions;
-pub(crate) use node::Node;
+pub(crate) use node::{Inputs, Node};
 pub use operand::Operand;
 pub(crate) use record::recorded_at;
 pub use slice::{Slice, Slices};

@@ -4,11 +4,11 @@ use super::record::caller;
 use crate::runtime::Device;
 use crate::runtime::value::Value;
 use crate::{DType, Error, Scalar, Shape};
-use inflight_ir::graph::Op;
+use inflight_ir::graph::{NodeId, Op};
 use parking_lot::{Mutex, MutexGuard};
 use smallvec::SmallVec;
 use std::panic::Location;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// Operands of a node.
@@ -30,6 +30,10 @@ pub(crate) struct Node {
     location: &'static Location<'static>,
     /// The number of [`Tensor`](super::Tensor)s that point here. Operands of other nodes do not count.
     handles: AtomicUsize,
+    /// The last walk that came by here, and the position that it gave the node in its graph. Only for whoever holds
+    /// the device's scheduling lock.
+    walk: AtomicU64,
+    position: AtomicU32,
     /// True iff a submission computed the value on the way to another, without storing it.
     computed: AtomicBool,
     value: OnceLock<Arc<Value>>,
@@ -55,6 +59,8 @@ impl Node {
             device: device.clone(),
             location: caller(location),
             handles: AtomicUsize::new(0),
+            walk: AtomicU64::new(0),
+            position: AtomicU32::new(0),
             computed: AtomicBool::new(false),
             value: OnceLock::new(),
             error: None,
@@ -126,6 +132,18 @@ impl Node {
 
     pub fn location(&self) -> &'static Location<'static> {
         self.location
+    }
+
+    /// The position that this walk gave the node. The device's scheduling lock is held.
+    pub fn position_in(&self, walk: u64) -> Option<NodeId> {
+        let found = self.walk.load(Ordering::Relaxed) == walk;
+        found.then(|| self.position.load(Ordering::Relaxed))
+    }
+
+    /// Notes the position that a walk gives the node. The device's scheduling lock is held.
+    pub fn set_position_in(&self, walk: u64, position: NodeId) {
+        self.walk.store(walk, Ordering::Relaxed);
+        self.position.store(position, Ordering::Relaxed);
     }
 
     /// Whether an earlier submission computed the value without storing it.
