@@ -317,7 +317,6 @@ struct Chain<'a> {
     /// Bytes of an element of the operand.
     size: usize,
     /// Computes rows to an address.
-    #[allow(clippy::type_complexity)]
     compute: Box<dyn Fn(Range<usize>, *mut u8) + Sync + 'a>,
 }
 

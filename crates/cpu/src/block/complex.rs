@@ -8,7 +8,6 @@ use inflight_ir::{BinaryOp, Element, UnaryOp};
 use num_complex::Complex;
 
 /// What complex numbers have.
-#[allow(missing_docs)]
 pub trait ComplexNumber: Number + Element {
     type Part: Real;
     fn real(self) -> Self::Part;

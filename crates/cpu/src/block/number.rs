@@ -19,7 +19,7 @@ pub trait Number: Copy + PartialEq + 'static {
 pub trait Ordered: Number + PartialOrd {
     /// Whether it equals nothing.
     #[inline(always)]
-    #[allow(clippy::eq_op)]
+    #[expect(clippy::eq_op, reason = "a number that does not equal itself is none")]
     fn is_nan(self) -> bool {
         self != self
     }
@@ -48,7 +48,6 @@ pub trait Bits: Ordered {
 }
 
 /// What integers have.
-#[allow(missing_docs)]
 pub trait Integer: Bits {
     fn sub(self, other: Self) -> Self;
     fn div(self, other: Self) -> Self;
@@ -130,7 +129,7 @@ macro_rules! integer {
             }
         }
 
-        #[allow(unused_comparisons)]
+        #[allow(unused_comparisons, reason = "one text for integers with and without a sign")]
         impl Integer for $type {
             #[inline(always)]
             fn sub(self, other: $type) -> $type {
@@ -229,7 +228,6 @@ macro_rules! real {
         two { $($two:ident: $single_two:expr, $double_two:expr;)* }
     ) => {
         /// What floats have.
-        #[allow(missing_docs)]
         pub trait Real: Ordered {
             $(fn $one(self) -> Self;)*
             $(fn $two(self, other: Self) -> Self;)*

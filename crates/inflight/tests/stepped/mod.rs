@@ -17,7 +17,7 @@ use std::alloc::{Layout, alloc, dealloc};
 use std::collections::VecDeque;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 /// What freed memory is filled with. As a float it is a number that no test computes.
 pub const POISON: u8 = 0xA5;
@@ -52,7 +52,8 @@ struct SteppedStream {
     inner: Arc<dyn Stream>,
     /// Not run yet, with their numbers.
     held: Mutex<VecDeque<(u64, Command)>>,
-    control: Control,
+    /// The one who holds the stream.
+    control: Weak<Shared>,
 }
 
 struct SteppedBackend {
@@ -240,8 +241,11 @@ impl Control {
 // SAFETY: commands reach the CPU's stream in the order they came, or are abandoned in that order.
 unsafe impl Stream for SteppedStream {
     unsafe fn enqueue(&self, command: Command) {
+        let Some(control) = self.control.upgrade().map(Control) else {
+            return command.abandon(FaultKind::DeviceLost("nobody steps it".into()).into());
+        };
         let number = {
-            let mut state = self.control.state();
+            let mut state = control.state();
             state.next += 1;
             state.next
         };
@@ -249,7 +253,9 @@ unsafe impl Stream for SteppedStream {
     }
 
     fn flush(&self) {
-        self.control.follow();
+        if let Some(control) = self.control.upgrade().map(Control) {
+            control.follow();
+        }
     }
 
     fn assist(&self, _: &Event) {
@@ -270,7 +276,7 @@ impl Backend for SteppedBackend {
         let stream = Arc::new(SteppedStream {
             inner: self.inner.stream(priority),
             held: Mutex::default(),
-            control: self.control.clone(),
+            control: Arc::downgrade(&self.control.0),
         });
         self.control.state().streams.push(stream.clone());
         stream

@@ -275,7 +275,7 @@ pub fn reshape(
 
 /// The offset, the stride along each axis of a domain of this rank, and the index value with its stride,
 /// of a row-major tensor of `shape` seen through a map. `None` when two coordinates are indirect.
-#[allow(clippy::type_complexity)]
+#[expect(clippy::type_complexity, reason = "three things, taken apart at once by all who call it")]
 pub fn flatten(
     map: &Map,
     shape: &Shape,

@@ -1,8 +1,11 @@
 //! Special functions that are composed of arithmetic and elementary functions.
 //!
 //! They are computed in at least single precision: smaller floats are widened and rounded at the end.
-//! Coefficients are written as they were published.
-#![allow(clippy::excessive_precision)]
+
+#![allow(
+    clippy::excessive_precision,
+    reason = "the coefficients have the digits they were published with"
+)]
 
 mod bessel;
 mod error_function;
