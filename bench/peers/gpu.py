@@ -39,6 +39,17 @@ def with_torch():
     a, b = square.bfloat16(), (square * 0.5).bfloat16()
     bias = torch.rand(1, 8192, device="cuda").bfloat16()
     size = ROWS * COLUMNS * 4
+    layer = 2 * 8192 * 4096 * 16384
+    left = (torch.rand(8192, 4096, device="cuda") * 2 - 1).bfloat16()
+    right = (torch.rand(4096, 16384, device="cuda") * 2 - 1).bfloat16()
+    wide = torch.rand(16384, device="cuda").bfloat16()
+    million, many = torch.rand(1 << 20, device="cuda"), torch.rand(1 << 26, device="cuda")
+
+    def positive(*shape):
+        x = torch.rand(*shape, device="cuda")
+        return (x + x.mT) / 2 + 2 * shape[-1] * torch.eye(shape[-1], device="cuda")
+
+    small, large = positive(4096, 32, 32), positive(4096, 4096)
 
     def chain(x):
         return torch.clamp(((((x + 1.0) * 2.0 - 3.0).abs()) * 0.5 + x), 0.1, 2.0) * 3.0 - 1.0
@@ -62,11 +73,26 @@ def with_torch():
             2 * 8192**3,
             "GFLOP/s",
         ),
+        ("bf16 layer, product alone", lambda a, b: a @ b, (left, right), layer, "GFLOP/s"),
+        (
+            "bf16 layer + bias + gelu",
+            lambda a, b, c: F.gelu(torch.addmm(c, a, b), approximate="tanh"),
+            (left, right, wide),
+            layer,
+            "GFLOP/s",
+        ),
+        ("sort 1 Mi floats", lambda x: torch.sort(x)[0], (million,), 1 << 20, "G/s"),
+        ("argsort 1 Mi floats", lambda x: torch.sort(x, stable=True)[1], (million,), 1 << 20, "G/s"),
+        ("sort 64 Mi floats", lambda x: torch.sort(x)[0], (many,), 1 << 26, "G/s"),
+        ("sort rows of 4096", lambda x: torch.sort(x, dim=1)[0], (many.reshape(ROWS, COLUMNS),), 1 << 26, "G/s"),
+        ("top 8 of rows of 4096", lambda x: torch.topk(x, 8)[0], (many.reshape(ROWS, COLUMNS),), 1 << 26, "G/s"),
+        ("cholesky 4096 of 32 x 32", torch.linalg.cholesky, (small,), 4096 * 32 * 32, "G/s"),
+        ("cholesky 4096 x 4096", torch.linalg.cholesky, (large,), 4096**3 // 3, "GFLOP/s"),
     ]
     wait = lambda _: torch.cuda.synchronize()
     for name, f, arguments, units, unit in rows:
         report("torch", name, timed(lambda: f(*arguments), wait), units, unit)
-    for name, f, arguments, units, unit in rows:
+    for name, f, arguments, units, unit in rows[:14]:
         compiled = torch.compile(f)
         report("torch.compile", name, timed(lambda: compiled(*arguments), wait), units, unit)
     rounds = []
@@ -95,6 +121,18 @@ def with_jax():
     bias = jax.random.uniform(keys[4], (1, 8192), jnp.float32).astype(jnp.bfloat16)
     size = ROWS * COLUMNS * 4
 
+    layer = 2 * 8192 * 4096 * 16384
+    left = jax.random.uniform(keys[0], (8192, 4096), jnp.float32, -1.0, 1.0).astype(jnp.bfloat16)
+    right = jax.random.uniform(keys[1], (4096, 16384), jnp.float32, -1.0, 1.0).astype(jnp.bfloat16)
+    wide = jax.random.uniform(keys[2], (16384,), jnp.float32).astype(jnp.bfloat16)
+    million = jax.random.uniform(keys[3], (1 << 20,), jnp.float32)
+
+    def positive(*shape):
+        x = jax.random.uniform(keys[4], shape, jnp.float32)
+        return (x + jnp.swapaxes(x, -1, -2)) / 2 + 2 * shape[-1] * jnp.eye(shape[-1])
+
+    small, large = positive(4096, 32, 32), positive(4096, 4096)
+
     def norm(x):
         mean = x.mean(1, keepdims=True)
         variance = ((x - mean) ** 2).mean(1, keepdims=True)
@@ -122,6 +160,20 @@ def with_jax():
             2 * 8192**3,
             "GFLOP/s",
         ),
+        ("bf16 layer, product alone", lambda a, b: a @ b, (left, right), layer, "GFLOP/s"),
+        (
+            "bf16 layer + bias + gelu",
+            lambda a, b, c: jax.nn.gelu(a @ b + c, approximate=True),
+            (left, right, wide),
+            layer,
+            "GFLOP/s",
+        ),
+        ("sort 1 Mi floats", jnp.sort, (million,), 1 << 20, "G/s"),
+        ("argsort 1 Mi floats", jnp.argsort, (million,), 1 << 20, "G/s"),
+        ("sort rows of 4096", lambda x: jnp.sort(x, axis=1), (x,), 1 << 26, "G/s"),
+        ("top 8 of rows of 4096", lambda x: jax.lax.top_k(x, 8)[0], (x,), 1 << 26, "G/s"),
+        ("cholesky 4096 of 32 x 32", jnp.linalg.cholesky, (small,), 4096 * 32 * 32, "G/s"),
+        ("cholesky 4096 x 4096", jnp.linalg.cholesky, (large,), 4096**3 // 3, "GFLOP/s"),
     ]
     for name, f, arguments, units, unit in rows:
         compiled = jax.jit(f)

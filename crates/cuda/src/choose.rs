@@ -1,8 +1,8 @@
 //! How a launch is spread over the device: the variant of its kernel, the grid, and the arguments.
 
 use crate::text::{
-    COLUMN_LANES, Mapping, POINT_THREADS, Shape, TILE_SIDE, TILE_THREADS, Variant,
-    column_shared_bytes, is_in_place, widest,
+    COLUMN_LANES, Mapping, POINT_THREADS, Shape, TILE_THREADS, Variant, column_shared_bytes,
+    is_in_place, walks, widest,
 };
 use inflight_ir::Scalar;
 use inflight_ir::kernel::{AccessShape, Kernel, Kind, LaunchShape, Stride, VectorAxis};
@@ -19,6 +19,12 @@ const WARP_ROW: usize = 1024;
 /// Bytes of shared memory that every block may have.
 const SHARED: u32 = 48 << 10;
 
+/// A param of more bytes than this does not fit the device's caches.
+const STREAMED: usize = 64 << 20;
+
+/// Sides of tiles: the larger if there is room for it.
+const TILE_SIDES: [u32; 2] = [64, 32];
+
 /// Blocks that share columns count each other in so many places.
 pub const MOST_SLICED_BLOCKS: usize = 1 << 16;
 
@@ -29,6 +35,8 @@ pub struct Described {
     shape: Shape,
     in_place: bool,
     scans: bool,
+    /// How often a row or column is walked.
+    walks: usize,
 }
 
 /// How a launch runs.
@@ -54,7 +62,8 @@ impl Described {
         let shape = crate::text::shape(&kernel);
         let in_place = is_in_place(&kernel);
         let scans = kernel.body.iter().any(|i| matches!(i.kind, Kind::Scan(..)));
-        Described { kernel, shape, in_place, scans }
+        let walks = walks(&kernel);
+        Described { kernel, shape, in_place, scans, walks }
     }
 
     /// How a launch runs on a device of so many multiprocessors. `None` if it has nothing to do.
@@ -96,7 +105,25 @@ impl Described {
                 )
             }
         };
+        let mut choice = choice;
+        choice.variant.streamed = self.streamed(choice.variant.mapping, buffers);
         Ok((choice.items > 0).then_some(choice))
+    }
+
+    /// The params that need not stay in a cache: they are larger, and nothing of them is used twice.
+    fn streamed(&self, mapping: Mapping, buffers: &[(u64, usize)]) -> u64 {
+        let uses_once = match mapping {
+            Mapping::Points { .. } => true,
+            Mapping::Tiles { .. } => false,
+            Mapping::Rows { kept, .. } => kept > 0 || self.walks == 1,
+            Mapping::Columns { .. } => self.walks == 1,
+        };
+        if !uses_once || self.in_place {
+            return 0;
+        }
+        let is_large = |&(_, &(_, bytes)): &(usize, &(u64, usize))| bytes > STREAMED;
+        let large = buffers.iter().enumerate().take(64).filter(is_large);
+        large.fold(0, |bits, (param, _)| bits | 1 << param)
     }
 
     fn points(
@@ -120,7 +147,7 @@ impl Described {
         } else {
             1
         };
-        let variant = Variant { width, wide, mapping: Mapping::Points { unroll } };
+        let variant = Variant { width, wide, streamed: 0, mapping: Mapping::Points { unroll } };
         let blocks = items.div_ceil((POINT_THREADS * unroll) as usize).min(1 << 30);
         Choice {
             variant,
@@ -154,13 +181,13 @@ impl Described {
                 _ => None,
             })
             .collect();
-        let turned = |axis: usize| {
+        let turned = |axis: usize, side: u32| {
             let mut bits = 0u64;
             let mut bytes = 0;
             for &access in loads.iter().filter(|&&access| access < 64) {
                 let (class, map) = (kernel.accesses[access], &launch.accesses[access]);
                 let size = class.param.map_or(0, |p| kernel.params[p as usize].dtype.size());
-                let tile = size * (TILE_SIDE * (TILE_SIDE + 1)) as usize;
+                let tile = size * (side * (side + 1)) as usize;
                 let runs = class.vector == Stride::Any && map.strides[axis] == 1;
                 if runs && bits >> access & 1 == 0 && bytes + tile <= 40 << 10 {
                     bits |= 1 << access;
@@ -171,18 +198,31 @@ impl Described {
         };
         let axes = (0..kernel.grid_rank).filter(|&axis| launch.extents[axis] >= 16);
         let (axis, bits) = axes
-            .map(|axis| (axis, turned(axis)))
+            .map(|axis| (axis, turned(axis, TILE_SIDES[1])))
             .filter(|(_, bits)| *bits != 0)
             .max_by_key(|(_, bits)| bits.count_ones())?;
-        let tiles = |extent: usize| extent.div_ceil(TILE_SIDE as usize);
+        let extent = launch.extents[axis];
+        let has_room = |side: u32| extent.min(lanes) >= side as usize && turned(axis, side) == bits;
+        let side = if has_room(TILE_SIDES[0]) { TILE_SIDES[0] } else { TILE_SIDES[1] };
+        // What is loaded both ways is loaded once if both ways follow each other.
+        let param = |access: usize| kernel.accesses[access].param;
+        let is_turned = |access: usize| access < 64 && bits >> access & 1 == 1;
+        let both_ways = loads
+            .iter()
+            .any(|&a| is_turned(a) && loads.iter().any(|&b| !is_turned(b) && param(a) == param(b)));
+        let paired = both_ways && extent == lanes;
+        let tiles = |extent: usize| extent.div_ceil(side as usize);
         let others: usize =
             (0..vector).filter(|&other| other != axis).map(|other| launch.extents[other]).product();
-        let items = others * tiles(launch.extents[axis]) * tiles(lanes);
-        let mapping = Mapping::Tiles { axis: axis as u32, turned: bits };
+        let items = match paired {
+            true => others * tiles(lanes) * (tiles(lanes) + 1),
+            false => others * tiles(extent) * tiles(lanes),
+        };
+        let mapping = Mapping::Tiles { axis: axis as u32, turned: bits, side, paired };
         Some(Choice {
-            variant: Variant { width: 1, wide, mapping },
+            variant: Variant { width: 1, wide, streamed: 0, mapping },
             grid: [items.min(1 << 30) as u32, 1],
-            threads: TILE_SIDE * TILE_THREADS,
+            threads: side * TILE_THREADS,
             items,
             slices: 1,
             scratch: 0,
@@ -202,6 +242,7 @@ impl Described {
             variant: Variant {
                 width,
                 wide,
+                streamed: 0,
                 mapping: Mapping::Rows { threads, rows: rows_of_block, kept },
             },
             grid: [rows.div_ceil(rows_of_block as usize).min(1 << 30) as u32, 1],
@@ -220,10 +261,15 @@ impl Described {
             return Ok(choice(1, threads, beside(threads), 0));
         }
         if kept_bytes > 0 && length > 0 {
-            let threads = if most <= WARP_ROW { 32 } else { (most / 16).clamp(128, 1024) as u32 };
-            let steps = most.div_ceil((threads * width) as usize);
-            if steps * width as usize * kept_bytes <= MOST_KEPT {
-                return Ok(choice(width, threads, beside(threads), steps as u32));
+            // Two groups for each of many threads (measured on an H200); the largest block only where a row
+            // would not fit otherwise, as there is room for few of them.
+            let few = if most <= WARP_ROW { 32 } else { (most / 8).clamp(128, 512) as u32 };
+            let many = if most <= WARP_ROW { 32 } else { 1024 };
+            for threads in [few, many] {
+                let steps = most.div_ceil((threads * width) as usize);
+                if steps * width as usize * kept_bytes <= MOST_KEPT {
+                    return Ok(choice(width, threads, beside(threads), steps as u32));
+                }
             }
         }
         if self.in_place {
@@ -250,11 +296,17 @@ impl Described {
         }
         let span = (COLUMN_LANES * width) as usize;
         let blocks = programs * columns.div_ceil(span);
-        // Large blocks, two for each multiprocessor and as many again (measured on an H200).
+        // As many threads as there is room for at once, 2,048 for each multiprocessor, in large blocks (measured
+        // on an H200): those that come later would leave most of the device idle.
         let is_small = self.kernel.body.len() < 64;
         let of_block = if is_small { 32 } else { 8 };
-        let wanted = processors * 128 / of_block / blocks.max(1);
-        let slices = wanted.min(rows.div_ceil(4 * of_block)).min(1024);
+        let room = processors * 64 / of_block;
+        let most = (2 * room / blocks.max(1)).min(rows.div_ceil(4 * of_block)).min(1024);
+        let filled = |slices: usize| {
+            let all = blocks * slices;
+            all * 1000 / (all.div_ceil(room) * room).max(1)
+        };
+        let slices = (1..=most).rev().max_by_key(|&slices| filled(slices)).unwrap_or(1);
         let sliced = one_walk && slices > 1 && blocks <= MOST_SLICED_BLOCKS;
         let mut threads = match rows {
             _ if ordered => 1,
@@ -268,7 +320,12 @@ impl Described {
         }
         let slices = if sliced { slices } else { 1 };
         Choice {
-            variant: Variant { width, wide, mapping: Mapping::Columns { threads, sliced } },
+            variant: Variant {
+                width,
+                wide,
+                streamed: 0,
+                mapping: Mapping::Columns { threads, sliced },
+            },
             grid: [blocks.min(1 << 30) as u32, slices as u32],
             threads: COLUMN_LANES * threads,
             items: blocks,

@@ -12,7 +12,7 @@ use cudarc::driver::sys::CUdevice_attribute as Attribute;
 use inflight_backend::{
     Backend, Capabilities, Compiled, DiskCache, Event, Fault, FaultKind, Pool, Priority, Stream,
 };
-use inflight_ir::kernel::{Kernel, LaunchShape, expand};
+use inflight_ir::kernel::{Kernel, LaunchShape};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -41,6 +41,7 @@ pub struct Shared {
     pub events: Arc<Events>,
     pub compiler: Compiler,
     pub products: Products,
+    pub(crate) routines: crate::routine::Cache,
     pub processors: usize,
     /// Why the device does not answer any more, if so.
     pub lost: OnceLock<Fault>,
@@ -84,6 +85,7 @@ impl CudaBackend {
             events: Events::new(&context),
             compiler,
             products: Products::default(),
+            routines: Default::default(),
             processors,
             lost: OnceLock::new(),
             signals: Mutex::default(),
@@ -100,7 +102,7 @@ impl Backend for CudaBackend {
     }
 
     fn compile(&self, kernel: &Kernel) -> Result<Compiled, Fault> {
-        let described = Described::new(expand(kernel));
+        let described = Described::new(text::expanded(kernel));
         Ok(Arc::new(CudaKernel { described, variants: Mutex::default(), known: Mutex::default() }))
     }
 
@@ -171,7 +173,7 @@ impl CudaKernel {
 }
 
 impl Shared {
-    fn load(&self, source: &str) -> Result<Arc<Function>, Fault> {
+    pub(crate) fn load(&self, source: &str) -> Result<Arc<Function>, Fault> {
         let code = self.compiler.compile(source)?;
         Function::load(&self.context, &code).map(Arc::new)
     }

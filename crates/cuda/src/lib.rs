@@ -9,6 +9,7 @@ mod event;
 mod graph;
 pub mod library;
 mod memory;
+pub mod routine;
 mod stream;
 pub mod text;
 

@@ -5,9 +5,11 @@
 
 use inflight_cuda::choose::Described;
 use inflight_cuda::compile::Compiler;
-use inflight_cuda::text;
-use inflight_ir::kernel::{LaunchShape, expand};
-use inflight_ir::plan::{Step, plan};
+use inflight_cuda::{routine, text};
+use inflight_ir::DType;
+use inflight_ir::graph::{FloatOrder, SortKey, SortOrder, SortResult};
+use inflight_ir::kernel::LaunchShape;
+use inflight_ir::plan::{Lines, Routine, Step, plan};
 use inflight_testkit::random_case;
 use std::collections::HashSet;
 
@@ -25,7 +27,7 @@ fn random_kernels_compile() {
     for seed in 0..cases {
         let case = random_case(seed);
         for step in plan(&case.graph).steps.iter().filter_map(Step::launch) {
-            let described = Described::new(expand(&step.kernel));
+            let described = Described::new(text::expanded(&step.kernel));
             // As it is, with everything aligned, with nothing aligned, and with many rows.
             let mut shapes: Vec<(LaunchShape, u64)> =
                 vec![((*step.shape).clone(), 256), ((*step.shape).clone(), 1)];
@@ -50,4 +52,58 @@ fn random_kernels_compile() {
     println!("{kernels} kernels of {cases} graphs compiled");
     assert!(failures.is_empty(), "{} fail; the first:\n{}", failures.len(), failures[0]);
     assert!(kernels > cases as usize / 4, "only {kernels} kernels");
+}
+
+/// The routines of many random graphs, and triangular ones of every dtype that has them.
+#[test]
+fn routines_compile() {
+    let compiler = match Compiler::new("sm_90".to_owned(), None) {
+        Ok(compiler) => compiler,
+        Err(fault) => {
+            println!("SKIPPED: {fault}");
+            return;
+        }
+    };
+    let matrices = [DType::F16, DType::BF16, DType::F32, DType::F64, DType::C64, DType::C128];
+    let mut routines: Vec<Routine> = matrices
+        .into_iter()
+        .map(|dtype| Routine::Cholesky { dtype, batch: 1, n: 3, lower: true })
+        .collect();
+    let keys = DType::ALL.into_iter().filter(|dtype| !dtype.is_complex());
+    for (position, key) in keys.enumerate() {
+        let descending = position % 2 == 0;
+        let floats = if position % 3 == 0 { FloatOrder::Total } else { FloatOrder::Numeric };
+        let order = SortOrder::Keys([SortKey { descending, floats }; 2].into_iter().collect());
+        routines.push(Routine::Sort {
+            lines: Lines { outer: 2, extent: 1 << (8 + position), inner: 1 },
+            keys: [key, DType::F64].into_iter().collect(),
+            order,
+            result: SortResult::Positions,
+        });
+        routines.push(Routine::Sort {
+            lines: Lines { outer: 2, extent: 1 << (8 + position), inner: 1 },
+            keys: [key].into_iter().collect(),
+            order: SortOrder::ascending(1),
+            result: SortResult::Values,
+        });
+    }
+    let cases = std::env::var("INFLIGHT_CUDA_CASES").map_or(200, |text| text.parse().unwrap());
+    for seed in 0..cases {
+        let case = random_case(seed);
+        routines.extend(plan(&case.graph).steps.into_iter().filter_map(|step| match step {
+            Step::Routine(step) => Some(step.routine),
+            _ => None,
+        }));
+    }
+    let (mut seen, mut failures) = (HashSet::new(), Vec::new());
+    for source in routines.iter().flat_map(routine::texts) {
+        if !seen.contains(&source) {
+            if let Err(fault) = compiler.compile(&source) {
+                failures.push(format!("{fault}\n{source}"));
+            }
+            seen.insert(source);
+        }
+    }
+    println!("{} kernels of {} routines compiled", seen.len(), routines.len());
+    assert!(failures.is_empty(), "{} fail; the first:\n{}", failures.len(), failures[0]);
 }

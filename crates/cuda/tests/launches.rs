@@ -2,14 +2,14 @@
 
 use inflight_cuda::choose::{Choice, Described};
 use inflight_cuda::text::{self, Mapping};
-use inflight_ir::kernel::{AccessShape, LaunchShape, expand, parse, verify};
+use inflight_ir::kernel::{AccessShape, LaunchShape, parse, verify};
 
 const PROCESSORS: usize = 132;
 
 fn described(text: &str) -> Described {
     let kernel = parse(text).expect("a kernel");
     verify(&kernel).expect("a right kernel");
-    Described::new(expand(&kernel))
+    Described::new(text::expanded(&kernel))
 }
 
 fn shape(extents: &[usize], strides: &[&[isize]]) -> LaunchShape {
@@ -68,9 +68,10 @@ fn rows_stay_in_registers_while_they_fit() {
     let mapping = |n: usize| choose(&softmax, &rows(n), 256).variant.mapping;
     assert_eq!(mapping(64), Mapping::Rows { threads: 32, rows: 4, kept: 1 });
     assert_eq!(mapping(1024), Mapping::Rows { threads: 32, rows: 4, kept: 8 });
-    assert_eq!(mapping(4096), Mapping::Rows { threads: 256, rows: 1, kept: 4 });
+    assert_eq!(mapping(4096), Mapping::Rows { threads: 512, rows: 1, kept: 2 });
     // A size of the same class is the same kernel.
     assert_eq!(mapping(4000), mapping(4096));
+    assert_eq!(mapping(1 << 15), Mapping::Rows { threads: 1024, rows: 1, kept: 8 });
     assert!(matches!(mapping(1 << 16), Mapping::Rows { kept: 0, .. }));
     let source = text::source(&softmax.kernel, choose(&softmax, &rows(4096), 256).variant);
     // Each element is loaded once and stored once, and its power is computed once.
@@ -88,7 +89,7 @@ fn few_long_columns_are_shared_by_blocks() {
     let columns = |rows: usize, n: usize| shape(&[rows, n], &[&[n as isize, 1], &[0, 1]]);
     let choice = choose(&sum, &columns(16384, 4096), 256);
     assert!(matches!(choice.variant.mapping, Mapping::Columns { sliced: true, .. }));
-    assert!(choice.grid[0] * choice.grid[1] >= 3 * PROCESSORS as u32, "{choice:?}");
+    assert!(choice.grid[0] * choice.grid[1] >= PROCESSORS as u32 * 9 / 5, "{choice:?}");
     assert_eq!(choice.scratch, 16 * choice.slices * 4096);
     let choice = choose(&sum, &columns(64, 1 << 20), 256);
     assert!(matches!(choice.variant.mapping, Mapping::Columns { sliced: false, .. }));
@@ -104,8 +105,44 @@ fn operands_along_another_axis_are_turned_in_tiles() {
     let transpose = described(TRANSPOSE);
     let large = shape(&[4096, 4096], &[&[1, 4096], &[4096, 1]]);
     let choice = choose(&transpose, &large, 256);
-    assert_eq!(choice.variant.mapping, Mapping::Tiles { axis: 0, turned: 1 });
-    assert_eq!(choice.items, 128 * 128);
+    let tiles = |side, paired| Mapping::Tiles { axis: 0, turned: 1, side, paired };
+    assert_eq!(choice.variant.mapping, tiles(64, false));
+    assert_eq!(choice.items, 64 * 64);
+    let small = shape(&[4096, 40], &[&[1, 4096], &[40, 1]]);
+    assert_eq!(choose(&transpose, &small, 256).variant.mapping, tiles(32, false));
     let narrow = shape(&[4, 4096], &[&[1, 4], &[4096, 1]]);
     assert!(matches!(choose(&transpose, &narrow, 256).variant.mapping, Mapping::Points { .. }));
+}
+
+const SYMMETRIC: &str = "kernel grid 1 reduce 0 vector parallel\nparam p0: f32\nparam p1: f32 writes\n\
+    access a0: p0 reduce zero vector any\naccess a1: p0 reduce zero vector one\n\
+    access a2: p1 reduce zero vector one\n%0 = load p0[a0] : f32\n%1 = load p0[a1] : f32\n\
+    %2 = add %0, %1 : f32\nstore p1[a2] %2 : f32\n";
+
+#[test]
+fn tiles_that_read_the_same_memory_follow_each_other() {
+    let symmetric = described(SYMMETRIC);
+    let square = |n: usize| {
+        let row = n as isize;
+        shape(&[n, n], &[&[1, row], &[row, 1], &[row, 1]])
+    };
+    let choice = choose(&symmetric, &square(4096), 256);
+    assert!(matches!(choice.variant.mapping, Mapping::Tiles { paired: true, .. }));
+    // Every pair twice, the diagonal too.
+    assert_eq!(choice.items, 64 * 65);
+    let oblong = shape(&[4096, 1024], &[&[1, 4096], &[1024, 1], &[1024, 1]]);
+    let choice = choose(&symmetric, &oblong, 256);
+    assert!(matches!(choice.variant.mapping, Mapping::Tiles { paired: false, .. }));
+}
+
+#[test]
+fn what_is_larger_than_the_caches_does_not_stay_there() {
+    let add = described(ADD);
+    let shape = shape(&[1 << 26], &[&[1], &[1], &[1]]);
+    let buffers = [(256, 1 << 28), (256, 1 << 20), (256, 1 << 28)];
+    let choice = add.choose(&shape, &buffers, PROCESSORS).unwrap().unwrap();
+    assert_eq!(choice.variant.streamed, 0b101);
+    let source = text::source(&add.kernel, choice.variant);
+    assert_eq!(source.matches("stream_in_pack<4>(").count(), 1, "{source}");
+    assert_eq!(source.matches("stream_out_pack<4>(").count(), 1, "{source}");
 }

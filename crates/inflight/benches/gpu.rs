@@ -72,7 +72,51 @@ fn main() -> Result<()> {
     time("bf16 matmul + bias + gelu", operations, "GFLOP/s", || {
         (a.matmul(&b) + &bias).gelu_tanh()
     })?;
-    Ok(())
+    layer(&device)?;
+    routines(&device)
+}
+
+/// A layer of a large network, and the product alone: what follows it should cost nothing.
+fn layer(device: &Device) -> Result<()> {
+    let [rows, inner, columns] = [8192, 4096, 16384];
+    let of = |rows: usize, columns: usize| -> Result<Tensor> {
+        let tensor = matrix(rows, columns, device)?.cast(DType::BF16);
+        tensor.wait()?;
+        Ok(tensor)
+    };
+    let (x, w, bias) = (of(rows, inner)?, of(inner, columns)?, of(1, columns)?);
+    let operations = 2 * rows * inner * columns;
+    time("bf16 layer, product alone", operations, "GFLOP/s", || x.matmul(&w))?;
+    time("bf16 layer + bias + gelu", operations, "GFLOP/s", || (x.matmul(&w) + &bias).gelu_tanh())
+}
+
+/// Sorts and triangular factors, in elements a second.
+fn routines(device: &Device) -> Result<()> {
+    let count = 1 << 20;
+    let scrambled = |count: usize| {
+        let data: Vec<f32> =
+            (0..count as u32).map(|i| (i.wrapping_mul(2654435761) >> 8) as f32).collect();
+        Tensor::from_vec(data, [count], device)
+    };
+    let x = scrambled(count)?;
+    let sorted = x.sort(0, false).to_vec::<f32>()?;
+    assert!(sorted.is_sorted(), "sorted numbers are not");
+    time("sort 1 Mi floats", count, "G/s", || x.sort(0, false))?;
+    time("argsort 1 Mi floats", count, "G/s", || x.argsort(0, false))?;
+    let large = scrambled(64 * count)?;
+    time("sort 64 Mi floats", 64 * count, "G/s", || large.sort(0, false))?;
+    let rows = large.reshape([16384, 4096]);
+    time("sort rows of 4096", 64 * count, "G/s", || rows.sort(1, false))?;
+    time("top 8 of rows of 4096", 64 * count, "G/s", || rows.top_k(8, 1).0)?;
+    let identity = |n: usize| Tensor::eye::<f32>(n, device) * (2 * n) as f32;
+    let small = matrix(4096 * 32, 32, device)?.reshape([4096, 32, 32]);
+    let small = (&small + small.swap_dims(1, 2)) * 0.5 + identity(32);
+    small.wait()?;
+    time("cholesky 4096 of 32 x 32", 4096 * 32 * 32, "G/s", || small.cholesky())?;
+    let large = matrix(4096, 4096, device)?;
+    let large = (&large + large.transpose()) * 0.5 + identity(4096);
+    large.wait()?;
+    time("cholesky 4096 x 4096", 4096usize.pow(3) / 3, "GFLOP/s", || large.cholesky())
 }
 
 fn matrix(rows: usize, columns: usize, device: &Device) -> Result<Tensor> {

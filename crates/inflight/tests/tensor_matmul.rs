@@ -148,3 +148,38 @@ fn few_long_sums_are_shared_and_added_up() {
     assert_eq!(squares[4], square(1));
     assert_eq!(squares.len(), 18);
 }
+
+#[test]
+fn what_follows_a_product_is_taken_in() {
+    let device = device();
+    let data = |rows: usize, columns: usize, step: usize| {
+        let values = (0..rows * columns).map(|i| (i * step % 101) as f32 / 50.0 - 1.0).collect();
+        Tensor::from_vec(values, [rows, columns], &device).unwrap()
+    };
+    type Tail = fn(&Tensor, &Tensor, &Tensor) -> Tensor;
+    let tails: [(&str, Tail); 7] = [
+        ("bias", |product, bias, _| product + bias),
+        ("scaled, and a bias", |product, bias, _| bias + product * 0.5),
+        ("residual", |product, _, residual| product - residual),
+        ("both", |product, bias, residual| product * 0.25 + bias + residual * 2.0),
+        ("gelu", |product, _, _| product.gelu_tanh()),
+        ("bias, gelu", |product, bias, _| (product + bias).gelu_tanh()),
+        ("bias, relu", |product, bias, _| (product + bias).relu()),
+    ];
+    for [m, n, k] in [[130, 72, 40], [64, 256, 64], [1, 16, 8], [33, 1, 20]] {
+        for (dtype, most) in [(DType::F32, 2e-6), (DType::BF16, 3e-2), (DType::F16, 4e-3)] {
+            let of = |x: Tensor| x.cast(dtype);
+            let (x, w) = (of(data(m, k, 7) * 0.5), of(data(k, n, 11) * 0.5));
+            let (bias, residual) = (of(data(1, n, 13)), of(data(m, n, 17)));
+            let wide = [&x, &w, &bias, &residual].map(|x| x.cast(DType::F64));
+            [&x, &w, &bias, &residual].iter().for_each(|x| x.wait().unwrap());
+            for (name, tail) in tails {
+                let found = tail(&x.matmul(&w), &bias, &residual).cast(DType::F64);
+                let expected = tail(&wide[0].matmul(&wide[1]), &wide[2], &wide[3]);
+                let error = ((found - &expected).abs() / (expected.abs() + 1.0)).max();
+                let error = error.item::<f64>().unwrap();
+                assert!(error < most, "{name} of {m} {n} {k} {dtype}: {error}");
+            }
+        }
+    }
+}

@@ -5,7 +5,8 @@ use super::{Batches, Layout};
 use crate::driver::is_ending;
 use crate::library::{self, Part};
 use cudarc::cublaslt::sys::{
-    self, cublasComputeType_t as Compute, cublasLtMatmulDescAttributes_t as Attribute,
+    self, cublasComputeType_t as Compute, cublasLtEpilogue_t as After,
+    cublasLtMatmulDescAttributes_t as Attribute,
     cublasLtMatmulPreferenceAttributes_t as Preference,
     cublasLtMatrixLayoutAttribute_t as LayoutAttribute, cublasStatus_t as Status,
     cudaDataType_t as Kind,
@@ -33,7 +34,10 @@ pub struct Products {
 const LARGE: f64 = 4e9;
 
 /// So many algorithms are looked at.
-const ALGORITHMS: usize = 8;
+const ALGORITHMS: usize = 12;
+
+/// How often each of them runs; the first time warms up.
+const ROUNDS: usize = 4;
 
 /// Plans beyond this many are forgotten.
 const MOST_PLANS: usize = 4096;
@@ -64,14 +68,61 @@ struct Key {
     batch: (usize, [isize; 3]),
     /// The alignment of each operand.
     alignments: [u32; 3],
+    tail: Option<TailKind>,
+}
+
+/// What is done with a product before it is stored.
+#[derive(Clone, Copy)]
+pub(super) struct Tail {
+    pub scale: f32,
+    /// The address of a value for each column.
+    pub bias: Option<u64>,
+    /// The address of a matrix that is added, its factor, and the distance of its rows.
+    pub residual: Option<(u64, f32, usize)>,
+    pub gelu: bool,
+}
+
+/// The part of it that a choice of an algorithm depends on.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct TailKind {
+    bias: bool,
+    gelu: bool,
+    /// The distance of the added matrix's rows, and its alignment.
+    residual: Option<(usize, u32)>,
+}
+
+impl Tail {
+    fn kind(&self) -> TailKind {
+        let residual = self.residual.map(|(address, _, leading)| (leading, alignment(address)));
+        TailKind { bias: self.bias.is_some(), gelu: self.gelu, residual }
+    }
+}
+
+impl TailKind {
+    fn after(self) -> After {
+        match (self.bias, self.gelu) {
+            (false, false) => After::CUBLASLT_EPILOGUE_DEFAULT,
+            (true, false) => After::CUBLASLT_EPILOGUE_BIAS,
+            (false, true) => After::CUBLASLT_EPILOGUE_GELU,
+            (true, true) => After::CUBLASLT_EPILOGUE_GELU_BIAS,
+        }
+    }
+}
+
+/// How well an address is aligned, as far as the library cares.
+fn alignment(address: u64) -> u32 {
+    1 << address.trailing_zeros().min(8)
 }
 
 /// A product that is described and whose algorithm is chosen.
 struct Plan {
     dtype: DType,
+    /// Whether each operand is turned, `b` first, and what follows: enough to describe the product again.
+    turned: [bool; 2],
+    tail: Option<TailKind>,
     product: sys::cublasLtMatmulDesc_t,
-    /// Of `b`, `a` and `c`.
-    matrices: [sys::cublasLtMatrixLayout_t; 3],
+    /// Of `b`, `a`, the result and what is added to it.
+    matrices: [sys::cublasLtMatrixLayout_t; 4],
     algorithm: sys::cublasLtMatmulAlgo_t,
     workspace: usize,
 }
@@ -104,6 +155,7 @@ impl Products {
         contract: &Contract,
         addresses: [u64; 3],
         layouts: [Layout; 3],
+        tail: Option<&Tail>,
         workspace: &dyn Fn(usize) -> Result<u64, Fault>,
     ) -> Result<bool, Fault> {
         let handle = match self.handle.get_or_init(open) {
@@ -111,7 +163,9 @@ impl Products {
             Err(fault) => return Err(fault.clone()),
         };
         let size = contract.dtype.size() as i64;
-        let offsets = [contract.a.offset, contract.b.offset, contract.c.offset];
+        // What follows a product stores it from the first element on.
+        let result = if tail.is_some() { 0 } else { contract.c.offset };
+        let offsets = [contract.a.offset, contract.b.offset, result];
         let mut starts = addresses;
         for (start, offset) in starts.iter_mut().zip(offsets) {
             *start = start.wrapping_add_signed(offset as i64 * size);
@@ -120,7 +174,7 @@ impl Products {
         let alignments = std::array::from_fn(|operand| {
             let strides = batches.outer.iter().chain([&batches.inner]).map(|(_, s)| s[operand]);
             let step = strides.fold(starts[operand], |all, s| all | (s as i64 * size) as u64);
-            1 << step.trailing_zeros().min(8)
+            alignment(step)
         });
         let key = Key {
             dtype: contract.dtype,
@@ -128,15 +182,17 @@ impl Products {
             layouts,
             batch: batches.inner,
             alignments,
+            tail: tail.map(Tail::kind),
         };
         let known = self.plans.lock().get(&key).cloned();
         let plan = match known {
             Some(plan) => plan,
             None => {
-                let plan = plan(handle, &key)?;
+                let plan = plan(handle, &key, tail)?;
                 let plan = match plan {
                     Some((plan, algorithms)) => {
-                        let call = Call { handle, plan, starts, stream };
+                        let tail = tail.copied();
+                        let call = Call { handle, plan, starts, tail, stream };
                         Some(Arc::new(call.fastest(algorithms, &key, workspace)?))
                     }
                     None => None,
@@ -161,7 +217,7 @@ impl Products {
             }
             // SAFETY: the plan describes matrices that lie within the operands' buffers, which the command
             // keeps until the stream has passed it, as it does the workspace.
-            check(unsafe { plan.run(handle, at, work, stream) }, "a matrix product")?;
+            check(unsafe { plan.run(handle, at, tail, work, stream) }, "a matrix product")?;
         }
         Ok(true)
     }
@@ -177,35 +233,50 @@ impl Plan {
         &self,
         handle: sys::cublasLtHandle_t,
         [a, b, c]: [u64; 3],
+        tail: Option<&Tail>,
         workspace: u64,
         stream: CUstream,
     ) -> Status {
-        // One and zero, in whichever type the library takes them: the first part, or all, of each.
+        // The factors, in whichever type the library takes them: the first part, or all, of each.
         let one = match self.dtype {
             DType::F64 | DType::C128 => [1f64.to_bits(), 0],
-            _ => [1f32.to_bits() as u64, 0],
+            _ => [tail.map_or(1f32, |tail| tail.scale).to_bits() as u64, 0],
         };
-        let zero = [0u64; 2];
+        let added = tail.and_then(|tail| tail.residual);
+        let zero = [added.map_or(0, |(_, factor, _)| factor.to_bits() as u64), 0];
+        // The bias is a part of the description, which several threads may use at once.
+        let mut own = null_mut();
+        if let Some(bias) = tail.and_then(|tail| tail.bias) {
+            match describe(self.dtype, self.turned, self.tail, Some(bias)) {
+                Ok(Some(described)) => own = described,
+                _ => return Status::CUBLAS_STATUS_NOT_SUPPORTED,
+            }
+        }
+        let product = if own.is_null() { self.product } else { own };
         // SAFETY: promised by the caller; the factors live through the call.
         unsafe {
-            sys::cublasLtMatmul(
+            let status = sys::cublasLtMatmul(
                 handle,
-                self.product,
+                product,
                 one.as_ptr().cast(),
                 b as *const c_void,
                 self.matrices[0],
                 a as *const c_void,
                 self.matrices[1],
                 zero.as_ptr().cast(),
-                c as *const c_void,
-                self.matrices[2],
+                added.map_or(c, |(address, _, _)| address) as *const c_void,
+                self.matrices[3],
                 c as *mut c_void,
                 self.matrices[2],
                 &self.algorithm,
                 workspace as *mut c_void,
                 self.workspace,
                 stream.cast(),
-            )
+            );
+            if !own.is_null() {
+                sys::cublasLtMatmulDescDestroy(own);
+            }
+            status
         }
     }
 }
@@ -215,6 +286,7 @@ struct Call {
     handle: sys::cublasLtHandle_t,
     plan: Plan,
     starts: [u64; 3],
+    tail: Option<Tail>,
     stream: CUstream,
 }
 
@@ -233,17 +305,18 @@ impl Call {
             return Ok(self.plan);
         }
         let work = workspace(algorithms.iter().map(|(_, bytes)| *bytes).max().unwrap_or(0))?;
-        let mut best = f32::INFINITY;
-        let mut fastest = algorithms[0];
-        for &(algorithm, bytes) in &algorithms {
-            (self.plan.algorithm, self.plan.workspace) = (algorithm, bytes);
-            // Once to warm up.
-            let warm = self.milliseconds(work);
-            let time = warm.and_then(|_| self.milliseconds(work)).unwrap_or(f32::INFINITY);
-            if time < best {
-                (best, fastest) = (time, (algorithm, bytes));
+        // All of them in turn, several times: the device's clock changes meanwhile.
+        let mut times = vec![f32::INFINITY; algorithms.len()];
+        for round in 0..ROUNDS {
+            for (best, &(algorithm, bytes)) in times.iter_mut().zip(&algorithms) {
+                (self.plan.algorithm, self.plan.workspace) = (algorithm, bytes);
+                let time = self.milliseconds(work).unwrap_or(f32::INFINITY);
+                // The first warms up.
+                *best = if round == 0 { f32::INFINITY } else { best.min(time) };
             }
         }
+        let timed = times.iter().zip(&algorithms);
+        let fastest = timed.min_by(|a, b| a.0.total_cmp(b.0)).map_or(algorithms[0], |(_, a)| *a);
         (self.plan.algorithm, self.plan.workspace) = fastest;
         Ok(self.plan)
     }
@@ -261,7 +334,8 @@ impl Call {
                 }
             }
             driver::cuEventRecord(events[0], self.stream);
-            let status = self.plan.run(self.handle, self.starts, work, self.stream);
+            let tail = self.tail.as_ref();
+            let status = self.plan.run(self.handle, self.starts, tail, work, self.stream);
             driver::cuEventRecord(events[1], self.stream);
             let done = driver::cuEventSynchronize(events[1]);
             let mut time = 0.0;
@@ -293,33 +367,85 @@ fn check(status: Status, what: &str) -> Result<(), Fault> {
 /// An algorithm and the workspace it needs.
 type Algorithm = (sys::cublasLtMatmulAlgo_t, usize);
 
-/// Describes a product and asks for the best ways to compute it, the first of which is the plan's. `None` if
-/// there is none.
-fn plan(handle: sys::cublasLtHandle_t, key: &Key) -> Result<Option<(Plan, Vec<Algorithm>)>, Fault> {
-    let (compute, scale, kind) = match key.dtype {
+/// How numbers of a dtype are multiplied, scaled and stored. `None` if the library does not do that.
+fn types(dtype: DType) -> Option<(Compute, Kind, Kind)> {
+    Some(match dtype {
         DType::F16 => (Compute::CUBLAS_COMPUTE_32F, Kind::CUDA_R_32F, Kind::CUDA_R_16F),
         DType::BF16 => (Compute::CUBLAS_COMPUTE_32F, Kind::CUDA_R_32F, Kind::CUDA_R_16BF),
         DType::F32 => (Compute::CUBLAS_COMPUTE_32F, Kind::CUDA_R_32F, Kind::CUDA_R_32F),
         DType::F64 => (Compute::CUBLAS_COMPUTE_64F, Kind::CUDA_R_64F, Kind::CUDA_R_64F),
         DType::C64 => (Compute::CUBLAS_COMPUTE_32F, Kind::CUDA_C_32F, Kind::CUDA_C_32F),
         DType::C128 => (Compute::CUBLAS_COMPUTE_64F, Kind::CUDA_C_64F, Kind::CUDA_C_64F),
-        _ => return Ok(None),
-    };
+        _ => return None,
+    })
+}
+
+/// Describes a product: which operands are turned, and what follows. It is the caller's to destroy.
+fn describe(
+    dtype: DType,
+    turned: [bool; 2],
+    tail: Option<TailKind>,
+    bias: Option<u64>,
+) -> Result<Option<sys::cublasLtMatmulDesc_t>, Fault> {
+    let Some((compute, scale, _)) = types(dtype) else { return Ok(None) };
+    let mut product = null_mut();
+    // SAFETY: every place written to or read from exists and has the type that the attribute has.
+    unsafe {
+        check(sys::cublasLtMatmulDescCreate(&mut product, compute, scale), "a product")?;
+        let set = |attribute: Attribute, value: *const c_void, bytes: usize| {
+            sys::cublasLtMatmulDescSetAttribute(product, attribute, value, bytes)
+        };
+        let operations = turned.map(|turned| turned as i32);
+        let after = tail.map(TailKind::after);
+        let mut all = vec![
+            (Attribute::CUBLASLT_MATMUL_DESC_TRANSA, (&raw const operations[0]).cast(), 4),
+            (Attribute::CUBLASLT_MATMUL_DESC_TRANSB, (&raw const operations[1]).cast(), 4),
+        ];
+        if let Some(after) = &after {
+            let after: *const After = after;
+            all.push((Attribute::CUBLASLT_MATMUL_DESC_EPILOGUE, after.cast(), size_of::<After>()));
+        }
+        if let Some(bias) = &bias {
+            let bias: *const u64 = bias;
+            all.push((Attribute::CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias.cast(), 8));
+        }
+        for (attribute, value, bytes) in all {
+            if let Err(fault) = check(set(attribute, value, bytes), "a product") {
+                sys::cublasLtMatmulDescDestroy(product);
+                return Err(fault);
+            }
+        }
+    }
+    Ok(Some(product))
+}
+
+/// Describes a product and asks for the best ways to compute it, the first of which is the plan's. `None` if
+/// there is none.
+fn plan(
+    handle: sys::cublasLtHandle_t,
+    key: &Key,
+    tail: Option<&Tail>,
+) -> Result<Option<(Plan, Vec<Algorithm>)>, Fault> {
+    let Some((_, _, kind)) = types(key.dtype) else { return Ok(None) };
     let [m, n, k] = key.extents;
     let [a, b, c] = key.layouts;
+    let turned = [b.turned, a.turned];
+    let bias = tail.and_then(|tail| tail.bias);
+    let Some(product) = describe(key.dtype, turned, key.tail, bias)? else { return Ok(None) };
+    let residual = key.tail.and_then(|tail| tail.residual);
     // SAFETY: every place written to exists and has the type that the attribute has.
     unsafe {
         let mut plan = Plan {
             dtype: key.dtype,
-            product: null_mut(),
-            matrices: [null_mut(); 3],
+            turned,
+            tail: key.tail,
+            product,
+            matrices: [null_mut(); 4],
             algorithm: std::mem::zeroed(),
             workspace: 0,
         };
-        check(sys::cublasLtMatmulDescCreate(&mut plan.product, compute, scale), "a product")?;
-        let operands = [(b, k, n, 1), (a, m, k, 0), (c, m, n, 2)];
-        let turns =
-            [Attribute::CUBLASLT_MATMUL_DESC_TRANSA, Attribute::CUBLASLT_MATMUL_DESC_TRANSB];
+        let added = residual.map_or(c, |(leading, _)| Layout { turned: false, leading });
+        let operands = [(b, k, n, 1), (a, m, k, 0), (c, m, n, 2), (added, m, n, 2)];
         for (position, (layout, rows, columns, batch)) in operands.into_iter().enumerate() {
             // With rows next to each other, the library sees the transposed matrix.
             let (rows, columns) = if layout.turned { (rows, columns) } else { (columns, rows) };
@@ -332,16 +458,6 @@ fn plan(handle: sys::cublasLtHandle_t, key: &Key) -> Result<Option<(Plan, Vec<Al
                 layout.leading as i64,
             );
             check(made, "a matrix")?;
-            if let Some(&turn) = turns.get(position) {
-                let operation: i32 = layout.turned as i32;
-                let set = sys::cublasLtMatmulDescSetAttribute(
-                    plan.product,
-                    turn,
-                    (&raw const operation).cast(),
-                    size_of::<i32>(),
-                );
-                check(set, "a product")?;
-            }
             if key.batch.0 > 1 {
                 let (count, stride) = (key.batch.0 as i32, key.batch.1[batch] as i64);
                 check(
@@ -376,13 +492,15 @@ fn plan(handle: sys::cublasLtHandle_t, key: &Key) -> Result<Option<(Plan, Vec<Al
             size_of::<usize>(),
         );
         let aligned = [
-            (Preference::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, 1),
-            (Preference::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, 0),
-            (Preference::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, 2),
-            (Preference::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, 2),
+            (Preference::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, key.alignments[1]),
+            (Preference::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, key.alignments[0]),
+            (
+                Preference::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES,
+                residual.map_or(key.alignments[2], |(_, alignment)| alignment),
+            ),
+            (Preference::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, key.alignments[2]),
         ];
-        for (attribute, operand) in aligned {
-            let alignment: u32 = key.alignments[operand];
+        for (attribute, alignment) in aligned {
             set(attribute, (&raw const alignment).cast(), size_of::<u32>());
         }
         let mut found: [sys::cublasLtMatmulHeuristicResult_t; ALGORITHMS] = std::mem::zeroed();
@@ -392,7 +510,7 @@ fn plan(handle: sys::cublasLtHandle_t, key: &Key) -> Result<Option<(Plan, Vec<Al
             plan.product,
             plan.matrices[0],
             plan.matrices[1],
-            plan.matrices[2],
+            plan.matrices[3],
             plan.matrices[2],
             preference,
             ALGORITHMS as i32,

@@ -1,5 +1,6 @@
 //! Matrix products: cuBLASLt where it has what is asked for, a kernel of our own elsewhere.
 
+pub mod epilogue;
 mod library;
 mod plain;
 
@@ -10,7 +11,9 @@ use inflight_ir::DType;
 use smallvec::SmallVec;
 use std::any::Any;
 
+use epilogue::Form;
 pub use library::Products;
+use library::Tail;
 
 /// What must be kept until a product is computed.
 pub type Kept = Option<Box<dyn Any + Send>>;
@@ -117,12 +120,48 @@ impl Products {
             && !c.turned
             && contract.k > 0
         {
-            let run = self.multiply(stream, contract, addresses, [a, b, c], &workspace)?;
+            let run = self.multiply(stream, contract, addresses, [a, b, c], None, &workspace)?;
             if run {
                 return Ok(None);
             }
         }
         plain::run(shared, stream, contract, addresses)
+    }
+
+    /// Puts a product with what follows it on a stream. Says `false` if the library does not do that.
+    ///
+    /// `address` answers that of a param of the epilogue's kernel; `true` says that it is written.
+    pub fn run_with(
+        &self,
+        stream: CUstream,
+        contract: &Contract,
+        form: &Form,
+        [a, b]: [u64; 2],
+        address: impl Fn(usize, bool) -> Result<u64, Fault>,
+        workspace: impl Fn(usize) -> Result<u64, Fault>,
+    ) -> Result<bool, Fault> {
+        let operand = |operand: &ContractOperand, rows: usize, columns: usize| {
+            layout(rows, columns, operand.row_stride, operand.column_stride)
+        };
+        let (Some(left), Some(right)) = (
+            operand(&contract.a, contract.m, contract.k),
+            operand(&contract.b, contract.k, contract.n),
+        ) else {
+            return Ok(false);
+        };
+        if contract.m * contract.n * contract.k == 0 {
+            return Ok(false);
+        }
+        let bias = form.bias.map(|param| address(param, false)).transpose()?;
+        let residual = match form.residual {
+            Some((param, factor, leading)) => Some((address(param, false)?, factor, leading)),
+            None => None,
+        };
+        let tail = Tail { scale: form.scale, bias, residual, gelu: form.gelu };
+        let (result, leading) = form.result;
+        let addresses = [a, b, address(result, true)?];
+        let layouts = [left, right, Layout { turned: false, leading }];
+        self.multiply(stream, contract, addresses, layouts, Some(&tail), &workspace)
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod finish;
 mod replay;
+mod routine;
 mod run;
 
 use crate::device::Shared;
@@ -13,7 +14,7 @@ use crate::driver::{check, is_ending};
 use cudarc::driver::sys::{self, CUstream_flags};
 use finish::{Batch, Done, Finisher};
 use inflight_backend::observe::{self, Observed};
-use inflight_backend::{Command, Event, Fault, FaultKind, Memory, Priority, Stream, Timeline};
+use inflight_backend::{Command, Event, Fault, Memory, Priority, Stream, Timeline};
 use parking_lot::Mutex;
 use replay::{Gathered, Replays};
 use std::collections::VecDeque;
@@ -185,12 +186,7 @@ impl Core {
                 batch.launches.iter().for_each(|launch| self.launch(queue, launch));
             }
             Command::Contract(contract) => self.contract(queue, &contract),
-            Command::Routine(call) => {
-                let ops: Vec<&str> = call.label.ops().map(|op| op.name).collect();
-                let message = format!("{} on CUDA", ops.join(", "));
-                let label = Some(call.label.clone());
-                call.result.fail(Fault { kind: FaultKind::Unsupported(message), label });
-            }
+            Command::Routine(call) => self.routine(queue, &call),
             Command::Read { source, callback } => self.read(queue, source, callback),
             Command::Upload { source, target } => {
                 if let Some(upload) = self.upload(queue, source, target) {

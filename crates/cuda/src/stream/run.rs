@@ -4,13 +4,14 @@ use super::finish::Done;
 use super::replay;
 use super::{Core, MOST_GATHERED, Queue};
 use crate::choose::{self, Choice, MOST_SLICED_BLOCKS};
+use crate::contract::epilogue;
 use crate::device::{CudaKernel, Known};
 use crate::driver::{Function, check};
 use crate::memory::Staged;
 use cudarc::driver::sys;
 use inflight_backend::{
-    Buffer, Command, Contract, Event, ExpandCallback, Expansion, Fault, FaultKind, HostCall, Label,
-    Launch, Memory, ReadCallback,
+    Buffer, Command, Contract, Epilogue, Event, ExpandCallback, Expansion, Fault, FaultKind,
+    HostCall, Label, Launch, Memory, ReadCallback,
 };
 use smallvec::SmallVec;
 use std::collections::VecDeque;
@@ -44,7 +45,7 @@ impl Core {
 
     /// Runs a command, and if there is not enough memory for it, again when all that is in flight on the stream
     /// is done and its memory can be had.
-    fn with_memory(
+    pub(super) fn with_memory(
         &self,
         queue: &mut Queue,
         run: impl Fn(&mut Queue) -> Result<(), Fault>,
@@ -180,6 +181,9 @@ impl Core {
                 return Ok(());
             };
             check_faults(epilogue.launch.buffers.iter())?;
+            if self.contract_with(queue, raw, command, epilogue, [a, b], &until)? {
+                return Ok(());
+            }
             let product = self.temporary(command.c.buffer.bytes(), label, &until)?;
             self.multiply(queue, raw, command, [a, b, product.ptr() as u64], &until)?;
             self.launch_on(queue, &epilogue.launch, Some((epilogue.product, &product)))
@@ -191,6 +195,32 @@ impl Core {
                 Some(epilogue) => epilogue.launch.fail(&fault),
             }
         }
+    }
+
+    /// A product with what follows it, if the library does both at once.
+    fn contract_with(
+        &self,
+        queue: &mut Queue,
+        raw: sys::CUstream,
+        command: &Contract,
+        epilogue: &Epilogue,
+        operands: [u64; 2],
+        until: &Event,
+    ) -> Result<bool, Fault> {
+        let Some(form) = epilogue::form(command, epilogue) else { return Ok(false) };
+        self.settle(queue);
+        let (label, buffers) = (&command.label, &epilogue.launch.buffers);
+        let address =
+            |param: usize, writes: bool| self.address(&buffers[param], writes, None, label, until);
+        let workspace = |bytes: usize| Ok(self.temporary(bytes, label, until)?.ptr() as u64);
+        let products = &self.shared.products;
+        let run = products.run_with(raw, command, &form, operands, address, workspace);
+        let is_done = run.map_err(|fault| self.noted(with_label(fault, label)))?;
+        if is_done {
+            queue.moved += command.m * command.n * command.k / PRODUCTS_FOR_A_BYTE;
+            queue.open.push(Done::Written(Arc::downgrade(&buffers[form.result.0])));
+        }
+        Ok(is_done)
     }
 
     fn multiply(
@@ -346,7 +376,7 @@ impl Core {
 
     /// The address of an operand, noted as used; if it is written and has no memory yet, it gets it now, at
     /// `place` if possible.
-    fn address(
+    pub(super) fn address(
         &self,
         buffer: &Buffer,
         writes: bool,
@@ -366,7 +396,12 @@ impl Core {
     }
 
     /// Memory for this command alone.
-    fn temporary(&self, bytes: usize, label: &Label, until: &Event) -> Result<Memory, Fault> {
+    pub(super) fn temporary(
+        &self,
+        bytes: usize,
+        label: &Label,
+        until: &Event,
+    ) -> Result<Memory, Fault> {
         let memory = self.shared.pool.allocate_for(Some(self.number), bytes);
         let memory = memory.map_err(|fault| with_label(fault, label))?;
         memory.use_until(self.number, until.clone());
@@ -473,7 +508,9 @@ fn computed(call: &HostCall, inputs: &[Staged]) -> Result<Vec<Arc<Buffer>>, Faul
 
 /// The first fault among a command's operands. One that is to be written may have failed as well: an earlier
 /// command wrote another part of it.
-fn check_faults<'a>(mut buffers: impl Iterator<Item = &'a Arc<Buffer>>) -> Result<(), Fault> {
+pub(super) fn check_faults<'a>(
+    mut buffers: impl Iterator<Item = &'a Arc<Buffer>>,
+) -> Result<(), Fault> {
     match buffers.find_map(|buffer| buffer.fault()) {
         Some(fault) => Err(fault.clone()),
         None => Ok(()),
@@ -489,7 +526,7 @@ fn kernel_of(launch: &Launch) -> Result<&CudaKernel, Fault> {
 }
 
 /// Runs a command. A panic anywhere in it is its fault.
-fn caught(label: &Label, run: impl FnOnce() -> Result<(), Fault>) -> Result<(), Fault> {
+pub(super) fn caught(label: &Label, run: impl FnOnce() -> Result<(), Fault>) -> Result<(), Fault> {
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
         let message = match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
             (Some(message), _) => (*message).to_owned(),
@@ -501,6 +538,6 @@ fn caught(label: &Label, run: impl FnOnce() -> Result<(), Fault>) -> Result<(), 
 }
 
 /// The fault, with this label if it has none of its own.
-fn with_label(fault: Fault, label: &Label) -> Fault {
+pub(super) fn with_label(fault: Fault, label: &Label) -> Fault {
     Fault { label: fault.label.or_else(|| Some(label.clone())), ..fault }
 }

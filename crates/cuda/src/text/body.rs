@@ -2,7 +2,7 @@
 
 use super::address::{self, Reach};
 use super::writer::Writer;
-use super::{operation, types};
+use super::{Variant, operation, types};
 use inflight_ir::elementwise::CombineOp;
 use inflight_ir::kernel::{AccessId, Kernel, Kind, Level, Stride, Value};
 use inflight_ir::{DType, Scalar};
@@ -140,6 +140,8 @@ pub struct Body<'a> {
     pub names: Vec<String>,
     /// Neighbours that are loaded and stored at once.
     pub width: u32,
+    /// Params that need not stay in a cache, as bits.
+    pub streamed: u64,
     /// A condition without which nothing may be stored or folded.
     pub guard: Option<&'static str>,
     /// Whether other threads may combine with the same place.
@@ -153,9 +155,9 @@ pub struct Body<'a> {
 }
 
 impl<'a> Body<'a> {
-    pub fn new(kernel: &'a Kernel, stages: &'a Stages, width: u32, wide: bool) -> Body<'a> {
+    pub fn new(kernel: &'a Kernel, stages: &'a Stages, width: u32, variant: Variant) -> Body<'a> {
         let mut writer = Writer::default();
-        writer.line(format!("typedef {} I;", if wide { "long long" } else { "int" }));
+        writer.line(format!("typedef {} I;", if variant.wide { "long long" } else { "int" }));
         writer.line(super::Arguments::declaration(kernel));
         Body {
             kernel,
@@ -163,6 +165,7 @@ impl<'a> Body<'a> {
             writer,
             names: (0..kernel.body.len()).map(|value| format!("v{value}")).collect(),
             width,
+            streamed: variant.streamed,
             guard: None,
             shares_places: false,
             scan_threads: 1,
@@ -222,7 +225,21 @@ impl<'a> Body<'a> {
     /// Loads neighbours into an array.
     pub fn load_pack(&mut self, value: Value, array: &str, reach: Reach) {
         let pointer = address::pointer(self.kernel, self.access(value), None, "0", reach);
-        self.writer.line(format!("load_pack<{}>({array}, {pointer});", self.width));
+        let load = if self.is_streamed(value) { "stream_in_pack" } else { "load_pack" };
+        self.writer.line(format!("{load}<{}>({array}, {pointer});", self.width));
+    }
+
+    /// Stores an array of neighbours.
+    pub fn store_pack(&mut self, value: Value) {
+        let pointer = address::pointer(self.kernel, self.access(value), None, "0", Reach::Tile);
+        let store = if self.is_streamed(value) { "stream_out_pack" } else { "store_pack" };
+        self.writer.line(format!("{store}<{}>({pointer}, s{value});", self.width));
+    }
+
+    /// Whether a load or store is of a param that need not stay in a cache.
+    fn is_streamed(&self, value: Value) -> bool {
+        let param = self.kernel.accesses[self.access(value) as usize].param;
+        param.is_some_and(|param| param < 64 && self.streamed >> param & 1 == 1)
     }
 
     /// An instruction that computes a value.
@@ -253,22 +270,7 @@ impl<'a> Body<'a> {
                     }
                 }
             }
-            Kind::Unary(op, a) => operation::unary(op, self.dtype(a), name(a)),
-            Kind::Binary(op, a, b) => operation::binary(op, self.dtype(a), name(a), name(b)),
-            Kind::Compare(op, a, b) => operation::compare(op, self.dtype(a), name(a), name(b)),
-            Kind::Select(mask, a, b) => format!("({} ? {} : {})", name(mask), name(a), name(b)),
-            Kind::Fma(a, b, c) if dtype == DType::F32 => {
-                format!("__fmaf_rn({}, {}, {})", name(a), name(b), name(c))
-            }
-            Kind::Fma(a, b, c) => format!("__fma_rn({}, {}, {})", name(a), name(b), name(c)),
-            Kind::Cast(a) => operation::cast(self.dtype(a), dtype, name(a)),
-            Kind::Bitcast(a) => operation::bitcast(dtype, name(a)),
-            Kind::Constant(_)
-            | Kind::Scalar(_)
-            | Kind::Reduce(..)
-            | Kind::ArgReduce(..)
-            | Kind::Scan(..)
-            | Kind::Store { .. } => unreachable!("not an expression"),
+            _ => operation::computed(self.kernel, value, &self.names),
         }
     }
 
@@ -432,9 +434,7 @@ impl<'a> Body<'a> {
             if self.is_packed(value)
                 && matches!(self.kernel.body[value as usize].kind, Kind::Store { .. })
             {
-                let access = self.access(value);
-                let pointer = address::pointer(self.kernel, access, None, "0", Reach::Tile);
-                self.writer.line(format!("store_pack<{width}>({pointer}, s{value});"));
+                self.store_pack(value);
             }
         }
     }

@@ -5,13 +5,19 @@
 
 use super::address::{self, Reach};
 use super::body::{Body, Stages, partial_bytes};
-use super::{COLUMN_LANES, Variant, operation, types};
+use super::{COLUMN_LANES, Variant, operation, points, types};
 use inflight_ir::kernel::{Kernel, Kind, Level, Value};
+
+/// Rows that a thread has under way at once.
+const BATCH: u32 = 4;
+
+/// Walks of more loads than this do not do that: there are registers for so many.
+const MOST_BATCHED: usize = 4;
 
 pub fn text(kernel: &Kernel, variant: Variant, threads: u32, sliced: bool) -> String {
     let stages = Stages::new(kernel);
     let width = variant.width;
-    let mut body = Body::new(kernel, &stages, width, variant.wide);
+    let mut body = Body::new(kernel, &stages, width, variant);
     body.folds_lanes = true;
     body.place = |_| "(long long)r".to_owned();
     body.open_entry(COLUMN_LANES * threads);
@@ -113,10 +119,15 @@ fn walk(body: &mut Body, columns: &Columns, stage: usize) {
         true => (format!("(I)blockIdx.y * {threads} + ty"), format!("(I)gridDim.y * {threads}")),
         false => ("ty".to_owned(), threads.to_string()),
     };
+    let rest = batch(body, &values, &first, &step);
     body.writer.open("if (active)");
-    if !values.iter().any(|&value| matches!(kernel.body[value as usize].kind, Kind::Store { .. })) {
-        body.writer.line("#pragma unroll 4");
+    let stores = |value: &Value| matches!(kernel.body[*value as usize].kind, Kind::Store { .. });
+    match rest {
+        Some(_) => body.writer.line("#pragma unroll 1"),
+        None if !values.iter().any(stores) => body.writer.line("#pragma unroll 4"),
+        None => {}
     }
+    let first = rest.unwrap_or(first);
     body.writer.open(format!("for (I r = {first}; r < n; r += {step})"));
     address::unravel(&mut body.writer, "r", kernel.grid_rank..kernel.rank() - 1);
     body.step(&values, &|_| None);
@@ -136,6 +147,54 @@ fn walk(body: &mut Body, columns: &Columns, stage: usize) {
             _ => format!("r{value}[j]"),
         };
     }
+}
+
+/// Walks several rows at a time, all of whose loads are under way before the first is used. Returns where the
+/// rest begins; `None` if the walk is not of that kind.
+fn batch(body: &mut Body, values: &[Value], first: &str, step: &str) -> Option<String> {
+    let (kernel, width) = (body.kernel, body.width);
+    let kind = |value: &Value| kernel.body[*value as usize].kind;
+    let is_load =
+        |value: &&Value| matches!(kind(value), Kind::Load { index: None, mask: None, .. });
+    let loads: Vec<Value> = values.iter().filter(is_load).copied().collect();
+    let others: Vec<Value> = values.iter().filter(|value| !is_load(value)).copied().collect();
+    let is_plain = |value: &Value| !matches!(kind(value), Kind::Store { .. } | Kind::Scan(..));
+    if loads.is_empty() || loads.len() > MOST_BATCHED || !others.iter().all(is_plain) {
+        return None;
+    }
+    let axes = kernel.grid_rank..kernel.rank() - 1;
+    let next = format!("next{}", values.last()?);
+    body.writer.line(format!("I {next} = {first};"));
+    body.writer.open("if (active)");
+    body.writer.open(format!(
+        "for (; {next} + {} * ({step}) < n; {next} += {BATCH} * ({step}))",
+        BATCH - 1
+    ));
+    for &load in &loads {
+        let kind = types::name(kernel.body[load as usize].dtype);
+        let lanes = points::lanes_of(kernel, load, width);
+        body.writer.line(format!("alignas(16) {kind} e{load}[{BATCH}][{lanes}];"));
+    }
+    let open_row = |body: &mut Body| {
+        body.writer.unrolled("u", BATCH);
+        body.writer.line(format!("const I r = {next} + u * ({step});"));
+        address::unravel(&mut body.writer, "r", axes.clone());
+    };
+    open_row(body);
+    loads.iter().for_each(|&load| points::load(body, load));
+    body.writer.close();
+    open_row(body);
+    for &load in &loads {
+        body.names[load as usize] = points::loaded(kernel, load, width);
+    }
+    body.step(&others, &|_| None);
+    for &load in &loads {
+        body.names[load as usize] = format!("v{load}");
+    }
+    body.writer.close();
+    body.writer.close();
+    body.writer.close();
+    Some(next)
 }
 
 /// The type that a reduction folds.

@@ -14,27 +14,25 @@
 mod address;
 mod body;
 mod columns;
-mod operation;
+pub(crate) mod operation;
 mod points;
 mod prelude;
 mod rows;
 mod tiles;
-mod types;
+pub(crate) mod types;
 mod writer;
 
 pub use columns::shared_bytes as column_shared_bytes;
 pub(crate) use prelude::with_functions;
 
-use inflight_ir::kernel::{Kernel, Kind, Level, Value, VectorAxis};
+use inflight_ir::elementwise::UnaryOp;
+use inflight_ir::kernel::{Kernel, Kind, Level, Value, VectorAxis, expand_but};
 
 /// Threads of a block of the `Points` mapping.
 pub const POINT_THREADS: u32 = 256;
 
 /// Lanes of a block of the `Columns` mapping.
 pub const COLUMN_LANES: u32 = 32;
-
-/// The side of a tile of the `Tiles` mapping.
-pub const TILE_SIDE: u32 = 32;
 
 /// Threads along the slow side of such a tile.
 pub const TILE_THREADS: u32 = 8;
@@ -46,6 +44,8 @@ pub struct Variant {
     pub width: u32,
     /// Whether positions need 64 bits.
     pub wide: bool,
+    /// The params that are larger than a cache, as bits: what is moved of them need not stay in one.
+    pub streamed: u64,
     /// How points are spread over threads.
     pub mapping: Mapping,
 }
@@ -64,6 +64,10 @@ pub enum Mapping {
         axis: u32,
         /// The accesses that are turned, as bits.
         turned: u64,
+        /// The side of a tile.
+        side: u32,
+        /// Whether each tile comes next to the one across the diagonal, which reads the same memory.
+        paired: bool,
     },
     /// Threads walk a row together.
     Rows {
@@ -104,6 +108,12 @@ pub enum Shape {
         /// Bytes of all the reductions' partial results, for one column.
         partial_bytes: usize,
     },
+}
+
+/// A kernel in the instructions that have a text. The hyperbolic tangent and the logistic function stay: here,
+/// they have a cheap division.
+pub fn expanded(kernel: &Kernel) -> Kernel {
+    expand_but(kernel, &[UnaryOp::Tanh, UnaryOp::Sigmoid])
 }
 
 /// What an expanded kernel does.
@@ -148,11 +158,18 @@ pub fn shape(kernel: &Kernel) -> Shape {
     Shape::Columns { ordered, one_walk: one_walk && !ordered, partial_bytes }
 }
 
+/// How often an expanded kernel walks over its tile.
+pub fn walks(kernel: &Kernel) -> usize {
+    body::Stages::new(kernel).roots.iter().filter(|roots| !roots.is_empty()).count()
+}
+
 /// The text of a kernel, whose entry is called `entry`. The kernel must be expanded.
 pub fn source(kernel: &Kernel, variant: Variant) -> String {
     let body = match variant.mapping {
         Mapping::Points { unroll } => points::text(kernel, variant, unroll),
-        Mapping::Tiles { axis, turned } => tiles::text(kernel, variant, axis as usize, turned),
+        Mapping::Tiles { axis, turned, side, paired } => {
+            tiles::text(kernel, variant, axis as usize, turned, (side, paired))
+        }
         Mapping::Rows { threads, rows, kept } => rows::text(kernel, variant, threads, rows, kept),
         Mapping::Columns { threads, sliced } => columns::text(kernel, variant, threads, sliced),
     };

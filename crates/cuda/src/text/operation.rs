@@ -2,7 +2,28 @@
 
 use super::types;
 use inflight_ir::elementwise::{ArgOp, BinaryOp, CombineOp, CompareOp, UnaryOp};
+use inflight_ir::kernel::{Kernel, Kind, Value};
 use inflight_ir::{DType, DTypeClass, Scalar};
+
+/// What an instruction that only computes makes of its operands; `names` says how each value is spelled.
+pub fn computed(kernel: &Kernel, value: Value, names: &[String]) -> String {
+    let instruction = kernel.body[value as usize];
+    let name = |value: Value| names[value as usize].as_str();
+    let of = |value: Value| kernel.body[value as usize].dtype;
+    match instruction.kind {
+        Kind::Unary(op, a) => unary(op, of(a), name(a)),
+        Kind::Binary(op, a, b) => binary(op, of(a), name(a), name(b)),
+        Kind::Compare(op, a, b) => compare(op, of(a), name(a), name(b)),
+        Kind::Select(mask, a, b) => format!("({} ? {} : {})", name(mask), name(a), name(b)),
+        Kind::Fma(a, b, c) if instruction.dtype == DType::F32 => {
+            format!("__fmaf_rn({}, {}, {})", name(a), name(b), name(c))
+        }
+        Kind::Fma(a, b, c) => format!("__fma_rn({}, {}, {})", name(a), name(b), name(c)),
+        Kind::Cast(a) => cast(of(a), instruction.dtype, name(a)),
+        Kind::Bitcast(a) => bitcast(instruction.dtype, name(a)),
+        _ => unreachable!("not an instruction that only computes"),
+    }
+}
 
 /// `op(a)`.
 pub fn unary(op: UnaryOp, operand: DType, a: &str) -> String {

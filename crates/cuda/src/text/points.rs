@@ -8,7 +8,7 @@ use inflight_ir::kernel::{Kernel, Kind, Level, Stride, Value};
 
 pub fn text(kernel: &Kernel, variant: Variant, unroll: u32) -> String {
     let stages = Stages::new(kernel);
-    let mut body = Body::new(kernel, &stages, variant.width, variant.wide);
+    let mut body = Body::new(kernel, &stages, variant.width, variant);
     body.open_entry(POINT_THREADS);
     let (width, step) = (variant.width, POINT_THREADS * unroll);
     body.writer.open(format!(
@@ -30,10 +30,7 @@ pub fn text(kernel: &Kernel, variant: Variant, unroll: u32) -> String {
         body.writer.close();
         body.writer.close();
         for &value in &early {
-            body.names[value as usize] = match lanes_of(kernel, value, width) {
-                1 => format!("e{value}[u][0]"),
-                _ => format!("e{value}[u][j]"),
-            };
+            body.names[value as usize] = loaded(kernel, value, width);
         }
         body.writer.unrolled("u", unroll);
         open_item(&mut body, "start + u * (I)256");
@@ -76,14 +73,24 @@ pub fn early_loads(kernel: &Kernel) -> Vec<Value> {
     (0..kernel.body.len() as Value).filter(is_early).collect()
 }
 
-fn lanes_of(kernel: &Kernel, load: Value, width: u32) -> u32 {
+/// How many neighbours of a group a load has.
+pub fn lanes_of(kernel: &Kernel, load: Value, width: u32) -> u32 {
     match kernel.body[load as usize].kind {
         Kind::Load { access, .. } if kernel.accesses[access as usize].vector == Stride::Zero => 1,
         _ => width,
     }
 }
 
-fn load(body: &mut Body, value: Value) {
+/// What it loaded, for lane `j`.
+pub fn loaded(kernel: &Kernel, load: Value, width: u32) -> String {
+    match lanes_of(kernel, load, width) {
+        1 => format!("e{load}[u][0]"),
+        _ => format!("e{load}[u][j]"),
+    }
+}
+
+/// Loads a group's neighbours into the array `e…[u]`.
+pub fn load(body: &mut Body, value: Value) {
     let lanes = lanes_of(body.kernel, value, body.width);
     if body.is_packed(value) {
         body.load_pack(value, &format!("e{value}[u]"), Reach::Tile);
@@ -141,9 +148,7 @@ pub fn compute(body: &mut Body, there: &dyn Fn(&Value) -> bool) {
         body.writer.line("}");
     }
     for value in packed.into_iter().filter(|&value| is_store(value)) {
-        let Kind::Store { access, .. } = kernel.body[value as usize].kind else { continue };
-        let pointer = address::pointer(kernel, access, None, "0", Reach::Tile);
-        body.writer.line(format!("store_pack<{width}>({pointer}, s{value});"));
+        body.store_pack(value);
     }
 }
 

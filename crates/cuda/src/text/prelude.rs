@@ -44,6 +44,33 @@ template <int N, class T> FN void store_pack(T* to, const T* from) {
 ",
     ),
     (
+        "stream_in_pack",
+        r"
+// The same, of what need not stay in a cache.
+template <int N, class T> FN void stream_in_pack(T* to, const T* from) {
+    constexpr int bytes = N * (int)sizeof(T);
+    if constexpr (bytes % 16 == 0) {
+        #pragma unroll
+        for (int i = 0; i < bytes / 16; i++) ((uint4*)to)[i] = __ldcs((const uint4*)from + i);
+    } else if constexpr (bytes == 8) { *(uint2*)to = __ldcs((const uint2*)from);
+    } else { load_pack<N>(to, from); }
+}
+",
+    ),
+    (
+        "stream_out_pack",
+        r"
+template <int N, class T> FN void stream_out_pack(T* to, const T* from) {
+    constexpr int bytes = N * (int)sizeof(T);
+    if constexpr (bytes % 16 == 0) {
+        #pragma unroll
+        for (int i = 0; i < bytes / 16; i++) __stcs((uint4*)to + i, ((const uint4*)from)[i]);
+    } else if constexpr (bytes == 8) { __stcs((uint2*)to, *(const uint2*)from);
+    } else { store_pack<N>(to, from); }
+}
+",
+    ),
+    (
         "to_float",
         r#"
 FN float to_float(f16 x) { float y; asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x.bits)); return y; }
@@ -218,13 +245,24 @@ template <class T> FN T shift_right_logical(T a, T b) {
     ),
     (
         "sigmoid",
-        r"
+        r#"
+// A quotient of what is at most as large as a divisor between 1 and 2, to its last place but one: the divisor's
+// reciprocal is near, and the rest of the division is made up for.
+FN float near_quotient(float a, float b) {
+    float r, q; asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(b));
+    q = a * r;
+    return __fmaf_rn(__fmaf_rn(-b, q, a), r, q);
+}
+FN float sigmoid(float x) {
+    const float power = expf(-fabsf(x));
+    return near_quotient(x >= 0.0f ? 1.0f : power, 1.0f + power);
+}
 FN double sigmoid(double x) {
     if (x >= 0.0) return 1.0 / (1.0 + exp(-x));
     double power = exp(x);
     return power / (1.0 + power);
 }
-",
+"#,
     ),
     (
         "is_better_min",

@@ -10,7 +10,7 @@ use inflight_ir::kernel::{Kernel, Kind, Level, Value};
 pub fn text(kernel: &Kernel, variant: Variant, threads: u32, rows: u32, steps: u32) -> String {
     let stages = Stages::new(kernel);
     let scans = kernel.body.iter().any(|i| matches!(i.kind, Kind::Scan(..)));
-    let mut body = Body::new(kernel, &stages, variant.width, variant.wide);
+    let mut body = Body::new(kernel, &stages, variant.width, variant);
     body.shares_places = threads > 1;
     body.scan_threads = threads;
     body.place = |lane| format!("(long long)(i + {lane})");

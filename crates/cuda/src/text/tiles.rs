@@ -3,16 +3,22 @@
 
 use super::address::{self, Reach};
 use super::body::{Body, Stages};
-use super::{TILE_SIDE, TILE_THREADS, Variant, points, types};
+use super::{TILE_THREADS, Variant, points, types};
 use inflight_ir::kernel::{Kernel, Kind, Value};
 
 /// So many operands along the lanes are loaded ahead.
 const MOST_EARLY: usize = 4;
 
-pub fn text(kernel: &Kernel, variant: Variant, axis: usize, turned: u64) -> String {
+pub fn text(
+    kernel: &Kernel,
+    variant: Variant,
+    axis: usize,
+    turned: u64,
+    (side, paired): (u32, bool),
+) -> String {
     let stages = Stages::new(kernel);
-    let mut body = Body::new(kernel, &stages, 1, variant.wide);
-    let (side, steps) = (TILE_SIDE, TILE_SIDE / TILE_THREADS);
+    let mut body = Body::new(kernel, &stages, 1, variant);
+    let steps = side / TILE_THREADS;
     let vector = kernel.rank() - 1;
     let loads: Vec<Value> = (0..kernel.body.len() as Value)
         .filter(|&value| match kernel.body[value as usize].kind {
@@ -20,7 +26,7 @@ pub fn text(kernel: &Kernel, variant: Variant, axis: usize, turned: u64) -> Stri
             _ => false,
         })
         .collect();
-    body.open_entry(TILE_SIDE * TILE_THREADS);
+    body.open_entry(side * TILE_THREADS);
     for &value in &loads {
         let kind = types::name(kernel.body[value as usize].dtype);
         body.writer.line(format!("__shared__ {kind} turned{value}[{side}][{side} + 1];"));
@@ -33,9 +39,28 @@ pub fn text(kernel: &Kernel, variant: Variant, axis: usize, turned: u64) -> Stri
         body.writer.line(line);
     }
     body.writer.open("for (I tile = blockIdx.x; tile < (I)a.items; tile += gridDim.x)");
-    body.writer.line(format!("const I v0 = tile % across * {side};"));
-    body.writer.line(format!("const I a0 = tile / across % down * {side};"));
-    body.writer.line("I rest = tile / across / down;");
+    if paired {
+        // Pairs are counted along the columns of the upper triangle; a tile on the diagonal is its own partner.
+        for line in [
+            "const I all = across * (across + 1), number = tile % all, pair = number / 2;",
+            "I high = (I)((sqrtf(8.0f * (float)pair + 1.0f) - 1.0f) * 0.5f);",
+            "while (high * (high + 1) / 2 > pair) high--;",
+            "while ((high + 1) * (high + 2) / 2 <= pair) high++;",
+            "const I low = pair - high * (high + 1) / 2;",
+            "const bool second = number & 1;",
+            "if (second && low == high) continue;",
+        ] {
+            body.writer.line(line);
+        }
+        body.writer.line(format!(
+            "const I v0 = (second ? low : high) * {side}, a0 = (second ? high : low) * {side};"
+        ));
+        body.writer.line("I rest = tile / all;");
+    } else {
+        body.writer.line(format!("const I v0 = tile % across * {side};"));
+        body.writer.line(format!("const I a0 = tile / across % down * {side};"));
+        body.writer.line("I rest = tile / across / down;");
+    }
     let others: Vec<usize> = (0..vector).filter(|&other| other != axis).collect();
     for (position, other) in others.iter().enumerate().rev() {
         match position {
@@ -45,11 +70,14 @@ pub fn text(kernel: &Kernel, variant: Variant, axis: usize, turned: u64) -> Stri
             )),
         }
     }
+    body.writer.line(format!(
+        "const bool whole = a0 + {side} <= (I)a.extent[{axis}] && v0 + {side} <= (I)a.extent[{vector}];"
+    ));
     let open_point = |body: &mut Body, along: &str, across: &str| {
         body.writer.unrolled("s", steps);
         body.writer.line(format!("const I c{axis} = a0 + {along}, c{vector} = v0 + {across};"));
         body.writer.open(format!(
-            "if (c{axis} < (I)a.extent[{axis}] && c{vector} < (I)a.extent[{vector}])"
+            "if (whole || (c{axis} < (I)a.extent[{axis}] && c{vector} < (I)a.extent[{vector}]))"
         ));
         address::bases(&mut body.writer, body.kernel, 0..body.kernel.grid_rank);
     };
@@ -64,10 +92,15 @@ pub fn text(kernel: &Kernel, variant: Variant, axis: usize, turned: u64) -> Stri
         let kind = types::name(kernel.body[value as usize].dtype);
         body.writer.line(format!("{kind} e{value}[{steps}];"));
     }
+    // All loads are under way before the first of them is needed.
+    for &value in &loads {
+        let kind = types::name(kernel.body[value as usize].dtype);
+        body.writer.line(format!("{kind} q{value}[{steps}];"));
+    }
     open_point(&mut body, "tx", &slow);
     for &value in &loads {
         let expression = body.expression(value, "0", Reach::Tile);
-        body.writer.line(format!("turned{value}[{slow}][tx] = {expression};"));
+        body.writer.line(format!("q{value}[s] = {expression};"));
     }
     body.writer.close();
     body.writer.close();
@@ -81,6 +114,11 @@ pub fn text(kernel: &Kernel, variant: Variant, axis: usize, turned: u64) -> Stri
         body.writer.close();
         body.writer.close();
     }
+    body.writer.unrolled("s", steps);
+    for &value in &loads {
+        body.writer.line(format!("turned{value}[{slow}][tx] = q{value}[s];"));
+    }
+    body.writer.close();
     body.writer.line("__syncthreads();");
     open_point(&mut body, &slow, "tx");
     for &value in &loads {

@@ -30,7 +30,12 @@ use crate::{DType, DTypeClass, Element, Scalar};
 /// Functions of `f32` become arithmetic that may use `i32`, and for `Sin`, `Cos`, `Tan` and `Pow` also
 /// `f64` and `i64`.
 pub fn expand(kernel: &Kernel) -> Kernel {
-    let mut expander = Expander { kernel, builder: Builder::new(), values: Vec::new() };
+    expand_but(kernel, &[])
+}
+
+/// The same for a backend that has these functions of `f32` itself.
+pub fn expand_but(kernel: &Kernel, kept: &[UnaryOp]) -> Kernel {
+    let mut expander = Expander { kernel, kept, builder: Builder::new(), values: Vec::new() };
     for &instruction in &kernel.body {
         let value = expander.instruction(instruction);
         expander.values.push(value);
@@ -40,6 +45,8 @@ pub fn expand(kernel: &Kernel) -> Kernel {
 
 struct Expander<'a> {
     kernel: &'a Kernel,
+    /// Functions of `f32` that stay.
+    kept: &'a [UnaryOp],
     builder: Builder,
     /// For each value of the kernel, the one that replaces it.
     values: Vec<Value>,
@@ -160,7 +167,9 @@ impl Expander<'_> {
                 let root = builder.sqrt(a);
                 builder.div(one, root)
             }
-            _ if operand == DType::F32 && op.is_transcendental() => math::unary(builder, op, a),
+            _ if operand == DType::F32 && op.is_transcendental() && !self.kept.contains(&op) => {
+                math::unary(builder, op, a)
+            }
             _ => builder.push(Kind::Unary(op, a), dtype),
         }
     }

@@ -27,7 +27,7 @@ mod text;
 mod verify;
 
 pub use evaluate::evaluate;
-pub use expand::expand;
+pub use expand::{expand, expand_but};
 pub use reuse::{Reuse, is_copy, reuses};
 pub use schedule::{Pass, Schedule, Storage, schedule};
 pub use text::{ParseError, parse};

@@ -1,0 +1,208 @@
+//! What follows a product, where cuBLASLt can do it: a bias for each column, another matrix added, and GELU.
+//!
+//! The library computes all of it in `f32` and rounds once, where a kernel of ours rounds halves after each op.
+//! Its ReLU is not used, as it makes a number of what is none.
+
+use inflight_backend::{Contract, Epilogue};
+use inflight_ir::elementwise::{BinaryOp, UnaryOp};
+use inflight_ir::kernel::{AccessId, Kernel, Kind, Stride, Value, VectorAxis};
+use inflight_ir::{DType, Scalar};
+
+/// What is stored: `gelu(scale · product + factor · residual + bias)`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Form {
+    pub scale: f32,
+    /// The param that has a value for each column.
+    pub bias: Option<usize>,
+    /// The param that has a value for each element, its factor, and the distance of its rows.
+    pub residual: Option<(usize, f32, usize)>,
+    pub gelu: bool,
+    /// The param that is written, and the distance of its rows.
+    pub result: (usize, usize),
+}
+
+/// The form of a product's epilogue, if it has one.
+pub fn form(contract: &Contract, epilogue: &Epilogue) -> Option<Form> {
+    let (kernel, shape) = (&epilogue.launch.kernel, &epilogue.launch.shape);
+    let halves = matches!(contract.dtype, DType::F16 | DType::BF16);
+    let one_matrix = contract.batch.iter().all(|&extent| extent == 1);
+    let is_plain = kernel.vector == VectorAxis::Parallel && kernel.reduce_rank == 0;
+    if !one_matrix || !is_plain || !(halves || contract.dtype == DType::F32) {
+        return None;
+    }
+    let (columns, grid) = shape.extents.split_last()?;
+    if *columns != contract.n || grid.iter().product::<usize>() != contract.m {
+        return None;
+    }
+    // How far apart an access's rows are, if all are as far; `None` if it is no such matrix.
+    let row_stride = |access: AccessId| -> Option<isize> {
+        let map = &shape.accesses[access as usize];
+        let (mut rows, mut stride) = (1, None);
+        for (&extent, &along) in grid.iter().zip(&map.strides[..grid.len()]).rev() {
+            if extent == 1 {
+                continue;
+            }
+            match stride {
+                None => stride = Some(along),
+                Some(stride) if along != stride * rows as isize => return None,
+                Some(_) => {}
+            }
+            rows *= extent;
+        }
+        let in_place = map.offset == 0 && map.index_stride == 0;
+        (in_place && kernel.accesses[access as usize].vector == Stride::One)
+            .then_some(stride.unwrap_or(*columns as isize))
+    };
+    let expression = Expression { kernel, scalars: &epilogue.launch.scalars };
+    let mut stores = (0..kernel.body.len()).filter_map(|at| match kernel.body[at].kind {
+        Kind::Store { access, value, index: None, mask: None, combine: None } => {
+            Some((access, value))
+        }
+        Kind::Store { .. } => Some((AccessId::MAX, 0)),
+        _ => None,
+    });
+    let (access, stored) = stores.next()?;
+    if stores.next().is_some() || access == AccessId::MAX {
+        return None;
+    }
+    let target = kernel.accesses[access as usize].param? as usize;
+    let distance = usize::try_from(row_stride(access)?).ok().filter(|stride| stride >= columns)?;
+    if kernel.params[target].dtype != contract.dtype {
+        return None;
+    }
+    let inner = if halves { expression.inside_gelu(stored) } else { None };
+    let mut form = Form {
+        scale: 0.0,
+        bias: None,
+        residual: None,
+        gelu: inner.is_some(),
+        result: (target, distance),
+    };
+    for (factor, term) in expression.terms(inner.unwrap_or(stored)) {
+        let Kind::Load { access, index: None, mask: None } = kernel.body[term? as usize].kind
+        else {
+            return None;
+        };
+        let param = kernel.accesses[access as usize].param? as usize;
+        if kernel.params[param].dtype != contract.dtype || param == target {
+            return None;
+        }
+        match row_stride(access)? {
+            _ if param == epilogue.product && form.scale == 0.0 => form.scale = factor as f32,
+            0 if factor == 1.0 && form.bias.is_none() && contract.m > 1 => form.bias = Some(param),
+            stride if form.residual.is_none() && stride >= *columns as isize => {
+                form.residual = Some((param, factor as f32, stride as usize));
+            }
+            _ => return None,
+        }
+    }
+    (form.scale != 0.0).then_some(form)
+}
+
+/// The values of a kernel, seen as sums and products.
+struct Expression<'a> {
+    kernel: &'a Kernel,
+    scalars: &'a [Scalar],
+}
+
+impl Expression<'_> {
+    /// A value without the conversions between floats around it.
+    fn bare(&self, mut value: Value) -> Value {
+        while let Kind::Cast(of) = self.kernel.body[value as usize].kind {
+            let both = [value, of].map(|v| self.kernel.body[v as usize].dtype);
+            if !both.iter().all(|dtype| dtype.is_half() || *dtype == DType::F32) {
+                break;
+            }
+            value = of;
+        }
+        value
+    }
+
+    fn constant(&self, value: Value) -> Option<f64> {
+        let scalar = match self.kernel.body[self.bare(value) as usize].kind {
+            Kind::Constant(scalar) => scalar,
+            Kind::Scalar(position) => *self.scalars.get(position as usize)?,
+            _ => return None,
+        };
+        scalar.dtype().is_float().then(|| scalar.to_f64())
+    }
+
+    /// A value as a sum: factors, and what they multiply; `None` stands for one.
+    fn terms(&self, value: Value) -> Vec<(f64, Option<Value>)> {
+        match self.kernel.body[self.bare(value) as usize].kind {
+            Kind::Binary(BinaryOp::Add, a, b) => {
+                let mut terms = self.terms(a);
+                terms.extend(self.terms(b));
+                terms
+            }
+            Kind::Binary(BinaryOp::Sub, a, b) => {
+                let mut terms = self.terms(a);
+                terms.extend(self.terms(b).into_iter().map(|(factor, of)| (-factor, of)));
+                terms
+            }
+            _ => match self.factors(value) {
+                (factor, factors) if factors.is_empty() => vec![(factor, None)],
+                (factor, factors) if factors.len() == 1 => vec![(factor, Some(factors[0]))],
+                _ => vec![(1.0, Some(self.bare(value)))],
+            },
+        }
+    }
+
+    /// A value as a product: a number, and everything else.
+    fn factors(&self, value: Value) -> (f64, Vec<Value>) {
+        let value = self.bare(value);
+        if let Some(constant) = self.constant(value) {
+            return (constant, Vec::new());
+        }
+        match self.kernel.body[value as usize].kind {
+            Kind::Binary(BinaryOp::Mul, a, b) => {
+                let ((first, mut factors), (second, more)) = (self.factors(a), self.factors(b));
+                factors.extend(more);
+                (first * second, factors)
+            }
+            Kind::Unary(UnaryOp::Neg, a) => {
+                let (factor, factors) = self.factors(a);
+                (-factor, factors)
+            }
+            _ => (1.0, vec![value]),
+        }
+    }
+
+    /// The `x` of `x/2 · (1 + tanh(√(2/π) · (x + 0.044715·x³)))`.
+    fn inside_gelu(&self, value: Value) -> Option<Value> {
+        // Constants may have been rounded to halves.
+        let near = |a: f64, b: f64| (a - b).abs() <= b.abs() / 256.0;
+        let (half, factors) = self.factors(value);
+        let [one, other] = factors[..] else { return None };
+        let sum = |value: Value| match self.kernel.body[self.bare(value) as usize].kind {
+            Kind::Binary(BinaryOp::Add, a, b) => Some([self.bare(a), self.bare(b)]),
+            _ => None,
+        };
+        let tanh = |value: Value| {
+            let [a, b] = sum(value)?;
+            let (one, inside) = match self.constant(a) {
+                Some(one) => (one, b),
+                None => (self.constant(b)?, a),
+            };
+            match self.kernel.body[inside as usize].kind {
+                Kind::Unary(UnaryOp::Tanh, inner) if near(one, 1.0) => Some(inner),
+                _ => None,
+            }
+        };
+        let (x, inner) = match (tanh(one), tanh(other)) {
+            (None, Some(inner)) => (one, inner),
+            (Some(inner), None) => (other, inner),
+            _ => return None,
+        };
+        let root = (2.0 / std::f64::consts::PI).sqrt();
+        let (factor, factors) = self.factors(inner);
+        let [both] = factors[..] else { return None };
+        let [first, second] = sum(both)?;
+        let is_cube = |value: Value| {
+            let (factor, factors) = self.factors(value);
+            near(factor, 0.044715) && factors.len() == 3 && factors.iter().all(|&f| f == x)
+        };
+        let matches = (first == x && is_cube(second)) || (second == x && is_cube(first));
+        (near(half, 0.5) && near(factor, root) && matches).then_some(x)
+    }
+}

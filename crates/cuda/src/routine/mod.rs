@@ -1,0 +1,190 @@
+//! Routines: what is no loop over index maps. Each is a few kernels, one after another, on the stream; the host
+//! has no part in it.
+
+mod function;
+mod matrix;
+mod order;
+mod scatter;
+mod solve;
+mod sort;
+
+use crate::device::Shared;
+use crate::driver::Function;
+use inflight_backend::{Fault, FaultKind};
+use inflight_ir::DType;
+use inflight_ir::graph::{ScalarFunction, SortOrder, SortResult};
+use inflight_ir::plan::Routine;
+use parking_lot::Mutex;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::sync::{Arc, OnceLock};
+
+/// What routines' kernels depend on.
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Key {
+    /// Whether a line is one tile, and whether places need 64 bits.
+    Sort {
+        keys: SmallVec<[DType; 2]>,
+        order: SortOrder,
+        result: SortResult,
+        is_wide: bool,
+    },
+    Scatter {
+        dtype: DType,
+        index: DType,
+        combine: ScalarFunction,
+    },
+    Matrix(DType),
+}
+
+/// The kernels of one kind of routine: written once, each compiled when it is first launched.
+struct Kernels {
+    texts: Vec<String>,
+    functions: Vec<OnceLock<Arc<Function>>>,
+    /// Bytes of an item of a sort.
+    item: usize,
+}
+
+impl Kernels {
+    fn new(texts: Vec<String>, item: usize) -> Kernels {
+        Kernels { functions: texts.iter().map(|_| OnceLock::new()).collect(), texts, item }
+    }
+}
+
+/// Kernels of routines beyond this many kinds are forgotten.
+const MOST_KINDS: usize = 1024;
+
+/// The kernels of a device's routines.
+#[derive(Default)]
+pub(crate) struct Cache(Mutex<FxHashMap<Key, Arc<Kernels>>>);
+
+/// Where a routine's kernels go, and where its memory comes from.
+pub struct Site<'a> {
+    pub(crate) shared: &'a Shared,
+    /// Memory until the routine is done.
+    pub(crate) temporary: &'a mut dyn FnMut(usize) -> Result<u64, Fault>,
+    /// Puts a kernel on the stream.
+    pub(crate) launch: &'a mut Launcher<'a>,
+}
+
+type Launcher<'a> = dyn FnMut(Arc<Function>, &Launch) -> Result<(), Fault> + 'a;
+
+/// A launch of a routine's kernel.
+pub struct Launch {
+    pub(crate) blocks: usize,
+    pub(crate) threads: u32,
+    /// The arguments, as the text declares them.
+    pub(crate) words: Vec<u64>,
+}
+
+impl Site<'_> {
+    fn temporary(&mut self, bytes: usize) -> Result<u64, Fault> {
+        (self.temporary)(bytes)
+    }
+
+    /// The kernels of a routine, which `write` writes if they are not known.
+    fn kernels(&self, key: Key, write: impl FnOnce() -> Result<Kernels, Fault>) -> Prepared {
+        if let Some(known) = self.shared.routines.0.lock().get(&key) {
+            return Ok(known.clone());
+        }
+        let kernels = Arc::new(write()?);
+        let mut all = self.shared.routines.0.lock();
+        if all.len() >= MOST_KINDS {
+            all.clear();
+        }
+        all.insert(key, kernels.clone());
+        Ok(kernels)
+    }
+
+    /// Launches one of the kernels.
+    fn launch(&mut self, kernels: &Kernels, which: usize, launch: Launch) -> Result<(), Fault> {
+        if launch.blocks == 0 {
+            return Ok(());
+        }
+        if launch.blocks > i32::MAX as usize {
+            let message = format!("a routine of {} blocks", launch.blocks);
+            return Err(FaultKind::Unsupported(message).into());
+        }
+        let function = match kernels.functions[which].get() {
+            Some(function) => function.clone(),
+            None => {
+                let function = self.shared.load(&kernels.texts[which])?;
+                kernels.functions[which].get_or_init(|| function).clone()
+            }
+        };
+        (self.launch)(function, &launch)
+    }
+}
+
+type Prepared = Result<Arc<Kernels>, Fault>;
+
+/// Puts a routine on a stream. The addresses are those of its operands and of its result.
+pub(crate) fn run(
+    site: &mut Site,
+    routine: &Routine,
+    operands: &[u64],
+    result: u64,
+) -> Result<(), Fault> {
+    match routine {
+        Routine::Sort { lines, keys, order, result: answer } => {
+            sort::sort(site, *lines, keys, order, *answer, operands, result)
+        }
+        Routine::Scatter { lines, updates, dtype, index, combine } => {
+            let &[x, index_at, update] = operands else { return Err(wrong_operands(routine)) };
+            let scatter = scatter::Scatter {
+                lines: *lines,
+                updates: *updates,
+                dtype: *dtype,
+                index: *index,
+                combine,
+            };
+            scatter::scatter(site, &scatter, [x, index_at, update], result)
+        }
+        &Routine::Cholesky { dtype, batch, n, lower } => {
+            let &[x] = operands else { return Err(wrong_operands(routine)) };
+            solve::cholesky(site, dtype, [batch, n], lower, x, result)
+        }
+        &Routine::TriangularSolve {
+            dtype,
+            batch,
+            n,
+            systems,
+            left_side,
+            lower,
+            unit_diagonal,
+            transpose,
+        } => {
+            let &[a, b] = operands else { return Err(wrong_operands(routine)) };
+            let systems =
+                solve::Systems { batch, n, systems, left_side, lower, unit_diagonal, transpose };
+            solve::triangular_solve(site, dtype, &systems, [a, b], result)
+        }
+    }
+}
+
+/// The texts of all kernels that a routine may launch.
+pub fn texts(routine: &Routine) -> Vec<String> {
+    match routine {
+        Routine::Sort { lines, keys, order, result } => {
+            let is_wide = lines.extent > u32::MAX as usize;
+            sort::kernels(keys, order, *result, is_wide).texts
+        }
+        Routine::Scatter { dtype, index, combine, .. } => {
+            let mut texts = scatter::kernels(*dtype, *index, combine).texts;
+            let order = SortOrder::ascending(1);
+            texts.extend(sort::kernels(&[*index], &order, SortResult::Positions, false).texts);
+            texts
+        }
+        Routine::Cholesky { dtype, .. } | Routine::TriangularSolve { dtype, .. } => {
+            matrix::kernels(*dtype).map_or(Vec::new(), |kernels| kernels.texts)
+        }
+    }
+}
+
+fn wrong_operands(routine: &Routine) -> Fault {
+    FaultKind::Unsupported(format!("{} of that many operands", routine.name())).into()
+}
+
+fn wrong_dtype(what: &str, dtype: DType) -> Fault {
+    FaultKind::Unsupported(format!("{what} of {dtype}")).into()
+}
