@@ -13,6 +13,9 @@ pub type ReadCallback = Box<dyn FnOnce(Result<&[u8], Fault>) + Send>;
 /// Receives the bytes of a buffer, or why there are none, and says what is to be done next.
 pub type ExpandCallback = Box<dyn FnOnce(Result<&[u8], Fault>, &mut Expansion) + Send>;
 
+/// Receives how many turns a loop has taken, or why it did not come to its end, and says what is to be done next.
+pub type RepeatCallback = Box<dyn FnOnce(Result<u64, Fault>, &mut Expansion) + Send>;
+
 /// A function of the host: it is given the bytes of its inputs and fills those of its outputs.
 pub type HostFunction =
     Arc<dyn Fn(&[&[u8]], &mut [&mut [u8]]) -> Result<(), FaultKind> + Send + Sync>;
@@ -44,6 +47,8 @@ pub enum Command {
         /// Who decides.
         callback: ExpandCallback,
     },
+    /// Runs the turns of a loop, on devices whose [`Capabilities`](crate::Capabilities) say so.
+    Repeat(Box<Repeat>),
     /// Copies the bytes of a buffer that the host can read to a new buffer of the device.
     Upload {
         /// What is copied.
@@ -71,6 +76,11 @@ impl Command {
             Command::Expand { callback, .. } => {
                 let mut expansion = Expansion { commands: Vec::new(), stream: 0, device: "" };
                 callback(Err(fault.clone()), &mut expansion);
+                expansion.commands.into_iter().for_each(|command| command.abandon(fault.clone()));
+            }
+            Command::Repeat(repeat) => {
+                let mut expansion = Expansion { commands: Vec::new(), stream: 0, device: "" };
+                (repeat.callback)(Err(fault.clone()), &mut expansion);
                 expansion.commands.into_iter().for_each(|command| command.abandon(fault.clone()));
             }
             Command::Upload { target, .. } => target.fail(fault),
@@ -250,6 +260,22 @@ impl HostCall {
     pub fn fail(&self, fault: &Fault) {
         self.outputs.iter().chain(&self.witnesses).for_each(|buffer| buffer.fail(fault.clone()));
     }
+}
+
+/// A loop whose turns the stream runs without asking anybody: nothing is queued, bound or allocated for a turn.
+pub struct Repeat {
+    /// What the first turn does, and what the second does. Later turns take these in turns: each of the two reads
+    /// what the other has written, and both write the same buffers whenever they run. Only launches, batches,
+    /// contractions, routines and, as copies, uploads.
+    pub turns: [Vec<Command>; 2],
+    /// The `bool` that each of the two writes last: whether there is another turn after it.
+    pub again: [Arc<Buffer>; 2],
+    /// How many turns have been run.
+    pub taken: u64,
+    /// Whether somebody still wants what comes of it; asked now and then. If not, the loop ends.
+    pub is_wanted: Box<dyn Fn() -> bool + Send>,
+    /// Who is told when the loop has ended.
+    pub callback: RepeatCallback,
 }
 
 /// What the callback of a [`Command::Expand`] gives, and where it runs.

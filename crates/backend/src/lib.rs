@@ -23,7 +23,7 @@ pub use buffer::{Buffer, Memory};
 pub use command::{
     Batch, BlockLaunch, ChainedContract, Command, Contract, ContractOperand, Epilogue,
     ExpandCallback, Expansion, HostCall, HostFunction, Launch, Producer, Prologue, ReadCallback,
-    RoutineCall,
+    Repeat, RepeatCallback, RoutineCall,
 };
 pub use completion::{Completion, WakerSlot};
 pub use disk::DiskCache;
@@ -56,6 +56,8 @@ pub struct Capabilities {
     pub host_visible: bool,
     /// Whether contractions may have prologues.
     pub prologues: bool,
+    /// Whether streams run loops themselves ([`Command::Repeat`]).
+    pub repeats: bool,
 }
 
 /// Which of several streams that have work goes on first. It changes when work is done, never what comes of it.

@@ -34,7 +34,8 @@ pub enum What {
     Compute(Label),
     /// Calls a function of the host.
     Host(Label),
-    /// Runs a loop, from its first turn to the end of its last. Its turns' commands are reported as well.
+    /// Runs a loop, from its first turn to the end of its last. Its turns' commands are reported as well, but for
+    /// those of a [`Repeat`](crate::Repeat).
     Loop {
         /// What it computes.
         label: Label,

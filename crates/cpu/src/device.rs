@@ -147,6 +147,7 @@ impl CpuBackend {
             memory_bytes: memory::capacity() as u64,
             host_visible: true,
             prologues: true,
+            repeats: true,
         };
         Ok(Arc::new(CpuBackend { capabilities, path, workers: Arc::new(workers), pool }))
     }

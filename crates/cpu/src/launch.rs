@@ -114,6 +114,59 @@ pub struct Prepared<'a> {
     pub shape: &'a LaunchShape,
 }
 
+/// A small launch that can be run any number of times on the memory it was bound to.
+pub enum BoundLaunch<'a> {
+    /// Machine code with its arguments filled in.
+    Code(emit::BoundCode<'a>),
+    /// All of it, walked anew each time.
+    Whole(Prepared<'a>, Part),
+    /// One that is worth several threads.
+    Shared(Prepared<'a>),
+}
+
+impl<'a> BoundLaunch<'a> {
+    /// Makes a launch ready to run again and again.
+    ///
+    /// # Safety
+    /// As for [`run`], whenever it is run.
+    pub unsafe fn new(launch: Prepared<'a>) -> BoundLaunch<'a> {
+        let Prepared { compiled, shape, .. } = launch;
+        if work(compiled, shape) >= SERIAL {
+            return BoundLaunch::Shared(launch);
+        }
+        let part = Cut::new(compiled, shape, 1).part(0);
+        let call = Call { buffers: &launch.buffers, scalars: launch.scalars, shape };
+        let code = match &compiled.code {
+            // SAFETY: promised by the caller. The addresses are in the arguments.
+            Compiled::Native(code) => unsafe { code.bind(&call, &part) },
+            Compiled::Block(_) => None,
+        };
+        match code {
+            Some(code) => BoundLaunch::Code(code),
+            None => BoundLaunch::Whole(launch, part),
+        }
+    }
+
+    /// Runs it, on this thread unless it is worth several.
+    ///
+    /// # Safety
+    /// As for [`run`].
+    pub unsafe fn run(&self, workers: &Workers) -> Result<(), String> {
+        // SAFETY: promised by the caller.
+        unsafe {
+            match self {
+                BoundLaunch::Code(code) => code.run(),
+                BoundLaunch::Whole(launch, part) => {
+                    let Prepared { compiled, buffers, scalars, shape } = launch;
+                    compiled.run_part(&Call { buffers, scalars, shape }, part);
+                }
+                BoundLaunch::Shared(launch) => run(workers, std::slice::from_ref(launch))?,
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Runs kernels on all the points of their launches, all at once. Returns the message of a panic, if there was one.
 ///
 /// # Safety

@@ -17,6 +17,8 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+mod repeat;
+
 /// After this many commands a stream lets others have its thread, if there are any that wait for one.
 const TURN: usize = 32;
 
@@ -178,6 +180,7 @@ impl Core {
             Command::Host(call) => self.call(&call),
             Command::Read { source, callback } => read(&source, callback),
             Command::Expand { source, callback } => self.expand(&source, callback),
+            Command::Repeat(repeat) => self.repeat(repeat),
             Command::Upload { source, target } => self.upload(&source, &target),
             Command::Signal(event) => event.signal(),
             // Handled by `run`, which can stop.
@@ -366,8 +369,13 @@ impl Core {
         let mut expansion = Expansion { commands: Vec::new(), stream: self.number, device: "cpu" };
         // SAFETY: as for a read.
         callback(unsafe { bytes_of(source) }, &mut expansion);
+        self.put_first(expansion.commands);
+    }
+
+    /// Puts commands before everything that is queued.
+    fn put_first(&self, commands: Vec<Command>) {
         let mut queue = self.queue.lock();
-        for command in expansion.commands.into_iter().rev() {
+        for command in commands.into_iter().rev() {
             queue.commands.push_front(command);
         }
     }

@@ -9,7 +9,7 @@ mod common;
 
 use common::{Queue, buffer, device, square};
 use inflight_backend::sync::{MODEL_CHECKED, Mutex, explore, thread};
-use inflight_backend::{Buffer, Timeline};
+use inflight_backend::{Buffer, Command, Timeline};
 use std::sync::Arc;
 
 fn check(body: impl Fn() + Send + Sync + 'static) {
@@ -119,5 +119,71 @@ fn a_product_in_panels_is_whole_when_it_is_signalled() {
         queue.wait_for(&event);
         common::enqueue(&queue.stream, square(n, &ones, &ones, &product));
         assert_eq!(queue.read::<f32>(&product).unwrap(), vec![n as f32; n * n]);
+    });
+}
+
+/// A loop: each turn notes its number, and puts the next before all that is queued.
+fn turns(order: &Log, turn: usize, last: usize) -> Command {
+    let order = order.clone();
+    Command::Expand {
+        source: Buffer::declare(0),
+        callback: Box::new(move |_, expansion| {
+            order.lock().push(turn);
+            if turn < last {
+                expansion.commands.push(turns(&order, turn + 1, last));
+            }
+        }),
+    }
+}
+
+#[test]
+fn what_comes_out_of_an_expansion_runs_before_what_is_queued() {
+    check(|| {
+        let device = device(2);
+        let mut queue = Queue::new(&device);
+        let order = Log::default();
+        common::enqueue(&queue.stream, turns(&order, 1, 3));
+        // Queued while the loop turns, or before, or after.
+        queue.stream.flush();
+        log(&queue, &order, 4);
+        let end = queue.signal();
+        let helper = {
+            let (stream, end) = (queue.stream.clone(), end.clone());
+            thread::spawn(move || {
+                stream.assist(&end);
+                end.wait();
+            })
+        };
+        queue.stream.flush();
+        end.wait();
+        helper.join().unwrap();
+        assert_eq!(*order.lock(), [1, 2, 3, 4]);
+    });
+}
+
+#[test]
+fn an_expansion_may_wait_for_another_stream() {
+    check(|| {
+        let device = device(1);
+        let gate = Timeline::new();
+        let mut queue = Queue::new(&device);
+        let order = Log::default();
+        let opened = gate.event(1);
+        let after = turns(&order, 1, 1);
+        let command = Command::Expand {
+            source: Buffer::declare(0),
+            callback: Box::new(move |_, expansion| {
+                expansion.commands.extend([Command::Wait(opened), after]);
+            }),
+        };
+        common::enqueue(&queue.stream, command);
+        log(&queue, &order, 2);
+        let end = queue.signal();
+        queue.stream.flush();
+        let opener = thread::spawn(move || gate.signal(1));
+        queue.stream.assist(&end);
+        end.wait();
+        opener.join().unwrap();
+        assert_eq!(*order.lock(), [1, 2]);
     });
 }

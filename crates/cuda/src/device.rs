@@ -78,6 +78,7 @@ impl CudaBackend {
             memory_bytes: context.memory() as u64,
             host_visible: false,
             prologues: false,
+            repeats: false,
         };
         let shared = Shared {
             pool: memory::pool(&context),

@@ -14,15 +14,19 @@ pub struct Module {
     pub name: Option<String>,
     /// The module's own attributes, such as `mhlo.num_partitions`.
     pub attributes: Attributes,
+    /// What is neither a function nor of any meaning on one device, such as meshes of devices, as it was written.
+    pub others: Vec<String>,
     /// In the order they were written.
     pub functions: Vec<Function>,
 }
 
 impl Module {
-    /// Forgets where everything was written, so that modules can be compared by what they say.
+    /// Forgets where everything was written and what arguments were called, so that modules can be compared by what
+    /// they say.
     pub fn forget_locations(&mut self) {
         for function in &mut self.functions {
             function.location = Location::default();
+            function.argument_names.clear();
             forget_locations(&mut function.body);
         }
     }
@@ -42,6 +46,10 @@ pub struct Function {
     pub name: String,
     /// Whether it is for this module's own use.
     pub is_private: bool,
+    /// Its own attributes.
+    pub attributes: Attributes,
+    /// What each argument is called, if anything is known: by its location (`loc("x")`), or where it is defined.
+    pub argument_names: Vec<Option<String>>,
     /// The attributes of each argument, such as `tf.aliasing_output`; the values are the body's arguments.
     pub argument_attributes: Vec<Attributes>,
     /// What it returns.
@@ -50,6 +58,14 @@ pub struct Function {
     pub body: Region,
     /// Where it begins.
     pub location: Location,
+}
+
+impl Function {
+    /// What messages call an argument.
+    pub fn argument_name(&self, number: usize) -> String {
+        let known = self.argument_names.get(number).cloned().flatten();
+        known.unwrap_or_else(|| format!("arg{number}"))
+    }
 }
 
 /// A nested computation. StableHLO has one block in each.

@@ -23,7 +23,7 @@ pub struct Program {
 /// One argument of a program.
 #[derive(Clone, Debug)]
 pub struct Argument {
-    /// The name it was written with, without `%`.
+    /// What the program calls it: by its location, or else as it was written, without `%`.
     pub name: String,
     /// What it must be.
     pub ty: ValueType,

@@ -59,7 +59,7 @@ fn canonical_text() {
   "func.return"(%s) : (tensor<2xf32>) -> ()
 }"#;
     let canonical = "module {
-  func.func public @main(%arg0: tensor<2x3xf32> {jax.buffer_donor = true}) -> (tensor<2xf32>) {
+  func.func public @main(%arg0: tensor<2x3xf32> {jax.buffer_donor = true} loc(\"x\")) -> (tensor<2xf32>) {
     %1 = stablehlo.constant dense<0.5> : tensor<f32>
     %2 = stablehlo.reduce(%arg0 init: %1) applies stablehlo.add across dimensions = [1] : (tensor<2x3xf32>, tensor<f32>) -> tensor<2xf32>
     func.return %2 : tensor<2xf32>
@@ -138,4 +138,37 @@ fn every_byte_may_be_wrong() {
             let _ = read(&changed);
         }
     }
+}
+
+#[test]
+fn attributes_meshes_and_names_are_printed_back() {
+    let source = r#"module @m attributes {mhlo.num_partitions = 1 : i32} {
+  sdy.mesh @mesh = <["x"=2, "y"=4]>
+  "sdy.mesh"() <{mesh = #sdy.mesh<["z"=2]>, sym_name = "other"}> : () -> () loc("here")
+  func.func public @main(%arg0: tensor<2xf32> {jax.buffer_donor = true} loc("params['w']"), %arg1: tensor<f32>) -> (tensor<2xf32>) attributes {tag.note = "kept"} {
+    func.return %arg0 : tensor<2xf32> loc(unknown)
+  }
+}
+"#;
+    let printed = print(&parse(source).unwrap());
+    let expected = source.replace(r#" loc("here")"#, "").replace(" loc(unknown)", "");
+    assert_eq!(printed, expected);
+    assert_eq!(print(&parse(&printed).unwrap()), printed);
+}
+
+#[test]
+fn tokens_have_one_type_for_all() {
+    let short = "func.func @main() {
+        %0 = stablehlo.create_token : !stablehlo.token
+        %1 = stablehlo.after_all %0, %0 : !stablehlo.token
+        return
+    }";
+    let long = short.replace(
+        "stablehlo.after_all %0, %0 : !stablehlo.token",
+        "\"stablehlo.after_all\"(%0, %0) : (!stablehlo.token, !stablehlo.token) -> !stablehlo.token",
+    );
+    let (mut short, mut long) = (parse(short).unwrap(), parse(&long).unwrap());
+    short.forget_locations();
+    long.forget_locations();
+    assert_eq!(short, long);
 }

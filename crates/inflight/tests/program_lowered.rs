@@ -126,6 +126,24 @@ fn a_turn_is_few_commands_and_compiles_nothing() {
 }
 
 #[test]
+fn small_turns_ask_for_no_memory() {
+    let device = Device::open_cpu(Default::default()).unwrap();
+    let exe = device.compile(&loop_program()).unwrap();
+    let run = |turns| {
+        let [i, x, limit] = arguments(turns, &device);
+        let before = device.stats();
+        let results = exe.execute(&[&i, &x, &limit]).unwrap();
+        results[1].wait().unwrap();
+        device.stats().since(&before)
+    };
+    let (few, many) = (run(100), run(10_100));
+    assert_eq!(few.allocations, many.allocations);
+    // What is computed is counted all the same.
+    assert_eq!((many.launches - few.launches) % 10_000, 0);
+    assert!(many.launches >= few.launches + 10_000);
+}
+
+#[test]
 fn memory_does_not_grow_with_turns() {
     let device = Device::open_cpu(Default::default()).unwrap();
     let exe = device.compile(&loop_program()).unwrap();

@@ -55,12 +55,12 @@ fn a_wrong_argument_is_named() {
     let message = |arguments: &[&Tensor]| exe.execute(arguments).unwrap_err().to_string();
     assert!(message(&[&x]).contains("expected 2 arguments, found 1"), "{}", message(&[&x]));
     let shape = message(&[&vector(&[1.0], &device), &y]);
-    assert!(shape.contains("argument 0 (%arg0): expected f32[3], found f32[1]"), "{shape}");
+    assert!(shape.contains("argument 0 (x): expected f32[3], found f32[1]"), "{shape}");
     let dtype = message(&[&x, &Tensor::from_scalar(2i32, &device)]);
-    assert!(dtype.contains("argument 1 (%arg1): expected f32[], found i32[]"), "{dtype}");
+    assert!(dtype.contains("argument 1 (y): expected f32[], found i32[]"), "{dtype}");
     let other = Device::open_cpu(Default::default()).unwrap();
     let place = message(&[&vector(&[1.0, 2.0, 3.0], &other), &y]);
-    assert!(place.contains("argument 0 (%arg0)") && place.contains("to_device"), "{place}");
+    assert!(place.contains("argument 0 (x)") && place.contains("to_device"), "{place}");
     assert!(message(&[]).contains(file!()), "the caller is named");
     assert_eq!(exe.arguments()[0].to_string(), "f32[3]");
     assert_eq!(exe.results()[1].to_string(), "f32[]");
@@ -107,7 +107,7 @@ fn a_donated_tensor_cannot_be_used_again_but_its_clones_can() {
     ] {
         assert!(matches!(error, Error::Donated { .. }), "{error}");
         let message = error.to_string();
-        assert!(message.contains("argument 0 (%arg0)") && message.contains(file!()), "{message}");
+        assert!(message.contains("argument 0 (x)") && message.contains(file!()), "{message}");
     }
     assert_eq!(sum.to_vec::<f32>().unwrap(), [2.0; 1024]);
     assert_eq!(clone.to_vec::<f32>().unwrap(), [1.0; 1024]);
@@ -122,7 +122,7 @@ fn donating_a_tensor_twice_is_refused_and_leaves_it_valid() {
     let exe = compile(DONATED, &device);
     let x = ones(&device);
     let message = exe.execute(&[&x, &x]).unwrap_err().to_string();
-    assert!(message.contains("argument 1 (%arg1)") && message.contains("twice"), "{message}");
+    assert!(message.contains("argument 1 (y)") && message.contains("twice"), "{message}");
     assert_eq!(x.to_vec::<f32>().unwrap(), [1.0; 1024]);
 }
 
@@ -372,4 +372,69 @@ fn a_scatter_of_one_value_to_one_place_adds_it_as_often_as_it_is_there() {
     );
     let x = Tensor::from_vec(vec![1], [1], &device).unwrap();
     assert_eq!(exe.execute(&[&x]).unwrap()[0].to_vec::<i32>().unwrap(), [75]);
+}
+
+#[test]
+fn a_saved_executable_brings_its_kernels() {
+    // Devices of their own keep nothing on disk: nothing but the file knows what was compiled.
+    let device = Device::open_cpu(Default::default()).unwrap();
+    let path = temporary("kernels.exe");
+    let n = Tensor::from_scalar(27, &device);
+    let exe = compile(COLLATZ, &device);
+    exe.save(&path).unwrap();
+    assert!(device.stats().compiles > 0);
+    let other = Device::open_cpu(Default::default()).unwrap();
+    let loaded = Executable::load(&path, &other).unwrap();
+    let n_there = Tensor::from_scalar(n.item::<i32>().unwrap(), &other);
+    assert_eq!(loaded.execute(&[&n_there]).unwrap()[0].item::<i32>().unwrap(), 111);
+    let stats = other.stats();
+    assert_eq!(stats.compiles, 0, "everything was compiled before it was saved");
+    assert!(stats.loads > 0);
+    let again = temporary("kernels-again.exe");
+    loaded.save(&again).unwrap();
+    assert_eq!(std::fs::read(&path).unwrap(), std::fs::read(&again).unwrap());
+    std::fs::remove_file(&path).unwrap();
+    std::fs::remove_file(&again).unwrap();
+}
+
+#[test]
+fn arguments_are_called_what_the_program_calls_them() {
+    let device = Device::cpu();
+    let exe = compile(
+        "func.func @main(%arg0: tensor<2xf32> loc(\"params['w']\"), %bias: tensor<f32>) -> tensor<2xf32> {
+           return %arg0 : tensor<2xf32>
+         }",
+        &device,
+    );
+    let names: Vec<&str> = exe.arguments().iter().map(|argument| &*argument.name).collect();
+    assert_eq!(names, ["params['w']", "bias"]);
+    let wrong = Tensor::from_vec(vec![1f32; 3], [3], &device).unwrap();
+    let message = exe.execute(&[&wrong, &wrong]).unwrap_err().to_string();
+    assert!(message.contains("argument 0 (params['w']): expected f32[2]"), "{message}");
+}
+
+#[test]
+fn with_open_extents_unknown_operations_are_found_when_the_program_is_compiled() {
+    let text = "func.func @main(%x: tensor<?xf32>, %n: tensor<1xi32>) -> tensor<?xf32> {
+  %0 = stablehlo.dynamic_reshape %x, %n : (tensor<?xf32>, tensor<1xi32>) -> tensor<?xf32>
+  %1 = \"stablehlo.all_reduce\"(%0) <{replica_groups = dense<0> : tensor<1x1xi64>}> ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %s = \"stablehlo.nonsense\"(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+      stablehlo.return %s : tensor<f32>
+  }) : (tensor<?xf32>) -> tensor<?xf32>
+  %2 = stablehlo.custom_call @nobody.knows(%1) : (tensor<?xf32>) -> tensor<?xf32>
+  return %2 : tensor<?xf32>
+}";
+    let device = Device::cpu();
+    let message = device.compile(&Program::parse(text).unwrap()).unwrap_err().to_string();
+    for expected in ["program:3:", "stablehlo.all_reduce", "program:5:", "stablehlo.nonsense"] {
+        assert!(message.contains(expected), "{message}");
+    }
+    let text = "func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %0 = stablehlo.custom_call @Sharding(%x) : (tensor<?xf32>) -> tensor<?xf32>
+  %1 = stablehlo.custom_call @nobody.knows(%0) : (tensor<?xf32>) -> tensor<?xf32>
+  return %1 : tensor<?xf32>
+}";
+    let message = device.compile(&Program::parse(text).unwrap()).unwrap_err().to_string();
+    assert!(message.contains("program:3:") && message.contains("nobody.knows"), "{message}");
 }

@@ -101,9 +101,11 @@ fn measure(arguments: &Arguments, device: &Device) -> Result<Report, Failure> {
         let is_last = done + 1 == arguments.repeat;
         if arguments.sync || is_last {
             let execution = executable.start(&references)?;
-            execution.done.get()?;
             results = execution.results;
-            results.iter().try_for_each(Tensor::wait)?;
+            // Whoever waits for a value does the work meanwhile, so results come first.
+            let waited = results.iter().try_for_each(Tensor::wait);
+            execution.done.get()?;
+            waited?;
         } else {
             results = executable.execute(&references)?;
         }
@@ -139,7 +141,7 @@ fn values(
             (None, Some(seed)) => random(number, ty, seed, device)?,
             (None, None) => {
                 return Err(Failure::misuse(format!(
-                    "argument {number} (%{}) of {} is {ty}: give its value with --input FILE.npy, or have it \
+                    "argument {number} ({}) of {} is {ty}: give its value with --input FILE.npy, or have it \
                      made up with --random SEED",
                     ty.name,
                     executable.name()

@@ -35,6 +35,13 @@ impl Arguments {
     }
 
     /// # Safety
+    /// `at` is the place of a word in the block that was written before.
+    pub(super) unsafe fn read(&self, at: i32) -> usize {
+        // SAFETY: the caller's.
+        unsafe { self.start.offset(at as isize).cast::<usize>().read() }
+    }
+
+    /// # Safety
     /// `at` is the place of a vector in the block.
     unsafe fn vector(&self, at: i32, value: [u8; 64]) {
         // SAFETY: the caller's.
@@ -132,9 +139,41 @@ impl Code {
             return;
         }
         let vector = if parallel { part.vector.clone() } else { 0..vector_extent };
+        // SAFETY: promised by the caller.
+        let (arguments, width) = unsafe { self.open(call, vector.len(), scratch) };
+        let squares = self.squares.as_ref().filter(|squares| squares.suit(call));
+        for (grid, inner) in self.rows_of(call, part) {
+            if let Some(squares) = squares {
+                // SAFETY: within the part.
+                unsafe { squares.run(call, grid, inner, vector.clone(), streaming, scratch) };
+                continue;
+            }
+            for vector in blocks(vector.clone(), width) {
+                // SAFETY: a block within the part, no wider than the arrays.
+                unsafe {
+                    let block = Block { grid, inner: inner.clone(), vector };
+                    self.place(&arguments, call, &block);
+                    self.enter(&arguments);
+                }
+            }
+        }
+    }
+
+    /// The arguments of a call, filled in but for what is particular to a block, and how wide a block may be.
+    ///
+    /// # Safety
+    /// As for [`run`](Code::run). The arguments are used as long as the scratch memory is not used otherwise.
+    pub(super) unsafe fn open(
+        &self,
+        call: &Call,
+        points: usize,
+        scratch: &mut Scratch,
+    ) -> (Arguments, usize) {
+        let kernel = &self.kernel;
+        let extents = &call.shape.extents;
         let reduce = &extents[kernel.grid_rank..kernel.grid_rank + kernel.reduce_rank];
         let rows = reduce.iter().product::<usize>().max(1);
-        let width = self.block_width(rows).min(vector.len());
+        let width = self.block_width(rows).min(points);
         let padded = width.next_multiple_of(self.layout.lanes) + 4 * self.layout.lanes;
         let header = self.header();
         let columns = self.schedule.columns.len() * padded * 8;
@@ -156,31 +195,31 @@ impl Code {
                 array += padded * 8 * if is_column { 1 } else { rows };
             }
         }
-        let inner_extent = match kernel.grid_rank {
+        (arguments, width)
+    }
+
+    /// The programs of a part, in runs along the innermost grid axis: the flat index over the other grid axes, and
+    /// the range along that one.
+    pub(super) fn rows_of(
+        &self,
+        call: &Call,
+        part: &Part,
+    ) -> impl Iterator<Item = (usize, Range<usize>)> + use<> {
+        let inner_extent = match self.kernel.grid_rank {
             0 => 1,
-            rank => extents[rank - 1],
+            rank => call.shape.extents[rank - 1],
         };
-        let squares = self.squares.as_ref().filter(|squares| squares.suit(call));
-        let mut at = part.grid.start;
-        while at < part.grid.end {
+        let (mut at, end) = (part.grid.start, part.grid.end);
+        std::iter::from_fn(move || {
+            if at >= end {
+                return None;
+            }
             let inner = at % inner_extent;
-            let count = (inner_extent - inner).min(part.grid.end - at);
-            let (grid, inner) = (at / inner_extent, inner..inner + count);
+            let count = (inner_extent - inner).min(end - at);
+            let grid = at / inner_extent;
             at += count;
-            if let Some(squares) = squares {
-                // SAFETY: within the part.
-                unsafe { squares.run(call, grid, inner, vector.clone(), streaming, scratch) };
-                continue;
-            }
-            for vector in blocks(vector.clone(), width) {
-                // SAFETY: a block within the part, no wider than the arrays.
-                unsafe {
-                    let block = Block { grid, inner: inner.clone(), vector };
-                    self.place(&arguments, call, &block);
-                    self.enter(&arguments);
-                }
-            }
-        }
+            Some((grid, inner..inner + count))
+        })
     }
 
     /// How many points of the vector axis one call may cover.

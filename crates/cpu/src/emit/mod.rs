@@ -20,6 +20,7 @@ mod access;
 mod arithmetic;
 mod assembler;
 mod body;
+mod bound;
 mod combine;
 mod compare;
 mod convert;
@@ -38,6 +39,7 @@ mod squares;
 mod tests;
 mod transpose;
 
+pub use bound::BoundCode;
 use inflight_ir::kernel::{Kernel, Schedule};
 use layout::Layout;
 use memory::Executable;

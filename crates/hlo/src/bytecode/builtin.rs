@@ -39,6 +39,12 @@ pub(super) fn attribute<'a>(tables: &mut Tables<'a>, reader: &mut Reader<'a>) ->
             let ty = tables.ty(reader)?;
             vhlo::float(reader, &ty)
         }
+        14 => match tables.attribute(reader)? {
+            name @ Attribute::String(_) => {
+                Ok(Attribute::Record(NAMED_LOCATION.to_string(), vec![("name".to_string(), name)]))
+            }
+            _ => Err(reader.error_at(start, "the name of a location", "another attribute")),
+        },
         10..=15 | 22 => Ok(Attribute::Other("loc(unknown)".to_string())),
         17 => dense_array(tables, reader),
         18 => {
@@ -49,6 +55,20 @@ pub(super) fn attribute<'a>(tables: &mut Tables<'a>, reader: &mut Reader<'a>) ->
             let expected = "an attribute that portable artifacts have";
             Err(reader.error_at(start, expected, format!("number {code} of MLIR's own")))
         }
+    }
+}
+
+/// The kind of record that a location with a name is read as.
+const NAMED_LOCATION: &str = "loc";
+
+/// The name in a location, if it has one.
+pub(super) fn name_of_location(location: &Attribute) -> Option<String> {
+    match location {
+        Attribute::Record(kind, fields) if kind == NAMED_LOCATION => match fields.first() {
+            Some((_, Attribute::String(name))) => Some(name.clone()),
+            _ => None,
+        },
+        _ => None,
     }
 }
 

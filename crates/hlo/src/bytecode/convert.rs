@@ -7,7 +7,7 @@ use crate::canonical::integers_of;
 use crate::module::{
     Attribute, Attributes, Function, Location, Operation, Region, Type, attribute,
 };
-use crate::syntax::{dictionaries, insert};
+use crate::syntax::{dictionaries, insert, own_attributes};
 
 /// Attributes of VHLO that are fields of one of StableHLO.
 struct Fields {
@@ -203,6 +203,7 @@ fn channel(attributes: &mut Attributes) -> Result<(), (String, String)> {
 /// The function that an operation describes. Gives what was expected if it does not.
 pub(super) fn function(
     attributes: Attributes,
+    argument_names: Vec<Option<String>>,
     body: Region,
     location: Location,
 ) -> Result<Function, &'static str> {
@@ -223,6 +224,8 @@ pub(super) fn function(
     Ok(Function {
         name: name.clone(),
         is_private,
+        attributes: own_attributes(&attributes),
+        argument_names,
         argument_attributes: dictionaries(&attributes, "arg_attrs", arguments.len()),
         results: results.iter().cloned().zip(result_attributes).collect(),
         body,

@@ -3,7 +3,7 @@
 use super::reader::Reader;
 use super::sections::File;
 use super::tables::Tables;
-use super::{Result, convert, properties};
+use super::{Result, builtin, convert, properties};
 use crate::bounds::DEEPEST;
 use crate::module::{
     Attribute, Attributes, Function, Location, Module, Operation, Region, Type, Value, ValueId,
@@ -38,6 +38,10 @@ struct Body<'a> {
     /// How many operations have been read.
     operations: u32,
     depth: usize,
+    /// What the arguments of the block that was begun last are called.
+    block_names: Vec<Option<String>>,
+    /// What the function's arguments are called.
+    argument_names: Vec<Option<String>>,
 }
 
 /// The values of a region: those with numbers from `next` to `end`.
@@ -66,8 +70,16 @@ pub(super) fn module(file: File<'_>, length: usize) -> Result<Module> {
     let mut reader = file.body;
     let version = file.version;
     let tables = Tables::new(file, length);
-    let mut body =
-        Body { tables, version, values: Vec::new(), defined: 0, operations: 0, depth: 0 };
+    let mut body = Body {
+        tables,
+        version,
+        values: Vec::new(),
+        defined: 0,
+        operations: 0,
+        depth: 0,
+        block_names: Vec::new(),
+        argument_names: Vec::new(),
+    };
     let start = reader.position();
     let (count, has_arguments) = reader.flagged()?;
     if count != 1 || has_arguments {
@@ -131,7 +143,8 @@ impl<'a> Body<'a> {
             Some(mut inner) => self.region(&mut inner, true)?,
             None => self.region(reader, true)?,
         };
-        convert::function(record.attributes, body, record.location)
+        let names = std::mem::take(&mut self.argument_names);
+        convert::function(record.attributes, names, body, record.location)
             .map_err(|expected| reader.error_at(record.start, expected, "another"))
     }
 
@@ -331,6 +344,10 @@ impl<'a> Body<'a> {
         self.values.resize(first + count, None);
         let mut numbers = Numbers { next: first, end: first + count };
         let (operations, arguments) = self.block_header(reader, &mut numbers)?;
+        let names = std::mem::take(&mut self.block_names);
+        if is_function {
+            self.argument_names = names;
+        }
         let mut region = Region { arguments, operations: Vec::new() };
         for _ in 0..operations {
             region.operations.push(self.operation(reader, &mut numbers, is_function)?);
@@ -347,6 +364,7 @@ impl<'a> Body<'a> {
         numbers: &mut Numbers,
     ) -> Result<(usize, Vec<Value>)> {
         let start = reader.position();
+        self.block_names.clear();
         let (operations, has_arguments) = reader.flagged()?;
         let mut arguments = Vec::new();
         if has_arguments {
@@ -358,9 +376,11 @@ impl<'a> Body<'a> {
                 };
                 let ty = reader.check_index(start, ty, self.tables.type_count(), "types")?;
                 let ty = self.tables.type_at(reader, start, ty)?;
-                if has_location {
-                    reader.variable()?;
-                }
+                let location = match has_location {
+                    true => Some(self.tables.attribute(reader)?),
+                    false => None,
+                };
+                self.block_names.push(location.as_ref().and_then(builtin::name_of_location));
                 arguments.push(self.define(reader, numbers, ty)?);
             }
             if self.version >= 3 && reader.byte()? != 0 {

@@ -1,6 +1,6 @@
 //! The calls with which programs check themselves.
 
-use crate::module::{Attribute, attribute};
+use crate::module::{Attribute, Dense, ElementType, attribute};
 use crate::program::Call;
 use inflight_ir::interpret::Array;
 use inflight_ir::{DType, Scalar, UnaryOp};
@@ -24,14 +24,24 @@ pub fn check(call: &Call, inputs: &[&Array]) -> Result<Vec<Array>, String> {
         _ => None,
     };
     let distance = match call.target.as_str() {
-        "check.expect_eq" | "check.eq" => Distance::Nothing,
+        "check.expect_eq" | "check.expect_eq_const" | "check.eq" => Distance::Nothing,
         "check.expect_close" => {
             Distance::Steps(number("max_ulp_difference").map_or(3, |steps| steps as u64))
         }
-        "check.expect_almost_eq" => Distance::Difference(number("tolerance").unwrap_or(1e-3)),
+        "check.expect_almost_eq" | "check.expect_almost_eq_const" => {
+            Distance::Difference(number("tolerance").unwrap_or(1e-3))
+        }
         _ => return Err("there is no such function".into()),
     };
-    let [found, expected] = inputs else { return Err("two values are expected".into()) };
+    let constant = match (inputs, attribute(&call.attributes, "value")) {
+        ([found], Some(Attribute::Dense(dense))) => Some(spread(dense, found)?),
+        _ => None,
+    };
+    let (found, expected) = match (inputs, &constant) {
+        ([found], Some(expected)) => (*found, expected),
+        ([found, expected], None) => (*found, *expected),
+        _ => return Err("two values, or one and a constant `value`, are expected".into()),
+    };
     if found.shape != expected.shape || found.dtype != expected.dtype {
         return Err(format!(
             "{}{} is compared with {}{}",
@@ -55,6 +65,25 @@ pub fn check(call: &Call, inputs: &[&Array]) -> Result<Vec<Array>, String> {
         expected.get(first),
         wrong.count()
     ))
+}
+
+/// A constant with all its elements, to be compared with a value.
+fn spread(dense: &Dense, found: &Array) -> Result<Array, String> {
+    let dtype = match dense.ty.element {
+        ElementType::Core(dtype) if dtype == found.dtype => dtype,
+        _ => return Err(format!("{} is compared with a constant of another type", found.dtype)),
+    };
+    let bytes = match dense.is_splat {
+        true => dense.bytes.repeat(found.elements()),
+        false => dense.bytes.to_vec(),
+    };
+    if bytes.len() != found.elements() * dtype.size() {
+        return Err(format!(
+            "{}{} is compared with a constant of another shape",
+            dtype, found.shape
+        ));
+    }
+    Ok(Array { shape: found.shape.clone(), dtype, bytes })
 }
 
 fn is_close(a: Scalar, b: Scalar, distance: Distance) -> bool {

@@ -61,6 +61,27 @@ impl Body {
         self.arguments.len() == 2 && self.results == [self.arguments[1]]
     }
 
+    /// What the function reads outside of it that is not known: the function's node for each value, and the node
+    /// of the sequence outside.
+    pub fn captured(&self) -> Vec<(NodeId, NodeId)> {
+        let builder = &self.builder;
+        let mut seen = vec![false; builder.entries.len()];
+        let mut captured = Vec::new();
+        let mut open = self.results.clone();
+        while let Some(id) = open.pop() {
+            if std::mem::replace(&mut seen[id as usize], true) || builder.known.contains_key(&id) {
+                continue;
+            }
+            let entry = &builder.entries[id as usize];
+            if let Some(Source::Capture(number)) = entry.source {
+                captured.push((id, builder.captures[number]));
+            }
+            open.extend(&entry.inputs);
+        }
+        captured.sort_unstable();
+        captured
+    }
+
     /// The function's first result as a parameter of an op. It may not read what is outside of it,
     /// unless that is known.
     pub fn scalar_function(&self) -> Lowered<ScalarFunction> {
@@ -79,15 +100,16 @@ impl Body {
         }
         let mut graph = Graph::default();
         let mut nodes: FxHashMap<NodeId, NodeId> = FxHashMap::default();
+        for &id in &self.arguments {
+            let entry = &builder.entries[id as usize];
+            nodes.insert(id, graph.input(entry.shape.clone(), entry.dtype));
+        }
         for (id, entry) in builder.entries.iter().enumerate() {
             let id = id as NodeId;
-            let is_argument = self.arguments.contains(&id);
-            if !is_used[id as usize] && !is_argument {
+            if !is_used[id as usize] || self.arguments.contains(&id) {
                 continue;
             }
-            let node = if is_argument {
-                graph.input(entry.shape.clone(), entry.dtype)
-            } else if let Some(value) = entry.scalar {
+            let node = if let Some(value) = entry.scalar {
                 graph.scalar(value)
             } else if let Some(value) = builder.known.get(&id) {
                 graph.scalar(value.get(0))
@@ -113,6 +135,14 @@ impl Body {
     /// The number of the parameter that a node is.
     pub fn argument(&self, node: NodeId) -> Option<usize> {
         self.arguments.iter().position(|&argument| argument == node)
+    }
+
+    /// Adds an operand that is the same for both elements: a value of the function's own that is bound outside.
+    pub fn add_operand(&mut self, node: NodeId) {
+        let dtype = self.builder.dtype(node);
+        let other = Source::Argument(self.arguments.len() + 1);
+        let other = self.builder.input(other, Shape::scalar(), dtype);
+        self.arguments.extend([node, other]);
     }
 
     /// The operands that a comparator looks at, in order.

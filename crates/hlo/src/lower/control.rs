@@ -82,6 +82,52 @@ pub(super) fn loops<'a>(
         .collect())
 }
 
+/// A loop that is no operation of the program: the last values of what it carries.
+pub(super) fn repeated<'a>(
+    lowering: &mut Lowering<'a>,
+    initial: Vec<NodeId>,
+    condition: impl FnOnce(&mut Lowering<'a>, &[NodeId]) -> Lowered<NodeId>,
+    body: impl FnOnce(&mut Lowering<'a>, &[NodeId]) -> Lowered<Vec<NodeId>>,
+) -> Lowered<Vec<NodeId>> {
+    let types = value_types(lowering.builder(), &initial);
+    let origin = lowering.builder().origin.clone();
+    let location = origin.as_ref().map(|origin| origin.location).unwrap_or_default();
+    let condition = enclosed_by(lowering, &types, |lowering, carried| {
+        lowering.builder().origin.clone_from(&origin);
+        Ok(vec![condition(lowering, carried)?])
+    })?;
+    let body = enclosed_by(lowering, &types, |lowering, carried| {
+        lowering.builder().origin.clone_from(&origin);
+        body(lowering, carried)
+    })?;
+    let (inputs, sequences) = joined(lowering.builder(), vec![condition, body], &types);
+    let [condition, body] = <[Sequence; 2]>::try_from(sequences).expect("two sequences");
+    let action = Action::While { condition, body, carried: initial.len() };
+    let results = types.into_iter().map(|ty| (ty.shape, ty.dtype)).collect();
+    let inputs = initial.into_iter().chain(inputs).collect();
+    Ok(lowering.builder().step(action, inputs, results, location, false))
+}
+
+/// What is lowered with values of these types, as a sequence of its own.
+fn enclosed_by<'a>(
+    lowering: &mut Lowering<'a>,
+    types: &[ValueType],
+    lower: impl FnOnce(&mut Lowering<'a>, &[NodeId]) -> Lowered<Vec<NodeId>>,
+) -> Lowered<Enclosure> {
+    lowering.enter();
+    let arguments: Vec<NodeId> = types
+        .iter()
+        .enumerate()
+        .map(|(number, ty)| {
+            let source = Source::Argument(number);
+            lowering.builder().input(source, ty.shape.clone(), ty.dtype)
+        })
+        .collect();
+    let outputs = lower(lowering, &arguments);
+    let builder = lowering.leave();
+    Ok(Enclosure { builder, outputs: outputs? })
+}
+
 /// The results of a loop, if it can be seen here how often it turns and that is not often.
 fn unrolled<'a>(
     lowering: &mut Lowering<'a>,

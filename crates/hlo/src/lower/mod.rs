@@ -16,6 +16,7 @@ mod elementwise;
 mod error;
 mod fold;
 mod gather;
+mod known;
 mod lapack;
 mod linear;
 mod lowering;
@@ -25,6 +26,7 @@ mod precision;
 mod random;
 mod reduce;
 mod scatter;
+mod select_and_scatter;
 mod sequence;
 mod shape;
 mod sort;
@@ -32,6 +34,7 @@ mod special;
 mod window;
 
 pub use error::{LowerError, Problem};
+pub use known::{called, check, is_written_out};
 
 use crate::module::{Function, Module, Type, attribute};
 use crate::program::{Argument, Program, ValueType};
@@ -97,7 +100,7 @@ pub fn lower(module: &Module, arguments: Option<&[ValueType]>) -> Result<Program
     let arguments = arguments
         .into_iter()
         .enumerate()
-        .map(|(i, ty)| Argument { name: format!("arg{i}"), ty, is_donated: is_donated(i) })
+        .map(|(i, ty)| Argument { name: function.argument_name(i), ty, is_donated: is_donated(i) })
         .collect();
     Ok(Program { name: function.name.clone(), arguments, results, constants, body })
 }

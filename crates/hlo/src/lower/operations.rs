@@ -4,7 +4,7 @@ use super::builder::Lowered;
 use super::lowering::{Bound, Lowering, only};
 use super::{
     call, contraction, control, convolution, elementwise, gather, linear, normalize, random,
-    reduce, scatter, shape, sort, window,
+    reduce, scatter, select_and_scatter, shape, sort, window,
 };
 use crate::module::Operation;
 
@@ -13,12 +13,8 @@ pub(super) fn lower<'a>(
     lowering: &mut Lowering<'a>,
     operation: &'a Operation,
 ) -> Lowered<Vec<Bound>> {
-    // `mhlo` is what this dialect was before it had a specification.
     let full_name = operation.name.as_str();
-    let name = match full_name.split_once('.') {
-        Some(("stablehlo" | "mhlo", name)) => name,
-        _ => full_name,
-    };
+    let name = plain_name(full_name);
     if lowering.elementwise && !is_scalar_operation(name) && !elementwise::is_elementwise(name) {
         return Err(format!(
             "{full_name} inside a function of scalars that is applied to whole tensors is not supported"
@@ -60,7 +56,9 @@ pub(super) fn lower<'a>(
         "dynamic_slice" => gather::dynamic_slice(lowering, operation)?,
         "dynamic_update_slice" => scatter::dynamic_update_slice(lowering, operation)?,
         "scatter" => return scatter::scatter(lowering, operation),
-        "select_and_scatter" => return window::select_and_scatter(lowering, operation),
+        "select_and_scatter" => {
+            return select_and_scatter::select_and_scatter(lowering, operation);
+        }
         "sort" => return sort::sort(lowering, operation),
         "chlo.top_k" => return sort::top_k(lowering, operation),
 
@@ -87,8 +85,89 @@ pub(super) fn lower<'a>(
             None => return Err(unsupported(name)),
         },
     };
+    debug_assert!(is_known(name), "{name} is not listed");
     Ok(only(lowering, node))
 }
+
+/// The name of an operation without its dialect, if that is StableHLO's. `mhlo` is what this dialect was before it
+/// had a specification.
+pub(super) fn plain_name(full_name: &str) -> &str {
+    match full_name.split_once('.') {
+        Some(("stablehlo" | "mhlo", name)) => name,
+        _ => full_name,
+    }
+}
+
+/// Whether an operation, by its plain name, is one that [`lower`] takes.
+pub(super) fn is_known(name: &str) -> bool {
+    OPERATIONS.contains(&name) || elementwise::is_elementwise(name)
+}
+
+/// The operations that [`lower`] takes, but for elementwise ones.
+const OPERATIONS: &[&str] = &[
+    "while",
+    "if",
+    "case",
+    "custom_call",
+    "func.call",
+    "call",
+    "composite",
+    "tuple",
+    "get_tuple_element",
+    "optimization_barrier",
+    "create_token",
+    "after_all",
+    "trace",
+    "cstr_reshapable",
+    "constant",
+    "chlo.constant",
+    "arith.constant",
+    "chlo.constant_like",
+    "iota",
+    "dynamic_iota",
+    "reshape",
+    "dynamic_reshape",
+    "tensor.cast",
+    "broadcast_in_dim",
+    "dynamic_broadcast_in_dim",
+    "broadcast",
+    "transpose",
+    "slice",
+    "real_dynamic_slice",
+    "pad",
+    "dynamic_pad",
+    "concatenate",
+    "reverse",
+    "get_dimension_size",
+    "set_dimension_size",
+    "bitcast_convert",
+    "partition_id",
+    "replica_id",
+    "gather",
+    "dynamic_gather",
+    "torch_index_select",
+    "dynamic_slice",
+    "dynamic_update_slice",
+    "scatter",
+    "select_and_scatter",
+    "sort",
+    "chlo.top_k",
+    "reduce",
+    "reduce_window",
+    "map",
+    "dot_general",
+    "dot",
+    "convolution",
+    "dynamic_conv",
+    "cholesky",
+    "triangular_solve",
+    "fft",
+    "batch_norm_inference",
+    "batch_norm_training",
+    "batch_norm_grad",
+    "rng",
+    "rng_bit_generator",
+];
 
 /// What may stand in a function of scalars beside elementwise operations.
 fn is_scalar_operation(name: &str) -> bool {
@@ -112,7 +191,7 @@ fn is_scalar_operation(name: &str) -> bool {
     )
 }
 
-fn unsupported(name: &str) -> super::error::Failure {
+pub(super) fn unsupported(name: &str) -> super::error::Failure {
     let reason = match name {
         "all_gather"
         | "all_reduce"

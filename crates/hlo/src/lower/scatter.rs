@@ -13,6 +13,8 @@ use inflight_ir::graph::{Combine, NodeId, Op, SliceAxis};
 use inflight_ir::{BinaryOp, DType, Shape};
 use smallvec::SmallVec;
 
+mod rounds;
+
 /// `scatter`
 pub(super) fn scatter<'a>(
     lowering: &mut Lowering<'a>,
@@ -151,13 +153,13 @@ fn one_axis(at: &Addressing, shape: &Shape, sizes: &[usize]) -> Option<usize> {
 }
 
 /// Inputs, an index and updates that an [`Op::Scatter`] along one axis takes.
-struct Target {
-    inputs: Vec<NodeId>,
-    index: NodeId,
-    updates: Vec<NodeId>,
-    axis: usize,
+pub(super) struct Target {
+    pub inputs: Vec<NodeId>,
+    pub index: NodeId,
+    pub updates: Vec<NodeId>,
+    pub axis: usize,
     /// The order of the input's axes here.
-    order: Vec<usize>,
+    pub order: Vec<usize>,
 }
 
 fn along_axis(
@@ -253,7 +255,7 @@ fn flat(
 
 impl Target {
     /// The inputs with the updates written.
-    fn write<'a>(
+    pub fn write<'a>(
         &self,
         lowering: &mut Lowering<'a>,
         region: &'a Region,
@@ -268,35 +270,45 @@ impl Target {
             let combine = match function.combine() {
                 Some(op) => Some(Some(op.into())),
                 None if function.replaces() => Some(None),
-                None if is_unique => None,
+                None if is_unique || !function.captured().is_empty() => None,
                 None => Some(Some(Combine::Function(function.scalar_function()?))),
             };
             if let Some(combine) = combine {
                 let op = Op::Scatter { axis, combine };
                 return Ok(vec![lowering.builder().push(op, &[*input, self.index, *update])?]);
             }
-        } else if !is_unique {
-            return Err(
-                "a scatter of several tensors whose indices are not said to be unique is not \
-                        supported; set `unique_indices`"
-                    .into(),
-            );
         }
-        // Each place is written once: look up what is there, compute, and replace.
+        if !is_unique {
+            return rounds::write(lowering, region, self);
+        }
+        self.write_once(lowering, region, &self.inputs, self.index, &self.updates)
+    }
+
+    /// The inputs with updates written to places no two of which are the same: looks up what is there, computes,
+    /// and replaces.
+    fn write_once<'a>(
+        &self,
+        lowering: &mut Lowering<'a>,
+        region: &'a Region,
+        inputs: &[NodeId],
+        index: NodeId,
+        updates: &[NodeId],
+    ) -> Lowered<Vec<NodeId>> {
+        let axis = self.axis;
         let builder = lowering.builder();
-        let shape = builder.shape(self.index).clone();
+        let shape = builder.shape(index).clone();
         let mut arguments = Vec::new();
-        for &input in &self.inputs {
-            arguments.push(builder.push(Op::Gather { axis }, &[input, self.index])?);
+        for &input in inputs {
+            arguments.push(builder.push(Op::Gather { axis }, &[input, index])?);
         }
-        arguments.extend(&self.updates);
+        arguments.extend(updates);
         let values = lowering.apply_elementwise(region, &arguments, &shape)?;
         let builder = lowering.builder();
         let op = Op::Scatter { axis, combine: None };
-        self.inputs
+        inputs
             .iter()
             .zip(values)
-            .map(|(&input, value)| builder.push(op.clone(), &[input, self.index, value]))
+            .map(|(&input, value)| builder.push(op.clone(), &[input, index, value]))
             .collect()
     }
 

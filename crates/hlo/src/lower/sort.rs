@@ -45,8 +45,14 @@ pub(super) fn sort<'a>(
             (operands, SortOrder::Keys(keys.into_iter().map(|(_, key)| key).collect()))
         }
         None => {
+            // What the comparator reads outside of it is one more operand, the same everywhere.
+            let mut operands = inputs.clone();
+            for (inner, outer) in function.captured() {
+                operands.push(builder.broadcast(outer, &shape)?);
+                function.add_operand(inner);
+            }
             let read = function.read_operands();
-            let keys = read.iter().map(|&key| inputs[key]).collect();
+            let keys = read.iter().map(|&key| operands[key]).collect();
             (keys, SortOrder::Comparator(function.with_operands(&read)?))
         }
     };

@@ -1,4 +1,4 @@
-//! Operations on windows: `reduce_window` and `select_and_scatter` with any body.
+//! Reductions of windows: `reduce_window` with any body.
 
 use super::attributes::Fields;
 use super::body::body;
@@ -10,19 +10,19 @@ use super::shape::{padded, reversed};
 use crate::module::{Operation, Region};
 use inflight_ir::compose::{self, ReduceWindow};
 use inflight_ir::elementwise::CombineOp;
-use inflight_ir::graph::{Combine, NodeId, Op, PadAxis, SliceAxis, WindowAxis};
-use inflight_ir::{BinaryOp, CompareOp, DType, Scalar, Shape};
+use inflight_ir::graph::{NodeId, Op, PadAxis, SliceAxis, WindowAxis};
+use inflight_ir::{DType, Shape};
 
 /// How a window moves along each axis.
-struct Windows {
-    sizes: Vec<usize>,
-    strides: Vec<usize>,
-    dilations: Vec<usize>,
-    pads: Vec<PadAxis>,
+pub(super) struct Windows {
+    pub sizes: Vec<usize>,
+    pub strides: Vec<usize>,
+    pub dilations: Vec<usize>,
+    pub pads: Vec<PadAxis>,
 }
 
 /// The windows that the attributes describe.
-fn windows(fields: Fields<'_>, rank: usize) -> Lowered<Windows> {
+pub(super) fn windows(fields: Fields<'_>, rank: usize) -> Lowered<Windows> {
     let sizes = positive(fields, "window_dimensions", rank)?;
     let strides = positive(fields, "window_strides", rank)?;
     let dilations = positive(fields, "window_dilations", rank)?;
@@ -118,7 +118,7 @@ impl Windows {
         ReduceWindow { size, stride, dilation, base_dilation: interior + 1, low, high }
     }
 
-    fn moves(&self) -> Vec<WindowAxis> {
+    pub fn moves(&self) -> Vec<WindowAxis> {
         let axes = self.sizes.iter().zip(&self.strides).zip(&self.dilations);
         axes.map(|((&size, &stride), &dilation)| WindowAxis { size, stride, dilation }).collect()
     }
@@ -280,108 +280,4 @@ fn doubled<'a>(
         taken += 1 << power;
     }
     total.ok_or_else(|| "a window is empty".into())
-}
-
-/// `select_and_scatter`: each window selects one of its elements, and the source is scattered there.
-pub(super) fn select_and_scatter<'a>(
-    lowering: &mut Lowering<'a>,
-    operation: &'a Operation,
-) -> Lowered<Vec<Bound>> {
-    let [x, source, initial] = lowering.exactly(operation)?;
-    let [select, scatter] = regions::<2>(operation)?;
-    let builder = lowering.builder();
-    let (shape, dtype) = (builder.shape(x).clone(), builder.dtype(x));
-    let windows = windows(Fields::of(operation), shape.rank())?;
-    let moves = windows.moves();
-
-    // Each element with its position; what is padded has none.
-    let whole = Shape::new(&[shape.elements()]);
-    let positions = builder.iota(0, &whole, DType::I64)?;
-    let positions = builder.reshape(positions, &shape)?;
-    let zero = builder.scalar(Scalar::zero(dtype));
-    let nowhere = builder.scalar(-1i64);
-    let x = padded(lowering, x, zero, &windows.pads)?;
-    let positions = padded(lowering, positions, nowhere, &windows.pads)?;
-    let pair = [x, positions];
-
-    let selected = select_windows(lowering, select, pair, &moves)?;
-    let builder = lowering.builder();
-    let source_shape = builder.shape(source).clone();
-    if *builder.shape(selected) != source_shape {
-        return Err(format!(
-            "the source is of shape {source_shape}, but there are windows of shape {}",
-            builder.shape(selected)
-        )
-        .into());
-    }
-    let line = Shape::new(&[source_shape.elements()]);
-    let index = builder.reshape(selected, &line)?;
-    let updates = builder.reshape(source, &line)?;
-    let target = builder.broadcast(initial, &whole)?;
-    let dtypes = [dtype, dtype];
-    let function = body(lowering, scatter, &dtypes)?;
-    let combine = match function.combine() {
-        Some(op) => Some(op.into()),
-        None if function.replaces() => None,
-        None => Some(Combine::Function(function.scalar_function()?)),
-    };
-    let builder = lowering.builder();
-    let written = builder.push(Op::Scatter { axis: 0, combine }, &[target, index, updates])?;
-    let written = builder.reshape(written, &shape)?;
-    Ok(vec![lowering.bound(written)])
-}
-
-/// The position of the element that each window selects.
-fn select_windows<'a>(
-    lowering: &mut Lowering<'a>,
-    select: &'a Region,
-    pair: [NodeId; 2],
-    moves: &[WindowAxis],
-) -> Lowered<NodeId> {
-    let rank = moves.len();
-    let builder = lowering.builder();
-    let mut views = Vec::new();
-    for value in pair {
-        let view = builder.push(Op::Windows(moves.iter().copied().collect()), &[value])?;
-        let places: usize = moves.iter().map(|window| window.size).product();
-        let extents: Shape = builder.shape(view)[..rank].iter().copied().chain([places]).collect();
-        views.push(builder.reshape(view, &extents)?);
-    }
-    // Two neighbours become the one selected, until one is left; the first wins over what is padded.
-    loop {
-        let builder = lowering.builder();
-        let count = builder.shape(views[0])[rank];
-        if count == 1 {
-            let extents = Shape::new(&builder.shape(views[1]).extents()[..rank]);
-            return builder.reshape(views[1], &extents);
-        }
-        let half = count / 2;
-        let mut sides = Vec::new();
-        for start in 0..2 {
-            let slice = SliceAxis { start, step: 2, len: half };
-            for &view in &views {
-                sides.push(builder.slice_axis(view, rank, slice)?);
-            }
-        }
-        let [left, left_at, right, right_at] = sides[..] else { unreachable!("two pairs") };
-        let shape = builder.shape(left).clone();
-        let chosen = lowering.apply_elementwise(select, &[left, right], &shape)?;
-        let &[chosen] = &*chosen else { return Err("`select` gives one value".into()) };
-        let builder = lowering.builder();
-        let zero = builder.scalar(0i64);
-        let left_counts = builder.compare(CompareOp::Ge, left_at, zero)?;
-        let right_is_none = builder.compare(CompareOp::Lt, right_at, zero)?;
-        let keeps = builder.binary(BinaryOp::Or, chosen, right_is_none)?;
-        let keeps = builder.binary(BinaryOp::And, keeps, left_counts)?;
-        let mut next =
-            vec![builder.select(keeps, left, right)?, builder.select(keeps, left_at, right_at)?];
-        if count % 2 == 1 {
-            let slice = SliceAxis { start: count - 1, step: 1, len: 1 };
-            for (next, &view) in next.iter_mut().zip(&views) {
-                let last = builder.slice_axis(view, rank, slice)?;
-                *next = builder.concat(&[*next, last], rank)?;
-            }
-        }
-        views = next;
-    }
 }

@@ -25,6 +25,9 @@ pub fn print(module: &Module) -> String {
         text.push_str(&format!(" attributes {}", attributes::dictionary_text(&module.attributes)));
     }
     text.push_str(" {\n");
+    for other in &module.others {
+        text.push_str(&format!("  {other}\n"));
+    }
     for function in &module.functions {
         Printer::new(function).function(function, &mut text);
     }
@@ -111,7 +114,14 @@ impl<'a> Printer<'a> {
             let described = function.argument_attributes.get(number).unwrap_or(&empty);
             let described = attributes::optional_dictionary(described);
             let ty = type_text(&argument.ty);
-            text.push_str(&format!("{separator}%arg{number}: {ty}{described}"));
+            // What is written is the number; another name is where it was.
+            let location = match function.argument_names.get(number).cloned().flatten() {
+                Some(name) if name != format!("arg{number}") => {
+                    format!(" loc({})", attributes::quoted(&name))
+                }
+                _ => String::new(),
+            };
+            text.push_str(&format!("{separator}%arg{number}: {ty}{described}{location}"));
         }
         text.push(')');
         if !function.results.is_empty() {
@@ -123,6 +133,10 @@ impl<'a> Printer<'a> {
                 })
                 .collect();
             text.push_str(&format!(" -> ({})", results.join(", ")));
+        }
+        if !function.attributes.is_empty() {
+            let own = attributes::dictionary_text(&function.attributes);
+            text.push_str(&format!(" attributes {own}"));
         }
         text.push_str(" {\n");
         self.operations(&function.body, 2, text);

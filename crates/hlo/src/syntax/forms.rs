@@ -195,6 +195,12 @@ impl<'a> Parser<'a> {
                 self.check_operands(start, &parts.operands, &types)?;
                 parts.results = types;
             }
+            // One type stands for all of them.
+            ("stablehlo.after_all", [Type::Token]) => {
+                let all = vec![Type::Token; parts.operands.len()];
+                self.check_operands(start, &parts.operands, &all)?;
+                parts.results = types;
+            }
             ("stablehlo.after_all", _) => {
                 self.check_operands(start, &parts.operands, &types)?;
                 parts.results = vec![Type::Token];

@@ -1,6 +1,6 @@
 //! Modules and functions.
 
-use super::lexer::Kind;
+use super::lexer::{Kind, Token};
 use super::operations::Parts;
 use super::{Parser, Result};
 use crate::module::{
@@ -102,7 +102,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// A function, or a mesh of devices, which is skipped.
+    /// A function, or a mesh of devices, which is kept as it was written.
     fn module_item(&mut self, module: &mut Module) -> Result<()> {
         let start = self.token;
         let location = self.location();
@@ -119,10 +119,12 @@ impl<'a> Parser<'a> {
                 self.expect("<")?;
                 self.skip_until_closed(">")?;
                 self.optional_attributes(&mut Attributes::new())?;
+                self.keep(start, module);
                 return self.skip_location();
             }
             (Kind::String, "\"sdy.mesh\"") => {
                 self.generic_operation()?;
+                self.keep(start, module);
                 return self.skip_location();
             }
             _ => return Err(self.expected("`func.func`")),
@@ -135,6 +137,12 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
+    /// Keeps what was written from a token on.
+    fn keep(&self, start: Token<'a>, module: &mut Module) {
+        let text = self.source[start.start..self.token.start].trim_end();
+        module.others.push(text.to_string());
+    }
+
     /// `private @name(%a: type {…}, …) -> (type {…}, …) attributes {…} {…}`
     fn short_function(&mut self, location: Location) -> Result<Function> {
         self.values.clear();
@@ -144,6 +152,7 @@ impl<'a> Parser<'a> {
         }
         let name = self.symbol()?;
         let mut argument_attributes = Vec::new();
+        let mut argument_names = Vec::new();
         self.expect("(")?;
         let arguments = self.list(")", |parser| {
             if parser.token.kind != Kind::Value {
@@ -154,13 +163,15 @@ impl<'a> Parser<'a> {
             let ty = parser.parse_type()?;
             let mut attributes = Attributes::new();
             parser.optional_attributes(&mut attributes)?;
-            parser.skip_location()?;
+            let name = parser.location_name()?.unwrap_or_else(|| token.text[1..].to_string());
+            argument_names.push(Some(name));
             argument_attributes.push(attributes);
             parser.define_one(token, ty)
         })?;
         let results = if self.take("->") { self.function_results()? } else { Vec::new() };
+        let mut attributes = Attributes::new();
         if self.take_word("attributes") {
-            self.attribute_dictionary(&mut Attributes::new())?;
+            self.attribute_dictionary(&mut attributes)?;
         }
         if !self.at("{") {
             return Err(self.expected("`{`, the function's body"));
@@ -170,7 +181,16 @@ impl<'a> Parser<'a> {
             body.arguments = arguments;
         }
         self.skip_location()?;
-        Ok(Function { name, is_private, argument_attributes, results, body, location })
+        Ok(Function {
+            name,
+            is_private,
+            attributes,
+            argument_names,
+            argument_attributes,
+            results,
+            body,
+            location,
+        })
     }
 
     fn function_results(&mut self) -> Result<Vec<(Type, Attributes)>> {
@@ -214,12 +234,22 @@ impl<'a> Parser<'a> {
         Ok(Function {
             name: name.clone(),
             is_private,
+            attributes: own_attributes(&parts.attributes),
+            argument_names: Vec::new(),
             argument_attributes: dictionaries(&parts.attributes, "arg_attrs", arguments.len()),
             results: results.iter().cloned().zip(result_attributes).collect(),
             body,
             location,
         })
     }
+}
+
+/// The attributes of a function that say nothing of its name, its type or its arguments.
+pub(crate) fn own_attributes(attributes: &Attributes) -> Attributes {
+    const OTHERS: [&str; 5] =
+        ["arg_attrs", "function_type", "res_attrs", "sym_name", "sym_visibility"];
+    let own = attributes.iter().filter(|(name, _)| !OTHERS.contains(&name.as_str()));
+    own.cloned().collect()
 }
 
 /// The dictionaries in the list of that name: `count` of them, empty where there is none.

@@ -22,7 +22,7 @@ mod values;
 
 pub(crate) use attributes::insert;
 pub use error::SyntaxError;
-pub(crate) use functions::dictionaries;
+pub(crate) use functions::{dictionaries, own_attributes};
 pub(crate) use types::named_element;
 
 use crate::bounds::{self, DEEPEST, Extent};
@@ -252,6 +252,22 @@ impl<'a> Parser<'a> {
             self.skip_until_closed(")")?;
         }
         Ok(())
+    }
+
+    /// Skips `loc(…)`, if it is there, and gives the name in `loc("name")`.
+    fn location_name(&mut self) -> Result<Option<String>> {
+        if !self.at_word("loc") || self.peek().text != "(" {
+            return Ok(None);
+        }
+        self.next();
+        self.next();
+        let first = self.token;
+        self.skip_until_closed(")")?;
+        // A file's name is followed by a line, which a name is not.
+        let rest = self.source[first.start + first.text.len()..].trim_start();
+        let is_name =
+            first.kind == Kind::String && (rest.starts_with(')') || rest.starts_with('('));
+        Ok(is_name.then(|| lexer::unescape(first.text)))
     }
 
     /// Skips tokens up to the mark that closes what was opened before, takes it, and gives the offset

@@ -126,6 +126,20 @@ impl Calls {
     }
 }
 
+/// Whether there is a function of that name, or the call is one that programs need none for.
+pub(super) fn is_known(target: &str) -> bool {
+    let is_registered = || Calls::names().iter().any(|name| name == target);
+    inflight_hlo::lower::is_written_out(target) || is_registered()
+}
+
+/// What is said of a function that is not there.
+pub(super) fn unknown(target: &str) -> String {
+    let known = Calls::names().join(", ");
+    format!(
+        "no function is registered as {target:?}; register one with Calls::register, known are {known}"
+    )
+}
+
 /// The function of that name for these types, or what is wrong with the call.
 pub(super) fn resolve(
     target: &str,
@@ -136,12 +150,7 @@ pub(super) fn resolve(
     let known = REGISTERED.read().get(target).cloned();
     let function: Arc<Function> = match known {
         Some(function) => function,
-        None => check::resolve(target, attributes, &inputs)?.ok_or_else(|| {
-            format!(
-                "no function is registered as {target:?}; register one with Calls::register, known are {}",
-                Calls::names().join(", ")
-            )
-        })?,
+        None => check::resolve(target, attributes, &inputs)?.ok_or_else(|| unknown(target))?,
     };
     Ok(Arc::new(move |read, written| {
         let views: Vec<HostView<'_>> = inputs

@@ -3,6 +3,7 @@
 use super::calls;
 use super::control::{Case, While};
 use super::join;
+use super::repeat::Small;
 use super::sequence::{Action, Call, Compute, Sequence, Source, Step};
 use crate::runtime::Device;
 use crate::runtime::cache::ReadyPlan;
@@ -51,8 +52,9 @@ pub(super) fn compile(
         let tensor = Tensor::from_bytes(&constant.bytes, dtype, shape, device)?;
         constants.push(tensor.node().value().expect("host data is a value").buffer());
     }
+    let repeats = device.capabilities().repeats;
     let mut compiler =
-        Compiler { name, problems: Vec::new(), graphs: Vec::new(), plans: Vec::new() };
+        Compiler { name, repeats, problems: Vec::new(), graphs: Vec::new(), plans: Vec::new() };
     compiler.collect(&program.body);
     compiler.plans = prepare(&compiler.graphs, device);
     for plan in &compiler.plans {
@@ -90,6 +92,25 @@ pub(super) fn compile(
     })
 }
 
+impl Compiled {
+    /// The plans of all that it computes.
+    pub fn plans(&self) -> Vec<&Arc<ReadyPlan>> {
+        let mut plans = Vec::new();
+        let mut open = vec![&self.body];
+        while let Some(sequence) = open.pop() {
+            for step in &sequence.steps {
+                match &step.action {
+                    Action::Compute(compute) => plans.push(&compute.ready),
+                    Action::While(repeated) => open.extend([&repeated.condition, &repeated.turn]),
+                    Action::Case(case) => open.extend(&case.branches),
+                    Action::Call(_) => {}
+                }
+            }
+        }
+        plans
+    }
+}
+
 /// Plans graphs, on several threads if there are several.
 fn prepare(graphs: &[Arc<Graph>], device: &Device) -> Vec<Arc<ReadyPlan>> {
     const WORTH_A_THREAD: usize = 8;
@@ -113,6 +134,8 @@ fn prepare(graphs: &[Arc<Graph>], device: &Device) -> Vec<Arc<ReadyPlan>> {
 
 struct Compiler<'a> {
     name: &'a Arc<str>,
+    /// Whether the device's streams run loops themselves.
+    repeats: bool,
     /// All that is wrong.
     problems: Vec<String>,
     /// The graphs of all sequences, in the order in which [`sequence`](Compiler::sequence) comes to them.
@@ -160,7 +183,10 @@ impl Compiler<'_> {
                     let condition = self.sequence(condition, plans);
                     let turn = self.sequence(&turn, plans);
                     has_effects |= turn.has_effects;
-                    Action::While(Arc::new(While { condition, turn, carried: *carried, label }))
+                    let inputs = step.inputs.len();
+                    let small = self.repeats.then(|| Small::of(&turn, inputs)).flatten();
+                    let carried = *carried;
+                    Action::While(Arc::new(While { condition, turn, carried, small, label }))
                 }
                 lowered::Action::Case { branches } => {
                     let label = self.label("stablehlo.case", step.location);

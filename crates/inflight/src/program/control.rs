@@ -1,10 +1,11 @@
 //! Loops and branches: decided on the stream, when it comes to them.
 
+use super::repeat::{Small, Turns};
 use super::sequence::{Buffers, Context, Sequence};
 use crate::runtime::commands::Emitted;
 use crate::runtime::panic_message;
 use inflight_backend::observe::{self, What};
-use inflight_backend::{Buffer, Command, Expansion, Fault, FaultKind, Label};
+use inflight_backend::{Buffer, Command, Expansion, Fault, FaultKind, Label, Repeat};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Weak};
 use std::time::Instant;
@@ -17,6 +18,8 @@ pub(super) struct While {
     pub turn: Sequence,
     /// How many of the inputs are carried.
     pub carried: usize,
+    /// How its turns come about, if the stream can run them itself.
+    pub small: Option<Small>,
     pub label: Label,
 }
 
@@ -95,6 +98,12 @@ impl Turning {
         }
         let repeated = self.repeated.clone();
         let carried = repeated.carried;
+        // A value that failed fails only what depends on it, which a turn decides command by command.
+        let is_whole = self.inputs.iter().all(|input| input.fault().is_none());
+        if let Some(small) = repeated.small.as_ref().filter(|_| is_whole) {
+            self.repeat(small, &mut expansion.commands);
+            return Ok(());
+        }
         // What this turn takes and the next does not is held by its commands alone.
         let fixed: Buffers = self.inputs[carried..].iter().cloned().collect();
         let inputs = std::mem::take(&mut self.inputs);
@@ -111,6 +120,44 @@ impl Turning {
         self.turns += 1;
         expansion.commands.push(self.when_known(source));
         Ok(())
+    }
+
+    /// Leaves all turns to the stream.
+    fn repeat(mut self, small: &Small, commands: &mut Vec<Command>) {
+        let (repeated, results) = (self.repeated.clone(), self.results.clone());
+        let inputs = std::mem::take(&mut self.inputs);
+        let Turns { before, turns, values, counters } =
+            small.turns(&repeated.turn, &inputs, repeated.carried);
+        commands.extend(before);
+        let condition = |values: &Buffers| values.last().expect("a turn has a condition").clone();
+        let again = [condition(&values[0]), condition(&values[1])];
+        let is_wanted = {
+            let results = results.clone();
+            Box::new(move || results.iter().any(|result| result.strong_count() > 0))
+        };
+        let callback = Box::new(move |taken: Result<u64, Fault>, expansion: &mut Expansion| {
+            let wanted = results.iter().filter_map(Weak::upgrade);
+            guarded(wanted, &repeated.label, || {
+                self.turns = *taken.as_ref().unwrap_or(&0);
+                self.end(expansion);
+                let taken = taken?;
+                self.context.counters.add_times(&counters, taken);
+                let last = &values[((taken + 1) % 2) as usize];
+                for (result, value) in self.results.iter().zip(last) {
+                    if let Some(result) = result.upgrade() {
+                        result.adopt(value);
+                    }
+                }
+                Ok(())
+            });
+        });
+        commands.push(Command::Repeat(Box::new(Repeat {
+            turns,
+            again,
+            taken: 0,
+            is_wanted,
+            callback,
+        })));
     }
 
     /// Reports the loop to those who listen.

@@ -44,7 +44,7 @@ const MOST_SHAPES: usize = 256;
 /// What an executable takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArgumentType {
-    /// The name it was written with, without `%`.
+    /// What the program calls it: by its location, as JAX's `loc("x")`, or else as it was written, without `%`.
     pub name: String,
     /// The type of its elements.
     pub dtype: DType,
@@ -80,10 +80,11 @@ impl Device {
     /// All that the device cannot do, each with its line.
     pub fn compile(&self, program: &Program) -> Result<Executable> {
         let inner = match program.open_types() {
+            // What depends on shapes is found out when they are known; that there is no such operation, now.
             Some(declared) => Inner {
                 arguments: declared_arguments(program, &declared)?,
                 results: declared.results.iter().map(declared_result).collect::<Result<_>>()?,
-                ready: Ready::ByShapes(Mutex::default()),
+                ready: program.check_operations().map(|()| Ready::ByShapes(Mutex::default()))?,
                 device: self.clone(),
                 program: program.clone(),
             },
@@ -108,7 +109,8 @@ fn declared_arguments(program: &Program, declared: &Declared) -> Result<Vec<Argu
         let ResultType { dtype, extents } = declared_result(tensor).map_err(|error| {
             Error::Program(format!("{}: argument {number}: {error}", program.name).into())
         })?;
-        Ok(ArgumentType { name: format!("arg{number}"), dtype, extents, is_donated })
+        let name = declared.names[number].clone();
+        Ok(ArgumentType { name, dtype, extents, is_donated })
     })
     .collect()
 }
@@ -236,6 +238,14 @@ impl Executable {
         &self.0.program
     }
 
+    /// All that was compiled so far.
+    pub(super) fn all_compiled(&self) -> Vec<Arc<Compiled>> {
+        match &self.0.ready {
+            Ready::Fixed(compiled) => vec![compiled.clone()],
+            Ready::ByShapes(known) => known.lock().values().cloned().collect(),
+        }
+    }
+
     /// What runs for these arguments, which are known to fit.
     fn compiled_for(&self, arguments: &[&Tensor]) -> Result<Arc<Compiled>> {
         let known = match &self.0.ready {
@@ -280,7 +290,7 @@ impl Executable {
             return wrong(format!("compiled for {own:?}, the stream is one of {other:?}"));
         }
         for (number, (tensor, ty)) in arguments.iter().zip(&self.0.arguments).enumerate() {
-            let named = format!("argument {number} (%{})", ty.name);
+            let named = format!("argument {number} ({})", ty.name);
             tensor.check()?;
             if !ty.takes(tensor) {
                 let (dtype, shape) = (tensor.dtype(), tensor.shape());
@@ -301,7 +311,7 @@ impl Executable {
                 && (ty.is_donated || self.0.arguments[earlier].is_donated)
             {
                 return wrong(format!(
-                    "{named}: the same tensor is also argument {earlier} (%{}), and one that is donated \
+                    "{named}: the same tensor is also argument {earlier} ({}), and one that is donated \
                      cannot be passed twice; pass a copy",
                     self.0.arguments[earlier].name
                 ));
@@ -321,7 +331,7 @@ impl Executable {
             if !ty.is_donated {
                 continue;
             }
-            let argument = format!("argument {input} (%{}) of {}", ty.name, self.0.program.name);
+            let argument = format!("argument {input} ({}) of {}", ty.name, self.0.program.name);
             let error = Error::Donated { argument: argument.into(), location };
             let fault = Fault::from(FaultKind::Donated(error.to_string()));
             match tensor.donate(error, location) {

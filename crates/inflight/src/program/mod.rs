@@ -23,7 +23,8 @@
 //! - `compile`: plans and kernels for everything it computes; `join`: steps that are better one;
 //! - [`Executable`]: checks arguments, gives up what is donated, and submits;
 //! - `sequence`, `control`: from a compiled program and its buffers to commands. Loops and branches are decided
-//!   on the stream, when it comes to them: neither the caller nor the dispatcher waits;
+//!   on the stream, when it comes to them: neither the caller nor the dispatcher waits. `repeat`: loops of small
+//!   turns, all of which the stream runs;
 //! - [`Calls`]: functions of the host that programs call; `check`: those that come with the crate;
 //! - `store`: executables in files; `explain`: what a program would run.
 
@@ -34,6 +35,7 @@ mod control;
 mod executable;
 mod explain;
 mod join;
+mod repeat;
 mod sequence;
 mod source;
 mod store;

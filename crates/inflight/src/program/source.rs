@@ -1,7 +1,8 @@
 //! Programs as they were written.
 
+use super::calls;
 use crate::{Error, Result};
-use inflight_hlo::lower::{LowerError, entry, lower};
+use inflight_hlo::lower::{LowerError, Problem, called, check, entry, lower};
 use inflight_hlo::module::{ElementType, Module, Operation, Type};
 use inflight_hlo::program as lowered;
 use std::fmt;
@@ -129,10 +130,30 @@ impl Program {
                 .any(|(name, _)| name == "tf.aliasing_output" || name == "jax.buffer_donor")
         });
         Some(Declared {
+            names: (0..arguments.len()).map(|number| function.argument_name(number)).collect(),
             donated: donated.collect(),
             arguments,
             results: results.collect::<Option<_>>()?,
         })
+    }
+
+    /// Whether all its operations are known, and the functions it calls, whatever its arguments are.
+    pub(super) fn check_operations(&self) -> Result<()> {
+        let Form::Written { module, .. } = &self.form else { return Ok(()) };
+        check(module).map_err(|error| self.unsupported(&error))?;
+        let called = called(module).map_err(|error| self.unsupported(&error))?;
+        let unknown = called.into_iter().filter(|(target, _)| !calls::is_known(target));
+        let problems: Vec<Problem> = unknown
+            .map(|(target, location)| Problem {
+                operation: "stablehlo.custom_call".to_owned(),
+                location,
+                message: calls::unknown(&target),
+            })
+            .collect();
+        match problems.is_empty() {
+            true => Ok(()),
+            false => Err(self.unsupported(&LowerError { problems })),
+        }
     }
 
     /// The program for these argument types, or for its own.
@@ -168,6 +189,7 @@ impl Program {
 
 /// What the arguments and results of a function are declared to be.
 pub(super) struct Declared {
+    pub names: Vec<String>,
     pub arguments: Vec<inflight_hlo::module::TensorType>,
     pub donated: Vec<bool>,
     pub results: Vec<inflight_hlo::module::TensorType>,

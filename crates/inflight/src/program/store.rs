@@ -1,27 +1,29 @@
 //! Executables in files.
 //!
-//! A file holds the program, in the form it was read in, and its name. Kernels are not in it: they are compiled,
-//! or found in the disk cache, when it is loaded.
+//! A file holds the program, in the form it was read in, its name, and its kernels as they were compiled. Where it
+//! is loaded by the same compiler, which is known by its exact name, nothing is compiled; elsewhere, kernels are.
 
 use super::executable::Executable;
 use super::source::{Form, Program};
 use crate::io::{file_error, read_file, replace_file};
 use crate::runtime::Device;
 use crate::{Error, Result};
+use rustc_hash::FxHashMap;
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
 
 /// What every file begins with.
 const MAGIC: &[u8; 16] = b"inflight program";
 
 /// The version of the format, which a reader must know.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Magic, version, the length and the checksum of what follows.
 const HEADER: usize = 16 + 4 + 8 + 8;
 
 impl Executable {
-    /// Writes the executable to a file, for [`Executable::load`].
+    /// Writes the executable to a file, for [`Executable::load`], with all that was compiled for it so far.
     ///
     /// # Errors
     /// If the file cannot be written, or if the program was given as graphs.
@@ -33,10 +35,21 @@ impl Executable {
             return Err(Error::Invalid(format!("{}: {message}", program.name)));
         };
         let name = program.name.as_bytes();
-        let mut body = Vec::with_capacity(4 + name.len() + source.len());
-        body.extend((name.len() as u32).to_le_bytes());
-        body.extend(name);
-        body.extend(source.iter());
+        let mut body = Vec::with_capacity(12 + name.len() + source.len());
+        put(&mut body, name);
+        put(&mut body, source);
+        let mut kernels = FxHashMap::default();
+        for compiled in self.all_compiled() {
+            let plans = compiled.plans();
+            kernels.extend(plans.iter().flat_map(|plan| self.device().dispatcher().kept(plan)));
+        }
+        // In the same order whenever it is saved.
+        let mut kernels: Vec<(Vec<u8>, Arc<[u8]>)> = kernels.into_iter().collect();
+        kernels.sort_unstable();
+        for (key, code) in &kernels {
+            put(&mut body, key);
+            put(&mut body, code);
+        }
         replace_file(path, |temporary| {
             let written = std::fs::File::create(temporary).and_then(|mut file| {
                 file.write_all(MAGIC)?;
@@ -49,7 +62,8 @@ impl Executable {
         })
     }
 
-    /// Reads an executable that was [saved](Executable::save), and makes it ready on a device.
+    /// Reads an executable that was [saved](Executable::save), and makes it ready on a device. The machine code in
+    /// the file is run, so the file must be one that you trust as you trust a program.
     ///
     /// # Errors
     /// If the file cannot be read, if it is not a whole and unchanged file of this kind and version, or if the
@@ -57,13 +71,38 @@ impl Executable {
     pub fn load(path: impl AsRef<Path>, device: &Device) -> Result<Executable> {
         let path = path.as_ref();
         let bytes = read_file(path)?;
-        let (name, source) = parts(&bytes).map_err(|message| file_error(path, message))?;
-        device.compile(&Program::read(source, Some(name))?)
+        let Parts { name, source, kernels } =
+            parts(&bytes).map_err(|message| file_error(path, message))?;
+        let program = Program::read(source, Some(name))?;
+        device.dispatcher().bring(kernels.into_iter().map(|(key, code)| (key.into(), code.into())));
+        device.compile(&program)
     }
 }
 
-/// The name and the source in a file, or what is wrong with it.
-fn parts(bytes: &[u8]) -> std::result::Result<(&str, &[u8]), String> {
+/// What is in a file.
+struct Parts<'a> {
+    name: &'a str,
+    source: &'a [u8],
+    /// What each kernel is found by, and its code.
+    kernels: Vec<(&'a [u8], &'a [u8])>,
+}
+
+/// Appends the length of some bytes, and the bytes.
+fn put(body: &mut Vec<u8>, bytes: &[u8]) {
+    body.extend((bytes.len() as u64).to_le_bytes());
+    body.extend(bytes);
+}
+
+/// Takes what [`put`] appended.
+fn take<'a>(body: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let (length, rest) = body.split_first_chunk::<8>()?;
+    let (bytes, rest) = rest.split_at_checked(u64::from_le_bytes(*length).try_into().ok()?)?;
+    *body = rest;
+    Some(bytes)
+}
+
+/// The parts of a file, or what is wrong with it.
+fn parts(bytes: &[u8]) -> std::result::Result<Parts<'_>, String> {
     if !bytes.starts_with(MAGIC) {
         return Err(
             "not an executable that was saved; programs are read by Program::load".to_owned()
@@ -85,11 +124,17 @@ fn parts(bytes: &[u8]) -> std::result::Result<(&str, &[u8]), String> {
     if checksum(body) != sum {
         return Err("its checksum does not fit what it holds: it was changed".to_owned());
     }
-    let broken = || "the name of the program is broken".to_owned();
-    let (length, rest) = body.split_first_chunk::<4>().ok_or_else(broken)?;
-    let (name, source) =
-        rest.split_at_checked(u32::from_le_bytes(*length) as usize).ok_or_else(broken)?;
-    Ok((std::str::from_utf8(name).map_err(|_| broken())?, source))
+    let broken = || "its parts are not as long as they say".to_owned();
+    let mut rest = body;
+    let name = take(&mut rest).ok_or_else(broken)?;
+    let name = std::str::from_utf8(name).map_err(|_| "the program's name is no text".to_owned())?;
+    let source = take(&mut rest).ok_or_else(broken)?;
+    let mut kernels = Vec::new();
+    while !rest.is_empty() {
+        let (key, code) = (take(&mut rest), take(&mut rest));
+        kernels.push((key.ok_or_else(broken)?, code.ok_or_else(broken)?));
+    }
+    Ok(Parts { name, source, kernels })
 }
 
 /// FNV-1a.

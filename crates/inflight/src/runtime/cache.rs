@@ -96,7 +96,12 @@ pub(crate) struct Cache {
     plans: Mutex<FxHashMap<Structure, Arc<ReadyPlan>>>,
     kernels: Mutex<FxHashMap<Arc<Kernel>, Result<Compiled, Fault>>>,
     disk: OnceLock<DiskCache>,
+    /// Kernels that files have brought along, compiled: what they are of, and their bytes.
+    brought: Mutex<FxHashMap<Vec<u8>, Arc<[u8]>>>,
 }
+
+/// A compiled kernel as it is kept: the compiler and the kernel's text, and what the compiler made of it.
+pub(crate) type Kept = (Vec<u8>, Arc<[u8]>);
 
 /// Beyond this many, plans are forgotten: a program whose shapes never repeat must not grow.
 const MOST_PLANS: usize = 4096;
@@ -108,6 +113,31 @@ impl Cache {
     /// Keeps kernels there from now on. `false` if they are kept somewhere already.
     pub fn keep_on(&self, disk: DiskCache) -> bool {
         self.disk.set(disk).is_ok()
+    }
+
+    /// Makes compiled kernels known that somebody has kept.
+    pub fn bring(&self, kernels: impl Iterator<Item = Kept>) {
+        let mut brought = self.brought.lock();
+        if brought.len() >= MOST_KERNELS {
+            brought.clear();
+        }
+        brought.extend(kernels);
+    }
+
+    /// The kernels of a plan as they are kept; none on a device whose kernels are not.
+    pub fn kept(&self, ready: &ReadyPlan, backend: &dyn Backend) -> Vec<Kept> {
+        let Some(compiler) = backend.compiler() else { return Vec::new() };
+        let mut kept = Vec::new();
+        for (step, kernels) in ready.plan.steps.iter().zip(&ready.kernels) {
+            for (launch, compiled) in step.launches().iter().zip(kernels) {
+                if let Ok(compiled) = compiled
+                    && let Some(bytes) = backend.save(compiled)
+                {
+                    kept.push((key(&compiler, &launch.kernel), bytes.into()));
+                }
+            }
+        }
+        kept
     }
 
     /// The plan of a graph, made if it is new. The graph's structure is left empty.
@@ -191,25 +221,32 @@ impl Cache {
         backend: &dyn Backend,
         counters: &Counters,
     ) -> Result<Compiled, Fault> {
-        let kept = self.disk.get().and_then(|disk| {
-            let compiler = backend.compiler()?;
-            // The text says all there is to know of a kernel: it can be read back.
-            Some((disk, format!("{compiler}\n{kernel}").into_bytes()))
-        });
-        if let Some((disk, key)) = &kept
-            && let Some(saved) = disk.get(key)
-            && let Some(loaded) = backend.load(kernel, &saved)
-        {
-            Counters::add(&counters.loads, 1);
-            return Ok(loaded);
+        let disk = self.disk.get();
+        let is_kept = disk.is_some() || !self.brought.lock().is_empty();
+        let key = match is_kept {
+            true => backend.compiler().map(|compiler| key(&compiler, kernel)),
+            false => None,
+        };
+        if let Some(key) = &key {
+            let brought = self.brought.lock().get(key).cloned();
+            let found = brought.or_else(|| disk?.get(key).map(Arc::from));
+            if let Some(loaded) = found.and_then(|saved| backend.load(kernel, &saved)) {
+                Counters::add(&counters.loads, 1);
+                return Ok(loaded);
+            }
         }
         Counters::add(&counters.compiles, 1);
         let compiled = backend.compile(kernel)?;
-        if let Some((disk, key)) = &kept
+        if let (Some(disk), Some(key)) = (disk, &key)
             && let Some(saved) = backend.save(&compiled)
         {
             disk.put(key, &saved);
         }
         Ok(compiled)
     }
+}
+
+/// What a compiled kernel is found by. The text says all there is to know of a kernel: it can be read back.
+fn key(compiler: &str, kernel: &Kernel) -> Vec<u8> {
+    format!("{compiler}\n{kernel}").into_bytes()
 }

@@ -3,7 +3,7 @@
 //! A thread does this, so that whoever records pays for recording only. A caller that is about to wait
 //! does it itself, if the thread is not at it: that saves the way there and back.
 
-use super::cache::{Cache, ReadyPlan};
+use super::cache::{Cache, Kept, ReadyPlan};
 use super::commands::{Bound, Emitted};
 use super::device::DeviceStream;
 use super::stats::Counters;
@@ -156,6 +156,16 @@ impl Dispatcher {
     /// The plan of a graph with its kernels compiled, all of it on this thread.
     pub fn prepare(&self, graph: &Graph) -> Arc<ReadyPlan> {
         self.shared.cache.plan(&mut graph.clone(), &*self.shared.backend, &self.shared.counters)
+    }
+
+    /// Makes compiled kernels known that somebody has kept.
+    pub fn bring(&self, kernels: impl Iterator<Item = Kept>) {
+        self.shared.cache.bring(kernels);
+    }
+
+    /// The kernels of a plan as they are kept.
+    pub fn kept(&self, ready: &ReadyPlan) -> Vec<Kept> {
+        self.shared.cache.kept(ready, &*self.shared.backend)
     }
 
     /// The device's counters.

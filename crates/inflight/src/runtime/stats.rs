@@ -153,6 +153,16 @@ impl Counters {
         counter.fetch_add(count, Ordering::Relaxed);
     }
 
+    /// Adds what was launched, read and written, so many times.
+    pub fn add_times(&self, once: &Counters, times: u64) {
+        let add = |sum: &AtomicU64, once: &AtomicU64| {
+            Counters::add(sum, once.load(Ordering::Relaxed) * times);
+        };
+        add(&self.launches, &once.launches);
+        add(&self.bytes_read, &once.bytes_read);
+        add(&self.bytes_written, &once.bytes_written);
+    }
+
     /// All of them, with those of the device's memory.
     pub fn read(&self, memory: MemoryStats) -> Stats {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);

@@ -58,6 +58,7 @@ struct SteppedStream {
 
 struct SteppedBackend {
     inner: Arc<CpuBackend>,
+    capabilities: Capabilities,
     control: Control,
 }
 
@@ -90,7 +91,9 @@ pub fn stepped_device() -> (Device, Control) {
         requests: AtomicU64::new(0),
         freed,
     }));
-    let backend = SteppedBackend { inner, control: control.clone() };
+    // A loop's turns are commands of their own, so that they can be held.
+    let capabilities = Capabilities { repeats: false, ..inner.capabilities().clone() };
+    let backend = SteppedBackend { inner, capabilities, control: control.clone() };
     (Device::with_backend("stepped", Arc::new(backend)), control)
 }
 
@@ -265,7 +268,7 @@ unsafe impl Stream for SteppedStream {
 
 impl Backend for SteppedBackend {
     fn capabilities(&self) -> &Capabilities {
-        self.inner.capabilities()
+        &self.capabilities
     }
 
     fn compile(&self, kernel: &Kernel) -> Result<Compiled, Fault> {

@@ -152,10 +152,29 @@ pub fn convolution(
     let kernels = build.reshape(turned, kernels)?;
 
     // `split` is [groups, examples, features, positions…, sizes…] now, and `kernels` [groups, outputs,
-    // features, sizes…]. The product is laid out as the result wants it: features last, or before space.
+    // features, sizes…]. The product is laid out as the result wants it: features last, before space, or, as in
+    // the gradient of a kernel, before everything: then all examples are columns of one product.
     let summed: Axes = std::iter::once(2).chain(3 + spatial..3 + 2 * spatial).collect();
     let kernel_summed: Axes = (2..3 + spatial).collect();
     let last = convolution.result.feature == spatial + 1;
+    let first = convolution.result.feature < convolution.result.batch;
+    if first && !last {
+        let axes = DotAxes {
+            a_batch: smallvec![0],
+            b_batch: smallvec![0],
+            a_contract: kernel_summed,
+            b_contract: summed,
+        };
+        let product = build.0.push(Op::Dot(axes), &[kernels, split])?;
+        let joined: Shape = [groups * outputs, examples].into_iter().chain(positions).collect();
+        let joined = build.reshape(product, joined)?;
+        let mut order: Axes = smallvec![0; spatial + 2];
+        let ConvolutionAxes { batch, feature, spatial } = &convolution.result;
+        for (from, to) in [feature, batch].into_iter().chain(spatial).enumerate() {
+            order[*to] = from;
+        }
+        return Ok(build.permute(joined, order)?);
+    }
     let product = if last {
         let axes = DotAxes {
             a_batch: smallvec![0],

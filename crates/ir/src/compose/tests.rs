@@ -142,6 +142,18 @@ fn convolutions_are_sums_of_products() {
             Ok([build.permute(result, Axes::from_slice(&[0, 3, 1, 2]))?])
         });
         assert_near(&found, &expected, &shape);
+        // And with features first: [c, n, y, x], as in the gradient of a kernel.
+        let first = ConvolutionAxes { batch: 1, feature: 0, spatial: Axes::from_slice(&[2, 3]) };
+        let kernel = KernelAxes { input: 0, output: 1, spatial: Axes::from_slice(&[2, 3]) };
+        let case = Convolution { operand: first.clone(), kernel, result: first, ..case };
+        let [found] = composed(&operands, |graph, nodes| {
+            let mut build = Build(graph);
+            let x = build.permute(nodes[0], Axes::from_slice(&[1, 0, 2, 3]))?;
+            let k = build.permute(nodes[1], Axes::from_slice(&[1, 0, 2, 3]))?;
+            let result = convolution(build.0, x, k, &case)?;
+            Ok([build.permute(result, Axes::from_slice(&[1, 0, 2, 3]))?])
+        });
+        assert_near(&found, &expected, &shape);
     }
 }
 

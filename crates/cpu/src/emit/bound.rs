@@ -1,0 +1,90 @@
+//! Code with its arguments at hand: for calls that are made again and again.
+
+use super::Code;
+use super::driver::{Arguments, Block, blocks};
+use super::layout;
+use crate::call::{Call, Part, Scratch};
+use inflight_ir::kernel::VectorAxis;
+
+/// Beyond this many blocks, walking them costs less than what is kept for each.
+const MOST_BLOCKS: usize = 64;
+
+/// A call of machine code that can be made any number of times, with the operands it was bound to.
+pub struct BoundCode<'a> {
+    code: &'a Code,
+    arguments: Arguments,
+    /// For each block, the words that the code counts down and moves on: where they are, and what they begin with.
+    blocks: Vec<Vec<(i32, usize)>>,
+    /// Where the argument block and the arrays are.
+    _memory: Scratch,
+}
+
+impl Code {
+    /// Fills the arguments of a call in, once for all times. `None` if the call is one that is better walked anew.
+    ///
+    /// # Safety
+    /// As for [`run`](Code::run), whenever the bound code is run.
+    pub unsafe fn bind(&self, call: &Call, part: &Part) -> Option<BoundCode<'_>> {
+        let kernel = &self.kernel;
+        let extents = &call.shape.extents;
+        let vector_extent = *extents.last()?;
+        let parallel = kernel.vector == VectorAxis::Parallel;
+        let is_empty =
+            part.grid.is_empty() || (parallel && part.vector.is_empty() && vector_extent > 0);
+        let vector = if parallel { part.vector.clone() } else { 0..vector_extent };
+        if is_empty || self.squares.as_ref().is_some_and(|squares| squares.suit(call)) {
+            return None;
+        }
+        let mut memory = Scratch::default();
+        // SAFETY: as for a run.
+        let (arguments, width) = unsafe { self.open(call, vector.len(), &mut memory) };
+        let mut bound = BoundCode { code: self, arguments, blocks: Vec::new(), _memory: memory };
+        let words = self.placed_words();
+        for (grid, inner) in self.rows_of(call, part) {
+            for vector in blocks(vector.clone(), width) {
+                if bound.blocks.len() == MOST_BLOCKS {
+                    return None;
+                }
+                let block = Block { grid, inner: inner.clone(), vector };
+                // SAFETY: the words are places of the argument block, which is as long as the layout says.
+                bound.blocks.push(unsafe {
+                    self.place(&bound.arguments, call, &block);
+                    words.iter().map(|&at| (at, bound.arguments.read(at))).collect()
+                });
+            }
+        }
+        // What the code leaves as it was need not be written again.
+        if let [block] = &mut bound.blocks[..] {
+            let inner = self.rows_of(call, part).next().map_or(0, |(_, inner)| inner.len());
+            block.retain(|&(at, _)| match inner {
+                1 => at == layout::INNER,
+                _ => at != layout::COUNT && !layout::LIMITS.contains(&at),
+            });
+        }
+        Some(bound)
+    }
+
+    /// The words that [`place`](Code::place) writes.
+    fn placed_words(&self) -> Vec<i32> {
+        let rows = (0..self.kernel.accesses.len()).map(|i| self.layout.access(i) + layout::ROW);
+        [layout::INNER, layout::COUNT].into_iter().chain(layout::LIMITS).chain(rows).collect()
+    }
+}
+
+impl BoundCode<'_> {
+    /// Makes the call.
+    ///
+    /// # Safety
+    /// As for [`Code::bind`].
+    pub unsafe fn run(&self) {
+        for block in &self.blocks {
+            // SAFETY: the words are places of the argument block; the rest is the caller's promise.
+            unsafe {
+                for &(at, value) in block {
+                    self.arguments.word(at, value);
+                }
+                self.code.enter(&self.arguments);
+            }
+        }
+    }
+}
