@@ -9,7 +9,9 @@ use super::shape::padded;
 use super::window::{Windows, windows};
 use crate::module::{Operation, Region};
 use inflight_ir::graph::{NodeId, Op, PadAxis, SliceAxis};
+use inflight_ir::interpret::Array;
 use inflight_ir::{BinaryOp, CompareOp, DType, Scalar, Shape};
+use std::ops::Range;
 
 /// `select_and_scatter`
 pub(super) fn select_and_scatter<'a>(
@@ -32,8 +34,8 @@ pub(super) fn select_and_scatter<'a>(
     }
     let result = if source_shape.contains(&0) {
         builder.broadcast(initial, &shape)?
-    } else if windows.are_apart() {
-        spread(lowering, scatter, source, selected, initial, &windows, &shape)?
+    } else if let Some(table) = Table::new(&windows, &source_shape, &shape) {
+        looked_up(lowering, scatter, source, selected, initial, table, &shape)?
     } else {
         scattered(lowering, scatter, source, selected, initial, &windows, &shape)?
     };
@@ -126,64 +128,108 @@ fn select_places<'a>(
     }
 }
 
-/// The result where every element is in one window at most: each looks at its own window, and nothing is
+/// The result where every element is in one window at most: each looks its own window up, and nothing is
 /// scattered.
-fn spread<'a>(
+fn looked_up<'a>(
     lowering: &mut Lowering<'a>,
     scatter: &'a Region,
     source: NodeId,
     selected: NodeId,
     initial: NodeId,
-    windows: &Windows,
+    table: Table,
     shape: &Shape,
 ) -> Lowered<NodeId> {
-    let builder = lowering.builder();
-    let positions = builder.shape(source).clone();
-    let rank = positions.rank();
-    // A window and the gap after it, along each axis: [positions, strides] for all of them in turn.
-    let axes = positions.iter().zip(&windows.strides);
-    let split: Shape = axes.clone().flat_map(|(&extent, &stride)| [extent, stride]).collect();
-    let single: Shape = positions.iter().flat_map(|&extent| [extent, 1]).collect();
-    let mut number = builder.scalar(0i32);
-    let mut weight = 1;
-    for axis in (0..rank).rev() {
-        let (size, stride) = (windows.sizes[axis], windows.strides[axis]);
-        let mut extents = vec![1; 2 * rank];
-        extents[2 * axis + 1] = stride;
-        if stride > 1 {
-            let place = builder.iota(2 * axis + 1, &Shape::new(&extents), DType::I32)?;
-            let factor = builder.scalar(weight as i32);
-            let mut offset = builder.mul(place, factor)?;
-            if size < stride {
-                // No window selects what is between windows.
-                let (end, nowhere) = (builder.scalar(size as i32), builder.scalar(i32::MIN / 2));
-                let is_inside = builder.compare(CompareOp::Lt, place, end)?;
-                offset = builder.select(is_inside, offset, nowhere)?;
-            }
-            number = builder.add(number, offset)?;
-        }
-        weight *= size;
-    }
-    let selected = builder.reshape(selected, &single)?;
-    let is_selected = builder.compare(CompareOp::Eq, selected, number)?;
-    let start = builder.broadcast(initial, &positions)?;
+    let positions = lowering.builder().shape(source).clone();
+    let start = lowering.builder().broadcast(initial, &positions)?;
     let written = lowering.apply_elementwise(scatter, &[start, source], &positions)?;
     let &[written] = &*written else { return Err("`scatter` gives one value".into()) };
+    // The axes that windows move along are one, between those before and those after.
+    let Table { axes, windows, places } = table;
+    let merged = |shape: &Shape| -> Shape {
+        let extents = shape.extents();
+        let product = |axes: &[usize]| axes.iter().product();
+        Shape::new(&[
+            product(&extents[..axes.start]),
+            product(&extents[axes.clone()]),
+            product(&extents[axes.end..]),
+        ])
+    };
+    let (from, to) = (merged(&positions), merged(shape));
+    let column = |numbers: Vec<i32>| {
+        let bytes = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+        Array { shape: Shape::new(&[numbers.len(), 1]), dtype: DType::I32, bytes }
+    };
+    let (index, place) = (column(windows), column(places));
+    let (index, place) = (lowering.constant(index)?, lowering.constant(place)?);
     let builder = lowering.builder();
-    let written = builder.reshape(written, &single)?;
-    let result = builder.select(is_selected, written, initial)?;
-    let result = builder.broadcast(result, &split)?;
-    let joined: Shape = axes.map(|(&extent, &stride)| extent * stride).collect();
-    let result = builder.reshape(result, &joined)?;
-    // From the padded operand back to the operand.
-    let back: Vec<PadAxis> = (0..rank)
-        .map(|axis| {
-            let low = windows.pads[axis].low;
-            let high = shape[axis] as isize + low - joined[axis] as isize;
-            PadAxis { low: -low, high, interior: 0 }
-        })
-        .collect();
-    padded(lowering, result, initial, &back)
+    let index = builder.broadcast(index, &to)?;
+    let mut found = Vec::new();
+    for value in [selected, written] {
+        let value = builder.reshape(value, &from)?;
+        found.push(builder.push(Op::Gather { axis: 1 }, &[value, index])?);
+    }
+    let is_selected = builder.compare(CompareOp::Eq, found[0], place)?;
+    let result = builder.select(is_selected, found[1], initial)?;
+    builder.reshape(result, shape)
+}
+
+/// For each element of the axes that windows move along: which window it is in, and which of the window's elements
+/// it is.
+struct Table {
+    /// From the first axis that windows move along to the last.
+    axes: Range<usize>,
+    /// The window's number in row-major order over these axes.
+    windows: Vec<i32>,
+    /// The element's number in its window, as [`select_places`] counts; less than -1 if it is in none.
+    places: Vec<i32>,
+}
+
+/// Beyond this many elements, a table is too large to be kept.
+const MOST_ENTRIES: usize = 1 << 20;
+
+impl Table {
+    /// The table of windows that are apart; `None` if they are not, or if it would be too large.
+    fn new(windows: &Windows, positions: &Shape, shape: &Shape) -> Option<Table> {
+        if !windows.are_apart() {
+            return None;
+        }
+        let moves = |&axis: &usize| {
+            let is_padded = windows.pads[axis] != PadAxis::default();
+            windows.sizes[axis] > 1 || windows.strides[axis] > 1 || is_padded
+        };
+        let moving: Vec<usize> = (0..shape.rank()).filter(moves).collect();
+        let axes = match (moving.first(), moving.last()) {
+            (Some(&first), Some(&last)) => first..last + 1,
+            _ => 0..0,
+        };
+        let entries =
+            shape.extents()[axes.clone()].iter().try_fold(1usize, |entries, &extent| {
+                entries.checked_mul(extent).filter(|&entries| entries <= MOST_ENTRIES)
+            })?;
+        let mut table = Table { axes, windows: vec![0; entries], places: vec![0; entries] };
+        // From the innermost axis outwards: how much a step along the axis is, of elements, of windows, and of
+        // places in a window. Axes outside of the range have windows of one place.
+        let (mut stride, mut window_weight, mut place_weight) = (1, 1, 1);
+        for axis in table.axes.clone().rev() {
+            for entry in 0..entries {
+                let element = (entry / stride % shape[axis]) as isize + windows.pads[axis].low;
+                let step = windows.strides[axis] as isize;
+                let (window, place) = (element.div_euclid(step), element.rem_euclid(step));
+                let is_inside = (0..positions[axis] as isize).contains(&window)
+                    && (place as usize) < windows.sizes[axis];
+                if is_inside && table.places[entry] >= 0 {
+                    table.windows[entry] += window as i32 * window_weight;
+                    table.places[entry] += place as i32 * place_weight;
+                } else {
+                    (table.windows[entry], table.places[entry]) = (0, i32::MIN);
+                }
+            }
+            stride *= shape[axis];
+            window_weight *= positions[axis] as i32;
+            place_weight *= windows.sizes[axis] as i32;
+        }
+        Some(table)
+    }
 }
 
 /// The result where windows overlap: an element that several select gets the source of all of them, in their
