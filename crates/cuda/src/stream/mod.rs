@@ -197,7 +197,7 @@ impl Core {
             Command::Expand { source, callback } => self.expand(queue, source, callback),
             Command::Repeat(_) => {
                 let message = "loops that the stream runs itself, on CUDA".to_owned();
-                command.abandon(FaultKind::Unsupported(message).into());
+                command.abandon(inflight_backend::FaultKind::Unsupported(message).into());
             }
             Command::Host(call) => self.call(queue, call),
             Command::Signal(event) => {
