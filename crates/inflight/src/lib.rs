@@ -31,6 +31,7 @@
 mod error;
 mod explain;
 pub mod io;
+mod lists;
 pub mod op;
 pub mod ops;
 pub mod program;

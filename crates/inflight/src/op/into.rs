@@ -2,9 +2,9 @@
 
 use super::boxed::{BoxedOp, value};
 use super::{DeviceOp, ExecutionContext};
+use crate::lists::for_elements;
 use crate::runtime::Pending;
-use crate::{Result, Tensor, bf16, f16};
-use num_complex::Complex;
+use crate::{Result, Tensor};
 use std::sync::Arc;
 
 /// What can be an input of an op: another op, a tensor in any form, a promise, or a number.
@@ -121,21 +121,5 @@ macro_rules! numbers {
     )*};
 }
 
-numbers!(
-    bool,
-    i8,
-    i16,
-    i32,
-    i64,
-    u8,
-    u16,
-    u32,
-    u64,
-    usize,
-    f16,
-    bf16,
-    f32,
-    f64,
-    Complex<f32>,
-    Complex<f64>
-);
+numbers!(usize);
+for_elements!(numbers);

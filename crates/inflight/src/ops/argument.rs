@@ -1,10 +1,9 @@
 //! What ops take: values that are there, and values that are not there yet.
 
+use crate::lists::{for_elements, for_tuples};
 use crate::runtime::Device;
 use crate::runtime::pending::task::{List, Now, Operands};
 use crate::{Pending, Tensor};
-use half::{bf16, f16};
-use num_complex::Complex;
 
 /// Whether a call is done at once or later. There are two modes: [`Plain`] and [`Deferred`].
 pub trait Mode: sealed::Sealed {
@@ -119,24 +118,8 @@ macro_rules! plain {
     )*};
 }
 
-plain!(
-    Tensor,
-    bool,
-    i8,
-    i16,
-    i32,
-    i64,
-    u8,
-    u16,
-    u32,
-    u64,
-    f16,
-    bf16,
-    f32,
-    f64,
-    Complex<f32>,
-    Complex<f64>
-);
+plain!(Tensor);
+for_elements!(plain);
 
 impl sealed::Sealed for &Tensor {}
 impl Argument for &Tensor {
@@ -285,13 +268,4 @@ macro_rules! tuples {
     )*};
 }
 
-tuples! {
-    A 0;
-    A 0, B 1;
-    A 0, B 1, C 2;
-    A 0, B 1, C 2, D 3;
-    A 0, B 1, C 2, D 3, E 4;
-    A 0, B 1, C 2, D 3, E 4, F 5;
-    A 0, B 1, C 2, D 3, E 4, F 5, G 6;
-    A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7;
-}
+for_tuples!(tuples);

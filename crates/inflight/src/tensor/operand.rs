@@ -2,9 +2,9 @@
 
 use super::Tensor;
 use super::record::{constant, mistake, record_at};
+use crate::lists::for_elements;
 use crate::runtime::Device;
 use crate::{DType, Element, Scalar, Shape};
-use half::{bf16, f16};
 use inflight_ir::DTypeClass;
 use inflight_ir::graph::{self, Op};
 use num_complex::Complex;
@@ -62,23 +62,7 @@ macro_rules! numbers {
     )*};
 }
 
-numbers!(
-    bool,
-    i8,
-    i16,
-    i32,
-    i64,
-    u8,
-    u16,
-    u32,
-    u64,
-    f16,
-    bf16,
-    f32,
-    f64,
-    Complex<f32>,
-    Complex<f64>
-);
+for_elements!(numbers);
 
 /// An operand as what it is.
 pub(super) fn look<O: Operand>(operand: &O) -> OperandRef<'_> {

@@ -4,6 +4,7 @@
 
 use super::Pending;
 use super::task::{Operands, Place, Resume, start, submitted};
+use crate::lists::for_tuples;
 use crate::ops::{Argument, Deferred};
 use crate::runtime::Device;
 use crate::{Error, Result};
@@ -126,10 +127,4 @@ macro_rules! tuples {
     )*};
 }
 
-tuples! {
-    A 0, B 1;
-    A 0, B 1, C 2;
-    A 0, B 1, C 2, D 3;
-    A 0, B 1, C 2, D 3, E 4;
-    A 0, B 1, C 2, D 3, E 4, F 5;
-}
+for_tuples!(tuples);

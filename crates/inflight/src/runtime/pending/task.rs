@@ -1,6 +1,7 @@
 //! Work that is done when its operands are there, or never, if nobody wants it any more.
 
 use super::{Pending, Promise, flat};
+use crate::lists::for_tuples;
 use crate::runtime::Device;
 use crate::runtime::dispatcher::panic_message;
 use crate::runtime::recorder;
@@ -113,16 +114,7 @@ macro_rules! tuples {
     )*};
 }
 
-tuples! {
-    A 0;
-    A 0, B 1;
-    A 0, B 1, C 2;
-    A 0, B 1, C 2, D 3;
-    A 0, B 1, C 2, D 3, E 4;
-    A 0, B 1, C 2, D 3, E 4, F 5;
-    A 0, B 1, C 2, D 3, E 4, F 5, G 6;
-    A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7;
-}
+for_tuples!(tuples);
 
 /// Where a task is done.
 #[derive(Clone)]
