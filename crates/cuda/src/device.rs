@@ -6,6 +6,7 @@ use crate::contract::Products;
 use crate::driver::{self, Context, Function};
 use crate::event::{Events, Point};
 use crate::memory::{self, Staging};
+use crate::options::Options;
 use crate::stream::CudaStream;
 use crate::text::{self, Variant};
 use cudarc::driver::sys::CUdevice_attribute as Attribute;
@@ -55,7 +56,7 @@ impl CudaBackend {
     ///
     /// # Errors
     /// If there is no driver, no such GPU, or no NVRTC; the error says what was looked for.
-    pub fn new(ordinal: usize) -> Result<Arc<CudaBackend>, Fault> {
+    pub fn new(ordinal: usize, options: Options) -> Result<Arc<CudaBackend>, Fault> {
         let unsupported = |message: String| Fault::from(FaultKind::Unsupported(message));
         let count = driver::count().map_err(|message| unsupported(format!("CUDA: {message}")))?;
         if ordinal >= count {
@@ -85,7 +86,7 @@ impl CudaBackend {
             staging: Staging::new(&context),
             events: Events::new(&context),
             compiler,
-            products: Products::default(),
+            products: Products::new(options, &context.name()),
             routines: Default::default(),
             processors,
             lost: OnceLock::new(),

@@ -9,8 +9,10 @@ mod event;
 mod graph;
 pub mod library;
 mod memory;
+mod options;
 pub mod routine;
 mod stream;
 pub mod text;
 
 pub use device::{CudaBackend, count};
+pub use options::Options;

@@ -49,8 +49,8 @@ pub use op::{DeviceFuture, DeviceOp, IntoDeviceOp, Policy, api};
 pub use program::{Executable, Program};
 pub use runtime::trace::trace;
 pub use runtime::{
-    CpuOptions, CpuPath, Device, Pending, Stats, Stream, SyncGuard, WaitReason, counted, no_fuse,
-    stats,
+    CpuOptions, CpuPath, CudaOptions, Device, Pending, Stats, Stream, SyncGuard, WaitReason,
+    counted, no_fuse, stats,
 };
 #[doc(hidden)]
 pub use tensor::record_graph_node;

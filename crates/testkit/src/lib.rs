@@ -12,5 +12,5 @@ pub mod print;
 pub mod random;
 pub mod shrink;
 
-pub use bound::{Compared, Mismatch, Reference};
+pub use bound::{Compared, Mismatch, Products, Reference};
 pub use random::{Case, Random, random_case};

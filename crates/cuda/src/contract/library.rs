@@ -4,6 +4,7 @@
 use super::{Batches, Layout};
 use crate::driver::is_ending;
 use crate::library::{self, Part};
+use crate::options::Options;
 use cudarc::cublaslt::sys::{
     self, cublasComputeType_t as Compute, cublasLtEpilogue_t as After,
     cublasLtMatmulDescAttributes_t as Attribute,
@@ -12,7 +13,7 @@ use cudarc::cublaslt::sys::{
     cudaDataType_t as Kind,
 };
 use cudarc::driver::sys::{self as driver, CUresult, CUstream};
-use inflight_backend::{Contract, Fault, FaultKind};
+use inflight_backend::{Contract, DiskCache, Fault, FaultKind};
 use inflight_ir::DType;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
@@ -24,8 +25,12 @@ use std::sync::{Arc, OnceLock};
 const WORKSPACE: usize = 32 << 20;
 
 /// Products by cuBLASLt, each shape of which is looked up once.
-#[derive(Default)]
 pub struct Products {
+    options: Options,
+    /// The device's name, on which the choice of an algorithm depends.
+    device: String,
+    /// Where choices are kept for processes that come later.
+    disk: OnceLock<Option<DiskCache>>,
     handle: OnceLock<Result<Handle, Fault>>,
     plans: Mutex<FxHashMap<Key, Option<Arc<Plan>>>>,
 }
@@ -60,9 +65,10 @@ impl Drop for Handle {
 }
 
 /// What a choice of an algorithm depends on.
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Key {
     dtype: DType,
+    tf32: bool,
     extents: [usize; 3],
     layouts: [Layout; 3],
     batch: (usize, [isize; 3]),
@@ -83,7 +89,7 @@ pub(super) struct Tail {
 }
 
 /// The part of it that a choice of an algorithm depends on.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct TailKind {
     bias: bool,
     gelu: bool,
@@ -117,6 +123,7 @@ fn alignment(address: u64) -> u32 {
 /// A product that is described and whose algorithm is chosen.
 struct Plan {
     dtype: DType,
+    tf32: bool,
     /// Whether each operand is turned, `b` first, and what follows: enough to describe the product again.
     turned: [bool; 2],
     tail: Option<TailKind>,
@@ -148,6 +155,17 @@ impl Drop for Plan {
 }
 
 impl Products {
+    /// Products on a device of this name.
+    pub fn new(options: Options, device: &str) -> Products {
+        Products {
+            options,
+            device: device.to_owned(),
+            disk: OnceLock::new(),
+            handle: OnceLock::new(),
+            plans: Mutex::default(),
+        }
+    }
+
     /// Puts a product on a stream. Says `false` if the library has no way to compute it.
     pub(super) fn multiply(
         &self,
@@ -178,6 +196,7 @@ impl Products {
         });
         let key = Key {
             dtype: contract.dtype,
+            tf32: self.options.tf32 && contract.dtype == DType::F32,
             extents: [contract.m, contract.n, contract.k],
             layouts,
             batch: batches.inner,
@@ -193,7 +212,7 @@ impl Products {
                     Some((plan, algorithms)) => {
                         let tail = tail.copied();
                         let call = Call { handle, plan, starts, tail, stream };
-                        Some(Arc::new(call.fastest(algorithms, &key, workspace)?))
+                        Some(Arc::new(self.chosen(call, algorithms, &key, workspace)?))
                     }
                     None => None,
                 };
@@ -247,7 +266,7 @@ impl Plan {
         // The bias is a part of the description, which several threads may use at once.
         let mut own = null_mut();
         if let Some(bias) = tail.and_then(|tail| tail.bias) {
-            match describe(self.dtype, self.turned, self.tail, Some(bias)) {
+            match describe((self.dtype, self.tf32), self.turned, self.tail, Some(bias)) {
                 Ok(Some(described)) => own = described,
                 _ => return Status::CUBLAS_STATUS_NOT_SUPPORTED,
             }
@@ -281,6 +300,47 @@ impl Plan {
     }
 }
 
+impl Products {
+    /// The plan with the algorithm that is fastest on this device, as was found out now or by a process before.
+    /// Small products take the first one: measuring costs more than it gains.
+    fn chosen(
+        &self,
+        call: Call,
+        algorithms: Vec<Algorithm>,
+        key: &Key,
+        workspace: &dyn Fn(usize) -> Result<u64, Fault>,
+    ) -> Result<Plan, Fault> {
+        let operations =
+            key.extents.iter().map(|&e| e as f64).product::<f64>() * key.batch.0 as f64;
+        if operations < LARGE || algorithms.len() < 2 {
+            return Ok(call.plan);
+        }
+        // SAFETY: the library is open.
+        let version = unsafe { sys::cublasLtGetVersion() };
+        let entry = format!("cublaslt {version} on {}\n{key:?}", self.device);
+        let disk = self.disk.get_or_init(DiskCache::from_env).as_ref();
+        let known = disk.and_then(|disk| disk.get(entry.as_bytes()));
+        // What is kept is which of the library's answers it was: those are the same every time.
+        let same =
+            |(algorithm, _): &&Algorithm| known.as_deref() == Some(bytes_of(algorithm).as_slice());
+        if let Some(&(algorithm, bytes)) = algorithms.iter().find(same) {
+            let mut plan = call.plan;
+            (plan.algorithm, plan.workspace) = (algorithm, bytes);
+            return Ok(plan);
+        }
+        let plan = call.fastest(&algorithms, workspace)?;
+        if let Some(disk) = disk {
+            disk.put(entry.as_bytes(), &bytes_of(&plan.algorithm));
+        }
+        Ok(plan)
+    }
+}
+
+/// An algorithm's bits.
+fn bytes_of(algorithm: &sys::cublasLtMatmulAlgo_t) -> Vec<u8> {
+    algorithm.data.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
 /// A product that is about to run for the first time.
 struct Call {
     handle: sys::cublasLtHandle_t,
@@ -291,31 +351,24 @@ struct Call {
 }
 
 impl Call {
-    /// The plan with the algorithm that is fastest here. Small products take the first one: measuring costs
-    /// more than it gains.
+    /// The plan with the algorithm that is fastest here.
     fn fastest(
         mut self,
-        algorithms: Vec<Algorithm>,
-        key: &Key,
+        algorithms: &[Algorithm],
         workspace: &dyn Fn(usize) -> Result<u64, Fault>,
     ) -> Result<Plan, Fault> {
-        let operations =
-            key.extents.iter().map(|&e| e as f64).product::<f64>() * key.batch.0 as f64;
-        if operations < LARGE || algorithms.len() < 2 {
-            return Ok(self.plan);
-        }
         let work = workspace(algorithms.iter().map(|(_, bytes)| *bytes).max().unwrap_or(0))?;
         // All of them in turn, several times: the device's clock changes meanwhile.
         let mut times = vec![f32::INFINITY; algorithms.len()];
         for round in 0..ROUNDS {
-            for (best, &(algorithm, bytes)) in times.iter_mut().zip(&algorithms) {
+            for (best, &(algorithm, bytes)) in times.iter_mut().zip(algorithms) {
                 (self.plan.algorithm, self.plan.workspace) = (algorithm, bytes);
                 let time = self.milliseconds(work).unwrap_or(f32::INFINITY);
                 // The first warms up.
                 *best = if round == 0 { f32::INFINITY } else { best.min(time) };
             }
         }
-        let timed = times.iter().zip(&algorithms);
+        let timed = times.iter().zip(algorithms);
         let fastest = timed.min_by(|a, b| a.0.total_cmp(b.0)).map_or(algorithms[0], |(_, a)| *a);
         (self.plan.algorithm, self.plan.workspace) = fastest;
         Ok(self.plan)
@@ -368,8 +421,11 @@ fn check(status: Status, what: &str) -> Result<(), Fault> {
 type Algorithm = (sys::cublasLtMatmulAlgo_t, usize);
 
 /// How numbers of a dtype are multiplied, scaled and stored. `None` if the library does not do that.
-fn types(dtype: DType) -> Option<(Compute, Kind, Kind)> {
+fn types((dtype, tf32): (DType, bool)) -> Option<(Compute, Kind, Kind)> {
     Some(match dtype {
+        DType::F32 if tf32 => {
+            (Compute::CUBLAS_COMPUTE_32F_FAST_TF32, Kind::CUDA_R_32F, Kind::CUDA_R_32F)
+        }
         DType::F16 => (Compute::CUBLAS_COMPUTE_32F, Kind::CUDA_R_32F, Kind::CUDA_R_16F),
         DType::BF16 => (Compute::CUBLAS_COMPUTE_32F, Kind::CUDA_R_32F, Kind::CUDA_R_16BF),
         DType::F32 => (Compute::CUBLAS_COMPUTE_32F, Kind::CUDA_R_32F, Kind::CUDA_R_32F),
@@ -382,12 +438,12 @@ fn types(dtype: DType) -> Option<(Compute, Kind, Kind)> {
 
 /// Describes a product: which operands are turned, and what follows. It is the caller's to destroy.
 fn describe(
-    dtype: DType,
+    numbers: (DType, bool),
     turned: [bool; 2],
     tail: Option<TailKind>,
     bias: Option<u64>,
 ) -> Result<Option<sys::cublasLtMatmulDesc_t>, Fault> {
-    let Some((compute, scale, _)) = types(dtype) else { return Ok(None) };
+    let Some((compute, scale, _)) = types(numbers) else { return Ok(None) };
     let mut product = null_mut();
     // SAFETY: every place written to or read from exists and has the type that the attribute has.
     unsafe {
@@ -426,17 +482,19 @@ fn plan(
     key: &Key,
     tail: Option<&Tail>,
 ) -> Result<Option<(Plan, Vec<Algorithm>)>, Fault> {
-    let Some((_, _, kind)) = types(key.dtype) else { return Ok(None) };
+    let numbers = (key.dtype, key.tf32);
+    let Some((_, _, kind)) = types(numbers) else { return Ok(None) };
     let [m, n, k] = key.extents;
     let [a, b, c] = key.layouts;
     let turned = [b.turned, a.turned];
     let bias = tail.and_then(|tail| tail.bias);
-    let Some(product) = describe(key.dtype, turned, key.tail, bias)? else { return Ok(None) };
+    let Some(product) = describe(numbers, turned, key.tail, bias)? else { return Ok(None) };
     let residual = key.tail.and_then(|tail| tail.residual);
     // SAFETY: every place written to exists and has the type that the attribute has.
     unsafe {
         let mut plan = Plan {
             dtype: key.dtype,
+            tf32: key.tf32,
             turned,
             tail: key.tail,
             product,

@@ -152,6 +152,8 @@ pub struct Body<'a> {
     pub place: fn(&str) -> String,
     /// Whether there is an accumulator for each lane.
     pub folds_lanes: bool,
+    /// Whether a block takes no more registers than leave room for another one.
+    pub leaves_room: bool,
 }
 
 impl<'a> Body<'a> {
@@ -171,13 +173,18 @@ impl<'a> Body<'a> {
             scan_threads: 1,
             place: |lane| lane.to_owned(),
             folds_lanes: false,
+            leaves_room: false,
         }
     }
 
     /// The entry, up to the values that are the same everywhere.
     pub fn open_entry(&mut self, threads: u32) {
+        let together = match self.leaves_room {
+            true => ", 2",
+            false => "",
+        };
         self.writer.open(format!(
-            "extern \"C\" __global__ void __launch_bounds__({threads}) \
+            "extern \"C\" __global__ void __launch_bounds__({threads}{together}) \
              entry(const __grid_constant__ Arguments a)"
         ));
         for (value, instruction) in self.kernel.body.iter().enumerate() {

@@ -11,6 +11,9 @@ use inflight_ir::kernel::{Kernel, Kind, Level, Value};
 /// Rows that a thread has under way at once.
 const BATCH: u32 = 4;
 
+/// A kernel of fewer instructions than this needs few registers.
+const SMALL: usize = 16;
+
 /// Walks of more loads than this do not do that: there are registers for so many.
 const MOST_BATCHED: usize = 4;
 
@@ -20,6 +23,7 @@ pub fn text(kernel: &Kernel, variant: Variant, threads: u32, sliced: bool) -> St
     let mut body = Body::new(kernel, &stages, width, variant);
     body.folds_lanes = true;
     body.place = |_| "(long long)r".to_owned();
+    body.leaves_room = COLUMN_LANES * threads == 1024 && kernel.body.len() < SMALL;
     body.open_entry(COLUMN_LANES * threads);
     let (vector, span) = (kernel.rank() - 1, COLUMN_LANES * width);
     let extents: Vec<String> =

@@ -9,6 +9,9 @@ use inflight_ir::kernel::{Kernel, Kind, Value};
 /// So many operands along the lanes are loaded ahead.
 const MOST_EARLY: usize = 4;
 
+/// From this many instructions on, a kernel is long.
+const LONG: usize = 200;
+
 pub fn text(
     kernel: &Kernel,
     variant: Variant,
@@ -18,7 +21,6 @@ pub fn text(
 ) -> String {
     let stages = Stages::new(kernel);
     let mut body = Body::new(kernel, &stages, 1, variant);
-    let steps = side / TILE_THREADS;
     let vector = kernel.rank() - 1;
     let loads: Vec<Value> = (0..kernel.body.len() as Value)
         .filter(|&value| match kernel.body[value as usize].kind {
@@ -73,62 +75,92 @@ pub fn text(
     body.writer.line(format!(
         "const bool whole = a0 + {side} <= (I)a.extent[{axis}] && v0 + {side} <= (I)a.extent[{vector}];"
     ));
-    let open_point = |body: &mut Body, along: &str, across: &str| {
-        body.writer.unrolled("s", steps);
-        body.writer.line(format!("const I c{axis} = a0 + {along}, c{vector} = v0 + {across};"));
-        body.writer.open(format!(
-            "if (whole || (c{axis} < (I)a.extent[{axis}] && c{vector} < (I)a.extent[{vector}]))"
-        ));
-        address::bases(&mut body.writer, body.kernel, 0..body.kernel.grid_rank);
-    };
-    let slow = format!("ty + s * {TILE_THREADS}");
-    // What is loaded along the lanes is on its way while the tile is turned.
-    let early: Vec<Value> = points::early_loads(kernel)
-        .into_iter()
-        .filter(|value| !loads.contains(value))
-        .take(MOST_EARLY)
-        .collect();
-    for &value in &early {
-        let kind = types::name(kernel.body[value as usize].dtype);
-        body.writer.line(format!("{kind} e{value}[{steps}];"));
-    }
-    // All loads are under way before the first of them is needed.
-    for &value in &loads {
-        let kind = types::name(kernel.body[value as usize].dtype);
-        body.writer.line(format!("{kind} q{value}[{steps}];"));
-    }
-    open_point(&mut body, "tx", &slow);
-    for &value in &loads {
-        let expression = body.expression(value, "0", Reach::Tile);
-        body.writer.line(format!("q{value}[s] = {expression};"));
-    }
-    body.writer.close();
-    body.writer.close();
-    if !early.is_empty() {
-        open_point(&mut body, &slow, "tx");
-        for &value in &early {
-            let expression = body.expression(value, "0", Reach::Tile);
-            body.writer.line(format!("e{value}[s] = {expression};"));
-            body.names[value as usize] = format!("e{value}[s]");
-        }
+    let tile = Tile { axis, side, loads };
+    // Whether points are inside is asked only at the edges. A long kernel is not written twice.
+    if kernel.body.len() < LONG {
+        body.writer.open("if (whole)");
+        tile.write(&mut body, false);
         body.writer.close();
+        body.writer.open("else");
+        tile.write(&mut body, true);
         body.writer.close();
+    } else {
+        tile.write(&mut body, true);
     }
-    body.writer.unrolled("s", steps);
-    for &value in &loads {
-        body.writer.line(format!("turned{value}[{slow}][tx] = q{value}[s];"));
-    }
-    body.writer.close();
-    body.writer.line("__syncthreads();");
-    open_point(&mut body, &slow, "tx");
-    for &value in &loads {
-        body.names[value as usize] = format!("turned{value}[tx][{slow}]");
-    }
-    points::compute(&mut body, &|value| loads.contains(value) || early.contains(value));
-    body.writer.close();
-    body.writer.close();
     body.writer.line("__syncthreads();");
     body.writer.close();
     body.writer.close();
     body.writer.finish()
+}
+
+struct Tile {
+    axis: usize,
+    side: u32,
+    /// What is turned.
+    loads: Vec<Value>,
+}
+
+impl Tile {
+    /// What the threads of a block do with a tile.
+    fn write(&self, body: &mut Body, checked: bool) {
+        let (kernel, loads, steps) = (body.kernel, &self.loads, self.side / TILE_THREADS);
+        let slow = format!("ty + s * {TILE_THREADS}");
+        // What is loaded along the lanes is on its way while the tile is turned.
+        let early: Vec<Value> = points::early_loads(kernel)
+            .into_iter()
+            .filter(|value| !loads.contains(value))
+            .take(MOST_EARLY)
+            .collect();
+        // All loads are under way before the first of them is needed.
+        for (letter, values) in [('e', &early), ('q', loads)] {
+            for &value in values {
+                let kind = types::name(kernel.body[value as usize].dtype);
+                body.writer.line(format!("{kind} {letter}{value}[{steps}];"));
+            }
+        }
+        self.open_point(body, "tx", &slow, checked);
+        for &value in loads {
+            let expression = body.expression(value, "0", Reach::Tile);
+            body.writer.line(format!("q{value}[s] = {expression};"));
+        }
+        body.writer.close();
+        body.writer.close();
+        if !early.is_empty() {
+            self.open_point(body, &slow, "tx", checked);
+            for &value in &early {
+                let expression = body.expression(value, "0", Reach::Tile);
+                body.writer.line(format!("e{value}[s] = {expression};"));
+                body.names[value as usize] = format!("e{value}[s]");
+            }
+            body.writer.close();
+            body.writer.close();
+        }
+        body.writer.unrolled("s", steps);
+        for &value in loads {
+            body.writer.line(format!("turned{value}[{slow}][tx] = q{value}[s];"));
+        }
+        body.writer.close();
+        body.writer.line("__syncthreads();");
+        self.open_point(body, &slow, "tx", checked);
+        for &value in loads {
+            body.names[value as usize] = format!("turned{value}[tx][{slow}]");
+        }
+        points::compute(body, &|value| loads.contains(value) || early.contains(value));
+        body.writer.close();
+        body.writer.close();
+    }
+
+    /// Opens the two blocks around a thread's points, one after another.
+    fn open_point(&self, body: &mut Body, along: &str, across: &str, checked: bool) {
+        let (axis, vector) = (self.axis, body.kernel.rank() - 1);
+        body.writer.unrolled("s", self.side / TILE_THREADS);
+        body.writer.line(format!("const I c{axis} = a0 + {along}, c{vector} = v0 + {across};"));
+        body.writer.open(match checked {
+            false => String::new(),
+            true => {
+                format!("if (c{axis} < (I)a.extent[{axis}] && c{vector} < (I)a.extent[{vector}])")
+            }
+        });
+        address::bases(&mut body.writer, body.kernel, 0..body.kernel.grid_rank);
+    }
 }

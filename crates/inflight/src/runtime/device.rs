@@ -29,6 +29,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::thread::ThreadId;
 
 pub use inflight_cpu::{Options as CpuOptions, Path as CpuPath};
+pub use inflight_cuda::Options as CudaOptions;
 
 /// A cheap handle to a device. Always explicit: there is no current device.
 #[derive(Clone)]
@@ -116,8 +117,16 @@ impl Device {
     /// # Errors
     /// As for [`Device::cuda`].
     pub fn open_cuda(ordinal: usize) -> Result<Device> {
+        Device::open_cuda_with(ordinal, CudaOptions::from_env()?)
+    }
+
+    /// The same with options of its own, such as TF32 for products.
+    ///
+    /// # Errors
+    /// As for [`Device::cuda`].
+    pub fn open_cuda_with(ordinal: usize, options: CudaOptions) -> Result<Device> {
         static NAMES: Mutex<Vec<(usize, &'static str)>> = Mutex::new(Vec::new());
-        let backend = CudaBackend::new(ordinal)?;
+        let backend = CudaBackend::new(ordinal, options)?;
         let mut names = NAMES.lock();
         let known = names.iter().find(|(known, _)| *known == ordinal).map(|(_, name)| *name);
         let name = known.unwrap_or_else(|| {

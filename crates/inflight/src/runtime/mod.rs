@@ -26,7 +26,7 @@ mod uploads;
 pub(crate) mod value;
 pub(crate) mod wait;
 
-pub use device::{CpuOptions, CpuPath, Device};
+pub use device::{CpuOptions, CpuPath, CudaOptions, Device};
 pub(crate) use dispatcher::panic_message;
 pub use pending::{Pending, Promise};
 pub use recorder::no_fuse;

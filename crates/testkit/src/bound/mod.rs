@@ -17,6 +17,7 @@ mod propagate;
 pub use format::UNDECIDED;
 
 use crate::random::Case;
+use format::Format;
 use inflight_ir::graph::{Graph, NodeId, Op};
 use inflight_ir::interpret::{Array, interpret};
 use inflight_ir::{DTypeClass, Element, Scalar};
@@ -107,6 +108,19 @@ pub fn compare(case: &Case, results: &[Array]) -> Result<Compared, Mismatch> {
 
 /// The reference value and the bound of every node of the case's graph.
 pub fn estimates(case: &Case) -> Vec<Estimate> {
+    estimates_with(case, Products::Rounded)
+}
+
+/// What becomes of a product of halves that something else takes in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Products {
+    /// It is rounded to its dtype, as any other value is.
+    Rounded,
+    /// It may be taken in before it is rounded.
+    MayStayWide,
+}
+
+fn estimates_with(case: &Case, products: Products) -> Vec<Estimate> {
     let mut every = case.graph.clone();
     every.outputs = (0..every.nodes.len() as NodeId).collect();
     let values = interpret(&every, &case.inputs);
@@ -114,8 +128,18 @@ pub fn estimates(case: &Case) -> Vec<Estimate> {
     for (node, value) in case.graph.nodes.iter().zip(values) {
         let operands: Vec<&Estimate> =
             node.inputs.iter().map(|&input| &estimates[input as usize]).collect();
-        let error = propagate::error(&node.op, &operands, &value);
+        let mut error = propagate::error(&node.op, &operands, &value);
         debug_assert_eq!(error.len(), value.elements());
+        let may_stay_wide = products == Products::MayStayWide && node.dtype.is_half();
+        if may_stay_wide && matches!(node.op, Op::Dot(_)) {
+            let format = Format::of(node.dtype);
+            for (error, value) in error.iter_mut().zip(value.scalars()) {
+                let value = value.to_f64();
+                if *error != UNDECIDED && value.is_finite() {
+                    *error = format.settle(value, *error, 0.5);
+                }
+            }
+        }
         estimates.push(Estimate { value, error });
     }
     estimates
@@ -124,7 +148,12 @@ pub fn estimates(case: &Case) -> Vec<Estimate> {
 impl Reference {
     /// Runs the case in the reference interpreter.
     pub fn new(case: &Case) -> Reference {
-        let estimates = estimates(case);
+        Reference::with_products(case, Products::Rounded)
+    }
+
+    /// The same, for a backend that does this with products of halves.
+    pub fn with_products(case: &Case, products: Products) -> Reference {
+        let estimates = estimates_with(case, products);
         let outputs = &case.graph.outputs;
         let outputs = outputs.iter().map(|&output| estimates[output as usize].clone()).collect();
         Reference { seed: case.seed, outputs }
