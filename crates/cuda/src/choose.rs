@@ -222,7 +222,8 @@ impl Described {
             true => others * tiles(lanes) * (tiles(lanes) + 1),
             false => others * tiles(extent) * tiles(lanes),
         };
-        let mapping = Mapping::Tiles { axis: axis as u32, turned: bits, side, paired };
+        let whole = extent.is_multiple_of(side as usize) && lanes.is_multiple_of(side as usize);
+        let mapping = Mapping::Tiles { axis: axis as u32, turned: bits, side, paired, whole };
         Some(Choice {
             variant: Variant { width: 1, wide, streamed: 0, mapping },
             grid: [items.min(1 << 30) as u32, 1],

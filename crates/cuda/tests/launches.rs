@@ -105,8 +105,8 @@ fn operands_along_another_axis_are_turned_in_tiles() {
     let transpose = described(TRANSPOSE);
     let large = shape(&[4096, 4096], &[&[1, 4096], &[4096, 1]]);
     let choice = choose(&transpose, &large, 256);
-    let tiles = |side, paired| Mapping::Tiles { axis: 0, turned: 1, side, paired };
-    assert_eq!(choice.variant.mapping, tiles(64, false));
+    let tiles = |side, whole| Mapping::Tiles { axis: 0, turned: 1, side, paired: false, whole };
+    assert_eq!(choice.variant.mapping, tiles(64, true));
     assert_eq!(choice.items, 64 * 64);
     let small = shape(&[4096, 40], &[&[1, 4096], &[40, 1]]);
     assert_eq!(choose(&transpose, &small, 256).variant.mapping, tiles(32, false));

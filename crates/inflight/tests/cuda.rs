@@ -2,7 +2,7 @@
 //!
 //! Without a GPU, or while `INFLIGHT_TEST_DEVICE` names another device, these say that they are skipped.
 
-use inflight::{Device, Tensor, Transaction};
+use inflight::{CudaOptions, DType, Device, Tensor, Transaction};
 
 mod common;
 
@@ -163,4 +163,25 @@ fn work_that_comes_again_is_the_same_work_with_other_arguments() {
             assert!((found - expected).abs() <= 1e-3 * expected.abs().max(1.0));
         }
     }
+}
+
+#[test]
+fn products_round_their_operands_only_if_they_may() {
+    let Some(ordinal) = common::chosen_gpu() else {
+        println!("SKIPPED: INFLIGHT_TEST_DEVICE does not name a GPU");
+        return;
+    };
+    let error = |tf32: bool| {
+        let device = Device::open_cuda_with(ordinal, CudaOptions { tf32 }).unwrap();
+        let values: Vec<f64> =
+            (0..512 * 512).map(|i| (i * 37 % 1009) as f64 / 500.0 - 1.0).collect();
+        let x = Tensor::from_vec(values, [512, 512], &device).unwrap();
+        let narrow = x.cast(DType::F32);
+        let exact = narrow.cast(DType::F64);
+        let difference = narrow.matmul(&narrow).cast(DType::F64) - exact.matmul(&exact);
+        difference.abs().max().item::<f64>().unwrap()
+    };
+    let (rounded, whole) = (error(true), error(false));
+    assert!(whole < 1e-4, "{whole}");
+    assert!(rounded > 1e-4 && rounded < 1e-1, "{rounded}");
 }

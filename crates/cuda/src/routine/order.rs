@@ -23,12 +23,12 @@ pub struct Order {
 
 /// What is sorted: the keys' dtypes, their order, what is answered, and whether places need 64 bits.
 pub fn order(keys: &[DType], order: &SortOrder, result: SortResult, is_wide: bool) -> Order {
-    let (functions, used, compared) = match order {
-        SortOrder::Keys(orders) => (by_keys(keys), vec![true; keys.len()], keyed(keys, orders)),
+    let (functions, used) = match order {
+        SortOrder::Keys(_) => (by_keys(keys), vec![true; keys.len()]),
         SortOrder::Comparator(comparator) => {
             let written = function::write(comparator, "comes_before");
             let used = written.used.chunks(2).map(|pair| pair.contains(&true)).collect();
-            (written.text, used, compared_by_call(keys))
+            (written.text, used)
         }
     };
     let place = if is_wide { DType::U64 } else { DType::U32 };
@@ -44,6 +44,20 @@ pub fn order(keys: &[DType], order: &SortOrder, result: SortResult, is_wide: boo
         (SortResult::Positions, true) => moved,
         (SortResult::Positions, false) => Vec::new(),
     };
+    // What only decides the order is moved as what it is compared by.
+    let moves_mapped = result == SortResult::Positions && is_moved;
+    let compared = match order {
+        SortOrder::Keys(orders) => keyed(keys, orders, moves_mapped),
+        SortOrder::Comparator(_) => compared_by_call(keys),
+    };
+    let mapped = |key: usize, element: String| match order {
+        SortOrder::Keys(orders) if moves_mapped => mapped(keys[key], orders[key], &element),
+        _ => element,
+    };
+    let moved_as = |key: usize| match order {
+        SortOrder::Keys(_) if moves_mapped => bits(keys[key]),
+        _ => keys[key],
+    };
     let mut text = String::from("typedef long long N;\n");
     text += &format!(
         "struct Arguments {{ N lines, extent, inner, segment, width; const void* key[{}]; \
@@ -54,7 +68,7 @@ pub fn order(keys: &[DType], order: &SortOrder, result: SortResult, is_wide: boo
     let mut sorted = fields.clone();
     sorted.sort_by_key(|&key| std::cmp::Reverse(keys[key].size()));
     let mut layout: Vec<(String, DType)> =
-        sorted.iter().map(|&key| (format!("k{key}"), keys[key])).collect();
+        sorted.iter().map(|&key| (format!("k{key}"), moved_as(key))).collect();
     if has_place {
         layout.push(("place".to_owned(), place));
     }
@@ -65,8 +79,12 @@ pub fn order(keys: &[DType], order: &SortOrder, result: SortResult, is_wide: boo
     text += &functions;
     let fetched: Vec<String> = layout
         .iter()
-        .map(|(name, dtype)| match name.strip_prefix('k') {
-            Some(key) => format!("x.{name} = {};", element(key, *dtype, "start + i * a.inner")),
+        .map(|(name, _)| match name.strip_prefix('k') {
+            Some(number) => {
+                let key: usize = number.parse().expect("a key's number");
+                let element = element(number, keys[key], "start + i * a.inner");
+                format!("x.{name} = {};", mapped(key, element))
+            }
             None => format!("x.{name} = ({})i;", types::name(place)),
         })
         .collect();
@@ -84,7 +102,7 @@ pub fn order(keys: &[DType], order: &SortOrder, result: SortResult, is_wide: boo
     };
     let operands: Vec<String> = (0..keys.len())
         .map(|key| {
-            let kind = types::name(keys[key]);
+            let kind = types::name(if fields.contains(&key) { moved_as(key) } else { keys[key] });
             format!("const {kind} x{key} = {}, y{key} = {};", named("x", key), named("y", key))
         })
         .collect();
@@ -147,38 +165,53 @@ template <class U> FN U numeric(U bits, U infinity) {
     )
 }
 
-/// The comparison by keys, the first that differs.
-fn keyed(keys: &[DType], orders: &[SortKey]) -> String {
+/// The comparison by keys, the first that differs; they may be mapped already.
+fn keyed(keys: &[DType], orders: &[SortKey], are_mapped: bool) -> String {
     let mut text = String::new();
     for (key, (&dtype, order)) in keys.iter().zip(orders).enumerate() {
-        let mapped = |name: &str| {
-            if dtype.class() != DTypeClass::Float {
-                return format!("{name}{key}");
-            }
-            let bits = match dtype {
-                DType::F32 => format!("__float_as_uint({name}{key})"),
-                DType::F64 => format!("(unsigned long long)__double_as_longlong({name}{key})"),
-                _ => format!("{name}{key}.bits"),
-            };
-            let (unsigned, infinity) = match dtype {
-                DType::F16 => ("unsigned short", "0x7c00"),
-                DType::BF16 => ("unsigned short", "0x7f80"),
-                DType::F32 => ("unsigned", "0x7f800000u"),
-                _ => ("unsigned long long", "0x7ff0000000000000ull"),
-            };
-            match order.floats {
-                FloatOrder::Total => format!("total<{unsigned}>({bits})"),
-                FloatOrder::Numeric => format!("numeric<{unsigned}>({bits}, {infinity})"),
-            }
+        let of = |name: &str| match are_mapped {
+            true => format!("{name}{key}"),
+            false => mapped(dtype, *order, &format!("{name}{key}")),
         };
         let (first, second) = if order.descending { ("y", "x") } else { ("x", "y") };
-        text += &format!("const auto a{key} = {}, b{key} = {}; ", mapped(first), mapped(second));
+        text += &format!("const auto a{key} = {}, b{key} = {}; ", of(first), of(second));
         text += &match key + 1 == keys.len() {
             true => format!("return a{key} < b{key};"),
             false => format!("if (a{key} != b{key}) return a{key} < b{key}; "),
         };
     }
     text
+}
+
+/// The dtype of a key's mapped elements.
+fn bits(dtype: DType) -> DType {
+    match (dtype.class(), dtype.size()) {
+        (DTypeClass::Float, 2) => DType::U16,
+        (DTypeClass::Float, 4) => DType::U32,
+        (DTypeClass::Float, _) => DType::U64,
+        _ => dtype,
+    }
+}
+
+/// An element as what it is compared by.
+fn mapped(dtype: DType, order: SortKey, element: &str) -> String {
+    if dtype.class() != DTypeClass::Float {
+        return element.to_owned();
+    }
+    let (of, infinity) = match dtype {
+        DType::F16 => (format!("{element}.bits"), "0x7c00"),
+        DType::BF16 => (format!("{element}.bits"), "0x7f80"),
+        DType::F32 => (format!("__float_as_uint({element})"), "0x7f800000u"),
+        _ => (
+            format!("(unsigned long long)__double_as_longlong({element})"),
+            "0x7ff0000000000000ull",
+        ),
+    };
+    let unsigned = types::name(bits(dtype));
+    match order.floats {
+        FloatOrder::Total => format!("total<{unsigned}>({of})"),
+        FloatOrder::Numeric => format!("numeric<{unsigned}>({of}, {infinity})"),
+    }
 }
 
 fn compared_by_call(keys: &[DType]) -> String {

@@ -102,18 +102,18 @@ fn merge_text(order: &Order, items: usize, last: bool) -> String {
 }
 
 const COMMON: &str = r"
-FN N smallest(N a, N b) { return a < b ? a : b; }
-FN N largest(N a, N b) { return a > b ? a : b; }
+template <class J> FN J smallest(J a, J b) { return a < b ? a : b; }
+template <class J> FN J largest(J a, J b) { return a > b ? a : b; }
 
 // Where a line begins.
 FN N line_start(const Arguments& a, N line) {
-    return line / a.inner * a.extent * a.inner + line % a.inner;
+    return a.inner == 1 ? line * a.extent : line / a.inner * a.extent * a.inner + line % a.inner;
 }
 
 // The first number from `low` on for which `takes` does not hold, or `high`.
-template <class Takes> FN N search(N low, N high, Takes takes) {
+template <class J, class Takes> FN J search(J low, J high, Takes takes) {
     while (low < high) {
-        const N middle = low + (high - low) / 2;
+        const J middle = (low + high) / 2;
         if (takes(middle)) low = middle + 1; else high = middle;
     }
     return low;
@@ -134,44 +134,49 @@ template <class Takes> FN N search_together(N low, N high, Takes takes) {
 }
 
 // Parts of two runs.
-struct Part { N a, a_end, b, b_end; };
+template <class J> struct Part { J a, a_end, b, b_end; };
 
 // The part of two merged runs between `from` and `from + step`. `find(low, high, d)` answers how many of the
 // first `d` come from the first run, if that is between `low` and `high`.
-template <class Find> FN Part cut(N a_len, N b_len, N from, N step, Find find) {
-    const N total = a_len + b_len;
-    const N start = smallest(from, total), end = smallest(from + step, total);
+template <class J, class Find> FN Part<J> cut(J a_len, J b_len, J from, J step, Find find) {
+    const J total = a_len + b_len;
+    const J start = smallest(from, total), end = smallest(from + step, total);
     if (CONSISTENT) {
-        const N a = find(largest(0, start - b_len), smallest(start, a_len), start);
-        return Part{a, a_len, start - a, b_len};
+        const J a = find(largest((J)0, start - b_len), smallest(start, a_len), start);
+        return Part<J>{a, a_len, start - a, b_len};
     }
-    N low = 0, high = 1, a_low = 0, a_high = a_len, own = from / step;
+    J low = 0, high = 1, a_low = 0, a_high = a_len, own = from / step;
     while (high * step < total) high *= 2;
-    N d_low = 0, d_high = total;
-    if (own >= high) return Part{a_len, a_len, b_len, b_len};
+    J d_low = 0, d_high = total;
+    if (own >= high) return Part<J>{a_len, a_len, b_len, b_len};
     while (high - low > 1) {
-        const N middle = (low + high) / 2, d = smallest(middle * step, total);
-        const N a = find(largest(a_low, a_high - (d_high - d)), smallest(a_high, a_low + (d - d_low)), d);
+        const J middle = (low + high) / 2, d = smallest(middle * step, total);
+        const J a = find(largest(a_low, a_high - (d_high - d)), smallest(a_high, a_low + (d - d_low)), d);
         if (own < middle) { high = middle; d_high = d; a_high = a; }
         else { low = middle; d_low = d; a_low = a; }
     }
-    return Part{a_low, a_high, start - a_low, end - a_high};
+    return Part<J>{a_low, a_high, start - a_low, end - a_high};
 }
 
 // Merges two runs in shared memory, each thread the `ITEMS` from its place on.
 FN void merge(const Arguments& g, N start, const Item* runs, int a_len, int b_len, int from, Item* items) {
     const Item *first = runs, *second = runs + a_len;
-    const Part part = cut(a_len, b_len, from, ITEMS, [&](N low, N high, N d) {
-        return search(low, high, [&](N a) { return !before(g, start, second[d - 1 - a], first[a]); });
+    const Part<int> part = cut(a_len, b_len, from, ITEMS, [&](int low, int high, int d) {
+        return search(low, high, [&](int a) { return !before(g, start, second[d - 1 - a], first[a]); });
     });
-    int a = (int)part.a, b = (int)part.b;
-    const int a_end = (int)part.a_end, b_end = (int)part.b_end;
+    int a = part.a, b = part.b;
+    const int a_end = part.a_end, b_end = part.b_end;
+    // The next of each run, as far as there is one.
+    Item x, y;
+    if (a < a_end) x = first[a];
+    if (b < b_end) y = second[b];
     #pragma unroll
     for (int k = 0; k < ITEMS; k++) {
         if (a >= a_end && b >= b_end) continue;
-        const bool takes_b = a >= a_end || (b < b_end && before(g, start, second[b], first[a]));
-        items[k] = takes_b ? second[b] : first[a];
-        if (takes_b) b++; else a++;
+        const bool takes_b = a >= a_end || (b < b_end && before(g, start, y, x));
+        items[k] = takes_b ? y : x;
+        if (takes_b) { b++; if (b < b_end) y = second[b]; }
+        else { a++; if (a < a_end) x = first[a]; }
     }
 }
 ";
@@ -185,7 +190,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) entry(const __grid_constan
     const N tiles = WHOLE ? 1 : (g.extent + TILE - 1) / TILE;
     const N first = WHOLE ? (N)blockIdx.x * segments : blockIdx.x / tiles;
     const N offset = WHOLE ? 0 : blockIdx.x % tiles * TILE;
-    const int most = (int)smallest(g.extent - offset, TILE);
+    const int most = (int)smallest(g.extent - offset, (N)TILE);
     // Neighbours in memory are read by neighbouring threads: those of a line, or the lines'.
     const bool across = WHOLE && g.inner > 1 && segments > 1;
     for (int e = threadIdx.x; e < TILE; e += THREADS) {
@@ -215,8 +220,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) entry(const __grid_constan
         for (int k = 0; k < ITEMS; k++) if (local + k < length) line[local + k] = items[k];
         __syncthreads();
         const int pair = local / (2 * size) * (2 * size);
-        const int a_len = (int)largest(0, smallest(size, length - pair));
-        const int b_len = (int)largest(0, smallest(size, length - pair - size));
+        const int a_len = largest(0, smallest(size, length - pair));
+        const int b_len = largest(0, smallest(size, length - pair - size));
         if (local < length) merge(g, start, line + pair, a_len, b_len, local - pair, items);
     }
     __syncthreads();
@@ -249,11 +254,11 @@ extern "C" __global__ void __launch_bounds__(THREADS) entry(const __grid_constan
     };
     const int warp = threadIdx.x / 32;
     if (CONSISTENT && warp < 2) {
-        const Part part = cut(a_all, total - a_all, warp == 0 ? from : end, TILE, find);
+        const Part<N> part = cut(a_all, total - a_all, warp == 0 ? from : end, (N)TILE, find);
         if ((threadIdx.x & 31) == 0) bounds[warp] = part.a;
     }
     if (!CONSISTENT && warp == 0) {
-        const Part part = cut(a_all, total - a_all, from, TILE, find);
+        const Part<N> part = cut(a_all, total - a_all, from, (N)TILE, find);
         if ((threadIdx.x & 31) == 0) { bounds[0] = part.a; bounds[1] = part.a_end; }
     }
     __syncthreads();

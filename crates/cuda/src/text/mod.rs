@@ -68,6 +68,9 @@ pub enum Mapping {
         side: u32,
         /// Whether each tile comes next to the one across the diagonal, which reads the same memory.
         paired: bool,
+        /// Whether all tiles are whole, so that nothing need be checked: the compiler has then all loads under
+        /// way at once.
+        whole: bool,
     },
     /// Threads walk a row together.
     Rows {
@@ -167,8 +170,9 @@ pub fn walks(kernel: &Kernel) -> usize {
 pub fn source(kernel: &Kernel, variant: Variant) -> String {
     let body = match variant.mapping {
         Mapping::Points { unroll } => points::text(kernel, variant, unroll),
-        Mapping::Tiles { axis, turned, side, paired } => {
-            tiles::text(kernel, variant, axis as usize, turned, (side, paired))
+        Mapping::Tiles { axis, turned, side, paired, whole } => {
+            let tile = tiles::Tile { axis: axis as usize, side, paired, whole };
+            tiles::text(kernel, variant, &tile, turned)
         }
         Mapping::Rows { threads, rows, kept } => rows::text(kernel, variant, threads, rows, kept),
         Mapping::Columns { threads, sliced } => columns::text(kernel, variant, threads, sliced),

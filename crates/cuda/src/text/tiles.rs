@@ -9,16 +9,19 @@ use inflight_ir::kernel::{Kernel, Kind, Value};
 /// So many operands along the lanes are loaded ahead.
 const MOST_EARLY: usize = 4;
 
-/// From this many instructions on, a kernel is long.
-const LONG: usize = 200;
+/// How tiles lie.
+pub struct Tile {
+    /// The axis that the turned accesses run along.
+    pub axis: usize,
+    pub side: u32,
+    /// Whether each comes next to the one across the diagonal.
+    pub paired: bool,
+    /// Whether all points are inside.
+    pub whole: bool,
+}
 
-pub fn text(
-    kernel: &Kernel,
-    variant: Variant,
-    axis: usize,
-    turned: u64,
-    (side, paired): (u32, bool),
-) -> String {
+pub fn text(kernel: &Kernel, variant: Variant, tile: &Tile, turned: u64) -> String {
+    let &Tile { axis, side, paired, .. } = tile;
     let stages = Stages::new(kernel);
     let mut body = Body::new(kernel, &stages, 1, variant);
     let vector = kernel.rank() - 1;
@@ -72,38 +75,17 @@ pub fn text(
             )),
         }
     }
-    body.writer.line(format!(
-        "const bool whole = a0 + {side} <= (I)a.extent[{axis}] && v0 + {side} <= (I)a.extent[{vector}];"
-    ));
-    let tile = Tile { axis, side, loads };
-    // Whether points are inside is asked only at the edges. A long kernel is not written twice.
-    if kernel.body.len() < LONG {
-        body.writer.open("if (whole)");
-        tile.write(&mut body, false);
-        body.writer.close();
-        body.writer.open("else");
-        tile.write(&mut body, true);
-        body.writer.close();
-    } else {
-        tile.write(&mut body, true);
-    }
+    tile.write(&mut body, &loads);
     body.writer.line("__syncthreads();");
     body.writer.close();
     body.writer.close();
     body.writer.finish()
 }
 
-struct Tile {
-    axis: usize,
-    side: u32,
-    /// What is turned.
-    loads: Vec<Value>,
-}
-
 impl Tile {
     /// What the threads of a block do with a tile.
-    fn write(&self, body: &mut Body, checked: bool) {
-        let (kernel, loads, steps) = (body.kernel, &self.loads, self.side / TILE_THREADS);
+    fn write(&self, body: &mut Body, loads: &[Value]) {
+        let (kernel, steps) = (body.kernel, self.side / TILE_THREADS);
         let slow = format!("ty + s * {TILE_THREADS}");
         // What is loaded along the lanes is on its way while the tile is turned.
         let early: Vec<Value> = points::early_loads(kernel)
@@ -112,13 +94,13 @@ impl Tile {
             .take(MOST_EARLY)
             .collect();
         // All loads are under way before the first of them is needed.
-        for (letter, values) in [('e', &early), ('q', loads)] {
+        for (letter, values) in [('e', &early[..]), ('q', loads)] {
             for &value in values {
                 let kind = types::name(kernel.body[value as usize].dtype);
                 body.writer.line(format!("{kind} {letter}{value}[{steps}];"));
             }
         }
-        self.open_point(body, "tx", &slow, checked);
+        self.open_point(body, "tx", &slow);
         for &value in loads {
             let expression = body.expression(value, "0", Reach::Tile);
             body.writer.line(format!("q{value}[s] = {expression};"));
@@ -126,7 +108,7 @@ impl Tile {
         body.writer.close();
         body.writer.close();
         if !early.is_empty() {
-            self.open_point(body, &slow, "tx", checked);
+            self.open_point(body, &slow, "tx");
             for &value in &early {
                 let expression = body.expression(value, "0", Reach::Tile);
                 body.writer.line(format!("e{value}[s] = {expression};"));
@@ -141,7 +123,7 @@ impl Tile {
         }
         body.writer.close();
         body.writer.line("__syncthreads();");
-        self.open_point(body, &slow, "tx", checked);
+        self.open_point(body, &slow, "tx");
         for &value in loads {
             body.names[value as usize] = format!("turned{value}[tx][{slow}]");
         }
@@ -151,13 +133,13 @@ impl Tile {
     }
 
     /// Opens the two blocks around a thread's points, one after another.
-    fn open_point(&self, body: &mut Body, along: &str, across: &str, checked: bool) {
+    fn open_point(&self, body: &mut Body, along: &str, across: &str) {
         let (axis, vector) = (self.axis, body.kernel.rank() - 1);
         body.writer.unrolled("s", self.side / TILE_THREADS);
         body.writer.line(format!("const I c{axis} = a0 + {along}, c{vector} = v0 + {across};"));
-        body.writer.open(match checked {
-            false => String::new(),
-            true => {
+        body.writer.open(match self.whole {
+            true => String::new(),
+            false => {
                 format!("if (c{axis} < (I)a.extent[{axis}] && c{vector} < (I)a.extent[{vector}])")
             }
         });
