@@ -2,12 +2,14 @@
 
 use crate::call::{Call, Part, Scratch, with_scratch};
 use crate::device::Path;
-use crate::workers::Workers;
+use crate::workers::{Workers, panic_message};
 use crate::{block, emit};
 use inflight_ir::Scalar;
 use inflight_ir::kernel::{Kernel, Kind, LaunchShape, Reuse, VectorAxis, expand, reuses};
+use parking_lot::Mutex;
 use smallvec::SmallVec;
 use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// A launch of less work than this runs on one thread: handing a part to another costs as much. About
 /// 16 Ki elements of `a + b`.
@@ -160,20 +162,24 @@ impl<'a> BoundLaunch<'a> {
                     let Prepared { compiled, buffers, scalars, shape } = launch;
                     compiled.run_part(&Call { buffers, scalars, shape }, part);
                 }
-                BoundLaunch::Shared(launch) => run(workers, std::slice::from_ref(launch))?,
+                BoundLaunch::Shared(launch) => {
+                    let mut failed = run(workers, std::slice::from_ref(launch)).into_iter();
+                    return failed.next().map_or(Ok(()), |(_, message)| Err(message));
+                }
             }
         }
         Ok(())
     }
 }
 
-/// Runs kernels on all the points of their launches, all at once. Returns the message of a panic, if there was one.
+/// Runs kernels on all the points of their launches, all at once. Returns the launches that panicked, and what they
+/// said; the others have run.
 ///
 /// # Safety
 /// The buffers must be those the kernels were written for: at every address that the shapes' maps lead to
 /// there must be an element, which no one else writes meanwhile, nor another of the launches, or, if the kernel
 /// does, accesses.
-pub unsafe fn run(workers: &Workers, launches: &[Prepared<'_>]) -> Result<(), String> {
+pub unsafe fn run(workers: &Workers, launches: &[Prepared<'_>]) -> Vec<(usize, String)> {
     // Small launches are run on one thread, also if there are many: together they are as small as one.
     let work = launches.iter().map(|launch| work(launch.compiled, launch.shape));
     let threads = match work.fold(0, usize::saturating_add) >= SERIAL {
@@ -198,17 +204,27 @@ pub unsafe fn run(workers: &Workers, launches: &[Prepared<'_>]) -> Result<(), St
         .collect();
     let compiled: SmallVec<[&CompiledKernel; 1]> =
         launches.iter().map(|launch| launch.compiled).collect();
+    let failed = Mutex::new(Vec::new());
     let run_part = |index: usize| {
         let launch = cuts.partition_point(|(_, parts)| *parts <= index);
         let (cut, end) = &cuts[launch];
         let part = cut.part(index + cut.parts() - end);
+        let (kernel, call) = (compiled[launch], calls[launch].get());
         // SAFETY: promised by the caller; the parts of a launch are independent of each other.
-        unsafe { compiled[launch].run_part(calls[launch].get(), &part) };
+        let run = catch_unwind(AssertUnwindSafe(|| unsafe { kernel.run_part(call, &part) }));
+        if let Err(panic) = run {
+            failed.lock().push((launch, panic_message(&*panic)));
+        }
     };
-    match threads {
+    let run = match threads {
         1 => workers.parallel_for(1, &|_| (0..parts).for_each(run_part)),
         _ => workers.parallel_for(parts, &run_part),
+    };
+    let mut failed = failed.into_inner();
+    if let Err(message) = run {
+        failed.extend((0..launches.len()).map(|launch| (launch, message.clone())));
     }
+    failed
 }
 
 impl CompiledKernel {

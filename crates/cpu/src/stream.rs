@@ -227,13 +227,13 @@ impl Core {
         // streams, keep every other command off what is written; launches that run together are independent.
         let run =
             catch_unwind(AssertUnwindSafe(|| unsafe { launch::run(&self.workers, &prepared) }));
-        let message = match run {
-            Ok(Ok(())) => return,
-            Ok(Err(message)) => message,
-            Err(panic) => panic_message(&*panic),
-        };
-        for launch in running {
-            launch.fail(&labelled(FaultKind::Panicked(message.clone()), &launch.label));
+        let failed = run.unwrap_or_else(|panic| {
+            let message = panic_message(&*panic);
+            (0..running.len()).map(|launch| (launch, message.clone())).collect()
+        });
+        for (launch, message) in failed {
+            let launch = running[launch];
+            launch.fail(&labelled(FaultKind::Panicked(message), &launch.label));
         }
     }
 

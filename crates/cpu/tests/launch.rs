@@ -223,3 +223,33 @@ fn faults_and_missing_memory_reach_what_a_kernel_writes() {
     let fault = queue.read::<f32>(&result).unwrap_err();
     assert!(matches!(fault.kind, FaultKind::Unsupported(_)), "{fault}");
 }
+
+#[test]
+fn a_launch_that_panics_fails_alone() {
+    for device in devices() {
+        let mut queue = Queue::new(&device);
+        let results: Vec<_> = (0..3).map(|_| Buffer::declare(64 * 4)).collect();
+        let launches = results.iter().enumerate().map(|(position, result)| {
+            let operands = [&buffer(vec![1f32; 64]), &buffer(vec![1f32; 64]), result];
+            let mut shape = LaunchShape {
+                extents: SmallVec::from_slice(&[1, 64]),
+                accesses: vec![strides(0, &[64, 1]), strides(0, &[0, 1]), strides(0, &[64, 1])],
+            };
+            if position == 1 {
+                // Maps that are missing: whoever looks for them panics.
+                shape.accesses.clear();
+            }
+            let scalars = [2.0f32.to_scalar()];
+            match launch(&device, scale_and_add(), shape, &operands, &scalars) {
+                Command::Launch(launch) => launch,
+                _ => unreachable!("a launch"),
+            }
+        });
+        let batch = inflight_backend::Batch { launches: launches.collect(), label: label() };
+        common::enqueue(&queue.stream, Command::Batch(batch));
+        assert_eq!(queue.read::<f32>(&results[0]).unwrap(), [3.0; 64]);
+        let fault = queue.read::<f32>(&results[1]).unwrap_err();
+        assert!(matches!(fault.kind, FaultKind::Panicked(_)), "{fault:?}");
+        assert_eq!(queue.read::<f32>(&results[2]).unwrap(), [3.0; 64]);
+    }
+}

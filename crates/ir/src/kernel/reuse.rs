@@ -1,6 +1,7 @@
 //! Which results may take over the memory of an operand that nobody needs any more.
 
 use super::{AccessId, Kernel, Kind, LaunchShape, Value, schedule};
+use smallvec::SmallVec;
 
 /// A written param that may have the memory of a read one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,8 +20,26 @@ impl Reuse {
     pub fn suits(&self, shape: &LaunchShape) -> bool {
         let mut shapes = self.accesses.iter().map(|&access| &shape.accesses[access as usize]);
         let first = shapes.next().expect("a store");
-        shapes.all(|other| other == first)
+        // Where two points share an element, one of them may have written it before the other reads.
+        is_injective(&shape.extents, &first.strides) && shapes.all(|other| other == first)
     }
+}
+
+/// Whether no two points of a domain lead to one element, as far as can be seen without visiting them all: each
+/// stride goes beyond all that the smaller ones reach.
+fn is_injective(extents: &[usize], strides: &[isize]) -> bool {
+    let mut axes: SmallVec<[(usize, usize); 6]> =
+        strides.iter().zip(extents).map(|(stride, &extent)| (stride.unsigned_abs(), extent)).collect();
+    axes.retain(|(_, extent)| *extent > 1);
+    axes.sort_unstable();
+    let mut reach = 0usize;
+    for (stride, extent) in axes {
+        if stride <= reach {
+            return false;
+        }
+        reach = reach.saturating_add(stride.saturating_mul(extent - 1));
+    }
+    true
 }
 
 /// Every pair of an operand and a result such that, if they are accessed alike, no program reads an element of the
@@ -128,6 +147,23 @@ mod tests {
         assert!(!reuses[1].suits(&reversed), "another element of it is read");
         let moved = shape(&[9], &[(3, &[1]), (0, &[1]), (0, &[1])]);
         assert!(!reuses[0].suits(&moved) && reuses[1].suits(&moved));
+    }
+
+    #[test]
+    fn elements_that_points_share_are_not_written_in_place() {
+        let copy = kernel(
+            "kernel grid 1 reduce 0 vector parallel\nparam p0: f32\nparam p1: f32 writes\n\
+            access a0: p0 reduce zero vector any\naccess a1: p1 reduce zero vector any\n\
+            %0 = load p0[a0] : f32\nstore p1[a1] %0 : f32\n",
+        );
+        let suits = |strides: &[isize]| {
+            let both = (0, strides);
+            reuses(&copy)[0].suits(&shape(&[4, 8], &[both, both]))
+        };
+        assert!(suits(&[8, 1]) && suits(&[1, 4]) && suits(&[-16, 2]));
+        assert!(!suits(&[0, 1]), "every row is the first");
+        assert!(!suits(&[4, 1]), "rows overlap");
+        assert!(reuses(&copy)[0].suits(&shape(&[1, 8], &[(0, &[0, 1]), (0, &[0, 1])])));
     }
 
     #[test]
