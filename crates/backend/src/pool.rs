@@ -61,6 +61,8 @@ pub struct MemoryStats {
     pub reuses: u64,
     /// Requests refused.
     pub failures: u64,
+    /// Bytes that were not copied: the copy took its source's memory over.
+    pub taken_over: u64,
 }
 
 #[derive(Default)]
@@ -210,6 +212,11 @@ impl Pool {
     /// What is given out and what is kept.
     pub fn stats(&self) -> MemoryStats {
         self.state.lock().stats
+    }
+
+    /// Counts a copy of so many bytes that was not made.
+    pub fn count_taken_over(&self, bytes: usize) {
+        self.state.lock().stats.taken_over += bytes as u64;
     }
 
     /// Starts [`MemoryStats::peak`] anew from what is in use now.

@@ -206,6 +206,7 @@ impl Core {
         let mut running = SmallVec::<[&Launch; 1]>::new();
         for (launch, done) in launches.iter().zip(done) {
             if done {
+                self.pool.count_taken_over(launch.results().map(|result| result.bytes()).sum());
                 continue;
             }
             let mut ready = None;

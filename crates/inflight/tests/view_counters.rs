@@ -120,6 +120,52 @@ fn a_scatter_is_written_by_the_kernel_that_computes_its_updates() {
     assert_eq!(stats.bytes_written, f32s(50 * 16) + f32s(4 * 16));
 }
 
+/// What a tensor that nobody else holds is moved for an update of a part of it.
+#[test]
+fn parts_of_an_owned_tensor_are_written_in_place() {
+    let device = device();
+    let elements = 400 * 16;
+    let updates = ramp(&[4, 16], &device);
+    let index = positions(&[7, 0, 49, 7], &device);
+    updates.wait().unwrap();
+    index.wait().unwrap();
+    let index = index.unsqueeze(1).expand([4, 16]);
+    let moved = |stats: &Stats| {
+        // A copy that takes its source's memory over reads and writes nothing.
+        let copied = stats.bytes_taken_over;
+        (stats.bytes_read - copied, stats.bytes_written - copied)
+    };
+    let assign = |x: &Tensor| x.slice_assign((5..9, ..), &updates);
+    let scatter = |x: &Tensor| x.scatter_add(0, &index, &updates);
+    // Owned: the part is read, and written to its place.
+    let owned = updated(&device, false, assign);
+    assert_eq!(moved(&owned), (f32s(4 * 16), f32s(4 * 16)), "{owned:?}");
+    // And positions of eight bytes, and the elements that are added to.
+    let owned = updated(&device, false, scatter);
+    assert_eq!(moved(&owned), (2 * f32s(4 * 16) + 8 * 4, f32s(4 * 16)), "{owned:?}");
+    // Held by somebody else, it is copied first.
+    let held = updated(&device, true, assign);
+    assert_eq!(held.bytes_taken_over, 0);
+    let whole = f32s(elements) + f32s(4 * 16);
+    assert_eq!((held.bytes_read, held.bytes_written), (whole, whole));
+}
+
+/// What it takes to update a tensor that is in memory; with `held`, its old value is needed afterwards.
+fn updated(device: &Device, held: bool, update: impl Fn(&Tensor) -> Tensor) -> Stats {
+    // Computed here: memory that the host lent is not taken over.
+    let mut x = ramp(&[400, 16], device) * 2.0;
+    x.wait().unwrap();
+    let expected = inflight::no_fuse(|| update(&x)).to_vec::<f32>().unwrap();
+    let old = held.then(|| x.clone());
+    let before = device.stats();
+    x = update(&x);
+    x.wait().unwrap();
+    let stats = device.stats().since(&before);
+    assert_eq!(x.to_vec::<f32>().unwrap(), expected);
+    drop(old);
+    stats
+}
+
 #[test]
 fn norms_and_losses_read_their_input_once() {
     let device = device();

@@ -66,6 +66,9 @@ pub struct Stats {
     pub allocations: u64,
     /// Those of them served with memory that was used before.
     pub reuses: u64,
+    /// Bytes that were not read and written after all: a copy took its source's memory over. They are counted in
+    /// `bytes_read` and `bytes_written`, as the copy is in `launches`.
+    pub bytes_taken_over: u64,
     /// The most bytes of memory that were in use at once since the counting began.
     pub peak_memory: u64,
     /// Waits of the host, by [`WaitReason`].
@@ -102,6 +105,7 @@ impl Stats {
             skipped: self.skipped + other.skipped,
             allocations: self.allocations + other.allocations,
             reuses: self.reuses + other.reuses,
+            bytes_taken_over: self.bytes_taken_over + other.bytes_taken_over,
             peak_memory: self.peak_memory + other.peak_memory,
             waits,
         }
@@ -126,6 +130,7 @@ impl Stats {
             skipped: self.skipped.saturating_sub(earlier.skipped),
             allocations: self.allocations.saturating_sub(earlier.allocations),
             reuses: self.reuses.saturating_sub(earlier.reuses),
+            bytes_taken_over: self.bytes_taken_over.saturating_sub(earlier.bytes_taken_over),
             peak_memory: self.peak_memory,
             waits,
         }
@@ -179,6 +184,7 @@ impl Counters {
             skipped: read(&self.skipped),
             allocations: memory.allocations,
             reuses: memory.reuses,
+            bytes_taken_over: memory.taken_over,
             peak_memory: memory.peak as u64,
             waits: std::array::from_fn(|reason| read(&self.waits[reason])),
         }

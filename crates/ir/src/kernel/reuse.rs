@@ -28,8 +28,11 @@ impl Reuse {
 /// Whether no two points of a domain lead to one element, as far as can be seen without visiting them all: each
 /// stride goes beyond all that the smaller ones reach.
 fn is_injective(extents: &[usize], strides: &[isize]) -> bool {
-    let mut axes: SmallVec<[(usize, usize); 6]> =
-        strides.iter().zip(extents).map(|(stride, &extent)| (stride.unsigned_abs(), extent)).collect();
+    let mut axes: SmallVec<[(usize, usize); 6]> = strides
+        .iter()
+        .zip(extents)
+        .map(|(stride, &extent)| (stride.unsigned_abs(), extent))
+        .collect();
     axes.retain(|(_, extent)| *extent > 1);
     axes.sort_unstable();
     let mut reach = 0usize;

@@ -138,6 +138,24 @@ pub fn form_groups(graph: &Graph, choice: &mut Choice) -> Vec<Group> {
     groups
 }
 
+/// An assignment of a part this many times smaller than the whole may be written into the whole's memory.
+const SMALL_PART: usize = 8;
+
+/// Whether a part is assigned to a value in memory that nothing else here reads, and the result is asked for: a copy
+/// and the part are then two launches, and the copy is none if nobody holds the value any more when it would run.
+fn updates_in_place(graph: &Graph, node: NodeId) -> bool {
+    let data = graph.node(node);
+    let Op::Assign(_) = data.op else { return false };
+    let (x, update) = (data.inputs[0], data.inputs[1]);
+    let elements = |node: NodeId| graph.node(node).shape.elements();
+    let uses = graph.nodes.iter().flat_map(|user| &user.inputs).filter(|&&input| input == x);
+    graph.node(x).op == Op::Input
+        && elements(update).saturating_mul(SMALL_PART) <= elements(x)
+        && graph.outputs.contains(&node)
+        && !graph.outputs.contains(&x)
+        && uses.count() == 1
+}
+
 /// One value's group, or the value that is in its way.
 fn form(
     graph: &Graph,
@@ -147,7 +165,8 @@ fn form(
 ) -> Result<Group, (NodeId, Reason)> {
     let data = graph.node(node);
     // Only a group of one kernel takes in other values: two might take in the same.
-    let one_kernel = !always_written(data) || matches!(data.op, Op::Scan { .. });
+    let in_place = updates_in_place(graph, node);
+    let one_kernel = (!always_written(data) && !in_place) || matches!(data.op, Op::Scan { .. });
     let former = Former { graph, written, grouping, node, absorbs: one_kernel };
     // A part without elements has no kernel: over an empty domain one would still store what does not
     // vary over it.
@@ -246,7 +265,7 @@ fn form(
             })?;
             commands.push(RawCommand::Launch(kernel.0));
         }
-        Op::Assign(axes) if always_written(data) => {
+        Op::Assign(axes) if always_written(data) || in_place => {
             commands.push(RawCommand::Launch(former.copy(data.inputs[0], |map| map.clone())?));
             if !is_empty(data.inputs[1]) {
                 let kernel = former.copy(data.inputs[1], |map| index::slice(map, axes))?;
