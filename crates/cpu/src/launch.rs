@@ -24,6 +24,9 @@ const PARTS_PER_THREAD: usize = 4;
 /// Parts of the vector axis begin at multiples of this, so that two never write to one cache line.
 const VECTOR_STEP: usize = 64;
 
+/// A part of a column reduction has at least this many columns: of each row it reads so much that is contiguous.
+const MIN_COLUMNS: usize = 512;
+
 /// A kernel that is ready to run, and what its launches need to know of it.
 pub struct CompiledKernel {
     code: Compiled,
@@ -32,6 +35,8 @@ pub struct CompiledKernel {
     grid_rank: usize,
     /// Whether the points of the vector axis may be given to different threads.
     splits_vector: bool,
+    /// Whether it folds rows, so that each point of the vector axis is a column.
+    reduces_columns: bool,
     /// The results that may take over the memory of an operand.
     reuses: Vec<Reuse>,
 }
@@ -71,6 +76,7 @@ impl CompiledKernel {
             cost: cost(kernel),
             grid_rank: kernel.grid_rank,
             splits_vector: splits_vector(kernel),
+            reduces_columns: kernel.reduces_columns(),
             reuses: reuses_both_ways(kernel),
         }
     }
@@ -306,7 +312,12 @@ impl Cut {
             let parts = (threads * PARTS_PER_THREAD).min(work / MIN_PART).max(1);
             grid.step = programs.div_ceil(parts).max(1);
             if compiled.splits_vector && programs < parts {
-                let step = lanes.max(1).div_ceil(parts.div_ceil(programs));
+                let mut step = lanes.max(1).div_ceil(parts.div_ceil(programs));
+                if compiled.reduces_columns {
+                    // Rather wide than many, as long as there is one for each thread.
+                    let most = lanes.max(1).div_ceil(threads.div_ceil(programs));
+                    step = step.max(MIN_COLUMNS.min(most));
+                }
                 vector.step = step.next_multiple_of(VECTOR_STEP);
             }
         }
@@ -384,7 +395,14 @@ mod tests {
         };
         let code = Compiled::Block(block::Program::new(&kernel));
         let reuses = Vec::new();
-        let compiled = CompiledKernel { code, cost: 4, grid_rank, splits_vector, reuses };
+        let compiled = CompiledKernel {
+            code,
+            cost: 4,
+            grid_rank,
+            splits_vector,
+            reduces_columns: kernel.reduces_columns(),
+            reuses,
+        };
         let shape = LaunchShape { extents: extents.into(), accesses: vec![] };
         let cut = Cut::new(&compiled, &shape, threads);
         (0..cut.parts()).map(|index| cut.part(index)).collect()
@@ -429,6 +447,10 @@ mod tests {
         assert_eq!(cut(&[1 << 10, 1 << 10], 1, false, 2).len(), 8);
         assert_eq!(cut(&[1 << 20], 0, true, 1).len(), 1);
         assert_eq!(cut(&[1 << 20], 0, false, 2).len(), 1);
+        // Columns: one part for each thread rather than many narrow ones.
+        assert_eq!(cut(&[1 << 10, 1 << 10], 0, true, 2).len(), 2);
+        assert_eq!(cut(&[1 << 10, 256], 0, true, 2).len(), 2);
+        assert_eq!(cut(&[1 << 10, 1 << 14], 0, true, 2).len(), 8);
     }
 
     #[test]

@@ -120,13 +120,15 @@ impl Workers {
         let work = Loop {
             body,
             chunks,
-            next: AtomicUsize::new(0),
+            taken: AtomicUsize::new(0),
+            first: AtomicUsize::new(0),
+            last: AtomicUsize::new(0),
             helpers: AtomicUsize::new(0),
             starter: thread::current(),
             panic: Mutex::new(None),
         };
         if chunks <= 1 || self.shared.width == 1 {
-            work.run();
+            work.run(Side::Starter);
             return work.result();
         }
         let work = Arc::new(work);
@@ -135,7 +137,7 @@ impl Workers {
             state.loops.push(work.clone());
             self.shared.announce(&state, (chunks - 1).min(self.shared.width - 1));
         }
-        work.run();
+        work.run(Side::Starter);
         self.shared.leave(&work);
         work.result()
     }
@@ -176,7 +178,7 @@ impl Shared {
                 let work = work.clone();
                 work.helpers.fetch_add(1, Ordering::Relaxed);
                 state = self.without_lock(state, || {
-                    work.run();
+                    work.run(Side::Helper);
                     work.end_help();
                 });
             } else if state.ending {
@@ -263,8 +265,13 @@ struct Loop {
     /// Lives until the one who started the loop has left it; not to be called after that.
     body: Body<'static>,
     chunks: usize,
-    /// The first chunk nobody has taken; `chunks` or more when all are.
-    next: AtomicUsize,
+    /// How many chunks are taken; `chunks` or more when all are.
+    taken: AtomicUsize,
+    /// How many of them from the front, by the one who started the loop, and from the end, by those who help. So
+    /// a thread that goes over the same data again and again, as the starter of one loop after another, finds its
+    /// part of it in its own cache.
+    first: AtomicUsize,
+    last: AtomicUsize,
     /// Threads at work beside the one who started it. Ascends with the state locked and the loop listed.
     helpers: AtomicUsize,
     starter: Thread,
@@ -272,22 +279,33 @@ struct Loop {
     panic: Mutex<Option<String>>,
 }
 
+/// Which end of a loop a thread takes its chunks from.
+#[derive(Clone, Copy)]
+enum Side {
+    Starter,
+    Helper,
+}
+
 impl Loop {
     fn wants_help(&self, width: usize) -> bool {
-        self.next.load(Ordering::Relaxed) < self.chunks
+        self.taken.load(Ordering::Relaxed) < self.chunks
             && self.helpers.load(Ordering::Relaxed) + 1 < width
     }
 
     /// Takes chunks until there are none left.
-    fn run(&self) {
+    fn run(&self, side: Side) {
         let _mode = FlushToZero::enter();
         loop {
-            let chunk = self.next.fetch_add(1, Ordering::Relaxed);
-            if chunk >= self.chunks {
+            // No more than there are get past this, so the ends do not meet.
+            if self.taken.fetch_add(1, Ordering::Relaxed) >= self.chunks {
                 return;
             }
+            let chunk = match side {
+                Side::Starter => self.first.fetch_add(1, Ordering::Relaxed),
+                Side::Helper => self.chunks - 1 - self.last.fetch_add(1, Ordering::Relaxed),
+            };
             if let Err(payload) = catch_unwind(AssertUnwindSafe(|| (self.body)(chunk))) {
-                self.next.store(self.chunks, Ordering::Relaxed);
+                self.taken.store(self.chunks, Ordering::Relaxed);
                 self.panic.lock().get_or_insert(panic_message(&*payload));
             }
         }

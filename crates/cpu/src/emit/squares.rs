@@ -8,7 +8,7 @@
 
 use super::driver::{Arguments, Block, blocks};
 use super::layout;
-use super::transpose::{Rows, Stores, finish, transpose};
+use super::transpose::{Rows, Stores, finish, prefetch, transpose};
 use super::{Code, Unsupported};
 use crate::call::{Call, Scratch};
 use inflight_ir::kernel::{Kernel, Kind, Stride, VectorAxis};
@@ -23,6 +23,8 @@ const SQUARE_BYTES: usize = SIDE * SIDE * 8;
 pub(super) struct Squares {
     code: Box<Code>,
     copied: Vec<Copied>,
+    /// What is read beside them where it lies: accesses and the bytes of an element.
+    beside: Vec<(usize, usize)>,
     /// The load and the store of a kernel that has nothing but these.
     moves: Option<(usize, usize)>,
 }
@@ -77,7 +79,16 @@ impl Squares {
             return Ok(None);
         }
         let code = compile(straight)?;
-        Ok(Some(Squares { code: Box::new(code), copied, moves: moves(kernel) }))
+        let beside = kernel.body.iter().filter_map(|instruction| match instruction.kind {
+            Kind::Load { access, .. } => {
+                let access = access as usize;
+                let contiguous = kernel.accesses[access].vector == Stride::One;
+                contiguous.then_some((access, instruction.dtype.size()))
+            }
+            _ => None,
+        });
+        let beside = beside.collect();
+        Ok(Some(Squares { code: Box::new(code), copied, beside, moves: moves(kernel) }))
     }
 
     /// Its code.
@@ -153,6 +164,12 @@ impl Squares {
                     step: call.shape.accesses[copy.access].strides[rank] * copy.size as isize,
                 };
                 let (inner, outer) = (rows.len(), columns.len());
+                // It is here when the copies are made.
+                for &(access, size) in &self.beside {
+                    let start = code.pointer(access, call, &block);
+                    let step = call.shape.accesses[access].strides[rank - 1] * size as isize;
+                    prefetch(Rows { start, step }, inner, outer * size);
+                }
                 // SAFETY: the block is within the part. A row of memory goes along the innermost grid
                 // axis, a row of a square along the vector axis.
                 unsafe {

@@ -42,10 +42,54 @@ fn streams(isa: Isa, rows: usize, columns: usize, stride: usize, skipped: usize)
 #[test]
 fn large_results_that_lie_right_go_around_the_caches() {
     for isa in [Isa::Avx512, Isa::Avx2].into_iter().filter(|isa| isa.is_present()) {
-        assert!(streams(isa, 1 << 11, 1 << 10, 1 << 10, 0));
-        assert!(streams(isa, 1 << 11, 1030, 1040, 16), "rows with something between them");
+        assert!(streams(isa, 1 << 12, 1 << 10, 1 << 10, 0));
+        assert!(streams(isa, 1 << 12, 1030, 1040, 16), "rows with something between them");
         assert!(!streams(isa, 1 << 8, 1 << 10, 1 << 10, 0), "small");
-        assert!(!streams(isa, 1 << 11, 1030, 1030, 0), "rows that begin anywhere");
-        assert!(!streams(isa, 1 << 11, 1 << 10, 1 << 10, 3), "a first row that begins anywhere");
+        assert!(!streams(isa, 1 << 12, 1030, 1030, 0), "rows that begin anywhere");
+        assert!(!streams(isa, 1 << 12, 1 << 10, 1 << 10, 3), "a first row that begins anywhere");
+    }
+}
+
+/// A transposed matrix, alone or with another added, both too large for the caches.
+#[test]
+fn transposed_results_that_are_large() {
+    let (rows, columns) = (2112, 2048);
+    for isa in [Isa::Avx512, Isa::Avx2].into_iter().filter(|isa| isa.is_present()) {
+        for added in [false, true] {
+            let mut b = Builder::new(&[rows], &[], (Parallel, columns));
+            let x = b.load(DType::F32, 0, &[1, rows as isize]);
+            let by_row = [columns as isize, 1];
+            let y = added.then(|| b.load(DType::F32, 0, &by_row));
+            let sum = y.map_or(x, |y| b.binary(BinaryOp::Add, x, y));
+            b.store(sum, 0, &by_row);
+            let code = compile(&b.kernel, isa).expect("code");
+            let lines = rows * columns / 16;
+            let x: Vec<[f32; 16]> = (0..lines + 1)
+                .map(|line| std::array::from_fn(|lane| ((16 * line + lane) % 4093) as f32))
+                .collect();
+            let mut z = vec![[-1.0f32; 16]; lines + 2];
+            let first = z.as_ptr().cast::<f32>().align_offset(64);
+            let x_start = x.as_ptr().cast_mut().cast::<u8>();
+            let z_start = z.as_mut_ptr().cast::<f32>().wrapping_add(first).cast::<u8>();
+            let buffers: Vec<*mut u8> = match added {
+                true => vec![x_start, x_start, z_start],
+                false => vec![x_start, z_start],
+            };
+            let call = Call { buffers: &buffers, scalars: &[], shape: &b.shape };
+            for grid in [0..1000, 1000..rows] {
+                let part = Part { grid, vector: 0..columns };
+                // SAFETY: the vectors hold all that the maps lead to.
+                unsafe { code.run(&call, &part, &mut Scratch::default()) };
+            }
+            let (x, z) = (x.as_flattened(), z.as_flattened());
+            for row in 0..rows {
+                for column in 0..columns {
+                    let other = if added { x[row * columns + column] } else { 0.0 };
+                    let expected = x[column * rows + row] + other;
+                    assert_eq!(z[first + row * columns + column], expected, "{row} {column}");
+                }
+            }
+            assert_eq!(z[first + rows * columns], -1.0);
+        }
     }
 }
