@@ -152,7 +152,6 @@ fn parts_of_an_owned_tensor_are_written_in_place() {
 
 /// What it takes to update a tensor that is in memory; with `held`, its old value is needed afterwards.
 fn updated(device: &Device, held: bool, update: impl Fn(&Tensor) -> Tensor) -> Stats {
-    // Computed here: memory that the host lent is not taken over.
     let mut x = ramp(&[400, 16], device) * 2.0;
     x.wait().unwrap();
     let expected = inflight::no_fuse(|| update(&x)).to_vec::<f32>().unwrap();

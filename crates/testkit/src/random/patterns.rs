@@ -5,12 +5,13 @@ use super::products;
 use super::shapes;
 use super::values::Profile;
 use inflight_ir::elementwise::{BinaryOp, CombineOp, UnaryOp};
-use inflight_ir::graph::{DTypeSet, DotAxes, NodeId, Op, SliceAxis};
+use inflight_ir::graph::{Combine, DTypeSet, DotAxes, NodeId, Op, SliceAxis};
 use inflight_ir::{Axes, DType, Shape};
+use smallvec::SmallVec;
 
 type Pattern = fn(&mut Builder) -> Option<NodeId>;
 
-const PATTERNS: [(usize, Pattern); 14] = [
+const PATTERNS: [(usize, Pattern); 15] = [
     (10, softmax),
     (10, layer_norm),
     (8, plus_transposed),
@@ -25,6 +26,7 @@ const PATTERNS: [(usize, Pattern); 14] = [
     (6, index_row),
     (14, products::surrounded),
     (4, products::attention),
+    (14, updated_in_parts),
 ];
 
 /// Appends one pattern.
@@ -141,6 +143,62 @@ fn dense_layer(builder: &mut Builder) -> Option<NodeId> {
             builder.binary(BinaryOp::Mul, sum, gate)
         }
         _ => builder.unary(UnaryOp::Tanh, sum),
+    }
+}
+
+/// A value that is updated again and again, in parts, by parts of itself and by itself, while views of its earlier
+/// states are still read. Where nobody holds an earlier state, it is updated in place.
+fn updated_in_parts(builder: &mut Builder) -> Option<NodeId> {
+    let mut x = match builder.random.chance(40) {
+        true => builder.fresh(DTypeSet::NUMBERS),
+        false => builder.operand_of_rank(DTypeSet::NUMBERS, 1),
+    };
+    let mut earlier = x;
+    for _ in 0..1 + builder.random.below(4) {
+        let shape = builder.shape(x);
+        if shape.rank() == 0 || shape.elements() == 0 {
+            return Some(x);
+        }
+        if builder.random.chance(50) {
+            earlier = x;
+        }
+        let axis = builder.random.below(shape.rank());
+        let extent = shape[axis];
+        let len = match builder.random.chance(60) {
+            true => 1 + builder.random.below(extent.div_ceil(8)),
+            false => 1 + builder.random.below(extent),
+        };
+        let place = |builder: &mut Builder| builder.random.below(extent - len + 1);
+        let (from, to) = (place(builder), place(builder));
+        let source = if builder.random.chance(50) { x } else { earlier };
+        let part = match builder.random.chance(30) {
+            true => SliceAxis { start: from + len - 1, step: -1, len },
+            false => SliceAxis { start: from, step: 1, len },
+        };
+        let part = builder.slice(source, axis, part)?;
+        x = match builder.random.below(6) {
+            0 => builder.binary(BinaryOp::Add, x, x)?,
+            1 => builder.binary(BinaryOp::Sub, x, earlier)?,
+            2 => {
+                let combine =
+                    builder.random.pick(&[None, Some(CombineOp::Sum), Some(CombineOp::Max)]);
+                let combine =
+                    combine.filter(|op| *op == CombineOp::Sum || !builder.dtype(x).is_complex());
+                let index = builder.index(&shape.with(axis, len), extent);
+                let combine = combine.map(Combine::With);
+                builder.push(Op::Scatter { axis, combine }, &[x, index, part])?
+            }
+            _ => {
+                let mut places: SmallVec<[SliceAxis; 4]> =
+                    shape.iter().map(|&extent| SliceAxis::full(extent)).collect();
+                places[axis] = SliceAxis { start: to, step: 1, len };
+                builder.push(Op::Assign(places), &[x, part])?
+            }
+        };
+    }
+    match builder.random.chance(50) {
+        true => builder.binary(BinaryOp::Add, x, earlier),
+        false => Some(x),
     }
 }
 
