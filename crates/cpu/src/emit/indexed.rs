@@ -8,13 +8,17 @@ use super::Unsupported;
 use super::access::{ADDRESS, BITS, STEP, TRIPLE, Walk};
 use super::assembler::{Condition, Masking, Memory, Operand, Width};
 use super::emitter::{ARGUMENTS, Emitter, Lanes};
-use super::layout::{CURRENT, INDEX_STEP, POINTED, lane_size};
+use super::layout::{COUNT, CURRENT, GRID_STEP, INDEX_STEP, INNER, POINTED, ROW, lane_size};
 use super::opcodes::*;
 use super::pass::Plan;
 use super::reduce::Accumulators;
 use iced_x86::{Code, Register};
 use inflight_ir::DType;
+use inflight_ir::elementwise::BinaryOp;
 use inflight_ir::kernel::{AccessId, Kernel, Kind, Level, Pass, Storage, Stride, Value};
+
+/// How many programs ahead of its use a row that an index leads to is fetched: 1, 2, 4 or 8.
+const PROGRAMS_AHEAD: i32 = 4;
 
 /// For each value, whether it is the same at all points of the vector axis of a row.
 pub(super) fn uniform(kernel: &Kernel) -> Vec<bool> {
@@ -158,9 +162,70 @@ impl Emitter<'_> {
                     self.assembler.store_fixed(Code::Mov_rm64_r64, pointed, ADDRESS);
                 }
             }
+            if self.kernel.reduce_rank == 0 && self.kernel.grid_rank > 0 {
+                self.fetch_ahead(index, access);
+            }
         }
         self.begin_body();
         Ok(())
+    }
+
+    /// Fetches the beginning of the row that an index leads to a few programs from now, if it is looked up in
+    /// memory: what no processor foresees.
+    fn fetch_ahead(&mut self, index: Value, access: usize) {
+        let Some((source, dtype)) = self.looked_up(index) else { return };
+        let (words, target) = (self.layout.access(source), self.layout.access(access));
+        let param = self.kernel.accesses[access].param;
+        let size = param.map_or(1, |param| self.kernel.params[param as usize].dtype.size());
+        let word = |at: i32| Memory::at(ARGUMENTS, at);
+        let past = self.assembler.label();
+        self.assembler.memory_immediate(Code::Cmp_rm64_imm8, word(INNER), PROGRAMS_AHEAD + 1);
+        self.assembler.branch(Condition::Below, past);
+        self.assembler.load_fixed(Code::Mov_r64_rm64, ADDRESS, word(words + ROW));
+        self.assembler.load_fixed(Code::Mov_r64_rm64, STEP, word(words + GRID_STEP));
+        let index = Some((STEP, PROGRAMS_AHEAD as u32));
+        let later = Memory { base: ADDRESS, index, displacement: 0 };
+        let code = if dtype == DType::I64 { Code::Mov_r64_rm64 } else { Code::Movsxd_r64_rm32 };
+        self.assembler.load_fixed(code, ADDRESS, later);
+        self.assembler.load_fixed(Code::Imul_r64_rm64, ADDRESS, word(target + INDEX_STEP));
+        self.assembler.load_fixed(Code::Add_r64_rm64, ADDRESS, word(target + ROW));
+        for lines in [0..1, 1..4, 4..16] {
+            if lines.start > 0 {
+                let elements = (64 * lines.end / size) as i32;
+                self.assembler.memory_immediate(Code::Cmp_rm64_imm32, word(COUNT), elements);
+                self.assembler.branch(Condition::Below, past);
+            }
+            for line in lines {
+                let at = Memory::at(ADDRESS, 64 * line as i32);
+                self.assembler.memory(Code::Prefetcht0_m8, at);
+            }
+        }
+        self.assembler.place(past);
+    }
+
+    /// The access and the dtype of an index that is read from memory, one for each program, and made to fit an
+    /// extent.
+    fn looked_up(&self, index: Value) -> Option<(usize, DType)> {
+        let mut value = index;
+        loop {
+            let instruction = self.kernel.body[value as usize];
+            match instruction.kind {
+                Kind::Binary(BinaryOp::Min | BinaryOp::Max, a, bound)
+                    if matches!(
+                        self.kernel.body[bound as usize].kind,
+                        Kind::Scalar(_) | Kind::Constant(_)
+                    ) =>
+                {
+                    value = a;
+                }
+                Kind::Cast(a) => value = a,
+                Kind::Load { access, index: None, mask: None } => {
+                    let plain = matches!(instruction.dtype, DType::I32 | DType::I64);
+                    return plain.then_some((access as usize, instruction.dtype));
+                }
+                _ => return None,
+            }
+        }
     }
 
     /// The instructions of a pass that a value takes, and their places in it.
