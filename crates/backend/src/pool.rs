@@ -113,6 +113,22 @@ impl Pool {
         self.allocate_for(None, bytes)
     }
 
+    /// A copy of these elements in memory of this pool.
+    ///
+    /// # Errors
+    /// If there is no memory for it.
+    ///
+    /// # Safety
+    /// The host must be able to write to the pool's memory.
+    pub unsafe fn copy_of<T: Element>(self: &Arc<Pool>, elements: &[T]) -> Result<Memory, Fault> {
+        let bytes = size_of_val(elements);
+        let memory = self.allocate(bytes)?;
+        // SAFETY: the memory is as long as the elements, is nobody else's yet, and, as the caller promises, the
+        // host's to write.
+        unsafe { elements.as_ptr().cast::<u8>().copy_to_nonoverlapping(memory.ptr(), bytes) };
+        Ok(memory)
+    }
+
     /// As [`allocate`](Pool::allocate), for work of a lane that comes after all the work of that lane which is
     /// [noted](Memory::use_until) so far.
     pub fn allocate_for(

@@ -103,13 +103,13 @@ impl Input {
         match self.values {
             Values::Between(low, high) => {
                 let draw = || low + (high - low) * random.fraction();
-                let elements = std::iter::repeat_with(draw).take(elements).collect();
-                Tensor::from_vec::<f32>(elements, &*self.shape, device)
+                let elements: Vec<f32> = std::iter::repeat_with(draw).take(elements).collect();
+                Tensor::from_slice(&elements, &*self.shape, device)
             }
             Values::Below(limit) => {
                 let draw = || (random.next() % limit as u64) as i32;
-                let elements = std::iter::repeat_with(draw).take(elements).collect();
-                Tensor::from_vec::<i32>(elements, &*self.shape, device)
+                let elements: Vec<i32> = std::iter::repeat_with(draw).take(elements).collect();
+                Tensor::from_slice(&elements, &*self.shape, device)
             }
         }
     }

@@ -314,6 +314,18 @@ impl Device {
         self.0.uploads.upload(&source)
     }
 
+    /// A copy of elements as a value. Where the device uses the host's memory, it is in the device's own: it begins
+    /// at a cache line and, if it is large, lies on huge pages, which a vector does not.
+    pub(crate) fn value_of_copy<T: Element>(&self, data: &[T]) -> Arc<Value> {
+        if self.capabilities().host_visible {
+            // SAFETY: the host sees the device's memory.
+            if let Ok(memory) = unsafe { self.pool().copy_of(data) } {
+                return Value::ready(Buffer::with_memory(memory));
+            }
+        }
+        self.value_of(data.to_vec())
+    }
+
     pub(crate) fn uploads(&self) -> &Arc<Uploads> {
         &self.0.uploads
     }

@@ -51,7 +51,9 @@ impl Tensor {
         if shape.checked_elements() != Some(data.len()) {
             return Err(Error::Length { len: data.len(), shape, location });
         }
-        Tensor::from_vec(data.to_vec(), shape, device)
+        let value = device.value_of_copy(data);
+        let node = Node::realized(value, shape, T::DTYPE, device, caller(location));
+        Ok(Tensor::from_node(Arc::new(node)))
     }
 
     /// A tensor of these elements, in column-major order: the first axis varies fastest.
