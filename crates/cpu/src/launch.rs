@@ -5,7 +5,7 @@ use crate::device::Path;
 use crate::workers::{Workers, panic_message};
 use crate::{block, emit};
 use inflight_ir::Scalar;
-use inflight_ir::kernel::{Kernel, Kind, LaunchShape, Reuse, VectorAxis, expand, reuses};
+use inflight_ir::kernel::{AccessId, Kernel, Kind, LaunchShape, Reuse, VectorAxis, expand, reuses};
 use parking_lot::Mutex;
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -33,8 +33,10 @@ pub struct CompiledKernel {
     /// The work for one point of the domain, in instructions.
     cost: usize,
     grid_rank: usize,
-    /// Whether the points of the vector axis may be given to different threads.
-    splits_vector: bool,
+    /// Whether the points of the vector axis may be given to different threads: not if they depend on each other.
+    parallel_vector: bool,
+    /// Stores that an index or a combination may lead to one place from several points of the vector axis.
+    meeting: Vec<AccessId>,
     /// Whether it folds rows, so that each point of the vector axis is a column.
     reduces_columns: bool,
     /// The results that may take over the memory of an operand.
@@ -75,7 +77,8 @@ impl CompiledKernel {
             code,
             cost: cost(kernel),
             grid_rank: kernel.grid_rank,
-            splits_vector: splits_vector(kernel),
+            parallel_vector: kernel.vector == VectorAxis::Parallel,
+            meeting: meeting(kernel),
             reduces_columns: kernel.reduces_columns(),
             reuses: reuses_both_ways(kernel),
         }
@@ -84,6 +87,13 @@ impl CompiledKernel {
     /// The results that may take over the memory of an operand.
     pub fn reuses(&self) -> &[Reuse] {
         &self.reuses
+    }
+
+    /// Whether a launch's vector axis may be divided: its points are independent, and none stores to a place that
+    /// another leads to as well.
+    fn splits_vector(&self, shape: &LaunchShape) -> bool {
+        self.parallel_vector
+            && self.meeting.iter().all(|&access| is_apart(shape, self.grid_rank, access))
     }
 
     /// Its machine code; nothing for the block interpreter, which is made anew.
@@ -311,7 +321,7 @@ impl Cut {
         if threads > 1 && work >= SERIAL {
             let parts = (threads * PARTS_PER_THREAD).min(work / MIN_PART).max(1);
             grid.step = programs.div_ceil(parts).max(1);
-            if compiled.splits_vector && programs < parts {
+            if programs < parts && compiled.splits_vector(shape) {
                 let mut step = lanes.max(1).div_ceil(parts.div_ceil(programs));
                 if compiled.reduces_columns {
                     // Rather wide than many, as long as there is one for each thread.
@@ -369,14 +379,28 @@ fn cost(kernel: &Kernel) -> usize {
     kernel.body.iter().map(|instruction| cost(&instruction.kind)).sum::<usize>().max(1)
 }
 
-/// Whether a kernel's vector axis may be divided: its points are independent, and none stores to a place
-/// that another's index or combination may lead to as well.
-fn splits_vector(kernel: &Kernel) -> bool {
+/// The stores that an index or a combination may lead to one place from several points.
+fn meeting(kernel: &Kernel) -> Vec<AccessId> {
     let meets = |kind: &Kind| match *kind {
-        Kind::Store { index, combine, .. } => index.is_some() || combine.is_some(),
-        _ => false,
+        Kind::Store { access, index, combine, .. } => {
+            (index.is_some() || combine.is_some()).then_some(access)
+        }
+        _ => None,
     };
-    kernel.vector == VectorAxis::Parallel && !kernel.body.iter().any(|i| meets(&i.kind))
+    kernel.body.iter().filter_map(|instruction| meets(&instruction.kind)).collect()
+}
+
+/// Whether no two points of the vector axis lead to one place, whatever the index is: what it adds goes beyond all
+/// of them, as from row to row.
+fn is_apart(shape: &LaunchShape, grid_rank: usize, access: AccessId) -> bool {
+    let map = &shape.accesses[access as usize];
+    let (Some((vector, others)), Some(&points)) = (map.strides.split_last(), shape.extents.last())
+    else {
+        return false;
+    };
+    let reach = vector.unsigned_abs().saturating_mul(points.saturating_sub(1));
+    let beyond = map.index_stride == 0 || map.index_stride.unsigned_abs() > reach;
+    *vector != 0 && beyond && others[grid_rank..].iter().all(|&stride| stride == 0)
 }
 
 #[cfg(test)]
@@ -399,7 +423,8 @@ mod tests {
             code,
             cost: 4,
             grid_rank,
-            splits_vector,
+            parallel_vector: splits_vector,
+            meeting: Vec::new(),
             reduces_columns: kernel.reduces_columns(),
             reuses,
         };
@@ -451,6 +476,22 @@ mod tests {
         assert_eq!(cut(&[1 << 10, 1 << 10], 0, true, 2).len(), 2);
         assert_eq!(cut(&[1 << 10, 256], 0, true, 2).len(), 2);
         assert_eq!(cut(&[1 << 10, 1 << 14], 0, true, 2).len(), 8);
+    }
+
+    #[test]
+    fn rows_that_are_scattered_are_divided_and_elements_are_not() {
+        use inflight_ir::kernel::AccessShape;
+        let apart = |strides: &[isize], index_stride| {
+            let access =
+                AccessShape { offset: 0, strides: strides.iter().copied().collect(), index_stride };
+            let shape =
+                LaunchShape { extents: [5, 100].into_iter().collect(), accesses: vec![access] };
+            is_apart(&shape, 0, 0)
+        };
+        assert!(apart(&[0, 1], 100), "rows of a table");
+        assert!(!apart(&[0, 1], 1), "neighbours may be led to one place");
+        assert!(!apart(&[0, 0], 1), "all are");
+        assert!(!apart(&[99, 1], 100), "a row later the next place is a neighbour's");
     }
 
     #[test]
