@@ -58,6 +58,8 @@ pub struct Capabilities {
     pub prologues: bool,
     /// Whether streams run loops themselves ([`Command::Repeat`]).
     pub repeats: bool,
+    /// Whether arg-reductions are no slower than two reductions.
+    pub arg_reductions: bool,
 }
 
 /// Which of several streams that have work goes on first. It changes when work is done, never what comes of it.

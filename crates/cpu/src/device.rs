@@ -148,6 +148,7 @@ impl CpuBackend {
             host_visible: true,
             prologues: true,
             repeats: true,
+            arg_reductions: false,
         };
         Ok(Arc::new(CpuBackend { capabilities, path, workers: Arc::new(workers), pool }))
     }

@@ -80,6 +80,7 @@ impl CudaBackend {
             host_visible: false,
             prologues: false,
             repeats: false,
+            arg_reductions: true,
         };
         let shared = Shared {
             pool: memory::pool(&context),

@@ -172,7 +172,11 @@ impl Cache {
         // The values of scalars are no part of a plan.
         let graph =
             Graph { nodes: structure.nodes, outputs: structure.outputs, scalars: Vec::new() };
-        let abilities = Abilities { prologues: backend.capabilities().prologues };
+        let capabilities = backend.capabilities();
+        let abilities = Abilities {
+            prologues: capabilities.prologues,
+            arg_reductions: capabilities.arg_reductions,
+        };
         let plan = plan_for(&graph, abilities);
         let kernels = plan
             .steps

@@ -189,7 +189,8 @@ impl Device {
 
     /// What can be planned for it.
     pub(crate) fn abilities(&self) -> Abilities {
-        Abilities { prologues: self.capabilities().prologues }
+        let capabilities = self.capabilities();
+        Abilities { prologues: capabilities.prologues, arg_reductions: capabilities.arg_reductions }
     }
 
     /// The short name: `cpu`, `cuda:0`.

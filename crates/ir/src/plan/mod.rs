@@ -283,12 +283,15 @@ impl ContractStep {
 pub struct Abilities {
     /// Products whose operands are computed as they are needed ([`ContractStep::prologue`]).
     pub prologues: bool,
+    /// Arg-reductions that are no slower than two reductions, one of the elements and one of their places. Otherwise
+    /// they are planned as those.
+    pub arg_reductions: bool,
 }
 
 impl Default for Abilities {
     /// All there is.
     fn default() -> Abilities {
-        Abilities { prologues: true }
+        Abilities { prologues: true, arg_reductions: true }
     }
 }
 
@@ -299,7 +302,7 @@ pub fn plan(graph: &Graph) -> Plan {
 
 /// Plans a graph for a backend of these abilities.
 pub fn plan_for(graph: &Graph, abilities: Abilities) -> Plan {
-    let rewritten = rewrite::rewrite(graph);
+    let rewritten = rewrite::rewrite(graph, abilities);
     let mut choice = choose::choose(&rewritten.graph);
     let groups = group::form_groups(&rewritten.graph, &mut choice);
     let mut plan = group::assemble(&rewritten.graph, &choice, groups, abilities);

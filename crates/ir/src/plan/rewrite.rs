@@ -1,6 +1,7 @@
 //! Rewrites of the graph before it is planned: same values, a form that plans better.
 
-use crate::elementwise::CombineOp;
+use super::Abilities;
+use crate::elementwise::{ArgOp, BinaryOp, CombineOp, CompareOp, UnaryOp};
 use crate::graph::{DotAxes, Graph, Node, NodeId, Op, SliceAxis};
 use crate::{Axes, DType, Shape};
 
@@ -30,7 +31,7 @@ pub const LONG_ROW: usize = 1 << 16;
 const PROGRAMS: usize = 256;
 
 /// Applies every rewrite, front to back.
-pub fn rewrite(graph: &Graph) -> Rewritten {
+pub fn rewrite(graph: &Graph, abilities: Abilities) -> Rewritten {
     let mut rewriter = Rewriter {
         graph: Graph { scalars: graph.scalars.clone(), ..Graph::default() },
         origin: Vec::with_capacity(graph.nodes.len()),
@@ -44,6 +45,9 @@ pub fn rewrite(graph: &Graph) -> Rewritten {
             node.inputs.iter().map(|&input| renamed[input as usize]).collect();
         let id = match &node.op {
             Op::Reduce { op, axes } => rewriter.reduce(*op, axes, inputs[0], node),
+            Op::ArgReduce { op, axis } if !abilities.arg_reductions => {
+                rewriter.arg_reduce(*op, *axis, inputs[0], node)
+            }
             // Its one user has the product turned: it is computed that way.
             Op::Dot(axes) if let Some(user) = turned[id] => {
                 let swapped = DotAxes {
@@ -141,6 +145,42 @@ impl Rewriter {
                 self.append(Op::Binary(op.binary()), &[head, tail], node.shape.clone(), node)
             }
         }
+    }
+
+    /// The first place of the extreme element, or of a NaN if there is one: the least of the places where the
+    /// element is what the row's extreme is. Two reductions whose order does not matter, where a walk that keeps
+    /// the best so far must go from element to element.
+    fn arg_reduce(&mut self, op: ArgOp, axis: usize, x: NodeId, node: &Node) -> NodeId {
+        let shape = self.shape(x);
+        let dtype = self.graph.node(x).dtype;
+        // Places and their complements are told apart by their highest bit.
+        if shape[axis] < 2 || shape[axis] > i32::MAX as usize || shape.elements() == 0 {
+            let plain = Op::ArgReduce { op, axis };
+            return self.append(plain, &[x], node.shape.clone(), node);
+        }
+        let op = match op {
+            ArgOp::Min => CombineOp::Min,
+            ArgOp::Max => CombineOp::Max,
+        };
+        let like = |dtype: DType| Node { dtype, ..node.clone() };
+        let axes = Axes::from_slice(&[axis]);
+        let extreme = self.reduce(op, &axes, x, &like(dtype));
+        let extreme = self.reshape(extreme, shape.with(axis, 1), &like(dtype));
+        let is_it = Op::Compare(CompareOp::Eq);
+        let mut is_it = self.append(is_it, &[x, extreme], shape.clone(), &like(DType::Bool));
+        if dtype.is_float() {
+            let nan = Op::Unary(UnaryOp::IsNan);
+            let nan = self.append(nan, &[x], shape.clone(), &like(DType::Bool));
+            let either = Op::Binary(BinaryOp::Or);
+            is_it = self.append(either, &[is_it, nan], shape.clone(), &like(DType::Bool));
+        }
+        let place = like(DType::U32);
+        let iota = Op::Iota { shape: shape.clone(), axis, dtype: DType::U32 };
+        let here = self.append(iota, &[], shape.clone(), &place);
+        let beyond = self.append(Op::Unary(UnaryOp::Not), &[here], shape.clone(), &place);
+        let places = self.append(Op::Select, &[is_it, here, beyond], shape, &place);
+        let first = self.reduce(CombineOp::Min, &axes, places, &place);
+        self.append(Op::Cast(node.dtype), &[first], node.shape.clone(), node)
     }
 
     fn slice(&mut self, x: NodeId, axis: usize, start: usize, len: usize, node: &Node) -> NodeId {
@@ -241,6 +281,23 @@ mod tests {
         let turned = graph.push(Op::Permute(Axes::from_slice(&[1, 0])), &[product]).unwrap();
         graph.outputs = if read_twice { vec![turned, product] } else { vec![turned] };
         graph
+    }
+
+    #[test]
+    fn arg_reductions_are_reductions_where_those_are_faster() {
+        let mut graph = Graph::default();
+        let x = graph.input([100, 300], DType::F32);
+        let op = Op::ArgReduce { op: ArgOp::Max, axis: 1 };
+        graph.outputs = vec![graph.push(op, &[x]).unwrap()];
+        let is_arg = |arg_reductions: bool| {
+            let abilities = Abilities { arg_reductions, ..Abilities::default() };
+            let planned = crate::plan::plan_for(&graph, abilities);
+            let [Step::Launch(step)] = &planned.steps[..] else { panic!("{:?}", planned.steps) };
+            // The elements are read once either way.
+            assert_eq!((step.work.bytes_read, step.work.bytes_written), (4 * 30_000, 8 * 100));
+            step.kernel.body.iter().any(|i| matches!(i.kind, crate::kernel::Kind::ArgReduce(..)))
+        };
+        assert_eq!((is_arg(true), is_arg(false)), (true, false));
     }
 
     #[test]
