@@ -126,3 +126,20 @@ fn views_never_wait() {
     assert_eq!(z.shape(), &Shape::from([1, 4, 3, 4]));
     assert_eq!(device.stats().all_waits(), 0);
 }
+
+#[test]
+fn transposes_of_any_size_with_what_they_are_added_to() {
+    let device = device();
+    for [rows, columns] in [[64, 64], [192, 192], [100, 100], [128, 192], [65, 31], [20, 700]] {
+        let x = counting([columns, rows], &device);
+        let y = counting([rows, columns], &device) * 3;
+        let expected: Vec<i32> = (0..rows * columns)
+            .map(|at| (at % columns * rows + at / columns) as i32 - 3 * at as i32)
+            .collect();
+        assert!((x.transpose() - &y).to_vec::<i32>().unwrap() == expected, "{rows} {columns}");
+        if rows == columns {
+            let own: Vec<i32> = expected.iter().zip(0..).map(|(x, at)| x + 2 * at).collect();
+            assert!((x.transpose() - &x).to_vec::<i32>().unwrap() == own, "{rows} {columns}");
+        }
+    }
+}
