@@ -92,7 +92,20 @@ pub(super) fn compile(
     })
 }
 
+/// A program of up to so many commands is put on its stream by whoever executes it: to wake the dispatcher takes as
+/// long.
+const FEW_COMMANDS: usize = 32;
+
 impl Compiled {
+    /// Whether its execution begins with so few commands that nobody else need be asked to emit them.
+    pub fn is_short(&self) -> bool {
+        let commands = |step: &Step| match &step.action {
+            Action::Compute(compute) => compute.ready.plan.batches.len(),
+            _ => 1,
+        };
+        self.body.steps.iter().map(commands).sum::<usize>() <= FEW_COMMANDS
+    }
+
     /// The plans of all that it computes.
     pub fn plans(&self) -> Vec<&Arc<ReadyPlan>> {
         let mut plans = Vec::new();

@@ -202,7 +202,9 @@ impl Executable {
                 ResultSource::Output(_) => None,
             })
             .collect();
-        device.dispatcher().submit(false, |dispatched| {
+        // If something is queued before, it may have to be planned, which is no work for this thread.
+        let emits = compiled.is_short() && device.dispatcher().last().is_reached();
+        device.dispatcher().submit(emits, |dispatched| {
             let bytes = compiled.body.outputs.iter().map(|&slot| compiled.body.bytes[slot]);
             outputs.extend(bytes.map(|bytes| Value::scheduled(bytes, dispatched.clone())));
             let submission = Submission::new(dispatched, Submission::WEIGHT);
@@ -217,6 +219,9 @@ impl Executable {
                 submission,
             }
         });
+        if emits {
+            device.dispatcher().assist();
+        }
         let results = compiled.results.iter().zip(&compiled.sources).zip(passed);
         let tensors = results.map(|((ty, source), passed)| {
             let value = match (source, passed) {

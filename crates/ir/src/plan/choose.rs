@@ -56,6 +56,7 @@ pub fn choose(graph: &Graph) -> Choice {
         }
     }
     cut_long_chains(graph, &mut choice);
+    write_before_windows(graph, &mut choice);
     write_shared(graph, &mut choice);
     choice
 }
@@ -135,6 +136,50 @@ fn cut_long_chains(graph: &Graph, choice: &mut Choice) {
         }
         // A value written for other reasons may still be computed on the way to the next.
         lengths[id] = if always_written(node) { 0 } else { length };
+    }
+}
+
+/// A value of at least this many ops is not computed again in each of several windows.
+const MOST_OPS_IN_WINDOWS: usize = 6;
+
+/// Has values written that are dear to compute and read through windows that overlap: what is fused with a window is
+/// computed once for each place of it.
+fn write_before_windows(graph: &Graph, choice: &mut Choice) {
+    let is_overlapping = |node: &Node| {
+        matches!(node.op, Op::Windows(_))
+            && node.shape.elements() > graph.node(node.inputs[0]).shape.elements()
+    };
+    if !graph.nodes.iter().any(is_overlapping) {
+        return;
+    }
+    // The ops between each value and what is in memory, each as often as it is computed.
+    let mut ops: Vec<usize> = Vec::with_capacity(graph.nodes.len());
+    for (id, node) in graph.nodes.iter().enumerate() {
+        if is_overlapping(node) {
+            let mut base = node.inputs[0];
+            while !choice.written[base as usize] {
+                let data = graph.node(base);
+                if !data.op.is_view() && !matches!(data.op, Op::Pad(_)) {
+                    break;
+                }
+                base = data.inputs[0];
+            }
+            if ops[base as usize] >= MOST_OPS_IN_WINDOWS {
+                choice.write(base, Reason::Windows);
+                ops[base as usize] = 0;
+            }
+        }
+        let own = match &node.op {
+            Op::Scalar | Op::Iota { .. } | Op::Input => 0,
+            Op::Gather { .. } => 4,
+            op if op.is_view() => 0,
+            _ => 1,
+        };
+        let operands = node.inputs.iter().map(|&input| ops[input as usize]);
+        ops.push(match choice.written[id] {
+            true => 0,
+            false => operands.fold(own, usize::saturating_add),
+        });
     }
 }
 
@@ -236,5 +281,34 @@ fn costs(graph: &Graph, written: &Written) -> Vec<Cost> {
 fn add_leaf(leaves: &mut SmallVec<[NodeId; 8]>, leaf: NodeId) {
     if leaves.len() <= Cost::MOST_LEAVES && !leaves.contains(&leaf) {
         leaves.push(leaf);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::WindowAxis;
+    use crate::elementwise::CombineOp;
+    use crate::{Axes, DType, UnaryOp};
+
+    /// The sums of windows of a value that so many ops compute.
+    fn windows_of(ops: usize, window: WindowAxis) -> Vec<Option<Reason>> {
+        let mut graph = Graph::default();
+        let x = graph.input([64usize], DType::F32);
+        let value = (0..ops).fold(x, |x, _| graph.push(Op::Unary(UnaryOp::Sqrt), &[x]).unwrap());
+        let view = graph.push(Op::Windows([window].into_iter().collect()), &[value]).unwrap();
+        let axes = Axes::from_slice(&[1]);
+        let sum = graph.push(Op::Reduce { op: CombineOp::Sum, axes }, &[view]).unwrap();
+        graph.outputs.push(sum);
+        choose(&graph).reasons
+    }
+
+    #[test]
+    fn what_is_dear_is_not_computed_in_each_of_several_windows() {
+        let written = |ops, window| windows_of(ops, window).contains(&Some(Reason::Windows));
+        assert!(written(MOST_OPS_IN_WINDOWS, WindowAxis::new(3)));
+        assert!(!written(MOST_OPS_IN_WINDOWS - 1, WindowAxis::new(3)));
+        // Windows side by side compute nothing twice.
+        assert!(!written(20, WindowAxis { size: 2, stride: 2, dilation: 1 }));
     }
 }

@@ -25,6 +25,8 @@ pub enum Reason {
     LongChain,
     /// Several kernels read it, and it is dearer to compute in each of them.
     Shared,
+    /// It is read through windows that overlap, and dear to compute in each of them.
+    Windows,
     /// What reads it walks other axes than the reduction does.
     OtherAxes,
     /// It is reduced, and read only where a condition holds.
@@ -52,6 +54,7 @@ impl fmt::Display for Reason {
             Reason::Parts => "written in parts",
             Reason::LongChain => "long chain of ops",
             Reason::Shared => "read by several kernels and dearer to recompute",
+            Reason::Windows => "read through windows that overlap",
             Reason::OtherAxes => "reduction over other axes than its reader walks",
             Reason::GuardedReduction => "reduction read under a condition",
             Reason::LongRow => "rows too long to keep",
