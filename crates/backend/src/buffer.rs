@@ -60,6 +60,14 @@ impl Memory {
         Memory::adopt_counted(vector, None)
     }
 
+    /// The elements of a vector that others have as well, without a copy: to be read only.
+    pub fn lend<T: Element>(vector: Arc<Vec<T>>) -> Memory {
+        let ptr = NonNull::new(vector.as_ptr().cast_mut()).expect("not null").cast();
+        let bytes = size_of_val(vector.as_slice());
+        let vector: Option<Box<dyn Any + Send + Sync>> = Some(Box::new(vector));
+        Memory::new(ptr, bytes, Owner::Host { vector, counted_by: None })
+    }
+
     pub(crate) fn adopt_counted<T: Element>(
         mut vector: Vec<T>,
         counted_by: Option<Arc<Pool>>,

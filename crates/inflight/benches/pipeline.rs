@@ -1,5 +1,6 @@
 //! Host preparation and device work, one after the other or at the same time.
-//! `cargo bench -p inflight --bench pipeline`
+//! `cargo bench -p inflight --bench pipeline`, and with `-- cuda:0` on a GPU: there a batch is 64 MiB that have to be
+//! copied, and with `--trace FILE` what ran when is written.
 //!
 //! Each step prepares a batch on the host, uploads it, computes on the device, and logs a loss. How the loss is
 //! read decides whether the next batch is prepared meanwhile. The device has one core less than the machine.
@@ -12,7 +13,7 @@ use serde_json::Value;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::mpsc;
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -23,14 +24,31 @@ struct Pipeline {
     preparation: Duration,
     extent: usize,
     products: usize,
+    /// How many elements of a batch differ.
+    varying: usize,
+    /// Those that were made.
+    batches: Mutex<Vec<Arc<Vec<f32>>>>,
 }
 
 impl Pipeline {
-    /// Keeps a core busy with making a batch.
-    fn prepare(&self, step: usize) -> Vec<f32> {
+    /// Keeps a core busy with making a batch, in memory that an earlier one had if that is not needed any more.
+    fn prepare(&self, step: usize) -> Arc<Vec<f32>> {
         let begun = Instant::now();
-        let elements = self.extent * self.extent;
-        let batch = (0..elements).map(|i| ((i + step) % 7) as f32 * 0.01).collect();
+        let mut batches = self.batches.lock().expect("nobody panicked");
+        let unused = batches.iter().position(|batch| Arc::strong_count(batch) == 1);
+        let mut batch = match unused {
+            Some(position) => batches.swap_remove(position),
+            None => Arc::new(vec![0.01; self.extent * self.extent]),
+        };
+        let elements = Arc::get_mut(&mut batch).expect("nobody else has it");
+        for (i, x) in elements.iter_mut().take(self.varying).enumerate() {
+            *x = ((i + step) % 7) as f32 * 0.01;
+        }
+        // Where the device uses the host's memory, it takes the batch for itself.
+        if !self.device.capabilities().host_visible {
+            batches.push(batch.clone());
+        }
+        drop(batches);
         let mut busy = 1.0f32;
         while begun.elapsed() < self.preparation {
             busy = black_box(busy).mul_add(0.999, 1e-3);
@@ -39,12 +57,24 @@ impl Pipeline {
     }
 
     /// Records a step and returns its loss.
-    fn step(&self, batch: Vec<f32>, weights: &Tensor) -> Result<Tensor> {
-        let mut x = Tensor::from_vec(batch, [self.extent, self.extent], &self.device)?;
+    fn step(&self, batch: Arc<Vec<f32>>, weights: &Tensor) -> Result<Tensor> {
+        Ok(self.compute(self.upload(batch)?, weights))
+    }
+
+    fn upload(&self, batch: Arc<Vec<f32>>) -> Result<Tensor> {
+        let shape = [self.extent, self.extent];
+        match Arc::try_unwrap(batch) {
+            Ok(batch) => Tensor::from_vec(batch, shape, &self.device),
+            Err(batch) => Tensor::from_shared(batch, shape, &self.device),
+        }
+    }
+
+    fn compute(&self, batch: Tensor, weights: &Tensor) -> Tensor {
+        let mut x = batch;
         for _ in 0..self.products {
             x = x.matmul(weights).tanh();
         }
-        Ok(x.square().mean())
+        x.square().mean()
     }
 
     fn weights(&self) -> Tensor {
@@ -65,6 +95,30 @@ impl Pipeline {
             fastest = fastest.min(begun.elapsed());
         }
         Ok(fastest)
+    }
+
+    /// A step of a batch that is there, without its upload.
+    fn computing_alone(&self) -> Result<Duration> {
+        let weights = self.weights();
+        let mut fastest = Duration::MAX;
+        for step in 0..6 {
+            let x = self.upload(self.prepare(step))?;
+            x.wait()?;
+            let begun = Instant::now();
+            black_box(self.compute(x, &weights).item::<f32>()?);
+            fastest = fastest.min(begun.elapsed());
+        }
+        Ok(fastest)
+    }
+
+    /// Host preparation alone, a step.
+    fn preparing_alone(&self) -> Duration {
+        let timed = |step| {
+            let begun = Instant::now();
+            black_box(self.prepare(step));
+            begun.elapsed()
+        };
+        (0..6).map(timed).min().expect("there are some")
     }
 
     /// Reads each loss where it is made.
@@ -111,8 +165,8 @@ impl Pipeline {
         let (send, batches) = mpsc::sync_channel(2);
         thread::scope(|scope| {
             scope.spawn(move || {
-                let prepared = (0..self.steps).map(|step| self.prepare(step));
-                prepared.take_while(|batch| send.send(batch.clone()).is_ok()).for_each(drop);
+                let mut prepared = (0..self.steps).map(|step| self.prepare(step));
+                let _ = prepared.try_for_each(|batch| send.send(batch));
             });
             let mut sum = 0.0;
             for batch in batches {
@@ -124,8 +178,13 @@ impl Pipeline {
 
     /// Runs every way, and prints what a step takes, beside a peer's figures.
     fn table(&self, peer: Option<&Peer>) -> Result<()> {
-        let alone = self.device_alone()?;
-        let (least, most) = (alone.max(self.preparation), alone + self.preparation);
+        let alone = match self.device.capabilities().host_visible {
+            true => self.device_alone()?,
+            // The upload is no work of the processors that compute.
+            false => self.computing_alone()?,
+        };
+        let preparation = self.preparing_alone();
+        let (least, most) = (alone.max(preparation), alone + preparation);
         println!(
             "{} steps, {:.1} ms of preparation, {:.1} ms of device work ({} products of {}²), medians of {ROUNDS} runs",
             self.steps,
@@ -236,18 +295,79 @@ fn ratio(duration: Duration, least: Duration) -> f64 {
     duration.as_secs_f64() / least.as_secs_f64()
 }
 
+/// The table of a GPU: a step takes it about as long as the host.
+fn on_gpu(ordinal: usize, trace: Option<&str>) -> Result<()> {
+    let device = match Device::cuda(ordinal) {
+        Ok(device) => device,
+        Err(error) => {
+            println!("SKIPPED: {error}");
+            return Ok(());
+        }
+    };
+    println!("{}, {}", device.capabilities().name, device.capabilities().target);
+    let preparation = Duration::from_millis(10);
+    let (extent, varying, batches) = (4096, 1 << 16, Mutex::default());
+    let mut pipeline =
+        Pipeline { device, steps: 40, preparation, extent, products: 1, varying, batches };
+    pipeline.device_alone()?;
+    let times = [1, 9].map(|products| {
+        pipeline.products = products;
+        pipeline.computing_alone()
+    });
+    let [one, nine] = times;
+    let (one, more) = (one?.as_secs_f64(), nine?.as_secs_f64());
+    let each = (more - one) / 8.0;
+    pipeline.products = ((0.011 - one) / each + 1.0).round().max(1.0) as usize;
+    println!(
+        "a batch is prepared in {:.1} ms; uploaded and computed alone it takes {:.1} ms, computed {:.1} ms",
+        milliseconds(pipeline.preparing_alone()),
+        milliseconds(pipeline.device_alone()?),
+        milliseconds(pipeline.computing_alone()?)
+    );
+    pipeline.table(None)?;
+    match trace {
+        Some(path) => inflight::trace(path, || {
+            pipeline.steps = 8;
+            pipeline.log_previous()
+        })?
+        .map(drop),
+        None => Ok(()),
+    }
+}
+
 fn main() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let Some(name) = arguments.iter().find_map(|name| name.strip_prefix("cuda:")) {
+        let trace = arguments.iter().position(|argument| argument == "--trace");
+        let trace = trace.and_then(|at| arguments.get(at + 1)).map(String::as_str);
+        return on_gpu(name.parse().unwrap_or(0), trace);
+    }
     let cores = thread::available_parallelism().map_or(2, usize::from);
     let options = CpuOptions { threads: Some((cores - 1).max(1)), ..CpuOptions::default() };
     let device = Device::open_cpu(options)?;
     let preparation = Duration::from_millis(10);
-    let mut pipeline =
-        Pipeline { device: device.clone(), steps: 30, preparation, extent: 384, products: 1 };
+    let mut pipeline = Pipeline {
+        device: device.clone(),
+        steps: 30,
+        preparation,
+        extent: 384,
+        products: 1,
+        varying: 384 * 384,
+        batches: Mutex::default(),
+    };
     // As many products as take about as long as the preparation.
     let one = pipeline.device_alone()?;
     pipeline.products = (preparation.as_secs_f64() / one.as_secs_f64()).round().max(1.0) as usize;
     pipeline.table(None)?;
-    let preparation = Duration::from_millis(20);
-    let pipeline = Pipeline { device, steps: 5, preparation, extent: 1000, products: 1 };
+    let (preparation, batches) = (Duration::from_millis(20), Mutex::default());
+    let pipeline = Pipeline {
+        device,
+        steps: 5,
+        preparation,
+        extent: 1000,
+        products: 1,
+        varying: 1000 * 1000,
+        batches,
+    };
     pipeline.table(pipeline.in_jax().as_ref())
 }

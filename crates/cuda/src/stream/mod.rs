@@ -8,6 +8,7 @@ mod finish;
 mod replay;
 mod routine;
 mod run;
+mod upload;
 
 use crate::device::Shared;
 use crate::driver::{check, is_ending};
@@ -303,7 +304,7 @@ enum Hold {
     /// Until an event that another device or the host signals.
     Event(Event),
     /// Until a thread has handed a large upload to the driver, piece by piece.
-    Upload(run::Upload),
+    Upload(upload::Upload),
 }
 
 impl Hold {
@@ -317,6 +318,8 @@ impl Hold {
                     let done = upload.copy(&core);
                     core.queue.lock().open.extend(done);
                     core.resume();
+                    // Giving the source's memory back may take a while, and nobody waits for that.
+                    drop(upload);
                 };
                 let thread = std::thread::Builder::new().name("inflight-upload".to_owned());
                 thread.spawn(copy).expect("a thread for an upload starts");

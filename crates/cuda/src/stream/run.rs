@@ -14,18 +14,13 @@ use inflight_backend::{
     HostCall, Label, Launch, Memory, ReadCallback,
 };
 use smallvec::SmallVec;
-use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
+use std::time::Duration;
 
-/// An upload of up to this many bytes is copied where it is asked for.
-const SMALL_UPLOAD: usize = 256 << 10;
-
-/// Larger ones are copied in pieces of this many bytes, by a thread.
-const PIECE: usize = 4 << 20;
-
-/// So many pieces are under way at once.
-const PIECES: usize = 4;
+/// So often, with so long a pause, memory of other streams is asked for before there is none.
+const RECLAIMS: usize = 20;
+const RECLAIM_PAUSE: Duration = Duration::from_millis(1);
 
 /// About so many products are computed while a byte is moved.
 const PRODUCTS_FOR_A_BYTE: usize = 32;
@@ -43,29 +38,38 @@ impl Core {
         }
     }
 
-    /// Runs a command, and if there is not enough memory for it, again when all that is in flight on the stream
-    /// is done and its memory can be had.
+    /// Runs a command, and if there is not enough memory for it, again when what is in flight on the device is
+    /// done and its memory can be had.
     pub(super) fn with_memory(
         &self,
         queue: &mut Queue,
         run: impl Fn(&mut Queue) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
-        let result = run(queue);
-        if !matches!(&result, Err(fault) if matches!(fault.kind, FaultKind::OutOfMemory { .. })) {
+        let is_short = |result: &Result<(), Fault>| {
+            let fault = result.as_ref().err();
+            fault.is_some_and(|fault| matches!(fault.kind, FaultKind::OutOfMemory { .. }))
+        };
+        let mut result = run(queue);
+        if !is_short(&result) {
             return result;
         }
         self.close(queue);
-        // SAFETY: the stream exists.
-        let done =
-            self.raw().and_then(|raw| check(unsafe { sys::cuStreamSynchronize(raw) }, "running"));
-        if done.is_err() {
+        // SAFETY: the device's context is this thread's.
+        if self.raw().is_err() || check(unsafe { sys::cuCtxSynchronize() }, "running").is_err() {
             return result;
         }
         self.progress.signal(queue.batches);
-        match self.shared.pool.trim() {
-            0 => result,
-            _ => run(queue),
+        // Other streams learn by themselves that their work is done.
+        for _ in 0..RECLAIMS {
+            if !is_short(&result) || self.shared.pool.stats().cached == 0 {
+                break;
+            }
+            if self.shared.pool.trim() == 0 {
+                std::thread::sleep(RECLAIM_PAUSE);
+            }
+            result = run(queue);
         }
+        result
     }
 
     /// Launches a kernel, together with others that come before and after it. `product` is the position of a
@@ -337,43 +341,6 @@ impl Core {
         queue.is_held = true;
     }
 
-    /// Copies a small buffer; what is returned copies a large one.
-    pub(super) fn upload(
-        &self,
-        queue: &mut Queue,
-        source: Arc<Buffer>,
-        target: Arc<Buffer>,
-    ) -> Option<Upload> {
-        if target.bytes() > SMALL_UPLOAD {
-            // What is put on the stream until the copy is done is the copy's alone.
-            self.close(queue);
-        }
-        let until = self.until(queue);
-        let placed = (|| {
-            source.readable()?;
-            if target.memory().is_none() {
-                let memory = self.shared.pool.allocate_for(Some(self.number), target.bytes())?;
-                let _ = target.provide(memory);
-            }
-            let memory = target.readable()?;
-            memory.use_until(self.number, until);
-            Ok(memory.ptr() as u64)
-        })();
-        let address = match placed {
-            Ok(address) => address,
-            Err(fault) => {
-                target.fail(fault);
-                return None;
-            }
-        };
-        let upload = Upload { source, target, address };
-        if upload.target.bytes() > SMALL_UPLOAD {
-            return Some(upload);
-        }
-        queue.open.extend(upload.copy(self));
-        None
-    }
-
     /// The address of an operand, noted as used; if it is written and has no memory yet, it gets it now, at
     /// `place` if possible.
     pub(super) fn address(
@@ -429,63 +396,6 @@ impl Core {
             let _ = self.shared.lost.set(fault.clone());
         }
         fault
-    }
-}
-
-/// A copy from the host that is to be done.
-pub(super) struct Upload {
-    source: Arc<Buffer>,
-    target: Arc<Buffer>,
-    address: u64,
-}
-
-impl Upload {
-    /// Copies piece by piece through pinned memory. Returns what must be kept until the copies are done.
-    pub(super) fn copy(self, core: &Core) -> Vec<Done> {
-        core.shared.context.enter();
-        match self.copy_pieces(core) {
-            Ok(mut done) => {
-                done.push(Done::Written(Arc::downgrade(&self.target)));
-                done
-            }
-            Err(fault) => {
-                self.target.fail(core.noted(fault));
-                Vec::new()
-            }
-        }
-    }
-
-    fn copy_pieces(&self, core: &Core) -> Result<Vec<Done>, Fault> {
-        let raw = core.raw()?;
-        let source = self.source.readable()?;
-        let total = self.target.bytes().min(source.bytes());
-        let mut under_way = VecDeque::new();
-        for start in (0..total).step_by(PIECE) {
-            let bytes = PIECE.min(total - start);
-            let staged = match under_way.len() {
-                PIECES.. => {
-                    let (staged, point): (_, crate::event::Point) =
-                        under_way.pop_front().expect("there are some");
-                    point.wait()?;
-                    staged
-                }
-                _ => core.shared.staging.take(bytes)?,
-            };
-            // SAFETY: the source has this many bytes, which nobody writes while this command runs, and the
-            // staged block was either new or its copy is done.
-            unsafe {
-                std::ptr::copy_nonoverlapping(source.ptr().add(start), staged.ptr(), bytes);
-            }
-            // SAFETY: both places have this many bytes, and both are kept until the copy is done.
-            let copy = unsafe {
-                let to = self.address + start as u64;
-                sys::cuMemcpyHtoDAsync_v2(to, staged.ptr().cast(), bytes, raw)
-            };
-            check(copy, "copying from the host")?;
-            under_way.push_back((staged, core.shared.events.record(raw, true)?));
-        }
-        let staged = under_way.into_iter().map(|(staged, _)| Done::Release(Box::new(staged)));
-        Ok(staged.collect())
     }
 }
 

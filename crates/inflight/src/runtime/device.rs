@@ -327,6 +327,16 @@ impl Device {
         self.value_of(data.to_vec())
     }
 
+    /// The same, for elements that others have as well: copied where the device uses the host's memory.
+    pub(crate) fn value_of_shared<T: Element>(&self, data: Arc<Vec<T>>) -> Arc<Value> {
+        if self.capabilities().host_visible {
+            return self.value_of_copy(&data);
+        }
+        // An upload does nothing but read its source.
+        let source = Value::ready(Buffer::with_memory(Memory::lend(data)));
+        self.0.uploads.upload(&source)
+    }
+
     pub(crate) fn uploads(&self) -> &Arc<Uploads> {
         &self.0.uploads
     }

@@ -56,6 +56,47 @@ impl Tensor {
         Ok(Tensor::from_node(Arc::new(node)))
     }
 
+    /// A tensor of the elements of a vector that the caller keeps, in row-major order. They are copied at once
+    /// on a device that uses the host's memory, and in the background to one that has its own.
+    ///
+    /// When the copy is done, the vector is the caller's alone again, and `Arc::get_mut` lets it be filled with
+    /// the next batch: a large vector that is new for each batch costs the host more than the copy does.
+    ///
+    /// ```
+    /// use inflight::{Device, Tensor};
+    /// use std::sync::Arc;
+    ///
+    /// # fn main() -> inflight::Result<()> {
+    /// let device = Device::cpu();
+    /// let mut batch = Arc::new(vec![1.0f32, 2.0]);
+    /// let x = Tensor::from_shared(batch.clone(), [2], &device)?;
+    /// x.wait()?;
+    /// if let Some(batch) = Arc::get_mut(&mut batch) {
+    ///     batch.fill(3.0);
+    /// }
+    /// assert_eq!(x.to_vec::<f32>()?, [1.0, 2.0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// If there are not as many elements as the shape has.
+    #[track_caller]
+    pub fn from_shared<T: Element>(
+        data: Arc<Vec<T>>,
+        shape: impl Into<Shape>,
+        device: &Device,
+    ) -> Result<Tensor> {
+        let location = caller(Location::caller());
+        let shape = shape.into();
+        if shape.checked_elements() != Some(data.len()) {
+            return Err(Error::Length { len: data.len(), shape, location });
+        }
+        let value = device.value_of_shared(data);
+        let node = Node::realized(value, shape, T::DTYPE, device, location);
+        Ok(Tensor::from_node(Arc::new(node)))
+    }
+
     /// A tensor of these elements, in column-major order: the first axis varies fastest.
     ///
     /// # Errors
