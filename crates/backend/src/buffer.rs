@@ -105,6 +105,11 @@ impl Memory {
         }
     }
 
+    /// Whether no work in flight uses it but a lane's, whose next work comes after that.
+    pub fn is_free_for(&self, lane: u64) -> bool {
+        self.uses.lock().iter().all(|known| known.lane == lane || known.until.is_reached())
+    }
+
     /// The address of the first byte; dangling if there are none.
     pub fn ptr(&self) -> *mut u8 {
         self.ptr.as_ptr()
@@ -224,6 +229,22 @@ impl Buffer {
         // What has adopted in turn is passed over, so that values handed on from loop to loop make no chain.
         let source = source.adopted.get().unwrap_or(source);
         let _ = self.adopted.set(source.clone());
+    }
+
+    /// Takes the memory of an operand that nobody but the caller has, for the next command of a lane, which is to
+    /// write it. Says whether that is done; if not, nothing has changed.
+    pub fn take_over(&self, operand: &Arc<Buffer>, lane: u64) -> bool {
+        let owner = operand.adopted.get().unwrap_or(operand);
+        // A weak reference is no reader.
+        let is_alone = Arc::strong_count(operand) == 1
+            && (Arc::ptr_eq(owner, operand) || Arc::strong_count(owner) == 1);
+        let is_free = owner.memory.get().is_some_and(|memory| memory.is_free_for(lane));
+        let fits = self.bytes == operand.bytes && self.memory().is_none();
+        if !is_alone || !is_free || !fits || operand.fault().is_some() {
+            return false;
+        }
+        self.adopt(operand);
+        true
     }
 
     /// Gives it its memory, at least [`bytes`](Buffer::bytes) of it; returned if it has some already.

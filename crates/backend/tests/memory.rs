@@ -258,3 +258,29 @@ fn memory_may_be_asked_for_where_it_was() {
     let last = pool.allocate_at(None, 1000, Some(addresses[1])).unwrap();
     assert_eq!(last.ptr().addr(), addresses[2]);
 }
+
+#[test]
+fn memory_is_taken_over_from_a_buffer_that_nobody_else_has() {
+    let (pool, _) = pool();
+    let lane = Timeline::new();
+    let operand = Buffer::with_memory(pool.allocate(100).unwrap());
+    let address = operand.memory().unwrap().ptr();
+    let reader = operand.clone();
+    assert!(!Buffer::declare(100).take_over(&operand, 1), "somebody else has it");
+    drop(reader);
+    assert!(!Buffer::declare(50).take_over(&operand, 1), "its size is another");
+    operand.memory().unwrap().use_until(2, lane.event(1));
+    assert!(!Buffer::declare(100).take_over(&operand, 1), "another lane reads it");
+    lane.signal(1);
+    let first = Buffer::declare(100);
+    assert!(first.take_over(&operand, 1));
+    assert!(!Buffer::declare(100).take_over(&first, 1), "the operand is not gone");
+    drop(operand);
+    // What was taken over once can be again.
+    let second = Buffer::declare(100);
+    assert!(second.take_over(&first, 1));
+    drop(first);
+    assert_eq!(second.memory().unwrap().ptr(), address);
+    drop(second);
+    assert_eq!(pool.stats().in_use, 0);
+}

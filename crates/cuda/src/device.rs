@@ -13,7 +13,7 @@ use cudarc::driver::sys::CUdevice_attribute as Attribute;
 use inflight_backend::{
     Backend, Capabilities, Compiled, DiskCache, Event, Fault, FaultKind, Pool, Priority, Stream,
 };
-use inflight_ir::kernel::{Kernel, LaunchShape};
+use inflight_ir::kernel::{Kernel, LaunchShape, Reuse, reuses};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -106,7 +106,12 @@ impl Backend for CudaBackend {
 
     fn compile(&self, kernel: &Kernel) -> Result<Compiled, Fault> {
         let described = Described::new(text::expanded(kernel));
-        Ok(Arc::new(CudaKernel { described, variants: Mutex::default(), known: Mutex::default() }))
+        Ok(Arc::new(CudaKernel {
+            described,
+            reuses: reuses(kernel),
+            variants: Mutex::default(),
+            known: Mutex::default(),
+        }))
     }
 
     fn stream(&self, priority: Priority) -> Arc<dyn Stream> {
@@ -122,6 +127,8 @@ impl Backend for CudaBackend {
 /// launch first needs it.
 pub struct CudaKernel {
     pub described: Described,
+    /// Which operands' memory results may have.
+    pub reuses: Vec<Reuse>,
     variants: Mutex<FxHashMap<Variant, Result<Arc<Function>, Fault>>>,
     /// Launches of plans that ran before, by their stream and the address of their shape.
     known: Mutex<FxHashMap<(u64, usize), Arc<Known>>>,

@@ -185,3 +185,27 @@ fn products_round_their_operands_only_if_they_may() {
     assert!(whole < 1e-4, "{whole}");
     assert!(rounded > 1e-4 && rounded < 1e-1, "{rounded}");
 }
+
+#[test]
+fn results_take_the_memory_of_operands_that_nobody_needs() {
+    let Some(device) = gpu() else { return };
+    let elements = 4 << 20;
+    let mut x = Tensor::ones::<f32>([elements], &device).cumsum(0);
+    let other = Tensor::ones::<f32>([elements], &device).cumsum(0);
+    x.wait().unwrap();
+    other.wait().unwrap();
+    device.sync().unwrap();
+    let before = device.memory();
+    for _ in 0..5 {
+        x = &x * 2.0 - &other;
+        x.wait().unwrap();
+    }
+    let after = device.memory();
+    assert_eq!(after.allocations, before.allocations, "{after:?}");
+    // What somebody still has stays as it is.
+    let kept = x.clone();
+    let changed = &x + 1.0;
+    drop(x);
+    assert_eq!(changed.to_vec::<f32>().unwrap()[6], 8.0);
+    assert_eq!(kept.to_vec::<f32>().unwrap()[6], 7.0);
+}

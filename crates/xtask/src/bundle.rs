@@ -8,26 +8,20 @@ use std::process::Command;
 /// The most that a bundle may weigh.
 const MOST_BYTES: u64 = 40 << 20;
 
-/// The tests that run on whichever device `INFLIGHT_TEST_DEVICE` names, as many as fit: each weighs 7 MiB.
-const TESTS: &[&str] = &["differential", "tensor_reduce", "cuda"];
-
 /// Builds everything and puts it there.
 pub fn bundle(folder: &Path) -> Result<(), String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     if folder.exists() {
         fs::remove_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     }
-    make(&folder.join("tests"))?;
-    let tests: Vec<String> =
-        TESTS.iter().flat_map(|test| ["--test".to_owned(), (*test).to_owned()]).collect();
-    let mut arguments = vec!["test", "--release", "--no-run", "-p", "inflight"];
-    arguments.extend(tests.iter().map(String::as_str));
-    for (name, path) in built(&root, &arguments)? {
-        strip(&path, &folder.join("tests").join(name))?;
-    }
-    let bench = ["bench", "--no-run", "-p", "inflight", "--bench", "gpu"];
-    for (name, path) in built(&root, &bench)? {
-        strip(&path, &folder.join(name))?;
+    make(folder)?;
+    let inflight = ["-p", "inflight", "--features", "bundle", "--no-run"];
+    let test = [&["test", "--release", "--test", "device"], &inflight[..]].concat();
+    let bench = [&["bench", "--bench", "gpu", "--bench", "pipeline"], &inflight[..]].concat();
+    for arguments in [test, bench] {
+        for (name, path) in built(&root, &arguments)? {
+            strip(&path, &folder.join(name))?;
+        }
     }
     for (name, path) in built(&root, &["build", "--release", "-p", "inflight-cli"])? {
         strip(&path, &folder.join(name))?;
@@ -41,13 +35,12 @@ pub fn bundle(folder: &Path) -> Result<(), String> {
         &folder.join("run-tests"),
         "export INFLIGHT_TEST_DEVICE=${INFLIGHT_TEST_DEVICE:-cuda:0}\n\
          ./inflight devices\n\
-         failed=0\n\
-         for test in tests/*; do\n    echo \"== $test on $INFLIGHT_TEST_DEVICE\"\n    \
-         $test --test-threads=4 || failed=1\ndone\nexit $failed\n",
+         exec ./device --test-threads=${TEST_THREADS:-8} \"$@\"\n",
     )?;
     script(
         &folder.join("run-bench"),
-        "./inflight devices\n./gpu\nfor peer in peers/*.py; do\n    echo \"== $peer\"\n    python3 $peer\ndone\n",
+        "./inflight devices\n./gpu\n./pipeline cuda:0\n\
+         for peer in peers/gpu.py; do\n    echo \"== $peer\"\n    python3 $peer\ndone\n",
     )?;
     let bytes = weight(folder);
     println!("{}: {:.1} MiB", folder.display(), bytes as f64 / f64::powi(2.0, 20));

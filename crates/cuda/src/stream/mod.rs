@@ -16,10 +16,13 @@ use cudarc::driver::sys::{self, CUstream_flags};
 use finish::{Batch, Done, Finisher};
 use inflight_backend::observe::{self, Observed};
 use inflight_backend::{Command, Event, Fault, Memory, Priority, Stream, Timeline};
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use replay::{Gathered, Replays};
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
+
+/// So many commands are kept for the next flush at most.
+const MOST_HELD: usize = 512;
 
 /// So many launches are gathered at most: the device is to have something to do.
 const MOST_GATHERED: usize = 256;
@@ -58,7 +61,8 @@ unsafe impl Sync for Raw {}
 
 #[derive(Default)]
 struct Queue {
-    /// Commands behind one that waits. Empty unless `is_held`.
+    /// Commands that are not put on the driver's stream yet: they are when the stream is flushed, so that by then
+    /// nobody but the last command to use a buffer has it, or when the command that they are behind is done.
     held: VecDeque<Command>,
     /// Whether a callback or a thread will resume the stream.
     is_held: bool,
@@ -117,7 +121,7 @@ unsafe impl Stream for CudaStream {
     }
 
     fn flush(&self) {
-        self.core.close(&mut self.core.queue.lock());
+        self.core.flush();
     }
 
     fn assist(&self, _: &Event) {
@@ -135,15 +139,40 @@ impl Drop for CudaStream {
 impl Core {
     fn enqueue(self: &Arc<Core>, command: Command) {
         let mut queue = self.queue.lock();
+        queue.held.push_back(command);
+        if !queue.is_held && queue.held.len() >= MOST_HELD {
+            self.put_held(queue);
+        }
+    }
+
+    /// Puts what is queued on the driver's stream, as far as that can be done now, and has it seen through.
+    fn flush(self: &Arc<Core>) {
+        let queue = self.queue.lock();
         if queue.is_held {
-            queue.held.push_back(command);
             return;
         }
-        self.shared.context.enter();
-        if let Some(hold) = self.put(&mut queue, command) {
-            drop(queue);
-            hold.resume(self);
+        if let Some(mut queue) = self.put_held(queue) {
+            self.close(&mut queue);
         }
+    }
+
+    /// Puts what is queued on the driver's stream. `None` if a command holds back those after it.
+    fn put_held<'a>(
+        self: &'a Arc<Core>,
+        mut queue: MutexGuard<'a, Queue>,
+    ) -> Option<MutexGuard<'a, Queue>> {
+        self.shared.context.enter();
+        while let Some(command) = queue.held.pop_front() {
+            if let Some(hold) = self.put(&mut queue, command) {
+                drop(queue);
+                hold.resume(self);
+                return None;
+            }
+            if queue.is_held {
+                return None;
+            }
+        }
+        Some(queue)
     }
 
     /// Goes on with what was held back.
@@ -154,21 +183,13 @@ impl Core {
     /// Goes on with these commands, and then with what was held back.
     fn resume_with(self: &Arc<Core>, commands: Vec<Command>) {
         let mut queue = self.queue.lock();
-        self.shared.context.enter();
         queue.is_held = false;
         for command in commands.into_iter().rev() {
             queue.held.push_front(command);
         }
-        while let Some(command) = queue.held.pop_front() {
-            if let Some(hold) = self.put(&mut queue, command) {
-                drop(queue);
-                return hold.resume(self);
-            }
-            if queue.is_held {
-                return;
-            }
+        if let Some(mut queue) = self.put_held(queue) {
+            self.close(&mut queue);
         }
-        self.close(&mut queue);
     }
 
     /// Puts a command on the driver's stream. If it must be waited for, the stream is held, and what is
@@ -182,9 +203,9 @@ impl Core {
             self.settle(queue);
         }
         match command {
-            Command::Launch(launch) => self.launch(queue, &launch),
-            Command::Batch(batch) => {
-                batch.launches.iter().for_each(|launch| self.launch(queue, launch));
+            Command::Launch(mut launch) => self.launch(queue, &mut launch),
+            Command::Batch(mut batch) => {
+                batch.launches.iter_mut().for_each(|launch| self.launch(queue, launch));
             }
             Command::Contract(contract) => self.contract(queue, &contract),
             Command::Routine(call) => self.routine(queue, &call),

@@ -13,6 +13,7 @@ use inflight_backend::{
     Buffer, Command, Contract, Epilogue, Event, ExpandCallback, Expansion, Fault, FaultKind,
     HostCall, Label, Launch, Memory, ReadCallback,
 };
+use inflight_ir::kernel::is_copy;
 use smallvec::SmallVec;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -26,7 +27,11 @@ const RECLAIM_PAUSE: Duration = Duration::from_millis(1);
 const PRODUCTS_FOR_A_BYTE: usize = 32;
 
 impl Core {
-    pub(super) fn launch(&self, queue: &mut Queue, launch: &Launch) {
+    pub(super) fn launch(&self, queue: &mut Queue, launch: &mut Launch) {
+        if catch_unwind(AssertUnwindSafe(|| self.take_over(launch))).unwrap_or(false) {
+            return;
+        }
+        let launch = &*launch;
         let result = self.with_memory(queue, |queue| {
             caught(&launch.label, || {
                 check_faults(launch.buffers.iter())?;
@@ -36,6 +41,33 @@ impl Core {
         if let Err(fault) = result {
             launch.fail(&fault);
         }
+    }
+
+    /// Gives results the memory of operands that nobody else needs. Says whether nothing is left to do.
+    fn take_over(&self, launch: &mut Launch) -> bool {
+        let compiled = launch.compiled.clone();
+        let Some(compiled) = compiled.downcast_ref::<CudaKernel>() else { return false };
+        let points: usize = launch.shape.extents.iter().product();
+        for reuse in &compiled.reuses {
+            let (read, written) = (reuse.read as usize, reuse.written as usize);
+            let params = &launch.kernel.params;
+            let (operand, result) = (&launch.buffers[read], &launch.buffers[written]);
+            // Threads write at once: each element must have a point of its own. And the compiler takes it that
+            // places of different types are different places.
+            let elements = result.bytes() / params[written].dtype.size();
+            if params[read].dtype != params[written].dtype
+                || points != elements
+                || !reuse.suits(&launch.shape)
+                || !result.take_over(operand, self.number)
+            {
+                continue;
+            }
+            launch.buffers[read] = launch.buffers[written].clone();
+            if is_copy(&launch.kernel, &launch.shape, elements) {
+                return true;
+            }
+        }
+        false
     }
 
     /// Runs a command, and if there is not enough memory for it, again when what is in flight on the device is
