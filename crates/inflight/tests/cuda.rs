@@ -81,7 +81,6 @@ fn memory_is_reused_in_the_order_of_the_stream() {
     assert_eq!(y.to_vec::<f32>().unwrap(), vec![199.0; 1 << 20]);
     let memory = device.memory();
     assert!(memory.peak < 64 << 20, "{memory:?}");
-    assert!(memory.reuses > 100, "{memory:?}");
 }
 
 #[test]

@@ -13,8 +13,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 mod common;
 
-/// Two threads record at the same time, each on a stream of its own.
-const THREADS: u64 = 2;
+/// Two threads record at the same time, each on a stream of its own. For a GPU there are more, each with a device
+/// of its own: most of the time goes into compiling.
+fn thread_count() -> u64 {
+    if common::chosen_gpu().is_some() { 16 } else { 2 }
+}
 
 fn number(name: &str, default: u64) -> u64 {
     match std::env::var(name) {
@@ -208,7 +211,7 @@ fn share(
 ) -> (Compared, Vec<(u64, usize, String)>) {
     let mut compared = Compared::default();
     let mut failures = Vec::new();
-    for seed in (first..first + cases).filter(|seed| seed % THREADS == thread) {
+    for seed in (first..first + cases).filter(|seed| seed % thread_count() == thread) {
         let case = random_case(seed);
         let reference = expected(&case);
         for (at, (_, device)) in devices.iter().enumerate() {
@@ -231,8 +234,13 @@ fn random_graphs_mean_the_same_on_every_path() {
     let mut failures = Vec::new();
     std::thread::scope(|scope| {
         let devices = &devices;
-        let threads: Vec<_> = (0..THREADS)
-            .map(|thread| scope.spawn(move || share(first, cases, thread, devices)))
+        let threads: Vec<_> = (0..thread_count())
+            .map(|thread| {
+                scope.spawn(move || match common::chosen_gpu() {
+                    None => share(first, cases, thread, devices),
+                    Some(_) => share(first, cases, thread, &self::devices()),
+                })
+            })
             .collect();
         for thread in threads {
             let (more, failed) = thread.join().expect("failures are caught");

@@ -5,7 +5,7 @@ mod common;
 use common::device;
 use inflight::program::Calls;
 use inflight::{Device, Program, Result};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Runs a program that checks itself.
 fn check(program: &Program, device: &Device) -> Result<()> {
@@ -23,7 +23,11 @@ fn every_operation_does_what_its_program_expects() {
         }
         Ok(())
     });
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../hlo/tests/ops");
+    // A bundle has them beside it.
+    let folder = match std::env::var_os("INFLIGHT_TEST_OPS") {
+        Some(folder) => PathBuf::from(folder),
+        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("../hlo/tests/ops"),
+    };
     let device = device();
     let (mut passed, mut failures) = (0, Vec::new());
     for entry in std::fs::read_dir(&folder).unwrap() {

@@ -31,11 +31,18 @@ pub fn bundle(folder: &Path) -> Result<(), String> {
     for entry in peers.flatten() {
         copy(&entry.path(), &folder.join("peers").join(entry.file_name()))?;
     }
+    let ops = root.join("crates/hlo/tests/ops");
+    let programs = fs::read_dir(&ops).map_err(|error| format!("{}: {error}", ops.display()))?;
+    make(&folder.join("ops"))?;
+    for entry in programs.flatten() {
+        copy(&entry.path(), &folder.join("ops").join(entry.file_name()))?;
+    }
     script(
         &folder.join("run-tests"),
         "export INFLIGHT_TEST_DEVICE=${INFLIGHT_TEST_DEVICE:-cuda:0}\n\
+         export INFLIGHT_TEST_OPS=$PWD/ops\n\
          ./inflight devices\n\
-         exec ./device --test-threads=${TEST_THREADS:-8} \"$@\"\n",
+         exec ./device --skip every_method_that_records_has_its_function \"$@\"\n",
     )?;
     script(
         &folder.join("run-bench"),
