@@ -33,7 +33,10 @@ pub fn pool(context: &Arc<Context>) -> Arc<Pool> {
     };
     // SAFETY: the driver gives memory of its own, aligned to 256 bytes, that any stream may use until it is
     // freed, which waits for work in flight.
-    unsafe { Pool::new(context.memory(), allocate, release) }
+    let pool = unsafe { Pool::new(context.memory(), allocate, release) };
+    // Because it waits for all that the device does, nothing is freed before somebody asks for it or needs it.
+    pool.set_cache_limit(Some(context.memory()));
+    pool
 }
 
 /// Blocks of at most this many bytes in all are kept for later.

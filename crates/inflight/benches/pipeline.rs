@@ -122,36 +122,33 @@ impl Pipeline {
     }
 
     /// Reads each loss where it is made.
-    fn sync(&self) -> Result<f32> {
-        let weights = self.weights();
+    fn sync(&self, weights: &Tensor) -> Result<f32> {
         let mut sum = 0.0;
         for step in 0..self.steps {
             let batch = self.prepare(step);
-            sum += self.step(batch, &weights)?.item::<f32>()?;
+            sum += self.step(batch, weights)?.item::<f32>()?;
         }
         Ok(sum)
     }
 
     /// Asks for each loss without waiting, and waits for it at once.
-    fn naive(&self) -> Result<f32> {
-        let weights = self.weights();
+    fn naive(&self, weights: &Tensor) -> Result<f32> {
         let mut sum = 0.0;
         for step in 0..self.steps {
             let batch = self.prepare(step);
-            let loss = self.step(batch, &weights)?.item_async::<f32>();
+            let loss = self.step(batch, weights)?.item_async::<f32>();
             sum += loss.get()?;
         }
         Ok(sum)
     }
 
     /// Asks for each loss without waiting, and looks at it when the next batch is under way.
-    fn log_previous(&self) -> Result<f32> {
-        let weights = self.weights();
+    fn log_previous(&self, weights: &Tensor) -> Result<f32> {
         let mut sum = 0.0;
         let mut previous: Option<Pending<f32>> = None;
         for step in 0..self.steps {
             let batch = self.prepare(step);
-            let loss = self.step(batch, &weights)?.item_async::<f32>();
+            let loss = self.step(batch, weights)?.item_async::<f32>();
             if let Some(previous) = previous.replace(loss) {
                 sum += previous.get()?;
             }
@@ -160,8 +157,7 @@ impl Pipeline {
     }
 
     /// Prepares on another thread, two batches ahead at most.
-    fn loader(&self) -> Result<f32> {
-        let weights = self.weights();
+    fn loader(&self, weights: &Tensor) -> Result<f32> {
         let (send, batches) = mpsc::sync_channel(2);
         thread::scope(|scope| {
             scope.spawn(move || {
@@ -170,7 +166,7 @@ impl Pipeline {
             });
             let mut sum = 0.0;
             for batch in batches {
-                sum += self.step(batch, &weights)?.item::<f32>()?;
+                sum += self.step(batch, weights)?.item::<f32>()?;
             }
             Ok(sum)
         })
@@ -207,7 +203,9 @@ impl Pipeline {
             ratio(most, least),
             theirs(String::new())
         );
-        type Way = fn(&Pipeline) -> Result<f32>;
+        type Way = fn(&Pipeline, &Tensor) -> Result<f32>;
+        let weights = self.weights();
+        weights.wait()?;
         let ways: [(&str, Way); 4] = [
             ("sync", Pipeline::sync),
             ("naive async", Pipeline::naive),
@@ -219,7 +217,7 @@ impl Pipeline {
         for _ in 0..ROUNDS {
             for (times, (_, way)) in times.iter_mut().zip(ways) {
                 let begun = Instant::now();
-                sums.push(way(self)?);
+                sums.push(way(self, &weights)?);
                 times.push(begun.elapsed() / self.steps as u32);
             }
         }
@@ -328,7 +326,7 @@ fn on_gpu(ordinal: usize, trace: Option<&str>) -> Result<()> {
     match trace {
         Some(path) => inflight::trace(path, || {
             pipeline.steps = 8;
-            pipeline.log_previous()
+            pipeline.log_previous(&pipeline.weights())
         })?
         .map(drop),
         None => Ok(()),

@@ -18,7 +18,9 @@ pub fn bundle(folder: &Path) -> Result<(), String> {
     let inflight = ["-p", "inflight", "--features", "bundle", "--no-run"];
     let test = [&["test", "--release", "--test", "device"], &inflight[..]].concat();
     let bench = [&["bench", "--bench", "gpu", "--bench", "pipeline"], &inflight[..]].concat();
-    for arguments in [test, bench] {
+    // A device that is lost stays so: a program of its own.
+    let lost = vec!["test", "--release", "--no-run", "-p", "inflight-cuda", "--test", "lost"];
+    for arguments in [test, lost, bench] {
         for (name, path) in built(&root, &arguments)? {
             strip(&path, &folder.join(name))?;
         }
@@ -42,7 +44,7 @@ pub fn bundle(folder: &Path) -> Result<(), String> {
         "export INFLIGHT_TEST_DEVICE=${INFLIGHT_TEST_DEVICE:-cuda:0}\n\
          export INFLIGHT_TEST_OPS=$PWD/ops\n\
          ./inflight devices\n\
-         exec ./device --skip every_method_that_records_has_its_function \"$@\"\n",
+         ./device --skip every_method_that_records_has_its_function \"$@\" && ./lost\n",
     )?;
     script(
         &folder.join("run-bench"),

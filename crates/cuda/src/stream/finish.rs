@@ -1,6 +1,6 @@
 //! Seeing work through: what happens when the device has come to a point of a stream.
 
-use super::replay::Gathered;
+use super::replay::InFlight;
 use crate::device::Shared;
 use crate::event::Point;
 use crate::memory::Staged;
@@ -41,7 +41,7 @@ pub enum Done {
     /// A result: if the device faults, it fails.
     Written(Weak<Buffer>),
     /// Launches that were put on the stream together, with their kernels and their results.
-    Launched(Gathered),
+    Launched(InFlight),
     /// Let go of what the device needed.
     Release(#[allow(dead_code, reason = "it is dropped")] Box<dyn Any + Send>),
     /// Say how long it took.
@@ -144,7 +144,7 @@ impl Finisher {
                             buffer.fail(fault.clone());
                         }
                     }
-                    Done::Launched(gathered) => gathered.fail(fault),
+                    Done::Launched(launches) => launches.fail(fault),
                     _ => {}
                 }
             }

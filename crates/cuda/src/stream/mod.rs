@@ -262,16 +262,15 @@ impl Core {
         if queue.gathered.len() == 0 {
             return;
         }
-        let gathered = std::mem::take(&mut queue.gathered);
-        let launched = self.raw().inspect_err(|fault| gathered.fail(fault)).and_then(|raw| {
-            // SAFETY: `launch_on` gathered them, with arguments that are laid out as the kernels' texts declare
-            // them and whose memory is noted as used until the next point; what is gathered is kept until then.
-            unsafe { queue.replays.launch(&self.shared.context, &gathered, raw) }
-        });
+        let Queue { gathered, replays, .. } = queue;
+        // SAFETY: `launch_on` gathered them, with arguments that are laid out as the kernels' texts declare them
+        // and whose memory is noted as used until the next point; what is returned is kept until then.
+        let (in_flight, launched) =
+            unsafe { replays.launch(&self.shared.context, gathered, self.raw()) };
         if let Err(fault) = launched {
             self.noted(fault);
         }
-        queue.open.push(Done::Launched(gathered));
+        queue.open.push(Done::Launched(in_flight));
     }
 
     /// Makes a batch of what is open, and has it seen through.

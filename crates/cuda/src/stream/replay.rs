@@ -87,8 +87,19 @@ impl Gathered {
         self.launches.len()
     }
 
+    /// Empties it. What is returned is what must be kept until the launches are done, and it is little: results
+    /// that nobody has any more are forgotten here, by the thread that made them.
+    fn take(&mut self, replayed: Option<Arc<[Launched]>>) -> InFlight {
+        self.results.retain(|buffer| buffer.strong_count() > 0);
+        let launches = replayed.unwrap_or_else(|| self.launches.drain(..).collect());
+        self.launches.clear();
+        self.words.clear();
+        self.hash = 0;
+        InFlight { _launches: launches, results: std::mem::take(&mut self.results) }
+    }
+
     /// Marks all that the launches should have written as failed.
-    pub fn fail(&self, fault: &Fault) {
+    fn fail(&self, fault: &Fault) {
         self.fail_from(0, fault);
     }
 
@@ -119,6 +130,21 @@ impl Gathered {
     }
 }
 
+/// Launches that are on the driver's stream.
+pub struct InFlight {
+    /// Kept with their kernels.
+    _launches: Arc<[Launched]>,
+    results: Vec<Weak<Buffer>>,
+}
+
+impl InFlight {
+    /// Marks all that is to be written as failed.
+    pub fn fail(&self, fault: &Fault) {
+        let results = self.results.iter().filter_map(Weak::upgrade);
+        results.for_each(|buffer| buffer.fail(fault.clone()));
+    }
+}
+
 /// A stream's graphs.
 #[derive(Default)]
 pub struct Replays {
@@ -137,30 +163,42 @@ pub struct Replays {
 /// A graph, and what it was last launched with.
 struct Replay {
     graph: Graph,
-    launches: Vec<Launched>,
+    launches: Arc<[Launched]>,
     words: Vec<u64>,
     last_used: u64,
 }
 
 impl Replays {
-    /// Puts what was gathered on a stream. If that cannot be, the results of what is not there have the fault.
+    /// Puts what was gathered on a stream. If that cannot be, the results of what is not there have the fault,
+    /// which is also returned. Nothing is gathered any more then; what is returned must be kept until the stream
+    /// has passed the launches.
     ///
     /// # Safety
     /// Each launch's arguments must be those of its kernel, laid out as it declares them. What they point to
-    /// must stay valid until the stream has passed the launches, and so must what is gathered.
+    /// must stay valid until the stream has passed the launches.
     pub unsafe fn launch(
         &mut self,
         context: &Arc<Context>,
-        gathered: &Gathered,
-        stream: sys::CUstream,
-    ) -> Result<(), Fault> {
-        if let Some(replay) = self.find(context, gathered) {
-            // SAFETY: promised by the caller; the graph's launches are those that were gathered.
-            return unsafe { replay.graph.launch(stream) }
-                .inspect_err(|fault| gathered.fail(fault));
-        }
-        // SAFETY: promised by the caller.
-        unsafe { gathered.launch_each(stream) }
+        gathered: &mut Gathered,
+        stream: Result<sys::CUstream, Fault>,
+    ) -> (InFlight, Result<(), Fault>) {
+        let mut replayed = None;
+        let launched = match stream {
+            Err(fault) => {
+                gathered.fail(&fault);
+                Err(fault)
+            }
+            Ok(stream) => match self.find(context, gathered) {
+                Some(replay) => {
+                    replayed = Some(replay.launches.clone());
+                    // SAFETY: promised by the caller; the graph's launches are those that were gathered.
+                    unsafe { replay.graph.launch(stream) }.inspect_err(|fault| gathered.fail(fault))
+                }
+                // SAFETY: promised by the caller.
+                None => unsafe { gathered.launch_each(stream) },
+            },
+        };
+        (gathered.take(replayed), launched)
     }
 
     /// A graph of what was gathered, if it came before.

@@ -16,7 +16,7 @@ use std::thread;
 const SMALL: usize = 256 << 10;
 
 /// Larger ones are copied in pieces of this many bytes.
-const PIECE: usize = 2 << 20;
+const PIECE: usize = 1 << 20;
 
 /// There is a thread for each so many bytes: one alone is slower than the way to the device.
 const BYTES_FOR_A_THREAD: usize = 8 << 20;
@@ -24,8 +24,8 @@ const BYTES_FOR_A_THREAD: usize = 8 << 20;
 /// So many threads at most.
 const MOST_THREADS: usize = 8;
 
-/// Each of them has so many pieces under way at once.
-const PIECES: usize = 4;
+/// Each of them has so many pieces under way at once, unless there are no more of them anyway.
+const PIECES: usize = 8;
 
 impl Core {
     /// Copies a small buffer; what is returned copies a large one.
@@ -91,15 +91,17 @@ impl Upload {
         let cores = thread::available_parallelism().map_or(1, usize::from);
         let threads = (total / BYTES_FOR_A_THREAD).clamp(1, MOST_THREADS.min(cores.div_ceil(2)));
         let next = AtomicUsize::new(0);
+        // If there is staged memory for all, nobody need know when a piece is done.
+        let reuses = total > threads * PIECES * PIECE;
         let copied: Vec<_> = thread::scope(|scope| {
             // A thread that cannot be had is missed by nobody.
             let others: Vec<_> = (1..threads)
                 .filter_map(|_| {
                     let named = thread::Builder::new().name("inflight-upload".to_owned());
-                    named.spawn_scoped(scope, || self.copy_some(core, total, &next)).ok()
+                    named.spawn_scoped(scope, || self.copy_some(core, total, reuses, &next)).ok()
                 })
                 .collect();
-            let own = self.copy_some(core, total, &next);
+            let own = self.copy_some(core, total, reuses, &next);
             let panicked = || {
                 Err(Fault::from(FaultKind::Panicked("a thread that copies to the device".into())))
             };
@@ -125,22 +127,23 @@ impl Upload {
         &self,
         core: &Core,
         total: usize,
+        reuses: bool,
         next: &AtomicUsize,
     ) -> Result<Vec<Staged>, Fault> {
         core.shared.context.enter();
         let raw = core.raw()?;
         let source = self.source.readable()?;
-        let mut under_way: VecDeque<(Staged, Point)> = VecDeque::new();
+        let mut under_way: VecDeque<(Staged, Option<Point>)> = VecDeque::new();
         loop {
             let start = next.fetch_add(1, Ordering::Relaxed) * PIECE;
             if start >= total {
                 return Ok(under_way.into_iter().map(|(staged, _)| staged).collect());
             }
             let bytes = PIECE.min(total - start);
-            let oldest = if under_way.len() < PIECES { None } else { under_way.pop_front() };
-            let staged = match oldest {
+            let is_full = reuses && under_way.len() >= PIECES;
+            let staged = match if is_full { under_way.pop_front() } else { None } {
                 Some((staged, point)) => {
-                    point.wait()?;
+                    point.map_or(Ok(()), |point| point.wait())?;
                     staged
                 }
                 None => core.shared.staging.take(PIECE.min(total))?,
@@ -156,7 +159,8 @@ impl Upload {
                 sys::cuMemcpyHtoDAsync_v2(to, staged.ptr().cast(), bytes, raw)
             };
             check(copy, "copying from the host")?;
-            under_way.push_back((staged, core.shared.events.record(raw, true)?));
+            let point = if reuses { Some(core.shared.events.record(raw, true)?) } else { None };
+            under_way.push_back((staged, point));
         }
     }
 }

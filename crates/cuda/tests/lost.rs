@@ -1,0 +1,90 @@
+//! A device that is lost. It stays so for as long as the process runs, so this is a program of its own.
+//!
+//! Unless `INFLIGHT_TEST_DEVICE` names a GPU, it says that it is skipped.
+
+use inflight_backend::{
+    Backend, Buffer, Command, FaultKind, Label, Launch, Memory, Priority, Timeline,
+};
+use inflight_cuda::{CudaBackend, Options};
+use inflight_ir::kernel::{AccessShape, Kernel, LaunchShape, parse};
+use std::ptr::NonNull;
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+const COPY: &str = "kernel grid 0 reduce 0 vector parallel\nparam p0: f32\nparam p1: f32 writes\n\
+    access a0: p0 reduce zero vector one\naccess a1: p1 reduce zero vector one\n\
+    %0 = load p0[a0] : f32\n%1 = add %0, %0 : f32\nstore p1[a1] %1 : f32\n";
+
+const ELEMENTS: usize = 1024;
+
+/// A launch that doubles the elements of `source`.
+fn doubling(backend: &CudaBackend, source: &Arc<Buffer>, result: &Arc<Buffer>) -> Command {
+    let kernel: Kernel = parse(COPY).expect("a kernel");
+    let access = AccessShape { offset: 0, strides: [1][..].into(), index_stride: 0 };
+    let shape = LaunchShape {
+        extents: [ELEMENTS][..].into(),
+        accesses: [access.clone(), access].into_iter().collect(),
+    };
+    Command::Launch(Launch {
+        compiled: backend.compile(&kernel).expect("a kernel that compiles"),
+        kernel: Arc::new(kernel),
+        shape: Arc::new(shape),
+        scalars: Default::default(),
+        buffers: [source.clone(), result.clone()].into_iter().collect(),
+        label: Label { segment: Arc::new([]), work: Arc::default() },
+    })
+}
+
+#[test]
+fn a_device_that_faults_fails_its_values_and_wakes_everybody() {
+    let Some(name) = std::env::var_os("INFLIGHT_TEST_DEVICE").filter(|name| name != "cpu") else {
+        println!("SKIPPED: INFLIGHT_TEST_DEVICE does not name a GPU");
+        return;
+    };
+    assert_eq!(name, "cuda:0");
+    let backend = CudaBackend::new(0, Options::default()).expect("a GPU");
+    let (stream, other) = (backend.stream(Priority::Normal), backend.stream(Priority::Normal));
+    let timeline = Timeline::new();
+    let (sound, hit) = (Buffer::declare(4 * ELEMENTS), Buffer::declare(4 * ELEMENTS));
+    let host = Buffer::with_memory(Memory::adopt(vec![1.0f32; ELEMENTS]));
+    let source = Buffer::declare(4 * ELEMENTS);
+    // SAFETY: there is no such memory, which is what this is about; nobody but the device looks at it.
+    let nowhere = unsafe {
+        let address = NonNull::without_provenance(0x1000.try_into().expect("not zero"));
+        Buffer::with_memory(Memory::from_raw(address, 4 * ELEMENTS, Box::new(|| {})))
+    };
+    // SAFETY: what the commands reach is as large as they take it for; that some of it does not exist is
+    // something the device finds out.
+    unsafe {
+        stream.enqueue(Command::Upload { source: host.clone(), target: source.clone() });
+        stream.enqueue(doubling(&backend, &source, &sound));
+        stream.enqueue(Command::Signal(timeline.event(1)));
+        stream.flush();
+        assert!(timeline.event(1).wait_timeout(Duration::from_secs(60)));
+        assert!(sound.fault().is_none(), "what is right is computed");
+
+        stream.enqueue(doubling(&backend, &nowhere, &hit));
+        let (told, reader) = mpsc::channel();
+        let callback = Box::new(move |bytes: Result<&[u8], _>| {
+            told.send(bytes.map(<[u8]>::len)).expect("somebody listens");
+        });
+        stream.enqueue(Command::Read { source: hit.clone(), callback });
+        stream.enqueue(Command::Signal(timeline.event(2)));
+        stream.flush();
+        assert!(timeline.event(2).wait_timeout(Duration::from_secs(60)), "whoever waits is woken");
+        let read = reader.recv_timeout(Duration::from_secs(60)).expect("the reader is told");
+        assert!(matches!(read.expect_err("there is nothing").kind, FaultKind::DeviceLost(_)));
+        let fault = hit.fault().expect("what the fault hit has it");
+        assert!(matches!(fault.kind, FaultKind::DeviceLost(_)), "{fault}");
+        assert!(sound.fault().is_none(), "what was there before is no part of it");
+
+        // All that comes later fails as well, on any stream, and says why.
+        let later = Buffer::declare(4 * ELEMENTS);
+        other.enqueue(doubling(&backend, &source, &later));
+        other.enqueue(Command::Signal(timeline.event(3)));
+        other.flush();
+        assert!(timeline.event(3).wait_timeout(Duration::from_secs(60)));
+        let fault = later.fault().expect("the device is lost");
+        assert!(matches!(fault.kind, FaultKind::DeviceLost(_)), "{fault}");
+    }
+}
