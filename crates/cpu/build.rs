@@ -9,9 +9,9 @@ use std::{env, fs};
 fn main() {
     let mut hasher = DefaultHasher::new();
     env::var("CARGO_PKG_VERSION").ok().hash(&mut hasher);
-    // Beside the emitter, what it is given: how kernels are expanded and scheduled. Published crates are told
-    // apart by their versions.
-    for folder in ["src/emit", "../ir/src/kernel"] {
+    // Beside the emitter, what it is given: how kernels are expanded and scheduled, and what numbers are. Published
+    // crates are told apart by their versions.
+    for folder in ["src/emit", "../ir/src"] {
         println!("cargo:rerun-if-changed={folder}");
         hash_folder(Path::new(folder), &mut hasher);
     }

@@ -132,7 +132,8 @@ impl Core {
     /// Runs commands on this thread, which is the one of [`Phase::Running`], until there are none, one has
     /// to wait, or `done`, told how many have run, says so. Then sees to it that what is left will run.
     fn run(self: &Arc<Core>, done: impl Fn(usize) -> bool) {
-        for commands in 0.. {
+        let mut commands = 0;
+        loop {
             if done(commands) {
                 return self.hand_on();
             }
@@ -155,6 +156,8 @@ impl Core {
                 Some(command) => command,
             };
             drop(queue);
+            // A loop's turns are as good as many commands.
+            commands += if matches!(command, Command::Repeat(_)) { TURN } else { 1 };
             // Also what a command owns may panic when it is dropped. The stream goes on.
             let _ = catch_unwind(AssertUnwindSafe(|| self.execute(command)));
         }

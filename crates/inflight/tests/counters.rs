@@ -557,3 +557,19 @@ fn a_convolution_writes_no_windows() {
     let stats = counted(&device, &result);
     assert_eq!((stats.launches, stats.bytes_read), (1, f32s(read)));
 }
+
+#[test]
+fn many_ways_through_what_stays_recorded_are_one() {
+    let device = device();
+    let x = Tensor::ones::<f32>([1000], &device);
+    x.wait().unwrap();
+    // Each value is used twice: the last is alive, and there are 2³⁰ ways from it to the first.
+    let mut y = x.clone();
+    for _ in 0..30 {
+        y = (&y + &y) * 0.5;
+    }
+    let total = y.sum();
+    assert_eq!(total.item::<f32>().unwrap(), 1000.0);
+    // The value is still there to be asked for.
+    assert_eq!(y.to_vec::<f32>().unwrap(), vec![1.0; 1000]);
+}

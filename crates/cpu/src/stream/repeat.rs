@@ -8,8 +8,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// After so many turns the stream looks whether the loop is still wanted, and at the clock.
-const TURNS: usize = 64;
+/// The most turns after which the stream looks whether the loop is still wanted, and at the clock.
+const MOST_TURNS: usize = 64;
+
+/// Turns that take longer together are fewer the next time.
+const BRIEF: Duration = Duration::from_micros(50);
 
 /// After this long, others may have the stream's thread, and then the loop goes on.
 const SLICE: Duration = Duration::from_millis(2);
@@ -59,8 +62,9 @@ impl Core {
         let turns = [self.turn(first, &repeat.again[0])?, self.turn(second, &repeat.again[1])?];
         let _mode = FlushToZero::enter();
         let began = Instant::now();
+        let (mut count, mut looked) = (1, began);
         loop {
-            for _ in 0..TURNS {
+            for _ in 0..count {
                 let turn = &turns[(*taken % 2) as usize];
                 self.take(turn)?;
                 *taken += 1;
@@ -72,9 +76,15 @@ impl Core {
             if !(repeat.is_wanted)() {
                 return Ok(true);
             }
-            if began.elapsed() > SLICE {
+            let now = Instant::now();
+            if now - began > SLICE {
                 return Ok(false);
             }
+            count = match now - looked < BRIEF {
+                true => (2 * count).min(MOST_TURNS),
+                false => 1.max(count / 2),
+            };
+            looked = now;
         }
     }
 
@@ -156,8 +166,10 @@ impl Core {
                 Action::Launch(launch, label) => {
                     // SAFETY: as for a launch. A turn's commands run in their order, and nothing else of the
                     // stream runs meanwhile.
-                    let run = unsafe { launch.run(&self.workers) };
-                    run.map_err(|message| labelled(FaultKind::Panicked(message), label))?;
+                    let run = || unsafe { launch.run(&self.workers) };
+                    let run = catch_unwind(AssertUnwindSafe(run));
+                    run.unwrap_or_else(|panic| Err(panic_message(&*panic)))
+                        .map_err(|message| labelled(FaultKind::Panicked(message), label))?;
                 }
                 // SAFETY: both have so many bytes, and they are different buffers; the source's are written.
                 Action::Copy { from, to, bytes } => unsafe {

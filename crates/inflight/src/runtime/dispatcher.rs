@@ -223,7 +223,8 @@ impl Shared {
             let _ = value.written.set(Written::on(&stream, last.clone()));
         }
         let _ = segment.submission.finished.set(Written::on(&stream, last));
-        let is_held = held.is_some_and(|held| Arc::ptr_eq(held, &stream));
+        // Whoever holds its stream back runs it next, unless there is more to dispatch before.
+        let is_held = held.is_some_and(|held| Arc::ptr_eq(held, &stream)) && self.queue.is_empty();
         // On a device that takes commands from the host, each flush costs; on one that is the host, each delay
         // does.
         let has_own_memory = !self.backend.capabilities().host_visible;

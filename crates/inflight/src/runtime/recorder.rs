@@ -113,7 +113,13 @@ impl Recorder {
     /// Notes the large values in memory that a recorded value is computed from.
     fn pin_operands(&mut self, node: &Arc<Node>) {
         let mut stack: SmallVec<[Arc<Node>; 8]> = SmallVec::from_iter([node.clone()]);
+        // What stays recorded is small: it would be stored otherwise. But there may be many ways through it.
+        let mut seen: SmallVec<[*const Node; 64]> = SmallVec::new();
         while let Some(node) = stack.pop() {
+            if seen.contains(&Arc::as_ptr(&node)) {
+                continue;
+            }
+            seen.push(Arc::as_ptr(&node));
             match node.value() {
                 None => stack.extend(node.inputs().iter().cloned()),
                 Some(_) if node.bytes() > SMALL => self.pin(&node),
