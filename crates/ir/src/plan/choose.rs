@@ -287,8 +287,8 @@ fn add_leaf(leaves: &mut SmallVec<[NodeId; 8]>, leaf: NodeId) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::WindowAxis;
     use crate::elementwise::CombineOp;
+    use crate::graph::WindowAxis;
     use crate::{Axes, DType, UnaryOp};
 
     /// The sums of windows of a value that so many ops compute.
