@@ -40,12 +40,25 @@ fn name(result: CUresult) -> String {
     format!("{result:?}")
 }
 
+/// The oldest version of CUDA whose driver has all calls that are made.
+const OLDEST: i32 = 12080;
+
 /// How many devices there are, or why that cannot be said.
 pub fn count() -> Result<usize, String> {
     library::open(Part::Driver)?;
-    let mut count = 0;
-    // SAFETY: the library is open; `count` is there to be written.
+    let (mut count, mut version) = (0, 0);
+    // SAFETY: the library is open; `count` and `version` are there to be written.
     unsafe {
+        check(sys::cuDriverGetVersion(&mut version), "asking for the driver's version")
+            .map_err(|fault| fault.to_string())?;
+        if version < OLDEST {
+            let named = |version: i32| format!("{}.{}", version / 1000, version % 1000 / 10);
+            return Err(format!(
+                "the driver supports CUDA {}, and {} is needed: install a newer driver",
+                named(version),
+                named(OLDEST)
+            ));
+        }
         check(sys::cuInit(0), "starting the driver").map_err(|fault| fault.to_string())?;
         static AT_END: Once = Once::new();
         AT_END.call_once(|| {

@@ -53,7 +53,8 @@ pub fn form(contract: &Contract, epilogue: &Epilogue) -> Option<Form> {
         (in_place && kernel.accesses[access as usize].vector == Stride::One)
             .then_some(stride.unwrap_or(*columns as isize))
     };
-    let expression = Expression { kernel, scalars: &epilogue.launch.scalars };
+    let scalars = &epilogue.launch.scalars;
+    let expression = Expression { kernel, scalars, dtype: contract.dtype };
     let mut stores = (0..kernel.body.len()).filter_map(|at| match kernel.body[at].kind {
         Kind::Store { access, value, index: None, mask: None, combine: None } => {
             Some((access, value))
@@ -88,7 +89,11 @@ pub fn form(contract: &Contract, epilogue: &Epilogue) -> Option<Form> {
             return None;
         }
         match row_stride(access)? {
-            _ if param == epilogue.product && form.scale == 0.0 => form.scale = factor as f32,
+            // Used twice, or not at all, the product is no single term.
+            _ if param == epilogue.product && form.scale != 0.0 => return None,
+            _ if param == epilogue.product => form.scale = factor as f32,
+            // The library does not read what it multiplies with zero, and would miss what is not finite.
+            _ if factor == 0.0 => return None,
             0 if factor == 1.0 && form.bias.is_none() && contract.m > 1 => form.bias = Some(param),
             stride if form.residual.is_none() && stride >= *columns as isize => {
                 form.residual = Some((param, factor as f32, stride as usize));
@@ -103,11 +108,17 @@ pub fn form(contract: &Contract, epilogue: &Epilogue) -> Option<Form> {
 struct Expression<'a> {
     kernel: &'a Kernel,
     scalars: &'a [Scalar],
+    /// The product's.
+    dtype: DType,
 }
 
 impl Expression<'_> {
-    /// A value without the conversions between floats around it.
+    /// A value without the conversions between floats around it, which a product of halves does once, at its end.
+    /// In a product of `f32` they are roundings that somebody asked for.
     fn bare(&self, mut value: Value) -> Value {
+        if !self.dtype.is_half() {
+            return value;
+        }
         while let Kind::Cast(of) = self.kernel.body[value as usize].kind {
             let both = [value, of].map(|v| self.kernel.body[v as usize].dtype);
             if !both.iter().all(|dtype| dtype.is_half() || *dtype == DType::F32) {
@@ -170,8 +181,9 @@ impl Expression<'_> {
 
     /// The `x` of `x/2 · (1 + tanh(√(2/π) · (x + 0.044715·x³)))`.
     fn inside_gelu(&self, value: Value) -> Option<Value> {
-        // Constants may have been rounded to halves.
-        let near = |a: f64, b: f64| (a - b).abs() <= b.abs() / 256.0;
+        // Constants may have been rounded to the product's dtype.
+        let precision = if self.dtype == DType::BF16 { 256.0 } else { 2048.0 };
+        let near = |a: f64, b: f64| (a - b).abs() <= b.abs() / precision;
         let (half, factors) = self.factors(value);
         let [one, other] = factors[..] else { return None };
         let sum = |value: Value| match self.kernel.body[self.bare(value) as usize].kind {

@@ -262,6 +262,8 @@ impl Core {
         if queue.gathered.len() == 0 {
             return;
         }
+        // Whoever flushes may never have talked to the device, or to another one last.
+        self.shared.context.enter();
         let Queue { gathered, replays, .. } = queue;
         // SAFETY: `launch_on` gathered them, with arguments that are laid out as the kernels' texts declare them
         // and whose memory is noted as used until the next point; what is returned is kept until then.
@@ -341,8 +343,14 @@ impl Hold {
                     // Giving the source's memory back may take a while, and nobody waits for that.
                     drop(upload);
                 };
+                // A thread that does not start drops what it was to do: then it is done here.
+                let copy = Arc::new(Mutex::new(Some(copy)));
+                let task = copy.clone();
+                let run = move || task.lock().take().into_iter().for_each(|copy| copy());
                 let thread = std::thread::Builder::new().name("inflight-upload".to_owned());
-                thread.spawn(copy).expect("a thread for an upload starts");
+                if thread.spawn(run).is_err() {
+                    copy.lock().take().into_iter().for_each(|copy| copy());
+                }
             }
         }
     }

@@ -146,7 +146,12 @@ impl Core {
                     |known: &Arc<Known>| alignments.is_some() && known.alignments == alignments;
                 let chosen = match known.filter(alike) {
                     Some(known) => Some((known.choice, known.function.clone())),
-                    None => self.choose(queue, launch, compiled, &buffers)?,
+                    None => {
+                        let chosen = self.choose(queue, launch, compiled, &buffers)?;
+                        // What was gathered before may have been launched meanwhile, and have failed.
+                        check_faults(launch.buffers.iter())?;
+                        chosen
+                    }
                 };
                 let Some((choice, function)) = chosen else { return Ok(()) };
                 let shape = launch.shape.clone();
@@ -205,6 +210,8 @@ impl Core {
     pub(super) fn contract(&self, queue: &mut Queue, command: &Contract) {
         let label = &command.label;
         let run = |queue: &mut Queue| {
+            // Before it is asked whether the operands have failed: they may be among what was gathered.
+            self.settle(queue);
             check_faults([&command.a.buffer, &command.b.buffer].into_iter())?;
             let (raw, until) = (self.raw()?, self.until(queue));
             let a = self.address(&command.a.buffer, false, None, label, &until)?;

@@ -27,7 +27,9 @@ pub fn text(kernel: &Kernel, variant: Variant, tile: &Tile, turned: u64) -> Stri
     let vector = kernel.rank() - 1;
     let loads: Vec<Value> = (0..kernel.body.len() as Value)
         .filter(|&value| match kernel.body[value as usize].kind {
-            Kind::Load { access, index: None, mask: None } => turned >> access & 1 == 1,
+            Kind::Load { access, index: None, mask: None } => {
+                access < u64::BITS && turned >> access & 1 == 1
+            }
             _ => false,
         })
         .collect();
