@@ -159,39 +159,58 @@ fn the_environment_asks_for_a_trace() {
 
 #[test]
 fn a_loop_is_a_span_around_its_turns() {
+    // Small turns are run by the stream itself, and only the loop as a whole is told of; of large ones, each kernel.
+    let (small, large) = (loop_and_kernels(4), loop_and_kernels(40_000));
+    for (span, _) in [&small, &large] {
+        assert_eq!(span["name"], "stablehlo.while");
+        assert_eq!(span["args"]["turns"], 25);
+        let source = span["args"]["ops"][0].as_str().unwrap();
+        assert!(source.contains("program:5:"), "{source}");
+    }
+    assert_eq!(small.1, 0);
+    assert!(large.1 >= 25, "{}", large.1);
+}
+
+/// Traces a loop that counts down from 25 and carries so many elements. Returns its span, and how many kernels are
+/// within.
+fn loop_and_kernels(elements: usize) -> (Value, usize) {
     let _turn = turn();
     let device = device();
-    let program = inflight::Program::parse(
-        "func.func @main(%n: tensor<i32>) -> tensor<i32> {
+    let text = "func.func @main(%n: tensor<i32>, %x: tensor<Ni32>) -> (tensor<i32>, tensor<Ni32>) {
   %one = stablehlo.constant dense<1> : tensor<i32>
   %zero = stablehlo.constant dense<0> : tensor<i32>
-  %0 = stablehlo.while(%i = %n) : tensor<i32>
+  %ones = stablehlo.constant dense<1> : tensor<Ni32>
+  %0:2 = stablehlo.while(%i = %n, %y = %x) : tensor<i32>, tensor<Ni32>
   cond {
     %1 = stablehlo.compare GT, %i, %zero : (tensor<i32>, tensor<i32>) -> tensor<i1>
     stablehlo.return %1 : tensor<i1>
   } do {
     %1 = stablehlo.subtract %i, %one : tensor<i32>
-    stablehlo.return %1 : tensor<i32>
+    %2 = stablehlo.add %y, %ones : tensor<Ni32>
+    stablehlo.return %1, %2 : tensor<i32>, tensor<Ni32>
   }
-  return %0 : tensor<i32>
-}",
-    );
+  return %0#0, %0#1 : tensor<i32>, tensor<Ni32>
+}";
+    let program = inflight::Program::parse(&text.replace("Ni32", &format!("{elements}xi32")));
     let down = device.compile(&program.unwrap()).unwrap();
     let n = Tensor::from_vec(vec![25i32], [], &device).unwrap();
-    let file = path("loop");
-    trace(&file, || assert_eq!(down.execute(&[&n]).unwrap()[0].item::<i32>().unwrap(), 0)).unwrap();
+    let x = Tensor::zeros::<i32>([elements], &device);
+    let file = path(&format!("loop-{elements}"));
+    trace(&file, || {
+        let results = down.execute(&[&n, &x]).unwrap();
+        assert_eq!(results[0].item::<i32>().unwrap(), 0);
+        assert_eq!(results[1].to_vec::<i32>().unwrap(), vec![25; elements]);
+    })
+    .unwrap();
     let events = events(&file);
     let loops = of_category(&events, "loop");
     assert_eq!(loops.len(), 1);
-    assert_eq!(loops[0]["name"], "stablehlo.while");
-    assert_eq!(loops[0]["args"]["turns"], 25);
-    let source = loops[0]["args"]["ops"][0].as_str().unwrap();
-    assert!(source.contains("program:4:"), "{source}");
     let ends = |event: &Value| event["ts"].as_f64().unwrap() + event["dur"].as_f64().unwrap();
     let within = of_category(&events, "kernel").into_iter().filter(|kernel| {
         kernel["tid"] == loops[0]["tid"]
             && kernel["ts"].as_f64() >= loops[0]["ts"].as_f64()
             && ends(kernel) <= ends(loops[0])
     });
-    assert_eq!(within.count(), 25);
+    let within = within.count();
+    (loops[0].clone(), within)
 }
