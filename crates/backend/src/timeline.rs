@@ -10,8 +10,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Looks at the counter this often before a waiting thread goes to sleep: a few microseconds.
+/// Looks at the counter this often before a waiting thread lets others have its processor: a few microseconds.
 const SPINS: usize = if MODEL_CHECKED { 0 } else { 64 };
+
+/// For so long a waiting thread then only gives way to others, and looks again: to be woken from sleep takes as long.
+const LOOKOUT: Duration = if MODEL_CHECKED { Duration::ZERO } else { Duration::from_micros(40) };
 
 type Callback = Box<dyn FnOnce() + Send>;
 
@@ -104,6 +107,15 @@ impl Timeline {
                 return true;
             }
             hint::spin_loop();
+        }
+        if !LOOKOUT.is_zero() {
+            let began = Instant::now();
+            while began.elapsed() < LOOKOUT {
+                if self.completed() >= value {
+                    return true;
+                }
+                std::thread::yield_now();
+            }
         }
         let mut state = self.state.lock();
         state.sleepers += 1;
