@@ -438,3 +438,20 @@ fn with_open_extents_unknown_operations_are_found_when_the_program_is_compiled()
     let message = device.compile(&Program::parse(text).unwrap()).unwrap_err().to_string();
     assert!(message.contains("program:3:") && message.contains("nobody.knows"), "{message}");
 }
+
+#[test]
+fn a_constant_of_another_type_is_no_match() {
+    let device = Device::cpu();
+    // The bits of `1.0`, and a shape that a splat would fit.
+    for constant in ["dense<1065353216> : tensor<2xi32>", "dense<1.0> : tensor<3xf32>"] {
+        let text = format!(
+            "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {{
+  stablehlo.custom_call @check.expect_eq_const(%x) {{has_side_effect = true, value = {constant}}} : (tensor<2xf32>) -> ()
+  return %x : tensor<2xf32>
+}}"
+        );
+        let program = Program::parse(&text).unwrap();
+        let error = device.compile(&program).unwrap_err().to_string();
+        assert!(error.contains("a constant of another type"), "{error}");
+    }
+}

@@ -73,16 +73,17 @@ fn spread(dense: &Dense, found: &Array) -> Result<Array, String> {
         ElementType::Core(dtype) if dtype == found.dtype => dtype,
         _ => return Err(format!("{} is compared with a constant of another type", found.dtype)),
     };
-    let bytes = match dense.is_splat {
-        true => dense.bytes.repeat(found.elements()),
-        false => dense.bytes.to_vec(),
-    };
-    if bytes.len() != found.elements() * dtype.size() {
+    let extents = found.shape.iter().map(|&extent| Some(extent as u64));
+    if !dense.ty.dimensions.iter().copied().eq(extents) {
         return Err(format!(
             "{}{} is compared with a constant of another shape",
             dtype, found.shape
         ));
     }
+    let bytes = match dense.is_splat {
+        true => dense.bytes.repeat(found.elements()),
+        false => dense.bytes.to_vec(),
+    };
     Ok(Array { shape: found.shape.clone(), dtype, bytes })
 }
 

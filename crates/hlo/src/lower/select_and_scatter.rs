@@ -206,6 +206,13 @@ impl Table {
             shape.extents()[axes.clone()].iter().try_fold(1usize, |entries, &extent| {
                 entries.checked_mul(extent).filter(|&entries| entries <= MOST_ENTRIES)
             })?;
+        // With much padding there may be more windows than elements.
+        let count = |extents: &[usize]| {
+            let all = extents.iter().try_fold(1usize, |count, &extent| count.checked_mul(extent));
+            all.and_then(|count| i32::try_from(count).ok())
+        };
+        count(&positions.extents()[axes.clone()])?;
+        count(&windows.sizes[axes.clone()])?;
         let mut table = Table { axes, windows: vec![0; entries], places: vec![0; entries] };
         // From the innermost axis outwards: how much a step along the axis is, of elements, of windows, and of
         // places in a window. Axes outside of the range have windows of one place.

@@ -2,7 +2,7 @@
 
 use super::calls::{HostView, HostViewMut};
 use crate::{Complex, DType, Scalar, bf16, f16};
-use inflight_hlo::module::{Attribute, Attributes, Dense, attribute};
+use inflight_hlo::module::{Attribute, Attributes, Dense, ElementType, attribute};
 use inflight_hlo::program::ValueType;
 use std::sync::Arc;
 
@@ -81,20 +81,19 @@ pub(super) fn resolve(
 
 /// The bytes of all elements of a constant.
 fn spread(dense: &Dense, ty: &ValueType) -> Result<Vec<u8>, String> {
-    let bytes = ty.shape.elements() * ty.dtype.size();
-    let spread = match dense.is_splat {
+    let extents = ty.shape.iter().map(|&extent| Some(extent as u64));
+    let is_same = dense.ty.element == ElementType::Core(ty.dtype)
+        && dense.ty.dimensions.iter().copied().eq(extents);
+    if !is_same {
+        return Err(format!(
+            "{}{} is compared with a constant of another type",
+            ty.dtype, ty.shape
+        ));
+    }
+    Ok(match dense.is_splat {
         true => dense.bytes.repeat(ty.shape.elements()),
         false => dense.bytes.to_vec(),
-    };
-    match spread.len() == bytes {
-        true => Ok(spread),
-        false => Err(format!(
-            "the constant has {} bytes, the value it is compared with, {}{}, has {bytes}",
-            spread.len(),
-            ty.dtype,
-            ty.shape
-        )),
-    }
+    })
 }
 
 /// Compares all elements. The error names the first that differ, and how many do.
