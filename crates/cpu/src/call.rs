@@ -27,11 +27,6 @@ pub struct Part {
     pub vector: Range<usize>,
 }
 
-/// How many lines into its pages scratch memory begins. Large blocks of the system's allocator all begin at the
-/// same place of a page, the ones that `gemm` packs its operands into as well: a product that reads one of them
-/// while it writes the other was measured to take 1.3 times as long.
-const AWAY: usize = 13;
-
 /// Memory for what a program keeps between passes. One for each thread, reused from call to call.
 #[derive(Default)]
 pub struct Scratch {
@@ -43,12 +38,12 @@ impl Scratch {
     /// At least this many bytes, 64-byte aligned, with unspecified contents.
     pub fn bytes(&mut self, len: usize) -> *mut u8 {
         // `[u64; 8]` is 8-byte aligned: one more line leaves room to round the address up.
-        let lines = len.div_ceil(64) + 1 + AWAY;
+        let lines = len.div_ceil(64) + 1;
         if self.lines.len() < lines {
             self.lines.resize(lines, [0; 8]);
         }
         let start = self.lines.as_mut_ptr().cast::<u8>();
-        start.wrapping_add(start.align_offset(64) + 64 * AWAY)
+        start.wrapping_add(start.align_offset(64))
     }
 }
 

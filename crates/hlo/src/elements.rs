@@ -55,11 +55,11 @@ fn signed(value: i128, bits: usize) -> i128 {
     value << (128 - bits) >> (128 - bits)
 }
 
-/// The bits of an integer type that is smaller than a byte, and whether it has a sign.
-fn part_of_a_byte(element: &ElementType) -> Option<(usize, bool)> {
+/// The bits of an integer type that does not fill its bytes, and whether it has a sign.
+fn part_of_its_bytes(element: &ElementType, size: usize) -> Option<(usize, bool)> {
     let ElementType::Other(name) = element else { return None };
     let bits = name.trim_start_matches(['u', 's']).strip_prefix('i')?.parse().ok()?;
-    (bits < 8).then_some((bits, !name.starts_with('u')))
+    (1..8 * size).contains(&bits).then_some((bits, !name.starts_with('u')))
 }
 
 /// Appends a floating point number, rounded to that type.
@@ -87,11 +87,14 @@ pub(crate) fn from_raw(ty: TensorType, mut bytes: Vec<u8>) -> Result<Dense, Stri
     if ty.element == ElementType::Core(DType::Bool) {
         return booleans(ty, bytes, wanted);
     }
-    // The other bits of the byte are the sign.
-    if let Some((bits, is_signed)) = part_of_a_byte(&ty.element) {
-        for byte in &mut bytes {
-            let value = i128::from(*byte) & ((1 << bits) - 1);
-            *byte = if is_signed { signed(value, bits) as u8 } else { value as u8 };
+    // The other bits are the sign.
+    if let Some((bits, is_signed)) = part_of_its_bytes(&ty.element, size) {
+        for bytes in bytes.chunks_exact_mut(size) {
+            let mut value = [0; 16];
+            value[..size].copy_from_slice(bytes);
+            let value = i128::from_le_bytes(value) & ((1 << bits) - 1);
+            let value = if is_signed { signed(value, bits) } else { value };
+            bytes.copy_from_slice(&value.to_le_bytes()[..size]);
         }
     }
     let all = wanted.and_then(|count| count.checked_mul(size));
