@@ -9,11 +9,20 @@ mod common;
 
 use common::{Queue, buffer, device, square};
 use inflight_backend::sync::{MODEL_CHECKED, Mutex, explore, thread};
-use inflight_backend::{Buffer, Command, Timeline};
+use inflight_backend::{Buffer, Command, Event, Timeline};
 use std::sync::Arc;
 
 fn check(body: impl Fn() + Send + Sync + 'static) {
     explore(if MODEL_CHECKED { 1000 } else { 50 }, body);
+}
+
+/// A thread that assists a queue until an event, and then waits for it.
+fn helper(queue: &Queue, end: &Event) -> thread::JoinHandle<()> {
+    let (stream, end) = (queue.stream.clone(), end.clone());
+    thread::spawn(move || {
+        stream.assist(&end);
+        end.wait();
+    })
 }
 
 /// What commands have run, in order. A callback cannot fail a test, since its stream survives it.
@@ -34,13 +43,7 @@ fn two_threads_flush_and_assist_one_stream() {
             log(&queue, &order, to);
         }
         let end = queue.signal();
-        let helper = {
-            let (stream, end) = (queue.stream.clone(), end.clone());
-            thread::spawn(move || {
-                stream.assist(&end);
-                end.wait();
-            })
-        };
+        let helper = helper(&queue, &end);
         queue.stream.flush();
         queue.stream.assist(&end);
         end.wait();
@@ -147,13 +150,7 @@ fn what_comes_out_of_an_expansion_runs_before_what_is_queued() {
         queue.stream.flush();
         log(&queue, &order, 4);
         let end = queue.signal();
-        let helper = {
-            let (stream, end) = (queue.stream.clone(), end.clone());
-            thread::spawn(move || {
-                stream.assist(&end);
-                end.wait();
-            })
-        };
+        let helper = helper(&queue, &end);
         queue.stream.flush();
         end.wait();
         helper.join().unwrap();

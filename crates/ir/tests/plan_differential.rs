@@ -9,7 +9,7 @@ use inflight_ir::interpret::{Accumulator, Array, interpret};
 use inflight_ir::kernel;
 use inflight_ir::plan::{
     ContractStep, LaunchStep, Lines, MatrixOperand, Plan, Producer, Routine, ScalarSource, Step,
-    plan,
+    TriangularSystems, plan,
 };
 use inflight_ir::{DType, Scalar, Shape};
 use inflight_testkit::random::{Case, random_case};
@@ -279,17 +279,10 @@ fn routine(routine: &Routine, operands: Vec<Vec<u8>>) -> Vec<u8> {
         Routine::Cholesky { dtype, batch, n, lower } => {
             (Op::Cholesky { lower: *lower }, vec![(Shape::from([*batch, *n, *n]), *dtype)])
         }
-        &Routine::TriangularSolve {
-            dtype,
-            batch,
-            n,
-            systems,
-            left_side,
-            lower,
-            unit_diagonal,
-            transpose,
-        } => {
-            let b = if left_side { [batch, n, systems] } else { [batch, systems, n] };
+        &Routine::TriangularSolve { dtype, systems } => {
+            let TriangularSystems { batch, n, count, left_side, lower, unit_diagonal, transpose } =
+                systems;
+            let b = if left_side { [batch, n, count] } else { [batch, count, n] };
             (
                 Op::TriangularSolve { left_side, lower, unit_diagonal, transpose },
                 vec![(Shape::from([batch, n, n]), dtype), (Shape::from(b), dtype)],

@@ -109,36 +109,18 @@ pub unsafe fn run(
                 };
                 run(device, batch, n, lower, x, result)
             }
-            &Routine::TriangularSolve {
-                dtype,
-                batch,
-                n,
-                systems,
-                left_side,
-                lower,
-                unit_diagonal,
-                transpose,
-            } => {
+            Routine::TriangularSolve { dtype, systems } => {
                 let &[a, b] = operands else { return Err(wrong_operands(routine)) };
-                let run = match dtype {
+                let run = match *dtype {
                     DType::F16 => solve::solve::<f16>,
                     DType::BF16 => solve::solve::<bf16>,
                     DType::F32 => solve::solve::<f32>,
                     DType::F64 => solve::solve::<f64>,
                     DType::C64 => solve::solve::<Complex<f32>>,
                     DType::C128 => solve::solve::<Complex<f64>>,
-                    _ => return Err(wrong_dtype(routine, dtype)),
+                    _ => return Err(wrong_dtype(routine, *dtype)),
                 };
-                let systems = solve::Systems {
-                    batch,
-                    n,
-                    systems,
-                    left_side,
-                    lower,
-                    unit_diagonal,
-                    transpose,
-                };
-                run(device, &systems, [a, b], result)
+                run(device, systems, [a, b], result)
             }
         }
     }

@@ -6,20 +6,10 @@ use super::{Device, Shared};
 use crate::contract::Matrix;
 use inflight_backend::Fault;
 use inflight_ir::graph::Transpose;
+use inflight_ir::plan::TriangularSystems;
 
 /// Rows of a block on the diagonal.
 const BLOCK: usize = 32;
-
-/// What is solved.
-pub struct Systems {
-    pub batch: usize,
-    pub n: usize,
-    pub systems: usize,
-    pub left_side: bool,
-    pub lower: bool,
-    pub unit_diagonal: bool,
-    pub transpose: Transpose,
-}
 
 /// Solves all systems.
 ///
@@ -27,11 +17,11 @@ pub struct Systems {
 /// As for [`run`](super::run); the operands are the triangular matrices and the right-hand sides.
 pub unsafe fn solve<S: Stored>(
     device: &Device,
-    systems: &Systems,
+    systems: &TriangularSystems,
     [a, b]: [*mut u8; 2],
     result: *mut u8,
 ) -> Result<(), Fault> {
-    let &Systems { batch, n, systems: count, left_side, .. } = systems;
+    let &TriangularSystems { batch, n, count, left_side, .. } = systems;
     let (a, b, result) = (Shared(a.cast::<S>()), Shared(b.cast::<S>()), Shared(result.cast::<S>()));
     // Numbers to compute in, where they are not what is stored.
     let (triangles, solutions) =
@@ -85,7 +75,7 @@ pub struct Triangle {
 }
 
 impl Triangle {
-    fn new(systems: &Systems) -> Triangle {
+    fn new(systems: &TriangularSystems) -> Triangle {
         // From the right, `x·a = b` is `aᵀ·xᵀ = bᵀ`.
         let transposed = (systems.transpose != Transpose::No) == systems.left_side;
         Triangle {

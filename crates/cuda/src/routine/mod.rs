@@ -144,20 +144,9 @@ pub(crate) fn run(
             let &[x] = operands else { return Err(wrong_operands(routine)) };
             solve::cholesky(site, dtype, [batch, n], lower, x, result)
         }
-        &Routine::TriangularSolve {
-            dtype,
-            batch,
-            n,
-            systems,
-            left_side,
-            lower,
-            unit_diagonal,
-            transpose,
-        } => {
+        Routine::TriangularSolve { dtype, systems } => {
             let &[a, b] = operands else { return Err(wrong_operands(routine)) };
-            let systems =
-                solve::Systems { batch, n, systems, left_side, lower, unit_diagonal, transpose };
-            solve::triangular_solve(site, dtype, &systems, [a, b], result)
+            solve::triangular_solve(site, *dtype, systems, [a, b], result)
         }
     }
 }

@@ -6,18 +6,8 @@ use super::{Kernels, Key, Launch, Site};
 use inflight_backend::Fault;
 use inflight_ir::DType;
 use inflight_ir::graph::Transpose;
+use inflight_ir::plan::TriangularSystems;
 use std::sync::Arc;
-
-/// What is solved.
-pub struct Systems {
-    pub batch: usize,
-    pub n: usize,
-    pub systems: usize,
-    pub left_side: bool,
-    pub lower: bool,
-    pub unit_diagonal: bool,
-    pub transpose: Transpose,
-}
 
 /// A matrix of each batch: the first's address, and distances in elements.
 #[derive(Clone, Copy)]
@@ -115,11 +105,11 @@ pub fn cholesky(
 pub fn triangular_solve(
     site: &mut Site,
     dtype: DType,
-    systems: &Systems,
+    systems: &TriangularSystems,
     [a, b]: [u64; 2],
     result: u64,
 ) -> Result<(), Fault> {
-    let &Systems { batch, n, systems: count, left_side, .. } = systems;
+    let &TriangularSystems { batch, n, count, left_side, .. } = systems;
     let elements = batch * n * count;
     if elements == 0 {
         return Ok(());

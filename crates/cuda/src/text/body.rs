@@ -25,15 +25,7 @@ pub struct Stages {
 impl Stages {
     pub fn new(kernel: &Kernel) -> Stages {
         let levels = kernel.levels();
-        let mut of: Vec<usize> = Vec::with_capacity(kernel.body.len());
-        for instruction in &kernel.body {
-            let operands = instruction.kind.operands();
-            let stage = operands.iter().map(|&operand| {
-                let after = kernel.body[operand as usize].kind.is_reduction();
-                of[operand as usize] + after as usize
-            });
-            of.push(stage.max().unwrap_or(0));
-        }
+        let of = kernel.stages();
         let last = of.iter().copied().max().unwrap_or(0);
         let mut roots = vec![Vec::new(); last + 1];
         for (value, instruction) in kernel.body.iter().enumerate() {

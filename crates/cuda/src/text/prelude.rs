@@ -31,16 +31,7 @@ template <int N, class T> FN void load_pack(T* to, const T* from) {
     (
         "store_pack",
         r"
-template <int N, class T> FN void store_pack(T* to, const T* from) {
-    constexpr int bytes = N * (int)sizeof(T);
-    if constexpr (bytes % 16 == 0) {
-        #pragma unroll
-        for (int i = 0; i < bytes / 16; i++) ((uint4*)to)[i] = ((const uint4*)from)[i];
-    } else if constexpr (bytes == 8) { *(uint2*)to = *(const uint2*)from;
-    } else if constexpr (bytes == 4) { *(unsigned*)to = *(const unsigned*)from;
-    } else if constexpr (bytes == 2) { *(unsigned short*)to = *(const unsigned short*)from;
-    } else { *to = *from; }
-}
+template <int N, class T> FN void store_pack(T* to, const T* from) { load_pack<N>(to, from); }
 ",
     ),
     (

@@ -8,6 +8,7 @@ use super::operand::{fit, whole};
 use super::record::{caller, constant, mistake, record_at, record_source};
 use super::{Node, Tensor};
 use crate::runtime::Device;
+use crate::runtime::value::Value;
 use crate::{DType, Element, Error, Result, Scalar, Shape};
 use inflight_ir::graph::Op;
 use std::panic::Location;
@@ -25,14 +26,9 @@ impl Tensor {
         shape: impl Into<Shape>,
         device: &Device,
     ) -> Result<Tensor> {
-        let location = caller(Location::caller());
-        let shape = shape.into();
-        if shape.checked_elements() != Some(data.len()) {
-            return Err(Error::Length { len: data.len(), shape, location });
-        }
-        let value = device.value_of(data);
-        let node = Node::realized(value, shape, T::DTYPE, device, location);
-        Ok(Tensor::from_node(Arc::new(node)))
+        Tensor::of_data::<T>(data.len(), shape.into(), device, Location::caller(), || {
+            device.value_of(data)
+        })
     }
 
     /// A tensor of a copy of these elements, in row-major order.
@@ -45,15 +41,9 @@ impl Tensor {
         shape: impl Into<Shape>,
         device: &Device,
     ) -> Result<Tensor> {
-        let location = Location::caller();
-        let shape = shape.into();
-        // Before the copy: it may be a large one.
-        if shape.checked_elements() != Some(data.len()) {
-            return Err(Error::Length { len: data.len(), shape, location });
-        }
-        let value = device.value_of_copy(data);
-        let node = Node::realized(value, shape, T::DTYPE, device, caller(location));
-        Ok(Tensor::from_node(Arc::new(node)))
+        Tensor::of_data::<T>(data.len(), shape.into(), device, Location::caller(), || {
+            device.value_of_copy(data)
+        })
     }
 
     /// A tensor of the elements of a vector that the caller keeps, in row-major order. They are copied at once
@@ -87,13 +77,24 @@ impl Tensor {
         shape: impl Into<Shape>,
         device: &Device,
     ) -> Result<Tensor> {
-        let location = caller(Location::caller());
-        let shape = shape.into();
-        if shape.checked_elements() != Some(data.len()) {
-            return Err(Error::Length { len: data.len(), shape, location });
+        Tensor::of_data::<T>(data.len(), shape.into(), device, Location::caller(), || {
+            device.value_of_shared(data)
+        })
+    }
+
+    /// A tensor of so many elements, which are only taken or copied if the shape has as many.
+    fn of_data<T: Element>(
+        len: usize,
+        shape: Shape,
+        device: &Device,
+        location: &'static Location<'static>,
+        value: impl FnOnce() -> Arc<Value>,
+    ) -> Result<Tensor> {
+        let location = caller(location);
+        if shape.checked_elements() != Some(len) {
+            return Err(Error::Length { len, shape, location });
         }
-        let value = device.value_of_shared(data);
-        let node = Node::realized(value, shape, T::DTYPE, device, location);
+        let node = Node::realized(value(), shape, T::DTYPE, device, location);
         Ok(Tensor::from_node(Arc::new(node)))
     }
 

@@ -251,6 +251,20 @@ impl Kernel {
         }
     }
 
+    /// The stage of each value: how many reductions, one after another, must end before it.
+    pub fn stages(&self) -> Vec<usize> {
+        let mut stages: Vec<usize> = Vec::with_capacity(self.body.len());
+        for instruction in &self.body {
+            let operands = instruction.kind.operands();
+            let stage = operands.iter().map(|&operand| {
+                let after = self.body[operand as usize].kind.is_reduction();
+                stages[operand as usize] + after as usize
+            });
+            stages.push(stage.max().unwrap_or(0));
+        }
+        stages
+    }
+
     /// The level of each value.
     pub fn levels(&self) -> Vec<Level> {
         let mut levels: Vec<Level> = Vec::with_capacity(self.body.len());

@@ -56,7 +56,7 @@ const CHEAP: usize = 8;
 /// The passes of a kernel. The kernel must be [verified](super::verify).
 pub fn schedule(kernel: &Kernel) -> Schedule {
     let levels = kernel.levels();
-    let stages = stages(kernel);
+    let stages = kernel.stages();
     let last = stages.iter().copied().max().unwrap_or(0);
     let mut scheduler = Scheduler {
         kernel,
@@ -96,20 +96,6 @@ pub fn schedule(kernel: &Kernel) -> Schedule {
         }
     }
     scheduler.schedule
-}
-
-/// The stage of each value: how many reductions, one after another, must end before it.
-fn stages(kernel: &Kernel) -> Vec<usize> {
-    let mut stages: Vec<usize> = Vec::with_capacity(kernel.body.len());
-    for instruction in &kernel.body {
-        let operands = instruction.kind.operands();
-        let stage = operands.iter().map(|&operand| {
-            let after = kernel.body[operand as usize].kind.is_reduction();
-            stages[operand as usize] + after as usize
-        });
-        stages.push(stage.max().unwrap_or(0));
-    }
-    stages
 }
 
 struct Scheduler<'a> {

@@ -33,7 +33,7 @@ use std::sync::Arc;
 
 pub use prologue::{BlockKernel, ChainedProduct, Producer, Prologue, Side};
 pub use reason::Reason;
-pub use routine::{Lines, Routine, RoutineStep};
+pub use routine::{Lines, Routine, RoutineStep, TriangularSystems};
 
 /// The position of a buffer in [`Plan::buffers`].
 pub type BufferId = u32;

@@ -56,26 +56,33 @@ pub enum Routine {
         /// Which triangle is looked at and filled.
         lower: bool,
     },
-    /// Operands: the triangular matrices `[batch, n, n]`, and what they are solved for: `[batch, n, systems]`,
-    /// or on the right side `[batch, systems, n]`.
+    /// Operands: the triangular matrices `[batch, n, n]`, and what they are solved for: `[batch, n, count]`,
+    /// or on the right side `[batch, count, n]`.
     TriangularSolve {
         /// The dtype.
         dtype: DType,
-        /// How many matrices.
-        batch: usize,
-        /// Rows and columns of each.
-        n: usize,
-        /// How many systems are solved with each.
-        systems: usize,
-        /// Whether the triangular matrix stands on the left.
-        left_side: bool,
-        /// Which triangle is looked at.
-        lower: bool,
-        /// Whether the diagonal counts as ones.
-        unit_diagonal: bool,
-        /// What is done to the triangular matrix first.
-        transpose: Transpose,
+        /// What is solved.
+        systems: TriangularSystems,
     },
+}
+
+/// Systems of equations whose matrices are triangular.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct TriangularSystems {
+    /// How many matrices.
+    pub batch: usize,
+    /// Rows and columns of each.
+    pub n: usize,
+    /// How many systems are solved with each.
+    pub count: usize,
+    /// Whether the triangular matrix stands on the left.
+    pub left_side: bool,
+    /// Which triangle is looked at.
+    pub lower: bool,
+    /// Whether the diagonal counts as ones.
+    pub unit_diagonal: bool,
+    /// What is done to the triangular matrix first.
+    pub transpose: Transpose,
 }
 
 /// The lines along one axis of a row-major tensor, seen as `[outer, extent, inner]`: element `i` of line
@@ -137,17 +144,17 @@ impl Routine {
             }
             Op::TriangularSolve { left_side, lower, unit_diagonal, transpose } => {
                 let (batch, rows, columns) = matrices(&data.shape);
-                let (n, systems) = if *left_side { (rows, columns) } else { (columns, rows) };
-                Some(Routine::TriangularSolve {
-                    dtype: data.dtype,
+                let (n, count) = if *left_side { (rows, columns) } else { (columns, rows) };
+                let systems = TriangularSystems {
                     batch,
                     n,
-                    systems,
+                    count,
                     left_side: *left_side,
                     lower: *lower,
                     unit_diagonal: *unit_diagonal,
                     transpose: *transpose,
-                })
+                };
+                Some(Routine::TriangularSolve { dtype: data.dtype, systems })
             }
             _ => None,
         }
