@@ -68,6 +68,7 @@ pub fn unary(op: UnaryOp, operand: DType, a: &str) -> String {
             64 - 8 * operand.size()
         ),
         UnaryOp::Sigmoid => format!("sigmoid({a})"),
+        UnaryOp::Tanh => format!("hyperbolic_tangent({a})"),
         UnaryOp::Exp
         | UnaryOp::Exp2
         | UnaryOp::Expm1
@@ -83,7 +84,6 @@ pub fn unary(op: UnaryOp, operand: DType, a: &str) -> String {
         | UnaryOp::Atan
         | UnaryOp::Sinh
         | UnaryOp::Cosh
-        | UnaryOp::Tanh
         | UnaryOp::Asinh
         | UnaryOp::Acosh
         | UnaryOp::Atanh
