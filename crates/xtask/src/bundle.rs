@@ -17,7 +17,7 @@ pub fn bundle(folder: &Path) -> Result<(), String> {
     make(folder)?;
     let inflight = ["-p", "inflight", "--features", "bundle", "--no-run"];
     let test = [&["test", "--release", "--test", "device"], &inflight[..]].concat();
-    let bench = [&["bench", "--bench", "gpu", "--bench", "pipeline"], &inflight[..]].concat();
+    let bench = [&["bench", "--bench", "bench"], &inflight[..]].concat();
     // A device that is lost stays so: a program of its own.
     let lost = vec!["test", "--release", "--no-run", "-p", "inflight-cuda", "--test", "lost"];
     for arguments in [test, lost, bench] {
@@ -48,7 +48,7 @@ pub fn bundle(folder: &Path) -> Result<(), String> {
     )?;
     script(
         &folder.join("run-bench"),
-        "./inflight devices\n./gpu\n./pipeline cuda:0\n\
+        "./inflight devices\n./bench gpu\n./bench pipeline cuda:0\n\
          for peer in peers/gpu.py; do\n    echo \"== $peer\"\n    python3 $peer\ndone\n",
     )?;
     let bytes = weight(folder);

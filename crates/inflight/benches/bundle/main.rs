@@ -1,0 +1,17 @@
+//! The benches of devices as one program: what `cargo xtask bundle` takes to a machine with a GPU.
+
+#[path = "../gpu.rs"]
+mod gpu;
+#[path = "../pipeline.rs"]
+mod pipeline;
+
+fn main() -> inflight::Result<()> {
+    match std::env::args().nth(1).as_deref() {
+        Some("gpu") => gpu::main(),
+        Some("pipeline") => pipeline::main(),
+        _ => {
+            eprintln!("bench gpu [small] [cuda:0] [STEP.mlir …], or bench pipeline [cuda:0]");
+            std::process::exit(2)
+        }
+    }
+}
