@@ -16,6 +16,7 @@ const COLUMNS: usize = 4096;
 const CALLS: usize = 30;
 const ROUNDS: usize = 7;
 
+/// Measures and prints all rows.
 pub fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let name = arguments.iter().find(|name| name.starts_with("cuda:"));

@@ -333,6 +333,7 @@ fn on_gpu(ordinal: usize, trace: Option<&str>) -> Result<()> {
     }
 }
 
+/// Measures and prints all rows.
 pub fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if let Some(name) = arguments.iter().find_map(|name| name.strip_prefix("cuda:")) {
