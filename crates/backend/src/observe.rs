@@ -105,6 +105,12 @@ impl Observed {
     pub fn end(self, stream: u64, device: &'static str) {
         report(stream, device, &self.what, self.began);
     }
+
+    /// The command has run, and did not begin before then.
+    pub fn end_since(mut self, stream: u64, device: &'static str, then: Instant) {
+        self.began = self.began.max(then);
+        self.end(stream, device);
+    }
 }
 
 /// Tells the observers of something that has ended now.

@@ -185,7 +185,8 @@ impl CudaKernel {
 impl Shared {
     pub(crate) fn load(&self, source: &str) -> Result<Arc<Function>, Fault> {
         let code = self.compiler.compile(source)?;
-        Function::load(&self.context, &code).map(Arc::new)
+        // SAFETY: where a text says so, every thread of its kernel waits first.
+        unsafe { Function::load(&self.context, &code, text::waits(source)) }.map(Arc::new)
     }
 
     /// A kernel of the backend's own, by its text.

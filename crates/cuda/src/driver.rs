@@ -70,6 +70,9 @@ pub fn count() -> Result<usize, String> {
     Ok(count.max(0) as usize)
 }
 
+/// The first architecture whose kernels can wait for each other by themselves.
+const FIRST_TO_OVERLAP: i32 = 9;
+
 static ENDING: AtomicBool = AtomicBool::new(false);
 
 extern "C" fn at_end() {
@@ -85,6 +88,8 @@ pub fn is_ending() -> bool {
 pub struct Context {
     device: sys::CUdevice,
     raw: sys::CUcontext,
+    /// Whether a kernel may be started before the one before it is done, and wait by itself.
+    overlaps: bool,
 }
 
 // SAFETY: a context is a handle that the driver lets any thread use.
@@ -101,9 +106,11 @@ impl Context {
             check(sys::cuDeviceGet(&mut device, ordinal as i32), "opening the device")?;
             check(sys::cuDevicePrimaryCtxRetain(&mut raw, device), "opening its context")?;
         }
-        let context = Arc::new(Context { device, raw });
+        let mut context = Context { device, raw, overlaps: false };
+        let major = sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR;
+        context.overlaps = context.attribute(major) >= FIRST_TO_OVERLAP;
         context.enter();
-        Ok(context)
+        Ok(Arc::new(context))
     }
 
     /// Makes this thread's calls go to the device.
@@ -156,6 +163,8 @@ pub struct Function {
     raw: sys::CUfunction,
     /// The most threads that a block may have.
     most_threads: u32,
+    /// Whether it waits by itself until the kernels before it are done.
+    waits: bool,
 }
 
 // SAFETY: handles that the driver lets any thread use.
@@ -165,7 +174,15 @@ unsafe impl Sync for Function {}
 
 impl Function {
     /// Loads the entry of a compiled kernel.
-    pub fn load(context: &Arc<Context>, cubin: &[u8]) -> Result<Function, Fault> {
+    ///
+    /// # Safety
+    /// If it is said that the kernel `waits`, all of its threads must, before they access memory, where the
+    /// architecture has an instruction for that.
+    pub unsafe fn load(
+        context: &Arc<Context>,
+        cubin: &[u8],
+        waits: bool,
+    ) -> Result<Function, Fault> {
         context.enter();
         let mut module = null_mut();
         let mut raw = null_mut();
@@ -182,7 +199,13 @@ impl Function {
             sys::cuFuncGetAttribute(&mut most_threads, attribute, raw);
         }
         let most_threads = u32::try_from(most_threads).unwrap_or(0);
-        Ok(Function { context: context.clone(), module, raw, most_threads })
+        let waits = waits && context.overlaps;
+        Ok(Function { context: context.clone(), module, raw, most_threads, waits })
+    }
+
+    /// Whether it may be started before the kernels before it are done.
+    pub fn waits(&self) -> bool {
+        self.waits
     }
 
     /// The driver's handle, valid as long as this is.
@@ -208,22 +231,27 @@ impl Function {
         arguments: &[u64],
     ) -> Result<(), Fault> {
         let mut pointers: [*mut c_void; 1] = [arguments.as_ptr().cast_mut().cast()];
-        // SAFETY: promised by the caller; the driver copies the arguments before it returns.
-        let result = unsafe {
-            sys::cuLaunchKernel(
-                self.raw,
-                grid[0],
-                grid[1],
-                1,
-                threads,
-                1,
-                1,
-                0,
-                stream,
-                pointers.as_mut_ptr(),
-                null_mut(),
-            )
+        let mut attribute = sys::CUlaunchAttribute {
+            id: sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+            pad: [0; 4],
+            value: sys::CUlaunchAttributeValue { programmaticStreamSerializationAllowed: 1 },
         };
+        let config = sys::CUlaunchConfig {
+            gridDimX: grid[0],
+            gridDimY: grid[1],
+            gridDimZ: 1,
+            blockDimX: threads,
+            blockDimY: 1,
+            blockDimZ: 1,
+            sharedMemBytes: 0,
+            hStream: stream,
+            attrs: &mut attribute,
+            numAttrs: self.waits as u32,
+        };
+        // SAFETY: promised by the caller; the driver copies the arguments before it returns. A kernel that is
+        // started early waits by itself.
+        let result =
+            unsafe { sys::cuLaunchKernelEx(&config, self.raw, pointers.as_mut_ptr(), null_mut()) };
         check(result, "launching a kernel")
     }
 }

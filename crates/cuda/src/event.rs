@@ -62,6 +62,49 @@ impl Events {
         check(unsafe { sys::cuEventRecord(point.raw, stream) }, "recording an event")?;
         Ok(point)
     }
+
+    /// A point that knows when it was reached. For traces: such a one is made each time.
+    pub fn timed(self: &Arc<Events>, stream: sys::CUstream) -> Option<Timed> {
+        let mut raw = std::ptr::null_mut();
+        // SAFETY: the place is there to be written, and the stream is valid.
+        unsafe {
+            check(sys::cuEventCreate(&mut raw, 0), "making an event").ok()?;
+            let timed = Timed { events: self.clone(), raw };
+            check(sys::cuEventRecord(raw, stream), "recording an event").ok()?;
+            Some(timed)
+        }
+    }
+}
+
+/// A point of a stream that knows when it was reached.
+pub struct Timed {
+    events: Arc<Events>,
+    raw: sys::CUevent,
+}
+
+// SAFETY: a handle that the driver lets any thread use.
+unsafe impl Send for Timed {}
+
+impl Timed {
+    /// The time from this point to one that comes after it, if both are reached.
+    pub fn until(&self, later: &Timed) -> Option<Duration> {
+        let mut milliseconds = 0f32;
+        // SAFETY: the handles are valid; the place is there to be written.
+        let timed = unsafe { sys::cuEventElapsedTime_v2(&mut milliseconds, self.raw, later.raw) };
+        check(timed, "timing").ok()?;
+        Duration::try_from_secs_f64(f64::from(milliseconds) / 1e3).ok()
+    }
+}
+
+impl Drop for Timed {
+    fn drop(&mut self) {
+        if is_ending() {
+            return;
+        }
+        self.events.context.enter();
+        // SAFETY: made by `timed`, once.
+        unsafe { sys::cuEventDestroy_v2(self.raw) };
+    }
 }
 
 impl Point {

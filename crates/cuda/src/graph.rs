@@ -1,7 +1,8 @@
-//! The driver's graphs: launches, one after the other, that start with one call.
+//! The driver's graphs: launches and products, one after the other, that start with one call.
 
+use crate::contract::Product;
 use crate::driver::{Context, Function, check, is_ending};
-use cudarc::driver::sys;
+use cudarc::driver::sys::{self, CUgraphDependencyType, CUstreamCaptureMode};
 use inflight_backend::Fault;
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
@@ -20,7 +21,17 @@ pub struct KernelLaunch<'a> {
     pub arguments: &'a [u64],
 }
 
-/// Launches, each of which starts when the one before is done.
+/// What a graph does at one of its places.
+#[derive(Clone, Copy)]
+pub enum Step<'a> {
+    /// A launch of a kernel of ours.
+    Kernel(KernelLaunch<'a>),
+    /// A product of the library, with its arguments.
+    Product(&'a Product, &'a [u64]),
+}
+
+/// Steps, each of which starts when the one before is done; a kernel that waits for that by itself may be started
+/// before.
 pub struct Graph {
     context: Arc<Context>,
     /// What it was made from. Its nodes name those of `executable`.
@@ -33,27 +44,31 @@ pub struct Graph {
 unsafe impl Send for Graph {}
 
 impl Graph {
-    /// Makes a graph of launches. Whoever launches it keeps their functions.
+    /// Makes a graph. Whoever launches it keeps the functions and the products. `overlaps` says whether kernels
+    /// that wait by themselves may be started early.
     pub fn new<'a>(
         context: &Arc<Context>,
-        launches: impl Iterator<Item = KernelLaunch<'a>>,
+        capture: &mut Capture,
+        steps: impl Iterator<Item = Step<'a>>,
+        overlaps: bool,
     ) -> Result<Graph, Fault> {
         let (raw, executable) = (null_mut(), null_mut());
         let mut graph = Graph { context: context.clone(), raw, executable, nodes: Vec::new() };
         // SAFETY: the place is there to be written.
         check(unsafe { sys::cuGraphCreate(&mut graph.raw, 0) }, "making a graph")?;
-        for launch in launches {
-            let mut node = null_mut();
-            let (before, count) = match graph.nodes.last() {
-                Some(last) => (&raw const *last, 1),
-                None => (null(), 0),
-            };
-            let added = with_params(&launch, |params| {
-                // SAFETY: the graph and the node before are this graph's; the driver copies the arguments.
-                unsafe { sys::cuGraphAddKernelNode_v2(&mut node, graph.raw, before, count, params) }
-            });
-            check(added, "adding a kernel to a graph")?;
-            graph.nodes.push(node);
+        let mut after_kernel = false;
+        for step in steps {
+            match step {
+                Step::Kernel(launch) => {
+                    let early = overlaps && after_kernel && launch.function.waits();
+                    graph.add_kernel(&launch, early)?;
+                    after_kernel = true;
+                }
+                Step::Product(product, words) => {
+                    graph.add_product(capture, product, words)?;
+                    after_kernel = false;
+                }
+            }
         }
         // SAFETY: the place is there to be written.
         let made = unsafe { sys::cuGraphInstantiateWithFlags(&mut graph.executable, graph.raw, 0) };
@@ -61,21 +76,91 @@ impl Graph {
         Ok(graph)
     }
 
-    /// Changes a launch, for the times that the graph is launched from now on.
-    pub fn set(&mut self, position: usize, launch: &KernelLaunch<'_>) -> Result<(), Fault> {
-        let node = self.nodes[position];
-        let set = with_params(launch, |params| {
-            // SAFETY: the node is this graph's; the driver copies the arguments.
-            unsafe { sys::cuGraphExecKernelNodeSetParams_v2(self.executable, node, params) }
-        });
-        check(set, "changing a kernel of a graph")
+    /// The node that the next one comes after.
+    fn last(&self) -> (*const sys::CUgraphNode, usize) {
+        match self.nodes.last() {
+            Some(last) => (&raw const *last, 1),
+            None => (null(), 0),
+        }
     }
 
-    /// Puts all launches on a stream.
+    /// Adds a kernel. If it comes `early`, it may be started as soon as all blocks of the kernel before have
+    /// begun and there is room for it.
+    fn add_kernel(&mut self, launch: &KernelLaunch<'_>, early: bool) -> Result<(), Fault> {
+        let mut node = null_mut();
+        let (last, count) = self.last();
+        let (before, known) = if early { (null(), 0) } else { (last, count) };
+        let added = with_params(launch, |params| {
+            // SAFETY: the graph and the node before are this graph's; the driver copies the arguments.
+            unsafe { sys::cuGraphAddKernelNode_v2(&mut node, self.raw, before, known, params) }
+        });
+        check(added, "adding a kernel to a graph")?;
+        if early {
+            let edge = sys::CUgraphEdgeData {
+                from_port: sys::CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC as u8,
+                to_port: 0,
+                type_: CUgraphDependencyType::CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC as u8,
+                reserved: [0; 5],
+            };
+            // SAFETY: both nodes are this graph's.
+            let joined =
+                unsafe { sys::cuGraphAddDependencies_v2(self.raw, last, &node, &edge, count) };
+            check(joined, "joining kernels of a graph")?;
+        }
+        self.nodes.push(node);
+        Ok(())
+    }
+
+    /// Adds what the library does for a product, as a graph of its own.
+    fn add_product(
+        &mut self,
+        capture: &mut Capture,
+        product: &Product,
+        words: &[u64],
+    ) -> Result<(), Fault> {
+        let mut node = null_mut();
+        let (before, count) = self.last();
+        let child = capture.product(product, words)?;
+        // SAFETY: the graph and the node before are this graph's; the driver copies the captured one.
+        let added =
+            unsafe { sys::cuGraphAddChildGraphNode(&mut node, self.raw, before, count, child.raw) };
+        check(added, "adding a product to a graph")?;
+        self.nodes.push(node);
+        Ok(())
+    }
+
+    /// Changes a step, for the times that the graph is launched from now on.
+    pub fn set(
+        &mut self,
+        capture: &mut Capture,
+        position: usize,
+        step: &Step<'_>,
+    ) -> Result<(), Fault> {
+        let node = self.nodes[position];
+        match step {
+            Step::Kernel(launch) => {
+                let set = with_params(launch, |params| {
+                    // SAFETY: the node is this graph's; the driver copies the arguments.
+                    unsafe { sys::cuGraphExecKernelNodeSetParams_v2(self.executable, node, params) }
+                });
+                check(set, "changing a kernel of a graph")
+            }
+            Step::Product(product, words) => {
+                let child = capture.product(product, words)?;
+                // SAFETY: the node is this graph's; the driver copies the captured one.
+                let set = unsafe {
+                    sys::cuGraphExecChildGraphNodeSetParams(self.executable, node, child.raw)
+                };
+                check(set, "changing a product of a graph")
+            }
+        }
+    }
+
+    /// Puts all steps on a stream.
     ///
     /// # Safety
-    /// Each launch's arguments must be those of its kernel, laid out as it declares them. What they point to,
-    /// and the kernels, must stay valid until the stream has passed the graph.
+    /// Each step's arguments must be those of its kernel or product, laid out as it declares them. What they
+    /// point to, and the kernels, must stay valid until the stream has passed the graph.
     pub unsafe fn launch(&self, stream: sys::CUstream) -> Result<(), Fault> {
         // SAFETY: promised by the caller.
         check(unsafe { sys::cuGraphLaunch(self.executable, stream) }, "launching a graph")
@@ -96,6 +181,75 @@ impl Drop for Graph {
             if !self.raw.is_null() {
                 sys::cuGraphDestroy(self.raw);
             }
+        }
+    }
+}
+
+/// A stream on which nothing runs: what is put there is written down. It is made when it is first needed.
+#[derive(Default)]
+pub struct Capture {
+    made: Option<(Arc<Context>, sys::CUstream)>,
+}
+
+// SAFETY: a handle that the driver lets any thread use, one at a time.
+unsafe impl Send for Capture {}
+
+/// What was written down.
+struct Captured {
+    raw: sys::CUgraph,
+}
+
+impl Drop for Captured {
+    fn drop(&mut self) {
+        if !self.raw.is_null() && !is_ending() {
+            // SAFETY: made by a capture. Copies of it are their owners'.
+            unsafe { sys::cuGraphDestroy(self.raw) };
+        }
+    }
+}
+
+impl Capture {
+    /// Says whose products will be captured.
+    pub fn open(&mut self, context: &Arc<Context>) -> Result<(), Fault> {
+        if self.made.is_none() {
+            let mut stream = null_mut();
+            let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
+            // SAFETY: the place is there to be written.
+            check(unsafe { sys::cuStreamCreate(&mut stream, flags) }, "making a stream")?;
+            self.made = Some((context.clone(), stream));
+        }
+        Ok(())
+    }
+
+    /// What the library does for a product.
+    fn product(&mut self, product: &Product, words: &[u64]) -> Result<Captured, Fault> {
+        let Some((_, stream)) = self.made else {
+            return check(sys::CUresult::CUDA_ERROR_NOT_INITIALIZED, "capturing a product")
+                .map(|()| Captured { raw: null_mut() });
+        };
+        let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
+        let mut captured = Captured { raw: null_mut() };
+        // SAFETY: nothing runs, so that nothing of what the words name is touched; what is written down is launched
+        // only by those who know that all of it is there. A capture that was begun is ended.
+        let (run, ended) = unsafe {
+            check(sys::cuStreamBeginCapture_v2(stream, mode), "capturing a product")?;
+            let run = product.run(stream, words);
+            (run, sys::cuStreamEndCapture(stream, &mut captured.raw))
+        };
+        run?;
+        check(ended, "capturing a product")?;
+        Ok(captured)
+    }
+}
+
+impl Drop for Capture {
+    fn drop(&mut self) {
+        if let Some((context, stream)) = &self.made
+            && !is_ending()
+        {
+            context.enter();
+            // SAFETY: made by `open`, once.
+            unsafe { sys::cuStreamDestroy_v2(*stream) };
         }
     }
 }

@@ -166,16 +166,15 @@ impl Products {
         }
     }
 
-    /// Puts a product on a stream. Says `false` if the library has no way to compute it.
-    pub(super) fn multiply(
+    /// A product that is ready to run. `None` if the library has no way to compute it.
+    pub(super) fn prepare(
         &self,
-        stream: CUstream,
+        site: &mut Site<'_>,
         contract: &Contract,
         addresses: [u64; 3],
         layouts: [Layout; 3],
         tail: Option<&Tail>,
-        workspace: &dyn Fn(usize) -> Result<u64, Fault>,
-    ) -> Result<bool, Fault> {
+    ) -> Result<Option<(Product, Vec<u64>)>, Fault> {
         let handle = match self.handle.get_or_init(open) {
             Ok(handle) => handle.0,
             Err(fault) => return Err(fault.clone()),
@@ -210,9 +209,9 @@ impl Products {
                 let plan = plan(handle, &key, tail)?;
                 let plan = match plan {
                     Some((plan, algorithms)) => {
-                        let tail = tail.copied();
+                        let (tail, stream) = (tail.copied(), site.stream);
                         let call = Call { handle, plan, starts, tail, stream };
-                        Some(Arc::new(self.chosen(call, algorithms, &key, workspace)?))
+                        Some(Arc::new(self.chosen(call, algorithms, &key, site)?))
                     }
                     None => None,
                 };
@@ -224,21 +223,90 @@ impl Products {
                 plan
             }
         };
-        let Some(plan) = plan else { return Ok(false) };
+        let Some(plan) = plan else { return Ok(None) };
         let work = match plan.workspace {
             0 => 0,
-            bytes => workspace(bytes)?,
+            bytes => (site.workspace)(bytes)?,
         };
+        let factor = |factor: f32| factor.to_bits() as u64;
+        let residual = tail.and_then(|tail| tail.residual);
+        let mut words = vec![
+            work,
+            tail.map_or(0, |tail| factor(tail.scale)),
+            tail.and_then(|tail| tail.bias).unwrap_or(0),
+            residual.map_or(0, |(address, _, _)| address),
+            residual.map_or(0, |(_, by, _)| factor(by)),
+        ];
         for offsets in batches.offsets() {
-            let mut at = starts;
-            for (start, offset) in at.iter_mut().zip(offsets) {
-                *start = start.wrapping_add_signed(offset as i64 * size);
-            }
-            // SAFETY: the plan describes matrices that lie within the operands' buffers, which the command
-            // keeps until the stream has passed it, as it does the workspace.
-            check(unsafe { plan.run(handle, at, tail, work, stream) }, "a matrix product")?;
+            let at =
+                |(start, offset): (&u64, isize)| start.wrapping_add_signed(offset as i64 * size);
+            words.extend(starts.iter().zip(offsets).map(at));
         }
-        Ok(true)
+        Ok(Some((Product { handle: RawHandle(handle), plan }, words)))
+    }
+}
+
+/// Where a product will run.
+pub struct Site<'a> {
+    /// Where algorithms are timed.
+    pub stream: CUstream,
+    /// Puts all that comes before the product on the stream.
+    pub settle: &'a mut dyn FnMut(),
+    /// Memory for the product alone.
+    pub workspace: &'a dyn Fn(usize) -> Result<u64, Fault>,
+}
+
+/// A product of the library, less its addresses and factors.
+#[derive(Clone)]
+pub struct Product {
+    handle: RawHandle,
+    plan: Arc<Plan>,
+}
+
+/// The library's handle, which [`Products`] keeps.
+#[derive(Clone, Copy)]
+struct RawHandle(sys::cublasLtHandle_t);
+
+// SAFETY: the library's handle may be used by several threads at once.
+unsafe impl Send for RawHandle {}
+// SAFETY: as above.
+unsafe impl Sync for RawHandle {}
+
+/// The words of a product that come before its addresses: the workspace, the factor, the bias, what is added,
+/// and its factor.
+const HEAD: usize = 5;
+
+impl Product {
+    /// Whether both are the same but for their addresses and factors.
+    pub fn is_like(&self, other: &Product) -> bool {
+        Arc::ptr_eq(&self.plan, &other.plan)
+    }
+
+    /// Tells products apart that are not alike.
+    pub fn id(&self) -> usize {
+        Arc::as_ptr(&self.plan).addr()
+    }
+
+    /// Puts it on a stream.
+    ///
+    /// # Safety
+    /// The words must be those that it was prepared with, or such as another that is like it was. The operands
+    /// and the workspace that they name, and the device's products, must be there until the stream has passed it.
+    pub unsafe fn run(&self, stream: CUstream, words: &[u64]) -> Result<(), Fault> {
+        let factor = |word: u64| f32::from_bits(word as u32);
+        let tail = self.plan.tail.map(|kind| Tail {
+            scale: factor(words[1]),
+            bias: kind.bias.then_some(words[2]),
+            residual: kind.residual.map(|(leading, _)| (words[3], factor(words[4]), leading)),
+            gelu: kind.gelu,
+        });
+        for at in words[HEAD..].chunks_exact(3) {
+            let at = [at[0], at[1], at[2]];
+            // SAFETY: promised by the caller.
+            let run = unsafe { self.plan.run(self.handle.0, at, tail.as_ref(), words[0], stream) };
+            check(run, "a matrix product")?;
+        }
+        Ok(())
     }
 }
 
@@ -308,7 +376,7 @@ impl Products {
         call: Call,
         algorithms: Vec<Algorithm>,
         key: &Key,
-        workspace: &dyn Fn(usize) -> Result<u64, Fault>,
+        site: &mut Site<'_>,
     ) -> Result<Plan, Fault> {
         let operations =
             key.extents.iter().map(|&e| e as f64).product::<f64>() * key.batch.0 as f64;
@@ -328,7 +396,9 @@ impl Products {
             (plan.algorithm, plan.workspace) = (algorithm, bytes);
             return Ok(plan);
         }
-        let plan = call.fastest(&algorithms, workspace)?;
+        // What is timed writes the result's memory, which what comes before may still need.
+        (site.settle)();
+        let plan = call.fastest(&algorithms, site.workspace)?;
         if let Some(disk) = disk {
             disk.put(entry.as_bytes(), &bytes_of(&plan.algorithm));
         }

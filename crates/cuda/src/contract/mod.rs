@@ -5,18 +5,21 @@ mod library;
 mod plain;
 
 use crate::device::Shared;
-use cudarc::driver::sys::CUstream;
 use inflight_backend::{Contract, ContractOperand, Fault};
 use inflight_ir::DType;
 use smallvec::SmallVec;
-use std::any::Any;
 
 use epilogue::Form;
-pub use library::Products;
 use library::Tail;
+pub use library::{Product, Products, Site};
 
-/// What must be kept until a product is computed.
-pub type Kept = Option<Box<dyn Any + Send>>;
+/// What computes a product, and its arguments.
+pub enum Work {
+    /// The library.
+    Library(Product, Vec<u64>),
+    /// A kernel.
+    Kernel(plain::PlainLaunch),
+}
 
 /// A matrix as the library takes it: columns next to each other or rows, and the distance between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -90,15 +93,14 @@ impl Batches {
 }
 
 impl Products {
-    /// Puts a product on a stream. `addresses` are those of the three buffers.
-    pub fn run(
+    /// What computes a product. `addresses` are those of the three buffers. `None` if there is nothing to compute.
+    pub fn work(
         &self,
         shared: &Shared,
-        stream: CUstream,
+        site: &mut Site<'_>,
         contract: &Contract,
         addresses: [u64; 3],
-        workspace: impl Fn(usize) -> Result<u64, Fault>,
-    ) -> Result<Kept, Fault> {
+    ) -> Result<Option<Work>, Fault> {
         let empty = contract.m * contract.n * contract.batch.iter().product::<usize>() == 0;
         if empty {
             return Ok(None);
@@ -120,26 +122,25 @@ impl Products {
             && !c.turned
             && contract.k > 0
         {
-            let run = self.multiply(stream, contract, addresses, [a, b, c], None, &workspace)?;
-            if run {
-                return Ok(None);
+            let prepared = self.prepare(site, contract, addresses, [a, b, c], None)?;
+            if let Some((product, words)) = prepared {
+                return Ok(Some(Work::Library(product, words)));
             }
         }
-        plain::run(shared, stream, contract, addresses)
+        plain::launch(shared, contract, addresses).map(|launch| Some(Work::Kernel(launch)))
     }
 
-    /// Puts a product with what follows it on a stream. Says `false` if the library does not do that.
+    /// A product with what follows it, as the library computes it. `None` if it does not do that.
     ///
     /// `address` answers that of a param of the epilogue's kernel; `true` says that it is written.
-    pub fn run_with(
+    pub fn work_with(
         &self,
-        stream: CUstream,
+        site: &mut Site<'_>,
         contract: &Contract,
         form: &Form,
         [a, b]: [u64; 2],
         address: impl Fn(usize, bool) -> Result<u64, Fault>,
-        workspace: impl Fn(usize) -> Result<u64, Fault>,
-    ) -> Result<bool, Fault> {
+    ) -> Result<Option<Work>, Fault> {
         let operand = |operand: &ContractOperand, rows: usize, columns: usize| {
             layout(rows, columns, operand.row_stride, operand.column_stride)
         };
@@ -147,10 +148,10 @@ impl Products {
             operand(&contract.a, contract.m, contract.k),
             operand(&contract.b, contract.k, contract.n),
         ) else {
-            return Ok(false);
+            return Ok(None);
         };
         if contract.m * contract.n * contract.k == 0 {
-            return Ok(false);
+            return Ok(None);
         }
         let bias = form.bias.map(|param| address(param, false)).transpose()?;
         let residual = match form.residual {
@@ -161,7 +162,8 @@ impl Products {
         let (result, leading) = form.result;
         let addresses = [a, b, address(result, true)?];
         let layouts = [left, right, Layout { turned: false, leading }];
-        self.multiply(stream, contract, addresses, layouts, Some(&tail), &workspace)
+        let prepared = self.prepare(site, contract, addresses, layouts, Some(&tail))?;
+        Ok(prepared.map(|(product, words)| Work::Library(product, words)))
     }
 }
 

@@ -1,20 +1,32 @@
 //! Products of any dtype and any strides: one thread for each element of the result.
 
-use super::Kept;
 use crate::device::Shared;
-use cudarc::driver::sys::CUstream;
+use crate::driver::Function;
 use inflight_backend::{Contract, Fault, FaultKind};
 use inflight_ir::DType;
+use std::sync::Arc;
 
 /// The most batch axes.
 const AXES: usize = 8;
 
-pub fn run(
+/// Threads of a block.
+const THREADS: u32 = 256;
+
+/// A launch of the kernel.
+pub struct PlainLaunch {
+    pub function: Arc<Function>,
+    pub blocks: u32,
+    pub threads: u32,
+    /// Its arguments, as the text declares them.
+    pub words: Vec<u64>,
+}
+
+/// The launch that computes a product of operands at these addresses.
+pub fn launch(
     shared: &Shared,
-    stream: CUstream,
     contract: &Contract,
     addresses: [u64; 3],
-) -> Result<Kept, Fault> {
+) -> Result<PlainLaunch, Fault> {
     if contract.batch.len() > AXES {
         let message = format!("a product with {} batch axes", contract.batch.len());
         return Err(FaultKind::Unsupported(message).into());
@@ -41,11 +53,8 @@ pub fn run(
     for operand in operands {
         words.extend(padded(&mut operand.batch_strides.iter().map(|&stride| stride as u64)));
     }
-    let blocks = total.div_ceil(256).min(1 << 30) as u32;
-    // SAFETY: the words are laid out as the text declares them; the addresses are those of the operands, which
-    // the command keeps.
-    unsafe { function.launch(stream, [blocks, 1], 256, &words)? };
-    Ok(Some(Box::new(function)))
+    let blocks = total.div_ceil(THREADS as usize).min(1 << 30) as u32;
+    Ok(PlainLaunch { function, blocks, threads: THREADS, words })
 }
 
 /// The kernel's text. Sums of floats are kept in double precision and rounded once.

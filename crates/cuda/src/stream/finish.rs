@@ -2,7 +2,7 @@
 
 use super::replay::InFlight;
 use crate::device::Shared;
-use crate::event::Point;
+use crate::event::{Point, Timed};
 use crate::memory::Staged;
 use inflight_backend::observe::Observed;
 use inflight_backend::{Buffer, Event, Fault, ReadCallback, Timeline};
@@ -11,6 +11,7 @@ use std::any::Any;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Weak};
+use std::time::Instant;
 
 /// Looks at a point this often, for a fraction of a millisecond, before sleeping until it is
 /// reached, since being woken takes a while by itself.
@@ -26,6 +27,8 @@ pub struct Batch {
     /// The point at its end, or why there is none.
     pub point: Result<Arc<Point>, Fault>,
     pub work: Vec<Done>,
+    /// Where the device began and ended it, if somebody wants to know.
+    pub times: Option<[Timed; 2]>,
 }
 
 /// What is to be done when a batch is.
@@ -149,15 +152,18 @@ impl Finisher {
                 }
             }
         }
+        let took = batch.times.and_then(|[began, ended]| began.until(&ended));
+        let began = took.and_then(|took| Instant::now().checked_sub(took));
         // Memory is free before anybody learns that they may go on.
         self.progress.signal(batch.number);
         for done in batch.work {
             // A callback that panics must not keep the others from being told.
-            let _ = catch_unwind(AssertUnwindSafe(|| self.done(done, fault.as_ref())));
+            let _ = catch_unwind(AssertUnwindSafe(|| self.done(done, fault.as_ref(), began)));
         }
     }
 
-    fn done(&self, done: Done, fault: Option<&Fault>) {
+    /// Sees to one thing. `began` is when the device began the batch, as far as that is known.
+    fn done(&self, done: Done, fault: Option<&Fault>, began: Option<Instant>) {
         match done {
             Done::Signal(event) => {
                 self.shared.withdraw(&event);
@@ -173,7 +179,10 @@ impl Finisher {
             },
             Done::Call(callback) => callback(fault.map_or(Ok(()), |fault| Err(fault.clone()))),
             Done::Refuse { fault, callback } => callback(Err(fault)),
-            Done::Observed(observed) => observed.end(self.stream, "cuda"),
+            Done::Observed(observed) => match began {
+                Some(began) => observed.end_since(self.stream, "cuda", began),
+                None => observed.end(self.stream, "cuda"),
+            },
             Done::Written(_) | Done::Launched(_) | Done::Release(_) => {}
         }
     }

@@ -5,6 +5,7 @@
 //! until the host is told.
 
 mod finish;
+mod product;
 mod replay;
 mod routine;
 mod run;
@@ -12,6 +13,7 @@ mod upload;
 
 use crate::device::Shared;
 use crate::driver::{check, is_ending};
+use crate::event::Timed;
 use cudarc::driver::sys::{self, CUstream_flags};
 use finish::{Batch, Done, Finisher};
 use inflight_backend::observe::{self, Observed};
@@ -70,6 +72,8 @@ struct Queue {
     gathered: Gathered,
     /// Graphs of launches that came before.
     replays: Replays,
+    /// Where the memory of products was.
+    places: product::Places,
     /// What was put on the driver's stream since the last point.
     open: Vec<Done>,
     /// How many launches there were since then.
@@ -78,6 +82,8 @@ struct Queue {
     moved: usize,
     /// How many batches there were.
     batches: u64,
+    /// Where the next of them begins, if somebody wants to know when the device does what.
+    began: Option<Timed>,
 }
 
 impl CudaStream {
@@ -196,6 +202,9 @@ impl Core {
     /// returned, if anything is, resumes it.
     fn put(self: &Arc<Core>, queue: &mut Queue, command: Command) -> Option<Hold> {
         let observed = Observed::begin(&command);
+        if observed.is_some() && queue.began.is_none() {
+            queue.began = self.raw().ok().and_then(|raw| self.shared.events.timed(raw));
+        }
         if !matches!(
             command,
             Command::Launch(_) | Command::Batch(_) | Command::Contract(_) | Command::Signal(_)
@@ -282,6 +291,9 @@ impl Core {
             return;
         }
         (queue.launched, queue.moved) = (0, 0);
+        // Before the point, so that it is reached by then.
+        let ended = |began| Some([began, self.shared.events.timed(self.raw().ok()?)?]);
+        let times = queue.began.take().and_then(ended);
         let point = self.raw().and_then(|raw| {
             self.shared.context.enter();
             // While others are before it, whoever sees to them looks at this one in time.
@@ -297,7 +309,7 @@ impl Core {
             }
         }
         queue.batches += 1;
-        self.finisher.push(Batch { number: queue.batches, point, work });
+        self.finisher.push(Batch { number: queue.batches, point, work, times });
     }
 
     /// The event at which what is put on the stream now is done.

@@ -1,13 +1,15 @@
-//! Launches that are gathered and started together, and graphs of those that come again.
+//! Launches and products that are gathered and started together, and graphs of those that come again.
 //!
-//! What was gathered is launched kernel by kernel when it is first seen. When the same kernels come again in the
+//! What was gathered is launched one by one when it is first seen. When the same kernels come again in the
 //! same order, a graph of them is made, and from then on they start with one call; only the arguments that have
 //! changed since are told to the driver.
 
+use super::run::with_label;
+use crate::contract::Product;
 use crate::driver::{Context, Function};
-use crate::graph::{Graph, KernelLaunch};
+use crate::graph::{Capture, Graph, KernelLaunch, Step};
 use cudarc::driver::sys;
-use inflight_backend::{Buffer, Fault, FaultKind};
+use inflight_backend::{Buffer, Fault, FaultKind, Label};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
@@ -23,7 +25,7 @@ const MOST_ALIKE: usize = 4;
 /// Graphs of so many launches in all are kept.
 const MOST_KEPT: usize = 1 << 14;
 
-/// So many sequences that came once are remembered.
+/// So many sequences that came once, or of which there can be no graph, are remembered.
 const MOST_SEEN: usize = 1 << 12;
 
 /// Launches that are not on the driver's stream yet, in order.
@@ -38,27 +40,64 @@ pub struct Gathered {
     hash: u64,
 }
 
-/// A launch, less its arguments and results.
+/// A launch or a product, less its arguments and results.
+#[derive(Clone)]
 struct Launched {
-    function: Arc<Function>,
-    grid: [u32; 2],
-    threads: u32,
+    what: What,
     words: Range<usize>,
     /// Where its results begin.
     results: usize,
 }
 
+#[derive(Clone)]
+enum What {
+    Kernel { function: Arc<Function>, grid: [u32; 2], threads: u32 },
+    Product { product: Product, label: Label },
+}
+
 impl Launched {
-    /// Whether both are launches of the same kernel on the same grid.
+    /// Whether both are launches of the same kernel on the same grid, or the same product.
     fn is_like(&self, other: &Launched) -> bool {
-        Arc::ptr_eq(&self.function, &other.function)
-            && (self.grid, self.threads) == (other.grid, other.threads)
-            && self.words == other.words
+        let alike = match (&self.what, &other.what) {
+            (
+                What::Kernel { function, grid, threads },
+                What::Kernel { function: other, grid: other_grid, threads: other_threads },
+            ) => Arc::ptr_eq(function, other) && (grid, threads) == (other_grid, other_threads),
+            (What::Product { product, .. }, What::Product { product: other, .. }) => {
+                product.is_like(other)
+            }
+            _ => false,
+        };
+        alike && self.words == other.words
     }
 
-    fn with_arguments<'a>(&'a self, words: &'a [u64]) -> KernelLaunch<'a> {
-        let (function, arguments) = (&*self.function, &words[self.words.clone()]);
-        KernelLaunch { function, grid: self.grid, threads: self.threads, arguments }
+    fn with_arguments<'a>(&'a self, words: &'a [u64]) -> Step<'a> {
+        let arguments = &words[self.words.clone()];
+        match &self.what {
+            What::Kernel { function, grid, threads } => {
+                Step::Kernel(KernelLaunch { function, grid: *grid, threads: *threads, arguments })
+            }
+            What::Product { product, .. } => Step::Product(product, arguments),
+        }
+    }
+
+    /// Puts it on a stream.
+    ///
+    /// # Safety
+    /// As for [`Replays::launch`].
+    unsafe fn launch(&self, stream: sys::CUstream, words: &[u64]) -> Result<(), Fault> {
+        let arguments = &words[self.words.clone()];
+        // SAFETY: promised by the caller.
+        unsafe {
+            match &self.what {
+                What::Kernel { function, grid, threads } => {
+                    function.launch(stream, *grid, *threads, arguments)
+                }
+                What::Product { product, label } => {
+                    product.run(stream, arguments).map_err(|fault| with_label(fault, label))
+                }
+            }
+        }
     }
 }
 
@@ -72,14 +111,46 @@ impl Gathered {
         arguments: impl FnOnce(&mut Vec<u64>),
         results: impl Iterator<Item = &'a Arc<Buffer>>,
     ) {
-        let mut hasher = FxHasher::default();
-        (self.hash, Arc::as_ptr(&function), grid, threads).hash(&mut hasher);
-        self.hash = hasher.finish();
+        self.mix((Arc::as_ptr(&function), grid, threads));
         let start = self.words.len();
         arguments(&mut self.words);
+        self.add(What::Kernel { function, grid, threads }, start, results);
+    }
+
+    /// Adds a product to the end.
+    pub fn push_product<'a>(
+        &mut self,
+        product: Product,
+        label: &Label,
+        words: &[u64],
+        results: impl Iterator<Item = &'a Arc<Buffer>>,
+    ) {
+        self.mix((product.id(), words.len()));
+        let start = self.words.len();
+        self.words.extend(words);
+        self.add(What::Product { product, label: label.clone() }, start, results);
+    }
+
+    fn mix(&mut self, what: impl Hash) {
+        let mut hasher = FxHasher::default();
+        (self.hash, what).hash(&mut hasher);
+        self.hash = hasher.finish();
+    }
+
+    fn add<'a>(
+        &mut self,
+        what: What,
+        start: usize,
+        results: impl Iterator<Item = &'a Arc<Buffer>>,
+    ) {
         let (words, first) = (start..self.words.len(), self.results.len());
         self.results.extend(results.map(Arc::downgrade));
-        self.launches.push(Launched { function, grid, threads, words, results: first });
+        self.launches.push(Launched { what, words, results: first });
+    }
+
+    /// Tells sequences of kernels apart.
+    pub fn hash(&self) -> u64 {
+        self.hash
     }
 
     /// How many launches there are.
@@ -117,10 +188,8 @@ impl Gathered {
     /// As for [`Replays::launch`].
     unsafe fn launch_each(&self, stream: sys::CUstream) -> Result<(), Fault> {
         for (position, launch) in self.launches.iter().enumerate() {
-            let arguments = &self.words[launch.words.clone()];
             // SAFETY: promised by the caller.
-            let launched =
-                unsafe { launch.function.launch(stream, launch.grid, launch.threads, arguments) };
+            let launched = unsafe { launch.launch(stream, &self.words) };
             if let Err(fault) = launched {
                 self.fail_from(position, &fault);
                 return Err(fault);
@@ -156,8 +225,12 @@ pub struct Replays {
     kept: usize,
     /// How often a graph was launched.
     clock: u64,
-    /// True iff the driver could not make a graph.
-    is_unable: bool,
+    /// The hashes of those of which the driver could not make or change a graph.
+    unable: FxHashSet<u64>,
+    /// True iff the driver could make a graph only of kernels that are started one after another.
+    is_strict: bool,
+    /// Where products are captured.
+    capture: Capture,
 }
 
 /// A graph, and what it was last launched with.
@@ -203,7 +276,7 @@ impl Replays {
 
     /// A graph of what was gathered, if it came before.
     fn find(&mut self, context: &Arc<Context>, gathered: &Gathered) -> Option<&mut Replay> {
-        if self.is_unable || gathered.len() < LEAST {
+        if gathered.len() < LEAST || self.unable.contains(&gathered.hash) {
             return None;
         }
         if !self.known.contains_key(&gathered.hash) && !self.seen.remove(&gathered.hash) {
@@ -214,7 +287,11 @@ impl Replays {
             return None;
         }
         self.clock += 1;
-        let alike = self.known.entry(gathered.hash).or_default();
+        if self.capture.open(context).is_err() {
+            return None;
+        }
+        let Replays { known, capture, .. } = self;
+        let alike = known.entry(gathered.hash).or_default();
         let differing = alike.iter().enumerate().filter_map(|(position, replay)| {
             replay.differences(gathered).map(|count| (count, replay.last_used, position))
         });
@@ -224,17 +301,21 @@ impl Replays {
             Some((count, _, position))
                 if count * 4 <= gathered.len() || alike.len() >= MOST_ALIKE =>
             {
-                if alike[position].update(gathered).is_err() {
-                    self.kept -= alike.swap_remove(position).launches.len();
-                    self.is_unable = true;
+                if alike[position].update(capture, gathered).is_err() {
+                    self.give_up(gathered.hash);
                     return None;
                 }
                 position
             }
             _ if alike.len() >= MOST_ALIKE => return None,
             _ => {
-                let Ok(replay) = Replay::new(context, gathered) else {
-                    self.is_unable = true;
+                let mut made = Replay::new(context, capture, gathered, !self.is_strict);
+                if made.is_err() && !self.is_strict {
+                    made = Replay::new(context, capture, gathered, false);
+                    self.is_strict = made.is_ok();
+                }
+                let Ok(replay) = made else {
+                    self.give_up(gathered.hash);
                     return None;
                 };
                 alike.push(replay);
@@ -247,6 +328,16 @@ impl Replays {
             self.forget_some();
         }
         self.known.get_mut(&gathered.hash)?.iter_mut().find(|r| r.last_used == self.clock)
+    }
+
+    /// Launches of these kernels one by one from now on.
+    fn give_up(&mut self, hash: u64) {
+        let replays = self.known.remove(&hash).unwrap_or_default();
+        self.kept -= replays.iter().map(|replay| replay.launches.len()).sum::<usize>();
+        if self.unable.len() >= MOST_SEEN {
+            self.unable.clear();
+        }
+        self.unable.insert(hash);
     }
 
     /// Forgets those that were not used for the longest time, but not the one used last.
@@ -275,15 +366,16 @@ impl Replays {
 }
 
 impl Replay {
-    fn new(context: &Arc<Context>, gathered: &Gathered) -> Result<Replay, Fault> {
+    fn new(
+        context: &Arc<Context>,
+        capture: &mut Capture,
+        gathered: &Gathered,
+        overlaps: bool,
+    ) -> Result<Replay, Fault> {
         let all = gathered.launches.iter();
-        let graph = Graph::new(context, all.map(|launch| launch.with_arguments(&gathered.words)))?;
-        let launches = gathered.launches.iter().map(|launch| Launched {
-            function: launch.function.clone(),
-            words: launch.words.clone(),
-            ..*launch
-        });
-        let (launches, words) = (launches.collect(), gathered.words.clone());
+        let steps = all.map(|launch| launch.with_arguments(&gathered.words));
+        let graph = Graph::new(context, capture, steps, overlaps)?;
+        let (launches, words) = (gathered.launches.clone().into(), gathered.words.clone());
         Ok(Replay { graph, launches, words, last_used: 0 })
     }
 
@@ -304,11 +396,11 @@ impl Replay {
     }
 
     /// Gives the graph the arguments of what was gathered.
-    fn update(&mut self, gathered: &Gathered) -> Result<(), Fault> {
+    fn update(&mut self, capture: &mut Capture, gathered: &Gathered) -> Result<(), Fault> {
         for (position, launch) in self.launches.iter().enumerate() {
             let range = launch.words.clone();
             if self.words[range.clone()] != gathered.words[range] {
-                self.graph.set(position, &launch.with_arguments(&gathered.words))?;
+                self.graph.set(capture, position, &launch.with_arguments(&gathered.words))?;
             }
         }
         self.words.copy_from_slice(&gathered.words);

@@ -4,14 +4,13 @@ use super::finish::Done;
 use super::replay;
 use super::{Core, MOST_GATHERED, Queue};
 use crate::choose::{self, Choice, MOST_SLICED_BLOCKS};
-use crate::contract::epilogue;
 use crate::device::{CudaKernel, Known};
 use crate::driver::{Function, check};
 use crate::memory::Staged;
 use cudarc::driver::sys;
 use inflight_backend::{
-    Buffer, Command, Contract, Epilogue, Event, ExpandCallback, Expansion, Fault, FaultKind,
-    HostCall, Label, Launch, Memory, ReadCallback,
+    Buffer, Command, Event, ExpandCallback, Expansion, Fault, FaultKind, HostCall, Label, Launch,
+    Memory, ReadCallback,
 };
 use inflight_ir::kernel::is_copy;
 use smallvec::SmallVec;
@@ -22,9 +21,6 @@ use std::time::Duration;
 /// So often, with so long a pause, memory of other streams is asked for before there is none.
 const RECLAIMS: usize = 20;
 const RECLAIM_PAUSE: Duration = Duration::from_millis(1);
-
-/// About so many products are computed while a byte is moved.
-const PRODUCTS_FOR_A_BYTE: usize = 32;
 
 impl Core {
     pub(super) fn launch(&self, queue: &mut Queue, launch: &mut Launch) {
@@ -106,7 +102,7 @@ impl Core {
 
     /// Launches a kernel, together with others that come before and after it. `product` is the position of a
     /// param and the memory to be used for it.
-    fn launch_on(
+    pub(super) fn launch_on(
         &self,
         queue: &mut Queue,
         launch: &Launch,
@@ -205,87 +201,6 @@ impl Core {
             Some(fault) => Err(with_label(fault, &launch.label)),
             None => Ok(Some((choice, function))),
         }
-    }
-
-    pub(super) fn contract(&self, queue: &mut Queue, command: &Contract) {
-        let label = &command.label;
-        let run = |queue: &mut Queue| {
-            // Before it is asked whether the operands have failed: they may be among what was gathered.
-            self.settle(queue);
-            check_faults([&command.a.buffer, &command.b.buffer].into_iter())?;
-            let (raw, until) = (self.raw()?, self.until(queue));
-            let a = self.address(&command.a.buffer, false, None, label, &until)?;
-            let b = self.address(&command.b.buffer, false, None, label, &until)?;
-            let Some(epilogue) = &command.epilogue else {
-                check_faults(std::iter::once(&command.c.buffer))?;
-                let c = self.address(&command.c.buffer, true, None, label, &until)?;
-                self.multiply(queue, raw, command, [a, b, c], &until)?;
-                queue.open.push(Done::Written(Arc::downgrade(&command.c.buffer)));
-                return Ok(());
-            };
-            check_faults(epilogue.launch.buffers.iter())?;
-            if self.contract_with(queue, raw, command, epilogue, [a, b], &until)? {
-                return Ok(());
-            }
-            let product = self.temporary(command.c.buffer.bytes(), label, &until)?;
-            self.multiply(queue, raw, command, [a, b, product.ptr() as u64], &until)?;
-            self.launch_on(queue, &epilogue.launch, Some((epilogue.product, &product)))
-        };
-        let result = self.with_memory(queue, |queue| caught(label, || run(queue)));
-        if let Err(fault) = result {
-            match &command.epilogue {
-                None => command.c.buffer.fail(fault),
-                Some(epilogue) => epilogue.launch.fail(&fault),
-            }
-        }
-    }
-
-    /// A product with what follows it, if the library does both at once.
-    fn contract_with(
-        &self,
-        queue: &mut Queue,
-        raw: sys::CUstream,
-        command: &Contract,
-        epilogue: &Epilogue,
-        operands: [u64; 2],
-        until: &Event,
-    ) -> Result<bool, Fault> {
-        let Some(form) = epilogue::form(command, epilogue) else { return Ok(false) };
-        self.settle(queue);
-        let (label, buffers) = (&command.label, &epilogue.launch.buffers);
-        let address =
-            |param: usize, writes: bool| self.address(&buffers[param], writes, None, label, until);
-        let workspace = |bytes: usize| Ok(self.temporary(bytes, label, until)?.ptr() as u64);
-        let products = &self.shared.products;
-        let run = products.run_with(raw, command, &form, operands, address, workspace);
-        let is_done = run.map_err(|fault| self.noted(with_label(fault, label)))?;
-        if is_done {
-            queue.moved += command.m * command.n * command.k / PRODUCTS_FOR_A_BYTE;
-            queue.open.push(Done::Written(Arc::downgrade(&buffers[form.result.0])));
-        }
-        Ok(is_done)
-    }
-
-    fn multiply(
-        &self,
-        queue: &mut Queue,
-        raw: sys::CUstream,
-        command: &Contract,
-        addresses: [u64; 3],
-        until: &Event,
-    ) -> Result<(), Fault> {
-        self.settle(queue);
-        queue.moved += command.batch.iter().product::<usize>() * command.m * command.n * command.k
-            / PRODUCTS_FOR_A_BYTE;
-        let workspace = |bytes: usize| -> Result<u64, Fault> {
-            Ok(self.temporary(bytes, &command.label, until)?.ptr() as u64)
-        };
-        let kept = self.shared.products.run(&self.shared, raw, command, addresses, workspace);
-        let kept = kept.map_err(|fault| self.noted(with_label(fault, &command.label)))?;
-        if let Some(kept) = kept {
-            queue.open.push(Done::Release(kept));
-        }
-        Ok(())
     }
 
     pub(super) fn read(&self, queue: &mut Queue, source: Arc<Buffer>, callback: ReadCallback) {
@@ -408,7 +323,18 @@ impl Core {
         label: &Label,
         until: &Event,
     ) -> Result<Memory, Fault> {
-        let memory = self.shared.pool.allocate_for(Some(self.number), bytes);
+        self.temporary_at(bytes, None, label, until)
+    }
+
+    /// The same, at `place` if possible.
+    pub(super) fn temporary_at(
+        &self,
+        bytes: usize,
+        place: Option<usize>,
+        label: &Label,
+        until: &Event,
+    ) -> Result<Memory, Fault> {
+        let memory = self.shared.pool.allocate_at(Some(self.number), bytes, place);
         let memory = memory.map_err(|fault| with_label(fault, label))?;
         memory.use_until(self.number, until.clone());
         Ok(memory)

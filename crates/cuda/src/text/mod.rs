@@ -23,7 +23,7 @@ pub(crate) mod types;
 mod writer;
 
 pub use columns::shared_bytes as column_shared_bytes;
-pub(crate) use prelude::with_functions;
+pub(crate) use prelude::{waits, with_functions};
 
 use inflight_ir::elementwise::UnaryOp;
 use inflight_ir::kernel::{Kernel, Kind, Level, Value, VectorAxis, expand_but};

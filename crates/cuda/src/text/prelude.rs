@@ -13,6 +13,19 @@ type Function = (&'static str, &'static str);
 
 const FUNCTIONS: &[Function] = &[
     (
+        "begin_kernel",
+        r#"
+// Lets the next kernel come as soon as there is room for it, and waits until those before are done and what they
+// wrote can be read. Arguments may be read before; memory may not.
+FN void begin_kernel() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+"#,
+    ),
+    (
         "load_pack",
         r"
 // Elements next to each other, in accesses as wide as they allow.
@@ -631,6 +644,7 @@ FN c128 complex_pow(c128 a, c128 b) {
 
 /// The text of a kernel with every function it calls before it.
 pub fn with_functions(kernel: &str) -> String {
+    let kernel = &begun(kernel);
     let mut needed: Vec<&str> = Vec::new();
     let calls = |text: &str, name: &str| {
         text.match_indices(name).any(|(at, _)| {
@@ -650,6 +664,26 @@ pub fn with_functions(kernel: &str) -> String {
     all
 }
 
+/// The call that every entry begins with.
+const BEGIN: &str = "begin_kernel();";
+
+/// A kernel whose entry first waits for the kernels before it. Every thread does: only then is all that came
+/// before done when this one is, and a kernel that waits for this one need not know of those.
+fn begun(kernel: &str) -> String {
+    let entry = kernel.find("__global__");
+    let start = entry.and_then(|at| kernel[at..].find('{').map(|brace| at + brace + 1));
+    match start {
+        Some(start) => format!("{}\n{BEGIN}\n{}", &kernel[..start], &kernel[start..]),
+        None => kernel.to_owned(),
+    }
+}
+
+/// Whether a text's kernel waits by itself for those before it, where the device can: then it may be started
+/// before they are done.
+pub fn waits(text: &str) -> bool {
+    text.contains(BEGIN)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -662,6 +696,13 @@ mod tests {
         }
         assert!(!text.contains("complex_tanh"));
         assert!(text.find("complex_exp(c128 z)") < text.find("complex_sigmoid(c128 z)"));
+    }
+
+    #[test]
+    fn an_entry_waits_before_it_does_anything() {
+        let text = with_functions("struct A { int x; };\n__global__ void entry(A a) { f(a); }");
+        assert!(text.contains("entry(A a) {\nbegin_kernel();\n f(a); }"), "{text}");
+        assert!(waits(&text) && !waits("__global__ void entry(A a) { f(a); }"));
     }
 
     #[test]

@@ -1,0 +1,187 @@
+//! Products on a stream.
+
+use super::run::{caught, check_faults, with_label};
+use super::{Core, MOST_GATHERED, Queue};
+use crate::contract::{Site, Work, epilogue};
+use cudarc::driver::sys;
+use inflight_backend::{Buffer, Contract, Epilogue, Event, Fault};
+use rustc_hash::{FxHashMap, FxHasher};
+use std::cell::Cell;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+/// About so many products are computed while a byte is moved.
+const PRODUCTS_FOR_A_BYTE: usize = 32;
+
+/// Beyond this many, places are forgotten.
+const MOST_PLACES: usize = 4096;
+
+/// Where the memory of products was when they last came after the same launches: if it is there again, a graph
+/// need not be told.
+#[derive(Default)]
+pub struct Places(FxHashMap<u64, [usize; 2]>);
+
+impl Places {
+    /// What a product is known by: the launches before it and what it computes.
+    fn key(queue: &Queue, command: &Contract) -> u64 {
+        let mut hasher = FxHasher::default();
+        let place = (queue.gathered.hash(), queue.gathered.len());
+        (place, command.m, command.n, command.k, &command.batch).hash(&mut hasher);
+        hasher.finish()
+    }
+
+    /// Where its result, and the memory for it alone, were.
+    fn get(&self, key: u64) -> [Option<usize>; 2] {
+        self.0.get(&key).map_or([None; 2], |places| places.map(Some))
+    }
+
+    fn note(&mut self, key: u64, places: [usize; 2]) {
+        if self.0.len() >= MOST_PLACES {
+            self.0.clear();
+        }
+        self.0.insert(key, places);
+    }
+}
+
+impl Core {
+    pub(super) fn contract(&self, queue: &mut Queue, command: &Contract) {
+        let label = &command.label;
+        let run = |queue: &mut Queue| {
+            check_faults([&command.a.buffer, &command.b.buffer].into_iter())?;
+            let (raw, until) = (self.raw()?, self.until(queue));
+            let key = Places::key(queue, command);
+            let [place, _] = queue.places.get(key);
+            let a = self.address(&command.a.buffer, false, None, label, &until)?;
+            let b = self.address(&command.b.buffer, false, None, label, &until)?;
+            let Some(epilogue) = &command.epilogue else {
+                check_faults(std::iter::once(&command.c.buffer))?;
+                let c = self.address(&command.c.buffer, true, place, label, &until)?;
+                let result = Some(&command.c.buffer);
+                return self.multiply(queue, raw, command, [a, b, c], (key, &until), result);
+            };
+            check_faults(epilogue.launch.buffers.iter())?;
+            if self.contract_with(queue, raw, command, epilogue, [a, b], (key, &until))? {
+                return Ok(());
+            }
+            let product = self.temporary_at(command.c.buffer.bytes(), place, label, &until)?;
+            let c = product.ptr() as u64;
+            self.multiply(queue, raw, command, [a, b, c], (key, &until), None)?;
+            self.launch_on(queue, &epilogue.launch, Some((epilogue.product, &product)))
+        };
+        let result = self.with_memory(queue, |queue| caught(label, || run(queue)));
+        if let Err(fault) = result {
+            command.fail(&fault);
+        }
+    }
+
+    /// A product with what follows it, if the library does both at once.
+    fn contract_with(
+        &self,
+        queue: &mut Queue,
+        raw: sys::CUstream,
+        command: &Contract,
+        epilogue: &Epilogue,
+        operands: [u64; 2],
+        (key, until): (u64, &Event),
+    ) -> Result<bool, Fault> {
+        let Some(form) = epilogue::form(command, epilogue) else { return Ok(false) };
+        let (label, buffers) = (&command.label, &epilogue.launch.buffers);
+        let places = queue.places.get(key);
+        let result = Cell::new(0);
+        let address = |param: usize, writes: bool| {
+            let place = if writes { places[0] } else { None };
+            let address = self.address(&buffers[param], writes, place, label, until)?;
+            if writes {
+                result.set(address as usize);
+            }
+            Ok(address)
+        };
+        let products = &self.shared.products;
+        let work = self.prepared(queue, raw, command, (places[1], until), |site| {
+            products.work_with(site, command, &form, operands, address)
+        });
+        let (work, workspace) = work?;
+        let Some(work) = work else { return Ok(false) };
+        // What was gathered before may have been launched meanwhile, and have failed.
+        let operands = [&command.a.buffer, &command.b.buffer];
+        check_faults(operands.into_iter().chain(buffers.iter()))?;
+        queue.places.note(key, [result.get(), workspace]);
+        self.gather(queue, command, work, Some(&buffers[form.result.0]));
+        Ok(true)
+    }
+
+    /// A product, to the last of the addresses. `result` is what has that memory, if anybody knows of it.
+    fn multiply(
+        &self,
+        queue: &mut Queue,
+        raw: sys::CUstream,
+        command: &Contract,
+        addresses: [u64; 3],
+        (key, until): (u64, &Event),
+        result: Option<&Arc<Buffer>>,
+    ) -> Result<(), Fault> {
+        let [_, place] = queue.places.get(key);
+        let shared = &self.shared;
+        let work = self.prepared(queue, raw, command, (place, until), |site| {
+            shared.products.work(shared, site, command, addresses)
+        });
+        let (work, workspace) = work?;
+        let operands = [&command.a.buffer, &command.b.buffer];
+        check_faults(operands.into_iter().chain(result))?;
+        queue.places.note(key, [addresses[2] as usize, workspace]);
+        if let Some(work) = work {
+            self.gather(queue, command, work, result);
+        }
+        Ok(())
+    }
+
+    /// Has a product prepared. Returns the workspace's address as well.
+    fn prepared(
+        &self,
+        queue: &mut Queue,
+        raw: sys::CUstream,
+        command: &Contract,
+        (place, until): (Option<usize>, &Event),
+        prepare: impl FnOnce(&mut Site<'_>) -> Result<Option<Work>, Fault>,
+    ) -> Result<(Option<Work>, usize), Fault> {
+        let last = Cell::new(0);
+        let workspace = |bytes: usize| -> Result<u64, Fault> {
+            let memory = self.temporary_at(bytes, place, &command.label, until)?;
+            last.set(memory.ptr().addr());
+            Ok(memory.ptr() as u64)
+        };
+        let mut settle = || self.settle(queue);
+        let mut site = Site { stream: raw, settle: &mut settle, workspace: &workspace };
+        let work = prepare(&mut site);
+        let work = work.map_err(|fault| self.noted(with_label(fault, &command.label)))?;
+        Ok((work, last.get()))
+    }
+
+    /// Gathers what computes a product, for whoever comes before and after it.
+    fn gather(
+        &self,
+        queue: &mut Queue,
+        command: &Contract,
+        work: Work,
+        result: Option<&Arc<Buffer>>,
+    ) {
+        queue.moved += command.batch.iter().product::<usize>() * command.m * command.n * command.k
+            / PRODUCTS_FOR_A_BYTE;
+        queue.launched += 1;
+        match work {
+            Work::Library(product, words) => {
+                queue.gathered.push_product(product, &command.label, &words, result.into_iter());
+            }
+            Work::Kernel(launch) => {
+                let (grid, arguments) = ([launch.blocks, 1], |words: &mut Vec<u64>| {
+                    words.extend(&launch.words);
+                });
+                let results = result.into_iter();
+                queue.gathered.push(launch.function, grid, launch.threads, arguments, results);
+            }
+        }
+        if queue.gathered.len() >= MOST_GATHERED {
+            self.settle(queue);
+        }
+    }
+}
