@@ -7,7 +7,7 @@ use crate::driver::{self, Context, Function};
 use crate::event::{Events, Point};
 use crate::memory::{self, Staging};
 use crate::options::Options;
-use crate::stream::CudaStream;
+use crate::stream::{CudaStream, Waiters};
 use crate::text::{self, Variant};
 use cudarc::driver::sys::CUdevice_attribute as Attribute;
 use inflight_backend::{
@@ -48,6 +48,8 @@ pub struct Shared {
     pub lost: OnceLock<Fault>,
     /// For each timeline, the points at which streams of this device will signal its values.
     signals: Mutex<FxHashMap<usize, Points>>,
+    /// Streams that wait until such a point is known.
+    pub(crate) waiters: Waiters,
     functions: Mutex<FxHashMap<String, Arc<Function>>>,
 }
 
@@ -92,6 +94,7 @@ impl CudaBackend {
             processors,
             lost: OnceLock::new(),
             signals: Mutex::default(),
+            waiters: Waiters::default(),
             functions: Mutex::default(),
             context,
         };
@@ -204,6 +207,8 @@ impl Shared {
         let mut signals = self.signals.lock();
         let points = signals.entry(event.timeline_id()).or_default();
         points.push_back((event.value(), point.clone()));
+        drop(signals);
+        self.waiters.announced(event);
     }
 
     /// Forgets an event that is reached.

@@ -10,6 +10,7 @@ mod replay;
 mod routine;
 mod run;
 mod upload;
+mod waiters;
 
 use crate::device::Shared;
 use crate::driver::{check, is_ending};
@@ -22,6 +23,8 @@ use parking_lot::{Mutex, MutexGuard};
 use replay::{Gathered, Replays};
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
+
+pub(crate) use waiters::Waiters;
 
 /// So many commands are kept for the next flush at most.
 const MOST_HELD: usize = 512;
@@ -147,7 +150,8 @@ impl Core {
         let mut queue = self.queue.lock();
         queue.held.push_back(command);
         if !queue.is_held && queue.held.len() >= MOST_HELD {
-            self.put_held(queue);
+            drop(self.put_held(queue));
+            self.shared.waiters.resume();
         }
     }
 
@@ -160,6 +164,7 @@ impl Core {
         if let Some(mut queue) = self.put_held(queue) {
             self.close(&mut queue);
         }
+        self.shared.waiters.resume();
     }
 
     /// Puts what is queued on the driver's stream. `None` if a command holds back those after it.
@@ -196,6 +201,7 @@ impl Core {
         if let Some(mut queue) = self.put_held(queue) {
             self.close(&mut queue);
         }
+        self.shared.waiters.resume();
     }
 
     /// Puts a command on the driver's stream. If it must be waited for, the stream is held, and what is
@@ -242,11 +248,15 @@ impl Core {
                     return None;
                 }
                 let known = self.shared.point_of(&event);
-                let held = known.zip(self.raw().ok()).map(|(point, raw)| point.hold(raw));
+                let point = known.as_ref().zip(self.raw().ok());
+                let held = point.map(|(point, raw)| point.hold(raw));
                 if !matches!(held, Some(Ok(()))) {
                     self.close(queue);
                     queue.is_held = true;
-                    return Some(Hold::Event(event));
+                    return Some(match known {
+                        Some(_) => Hold::Reached(event),
+                        None => Hold::Known(event),
+                    });
                 }
             }
         }
@@ -335,8 +345,10 @@ impl Drop for Core {
 
 /// Why a stream does not go on, and what makes it.
 enum Hold {
-    /// Until an event that another device or the host signals.
-    Event(Event),
+    /// Until an event is reached.
+    Reached(Event),
+    /// The same, or until the driver knows where it will be.
+    Known(Event),
     /// Until a thread has handed a large upload to the driver, piece by piece.
     Upload(upload::Upload),
 }
@@ -346,7 +358,8 @@ impl Hold {
         let core = core.clone();
         match self {
             // The stream does not hold the event: if nobody is left who could signal it, all is dropped.
-            Hold::Event(event) => event.on_reached(Box::new(move || core.resume())),
+            Hold::Reached(event) => event.on_reached(Box::new(move || core.resume())),
+            Hold::Known(event) => Waiters::resume_at(&core, event),
             Hold::Upload(upload) => {
                 let copy = move || {
                     let done = upload.copy(&core);
