@@ -97,6 +97,7 @@ fn routines_compile() {
     }
     let (mut seen, mut failures) = (HashSet::new(), Vec::new());
     for source in routines.iter().flat_map(routine::texts) {
+        assert!(source.contains("begin_kernel();"), "it may begin too early:\n{source}");
         if !seen.contains(&source) {
             if let Err(fault) = compiler.compile(&source) {
                 failures.push(format!("{fault}\n{source}"));

@@ -151,3 +151,18 @@ fn what_is_larger_than_the_caches_and_only_read_does_not_stay_there() {
     let shape = self::shape(&[1 << 26], &[&[1], &[1], &[1]]);
     assert_eq!(streamed(&add, &shape, &[(256, 1 << 28); 3]).streamed, 0);
 }
+
+#[test]
+fn every_kernel_waits_for_those_before_it_first() {
+    let rows = |n: usize| shape(&[1 << 14, n], &[&[n as isize, 1], &[n as isize, 1]]);
+    let flat = shape(&[4096], &[&[1], &[1], &[1]]);
+    for (text, shape) in [(ADD, flat), (SOFTMAX, rows(64)), (SOFTMAX, rows(1 << 16))] {
+        let described = described(text);
+        let source = text::source(&described.kernel, choose(&described, &shape, 256).variant);
+        let (_, entry) = source.split_once("__global__").expect("an entry");
+        let (_, body) = entry.split_once('{').expect("its body");
+        assert!(body.trim_start().starts_with("begin_kernel();"), "{source}");
+        let wait = source.find("griddepcontrol.wait").expect("it waits");
+        assert!(wait < source.find("__global__").expect("an entry"), "{source}");
+    }
+}
