@@ -186,6 +186,25 @@ fn products_round_their_operands_only_if_they_may() {
 }
 
 #[test]
+fn a_large_gradient_of_weights_is_right_in_tf32() {
+    let Some(ordinal) = common::chosen_gpu() else {
+        println!("SKIPPED: INFLIGHT_TEST_DEVICE does not name a GPU");
+        return;
+    };
+    let device = Device::open_cuda_with(ordinal, CudaOptions { tf32: true }).unwrap();
+    // Integers that TF32 holds exactly, no two rows or columns of which are alike.
+    let matrix = |columns: usize, step: usize| {
+        let values = (0..192 * columns).map(|i| (i * step % 251) as f32 - 125.0).collect();
+        Tensor::from_vec::<f32>(values, [192, columns], &device).unwrap()
+    };
+    let (x, g) = (matrix(2048, 7), matrix(4096, 11));
+    let product = x.transpose().matmul(&g) * 2.0;
+    let cpu = Device::cpu();
+    let expected = x.to_device(&cpu).transpose().matmul(&g.to_device(&cpu)) * 2.0;
+    assert_eq!(product.to_vec::<f32>().unwrap(), expected.to_vec::<f32>().unwrap());
+}
+
+#[test]
 fn results_take_the_memory_of_operands_that_nobody_needs() {
     let Some(device) = gpu() else { return };
     let elements = 4 << 20;

@@ -26,7 +26,7 @@ const WORKSPACE: usize = 32 << 20;
 
 /// Products by cuBLASLt, each shape of which is looked up once.
 pub struct Products {
-    options: Options,
+    pub(super) options: Options,
     /// The device's name, on which the choice of an algorithm depends.
     device: String,
     /// Where choices are kept for processes that come later.

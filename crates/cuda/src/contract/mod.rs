@@ -3,6 +3,7 @@
 pub mod epilogue;
 mod library;
 mod plain;
+pub mod turn;
 
 use crate::device::Shared;
 use inflight_backend::{Contract, ContractOperand, Fault};
@@ -12,13 +13,14 @@ use smallvec::SmallVec;
 use epilogue::Form;
 use library::Tail;
 pub use library::{Product, Products, Site};
+pub use plain::PlainLaunch;
 
 /// What computes a product, and its arguments.
 pub enum Work {
     /// The library.
     Library(Product, Vec<u64>),
     /// A kernel.
-    Kernel(plain::PlainLaunch),
+    Kernel(PlainLaunch),
 }
 
 /// A matrix as the library takes it: columns next to each other or rows, and the distance between them.
@@ -93,6 +95,11 @@ impl Batches {
 }
 
 impl Products {
+    /// Whether both operands of a product should be turned first.
+    pub fn turns(&self, contract: &Contract) -> bool {
+        self.options.tf32 && turn::pays(contract)
+    }
+
     /// What computes a product. `addresses` are those of the three buffers. `None` if there is nothing to compute.
     pub fn work(
         &self,

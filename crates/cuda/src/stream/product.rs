@@ -2,9 +2,9 @@
 
 use super::run::{caught, check_faults, with_label};
 use super::{Core, MOST_GATHERED, Queue};
-use crate::contract::{Site, Work, epilogue};
+use crate::contract::{PlainLaunch, Site, Work, epilogue, turn};
 use cudarc::driver::sys;
-use inflight_backend::{Buffer, Contract, Epilogue, Event, Fault};
+use inflight_backend::{Buffer, Contract, Epilogue, Event, Fault, Memory};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::cell::Cell;
 use std::hash::{Hash, Hasher};
@@ -43,6 +43,14 @@ impl Places {
     }
 }
 
+/// A product whose operands have been turned.
+struct Turned {
+    product: Contract,
+    operands: [u64; 2],
+    /// The operands', which nothing else that is gathered meanwhile may have.
+    _memory: [Memory; 2],
+}
+
 impl Core {
     pub(super) fn contract(&self, queue: &mut Queue, command: &Contract) {
         let label = &command.label;
@@ -53,7 +61,10 @@ impl Core {
             let [place, _] = queue.places.get(key);
             let a = self.address(&command.a.buffer, false, None, label, &until)?;
             let b = self.address(&command.b.buffer, false, None, label, &until)?;
-            let Some(epilogue) = &command.epilogue else {
+            let turned = self.turned(queue, command, [a, b], (key, &until))?;
+            let (epilogue, given) = (&command.epilogue, (command, [a, b]));
+            let (command, [a, b]) = turned.as_ref().map_or(given, |t| (&t.product, t.operands));
+            let Some(epilogue) = epilogue else {
                 check_faults(std::iter::once(&command.c.buffer))?;
                 let c = self.address(&command.c.buffer, true, place, label, &until)?;
                 let result = Some(&command.c.buffer);
@@ -72,6 +83,34 @@ impl Core {
         if let Err(fault) = result {
             command.fail(&fault);
         }
+    }
+
+    /// Turns the operands of a product, if that is worth it and there is memory for it.
+    fn turned(
+        &self,
+        queue: &mut Queue,
+        command: &Contract,
+        operands: [u64; 2],
+        (key, until): (u64, &Event),
+    ) -> Result<Option<Turned>, Fault> {
+        if !self.shared.products.turns(command) {
+            return Ok(None);
+        }
+        let (key, label) = (key.rotate_left(1), &command.label);
+        let places = queue.places.get(key);
+        let bytes = [command.m, command.n].map(|extent| extent * command.k * size_of::<f32>());
+        let [Ok(a), Ok(b)] =
+            [0, 1].map(|at| self.temporary_at(bytes[at], places[at], label, until))
+        else {
+            return Ok(None);
+        };
+        let to = [a.ptr() as u64, b.ptr() as u64];
+        let launches = turn::launches(&self.shared, command, operands, to);
+        for launch in launches.map_err(|fault| with_label(fault, label))? {
+            self.gather_kernel(queue, launch, None);
+        }
+        queue.places.note(key, to.map(|address| address as usize));
+        Ok(Some(Turned { product: turn::turned(command), operands: to, _memory: [a, b] }))
     }
 
     /// A product with what follows it, if the library does both at once.
@@ -172,14 +211,18 @@ impl Core {
             Work::Library(product, words) => {
                 queue.gathered.push_product(product, &command.label, &words, result.into_iter());
             }
-            Work::Kernel(launch) => {
-                let (grid, arguments) = ([launch.blocks, 1], |words: &mut Vec<u64>| {
-                    words.extend(&launch.words);
-                });
-                let results = result.into_iter();
-                queue.gathered.push(launch.function, grid, launch.threads, arguments, results);
-            }
+            Work::Kernel(launch) => return self.gather_kernel(queue, launch, result),
         }
+        if queue.gathered.len() >= MOST_GATHERED {
+            self.settle(queue);
+        }
+    }
+
+    /// Gathers a kernel of a product.
+    fn gather_kernel(&self, queue: &mut Queue, launch: PlainLaunch, result: Option<&Arc<Buffer>>) {
+        let arguments = |words: &mut Vec<u64>| words.extend(&launch.words);
+        let (grid, results) = ([launch.blocks, 1], result.into_iter());
+        queue.gathered.push(launch.function, grid, launch.threads, arguments, results);
         if queue.gathered.len() >= MOST_GATHERED {
             self.settle(queue);
         }

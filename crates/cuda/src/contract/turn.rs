@@ -1,0 +1,164 @@
+//! Turning the operands of a product in TF32.
+//!
+//! The device multiplies such numbers as fast as it can only if those that are summed lie next to each other in
+//! both operands. Of a product whose operands both lie the other way, as that of a gradient of weights does, the
+//! library takes half as long again; turned first, they cost less than that if the result is large.
+
+use super::plain::PlainLaunch;
+use crate::device::Shared;
+use inflight_backend::{Contract, ContractOperand, Fault};
+use inflight_ir::DType;
+use smallvec::smallvec;
+
+/// Rows and columns of the part that a block turns.
+const TILE: usize = 64;
+
+/// Threads of a block: each moves four numbers at a time.
+const THREADS: u32 = 256;
+
+/// With operands of m × k and k × n, a product takes a time of m · n · k, and turning them one of (m + n) · k. The
+/// one is worth the other from about here on, as measured on an H200.
+const GAIN: usize = 1024;
+
+/// Whether turning both operands of a product in TF32 gains more than it costs.
+pub fn pays(contract: &Contract) -> bool {
+    let Contract { m, n, k, .. } = *contract;
+    let (a, b) = (&contract.a, &contract.b);
+    let whole = [m, n, k].iter().all(|extent| extent % TILE == 0 && *extent > 0);
+    let lies_across = |near: isize, far: isize, extent: usize, offset: isize| {
+        near == 1 && far >= extent as isize && far % 4 == 0 && offset % 4 == 0
+    };
+    contract.dtype == DType::F32
+        && contract.batch.iter().all(|extent| *extent == 1)
+        && whole
+        && m * n >= GAIN * (m + n)
+        && lies_across(a.row_stride, a.column_stride, m, a.offset)
+        && lies_across(b.column_stride, b.row_stride, n, b.offset)
+}
+
+/// The same product of the turned operands, without what follows it.
+pub fn turned(contract: &Contract) -> Contract {
+    let axes = contract.batch.len();
+    let operand = |of: &ContractOperand, row_stride: usize, column_stride: usize| ContractOperand {
+        buffer: of.buffer.clone(),
+        offset: 0,
+        batch_strides: smallvec![0; axes],
+        row_stride: row_stride as isize,
+        column_stride: column_stride as isize,
+    };
+    let c = &contract.c;
+    Contract {
+        dtype: contract.dtype,
+        batch: contract.batch.clone(),
+        m: contract.m,
+        n: contract.n,
+        k: contract.k,
+        a: operand(&contract.a, contract.k, 1),
+        b: operand(&contract.b, 1, contract.k),
+        c: ContractOperand {
+            buffer: c.buffer.clone(),
+            batch_strides: c.batch_strides.clone(),
+            ..*c
+        },
+        prologue: None,
+        epilogue: None,
+        label: contract.label.clone(),
+    }
+}
+
+/// The launches that turn `a` and `b`, from the first addresses to the second.
+pub fn launches(
+    shared: &Shared,
+    contract: &Contract,
+    from: [u64; 2],
+    to: [u64; 2],
+) -> Result<[PlainLaunch; 2], Fault> {
+    let (a, b) = (&contract.a, &contract.b);
+    let function = shared.function(&text())?;
+    let launch = |of: &ContractOperand, extent: usize, leading: isize, from: u64, to: u64| {
+        let first = from.wrapping_add_signed(of.offset as i64 * 4);
+        let (rows, columns) = (contract.k, extent);
+        let across = (columns / TILE) as u64;
+        let words = vec![first, to, leading as u64, rows as u64, across];
+        let blocks = (columns / TILE * (rows / TILE)) as u32;
+        PlainLaunch { function: function.clone(), blocks, threads: THREADS, words }
+    };
+    Ok([
+        launch(a, contract.m, a.column_stride, from[0], to[0]),
+        launch(b, contract.n, b.row_stride, from[1], to[1]),
+    ])
+}
+
+/// The kernel's text: a block turns a tile through shared memory.
+pub fn text() -> String {
+    crate::text::with_functions(&format!(
+        "struct Arguments {{ const float *from; float *to; long long leading, rows, across; }};\n\
+         extern \"C\" __global__ void __launch_bounds__({THREADS}) entry(const __grid_constant__ Arguments a) {{\n\
+         __shared__ float tile[{TILE}][{TILE} + 1];\n\
+         const long long row = blockIdx.x / a.across * {TILE}, column = blockIdx.x % a.across * {TILE};\n\
+         const int line = threadIdx.x / 16, place = threadIdx.x % 16 * 4;\n\
+         for (int i = line; i < {TILE}; i += 16) {{\n\
+             const float4 x = *(const float4 *)(a.from + (row + i) * a.leading + column + place);\n\
+             tile[i][place] = x.x; tile[i][place + 1] = x.y; tile[i][place + 2] = x.z; tile[i][place + 3] = x.w;\n\
+         }}\n\
+         __syncthreads();\n\
+         for (int i = line; i < {TILE}; i += 16) {{\n\
+             const float4 x = {{tile[place][i], tile[place + 1][i], tile[place + 2][i], tile[place + 3][i]}};\n\
+             *(float4 *)(a.to + (column + i) * a.rows + row + place) = x;\n\
+         }}\n}}\n"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compile::Compiler;
+    use inflight_backend::{Buffer, Label};
+    use std::sync::Arc;
+
+    /// A product of operands of f32 whose rows, or with `across` columns, lie next to each other.
+    fn product(m: usize, n: usize, k: usize, across: [bool; 2]) -> Contract {
+        let operand = |rows: usize, columns: usize, across: bool| ContractOperand {
+            buffer: Buffer::declare(rows * columns * 4),
+            offset: 0,
+            batch_strides: smallvec![],
+            row_stride: if across { 1 } else { columns as isize },
+            column_stride: if across { rows as isize } else { 1 },
+        };
+        Contract {
+            dtype: DType::F32,
+            batch: smallvec![],
+            m,
+            n,
+            k,
+            a: operand(m, k, across[0]),
+            b: operand(k, n, across[1]),
+            c: operand(m, n, false),
+            prologue: None,
+            epilogue: None,
+            label: Label { segment: [].into(), work: Arc::default() },
+        }
+    }
+
+    #[test]
+    fn a_large_gradient_of_weights_is_turned_and_nothing_else_is() {
+        assert!(pays(&product(4096, 4096, 1024, [true, false])));
+        assert!(!pays(&product(1024, 1024, 4096, [true, false])), "a small result");
+        assert!(!pays(&product(4096, 4096, 1024, [false, false])), "one operand lies well");
+        assert!(!pays(&product(4096, 4096, 1024, [true, true])), "one operand lies well");
+        assert!(!pays(&product(4096, 4096, 1000, [true, false])), "no whole tiles");
+        let halves = Contract { dtype: DType::F16, ..product(4096, 4096, 1024, [true, false]) };
+        assert!(!pays(&halves), "the device does not mind");
+        let turned = turned(&product(4096, 4096, 1024, [true, false]));
+        assert_eq!([turned.a.row_stride, turned.a.column_stride], [1024, 1]);
+        assert_eq!([turned.b.row_stride, turned.b.column_stride], [1, 1024]);
+    }
+
+    #[test]
+    fn the_text_compiles() {
+        match Compiler::new("sm_90".to_owned(), None) {
+            Ok(compiler) => drop(compiler.compile(&text()).unwrap()),
+            Err(fault) => println!("SKIPPED: {fault}"),
+        }
+    }
+}
