@@ -7,7 +7,7 @@ use crate::driver::{self, Context, Function};
 use crate::event::{Events, Point};
 use crate::memory::{self, Staging};
 use crate::options::Options;
-use crate::stream::{CudaStream, Waiters};
+use crate::stream::{Crew, CudaStream, Waiters};
 use crate::text::{self, Variant};
 use cudarc::driver::sys::CUdevice_attribute as Attribute;
 use inflight_backend::{
@@ -48,6 +48,8 @@ pub struct Shared {
     pub lost: OnceLock<Fault>,
     /// For each timeline, the points at which streams of this device will signal its values.
     signals: Mutex<FxHashMap<usize, Points>>,
+    /// Threads that copy to the device.
+    pub(crate) crew: Arc<Crew>,
     /// Streams that wait until such a point is known.
     pub(crate) waiters: Waiters,
     functions: Mutex<FxHashMap<String, Arc<Function>>>,
@@ -94,6 +96,7 @@ impl CudaBackend {
             processors,
             lost: OnceLock::new(),
             signals: Mutex::default(),
+            crew: Arc::default(),
             waiters: Waiters::default(),
             functions: Mutex::default(),
             context,

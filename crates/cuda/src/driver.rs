@@ -203,6 +203,18 @@ impl Function {
         Ok(Function { context: context.clone(), module, raw, most_threads, waits })
     }
 
+    /// One that is never launched, for tests.
+    #[cfg(test)]
+    pub fn unloaded() -> Arc<Function> {
+        let context = Context { device: 0, raw: null_mut(), overlaps: false };
+        let (context, module, raw) = (Arc::new(context), null_mut(), null_mut());
+        let function = Function { context, module, raw, most_threads: 0, waits: false };
+        let function = Arc::new(function);
+        // There is no driver that could unload it.
+        std::mem::forget(function.clone());
+        function
+    }
+
     /// Whether it may be started before the kernels before it are done.
     pub fn waits(&self) -> bool {
         self.waits

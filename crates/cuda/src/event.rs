@@ -5,16 +5,19 @@ use cudarc::driver::sys::{self, CUevent_flags, CUresult};
 use inflight_backend::Fault;
 use parking_lot::Mutex;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// How long a nap is, at least.
+/// How long a nap is, at least and at most.
 const NAP: Duration = Duration::from_micros(20);
+const LONGEST_NAP: Duration = Duration::from_millis(1);
+
+/// A nap is this part of the time that was waited so far.
+const NAPS: u32 = 128;
 
 /// Events that nobody uses.
 pub struct Events {
     context: Arc<Context>,
-    /// Those whose waiters sleep, and those whose waiters look.
-    free: [Mutex<Vec<Raw>>; 2],
+    free: Mutex<Vec<Raw>>,
 }
 
 struct Raw(sys::CUevent);
@@ -26,8 +29,6 @@ unsafe impl Send for Raw {}
 pub struct Point {
     events: Arc<Events>,
     raw: sys::CUevent,
-    /// Whether the driver wakes those who wait for it.
-    wakes: bool,
 }
 
 // SAFETY: a handle that the driver lets any thread use.
@@ -40,22 +41,18 @@ impl Events {
         Arc::new(Events { context: context.clone(), free: Default::default() })
     }
 
-    /// The point that a stream has come to when all that was put on it so far is done. That it `wakes` those
-    /// who wait for it costs the device a microsecond.
-    pub fn record(self: &Arc<Events>, stream: sys::CUstream, wakes: bool) -> Result<Point, Fault> {
-        let known = self.free[wakes as usize].lock().pop();
+    /// The point that a stream has come to when all that was put on it so far is done. It wakes nobody: that
+    /// costs the device some microseconds each time, and whoever is woken is a tenth of a millisecond late.
+    pub fn record(self: &Arc<Events>, stream: sys::CUstream) -> Result<Point, Fault> {
+        let known = self.free.lock().pop();
         let point = match known {
-            Some(Raw(raw)) => Point { events: self.clone(), raw, wakes },
+            Some(Raw(raw)) => Point { events: self.clone(), raw },
             None => {
                 let mut raw = std::ptr::null_mut();
-                let waking = match wakes {
-                    true => CUevent_flags::CU_EVENT_BLOCKING_SYNC as u32,
-                    false => 0,
-                };
-                let flags = waking | CUevent_flags::CU_EVENT_DISABLE_TIMING as u32;
+                let flags = CUevent_flags::CU_EVENT_DISABLE_TIMING as u32;
                 // SAFETY: the place is there to be written.
                 check(unsafe { sys::cuEventCreate(&mut raw, flags) }, "making an event")?;
-                Point { events: self.clone(), raw, wakes }
+                Point { events: self.clone(), raw }
             }
         };
         // SAFETY: both handles are valid.
@@ -117,16 +114,13 @@ impl Point {
         }
     }
 
-    /// Sleeps until it is reached, in one go or, if it does not wake anybody, in naps.
+    /// Sleeps until it is reached, in naps that are short beside the time that it takes.
     pub fn wait(&self) -> Result<(), Fault> {
-        if !self.wakes {
-            while !self.is_reached()? {
-                std::thread::sleep(NAP);
-            }
-            return Ok(());
+        let begun = Instant::now();
+        while !self.is_reached()? {
+            std::thread::sleep((begun.elapsed() / NAPS).clamp(NAP, LONGEST_NAP));
         }
-        // SAFETY: the handle is valid.
-        check(unsafe { sys::cuEventSynchronize(self.raw) }, "running")
+        Ok(())
     }
 
     /// Makes a stream wait for it.
@@ -139,7 +133,7 @@ impl Point {
 impl Drop for Point {
     fn drop(&mut self) {
         // Recording it again starts it anew: those who wait for it by now have been told.
-        self.events.free[self.wakes as usize].lock().push(Raw(self.raw));
+        self.events.free.lock().push(Raw(self.raw));
     }
 }
 
@@ -149,7 +143,7 @@ impl Drop for Events {
             return;
         }
         self.context.enter();
-        for Raw(raw) in self.free.iter_mut().flat_map(|free| free.get_mut().drain(..)) {
+        for Raw(raw) in self.free.get_mut().drain(..) {
             // SAFETY: made by `record`, used by nobody.
             unsafe { sys::cuEventDestroy_v2(raw) };
         }

@@ -13,8 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Weak};
 use std::time::Instant;
 
-/// Looks at a point this often, for a fraction of a millisecond, before sleeping until it is
-/// reached, since being woken takes a while by itself.
+/// Looks at a point this often, for a fraction of a millisecond, before it sleeps between two looks.
 const LOOKS: usize = 150;
 
 /// So many idle turns are between two looks, about a microsecond.
@@ -65,8 +64,6 @@ struct State {
     batches: VecDeque<Batch>,
     /// Whether there is a thread.
     is_served: bool,
-    /// Whether it sees to a batch now.
-    is_busy: bool,
     /// Whether the thread ends when there is nothing to do.
     is_closed: bool,
 }
@@ -92,12 +89,6 @@ impl Finisher {
             .expect("a stream's thread starts");
     }
 
-    /// Whether there is nothing to see to.
-    pub fn is_idle(&self) -> bool {
-        let state = self.state.lock();
-        state.batches.is_empty() && !state.is_busy
-    }
-
     /// Lets the thread end when all is done.
     pub fn close(&self) {
         self.state.lock().is_closed = true;
@@ -106,13 +97,12 @@ impl Finisher {
 
     fn serve(&self) {
         self.shared.context.enter();
+        sleep_exactly();
         loop {
             let batch = {
                 let mut state = self.state.lock();
-                state.is_busy = false;
                 loop {
                     if let Some(batch) = state.batches.pop_front() {
-                        state.is_busy = true;
                         break batch;
                     }
                     if state.is_closed {
@@ -185,5 +175,14 @@ impl Finisher {
             },
             Done::Written(_) | Done::Launched(_) | Done::Release(_) => {}
         }
+    }
+}
+
+/// Has this thread's sleep end when it should: by default, the system may add more than twice a nap.
+fn sleep_exactly() {
+    #[cfg(target_os = "linux")]
+    // SAFETY: it sets a number of this thread, in nanoseconds.
+    unsafe {
+        libc::prctl(libc::PR_SET_TIMERSLACK, 1000 as libc::c_ulong);
     }
 }

@@ -4,6 +4,7 @@
 //! is put there. A command that waits for something that the driver does not know of holds those after it back
 //! until the host is told.
 
+mod crew;
 mod finish;
 mod product;
 mod replay;
@@ -24,6 +25,7 @@ use replay::{Gathered, Replays};
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
 
+pub(crate) use crew::Crew;
 pub(crate) use waiters::Waiters;
 
 /// So many commands are kept for the next flush at most.
@@ -283,15 +285,22 @@ impl Core {
         }
         // Whoever flushes may never have talked to the device, or to another one last.
         self.shared.context.enter();
-        let Queue { gathered, replays, .. } = queue;
-        // SAFETY: `launch_on` gathered them, with arguments that are laid out as the kernels' texts declare them
-        // and whose memory is noted as used until the next point; what is returned is kept until then.
-        let (in_flight, launched) =
-            unsafe { replays.launch(&self.shared.context, gathered, self.raw()) };
-        if let Err(fault) = launched {
-            self.noted(fault);
+        let Queue { gathered, replays, open, .. } = queue;
+        let mut raw = self.raw();
+        loop {
+            let rest = replays.cut(gathered);
+            // SAFETY: `launch_on` gathered them, with arguments that are laid out as the kernels' texts declare
+            // them and whose memory is noted as used until the next point; what is returned is kept until then.
+            let (in_flight, launched) =
+                unsafe { replays.launch(&self.shared.context, gathered, raw.clone()) };
+            open.push(Done::Launched(in_flight));
+            if let Err(fault) = launched {
+                // What comes after it may need it.
+                raw = Err(self.noted(fault));
+            }
+            let Some(rest) = rest else { return };
+            *gathered = rest;
         }
-        queue.open.push(Done::Launched(in_flight));
     }
 
     /// Makes a batch of what is open, and has it seen through.
@@ -306,8 +315,7 @@ impl Core {
         let times = queue.began.take().and_then(ended);
         let point = self.raw().and_then(|raw| {
             self.shared.context.enter();
-            // While others are before it, whoever sees to them looks at this one in time.
-            self.shared.events.record(raw, self.finisher.is_idle())
+            self.shared.events.record(raw)
         });
         let point = point.map(Arc::new);
         let work = std::mem::take(&mut queue.open);
@@ -361,21 +369,15 @@ impl Hold {
             Hold::Reached(event) => event.on_reached(Box::new(move || core.resume())),
             Hold::Known(event) => Waiters::resume_at(&core, event),
             Hold::Upload(upload) => {
-                let copy = move || {
-                    let done = upload.copy(&core);
+                let crew = core.shared.crew.clone();
+                crew.spawn(Box::new(move || {
+                    let upload = Arc::new(upload);
+                    let done = upload.copy_shared(&core);
                     core.queue.lock().open.extend(done);
                     core.resume();
                     // Giving the source's memory back may take a while, and nobody waits for that.
                     drop(upload);
-                };
-                // A thread that does not start drops what it was to do: then it is done here.
-                let copy = Arc::new(Mutex::new(Some(copy)));
-                let task = copy.clone();
-                let run = move || task.lock().take().into_iter().for_each(|copy| copy());
-                let thread = std::thread::Builder::new().name("inflight-upload".to_owned());
-                if thread.spawn(run).is_err() {
-                    copy.lock().take().into_iter().for_each(|copy| copy());
-                }
+                }));
             }
         }
     }

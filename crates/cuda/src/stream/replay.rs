@@ -25,7 +25,17 @@ const MOST_ALIKE: usize = 4;
 /// Graphs of so many launches in all are kept.
 const MOST_KEPT: usize = 1 << 14;
 
-/// So many sequences that came once, or of which there can be no graph, are remembered.
+/// Launches that come again and again, so many or fewer of them at a time, are cut into parts whose lengths are
+/// powers of two: how many of them are gathered depends on who was faster, and the parts come again.
+const MOST_PERIOD: usize = 8;
+
+/// A part has so many periods at least.
+const LEAST_PERIODS: usize = 4;
+
+/// A sequence that could be cut is worth a graph of its own when it came so often.
+const OFTEN: u32 = 8;
+
+/// So many sequences that came before, or of which there can be no graph, are remembered.
 const MOST_SEEN: usize = 1 << 12;
 
 /// Launches that are not on the driver's stream yet, in order.
@@ -68,7 +78,20 @@ impl Launched {
             }
             _ => false,
         };
-        alike && self.words == other.words
+        alike && self.words.len() == other.words.len()
+    }
+
+    /// Of the kernels up to this one, given that of those before it.
+    fn mixed_into(&self, before: u64) -> u64 {
+        let mut hasher = FxHasher::default();
+        match &self.what {
+            What::Kernel { function, grid, threads } => {
+                (before, Arc::as_ptr(function), grid, threads).hash(&mut hasher);
+            }
+            What::Product { product, .. } => (before, product.id()).hash(&mut hasher),
+        }
+        (self.words.len() as u64).hash(&mut hasher);
+        hasher.finish()
     }
 
     fn with_arguments<'a>(&'a self, words: &'a [u64]) -> Step<'a> {
@@ -111,7 +134,6 @@ impl Gathered {
         arguments: impl FnOnce(&mut Vec<u64>),
         results: impl Iterator<Item = &'a Arc<Buffer>>,
     ) {
-        self.mix((Arc::as_ptr(&function), grid, threads));
         let start = self.words.len();
         arguments(&mut self.words);
         self.add(What::Kernel { function, grid, threads }, start, results);
@@ -125,16 +147,9 @@ impl Gathered {
         words: &[u64],
         results: impl Iterator<Item = &'a Arc<Buffer>>,
     ) {
-        self.mix((product.id(), words.len()));
         let start = self.words.len();
         self.words.extend(words);
         self.add(What::Product { product, label: label.clone() }, start, results);
-    }
-
-    fn mix(&mut self, what: impl Hash) {
-        let mut hasher = FxHasher::default();
-        (self.hash, what).hash(&mut hasher);
-        self.hash = hasher.finish();
     }
 
     fn add<'a>(
@@ -145,7 +160,41 @@ impl Gathered {
     ) {
         let (words, first) = (start..self.words.len(), self.results.len());
         self.results.extend(results.map(Arc::downgrade));
-        self.launches.push(Launched { what, words, results: first });
+        let launch = Launched { what, words, results: first };
+        self.hash = launch.mixed_into(self.hash);
+        self.launches.push(launch);
+    }
+
+    /// After how many launches the same come again, to the end; the last time they may be fewer. `None` if that is
+    /// not so, or they come seldom.
+    fn period(&self) -> Option<usize> {
+        let periods = 1..=MOST_PERIOD.min(self.launches.len() / LEAST_PERIODS);
+        periods.into_iter().find(|&period| {
+            let again = self.launches[period..].iter().zip(&self.launches);
+            again.into_iter().all(|(a, b)| a.is_like(b))
+        })
+    }
+
+    /// Takes the launches from this one on away.
+    fn split_off(&mut self, at: usize) -> Gathered {
+        let (word, result) = match self.launches.get(at) {
+            Some(first) => (first.words.start, first.results),
+            None => (self.words.len(), self.results.len()),
+        };
+        let mut rest = Gathered {
+            launches: self.launches.split_off(at),
+            words: self.words.split_off(word),
+            results: self.results.split_off(result),
+            hash: 0,
+        };
+        for launch in &mut rest.launches {
+            launch.words = launch.words.start - word..launch.words.end - word;
+            launch.results -= result;
+        }
+        for part in [self, &mut rest] {
+            part.hash = part.launches.iter().fold(0, |hash, launch| launch.mixed_into(hash));
+        }
+        rest
     }
 
     /// Tells sequences of kernels apart.
@@ -219,8 +268,8 @@ impl InFlight {
 pub struct Replays {
     /// By the hash of their kernels.
     known: FxHashMap<u64, Vec<Replay>>,
-    /// The hashes of what came once.
-    seen: FxHashSet<u64>,
+    /// How often others came, by their hashes.
+    seen: FxHashMap<u64, u32>,
     /// Launches of all graphs.
     kept: usize,
     /// How often a graph was launched.
@@ -242,6 +291,29 @@ struct Replay {
 }
 
 impl Replays {
+    /// Cuts what was gathered, if that is likely to come again in parts only. What is left is returned.
+    pub fn cut(&mut self, gathered: &mut Gathered) -> Option<Gathered> {
+        if self.known.contains_key(&gathered.hash) {
+            return None;
+        }
+        let period = gathered.period()?;
+        let whole = period << (gathered.len() / period).ilog2();
+        if whole == gathered.len() || self.note(gathered.hash) >= OFTEN {
+            return None;
+        }
+        Some(gathered.split_off(whole))
+    }
+
+    /// Notes that a sequence came. Says how often it had come before.
+    fn note(&mut self, hash: u64) -> u32 {
+        if self.seen.len() >= MOST_SEEN {
+            self.seen.clear();
+        }
+        let count = self.seen.entry(hash).or_insert(0);
+        *count += 1;
+        *count - 1
+    }
+
     /// Puts what was gathered on a stream. If that cannot be, the results of what is not there have the fault,
     /// which is also returned. Nothing is gathered any more then; what is returned must be kept until the stream
     /// has passed the launches.
@@ -279,11 +351,7 @@ impl Replays {
         if gathered.len() < LEAST || self.unable.contains(&gathered.hash) {
             return None;
         }
-        if !self.known.contains_key(&gathered.hash) && !self.seen.remove(&gathered.hash) {
-            if self.seen.len() >= MOST_SEEN {
-                self.seen.clear();
-            }
-            self.seen.insert(gathered.hash);
+        if !self.known.contains_key(&gathered.hash) && self.note(gathered.hash) == 0 {
             return None;
         }
         self.clock += 1;
@@ -382,7 +450,8 @@ impl Replay {
     /// How many launches have other arguments. `None` if these are other kernels.
     fn differences(&self, gathered: &Gathered) -> Option<usize> {
         let alike = self.launches.len() == gathered.launches.len()
-            && self.launches.iter().zip(&gathered.launches).all(|(a, b)| a.is_like(b));
+            && self.launches.iter().zip(&gathered.launches).all(|(a, b)| a.is_like(b))
+            && self.words.len() == gathered.words.len();
         if !alike {
             return None;
         }
@@ -416,4 +485,73 @@ pub fn too_many_threads(function: &Function, threads: u32) -> Option<Fault> {
             format!("a kernel that has room for {most} threads of the {threads} it needs");
         FaultKind::Unsupported(message).into()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Launches of these kernels; the arguments of each are its position, as often as its kernel's number says.
+    fn gathered(functions: &[Arc<Function>], kernels: &[usize]) -> Gathered {
+        let mut gathered = Gathered::default();
+        for (position, &kernel) in kernels.iter().enumerate() {
+            let arguments = |words: &mut Vec<u64>| {
+                words.extend(std::iter::repeat_n(position as u64, kernel + 1));
+            };
+            let results = Buffer::declare(4);
+            let function = functions[kernel].clone();
+            gathered.push(function, [1, 1], 32, arguments, std::iter::once(&results));
+        }
+        gathered
+    }
+
+    #[test]
+    fn what_comes_again_is_cut_into_parts_that_come_again() {
+        let functions = [Function::unloaded(), Function::unloaded(), Function::unloaded()];
+        let gathered = |kernels: &[usize]| gathered(&functions, kernels);
+        assert_eq!(gathered(&[0; 7]).period(), Some(1));
+        assert_eq!(gathered(&[0, 1, 0, 1, 0, 1, 0, 1, 0]).period(), Some(2));
+        assert_eq!(gathered(&[0, 1, 0, 1, 0, 1]).period(), None);
+        assert_eq!(gathered(&[0, 0, 0, 0, 1]).period(), None);
+        let lengths = |kernels: &[usize]| {
+            let (mut replays, mut part) = (Replays::default(), gathered(kernels));
+            let mut lengths = Vec::new();
+            loop {
+                let rest = replays.cut(&mut part);
+                lengths.push(part.len());
+                let Some(rest) = rest else { return lengths };
+                part = rest;
+            }
+        };
+        assert_eq!(lengths(&[0; 23]), [16, 4, 3]);
+        assert_eq!(lengths(&[1; 8]), [8]);
+        assert_eq!(lengths(&[0, 1, 2].repeat(7)), [12, 9]);
+        assert_eq!(lengths(&[0, 1, 2, 2, 1, 0]), [6]);
+    }
+
+    #[test]
+    fn a_sequence_that_comes_often_is_not_cut() {
+        let functions = [Function::unloaded()];
+        let mut replays = Replays::default();
+        for _ in 0..OFTEN {
+            assert!(replays.cut(&mut gathered(&functions, &[0; 6])).is_some());
+        }
+        assert!(replays.cut(&mut gathered(&functions, &[0; 6])).is_none());
+    }
+
+    #[test]
+    fn a_part_is_what_it_would_be_by_itself() {
+        let functions = [Function::unloaded(), Function::unloaded()];
+        let mut whole = gathered(&functions, &[0, 1, 0, 1, 1]);
+        let rest = whole.split_off(2);
+        let [first, second] =
+            [&[0, 1][..], &[0, 1, 1]].map(|kernels| gathered(&functions, kernels));
+        assert_eq!((whole.hash, rest.hash), (first.hash, second.hash));
+        assert_ne!(whole.hash, rest.hash);
+        assert_eq!(whole.words, [0, 1, 1]);
+        assert_eq!(rest.words, [2, 3, 3, 4, 4]);
+        assert_eq!((whole.results.len(), rest.results.len()), (2, 3));
+        let places = rest.launches.iter().map(|launch| (launch.words.clone(), launch.results));
+        assert_eq!(places.collect::<Vec<_>>(), [(0..1, 0), (1..3, 1), (3..5, 2)]);
+    }
 }

@@ -1,5 +1,6 @@
 //! Copies from the host: through pinned memory, and if there is much to copy, piece by piece by several threads.
 
+use super::crew::Latch;
 use super::finish::Done;
 use super::{Core, Queue};
 use crate::driver::check;
@@ -7,10 +8,11 @@ use crate::event::Point;
 use crate::memory::Staged;
 use cudarc::driver::sys;
 use inflight_backend::{Buffer, Fault, FaultKind};
+use parking_lot::Mutex;
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 /// An upload of up to this many bytes is copied where it is asked for.
 const SMALL: usize = 256 << 10;
@@ -22,10 +24,10 @@ const PIECE: usize = 1 << 20;
 const BYTES_FOR_A_THREAD: usize = 8 << 20;
 
 /// So many threads at most.
-const MOST_THREADS: usize = 8;
+const MOST_THREADS: usize = 6;
 
-/// Each of them has so many pieces under way at once, unless there are no more of them anyway.
-const PIECES: usize = 8;
+/// Of a larger upload, pieces of so many bytes in all are under way at once.
+const MOST_UNDER_WAY: usize = 128 << 20;
 
 impl Core {
     /// Copies a small buffer; what is returned copies a large one.
@@ -72,95 +74,200 @@ pub(super) struct Upload {
 }
 
 impl Upload {
-    /// Copies it all. Returns what must be kept until the copies are done.
+    /// Copies it all on this thread. Returns what must be kept until the copies are done.
     pub(super) fn copy(&self, core: &Core) -> Vec<Done> {
-        match self.copy_pieces(core) {
-            Ok(mut done) => {
-                done.push(Done::Written(Arc::downgrade(&self.target)));
-                done
-            }
-            Err(fault) => {
-                self.target.fail(core.noted(fault));
-                Vec::new()
-            }
-        }
+        let pieces = Pieces::new(self.bytes(), 1);
+        self.done(core, [self.copy_some(core, &pieces)])
     }
 
-    fn copy_pieces(&self, core: &Core) -> Result<Vec<Done>, Fault> {
-        let total = self.target.bytes().min(self.source.bytes());
-        let cores = thread::available_parallelism().map_or(1, usize::from);
+    /// Copies it all, with the help of other threads. None of them has anything of it any more in the end.
+    pub(super) fn copy_shared(self: &Arc<Upload>, core: &Arc<Core>) -> Vec<Done> {
+        let total = self.bytes();
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let threads = (total / BYTES_FOR_A_THREAD).clamp(1, MOST_THREADS.min(cores.div_ceil(2)));
-        let next = AtomicUsize::new(0);
-        // If there is staged memory for all, nobody need know when a piece is done.
-        let reuses = total > threads * PIECES * PIECE;
-        let copied: Vec<_> = thread::scope(|scope| {
-            // A thread that cannot be had is missed by nobody.
-            let others: Vec<_> = (1..threads)
-                .filter_map(|_| {
-                    let named = thread::Builder::new().name("inflight-upload".to_owned());
-                    named.spawn_scoped(scope, || self.copy_some(core, total, reuses, &next)).ok()
-                })
-                .collect();
-            let own = self.copy_some(core, total, reuses, &next);
-            let panicked = || {
-                Err(Fault::from(FaultKind::Panicked("a thread that copies to the device".into())))
-            };
-            let join = |other: thread::ScopedJoinHandle<'_, _>| {
-                other.join().unwrap_or_else(|_| panicked())
-            };
-            others.into_iter().map(join).chain([own]).collect()
+        let shared = Arc::new(Sharing {
+            upload: self.clone(),
+            core: core.clone(),
+            pieces: Pieces::new(total, threads),
+            copied: Mutex::default(),
         });
-        let mut done = Vec::new();
-        let mut first_fault = None;
-        for (staged, fault) in copied.into_iter().map(|copied| match copied {
-            Ok(staged) => (staged, None),
-            Err(fault) => (Vec::new(), Some(fault)),
-        }) {
-            done.extend(staged.into_iter().map(|staged: Staged| Done::Release(Box::new(staged))));
-            first_fault = first_fault.or(fault);
+        let latch = Arc::new(Latch::default());
+        for _ in 1..threads {
+            let (shared, latch) = (Arc::downgrade(&shared), latch.clone());
+            core.shared.crew.spawn(Box::new(move || {
+                // Whoever comes too late holds nothing.
+                let Some(_inside) = latch.enter() else { return };
+                if let Some(shared) = shared.upgrade() {
+                    shared.copy_some();
+                }
+            }));
         }
-        first_fault.map_or(Ok(done), Err)
+        shared.copy_some();
+        latch.close();
+        let copied = std::mem::take(&mut *shared.copied.lock());
+        self.done(core, copied)
+    }
+
+    fn bytes(&self) -> usize {
+        self.target.bytes().min(self.source.bytes())
+    }
+
+    /// What must be kept until what threads have copied is there.
+    fn done(
+        &self,
+        core: &Core,
+        copied: impl IntoIterator<Item = Result<Vec<Staged>, Fault>>,
+    ) -> Vec<Done> {
+        let mut done = Vec::new();
+        for copied in copied {
+            match copied {
+                Ok(staged) => {
+                    let kept = |staged: Staged| Done::Release(Box::new(staged));
+                    done.extend(staged.into_iter().map(kept));
+                }
+                Err(fault) => self.target.fail(core.noted(fault)),
+            }
+        }
+        done.push(Done::Written(Arc::downgrade(&self.target)));
+        done
     }
 
     /// Copies pieces, each of them the next that nobody has taken, until there are none left.
-    fn copy_some(
-        &self,
-        core: &Core,
-        total: usize,
-        reuses: bool,
-        next: &AtomicUsize,
-    ) -> Result<Vec<Staged>, Fault> {
+    fn copy_some(&self, core: &Core, pieces: &Pieces) -> Result<Vec<Staged>, Fault> {
         core.shared.context.enter();
         let raw = core.raw()?;
         let source = self.source.readable()?;
         let mut under_way: VecDeque<(Staged, Option<Point>)> = VecDeque::new();
-        loop {
-            let start = next.fetch_add(1, Ordering::Relaxed) * PIECE;
-            if start >= total {
-                return Ok(under_way.into_iter().map(|(staged, _)| staged).collect());
-            }
-            let bytes = PIECE.min(total - start);
-            let is_full = reuses && under_way.len() >= PIECES;
+        while let Some((start, bytes)) = pieces.next() {
+            let is_full = under_way.len() >= pieces.under_way;
             let staged = match if is_full { under_way.pop_front() } else { None } {
                 Some((staged, point)) => {
                     point.map_or(Ok(()), |point| point.wait())?;
                     staged
                 }
-                None => core.shared.staging.take(PIECE.min(total))?,
+                None => core.shared.staging.take(PIECE.min(pieces.total))?,
             };
             // SAFETY: the source has this many bytes, which nobody writes while this command runs, and the
             // staged block was either new or its copy is done.
-            unsafe {
-                std::ptr::copy_nonoverlapping(source.ptr().add(start), staged.ptr(), bytes);
-            }
+            unsafe { copy_past_caches(source.ptr().add(start), staged.ptr(), bytes) };
             // SAFETY: both places have this many bytes, and both are kept until the copy is done.
             let copy = unsafe {
                 let to = self.address + start as u64;
                 sys::cuMemcpyHtoDAsync_v2(to, staged.ptr().cast(), bytes, raw)
             };
             check(copy, "copying from the host")?;
-            let point = if reuses { Some(core.shared.events.record(raw, true)?) } else { None };
+            let point = match pieces.reuses {
+                true => Some(core.shared.events.record(raw)?),
+                false => None,
+            };
             under_way.push_back((staged, point));
         }
+        Ok(under_way.into_iter().map(|(staged, _)| staged).collect())
+    }
+}
+
+/// Pieces of an upload, which threads take one after another.
+struct Pieces {
+    total: usize,
+    taken: AtomicUsize,
+    /// So many a thread has under way at most.
+    under_way: usize,
+    /// Whether staged memory is used again meanwhile. If there is enough for all, nobody need know when a piece is
+    /// there.
+    reuses: bool,
+}
+
+impl Pieces {
+    fn new(total: usize, threads: usize) -> Pieces {
+        let under_way = (MOST_UNDER_WAY / PIECE / threads).max(1);
+        let reuses = total > MOST_UNDER_WAY;
+        let under_way = if reuses { under_way } else { usize::MAX };
+        Pieces { total, taken: AtomicUsize::new(0), under_way, reuses }
+    }
+
+    /// Where the next begins, and its bytes.
+    fn next(&self) -> Option<(usize, usize)> {
+        let start = self.taken.fetch_add(1, Ordering::Relaxed) * PIECE;
+        (start < self.total).then(|| (start, PIECE.min(self.total - start)))
+    }
+}
+
+/// An upload that several threads share.
+struct Sharing {
+    upload: Arc<Upload>,
+    core: Arc<Core>,
+    pieces: Pieces,
+    /// What each of them has copied.
+    copied: Mutex<Vec<Result<Vec<Staged>, Fault>>>,
+}
+
+impl Sharing {
+    fn copy_some(&self) {
+        let copy = || self.upload.copy_some(&self.core, &self.pieces);
+        let copied = catch_unwind(AssertUnwindSafe(copy)).unwrap_or_else(|_| {
+            Err(FaultKind::Panicked("a thread that copies to the device".into()).into())
+        });
+        self.copied.lock().push(copied);
+    }
+}
+
+/// Copies what nobody on this side will look at again: it need not be in a cache, and the place that it goes to
+/// need not be read first. That is twice as fast.
+///
+/// # Safety
+/// Both places must have this many bytes, and must not overlap.
+unsafe fn copy_past_caches(from: *const u8, to: *mut u8, bytes: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if bytes >= SMALL && to.addr().is_multiple_of(16) {
+        use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128};
+        const LINE: usize = 64;
+        let lines = bytes / LINE;
+        // SAFETY: promised by the caller; every x86-64 has these instructions, and the place is aligned to 16 bytes.
+        // After the fence, all stores are seen by whoever is told of them.
+        unsafe {
+            for line in 0..lines {
+                let (from, to) = (from.add(line * LINE), to.add(line * LINE));
+                let (from, to) = (from.cast::<__m128i>(), to.cast::<__m128i>());
+                let parts: [__m128i; 4] = std::array::from_fn(|at| _mm_loadu_si128(from.add(at)));
+                parts.iter().enumerate().for_each(|(at, part)| _mm_stream_si128(to.add(at), *part));
+            }
+            _mm_sfence();
+            let done = lines * LINE;
+            std::ptr::copy_nonoverlapping(from.add(done), to.add(done), bytes - done);
+        }
+        return;
+    }
+    // SAFETY: promised by the caller.
+    unsafe { std::ptr::copy_nonoverlapping(from, to, bytes) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_bytes_are_copied_and_no_others() {
+        for bytes in [0, 1, 63, 4096, SMALL, SMALL + 1, SMALL + 63, SMALL + 64, SMALL + 100] {
+            for shift in [0, 1, 16] {
+                let from: Vec<u8> = (0..bytes + 1).map(|i| (i * 31 % 251) as u8).collect();
+                let mut to = vec![0xee; bytes + 64];
+                // SAFETY: both places have this many bytes.
+                unsafe {
+                    copy_past_caches(from.as_ptr().add(1), to.as_mut_ptr().add(shift), bytes)
+                };
+                assert_eq!(to[shift..shift + bytes], from[1..]);
+                let others = to[..shift].iter().chain(&to[shift + bytes..]);
+                assert!(others.into_iter().all(|&byte| byte == 0xee));
+            }
+        }
+    }
+
+    #[test]
+    fn every_piece_is_taken_once() {
+        let pieces = Pieces::new(5 * PIECE + 7, 2);
+        let taken: Vec<(usize, usize)> = std::iter::from_fn(|| pieces.next()).collect();
+        assert_eq!(taken.iter().map(|(_, bytes)| bytes).sum::<usize>(), 5 * PIECE + 7);
+        assert!(taken.windows(2).all(|two| two[0].0 + two[0].1 == two[1].0));
+        assert!(!pieces.reuses && Pieces::new(MOST_UNDER_WAY + 1, 2).reuses);
     }
 }
