@@ -365,10 +365,8 @@ impl Replays {
         });
         let nearest = differing.min();
         let position = match nearest {
-            // Many changes now are likely to be many the next time.
-            Some((count, _, position))
-                if count * 4 <= gathered.len() || alike.len() >= MOST_ALIKE =>
-            {
+            // Other arguments are likely to come again, too.
+            Some((count, _, position)) if count == 0 || alike.len() >= MOST_ALIKE => {
                 if alike[position].update(capture, gathered).is_err() {
                     self.give_up(gathered.hash);
                     return None;
