@@ -360,21 +360,22 @@ impl Replays {
         }
         let Replays { known, capture, .. } = self;
         let alike = known.entry(gathered.hash).or_default();
-        let differing = alike.iter().enumerate().filter_map(|(position, replay)| {
-            replay.differences(gathered).map(|count| (count, replay.last_used, position))
-        });
-        let nearest = differing.min();
-        let position = match nearest {
-            // Other arguments are likely to come again, too.
-            Some((count, _, position)) if count == 0 || alike.len() >= MOST_ALIKE => {
+        let same = alike.iter().position(|replay| replay.is_same(gathered));
+        let position = match same {
+            Some(position) => position,
+            None if alike.len() >= MOST_ALIKE => {
+                let differing = alike.iter().enumerate().filter_map(|(position, replay)| {
+                    replay.differences(gathered).map(|count| (count, replay.last_used, position))
+                });
+                let (_, _, position) = differing.min()?;
                 if alike[position].update(capture, gathered).is_err() {
                     self.give_up(gathered.hash);
                     return None;
                 }
                 position
             }
-            _ if alike.len() >= MOST_ALIKE => return None,
-            _ => {
+            // Other arguments are likely to come again, too.
+            None => {
                 let mut made = Replay::new(context, capture, gathered, !self.is_strict);
                 if made.is_err() && !self.is_strict {
                     made = Replay::new(context, capture, gathered, false);
@@ -445,16 +446,21 @@ impl Replay {
         Ok(Replay { graph, launches, words, last_used: 0 })
     }
 
+    /// Whether these are the same kernels.
+    fn is_like(&self, gathered: &Gathered) -> bool {
+        self.launches.len() == gathered.launches.len()
+            && self.launches.iter().zip(&gathered.launches).all(|(a, b)| a.is_like(b))
+    }
+
+    /// Whether these are the same kernels with the same arguments.
+    fn is_same(&self, gathered: &Gathered) -> bool {
+        self.words == gathered.words && self.is_like(gathered)
+    }
+
     /// How many launches have other arguments. `None` if these are other kernels.
     fn differences(&self, gathered: &Gathered) -> Option<usize> {
-        let alike = self.launches.len() == gathered.launches.len()
-            && self.launches.iter().zip(&gathered.launches).all(|(a, b)| a.is_like(b))
-            && self.words.len() == gathered.words.len();
-        if !alike {
+        if !self.is_like(gathered) {
             return None;
-        }
-        if self.words == gathered.words {
-            return Some(0);
         }
         let differ = |launch: &&Launched| {
             self.words[launch.words.clone()] != gathered.words[launch.words.clone()]

@@ -41,6 +41,10 @@ impl Core {
 
     /// Gives results the memory of operands that nobody else needs. Says whether nothing is left to do.
     fn take_over(&self, launch: &mut Launch) -> bool {
+        let reuses = launch.compiled.downcast_ref().map(|compiled: &CudaKernel| &compiled.reuses);
+        if reuses.is_none_or(|reuses| reuses.is_empty()) {
+            return false;
+        }
         let compiled = launch.compiled.clone();
         let Some(compiled) = compiled.downcast_ref::<CudaKernel>() else { return false };
         let points: usize = launch.shape.extents.iter().product();
