@@ -127,7 +127,7 @@ mod tests {
             let barrier = Arc::new(Barrier::new(5));
             for _ in 0..4 {
                 let barrier = barrier.clone();
-                crew.spawn(Box::new(move || drop(barrier.wait())));
+                crew.spawn(Box::new(move || _ = barrier.wait()));
             }
             barrier.wait();
         }

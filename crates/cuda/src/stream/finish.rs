@@ -1,5 +1,6 @@
 //! Seeing work through: what happens when the device has come to a point of a stream.
 
+use super::Core;
 use super::replay::InFlight;
 use crate::device::Shared;
 use crate::event::{Point, Timed};
@@ -10,7 +11,8 @@ use parking_lot::{Condvar, Mutex};
 use std::any::Any;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Weak};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Instant;
 
 /// Looks at a point this often, for a fraction of a millisecond, before it sleeps between two looks.
@@ -55,6 +57,10 @@ pub struct Finisher {
     shared: Arc<Shared>,
     progress: Arc<Timeline>,
     stream: u64,
+    /// The stream itself, while there is one.
+    core: OnceLock<Weak<Core>>,
+    /// How many batches are not done.
+    under_way: AtomicUsize,
     state: Mutex<State>,
     arrived: Condvar,
 }
@@ -70,12 +76,30 @@ struct State {
 
 impl Finisher {
     pub fn new(shared: Arc<Shared>, progress: Arc<Timeline>, stream: u64) -> Arc<Finisher> {
-        let state = Mutex::default();
-        Arc::new(Finisher { shared, progress, stream, state, arrived: Condvar::new() })
+        Arc::new(Finisher {
+            shared,
+            progress,
+            stream,
+            core: OnceLock::new(),
+            under_way: AtomicUsize::new(0),
+            state: Mutex::default(),
+            arrived: Condvar::new(),
+        })
+    }
+
+    /// Says whose batches these are.
+    pub fn see_to(&self, core: &Arc<Core>) {
+        let _ = self.core.set(Arc::downgrade(core));
+    }
+
+    /// How many batches are not done.
+    pub fn under_way(&self) -> usize {
+        self.under_way.load(Ordering::SeqCst)
     }
 
     pub fn push(self: &Arc<Finisher>, batch: Batch) {
         let mut state = self.state.lock();
+        self.under_way.fetch_add(1, Ordering::SeqCst);
         state.batches.push_back(batch);
         if state.is_served {
             self.arrived.notify_one();
@@ -146,9 +170,24 @@ impl Finisher {
         let began = took.and_then(|took| Instant::now().checked_sub(took));
         // Memory is free before anybody learns that they may go on.
         self.progress.signal(batch.number);
+        // If the device has nothing to do any more, that comes first.
+        let is_rest = self.under_way.fetch_sub(1, Ordering::SeqCst) > 1;
+        if !is_rest {
+            self.flush();
+        }
         for done in batch.work {
             // A callback that panics must not keep the others from being told.
             let _ = catch_unwind(AssertUnwindSafe(|| self.done(done, fault.as_ref(), began)));
+        }
+        if is_rest {
+            self.flush();
+        }
+    }
+
+    /// Flushes the stream, if that was put off until a batch is done.
+    fn flush(&self) {
+        if let Some(core) = self.core.get().and_then(Weak::upgrade) {
+            let _ = catch_unwind(AssertUnwindSafe(|| core.flush_deferred()));
         }
     }
 

@@ -23,6 +23,7 @@ use inflight_backend::{Command, Event, Fault, Memory, Priority, Stream, Timeline
 use parking_lot::{Mutex, MutexGuard};
 use replay::{Gathered, Replays};
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 pub(crate) use crew::Crew;
@@ -33,6 +34,11 @@ const MOST_HELD: usize = 512;
 
 /// So many launches are gathered at most: the device is to have something to do.
 const MOST_GATHERED: usize = 256;
+
+/// While so many batches are under way, and few commands are held, a flush can wait until one of them is done:
+/// launches that are put on the driver's stream together cost less.
+const ENOUGH_UNDER_WAY: usize = 2;
+const FEW_HELD: usize = 64;
 
 /// Work that moves so many bytes is worth a point of its own, so that whoever waits for it need not wait for more.
 const WORTH_A_POINT: usize = 64 << 20;
@@ -57,6 +63,8 @@ struct Core {
     finisher: Arc<Finisher>,
     /// Where blocks that share columns count each other; all zero between launches.
     counters: OnceLock<Memory>,
+    /// Whether the stream is to be flushed when a batch is done.
+    is_deferred: AtomicBool,
 }
 
 struct Raw(sys::CUstream);
@@ -110,16 +118,18 @@ impl CudaStream {
         };
         let progress = Timeline::new();
         let number = observe::stream_number();
-        let core = Core {
+        let core = Arc::new(Core {
             number,
             raw: made.map(|()| Raw(raw)),
             finisher: Finisher::new(shared.clone(), progress.clone(), number),
             progress,
             queue: Mutex::default(),
             counters: OnceLock::new(),
+            is_deferred: AtomicBool::new(false),
             shared,
-        };
-        CudaStream { core: Arc::new(core) }
+        });
+        core.finisher.see_to(&core);
+        CudaStream { core }
     }
 }
 
@@ -142,7 +152,7 @@ unsafe impl Stream for CudaStream {
 
 impl Drop for CudaStream {
     fn drop(&mut self) {
-        self.flush();
+        self.core.flush_now();
         self.core.finisher.close();
     }
 }
@@ -157,8 +167,40 @@ impl Core {
         }
     }
 
-    /// Puts what is queued on the driver's stream, as far as that can be done now, and has it seen through.
+    /// Has what is queued put on the driver's stream, now or while the device has still something to do.
     fn flush(self: &Arc<Core>) {
+        if self.can_wait() {
+            self.is_deferred.store(true, Ordering::SeqCst);
+            // Whoever is done with a batch now has either seen that or is counted here.
+            if self.finisher.under_way() >= ENOUGH_UNDER_WAY {
+                return;
+            }
+        }
+        self.flush_now();
+    }
+
+    /// Whether a flush can wait: the device has enough to do, and all that is held are a few launches and such.
+    fn can_wait(&self) -> bool {
+        let is_launched = |command: &Command| {
+            use Command::{Batch, Contract, Launch, Routine, Signal};
+            matches!(command, Launch(_) | Batch(_) | Contract(_) | Routine(_) | Signal(_))
+        };
+        if self.finisher.under_way() < ENOUGH_UNDER_WAY {
+            return false;
+        }
+        let queue = self.queue.lock();
+        !queue.is_held && queue.held.len() < FEW_HELD && queue.held.iter().all(is_launched)
+    }
+
+    /// Flushes the stream if that was put off.
+    fn flush_deferred(self: &Arc<Core>) {
+        if self.is_deferred.swap(false, Ordering::SeqCst) {
+            self.flush();
+        }
+    }
+
+    /// Puts what is queued on the driver's stream, as far as that can be done now, and has it seen through.
+    fn flush_now(self: &Arc<Core>) {
         let queue = self.queue.lock();
         if queue.is_held {
             return;
