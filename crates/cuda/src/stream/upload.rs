@@ -24,7 +24,7 @@ const PIECE: usize = 1 << 20;
 const BYTES_FOR_A_THREAD: usize = 8 << 20;
 
 /// So many threads at most.
-const MOST_THREADS: usize = 6;
+const MOST_THREADS: usize = 8;
 
 /// Of a larger upload, pieces of so many bytes in all are under way at once.
 const MOST_UNDER_WAY: usize = 128 << 20;
