@@ -235,8 +235,14 @@ impl Core {
         self.resume_with(Vec::new());
     }
 
-    /// Goes on with these commands, and then with what was held back.
+    /// Goes on with these commands, and then with what was held back, and so do those who waited for that.
     fn resume_with(self: &Arc<Core>, commands: Vec<Command>) {
+        self.go_on_with(commands);
+        self.shared.waiters.resume();
+    }
+
+    /// Goes on with these commands, and then with what was held back.
+    fn go_on_with(self: &Arc<Core>, commands: Vec<Command>) {
         let mut queue = self.queue.lock();
         queue.is_held = false;
         for command in commands.into_iter().rev() {
@@ -245,7 +251,6 @@ impl Core {
         if let Some(mut queue) = self.put_held(queue) {
             self.close(&mut queue);
         }
-        self.shared.waiters.resume();
     }
 
     /// Puts a command on the driver's stream. If it must be waited for, the stream is held, and what is

@@ -34,7 +34,7 @@ struct Held {
 impl Held {
     fn resume_with(&self, commands: Vec<Command>) {
         if !self.is_resumed.swap(true, Ordering::AcqRel) {
-            self.core.resume_with(commands);
+            self.core.go_on_with(commands);
         }
     }
 }
@@ -52,7 +52,10 @@ impl Waiters {
             // It was announced meanwhile.
             held.resume_with(vec![Command::Wait(event)]);
         } else {
-            event.on_reached(Box::new(move || held.resume_with(Vec::new())));
+            event.on_reached(Box::new(move || {
+                held.resume_with(Vec::new());
+                held.core.shared.waiters.resume();
+            }));
         }
     }
 
@@ -63,18 +66,18 @@ impl Waiters {
             return;
         }
         waiting.retain(|waiting| {
-            let Some(held) = waiting.held.upgrade() else { return false };
             let is_met = waiting.timeline == event.timeline_id() && waiting.value <= event.value();
-            if is_met {
+            // Nobody else may have the stream any more, so it is not to be dropped here, where streams are locked.
+            if is_met && let Some(held) = waiting.held.upgrade() {
                 self.ready.lock().push((held, event.clone()));
                 self.count.fetch_add(1, Ordering::Release);
             }
-            !is_met
+            !is_met && waiting.held.strong_count() > 0
         });
     }
 
-    /// Resumes those that can go on. To be called by whoever may have announced something, once it has no
-    /// stream locked.
+    /// Resumes those that can go on, and those that can when these have gone on. To be called by whoever may have
+    /// announced something, once it has no stream locked.
     pub(super) fn resume(&self) {
         while self.count.load(Ordering::Acquire) > 0 {
             let Some((held, event)) = self.ready.lock().pop() else { return };
