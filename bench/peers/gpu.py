@@ -1,9 +1,11 @@
 """The rows of `cargo bench -p inflight --bench gpu`, by torch, torch.compile and JAX, on the same GPU.
 
-Calls are queued back to back and timed together; the median of several rounds.
+Calls are queued back to back and timed together; the median of several rounds. Words on the command line choose the
+rows whose names have one of them; `torch` and `jax` among them choose one of the two.
 """
 
 import statistics
+import sys
 import time
 
 ROWS, COLUMNS, CALLS, ROUNDS = 16384, 4096, 30, 7
@@ -11,6 +13,13 @@ ROWS, COLUMNS, CALLS, ROUNDS = 16384, 4096, 30, 7
 
 def report(peer, name, seconds, units, unit):
     print(f"{peer:14} {name:28} {seconds * 1e3:9.3f} ms {units / seconds / 1e9:9.0f} {unit}", flush=True)
+
+
+WORDS = [word for word in sys.argv[1:] if word not in ("torch", "jax")]
+
+
+def chosen(rows):
+    return [row for row in rows if not WORDS or any(word in row[0] for word in WORDS)]
 
 
 def timed(call, wait):
@@ -32,6 +41,9 @@ def with_torch():
 
     print("torch", torch.__version__)
     torch.manual_seed(0)
+    # Products of floats are of floats, as ours are.
+    torch.backends.cudnn.allow_tf32 = False
+    torch.backends.cudnn.benchmark = True
     x = torch.rand(ROWS, COLUMNS, device="cuda") * 2 - 1
     y = torch.rand(ROWS, COLUMNS, device="cuda") * 2 - 1
     square = torch.rand(8192, 8192, device="cuda") * 2 - 1
@@ -81,6 +93,20 @@ def with_torch():
             layer,
             "GFLOP/s",
         ),
+        *[
+            (
+                f"{name} conv 3x3, {features} of {size}x{size}",
+                lambda x, w: F.conv2d(x, w, padding=1),
+                (
+                    torch.rand(64, features, size, size, device="cuda").to(dtype),
+                    torch.rand(features, features, 3, 3, device="cuda").to(dtype),
+                ),
+                2 * 64 * size**2 * features**2 * 9,
+                "GFLOP/s",
+            )
+            for size, features in [(56, 64), (14, 256)]
+            for name, dtype in [("f32", torch.float32), ("bf16", torch.bfloat16)]
+        ],
         ("sort 1 Mi floats", lambda x: torch.sort(x)[0], (million,), 1 << 20, "G/s"),
         ("argsort 1 Mi floats", lambda x: torch.sort(x, stable=True)[1], (million,), 1 << 20, "G/s"),
         ("sort 64 Mi floats", lambda x: torch.sort(x)[0], (many,), 1 << 26, "G/s"),
@@ -90,11 +116,13 @@ def with_torch():
         ("cholesky 4096 x 4096", torch.linalg.cholesky, (large,), 4096**3 // 3, "GFLOP/s"),
     ]
     wait = lambda _: torch.cuda.synchronize()
-    for name, f, arguments, units, unit in rows:
+    for name, f, arguments, units, unit in chosen(rows):
         report("torch", name, timed(lambda: f(*arguments), wait), units, unit)
-    for name, f, arguments, units, unit in rows[:14]:
+    for name, f, arguments, units, unit in chosen(rows[:14]):
         compiled = torch.compile(f)
         report("torch.compile", name, timed(lambda: compiled(*arguments), wait), units, unit)
+    if WORDS:
+        return
     rounds = []
     for _ in range(ROUNDS):
         z = torch.zeros(1024, device="cuda")
@@ -168,6 +196,17 @@ def with_jax():
             layer,
             "GFLOP/s",
         ),
+        *[
+            (
+                f"{name} conv 3x3, {features} of {size}x{size}",
+                lambda x, w: jax.lax.conv(x, w, (1, 1), "SAME", precision="highest"),
+                (jnp.ones((64, features, size, size), dtype), jnp.ones((features, features, 3, 3), dtype)),
+                2 * 64 * size**2 * features**2 * 9,
+                "GFLOP/s",
+            )
+            for size, features in [(56, 64), (14, 256)]
+            for name, dtype in [("f32", jnp.float32), ("bf16", jnp.bfloat16)]
+        ],
         ("sort 1 Mi floats", jnp.sort, (million,), 1 << 20, "G/s"),
         ("argsort 1 Mi floats", jnp.argsort, (million,), 1 << 20, "G/s"),
         ("sort rows of 4096", lambda x: jnp.sort(x, axis=1), (x,), 1 << 26, "G/s"),
@@ -175,13 +214,14 @@ def with_jax():
         ("cholesky 4096 of 32 x 32", jnp.linalg.cholesky, (small,), 4096 * 32 * 32, "G/s"),
         ("cholesky 4096 x 4096", jnp.linalg.cholesky, (large,), 4096**3 // 3, "GFLOP/s"),
     ]
-    for name, f, arguments, units, unit in rows:
+    for name, f, arguments, units, unit in chosen(rows):
         compiled = jax.jit(f)
         wait = lambda result: result.block_until_ready()
         report("jax", name, timed(lambda: compiled(*arguments), wait), units, unit)
 
 
-for peer in (with_torch, with_jax):
+peers = {"torch": with_torch, "jax": with_jax}
+for peer in [peers[name] for name in peers if name in sys.argv[1:]] or peers.values():
     try:
         peer()
     except Exception as error:

@@ -60,6 +60,8 @@ pub struct Capabilities {
     pub repeats: bool,
     /// Whether arg-reductions are no slower than two reductions.
     pub arg_reductions: bool,
+    /// Whether convolutions are products of windows that are not written.
+    pub window_products: bool,
 }
 
 /// Which of several streams that have work goes on first. It changes when work is done, never what comes of it.

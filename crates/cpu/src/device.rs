@@ -149,6 +149,7 @@ impl CpuBackend {
             prologues: true,
             repeats: true,
             arg_reductions: false,
+            window_products: false,
         };
         Ok(Arc::new(CpuBackend { capabilities, path, workers: Arc::new(workers), pool }))
     }

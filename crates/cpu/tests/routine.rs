@@ -111,7 +111,8 @@ fn every_dtype_is_sorted_either_way() {
             let x = elements(dtype, Shape::from(shape), &mut random);
             for descending in [false, true] {
                 for floats in [FloatOrder::Numeric, FloatOrder::Total] {
-                    for result in [SortResult::Values, SortResult::Positions] {
+                    let few = SortResult::FirstPositions(x.shape[axis].min(9));
+                    for result in [SortResult::Values, SortResult::Positions, few] {
                         let order = by_keys(&[SortKey { descending, floats }]);
                         check_exact(Op::Sort { axis, order, result }, std::slice::from_ref(&x));
                     }
@@ -127,7 +128,8 @@ fn long_lines_are_sorted_by_all_threads() {
     for dtype in [DType::F32, DType::I64, DType::U8, DType::F16] {
         let x = elements(dtype, Shape::from([2, 100_000]), &mut random);
         for descending in [false, true] {
-            for result in [SortResult::Values, SortResult::Positions] {
+            let few = SortResult::FirstPositions(100);
+            for result in [SortResult::Values, SortResult::Positions, few] {
                 let order = by_keys(&[SortKey { descending, ..SortKey::default() }]);
                 check_exact(Op::Sort { axis: 1, order, result }, std::slice::from_ref(&x));
             }
@@ -151,7 +153,9 @@ fn later_keys_decide_between_equals() {
             SortKey::default(),
             SortKey { descending: true, ..SortKey::default() },
         ]);
-        check_exact(Op::Sort { axis: 0, order, result: SortResult::Positions }, &keys);
+        for result in [SortResult::Positions, SortResult::FirstPositions(20)] {
+            check_exact(Op::Sort { axis: 0, order: order.clone(), result }, &keys);
+        }
     }
 }
 
@@ -174,7 +178,7 @@ fn a_function_decides_the_order() {
         let value = |i: usize| (i * 16 / (extent * width) + 16 * (i % 7)) as i32;
         let values = (0..extent * width).map(|i| value(i) + (i % 97 == 0) as i32).collect();
         let x = Array::from_vec(values, [extent, width]);
-        for result in [SortResult::Values, SortResult::Positions] {
+        for result in [SortResult::Values, SortResult::Positions, SortResult::FirstPositions(5)] {
             let order = SortOrder::Comparator(by_remainder());
             check_exact(Op::Sort { axis: 0, order, result }, std::slice::from_ref(&x));
         }

@@ -85,6 +85,7 @@ impl CudaBackend {
             prologues: false,
             repeats: false,
             arg_reductions: true,
+            window_products: true,
         };
         let shared = Shared {
             pool: memory::pool(&context),

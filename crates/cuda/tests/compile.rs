@@ -6,10 +6,12 @@
 use inflight_cuda::choose::Described;
 use inflight_cuda::compile::Compiler;
 use inflight_cuda::{routine, text};
-use inflight_ir::DType;
-use inflight_ir::graph::{FloatOrder, SortKey, SortOrder, SortResult};
+use inflight_ir::graph::{
+    FloatOrder, SortKey, SortOrder, SortResult, WindowAxis, WindowOrder, WindowProduct,
+};
 use inflight_ir::kernel::LaunchShape;
-use inflight_ir::plan::{Lines, Routine, Step, plan};
+use inflight_ir::plan::{Lines, Routine, Step, WindowedOperands, plan};
+use inflight_ir::{DType, Shape};
 use inflight_testkit::random_case;
 use std::collections::HashSet;
 
@@ -80,12 +82,23 @@ fn routines_compile() {
             order,
             result: SortResult::Positions,
         });
-        routines.push(Routine::Sort {
-            lines: Lines { outer: 2, extent: 1 << (8 + position), inner: 1 },
-            keys: [key].into_iter().collect(),
-            order: SortOrder::ascending(1),
-            result: SortResult::Values,
-        });
+        for result in [SortResult::Values, SortResult::Positions, SortResult::FirstPositions(3)] {
+            routines.push(Routine::Sort {
+                lines: Lines { outer: 2, extent: 1 << (8 + position), inner: 1 },
+                keys: [key].into_iter().collect(),
+                order: SortOrder::ascending(1),
+                result,
+            });
+        }
+    }
+    for dtype in [DType::F16, DType::BF16, DType::F32] {
+        for outputs in [20, 200] {
+            let windows = [WindowAxis::new(3); 2].into_iter().collect();
+            let product = WindowProduct { windows, order: WindowOrder::OutputsLast };
+            let x = Shape::from([2, 9, 9, 1, 16]);
+            let extents = product.extents(&x, &Shape::from([1, outputs, 3, 3, 16])).unwrap();
+            routines.push(Routine::WindowProduct(WindowedOperands { dtype, product, extents }));
+        }
     }
     let cases = std::env::var("INFLIGHT_CUDA_CASES").map_or(200, |text| text.parse().unwrap());
     for seed in 0..cases {

@@ -5,7 +5,7 @@
 //! each output written once, or useful operations. Every row is checked against the CPU on a part of its
 //! result.
 
-use inflight::{DType, Device, Program, Result, Shape, Tensor};
+use inflight::{ConvOptions, DType, Device, Program, Result, Shape, Tensor};
 use std::time::Instant;
 
 /// Rows and columns of the large matrices.
@@ -37,6 +37,10 @@ pub fn main() -> Result<()> {
     }
     if arguments.iter().any(|argument| argument == "small") {
         return Ok(());
+    }
+    if arguments.iter().any(|argument| argument == "routines") {
+        convolutions(&device)?;
+        return routines(&device);
     }
     let cpu = Device::cpu();
     let x = matrix(ROWS, COLUMNS, &device)?;
@@ -74,6 +78,7 @@ pub fn main() -> Result<()> {
         (a.matmul(&b) + &bias).gelu_tanh()
     })?;
     layer(&device)?;
+    convolutions(&device)?;
     routines(&device)
 }
 
@@ -89,6 +94,25 @@ fn layer(device: &Device) -> Result<()> {
     let operations = 2 * rows * inner * columns;
     time("bf16 layer, product alone", operations, "GFLOP/s", || x.matmul(&w))?;
     time("bf16 layer + bias + gelu", operations, "GFLOP/s", || (x.matmul(&w) + &bias).gelu_tanh())
+}
+
+/// Convolutions of 3 × 3, such as a residual network's, in PyTorch's layout.
+fn convolutions(device: &Device) -> Result<()> {
+    for (size, features) in [(56, 64), (14, 256)] {
+        for dtype in [DType::F32, DType::BF16] {
+            let x = matrix(64 * features, size * size, device)?.cast(dtype);
+            let x = x.reshape([64, features, size, size]);
+            let weight = matrix(features, features * 9, device)?.cast(dtype);
+            let weight = weight.reshape([features, features, 3, 3]);
+            weight.wait()?;
+            x.wait()?;
+            let operations = 2 * 64 * size * size * features * features * 9;
+            let name = format!("{dtype} conv 3x3, {features} of {size}x{size}");
+            let options = ConvOptions::default().padding(1);
+            time(&name, operations, "GFLOP/s", || x.conv2d(&weight, None, options))?;
+        }
+    }
+    Ok(())
 }
 
 /// Sorts and triangular factors, in elements a second.

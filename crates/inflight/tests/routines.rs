@@ -70,6 +70,77 @@ fn lines_of_any_length_are_sorted_and_equals_stay_in_order() {
     }
 }
 
+/// Long lines of every size of element, several of them, either way.
+#[test]
+fn long_lines_are_sorted_digit_by_digit() {
+    let device = common::device();
+    let (lines, length) = (3, 70_001);
+    let mut random = Random::new(9);
+    let values: Vec<i64> =
+        (0..lines * length).map(|_| random.below(1 << 40) as i64 - (1 << 39)).collect();
+    let wide = tensor(&values, [lines, length], &device);
+    for dtype in [DType::I64, DType::I32, DType::U32, DType::I16, DType::U8, DType::F16] {
+        let x = wide.cast(dtype);
+        let elements = x.cast(DType::F64).to_vec::<f64>().unwrap();
+        for descending in [false, true] {
+            let found = x.argsort(1, descending).to_vec::<i64>().unwrap();
+            let sorted = x.sort(1, descending).cast(DType::F64).to_vec::<f64>().unwrap();
+            for line in 0..lines {
+                let own = &elements[line * length..(line + 1) * length];
+                let mut places: Vec<i64> = (0..length as i64).collect();
+                places.sort_by(|&a, &b| {
+                    let order = own[a as usize].total_cmp(&own[b as usize]);
+                    if descending { order.reverse() } else { order }
+                });
+                let answered = line * length..(line + 1) * length;
+                assert!(found[answered.clone()] == places, "{dtype} {descending}");
+                let values = places.iter().map(|&at| own[at as usize]);
+                assert!(sorted[answered].iter().copied().eq(values), "{dtype} {descending}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_largest_of_lines_of_any_length() {
+    let device = common::device();
+    for (lines, length, counts) in [
+        (7, 1, vec![1]),
+        (70, 33, vec![1, 5, 33]),
+        (9, 1000, vec![8, 32, 100, 129, 1000]),
+        (300, 4096, vec![1, 8, 64]),
+        (5, 40_000, vec![3, 128, 5000]),
+        (2, 1_100_000, vec![10]),
+    ] {
+        // Numbers that differ, numbers of which many are equal, and only one.
+        for kind in 0..3 {
+            let mut values = floats(lines * length, length as u64 + kind);
+            match kind {
+                0 => {}
+                1 => values.iter_mut().for_each(|x| *x = (*x as i64 % 3) as f32),
+                _ => values.fill(-1.5),
+            }
+            let x = tensor(&values, [lines, length], &device);
+            for &count in &counts {
+                let (largest, positions) = x.top_k(count, 1);
+                let positions = positions.to_vec::<i64>().unwrap();
+                let largest = largest.to_vec::<f32>().unwrap();
+                for line in 0..lines {
+                    let own = &values[line * length..(line + 1) * length];
+                    let mut places: Vec<usize> = (0..length).collect();
+                    places.sort_by(|&a, &b| by_value(own[b], own[a]));
+                    let answered = line * count..(line + 1) * count;
+                    let found = &positions[answered.clone()];
+                    let same = |(a, &b): (&i64, &usize)| *a == b as i64;
+                    assert!(found.iter().zip(&places).all(same), "{count} of {length}, {kind}");
+                    let same = |(a, &b): (&f32, &usize)| a.to_bits() == own[b].to_bits();
+                    assert!(largest[answered].iter().zip(&places).all(same), "{count} of {length}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn lines_along_any_axis_are_sorted() {
     let device = common::device();
@@ -210,7 +281,18 @@ fn distance(a: &Tensor, b: &Tensor) -> f64 {
 #[test]
 fn factors_of_matrices_of_any_size() {
     let device = common::device();
-    for (batch, n) in [(1, 1), (7, 5), (3, 32), (2, 33), (5, 64), (2, 100), (1, 300)] {
+    for (batch, n) in [
+        (1, 1),
+        (7, 5),
+        (3, 32),
+        (2, 33),
+        (5, 64),
+        (2, 100),
+        (1, 300),
+        (1, 515),
+        (2, 640),
+        (1, 1028),
+    ] {
         let a = tensor(&numbers(batch * n * n, n as u64), [batch, n, n], &device);
         let identity = Tensor::eye::<f64>(n, &device);
         let positive = a.matmul(&a.swap_dims(1, 2)) + &identity * n as f64;

@@ -3,13 +3,16 @@
 //!
 //! `INFLIGHT_PLAN_CASES` sets the number of graphs, `INFLIGHT_SEED` the first seed.
 
+use inflight_ir::compose::{
+    Convolution, ConvolutionAxes, ConvolutionWindow, KernelAxes, convolution,
+};
 use inflight_ir::elementwise::CombineOp;
 use inflight_ir::graph::{Combine, DotAxes, Graph, Node, Op};
 use inflight_ir::interpret::{Accumulator, Array, interpret};
 use inflight_ir::kernel;
 use inflight_ir::plan::{
-    ContractStep, LaunchStep, Lines, MatrixOperand, Plan, Producer, Routine, ScalarSource, Step,
-    TriangularSystems, plan,
+    Abilities, ContractStep, LaunchStep, Lines, MatrixOperand, Plan, Producer, Routine,
+    ScalarSource, Step, TriangularSystems, WindowedOperands, plan, plan_for,
 };
 use inflight_ir::{DType, Scalar, Shape};
 use inflight_testkit::random::{Case, random_case};
@@ -276,6 +279,20 @@ fn routine(routine: &Routine, operands: Vec<Vec<u8>>) -> Vec<u8> {
                 (along(lines, *updates), *dtype),
             ],
         ),
+        Routine::WindowProduct(WindowedOperands { dtype, product, extents }) => {
+            let space = extents.space.iter().copied();
+            let sizes = product.windows.iter().map(|window| window.size);
+            let examples = extents.examples * extents.example_groups;
+            let features = extents.features;
+            let x =
+                std::iter::once(examples).chain(space).chain([extents.feature_groups, features]);
+            let kernels =
+                [extents.groups(), extents.outputs].into_iter().chain(sizes).chain([features]);
+            (
+                Op::WindowProduct(Box::new(product.clone())),
+                vec![(x.collect(), *dtype), (kernels.collect(), *dtype)],
+            )
+        }
         Routine::Cholesky { dtype, batch, n, lower } => {
             (Op::Cholesky { lower: *lower }, vec![(Shape::from([*batch, *n, *n]), *dtype)])
         }
@@ -423,4 +440,84 @@ fn an_operand_may_be_reshaped_more_than_once() {
     let product = graph.push(Op::Dot(axes), &[twice, weight]).expect("a product");
     graph.outputs.push(product);
     assert_eq!(plan(&graph).steps.len(), 1);
+}
+
+/// Convolutions of every kind, with something before and after them.
+fn convolutions() -> Vec<([usize; 4], [usize; 4], Convolution)> {
+    let window = ConvolutionWindow::default();
+    let padded = ConvolutionWindow { low: 1, high: 1, ..window };
+    let strided = ConvolutionWindow { stride: 2, low: 1, high: 2, ..window };
+    let dilated = ConvolutionWindow { kernel_dilation: 2, low: 2, high: 2, ..window };
+    let spread = ConvolutionWindow { operand_dilation: 3, low: -1, reversed: true, ..window };
+    let plain = Convolution::channels_first([padded; 2].into_iter().collect());
+    let mixed = |a: ConvolutionWindow, b: ConvolutionWindow| Convolution {
+        windows: [a, b].into_iter().collect(),
+        ..plain.clone()
+    };
+    vec![
+        ([2, 3, 5, 6], [4, 3, 3, 3], plain.clone()),
+        ([2, 8, 5, 6], [4, 8, 3, 3], plain.clone()),
+        ([2, 3, 7, 6], [4, 3, 3, 2], mixed(strided, dilated)),
+        ([1, 2, 4, 5], [3, 2, 2, 3], mixed(spread, strided)),
+        ([2, 3, 5, 6], [4, 3, 1, 1], mixed(strided, window)),
+        ([1, 40, 4, 5], [32, 20, 2, 3], Convolution { feature_groups: 2, ..mixed(window, padded) }),
+        ([4, 17, 4, 6], [32, 17, 2, 3], Convolution { batch_groups: 2, ..mixed(spread, window) }),
+    ]
+}
+
+/// On a device that multiplies windows without writing them, a convolution is one routine, whatever its layouts.
+#[test]
+fn convolutions_are_products_of_windows() {
+    let axes = |order: [usize; 4]| inflight_ir::Axes::from_slice(&order);
+    for (x_shape, kernel_shape, case) in convolutions() {
+        for dtype in [DType::F32, DType::BF16] {
+            for layout in 0..3 {
+                // The axes of [example, feature, y, x] and of [output, input, y, x].
+                let (order, kernel_order) = [
+                    ([0, 1, 2, 3], [0, 1, 2, 3]),
+                    ([0, 2, 3, 1], [2, 3, 1, 0]),
+                    ([1, 0, 2, 3], [1, 0, 2, 3]),
+                ][layout];
+                let at =
+                    |order: [usize; 4], role: usize| order.iter().position(|&r| r == role).unwrap();
+                let spatial = |order| [2, 3].map(|role| at(order, role)).into_iter().collect();
+                let own = ConvolutionAxes {
+                    batch: at(order, 0),
+                    feature: at(order, 1),
+                    spatial: spatial(order),
+                };
+                let kernel = KernelAxes {
+                    output: at(kernel_order, 0),
+                    input: at(kernel_order, 1),
+                    spatial: spatial(kernel_order),
+                };
+                let described =
+                    Convolution { operand: own.clone(), kernel, result: own, ..case.clone() };
+                let mut graph = Graph::default();
+                let (x, k) = (graph.input(x_shape, dtype), graph.input(kernel_shape, dtype));
+                let moved = graph.push(Op::Permute(axes(order)), &[x]).unwrap();
+                let turned = graph.push(Op::Permute(axes(kernel_order)), &[k]).unwrap();
+                let before = graph.push(Op::Unary(inflight_ir::UnaryOp::Neg), &[moved]).unwrap();
+                let made = convolution(&mut graph, before, turned, &described).unwrap();
+                let after = graph.push(Op::Unary(inflight_ir::UnaryOp::Abs), &[made]).unwrap();
+                graph.outputs = vec![after];
+                let value = |shape: [usize; 4], seed: usize| {
+                    let count: usize = shape.iter().product();
+                    let of = |i: usize| ((i * 37 + seed) % 19) as f64 / 4.0 - 2.0;
+                    let values = (0..count).map(|i| Scalar::from(of(i)).cast(dtype));
+                    Array::from_scalars(values.collect::<Vec<_>>(), &Shape::from(shape), dtype)
+                };
+                let inputs = vec![value(x_shape, 3), value(kernel_shape, 11)];
+                let case = Case { seed: 0, graph, inputs };
+                let abilities =
+                    Abilities { prologues: false, arg_reductions: true, window_products: true };
+                let planned = plan_for(&case.graph, abilities);
+                check_plan(&case.graph, &planned).unwrap();
+                let routines = planned.steps.iter().filter(|step| matches!(step, Step::Routine(_)));
+                let others = planned.steps.iter().filter(|step| matches!(step, Step::Contract(_)));
+                assert_eq!((routines.count(), others.count()), (1, 0), "{kernel_shape:?} {layout}");
+                Reference::new(&case).compare(&execute(&case, &planned)).unwrap();
+            }
+        }
+    }
 }

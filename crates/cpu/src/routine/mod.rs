@@ -7,6 +7,7 @@ mod merge;
 mod order;
 mod radix;
 mod scatter;
+mod select;
 mod solve;
 mod sort;
 
@@ -109,6 +110,12 @@ pub unsafe fn run(
                 };
                 run(device, batch, n, lower, x, result)
             }
+            // Its capabilities say that there is none.
+            Routine::WindowProduct(_) => Err(FaultKind::Unsupported(
+                "a product of windows that are not written; plan for this device's abilities"
+                    .into(),
+            )
+            .into()),
             Routine::TriangularSolve { dtype, systems } => {
                 let &[a, b] = operands else { return Err(wrong_operands(routine)) };
                 let run = match *dtype {

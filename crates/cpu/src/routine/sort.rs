@@ -2,6 +2,7 @@
 
 use super::order::{Bits, Mapping};
 use super::radix::{self, Item, Placed};
+use super::select::Least;
 use super::{Device, Shared, merge};
 use inflight_backend::Fault;
 use inflight_ir::graph::{ScalarFunction, SortKey, SortOrder, SortResult};
@@ -81,7 +82,15 @@ pub unsafe fn sort(
                 4 => values::<u32>(device, lines, key, result),
                 _ => values::<u64>(device, lines, key, result),
             },
-            (SortOrder::Keys(_), _, keys) => positions(device, lines, keys, result),
+            (SortOrder::Keys(_), SortResult::FirstPositions(count), [key]) => {
+                match key.dtype.size() {
+                    1 => first::<u8>(device, lines, key, count, result),
+                    2 => first::<u16>(device, lines, key, count, result),
+                    4 => first::<u32>(device, lines, key, count, result),
+                    _ => first::<u64>(device, lines, key, count, result),
+                }
+            }
+            (SortOrder::Keys(_), _, keys) => positions(device, lines, answer, keys, result),
             (SortOrder::Comparator(function), answer, keys) => {
                 let keys: Vec<&Key> = keys.iter().collect();
                 compared(device, lines, answer, &keys, Some(function), result)
@@ -239,6 +248,54 @@ unsafe fn restore<U: Bits>(key: &Key, line: Line, sorted: &[U], result: Shared<U
     }
 }
 
+/// The positions of the first few elements in the order of one key.
+///
+/// # Safety
+/// As for [`run`](super::run); the key's elements are of the size of `U`.
+unsafe fn first<U: Bits>(
+    device: &Device,
+    lines: Lines,
+    key: &Key,
+    count: usize,
+    result: Shared<u8>,
+) -> Result<(), Fault> {
+    let result = Shared(result.0.cast::<i64>());
+    let answered = Lines { extent: count, ..lines };
+    // SAFETY: promised by the caller for positions within a line.
+    let key_at = |line: Line, i: usize| unsafe { key.mapping.key(key.bits::<U>(line.at(i))) };
+    let write = |number: usize, sorted: &[(U, u32)]| {
+        let line = Line::new(answered, number);
+        for (to, &(_, from)) in sorted.iter().enumerate() {
+            // SAFETY: promised by the caller; a line is written by one thread.
+            unsafe { result.at(line.at(to)).write(from as i64) };
+        }
+    };
+    if lines.extent < LONG_LINE {
+        return each_lines(device, lines, |numbers| {
+            let mut least = Least::new(count);
+            for number in numbers {
+                let line = Line::new(lines, number);
+                least.clear();
+                (0..line.len).for_each(|i| least.push(key_at(line, i), i as u32));
+                write(number, least.sorted());
+            }
+        });
+    }
+    for number in 0..lines.count() {
+        let line = Line::new(lines, number);
+        let found = Mutex::new(Vec::new());
+        each_part(device, line.len, |part| {
+            let mut least = Least::new(count);
+            part.for_each(|i| least.push(key_at(line, i), i as u32));
+            found.lock().extend_from_slice(least.sorted());
+        })?;
+        let mut found = found.into_inner();
+        found.sort_unstable();
+        write(number, &found[..count]);
+    }
+    Ok(())
+}
+
 /// The positions of the sorted elements, by the last key first.
 ///
 /// # Safety
@@ -246,15 +303,19 @@ unsafe fn restore<U: Bits>(key: &Key, line: Line, sorted: &[U], result: Shared<U
 unsafe fn positions(
     device: &Device,
     lines: Lines,
+    answer: SortResult,
     keys: &[Key],
     result: Shared<u8>,
 ) -> Result<(), Fault> {
     let result = Shared(result.0.cast::<i64>());
+    let count = answer.places(lines.extent);
+    let answered = Lines { extent: count, ..lines };
     if lines.extent < LONG_LINE {
         return each_lines(device, lines, |numbers| {
             let mut places: Vec<u32> = Vec::new();
             let mut work = Pairs::default();
-            for line in numbers.map(|number| Line::new(lines, number)) {
+            for number in numbers {
+                let (line, to) = (Line::new(lines, number), Line::new(answered, number));
                 places.clear();
                 places.extend(0..line.len as u32);
                 for key in keys.iter().rev() {
@@ -268,15 +329,16 @@ unsafe fn positions(
                         }
                     }
                 }
-                for (i, &position) in places.iter().enumerate() {
+                for (i, &position) in places[..count].iter().enumerate() {
                     // SAFETY: this thread alone writes this line.
-                    unsafe { result.at(line.at(i)).write(position as i64) };
+                    unsafe { result.at(to.at(i)).write(position as i64) };
                 }
             }
         });
     }
     let places = device.work::<u32>(lines.extent)?;
-    for line in (0..lines.count()).map(|number| Line::new(lines, number)) {
+    for number in 0..lines.count() {
+        let (line, to) = (Line::new(lines, number), Line::new(answered, number));
         each_part(device, line.len, |part| {
             // SAFETY: each place is written by one thread.
             part.for_each(|i| unsafe { places.start.at(i).write(i as u32) });
@@ -292,9 +354,9 @@ unsafe fn positions(
                 }
             }
         }
-        each_part(device, line.len, |part| {
+        each_part(device, count, |part| {
             // SAFETY: each element is written by one thread, and all places are.
-            part.for_each(|i| unsafe { result.at(line.at(i)).write(*places.start.at(i) as i64) });
+            part.for_each(|i| unsafe { result.at(to.at(i)).write(*places.start.at(i) as i64) });
         })?;
     }
     Ok(())
@@ -411,12 +473,15 @@ unsafe fn compared(
         function: function.map(Evaluation::new),
         arguments: Vec::new(),
     };
-    let write = |line: Line, to: usize, from: usize| {
+    let count = answer.places(lines.extent);
+    let answered = Lines { extent: count, ..lines };
+    // Writes to lines of the result what is found in lines of the keys.
+    let write = |answered: Line, line: Line, to: usize, from: usize| {
         // SAFETY: promised by the caller; each element is written by one thread.
         unsafe {
             match answer {
-                SortResult::Positions => {
-                    result.0.cast::<i64>().wrapping_add(line.at(to)).write(from as i64);
+                SortResult::Positions | SortResult::FirstPositions(_) => {
+                    result.0.cast::<i64>().wrapping_add(answered.at(to)).write(from as i64);
                 }
                 SortResult::Values => {
                     let size = keys[0].dtype.size();
@@ -429,19 +494,22 @@ unsafe fn compared(
     if lines.extent < LONG_COMPARED_LINE {
         return each_lines(device, lines, |numbers| {
             let (mut places, mut spare): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
-            for line in numbers.map(|number| Line::new(lines, number)) {
+            for number in numbers {
+                let (line, answered) = (Line::new(lines, number), Line::new(answered, number));
                 places.clear();
                 places.extend(0..line.len);
                 spare.resize(line.len, 0);
                 let mut comparison = comparison(line);
                 merge::sort_alone(&mut places, &mut spare, &mut |a, b| comparison.is_before(a, b));
-                places.iter().enumerate().for_each(|(to, &from)| write(line, to, from));
+                let sorted = places[..count].iter().enumerate();
+                sorted.for_each(|(to, &from)| write(answered, line, to, from));
             }
         });
     }
     let (places, spare) =
         (device.work::<usize>(lines.extent)?, device.work::<usize>(lines.extent)?);
-    for line in (0..lines.count()).map(|number| Line::new(lines, number)) {
+    for number in 0..lines.count() {
+        let (line, answered) = (Line::new(lines, number), Line::new(answered, number));
         for i in 0..line.len {
             // SAFETY: the work memory has as many elements as the line.
             unsafe {
@@ -457,7 +525,9 @@ unsafe fn compared(
             )
         };
         let sorted = sort_parts(device, places, spare, || comparison(line))?;
-        each_part(device, line.len, |part| part.for_each(|to| write(line, to, sorted[to])))?;
+        each_part(device, count, |part| {
+            part.for_each(|to| write(answered, line, to, sorted[to]));
+        })?;
     }
     Ok(())
 }

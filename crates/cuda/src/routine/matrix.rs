@@ -42,8 +42,8 @@ pub fn systems(number: DType) -> usize {
     512 / number.size()
 }
 
-/// Writes the kernels for a dtype.
-pub fn kernels(dtype: DType) -> Result<Kernels, Fault> {
+/// The types and functions that kernels for a dtype have in common.
+pub fn head(dtype: DType) -> Result<String, Fault> {
     let number = number(dtype)?;
     let (load, store) = match dtype {
         DType::F16 => ("to_float(x)", "to_f16(x)"),
@@ -52,7 +52,7 @@ pub fn kernels(dtype: DType) -> Result<Kernels, Fault> {
     };
     let field = if number.is_complex() { COMPLEX } else { REAL };
     let part = if number.real() == DType::F32 { "float" } else { "double" };
-    let head = format!(
+    Ok(format!(
         "typedef long long N;\ntypedef {} S;\ntypedef {} T;\ntypedef {part} R;\n\
          constexpr int BLOCK = {BLOCK}, TILE = {TILE}, DEPTH = {}, SYSTEMS = {};\n\
          FN T loaded(S x) {{ return {load}; }}\nFN S stored(T x) {{ return {store}; }}\n{FIELD}{field}",
@@ -60,7 +60,12 @@ pub fn kernels(dtype: DType) -> Result<Kernels, Fault> {
         types::name(number),
         128 / number.size(),
         systems(number),
-    );
+    ))
+}
+
+/// Writes the kernels for a dtype.
+pub fn kernels(dtype: DType) -> Result<Kernels, Fault> {
+    let head = head(dtype)?;
     let text = |body: &str| crate::text::with_functions(&format!("{head}{body}"));
     Ok(Kernels::new(
         [LOAD_TEXT, STORE_TEXT, FACTOR_TEXT, SOLVE_TEXT, UPDATE_TEXT].map(text).into(),

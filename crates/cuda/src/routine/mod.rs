@@ -2,17 +2,24 @@
 //! has no part in it.
 
 mod function;
+mod key;
 mod matrix;
 mod order;
+mod panel;
+mod radix;
 mod scatter;
+mod select;
 mod solve;
 mod sort;
+mod tiles;
+mod windowed;
+mod windowed_text;
 
 use crate::device::Shared;
 use crate::driver::Function;
 use inflight_backend::{Fault, FaultKind};
 use inflight_ir::DType;
-use inflight_ir::graph::{ScalarFunction, SortOrder, SortResult};
+use inflight_ir::graph::{ScalarFunction, SortKey, SortOrder, SortResult};
 use inflight_ir::plan::Routine;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
@@ -29,12 +36,28 @@ enum Key {
         result: SortResult,
         is_wide: bool,
     },
+    Radix {
+        dtype: DType,
+        order: SortKey,
+        places: bool,
+    },
+    Select {
+        dtype: DType,
+        order: SortKey,
+        threads: usize,
+    },
+    Take,
     Scatter {
         dtype: DType,
         index: DType,
         combine: ScalarFunction,
     },
     Matrix(DType),
+    Panel(DType),
+    WindowProduct {
+        dtype: DType,
+        columns: usize,
+    },
 }
 
 /// The kernels of one kind of routine: written once, each compiled when it is first launched.
@@ -140,6 +163,10 @@ pub(crate) fn run(
             };
             scatter::scatter(site, &scatter, [x, index_at, update], result)
         }
+        Routine::WindowProduct(product) => {
+            let &[x, kernels] = operands else { return Err(wrong_operands(routine)) };
+            windowed::product(site, product, [x, kernels], result)
+        }
         &Routine::Cholesky { dtype, batch, n, lower } => {
             let &[x] = operands else { return Err(wrong_operands(routine)) };
             solve::cholesky(site, dtype, [batch, n], lower, x, result)
@@ -154,18 +181,25 @@ pub(crate) fn run(
 /// The texts of all kernels that a routine may launch.
 pub fn texts(routine: &Routine) -> Vec<String> {
     match routine {
-        Routine::Sort { lines, keys, order, result } => {
-            let is_wide = lines.extent > u32::MAX as usize;
-            sort::kernels(keys, order, *result, is_wide).texts
-        }
+        Routine::Sort { lines, keys, order, result } => sort::texts(*lines, keys, order, *result),
         Routine::Scatter { dtype, index, combine, .. } => {
             let mut texts = scatter::kernels(*dtype, *index, combine).texts;
             let order = SortOrder::ascending(1);
             texts.extend(sort::kernels(&[*index], &order, SortResult::Positions, false).texts);
             texts
         }
+        Routine::WindowProduct(product) => {
+            let columns = windowed_text::columns(product.extents.outputs);
+            windowed_text::kernels(product.dtype, columns).texts
+        }
         Routine::Cholesky { dtype, .. } | Routine::TriangularSolve { dtype, .. } => {
-            matrix::kernels(*dtype).map_or(Vec::new(), |kernels| kernels.texts)
+            let texts = |kernels: Result<Kernels, Fault>| {
+                kernels.map_or(Vec::new(), |kernels| kernels.texts)
+            };
+            let number = matrix::number(*dtype).ok();
+            let panels = number.filter(|&number| panel::suits(number, usize::MAX));
+            let panels = panels.map_or(Vec::new(), |number| texts(panel::kernels(number)));
+            [texts(matrix::kernels(*dtype)), panels].concat()
         }
     }
 }

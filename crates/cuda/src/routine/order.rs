@@ -37,15 +37,15 @@ pub fn order(keys: &[DType], order: &SortOrder, result: SortResult, is_wide: boo
     let (is_moved, has_place) = match result {
         // The element itself is what is answered.
         SortResult::Values => (true, false),
-        SortResult::Positions => (bytes <= MOST_MOVED, true),
+        SortResult::Positions | SortResult::FirstPositions(_) => (bytes <= MOST_MOVED, true),
     };
     let fields: Vec<usize> = match (result, is_moved) {
         (SortResult::Values, _) => vec![0],
-        (SortResult::Positions, true) => moved,
-        (SortResult::Positions, false) => Vec::new(),
+        (_, true) => moved,
+        (_, false) => Vec::new(),
     };
     // What only decides the order is moved as what it is compared by.
-    let moves_mapped = result == SortResult::Positions && is_moved;
+    let moves_mapped = result != SortResult::Values && is_moved;
     let compared = match order {
         SortOrder::Keys(orders) => keyed(keys, orders, moves_mapped),
         SortOrder::Comparator(_) => compared_by_call(keys),
@@ -112,7 +112,7 @@ pub fn order(keys: &[DType], order: &SortOrder, result: SortResult, is_wide: boo
     );
     let (kind, value) = match result {
         SortResult::Values => (types::name(keys[0]), "x.k0"),
-        SortResult::Positions => ("N", "(N)x.place"),
+        SortResult::Positions | SortResult::FirstPositions(_) => ("N", "(N)x.place"),
     };
     text += &format!(
         "FN void put(const Arguments& a, N start, N i, const Item& x) {{ \
@@ -146,7 +146,7 @@ fn size(layout: &[(String, DType)]) -> usize {
 }
 
 /// Functions that turn keys into integers of the same order.
-fn by_keys(keys: &[DType]) -> String {
+pub fn by_keys(keys: &[DType]) -> String {
     if !keys.iter().any(|key| key.is_float()) {
         return String::new();
     }
@@ -194,7 +194,7 @@ fn bits(dtype: DType) -> DType {
 }
 
 /// An element as what it is compared by.
-fn mapped(dtype: DType, order: SortKey, element: &str) -> String {
+pub fn mapped(dtype: DType, order: SortKey, element: &str) -> String {
     if dtype.class() != DTypeClass::Float {
         return element.to_owned();
     }

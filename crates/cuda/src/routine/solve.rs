@@ -2,6 +2,7 @@
 //! by products. All matrices of a batch, and all systems, are worked on at once.
 
 use super::matrix::{self, BLOCK, FACTORED, THREADS, TILE};
+use super::panel::{self, PANEL, Panels};
 use super::{Kernels, Key, Launch, Site};
 use inflight_backend::Fault;
 use inflight_ir::DType;
@@ -63,6 +64,31 @@ pub fn cholesky(
     work.convert(site, matrix::TO_NUMBERS, elements, Some((n, !lower)), [x, factors])?;
     let all = Matrix { start: factors, batch: n * n, row: n, column: 1 };
     let size = work.size();
+    if panel::suits(work.number, n) {
+        let panels = Panels::new(site, work.number, [batch, n], factors)?;
+        for start in (0..n).step_by(PANEL) {
+            panels.factor(site, start)?;
+            let end = start + PANEL;
+            if end >= n {
+                break;
+            }
+            if panels.has_product() {
+                panels.subtract(site, start)?;
+                continue;
+            }
+            let given = all.from(size, end, start);
+            let product = Product {
+                extents: [n - end, n - end, PANEL],
+                a: (given, false),
+                b: (given.transposed(), true),
+                c: all.from(size, end, end),
+                lower: true,
+            };
+            work.subtract(site, product)?;
+        }
+        panels.finish(site)?;
+        return work.stored_factors(site, [elements, n], lower, in_place, [factors, result]);
+    }
     for start in (0..n).step_by(BLOCK) {
         let end = (start + BLOCK).min(n);
         let words = [batch as u64, n as u64, start as u64, factors].to_vec();
@@ -93,12 +119,7 @@ pub fn cholesky(
         };
         work.subtract(site, product)?;
     }
-    match in_place {
-        true => Ok(()),
-        false => {
-            work.convert(site, matrix::TO_STORED, elements, Some((n, !lower)), [factors, result])
-        }
-    }
+    work.stored_factors(site, [elements, n], lower, in_place, [factors, result])
 }
 
 /// Solves all systems.
@@ -191,6 +212,21 @@ impl Work {
         words.extend([matrices.is_some() as u64, turned as u64, from, to]);
         let blocks = elements.div_ceil(THREADS);
         site.launch(&self.kernels, which, Launch { blocks, threads: THREADS as u32, words })
+    }
+
+    /// Writes factors as they are stored, if they are not in place.
+    fn stored_factors(
+        &self,
+        site: &mut Site,
+        [elements, n]: [usize; 2],
+        lower: bool,
+        in_place: bool,
+        addresses: [u64; 2],
+    ) -> Result<(), Fault> {
+        match in_place {
+            true => Ok(()),
+            false => self.convert(site, matrix::TO_STORED, elements, Some((n, !lower)), addresses),
+        }
     }
 
     /// Replaces the columns of `x` by the solutions of `triangle · y = x`.

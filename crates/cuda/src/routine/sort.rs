@@ -1,11 +1,11 @@
-//! Sorts: blocks sort tiles, then pairs of runs are merged, twice as long each time. Equals stay in their order.
+//! Sorts by merges, for what is sorted in no better way: blocks sort tiles, then pairs of runs are merged, twice as long each time. Equals stay in their order.
 //!
 //! A merge is cut into parts of equal length where two runs, merged, would have that many before them. With a
 //! comparator that is no order such cuts need not follow each other, so there they are found from the middle
 //! outwards, each within its neighbours: whatever the comparator says, the result is a permutation.
 
 use super::order::{self, Order};
-use super::{Kernels, Key, Launch, Site};
+use super::{Kernels, Key, Launch, Site, key, radix, select};
 use inflight_backend::Fault;
 use inflight_ir::DType;
 use inflight_ir::graph::{SortOrder, SortResult};
@@ -29,6 +29,18 @@ pub fn kernels(keys: &[DType], order: &SortOrder, result: SortResult, is_wide: b
     Kernels::new(tiles.into_iter().chain(merges).collect(), order.item)
 }
 
+/// The texts of all kernels that such a sort may launch.
+pub fn texts(lines: Lines, keys: &[DType], order: &SortOrder, answer: SortResult) -> Vec<String> {
+    let is_wide = lines.extent > u32::MAX as usize;
+    let mut texts = kernels(keys, order, answer, is_wide).texts;
+    if let Some((dtype, order)) = key::only_key(keys, order) {
+        texts.extend(radix::kernels(dtype, order, answer != SortResult::Values).texts);
+        texts.extend(select::texts(dtype, order));
+    }
+    texts.extend(select::take_kernels().texts);
+    texts
+}
+
 /// How many items of this many bytes a thread has: a power of two, so that a tile is one.
 fn items(bytes: usize) -> usize {
     let most = (TILE_BYTES / THREADS / bytes).clamp(1, MOST_ITEMS);
@@ -46,8 +58,24 @@ pub fn sort(
     result: u64,
 ) -> Result<(), Fault> {
     let (count, extent) = (lines.count(), lines.extent);
-    if count * extent == 0 {
+    if count * answer.places(extent) == 0 {
         return Ok(());
+    }
+    let only = key::only_key(keys, order);
+    if let SortResult::FirstPositions(first) = answer {
+        if let Some(key) = only
+            && select::suits(lines, first)
+        {
+            return select::select(site, lines, key, first, operands[0], result);
+        }
+        let sorted = site.temporary(count * extent * size_of::<i64>())?;
+        sort(site, lines, keys, order, SortResult::Positions, operands, sorted)?;
+        return select::take(site, lines, first, sorted, result);
+    }
+    if let Some(key) = only
+        && radix::suits(lines, key.0)
+    {
+        return radix::sort(site, lines, key, answer, operands[0], result);
     }
     let is_wide = extent > u32::MAX as usize;
     let key = Key::Sort { keys: keys.into(), order: order.clone(), result: answer, is_wide };

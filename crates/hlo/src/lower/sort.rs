@@ -7,7 +7,7 @@ use super::control::regions;
 use super::elementwise::total_order;
 use super::lowering::{Bound, Lowering};
 use crate::module::Operation;
-use inflight_ir::graph::{FloatOrder, NodeId, Op, SliceAxis, SortKey, SortOrder, SortResult};
+use inflight_ir::graph::{FloatOrder, NodeId, Op, SortKey, SortOrder, SortResult};
 use inflight_ir::{BinaryOp, CompareOp, DType};
 use smallvec::smallvec;
 
@@ -198,9 +198,8 @@ pub(super) fn largest(
         return Err(format!("there are no {count} largest of {}", shape[axis]).into());
     };
     let order = SortOrder::Keys(smallvec![SortKey { descending: true, floats: FloatOrder::Total }]);
-    let op = Op::Sort { axis, order, result: SortResult::Positions };
+    let op = Op::Sort { axis, order, result: SortResult::FirstPositions(len) };
     let positions = builder.push(op, &[x])?;
-    let positions = builder.slice_axis(positions, axis, SliceAxis { start: 0, step: 1, len })?;
     let values = builder.push(Op::Gather { axis }, &[x, positions])?;
     let positions = builder.cast(positions, dtype)?;
     Ok(vec![lowering.bound(values), lowering.bound(positions)])

@@ -176,6 +176,7 @@ impl Cache {
         let abilities = Abilities {
             prologues: capabilities.prologues,
             arg_reductions: capabilities.arg_reductions,
+            window_products: capabilities.window_products,
         };
         let plan = plan_for(&graph, abilities);
         let kernels = plan

@@ -190,7 +190,11 @@ impl Device {
     /// What can be planned for it.
     pub(crate) fn abilities(&self) -> Abilities {
         let capabilities = self.capabilities();
-        Abilities { prologues: capabilities.prologues, arg_reductions: capabilities.arg_reductions }
+        Abilities {
+            prologues: capabilities.prologues,
+            arg_reductions: capabilities.arg_reductions,
+            window_products: capabilities.window_products,
+        }
     }
 
     /// The short name: `cpu`, `cuda:0`.

@@ -70,21 +70,10 @@ impl Tensor {
             ));
         }
         let plausible = || (self.shape().with(axis, k), self.dtype());
-        let last = self.rank() - 1;
-        let order = |from: usize, to: usize| {
-            let mut axes: inflight_ir::Axes = (0..=last).collect();
-            let moved = axes.remove(from);
-            axes.insert(to, moved);
-            Op::Permute(axes)
-        };
         let [values, positions] =
             composed("top_k", &[self], plausible, location, |graph, nodes| {
-                let moved = graph.push(order(axis, last), nodes)?;
-                let (values, positions) = top_k(graph, moved, k)?;
-                Ok([
-                    graph.push(order(last, axis), &[values])?,
-                    graph.push(order(last, axis), &[positions])?,
-                ])
+                let (values, positions) = top_k(graph, nodes[0], k, axis)?;
+                Ok([values, positions])
             });
         (values, positions)
     }
@@ -103,7 +92,7 @@ fn sorted(
         Err(message) => {
             let dtype = match result {
                 SortResult::Values => x.dtype(),
-                SortResult::Positions => DType::I64,
+                SortResult::Positions | SortResult::FirstPositions(_) => DType::I64,
             };
             return mistake(name, message, &[x], x.shape().clone(), dtype, location);
         }

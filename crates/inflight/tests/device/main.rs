@@ -7,6 +7,8 @@
 mod accuracy;
 #[path = "../batches.rs"]
 mod batches;
+#[path = "../convolutions.rs"]
+mod convolutions;
 #[path = "../cuda.rs"]
 mod cuda;
 #[path = "../differential.rs"]
@@ -25,6 +27,8 @@ mod ops_modes;
 mod pending_values;
 #[path = "../program_ops.rs"]
 mod program_ops;
+#[path = "../routines.rs"]
+mod routines;
 #[path = "../tensor_activation.rs"]
 mod tensor_activation;
 #[path = "../tensor_create.rs"]

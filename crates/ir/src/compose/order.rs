@@ -1,7 +1,7 @@
 //! What is made of sorts.
 
 use super::{Build, ComposeError};
-use crate::graph::{Graph, NodeId, Op, SliceAxis, SortKey, SortOrder, SortResult};
+use crate::graph::{Graph, NodeId, Op, SortKey, SortOrder, SortResult};
 use smallvec::smallvec;
 
 /// Appends the elements of `x` along `axis` at these positions, the result of a sort.
@@ -14,20 +14,23 @@ pub fn gather_sorted(
     Ok(graph.push(Op::Gather { axis }, &[x, positions])?)
 }
 
-/// Appends the `k` largest elements along the last axis, largest first, and their positions (`i64`). Of
-/// equals, the first come first; NaN is larger than every number.
-pub fn top_k(graph: &mut Graph, x: NodeId, k: usize) -> Result<(NodeId, NodeId), ComposeError> {
-    let mut build = Build(graph);
+/// Appends the `k` largest elements along an axis, largest first, and their positions (`i64`). Of equals, the
+/// first come first; NaN is larger than every number.
+pub fn top_k(
+    graph: &mut Graph,
+    x: NodeId,
+    k: usize,
+    axis: usize,
+) -> Result<(NodeId, NodeId), ComposeError> {
+    let build = Build(graph);
     let shape = build.shape(x);
-    let Some(axis) = shape.rank().checked_sub(1) else { return Err(ComposeError::NoAxis) };
-    let extent = shape[axis];
+    let Some(&extent) = shape.get(axis) else { return Err(ComposeError::NoAxis) };
     if k > extent {
         return Err(ComposeError::TopK { k, extent });
     }
     let order = SortOrder::Keys(smallvec![SortKey { descending: true, ..SortKey::default() }]);
-    let sort = Op::Sort { axis, order, result: SortResult::Positions };
+    let sort = Op::Sort { axis, order, result: SortResult::FirstPositions(k) };
     let positions = build.0.push(sort, &[x])?;
-    let positions = build.slice(positions, axis, SliceAxis { start: 0, step: 1, len: k })?;
     let values = gather_sorted(build.0, x, positions, axis)?;
     Ok((values, positions))
 }

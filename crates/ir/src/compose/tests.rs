@@ -369,12 +369,12 @@ fn several_axes_are_transformed_one_by_one() {
 fn the_largest_come_first() {
     let x = Array::from_vec(vec![1.0f32, 5.0, 3.0, 5.0, f32::NAN, 0.0, 2.0, 1.0], [2, 4]);
     let [values, positions] = composed(std::slice::from_ref(&x), |graph, nodes| {
-        let (values, positions) = top_k(graph, nodes[0], 2)?;
+        let (values, positions) = top_k(graph, nodes[0], 2, 1)?;
         Ok([values, positions])
     });
     assert_eq!(positions.to_vec::<i64>(), [1, 3, 0, 2]);
     assert_eq!(values.to_vec::<f32>()[..2], [5.0, 5.0]);
     let mut graph = Graph::default();
     let x = graph.input([3], DType::F32);
-    assert!(top_k(&mut graph, x, 4).unwrap_err().to_string().contains("at most 3"));
+    assert!(top_k(&mut graph, x, 4, 1).unwrap_err().to_string().contains("at most 3"));
 }

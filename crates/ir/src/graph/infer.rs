@@ -168,6 +168,16 @@ pub fn infer(op: &Op, operands: &[Operand<'_>]) -> Result<(Shape, DType), InferE
             accept(DTypeSet::NUMBERS, dtype)?;
             (contracted(axes, a, b)?, dtype)
         }
+        Op::WindowProduct(product) => {
+            let [(x, dtype), (kernels, other)] = exactly(operands)?;
+            same_dtype(dtype, other)?;
+            accept(DTypeSet::FLOATS, dtype)?;
+            let Some(extents) = product.extents(x, kernels) else {
+                let (x, kernels) = (x.clone(), kernels.clone());
+                return Err(InferError::WindowProductShapes { x, kernels });
+            };
+            (product.shape(&extents), dtype)
+        }
         Op::Cholesky { .. } => {
             let [(shape, dtype)] = exactly(operands)?;
             accept(DTypeSet::CONTINUOUS, dtype)?;
@@ -209,7 +219,8 @@ pub fn plausible(op: &Op, operands: &[Operand<'_>]) -> (Shape, DType) {
         Op::Binary(op) => binary_dtype(*op, first_dtype),
         Op::Compare(_) => DType::Bool,
         Op::Select => operands.get(1).map_or(first_dtype, |&(_, dtype)| dtype),
-        Op::ArgReduce { .. } | Op::Sort { result: SortResult::Positions, .. } => DType::I64,
+        Op::Sort { result: SortResult::Values, .. } => first_dtype,
+        Op::ArgReduce { .. } | Op::Sort { .. } => DType::I64,
         _ => first_dtype,
     };
     let shape = match op {
@@ -228,6 +239,9 @@ pub fn plausible(op: &Op, operands: &[Operand<'_>]) -> (Shape, DType) {
         Op::Concat { axis } if *axis < first.rank() => {
             let extents = operands.iter().filter_map(|(shape, _)| shape.get(*axis));
             first.with(*axis, extents.fold(0, |sum, &extent| sum.saturating_add(extent)))
+        }
+        Op::Sort { axis, result, .. } if *axis < first.rank() => {
+            first.with(*axis, result.places(first[*axis]))
         }
         Op::Gather { .. } | Op::TriangularSolve { .. } => second.unwrap_or(first).clone(),
         Op::Windows(windows) => {
@@ -399,6 +413,10 @@ fn sorted(
         }
         SortResult::Values => Ok((first.clone(), dtype)),
         SortResult::Positions => Ok((first.clone(), DType::I64)),
+        SortResult::FirstPositions(count) if count > first[axis] => {
+            Err(InferError::TooManyPlaces { count, extent: first[axis] })
+        }
+        SortResult::FirstPositions(count) => Ok((first.with(axis, count), DType::I64)),
     }
 }
 

@@ -7,6 +7,7 @@ mod function;
 mod infer;
 mod op;
 mod order;
+mod windowed;
 
 pub use function::ScalarFunction;
 
@@ -16,6 +17,7 @@ pub use infer::{
 };
 pub use op::{Combine, DotAxes, Op, PadAxis, SliceAxis, Transpose, WindowAxis};
 pub use order::{FloatOrder, SortKey, SortOrder, SortResult};
+pub use windowed::{WindowExtents, WindowOrder, WindowProduct};
 
 use crate::{DType, Scalar, Shape};
 use smallvec::SmallVec;

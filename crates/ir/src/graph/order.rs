@@ -40,6 +40,18 @@ pub enum SortResult {
     Values,
     /// For each place, the index (`i64`) along the axis of the element that belongs there.
     Positions,
+    /// The same for the first places alone, as many as this.
+    FirstPositions(usize),
+}
+
+impl SortResult {
+    /// How many places of a line of this many are answered.
+    pub fn places(self, extent: usize) -> usize {
+        match self {
+            SortResult::Values | SortResult::Positions => extent,
+            SortResult::FirstPositions(count) => count,
+        }
+    }
 }
 
 impl SortOrder {

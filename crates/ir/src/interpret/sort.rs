@@ -14,9 +14,12 @@ pub fn sort(keys: &[&Array], axis: usize, order: &SortOrder, result: SortResult)
     let strides = shape.strides();
     let dtype = match result {
         SortResult::Values => keys[0].dtype,
-        SortResult::Positions => i64::DTYPE,
+        SortResult::Positions | SortResult::FirstPositions(_) => i64::DTYPE,
     };
-    let mut sorted = Array::full(shape, Scalar::zero(dtype));
+    let count = result.places(shape[axis]);
+    let kept = shape.with(axis, count);
+    let kept_strides = kept.strides();
+    let mut sorted = Array::full(&kept, Scalar::zero(dtype));
     each_index(&shape.reduced(&[axis], true), |index| {
         let first = position(index, &strides);
         let at = |key: &Array, i: usize| key.get(first + i * strides[axis]);
@@ -36,12 +39,13 @@ pub fn sort(keys: &[&Array], axis: usize, order: &SortOrder, result: SortResult)
                 });
             }
         }
-        for (to, from) in places.into_iter().enumerate() {
+        let first_kept = position(index, &kept_strides);
+        for (to, from) in places.into_iter().take(count).enumerate() {
             let value = match result {
                 SortResult::Values => at(keys[0], from),
-                SortResult::Positions => (from as i64).to_scalar(),
+                SortResult::Positions | SortResult::FirstPositions(_) => (from as i64).to_scalar(),
             };
-            sorted.set(first + to * strides[axis], value);
+            sorted.set(first_kept + to * kept_strides[axis], value);
         }
     });
     sorted

@@ -211,7 +211,10 @@ impl<'a> Lowering<'a> {
             Op::Input | Op::Dot(_) | Op::Scatter { .. } | Op::Scan { .. } => {
                 unreachable!("{} is always written", data.op.name())
             }
-            Op::Sort { .. } | Op::Cholesky { .. } | Op::TriangularSolve { .. } => {
+            Op::Sort { .. }
+            | Op::WindowProduct(_)
+            | Op::Cholesky { .. }
+            | Op::TriangularSolve { .. } => {
                 unreachable!("{} is always written", data.op.name())
             }
             Op::Scalar => Ok(self.graph_scalar(node)),

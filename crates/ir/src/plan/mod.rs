@@ -2,7 +2,8 @@
 //!
 //! Planning is a list of passes over plain data, top to bottom in [`plan`]:
 //!
-//! 1. [`rewrite`]: large reductions become two, contractions get one canonical form;
+//! 1. [`rewrite`]: large reductions become two, contractions get one canonical form, or are products of windows
+//!    ([`windowed`]);
 //! 2. [`choose`]: which values are written to memory, by counted bytes;
 //! 3. [`group`]: each written value becomes a kernel, and takes in every value on its way that it can;
 //! 4. [`lower`]: a group becomes a kernel: views become index maps, the rest instructions;
@@ -24,6 +25,7 @@ mod reason;
 mod rewrite;
 mod routine;
 mod surround;
+mod windowed;
 
 use crate::graph::{Graph, NodeId};
 use crate::kernel::{Kernel, LaunchShape, VectorAxis};
@@ -33,7 +35,10 @@ use std::sync::Arc;
 
 pub use prologue::{BlockKernel, ChainedProduct, Producer, Prologue, Side};
 pub use reason::Reason;
-pub use routine::{Lines, Routine, RoutineStep, TriangularSystems};
+pub use routine::{Lines, Routine, RoutineStep, TriangularSystems, WindowedOperands};
+
+/// Features of a product of windows are next to each other, and as many bytes as a multiple of this.
+pub const FEATURE_BYTES: usize = 16;
 
 /// The position of a buffer in [`Plan::buffers`].
 pub type BufferId = u32;
@@ -286,16 +291,19 @@ pub struct Abilities {
     /// Arg-reductions that are no slower than two reductions, one of the elements and one of their places. Otherwise
     /// they are planned as those.
     pub arg_reductions: bool,
+    /// Products of windows that are not written ([`Routine::WindowProduct`]). Otherwise convolutions are contractions
+    /// whose windows are computed before, or as they are needed.
+    pub window_products: bool,
 }
 
 impl Default for Abilities {
-    /// All there is.
+    /// What the CPU has, and fast arg-reductions.
     fn default() -> Abilities {
-        Abilities { prologues: true, arg_reductions: true }
+        Abilities { prologues: true, arg_reductions: true, window_products: false }
     }
 }
 
-/// Plans a graph for a backend that can run everything.
+/// Plans a graph for a backend of the default abilities.
 pub fn plan(graph: &Graph) -> Plan {
     plan_for(graph, Abilities::default())
 }

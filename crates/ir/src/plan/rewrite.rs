@@ -1,8 +1,9 @@
 //! Rewrites of the graph before it is planned: same values, a form that plans better.
 
-use super::Abilities;
+use super::windowed::{self, Found};
+use super::{Abilities, FEATURE_BYTES};
 use crate::elementwise::{ArgOp, BinaryOp, CombineOp, CompareOp, UnaryOp};
-use crate::graph::{DotAxes, Graph, Node, NodeId, Op, SliceAxis};
+use crate::graph::{DotAxes, Graph, Node, NodeId, Op, PadAxis, SliceAxis, WindowProduct};
 use crate::{Axes, DType, Shape};
 
 /// A rewritten graph, and which node of the original each of its nodes stands for.
@@ -37,10 +38,28 @@ pub fn rewrite(graph: &Graph, abilities: Abilities) -> Rewritten {
         origin: Vec::with_capacity(graph.nodes.len()),
         current: 0,
     };
-    let turned = turned_products(graph);
+    let mut turned = turned_products(graph);
+    let windowed = match abilities.window_products {
+        true => windowed::find(graph),
+        false => vec![None; graph.nodes.len()],
+    };
+    let needed = windowed::needed(graph, &windowed);
+    turned.iter_mut().zip(&windowed).for_each(|(turned, found)| {
+        *turned = turned.filter(|_| found.is_none());
+    });
     let mut renamed: Vec<NodeId> = Vec::with_capacity(graph.nodes.len());
     for (id, node) in graph.nodes.iter().enumerate() {
         rewriter.current = id as NodeId;
+        if !needed[id] {
+            // Nobody asks for it.
+            renamed.push(NodeId::MAX);
+            continue;
+        }
+        if let Some(found) = &windowed[id] {
+            let operands = [found.source, found.kernels].map(|node| renamed[node as usize]);
+            renamed.push(rewriter.window_product(found, operands, node));
+            continue;
+        }
         let inputs: Vec<NodeId> =
             node.inputs.iter().map(|&input| renamed[input as usize]).collect();
         let id = match &node.op {
@@ -240,6 +259,58 @@ impl Rewriter {
         };
         let product = self.append(Op::Dot(canonical), &[a, b], matrix(m, n), node);
         self.reshape(product, node.shape.clone(), node)
+    }
+
+    /// A product of windows, of operands whose features are next to each other and fill whole accesses.
+    fn window_product(&mut self, found: &Found, [x, kernels]: [NodeId; 2], node: &Node) -> NodeId {
+        let shape = self.shape(x);
+        let (examples, groups, space) = (shape[0], found.feature_groups, &shape[2..]);
+        let split: Shape =
+            [examples, groups, shape[1] / groups].into_iter().chain(space.to_vec()).collect();
+        let x = self.reshape(x, split, node);
+        let rank = space.len() + 3;
+        let x = self.permuted(x, std::iter::once(0).chain(3..rank).chain([1, 2]).collect(), node);
+        let kernels =
+            self.permuted(kernels, [0, 1].into_iter().chain(3..rank).chain([2]).collect(), node);
+        let (x, kernels) =
+            (self.with_whole_features(x, node), self.with_whole_features(kernels, node));
+        let op = WindowProduct { windows: found.windows.clone(), order: found.order };
+        self.append(Op::WindowProduct(Box::new(op)), &[x, kernels], node.shape.clone(), node)
+    }
+
+    /// An operand with its axes in this order. What it is a permutation of already is looked through.
+    fn permuted(&mut self, mut x: NodeId, mut order: Axes, node: &Node) -> NodeId {
+        while let Op::Permute(before) = &self.graph.node(x).op {
+            order = order.iter().map(|&axis| before[axis]).collect();
+            x = self.graph.node(x).inputs[0];
+        }
+        if order.iter().copied().eq(0..order.len()) {
+            return x;
+        }
+        let old = self.shape(x);
+        let shape: Shape = order.iter().map(|&axis| old[axis]).collect();
+        self.append(Op::Permute(order), &[x], shape, node)
+    }
+
+    /// An operand with zeros after the elements of its last axis, so that these are whole accesses.
+    fn with_whole_features(&mut self, x: NodeId, node: &Node) -> NodeId {
+        let shape = self.shape(x);
+        let last = shape.rank() - 1;
+        let whole = shape[last].next_multiple_of(FEATURE_BYTES / node.dtype.size());
+        if whole == shape[last] {
+            return x;
+        }
+        // Scalars are given when a plan runs; the first number that is counted is a zero that is known.
+        let (first, none) = (Shape::from([1]), Shape::scalar());
+        let counted = Op::Iota { axis: 0, shape: first.clone(), dtype: DType::U32 };
+        let zero =
+            self.append(counted, &[], first.clone(), &Node { dtype: DType::U32, ..node.clone() });
+        let zero = self.append(Op::Cast(node.dtype), &[zero], first, node);
+        let zero = self.reshape(zero, none, node);
+        let mut pads: smallvec::SmallVec<[PadAxis; 4]> =
+            smallvec::SmallVec::from_elem(PadAxis::default(), shape.rank());
+        pads[last].high = (whole - shape[last]) as isize;
+        self.append(Op::Pad(pads), &[x, zero], shape.with(last, whole), node)
     }
 
     /// An operand with its axes in this order, each of the last two lists merged into one.

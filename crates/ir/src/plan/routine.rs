@@ -1,7 +1,10 @@
 //! Ops that are no loops over index maps: each is a step of its own, on operands and a result in memory.
 
 use super::{BufferId, Work};
-use crate::graph::{Combine, Graph, NodeId, Op, ScalarFunction, SortOrder, SortResult, Transpose};
+use crate::graph::{
+    Combine, Graph, NodeId, Op, ScalarFunction, SortOrder, SortResult, Transpose, WindowExtents,
+    WindowProduct,
+};
 use crate::{DType, Shape};
 use smallvec::SmallVec;
 
@@ -56,6 +59,9 @@ pub enum Routine {
         /// Which triangle is looked at and filled.
         lower: bool,
     },
+    /// Operands: `x`, `[examples, space…, feature groups, features]`, and `kernels`, `[groups, outputs, window…,
+    /// features]`; [features](super::FEATURE_BYTES) fill whole accesses.
+    WindowProduct(WindowedOperands),
     /// Operands: the triangular matrices `[batch, n, n]`, and what they are solved for: `[batch, n, count]`,
     /// or on the right side `[batch, count, n]`.
     TriangularSolve {
@@ -64,6 +70,17 @@ pub enum Routine {
         /// What is solved.
         systems: TriangularSystems,
     },
+}
+
+/// What a product of windows is of.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct WindowedOperands {
+    /// The dtype of both operands and the result.
+    pub dtype: DType,
+    /// How windows move, and the order of the result's axes.
+    pub product: WindowProduct,
+    /// The extents.
+    pub extents: WindowExtents,
 }
 
 /// Systems of equations whose matrices are triangular.
@@ -124,7 +141,7 @@ impl Routine {
         };
         match &data.op {
             Op::Sort { axis, order, result } => Some(Routine::Sort {
-                lines: Lines::along(&data.shape, *axis),
+                lines: Lines::along(&operand(0).shape, *axis),
                 keys: data.inputs.iter().map(|&key| graph.node(key).dtype).collect(),
                 order: order.clone(),
                 result: *result,
@@ -137,6 +154,11 @@ impl Routine {
                     index: operand(1).dtype,
                     combine: function.clone(),
                 })
+            }
+            Op::WindowProduct(product) => {
+                let extents = product.extents(&operand(0).shape, &operand(1).shape)?;
+                let (dtype, product) = (data.dtype, (**product).clone());
+                Some(Routine::WindowProduct(WindowedOperands { dtype, product, extents }))
             }
             Op::Cholesky { lower } => {
                 let (batch, n, _) = matrices(&data.shape);
@@ -165,7 +187,9 @@ impl Routine {
         match self {
             Routine::Sort { result: SortResult::Values, .. } => "sort",
             Routine::Sort { result: SortResult::Positions, .. } => "argsort",
+            Routine::Sort { result: SortResult::FirstPositions(_), .. } => "top_k",
             Routine::Scatter { .. } => "scatter",
+            Routine::WindowProduct(_) => "convolution",
             Routine::Cholesky { .. } => "cholesky",
             Routine::TriangularSolve { .. } => "triangular_solve",
         }

@@ -375,13 +375,14 @@ fn sort(keys: &[&Estimate], axis: usize, order: &SortOrder, result: SortResult) 
             *line = line.max(if unsigned { UNDECIDED } else { error });
         });
     }
-    let mut errors = Vec::with_capacity(shape.elements());
-    each_index(shape, |index| {
+    let answered = shape.with(axis, result.places(shape[axis]));
+    let mut errors = Vec::with_capacity(answered.elements());
+    each_index(&answered, |index| {
         let error = largest[position(index, &strides)];
         errors.push(match result {
             SortResult::Values => error,
-            SortResult::Positions if error == 0.0 => 0.0,
-            SortResult::Positions => UNDECIDED,
+            _ if error == 0.0 => 0.0,
+            SortResult::Positions | SortResult::FirstPositions(_) => UNDECIDED,
         });
     });
     errors

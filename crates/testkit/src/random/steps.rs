@@ -204,6 +204,10 @@ fn sort(builder: &mut Builder) -> Option<NodeId> {
         keys.push(builder.exactly(&shape, other));
         result = SortResult::Positions;
     }
+    if result == SortResult::Positions && builder.random.chance(40) {
+        let most = if builder.random.chance(80) { shape[axis].min(10) } else { shape[axis] };
+        result = SortResult::FirstPositions(builder.random.below(most + 1));
+    }
     let random = &mut builder.random;
     // The reference inserts elements one by one where a function decides.
     let by_function = keys.len() == 1 && shape[axis] <= 200 && random.chance(20);

@@ -163,6 +163,15 @@ pub enum InferError {
         "expected one key to answer its sorted values, found {keys}; ask for positions, and gather each key"
     )]
     SortedValues { keys: usize },
+    /// Operands of a product of windows that do not fit each other or the windows.
+    #[error(
+        "expected [examples, space, feature groups, features] and [groups, outputs, window, features] with the \
+         windows that were given, found {x} and {kernels}"
+    )]
+    WindowProductShapes { x: Shape, kernels: Shape },
+    /// More of the first elements of a line than it has.
+    #[error("expected at most the {extent} elements of a line, found {count}; ask for fewer")]
+    TooManyPlaces { count: usize, extent: usize },
     /// A function whose parameters or result are not what the op gives it.
     #[error(
         "expected a function of {expected:?} to {result}, found one of {found:?} to {found_result}; change \

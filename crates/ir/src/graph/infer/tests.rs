@@ -356,7 +356,8 @@ fn nothing_panics() {
         ops.push(Op::Reduce { op: CombineOp::Sum, axes: smallvec![axis] });
         ops.push(Op::ArgReduce { op: ArgOp::Min, axis });
         ops.push(Op::Scan { op: CombineOp::And, axis });
-        for result in [SortResult::Values, SortResult::Positions] {
+        let few = SortResult::FirstPositions(usize::MAX);
+        for result in [SortResult::Values, SortResult::Positions, few] {
             ops.push(Op::Sort { axis, order: SortOrder::ascending(1), result });
         }
         ops.push(dot(&[axis], &[0], &[1], &[axis]));
