@@ -24,8 +24,11 @@ pub fn top_k(
 ) -> Result<(NodeId, NodeId), ComposeError> {
     let build = Build(graph);
     let shape = build.shape(x);
-    let Some(&extent) = shape.get(axis) else { return Err(ComposeError::NoAxis) };
-    if k > extent {
+    if shape.rank() == 0 {
+        return Err(ComposeError::NoAxis);
+    }
+    // An axis that it has not is refused below.
+    if let Some(&extent) = shape.get(axis).filter(|&&extent| k > extent) {
         return Err(ComposeError::TopK { k, extent });
     }
     let order = SortOrder::Keys(smallvec![SortKey { descending: true, ..SortKey::default() }]);
