@@ -505,7 +505,7 @@ fn convolutions_are_products_of_windows() {
                     let count: usize = shape.iter().product();
                     let of = |i: usize| ((i * 37 + seed) % 19) as f64 / 4.0 - 2.0;
                     let values = (0..count).map(|i| Scalar::from(of(i)).cast(dtype));
-                    Array::from_scalars(values.collect::<Vec<_>>(), &Shape::from(shape), dtype)
+                    Array::from_scalars(values.collect::<Vec<_>>(), Shape::from(shape), dtype)
                 };
                 let inputs = vec![value(x_shape, 3), value(kernel_shape, 11)];
                 let case = Case { seed: 0, graph, inputs };
