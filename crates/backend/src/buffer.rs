@@ -55,6 +55,12 @@ impl Memory {
         Memory { ptr, bytes, owner, uses: Mutex::new(Uses::new()) }
     }
 
+    /// The same memory, with work in flight on it.
+    pub(crate) fn with_uses(self, uses: Uses) -> Memory {
+        *self.uses.lock() = uses;
+        self
+    }
+
     /// The elements of a vector, without a copy.
     pub fn adopt<T: Element>(vector: Vec<T>) -> Memory {
         Memory::adopt_counted(vector, None)

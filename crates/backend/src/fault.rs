@@ -16,6 +16,13 @@ pub struct Fault {
     pub label: Option<Label>,
 }
 
+impl Fault {
+    /// Whether the device does not answer any more.
+    pub fn is_lost(&self) -> bool {
+        matches!(self.kind, FaultKind::DeviceLost(_))
+    }
+}
+
 /// What went wrong on a device.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FaultKind {

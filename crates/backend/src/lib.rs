@@ -33,6 +33,7 @@ pub use timeline::{Event, Timeline};
 pub use work_queue::WorkQueue;
 
 use inflight_ir::kernel::Kernel;
+use inflight_ir::plan::{Plan, Step};
 use std::any::Any;
 use std::sync::Arc;
 
@@ -105,6 +106,12 @@ pub trait Backend: Send + Sync + 'static {
     fn load(&self, kernel: &Kernel, saved: &[u8]) -> Option<Compiled> {
         let _ = (kernel, saved);
         None
+    }
+
+    /// Says that a step of a plan will run, soon and perhaps often, so that what takes a while can begin. Never
+    /// waits. `kernels` are those of the step's launches, in order.
+    fn anticipate(&self, plan: &Plan, step: &Step, kernels: &[Result<Compiled, Fault>]) {
+        let _ = (plan, step, kernels);
     }
 
     /// A new stream, with nothing in it. A device without priorities takes all as the same.

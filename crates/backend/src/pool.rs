@@ -70,6 +70,8 @@ struct State {
     stats: MemoryStats,
     /// Unused blocks by their size; the last to come back is at the end.
     free: BTreeMap<usize, Vec<Block>>,
+    /// True iff unused blocks are given back only when somebody asks for it.
+    is_patient: bool,
 }
 
 /// The address of a block that nobody holds, and the work in flight on it.
@@ -152,30 +154,37 @@ impl Pool {
             let ptr = NonNull::without_provenance(MIN_BLOCK.try_into().expect("not zero"));
             return Ok(Memory::new(ptr, 0, Owner::Nobody));
         }
-        let (block, crowded) = {
+        let (block, crowded, is_patient) = {
             let mut state = self.state.lock();
             let limit = state.stats.limit.unwrap_or(self.capacity);
             if bytes > MAX_REQUEST || state.stats.in_use.saturating_add(bytes) > limit {
                 return Err(self.refuse(&mut state, bytes));
             }
             let block = block_size(bytes);
-            if let Some((ptr, block)) = state.take_cached(block, lane, address) {
+            if let Some((Block(ptr, uses), block)) = state.take_cached(block, lane, address) {
                 state.hand_out(bytes);
                 state.stats.reuses += 1;
-                return Ok(self.memory(ptr, bytes, block));
+                // What the lane does with it may go on when this memory is dropped without having been used.
+                return Ok(self.memory(ptr, bytes, block).with_uses(uses));
             }
             // Counted before it is there, so that two threads cannot pass the limit together.
             state.hand_out(bytes);
             let footprint = state.stats.in_use + (block - bytes) + state.stats.cached;
-            (block, state.stats.cached > 0 && footprint > limit)
+            (block, state.stats.cached > 0 && footprint > limit, state.is_patient)
         };
-        if crowded {
-            self.trim();
-        }
-        let found = (self.allocate)(block).or_else(|| {
-            self.trim();
-            (self.allocate)(block)
-        });
+        let found = match is_patient {
+            true if crowded => None,
+            true => (self.allocate)(block),
+            false => {
+                if crowded {
+                    self.trim();
+                }
+                (self.allocate)(block).or_else(|| {
+                    self.trim();
+                    (self.allocate)(block)
+                })
+            }
+        };
         if let Some(ptr) = found {
             return Ok(self.memory(ptr, bytes, block));
         }
@@ -211,6 +220,12 @@ impl Pool {
             (self.release)(ptr, size);
         }
         bytes
+    }
+
+    /// From now on unused blocks are given back only by [`trim`](Pool::trim): a request that would need their room
+    /// is refused. For devices where giving back takes a while, and whoever asks for memory must not wait.
+    pub fn leave_room_to_trim(&self) {
+        self.state.lock().is_patient = true;
     }
 
     /// Sets the most bytes that may be in use; `None` leaves it at what the device has. What is in use
@@ -296,7 +311,7 @@ impl State {
         block: usize,
         lane: Option<u64>,
         address: Option<usize>,
-    ) -> Option<(NonNull<u8>, usize)> {
+    ) -> Option<(Block, usize)> {
         let fitting = block..=block + if block >= LARGE { block / 8 } else { 0 };
         let (size, list, at) = self.free.range_mut(fitting).find_map(|(&size, list)| {
             let at = match address {
@@ -309,13 +324,13 @@ impl State {
             };
             Some((size, list, at))
         })?;
-        let Block(ptr, _) = list.remove(at);
+        let block = list.remove(at);
         // The list of a small class stays for the next block; those of large ones would pile up.
         if list.is_empty() && size >= LARGE {
             self.free.remove(&size);
         }
         self.stats.cached -= size;
-        Some((ptr, size))
+        Some((block, size))
     }
 }
 

@@ -95,6 +95,37 @@ fn the_cache_makes_room_before_the_limit_is_exceeded() {
 }
 
 #[test]
+fn a_pool_may_leave_it_to_others_to_make_room() {
+    let (pool, held) = pool();
+    pool.set_limit(Some(1 << 20));
+    pool.leave_room_to_trim();
+    drop(pool.allocate(600 << 10).unwrap());
+    let cached = held.load(Ordering::SeqCst);
+    assert!(matches!(pool.allocate(1 << 20).unwrap_err().kind, FaultKind::OutOfMemory { .. }));
+    assert_eq!((pool.stats().cached, pool.stats().in_use), (cached, 0), "nothing was given back");
+    assert_eq!(pool.trim(), cached);
+    pool.allocate(1 << 20).unwrap();
+}
+
+#[test]
+fn memory_that_is_dropped_unused_is_still_in_use_by_what_came_before() {
+    let (pool, _) = pool();
+    let timeline = Timeline::new();
+    let memory = pool.allocate(1000).unwrap();
+    let place = memory.ptr();
+    memory.use_until(1, timeline.event(1));
+    drop(memory);
+    // The lane has it again, but does nothing with it.
+    let again = pool.allocate_for(Some(1), 1000).unwrap();
+    assert_eq!(again.ptr(), place);
+    drop(again);
+    let others = pool.allocate_for(Some(2), 1000).unwrap();
+    assert_ne!(others.ptr(), place, "the lane's earlier work is not done");
+    timeline.signal(1);
+    assert_eq!(pool.allocate_for(Some(2), 1000).unwrap().ptr(), place);
+}
+
+#[test]
 fn what_the_device_does_not_have_is_an_error() {
     let (pool, _) = pool();
     for bytes in [(1 << 30) + 1, usize::MAX, usize::MAX - 63] {

@@ -299,8 +299,8 @@ impl Described {
         while width > 1 && columns < (COLUMN_LANES * width) as usize {
             width /= 2;
         }
-        let span = (COLUMN_LANES * width) as usize;
-        let blocks = programs * columns.div_ceil(span);
+        let blocks_of = |width: u32| programs * columns.div_ceil((COLUMN_LANES * width) as usize);
+        let mut blocks = blocks_of(width);
         // As many threads as there is room for at once, 2,048 for each multiprocessor, in large blocks (measured
         // on an H200): those that come later would leave most of the device idle.
         let is_small = self.kernel.body.len() < 64;
@@ -313,6 +313,11 @@ impl Described {
         };
         let slices = (1..=most).rev().max_by_key(|&slices| filled(slices)).unwrap_or(1);
         let sliced = one_walk && slices > 1 && blocks <= MOST_SLICED_BLOCKS;
+        // Where blocks cannot share columns, narrower ones are more, so that fewer processors are idle.
+        while !sliced && width > 1 && blocks < processors {
+            width /= 2;
+            blocks = blocks_of(width);
+        }
         let mut threads = match rows {
             _ if ordered => 1,
             _ if sliced => of_block as u32,

@@ -5,48 +5,61 @@ use cudarc::nvrtc::sys::{self, nvrtcResult};
 use inflight_backend::{DiskCache, Fault, FaultKind};
 use std::ffi::{CStr, CString};
 use std::ptr::{null, null_mut};
+use std::sync::{LazyLock, OnceLock};
 
-/// Makes machine code for one architecture.
+/// Makes machine code for one architecture. Any number of threads may do so at once.
 pub struct Compiler {
     /// Such as `sm_90`.
     target: String,
-    version: (i32, i32),
-    disk: Option<DiskCache>,
+    version: OnceLock<Result<Version, Fault>>,
+    disk: LazyLock<Option<DiskCache>>,
 }
 
+/// The major and the minor number of NVRTC's version.
+pub type Version = (i32, i32);
+
+/// The first version that can leave out what our texts do not use.
+const FIRST_MINIMAL: Version = (12, 8);
+
 impl Compiler {
-    /// A compiler for an architecture, with a cache on disk if there is a place for one.
-    pub fn new(target: String, disk: Option<DiskCache>) -> Result<Compiler, Fault> {
-        library::open(Part::Compiler).map_err(FaultKind::Unsupported)?;
-        let (mut major, mut minor) = (0, 0);
-        // SAFETY: the library is open; both places are there to be written.
-        check(unsafe { sys::nvrtcVersion(&mut major, &mut minor) })
-            .map_err(|message| FaultKind::Unsupported(format!("NVRTC: {message}")))?;
-        Ok(Compiler { target, version: (major, minor), disk })
+    /// A compiler for an architecture. The place on disk is looked for when it is first needed.
+    pub fn new(target: String, disk: fn() -> Option<DiskCache>) -> Compiler {
+        Compiler { target, version: OnceLock::new(), disk: LazyLock::new(disk) }
     }
 
-    /// The version of NVRTC.
-    pub fn version(&self) -> (i32, i32) {
-        self.version
+    /// The version of NVRTC, which is opened if it is not yet.
+    ///
+    /// # Errors
+    /// If it is not found; the error says what was looked for.
+    pub fn version(&self) -> Result<Version, Fault> {
+        let open = || {
+            library::open(Part::Compiler).map_err(FaultKind::Unsupported)?;
+            let (mut major, mut minor) = (0, 0);
+            // SAFETY: the library is open; both places are there to be written.
+            check(unsafe { sys::nvrtcVersion(&mut major, &mut minor) })
+                .map_err(|message| FaultKind::Unsupported(format!("NVRTC: {message}")))?;
+            Ok((major, minor))
+        };
+        self.version.get_or_init(open).clone()
     }
 
     /// The machine code of a text.
     pub fn compile(&self, text: &str) -> Result<Vec<u8>, Fault> {
-        let key =
-            format!("cuda {} nvrtc {}.{}\n{text}", self.target, self.version.0, self.version.1);
+        let version = self.version()?;
+        let key = format!("cuda {} nvrtc {}.{}\n{text}", self.target, version.0, version.1);
         if let Some(code) = self.disk.as_ref().and_then(|disk| disk.get(key.as_bytes())) {
             return Ok(code);
         }
-        let code = self.translate(text).map_err(|message| {
+        let code = self.translate(text, version).map_err(|message| {
             Fault::from(FaultKind::Unsupported(format!("NVRTC refused a kernel: {message}")))
         })?;
-        if let Some(disk) = &self.disk {
+        if let Some(disk) = &*self.disk {
             disk.put(key.as_bytes(), &code);
         }
         Ok(code)
     }
 
-    fn translate(&self, text: &str) -> Result<Vec<u8>, String> {
+    fn translate(&self, text: &str, version: Version) -> Result<Vec<u8>, String> {
         let source = CString::new(text).map_err(|_| "a zero byte".to_owned())?;
         let mut program = Program(null_mut());
         // SAFETY: the strings end with zeros and live through the call; there are no headers.
@@ -63,7 +76,7 @@ impl Compiler {
         // Products and sums are fused only where a kernel says so, so that all devices give the same bits.
         let target = CString::new(format!("--gpu-architecture={}", self.target))
             .map_err(|_| "a zero byte".to_owned())?;
-        let options = [
+        let mut options = vec![
             target.as_ptr(),
             c"--std=c++17".as_ptr(),
             c"--fmad=false".as_ptr(),
@@ -73,6 +86,9 @@ impl Compiler {
             c"-default-device".as_ptr(),
             c"--diag-suppress=177".as_ptr(),
         ];
+        if version >= FIRST_MINIMAL {
+            options.push(c"--minimal".as_ptr());
+        }
         // SAFETY: the program exists, and the options are strings that end with zeros.
         let compiled = check(unsafe {
             sys::nvrtcCompileProgram(program.0, options.len() as i32, options.as_ptr())

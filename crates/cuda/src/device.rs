@@ -1,19 +1,23 @@
 //! A GPU as a [`Backend`].
 
+use crate::background::Awaited;
 use crate::choose::{Choice, Described};
 use crate::compile::Compiler;
-use crate::contract::Products;
+use crate::contract::{Products, epilogue};
 use crate::driver::{self, Context, Function};
 use crate::event::{Events, Point};
+use crate::library::{self, Part};
 use crate::memory::{self, Staging};
 use crate::options::Options;
 use crate::stream::{Crew, CudaStream, Waiters};
 use crate::text::{self, Variant};
+use crate::{contract, routine};
 use cudarc::driver::sys::CUdevice_attribute as Attribute;
 use inflight_backend::{
     Backend, Capabilities, Compiled, DiskCache, Event, Fault, FaultKind, Pool, Priority, Stream,
 };
 use inflight_ir::kernel::{Kernel, LaunchShape, Reuse, reuses};
+use inflight_ir::plan::{Plan, Step};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -52,8 +56,11 @@ pub struct Shared {
     pub(crate) crew: Arc<Crew>,
     /// Streams that wait until such a point is known.
     pub(crate) waiters: Waiters,
-    functions: Mutex<FxHashMap<String, Arc<Function>>>,
+    functions: Mutex<FxHashMap<String, AwaitedFunction>>,
 }
+
+/// A kernel that is being compiled and loaded, or is there.
+pub type AwaitedFunction = Arc<Awaited<Arc<Function>>>;
 
 impl CudaBackend {
     /// The GPU of this number.
@@ -67,14 +74,22 @@ impl CudaBackend {
             let message = format!("CUDA device {ordinal} was asked for, but there are {count}");
             return Err(unsupported(message));
         }
+        // While the context is made, which takes a tenth of a second and needs nothing of the loader's. What becomes
+        // of it is asked for below, and at the first product.
+        for part in [Part::Compiler, Part::MatrixProducts] {
+            Awaited::start(move || library::open(part).map_err(unsupported));
+        }
         let context = Context::new(ordinal)?;
+        let products = Products::new(options, &context);
+        // Most programs have products, and the library needs a tenth of a second before its first answer.
+        products.opening();
         let major = context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
         let minor = context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
         let processors =
             context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).max(1) as usize;
         let target = format!("sm_{major}{minor}");
-        let compiler = Compiler::new(target.clone(), DiskCache::from_env())?;
-        let (version, release) = compiler.version();
+        let compiler = Compiler::new(target.clone(), DiskCache::from_env);
+        let (version, release) = compiler.version()?;
         let capabilities = Capabilities {
             name: context.name(),
             target: format!("{target}, NVRTC {version}.{release}"),
@@ -92,7 +107,7 @@ impl CudaBackend {
             staging: Staging::new(&context),
             events: Events::new(&context),
             compiler,
-            products: Products::new(options, &context.name()),
+            products,
             routines: Default::default(),
             processors,
             lost: OnceLock::new(),
@@ -112,13 +127,40 @@ impl Backend for CudaBackend {
     }
 
     fn compile(&self, kernel: &Kernel) -> Result<Compiled, Fault> {
-        let described = Described::new(text::expanded(kernel));
+        let described = Arc::new(Described::new(text::expanded(kernel)));
         Ok(Arc::new(CudaKernel {
             described,
             reuses: reuses(kernel),
             variants: Mutex::default(),
             known: Mutex::default(),
         }))
+    }
+
+    fn anticipate(&self, plan: &Plan, step: &Step, kernels: &[Result<Compiled, Fault>]) {
+        let launches = match step {
+            // The library does it: there is no launch.
+            Step::Contract(step) if epilogue::has_form(step) => SmallVec::new(),
+            step => step.launches(),
+        };
+        for (launch, compiled) in launches.iter().zip(kernels) {
+            let Ok(compiled) = compiled else { continue };
+            let Some(kernel) = compiled.downcast_ref::<CudaKernel>() else { continue };
+            let buffers: SmallVec<[(u64, usize); 8]> = launch
+                .buffers
+                .iter()
+                .map(|&id| plan.buffers[id as usize])
+                .map(|buffer| (ALIGNED, buffer.elements * buffer.dtype.size()))
+                .collect();
+            let processors = self.shared.processors;
+            if let Ok(Some(choice)) = kernel.described.choose(&launch.shape, &buffers, processors) {
+                kernel.variant(&self.shared, choice.variant);
+            }
+        }
+        match step {
+            Step::Launch(_) => {}
+            Step::Contract(step) => contract::anticipate(&self.shared, step.dtype),
+            Step::Routine(step) => routine::anticipate(&self.shared, &step.routine),
+        }
     }
 
     fn stream(&self, priority: Priority) -> Arc<dyn Stream> {
@@ -130,13 +172,16 @@ impl Backend for CudaBackend {
     }
 }
 
+/// An address like those of the pool's blocks, as far as alignment goes.
+const ALIGNED: u64 = 256;
+
 /// A kernel of this backend. How it is best run depends on the launch, so each variant is compiled when a
 /// launch first needs it.
 pub struct CudaKernel {
-    pub described: Described,
+    pub described: Arc<Described>,
     /// Which operands' memory results may have.
     pub reuses: Vec<Reuse>,
-    variants: Mutex<FxHashMap<Variant, Result<Arc<Function>, Fault>>>,
+    variants: Mutex<FxHashMap<Variant, AwaitedFunction>>,
     /// Launches of plans that ran before, by their stream and the address of their shape.
     known: Mutex<FxHashMap<(u64, usize), Arc<Known>>>,
 }
@@ -157,20 +202,14 @@ pub struct Known {
 const MOST_KNOWN: usize = 4096;
 
 impl CudaKernel {
-    /// The machine code of a variant, if it is there.
-    pub fn ready_variant(&self, variant: Variant) -> Option<Result<Arc<Function>, Fault>> {
-        self.variants.lock().get(&variant).cloned()
-    }
-
-    /// The machine code of a variant.
-    pub fn variant(&self, shared: &Shared, variant: Variant) -> Result<Arc<Function>, Fault> {
-        if let Some(known) = self.ready_variant(variant) {
-            return known;
-        }
-        let source = text::source(&self.described.kernel, variant);
-        let function = shared.load(&source);
-        self.variants.lock().insert(variant, function.clone());
-        function
+    /// The machine code of a variant, which is made in the background if nobody has asked for it before.
+    pub fn variant(&self, shared: &Arc<Shared>, variant: Variant) -> AwaitedFunction {
+        let mut variants = self.variants.lock();
+        let start = || {
+            let (shared, described) = (shared.clone(), self.described.clone());
+            Awaited::start(move || shared.load(&text::source(&described.kernel, variant)))
+        };
+        variants.entry(variant).or_insert_with(start).clone()
     }
 
     /// What is known of a launch of this shape, the very same and not one like it, on a stream.
@@ -190,20 +229,22 @@ impl CudaKernel {
 }
 
 impl Shared {
-    pub(crate) fn load(&self, source: &str) -> Result<Arc<Function>, Fault> {
+    fn load(&self, source: &str) -> Result<Arc<Function>, Fault> {
         let code = self.compiler.compile(source)?;
         // SAFETY: where a text says so, every thread of its kernel waits first.
         unsafe { Function::load(&self.context, &code, text::waits(source)) }.map(Arc::new)
     }
 
-    /// A kernel of the backend's own, by its text.
-    pub fn function(&self, source: &str) -> Result<Arc<Function>, Fault> {
-        if let Some(known) = self.functions.lock().get(source) {
-            return Ok(known.clone());
+    /// A kernel of the backend's own, by its text, made in the background if nobody has asked for it before.
+    pub fn function(self: &Arc<Shared>, source: &str) -> AwaitedFunction {
+        let mut functions = self.functions.lock();
+        if let Some(known) = functions.get(source) {
+            return known.clone();
         }
-        let function = self.load(source)?;
-        self.functions.lock().insert(source.to_owned(), function.clone());
-        Ok(function)
+        let (shared, text) = (self.clone(), source.to_owned());
+        let function = Awaited::start(move || shared.load(&text));
+        functions.insert(source.to_owned(), function.clone());
+        function
     }
 
     /// Notes where a stream signals an event.

@@ -1,11 +1,13 @@
 //! The driver's calls, checked.
 
+pub use crate::ending::is_ending;
+
+use crate::ending;
 use crate::library::{self, Part};
 use cudarc::driver::sys::{self, CUresult};
 use inflight_backend::{Fault, FaultKind};
 use std::ffi::{CStr, c_void};
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Once};
 
 /// Why a call of the driver failed.
@@ -60,11 +62,9 @@ pub fn count() -> Result<usize, String> {
             ));
         }
         check(sys::cuInit(0), "starting the driver").map_err(|fault| fault.to_string())?;
-        static AT_END: Once = Once::new();
-        AT_END.call_once(|| {
-            // After the driver has registered what it does at the end: ours is called before that.
-            libc::atexit(at_end);
-        });
+        static STARTED: Once = Once::new();
+        // After the driver has registered what it does at the end: ours is called before that.
+        STARTED.call_once(ending::watch);
         check(sys::cuDeviceGetCount(&mut count), "counting devices").map_err(|f| f.to_string())?;
     }
     Ok(count.max(0) as usize)
@@ -72,17 +72,6 @@ pub fn count() -> Result<usize, String> {
 
 /// The first architecture whose kernels can wait for each other by themselves.
 const FIRST_TO_OVERLAP: i32 = 9;
-
-static ENDING: AtomicBool = AtomicBool::new(false);
-
-extern "C" fn at_end() {
-    ENDING.store(true, Ordering::SeqCst);
-}
-
-/// Whether the process is ending. The driver is then gone or going: what is left is the system's to clean up.
-pub fn is_ending() -> bool {
-    ENDING.load(Ordering::SeqCst)
-}
 
 /// A device's primary context, which every thread that talks to the device enters.
 pub struct Context {

@@ -1,10 +1,12 @@
 //! The CUDA backend: kernels as CUDA C++ text, streams of the driver, and its libraries, opened at run time.
 
+mod background;
 pub mod choose;
 pub mod compile;
 mod contract;
 mod device;
 mod driver;
+mod ending;
 mod event;
 mod graph;
 pub mod library;

@@ -1,8 +1,9 @@
 //! The libraries of CUDA, opened at run time.
 
+use crate::ending;
 use cudarc::{cublaslt, driver, nvrtc};
 use libloading::Library;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 /// What can be opened.
@@ -24,6 +25,11 @@ impl Part {
             Part::MatrixProducts => "cublasLt",
         }
     }
+
+    /// The names it may have.
+    fn names(self) -> [String; 4] {
+        ["", ".13", ".12", ".1"].map(|version| format!("lib{}.so{version}", self.file()))
+    }
 }
 
 /// Opens a library, once. The error says what was looked for.
@@ -38,7 +44,14 @@ pub fn open(part: Part) -> Result<(), String> {
                 Part::MatrixProducts => cublaslt::sys::is_culib_present(),
             }
         };
-        is_there() || (open_in_folders(part) && is_there())
+        // Opened first, and kept open: who only looks whether it is there opens it, closes it, and must open it
+        // again, and some take a tenth of a second each time.
+        let by_name = part.names().iter().any(|name| keep_open(Path::new(name)));
+        let found = (by_name || open_in_folders(part)) && is_there();
+        if found {
+            ending::watch();
+        }
+        found
     });
     match found {
         true => Ok(()),
@@ -67,7 +80,7 @@ fn folders() -> Vec<PathBuf> {
 
 /// Opens a library by its path, so that the loader finds it by its name from then on.
 fn open_in_folders(part: Part) -> bool {
-    let names = ["", ".13", ".12", ".1"].map(|version| format!("lib{}.so{version}", part.file()));
+    let names = part.names();
     for folder in folders() {
         for path in names.iter().map(|name| folder.join(name)).filter(|path| path.exists()) {
             if part == Part::Compiler {
@@ -89,7 +102,7 @@ fn open_in_folders(part: Part) -> bool {
 }
 
 /// Opens a library for as long as the process runs.
-fn keep_open(path: &std::path::Path) -> bool {
+fn keep_open(path: &Path) -> bool {
     // SAFETY: loading NVIDIA's libraries runs their initializers, which have no requirements.
     match unsafe { Library::new(path) } {
         Ok(library) => {

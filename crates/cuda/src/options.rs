@@ -8,21 +8,28 @@ pub struct Options {
     /// Whether products of `f32` may round their operands to TF32, 10 bits of mantissa, which is several times
     /// faster; not unless said otherwise.
     pub tf32: bool,
+    /// Whether products of `f16` may keep their sums in `f16`, which is a little faster, and overflows beyond
+    /// 65,504; in `f32` unless said otherwise.
+    pub half_sums: bool,
 }
 
 impl Options {
-    /// The options that `INFLIGHT_TF32` (`0` or `1`) sets.
+    /// The options that `INFLIGHT_TF32` and `INFLIGHT_HALF_SUMS` (`0` or `1`) set.
     ///
     /// # Errors
-    /// If it is something else.
+    /// If one of them is something else.
     pub fn from_env() -> Result<Options, Fault> {
-        match std::env::var("INFLIGHT_TF32").as_deref() {
-            Ok("1") => Ok(Options { tf32: true }),
-            Ok("0" | "") | Err(_) => Ok(Options { tf32: false }),
-            Ok(other) => {
-                let message = format!("INFLIGHT_TF32={other} is neither 0 nor 1");
-                Err(FaultKind::Unsupported(message).into())
-            }
+        Ok(Options { tf32: flag("INFLIGHT_TF32")?, half_sums: flag("INFLIGHT_HALF_SUMS")? })
+    }
+}
+
+/// Whether a variable is `1`.
+fn flag(name: &str) -> Result<bool, Fault> {
+    match std::env::var(name).as_deref() {
+        Ok("1") => Ok(true),
+        Ok("0" | "") | Err(_) => Ok(false),
+        Ok(other) => {
+            Err(FaultKind::Unsupported(format!("{name}={other} is neither 0 nor 1")).into())
         }
     }
 }

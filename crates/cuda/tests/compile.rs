@@ -17,13 +17,11 @@ use std::collections::HashSet;
 
 #[test]
 fn random_kernels_compile() {
-    let compiler = match Compiler::new("sm_90".to_owned(), None) {
-        Ok(compiler) => compiler,
-        Err(fault) => {
-            println!("SKIPPED: {fault}");
-            return;
-        }
-    };
+    let compiler = Compiler::new("sm_90".to_owned(), || None);
+    if let Err(fault) = compiler.version() {
+        println!("SKIPPED: {fault}");
+        return;
+    }
     let cases = std::env::var("INFLIGHT_CUDA_CASES").map_or(40, |text| text.parse().unwrap());
     let (mut seen, mut kernels, mut failures) = (HashSet::new(), 0, Vec::new());
     for seed in 0..cases {
@@ -59,13 +57,11 @@ fn random_kernels_compile() {
 /// The routines of many random graphs, and triangular ones of every dtype that has them.
 #[test]
 fn routines_compile() {
-    let compiler = match Compiler::new("sm_90".to_owned(), None) {
-        Ok(compiler) => compiler,
-        Err(fault) => {
-            println!("SKIPPED: {fault}");
-            return;
-        }
-    };
+    let compiler = Compiler::new("sm_90".to_owned(), || None);
+    if let Err(fault) = compiler.version() {
+        println!("SKIPPED: {fault}");
+        return;
+    }
     let matrices = [DType::F16, DType::BF16, DType::F32, DType::F64, DType::C64, DType::C128];
     let mut routines: Vec<Routine> = matrices
         .into_iter()

@@ -171,7 +171,9 @@ fn products_round_their_operands_only_if_they_may() {
         return;
     };
     let error = |tf32: bool| {
-        let device = Device::open_cuda_with(ordinal, CudaOptions { tf32 }).unwrap();
+        let device =
+            Device::open_cuda_with(ordinal, CudaOptions { tf32, ..CudaOptions::default() })
+                .unwrap();
         let values: Vec<f64> =
             (0..512 * 512).map(|i| (i * 37 % 1009) as f64 / 500.0 - 1.0).collect();
         let x = Tensor::from_vec(values, [512, 512], &device).unwrap();
@@ -191,7 +193,9 @@ fn a_large_gradient_of_weights_is_right_in_tf32() {
         println!("SKIPPED: INFLIGHT_TEST_DEVICE does not name a GPU");
         return;
     };
-    let device = Device::open_cuda_with(ordinal, CudaOptions { tf32: true }).unwrap();
+    let device =
+        Device::open_cuda_with(ordinal, CudaOptions { tf32: true, ..CudaOptions::default() })
+            .unwrap();
     // Integers that TF32 holds exactly, no two rows or columns of which are alike.
     let matrix = |columns: usize, step: usize| {
         let values = (0..192 * columns).map(|i| (i * step % 251) as f32 - 125.0).collect();

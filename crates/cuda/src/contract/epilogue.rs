@@ -1,11 +1,12 @@
 //! What follows a product, where cuBLASLt can do it: a bias for each column, another matrix added, and GELU.
 //!
 //! The library computes all of it in `f32` and rounds once, where a kernel of ours rounds halves after each op.
-//! Its ReLU is not used, as it makes a number of what is none.
+//! Its ReLU is not used: a third of its algorithms, for every dtype, makes a number of what is none.
 
 use inflight_backend::{Contract, Epilogue};
 use inflight_ir::elementwise::{BinaryOp, UnaryOp};
-use inflight_ir::kernel::{AccessId, Kernel, Kind, Stride, Value, VectorAxis};
+use inflight_ir::kernel::{AccessId, Kernel, Kind, LaunchShape, Stride, Value, VectorAxis};
+use inflight_ir::plan::{ContractStep, ScalarSource};
 use inflight_ir::{DType, Scalar};
 
 /// What is stored: `gelu(scale · product + factor · residual + bias)`.
@@ -23,91 +24,140 @@ pub struct Form {
 
 /// The form of a product's epilogue, if it has one.
 pub fn form(contract: &Contract, epilogue: &Epilogue) -> Option<Form> {
-    let (kernel, shape) = (&epilogue.launch.kernel, &epilogue.launch.shape);
-    let halves = matches!(contract.dtype, DType::F16 | DType::BF16);
-    let one_matrix = contract.batch.iter().all(|&extent| extent == 1);
-    let is_plain = kernel.vector == VectorAxis::Parallel && kernel.reduce_rank == 0;
-    if !one_matrix || !is_plain || !(halves || contract.dtype == DType::F32) {
-        return None;
-    }
-    let (columns, grid) = shape.extents.split_last()?;
-    if *columns != contract.n || grid.iter().product::<usize>() != contract.m {
-        return None;
-    }
-    // How far apart an access's rows are, if all are as far; `None` if it is no such matrix.
-    let row_stride = |access: AccessId| -> Option<isize> {
-        let map = &shape.accesses[access as usize];
-        let (mut rows, mut stride) = (1, None);
-        for (&extent, &along) in grid.iter().zip(&map.strides[..grid.len()]).rev() {
-            if extent == 1 {
-                continue;
-            }
-            match stride {
-                None => stride = Some(along),
-                Some(stride) if along != stride * rows as isize => return None,
-                Some(_) => {}
-            }
-            rows *= extent;
-        }
-        let in_place = map.offset == 0 && map.index_stride == 0;
-        (in_place && kernel.accesses[access as usize].vector == Stride::One)
-            .then_some(stride.unwrap_or(*columns as isize))
+    let launch = &epilogue.launch;
+    let followed = Followed {
+        dtype: contract.dtype,
+        batch: &contract.batch,
+        extents: [contract.m, contract.n],
+        kernel: &launch.kernel,
+        shape: &launch.shape,
+        scalar: &|position| launch.scalars.get(position).copied(),
+        product: epilogue.product,
     };
-    let scalars = &epilogue.launch.scalars;
-    let expression = Expression { kernel, scalars, dtype: contract.dtype };
-    let mut stores = (0..kernel.body.len()).filter_map(|at| match kernel.body[at].kind {
-        Kind::Store { access, value, index: None, mask: None, combine: None } => {
-            Some((access, value))
-        }
-        Kind::Store { .. } => Some((AccessId::MAX, 0)),
-        _ => None,
-    });
-    let (access, stored) = stores.next()?;
-    if stores.next().is_some() || access == AccessId::MAX {
-        return None;
-    }
-    let target = kernel.accesses[access as usize].param? as usize;
-    let distance = usize::try_from(row_stride(access)?).ok().filter(|stride| stride >= columns)?;
-    if kernel.params[target].dtype != contract.dtype {
-        return None;
-    }
-    let inner = if halves { expression.inside_gelu(stored) } else { None };
-    let mut form = Form {
-        scale: 0.0,
-        bias: None,
-        residual: None,
-        gelu: inner.is_some(),
-        result: (target, distance),
+    followed.form()
+}
+
+/// Whether the epilogue of a step has a form, whatever the values of scalars that are not known yet.
+pub fn has_form(step: &ContractStep) -> bool {
+    let Some(epilogue) = &step.epilogue else { return false };
+    let launch = &epilogue.launch;
+    let followed = Followed {
+        dtype: step.dtype,
+        batch: &step.batch,
+        extents: [step.m, step.n],
+        kernel: &launch.kernel,
+        shape: &launch.shape,
+        scalar: &|position| match launch.scalars.get(position)? {
+            ScalarSource::Fixed(value) => Some(*value),
+            ScalarSource::Graph(_) => None,
+        },
+        product: epilogue.product,
     };
-    for (factor, term) in expression.terms(inner.unwrap_or(stored)) {
-        let Kind::Load { access, index: None, mask: None } = kernel.body[term? as usize].kind
-        else {
+    followed.form().is_some()
+}
+
+/// A product and the kernel that follows it.
+struct Followed<'a> {
+    dtype: DType,
+    batch: &'a [usize],
+    /// The product's rows and columns.
+    extents: [usize; 2],
+    kernel: &'a Kernel,
+    shape: &'a LaunchShape,
+    /// The values of the kernel's scalars.
+    scalar: &'a dyn Fn(usize) -> Option<Scalar>,
+    /// The param that is the product.
+    product: usize,
+}
+
+impl Followed<'_> {
+    fn form(&self) -> Option<Form> {
+        let Followed { dtype, extents: [m, n], kernel, shape, .. } = *self;
+        let halves = matches!(dtype, DType::F16 | DType::BF16);
+        let one_matrix = self.batch.iter().all(|&extent| extent == 1);
+        let is_plain = kernel.vector == VectorAxis::Parallel && kernel.reduce_rank == 0;
+        if !one_matrix || !is_plain || !(halves || dtype == DType::F32) {
             return None;
+        }
+        let (columns, grid) = shape.extents.split_last()?;
+        if *columns != n || grid.iter().product::<usize>() != m {
+            return None;
+        }
+        // How far apart an access's rows are, if all are as far; `None` if it is no such matrix.
+        let row_stride = |access: AccessId| -> Option<isize> {
+            let map = &shape.accesses[access as usize];
+            let (mut rows, mut stride) = (1, None);
+            for (&extent, &along) in grid.iter().zip(&map.strides[..grid.len()]).rev() {
+                if extent == 1 {
+                    continue;
+                }
+                match stride {
+                    None => stride = Some(along),
+                    Some(stride) if along != stride * rows as isize => return None,
+                    Some(_) => {}
+                }
+                rows *= extent;
+            }
+            let in_place = map.offset == 0 && map.index_stride == 0;
+            (in_place && kernel.accesses[access as usize].vector == Stride::One)
+                .then_some(stride.unwrap_or(*columns as isize))
         };
-        let param = kernel.accesses[access as usize].param? as usize;
-        if kernel.params[param].dtype != contract.dtype || param == target {
+        let expression = Expression { kernel, scalar: self.scalar, dtype };
+        let mut stores = (0..kernel.body.len()).filter_map(|at| match kernel.body[at].kind {
+            Kind::Store { access, value, index: None, mask: None, combine: None } => {
+                Some((access, value))
+            }
+            Kind::Store { .. } => Some((AccessId::MAX, 0)),
+            _ => None,
+        });
+        let (access, stored) = stores.next()?;
+        if stores.next().is_some() || access == AccessId::MAX {
             return None;
         }
-        match row_stride(access)? {
-            // Used twice, or not at all, the product is no single term.
-            _ if param == epilogue.product && form.scale != 0.0 => return None,
-            _ if param == epilogue.product => form.scale = factor as f32,
-            // The library does not read what it multiplies with zero, and would miss what is not finite.
-            _ if factor == 0.0 => return None,
-            0 if factor == 1.0 && form.bias.is_none() && contract.m > 1 => form.bias = Some(param),
-            stride if form.residual.is_none() && stride >= *columns as isize => {
-                form.residual = Some((param, factor as f32, stride as usize));
-            }
-            _ => return None,
+        let target = kernel.accesses[access as usize].param? as usize;
+        let distance =
+            usize::try_from(row_stride(access)?).ok().filter(|stride| stride >= columns)?;
+        if kernel.params[target].dtype != dtype {
+            return None;
         }
+        let inner = if halves { expression.inside_gelu(stored) } else { None };
+        let mut form = Form {
+            scale: 0.0,
+            bias: None,
+            residual: None,
+            gelu: inner.is_some(),
+            result: (target, distance),
+        };
+        for (factor, term) in expression.terms(inner.unwrap_or(stored)) {
+            let Kind::Load { access, index: None, mask: None } = kernel.body[term? as usize].kind
+            else {
+                return None;
+            };
+            let param = kernel.accesses[access as usize].param? as usize;
+            if kernel.params[param].dtype != dtype || param == target {
+                return None;
+            }
+            match row_stride(access)? {
+                // Used twice, or not at all, the product is no single term.
+                _ if param == self.product && form.scale != 0.0 => return None,
+                _ if param == self.product => form.scale = factor as f32,
+                // The library does not read what it multiplies with zero, and would miss what is not finite.
+                _ if factor == 0.0 => return None,
+                0 if factor == 1.0 && form.bias.is_none() && m > 1 => form.bias = Some(param),
+                stride if form.residual.is_none() && stride >= *columns as isize => {
+                    form.residual = Some((param, factor as f32, stride as usize));
+                }
+                _ => return None,
+            }
+        }
+        (form.scale != 0.0).then_some(form)
     }
-    (form.scale != 0.0).then_some(form)
 }
 
 /// The values of a kernel, seen as sums and products.
 struct Expression<'a> {
     kernel: &'a Kernel,
-    scalars: &'a [Scalar],
+    scalar: &'a dyn Fn(usize) -> Option<Scalar>,
     /// The product's.
     dtype: DType,
 }
@@ -132,7 +182,7 @@ impl Expression<'_> {
     fn constant(&self, value: Value) -> Option<f64> {
         let scalar = match self.kernel.body[self.bare(value) as usize].kind {
             Kind::Constant(scalar) => scalar,
-            Kind::Scalar(position) => *self.scalars.get(position as usize)?,
+            Kind::Scalar(position) => (self.scalar)(position as usize)?,
             _ => return None,
         };
         scalar.dtype().is_float().then(|| scalar.to_f64())

@@ -1,17 +1,21 @@
 //! Matrix products: cuBLASLt where it has what is asked for, a kernel of our own elsewhere.
 
+mod description;
 pub mod epilogue;
+mod fastest;
 mod library;
 mod plain;
 pub mod turn;
 
+use crate::background::Stop;
 use crate::device::Shared;
 use inflight_backend::{Contract, ContractOperand, Fault};
 use inflight_ir::DType;
 use smallvec::SmallVec;
+use std::sync::Arc;
 
+use description::Tail;
 use epilogue::Form;
-use library::Tail;
 pub use library::{Product, Products, Site};
 pub use plain::PlainLaunch;
 
@@ -25,7 +29,7 @@ pub enum Work {
 
 /// A matrix as the library takes it: columns next to each other or rows, and the distance between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Layout {
+pub struct Layout {
     /// Whether the elements of a column, not of a row, are next to each other.
     turned: bool,
     /// The distance from one row (or, turned, column) to the next.
@@ -94,6 +98,15 @@ impl Batches {
     }
 }
 
+/// Begins what takes a while before the first product of a dtype.
+pub fn anticipate(shared: &Arc<Shared>, dtype: DType) {
+    if description::multiplies(dtype) {
+        shared.products.opening();
+    } else {
+        shared.function(&plain::text(dtype));
+    }
+}
+
 impl Products {
     /// Whether both operands of a product should be turned first.
     pub fn turns(&self, contract: &Contract) -> bool {
@@ -103,11 +116,10 @@ impl Products {
     /// What computes a product. `addresses` are those of the three buffers. `None` if there is nothing to compute.
     pub fn work(
         &self,
-        shared: &Shared,
         site: &mut Site<'_>,
         contract: &Contract,
         addresses: [u64; 3],
-    ) -> Result<Option<Work>, Fault> {
+    ) -> Result<Option<Work>, Stop> {
         let empty = contract.m * contract.n * contract.batch.iter().product::<usize>() == 0;
         if empty {
             return Ok(None);
@@ -120,12 +132,8 @@ impl Products {
             operand(&contract.b, contract.k, contract.n),
             operand(&contract.c, contract.m, contract.n),
         );
-        let known = matches!(
-            contract.dtype,
-            DType::F16 | DType::BF16 | DType::F32 | DType::F64 | DType::C64 | DType::C128
-        );
         if let (Some(a), Some(b), Some(c)) = layouts
-            && known
+            && description::multiplies(contract.dtype)
             && !c.turned
             && contract.k > 0
         {
@@ -134,7 +142,8 @@ impl Products {
                 return Ok(Some(Work::Library(product, words)));
             }
         }
-        plain::launch(shared, contract, addresses).map(|launch| Some(Work::Kernel(launch)))
+        let launch = plain::launch(site.shared, contract, addresses)?;
+        Ok(Some(Work::Kernel(launch)))
     }
 
     /// A product with what follows it, as the library computes it. `None` if it does not do that.
@@ -147,7 +156,7 @@ impl Products {
         form: &Form,
         [a, b]: [u64; 2],
         address: impl Fn(usize, bool) -> Result<u64, Fault>,
-    ) -> Result<Option<Work>, Fault> {
+    ) -> Result<Option<Work>, Stop> {
         let operand = |operand: &ContractOperand, rows: usize, columns: usize| {
             layout(rows, columns, operand.row_stride, operand.column_stride)
         };
@@ -177,6 +186,19 @@ impl Products {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compile::Compiler;
+
+    #[test]
+    fn kernels_of_our_own_compile() {
+        let compiler = Compiler::new("sm_90".to_owned(), || None);
+        if let Err(fault) = compiler.version() {
+            println!("SKIPPED: {fault}");
+            return;
+        }
+        for text in DType::ALL.map(plain::text) {
+            compiler.compile(&text).unwrap();
+        }
+    }
 
     #[test]
     fn layouts_are_found() {

@@ -1,5 +1,6 @@
 //! Products of any dtype and any strides: one thread for each element of the result.
 
+use crate::background::Stop;
 use crate::device::Shared;
 use crate::driver::Function;
 use inflight_backend::{Contract, Fault, FaultKind};
@@ -23,15 +24,15 @@ pub struct PlainLaunch {
 
 /// The launch that computes a product of operands at these addresses.
 pub fn launch(
-    shared: &Shared,
+    shared: &Arc<Shared>,
     contract: &Contract,
     addresses: [u64; 3],
-) -> Result<PlainLaunch, Fault> {
+) -> Result<PlainLaunch, Stop> {
     if contract.batch.len() > AXES {
         let message = format!("a product with {} batch axes", contract.batch.len());
-        return Err(FaultKind::Unsupported(message).into());
+        return Err(Fault::from(FaultKind::Unsupported(message)).into());
     }
-    let function = shared.function(&text(contract.dtype))?;
+    let function = shared.function(&text(contract.dtype)).now()?;
     let operands = [&contract.a, &contract.b, &contract.c];
     let batches: usize = contract.batch.iter().product();
     let total = batches * contract.m * contract.n;

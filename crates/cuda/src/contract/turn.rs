@@ -5,10 +5,12 @@
 //! library takes half as long again; turned first, they cost less than that if the result is large.
 
 use super::plain::PlainLaunch;
+use crate::background::Stop;
 use crate::device::Shared;
-use inflight_backend::{Contract, ContractOperand, Fault};
+use inflight_backend::{Contract, ContractOperand};
 use inflight_ir::DType;
 use smallvec::smallvec;
+use std::sync::Arc;
 
 /// Rows and columns of the part that a block turns.
 const TILE: usize = 64;
@@ -68,13 +70,13 @@ pub fn turned(contract: &Contract) -> Contract {
 
 /// The launches that turn `a` and `b`, from the first addresses to the second.
 pub fn launches(
-    shared: &Shared,
+    shared: &Arc<Shared>,
     contract: &Contract,
     from: [u64; 2],
     to: [u64; 2],
-) -> Result<[PlainLaunch; 2], Fault> {
+) -> Result<[PlainLaunch; 2], Stop> {
     let (a, b) = (&contract.a, &contract.b);
-    let function = shared.function(&text())?;
+    let function = shared.function(&text()).now()?;
     let launch = |of: &ContractOperand, extent: usize, leading: isize, from: u64, to: u64| {
         let first = from.wrapping_add_signed(of.offset as i64 * 4);
         let (rows, columns) = (contract.k, extent);
@@ -114,7 +116,6 @@ mod tests {
     use super::*;
     use crate::compile::Compiler;
     use inflight_backend::{Buffer, Label};
-    use std::sync::Arc;
 
     /// A product of operands of f32 whose rows, or with `across` columns, lie next to each other.
     fn product(m: usize, n: usize, k: usize, across: [bool; 2]) -> Contract {
@@ -156,8 +157,9 @@ mod tests {
 
     #[test]
     fn the_text_compiles() {
-        match Compiler::new("sm_90".to_owned(), None) {
-            Ok(compiler) => drop(compiler.compile(&text()).unwrap()),
+        let compiler = Compiler::new("sm_90".to_owned(), || None);
+        match compiler.version() {
+            Ok(_) => drop(compiler.compile(&text()).unwrap()),
             Err(fault) => println!("SKIPPED: {fault}"),
         }
     }

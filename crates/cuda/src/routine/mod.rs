@@ -15,9 +15,10 @@ mod tiles;
 mod windowed;
 mod windowed_text;
 
+use crate::background::Stop;
 use crate::device::Shared;
 use crate::driver::Function;
-use inflight_backend::{Fault, FaultKind};
+use inflight_backend::{Event, Fault, FaultKind};
 use inflight_ir::DType;
 use inflight_ir::graph::{ScalarFunction, SortKey, SortOrder, SortResult};
 use inflight_ir::plan::Routine;
@@ -83,11 +84,13 @@ pub(crate) struct Cache(Mutex<FxHashMap<Key, Arc<Kernels>>>);
 
 /// Where a routine's kernels go, and where its memory comes from.
 pub struct Site<'a> {
-    pub(crate) shared: &'a Shared,
+    pub(crate) shared: &'a Arc<Shared>,
     /// Memory until the routine is done.
     pub(crate) temporary: &'a mut dyn FnMut(usize) -> Result<u64, Fault>,
     /// Puts a kernel on the stream.
     pub(crate) launch: &'a mut Launcher<'a>,
+    /// Reached when a kernel is there that was missing: the routine is then to be run again.
+    pub(crate) awaited: Option<Event>,
 }
 
 type Launcher<'a> = dyn FnMut(Arc<Function>, &Launch) -> Result<(), Fault> + 'a;
@@ -130,10 +133,15 @@ impl Site<'_> {
         }
         let function = match kernels.functions[which].get() {
             Some(function) => function.clone(),
-            None => {
-                let function = self.shared.load(&kernels.texts[which])?;
-                kernels.functions[which].get_or_init(|| function).clone()
-            }
+            None => match self.shared.function(&kernels.texts[which]).now() {
+                Ok(function) => kernels.functions[which].get_or_init(|| function).clone(),
+                Err(Stop::Failed(fault)) => return Err(fault),
+                Err(Stop::Until(event)) => {
+                    self.awaited = Some(event);
+                    let message = "a kernel that is being compiled".to_owned();
+                    return Err(FaultKind::Unsupported(message).into());
+                }
+            },
         };
         (self.launch)(function, &launch)
     }
@@ -175,6 +183,13 @@ pub(crate) fn run(
             let &[a, b] = operands else { return Err(wrong_operands(routine)) };
             solve::triangular_solve(site, *dtype, systems, [a, b], result)
         }
+    }
+}
+
+/// Begins to compile the kernels that a routine may launch.
+pub(crate) fn anticipate(shared: &Arc<Shared>, routine: &Routine) {
+    for text in texts(routine) {
+        shared.function(&text);
     }
 }
 

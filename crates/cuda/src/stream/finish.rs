@@ -3,8 +3,10 @@
 use super::Core;
 use super::replay::InFlight;
 use crate::device::Shared;
+use crate::driver::check;
 use crate::event::{Point, Timed};
 use crate::memory::Staged;
+use cudarc::driver::sys;
 use inflight_backend::observe::Observed;
 use inflight_backend::{Buffer, Event, Fault, ReadCallback, Timeline};
 use parking_lot::{Condvar, Mutex};
@@ -141,19 +143,18 @@ impl Finisher {
     }
 
     fn finish(&self, batch: Batch) {
-        let outcome = batch.point.and_then(|point| {
-            for _ in 0..LOOKS {
-                if point.is_reached()? {
-                    return Ok(());
-                }
-                // The driver has other callers as well.
-                (0..PAUSE).for_each(|_| std::hint::spin_loop());
-            }
-            point.wait()
-        });
+        let outcome = match batch.point {
+            Ok(point) => come_to(&point),
+            Err(fault) if fault.is_lost() => Err(fault),
+            // There is no point to wait for, but there may be work.
+            // SAFETY: the device's context is this thread's.
+            Err(_) => check(unsafe { sys::cuCtxSynchronize() }, "running"),
+        };
         let fault = outcome.err();
         if let Some(fault) = &fault {
-            let _ = self.shared.lost.set(fault.clone());
+            if fault.is_lost() {
+                let _ = self.shared.lost.set(fault.clone());
+            }
             for done in &batch.work {
                 match done {
                     Done::Written(buffer) => {
@@ -224,4 +225,16 @@ fn sleep_exactly() {
     unsafe {
         libc::prctl(libc::PR_SET_TIMERSLACK, 1000 as libc::c_ulong);
     }
+}
+
+/// Waits until the device has come to a point.
+fn come_to(point: &Point) -> Result<(), Fault> {
+    for _ in 0..LOOKS {
+        if point.is_reached()? {
+            return Ok(());
+        }
+        // The driver has other callers as well.
+        (0..PAUSE).for_each(|_| std::hint::spin_loop());
+    }
+    point.wait()
 }

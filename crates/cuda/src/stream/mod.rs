@@ -13,6 +13,7 @@ mod run;
 mod upload;
 mod waiters;
 
+use crate::background::Stop;
 use crate::device::Shared;
 use crate::driver::{check, is_ending};
 use crate::event::Timed;
@@ -95,6 +96,8 @@ struct Queue {
     moved: usize,
     /// How many batches there were.
     batches: u64,
+    /// How often the next command was held back for lack of memory.
+    reclaims: usize,
     /// Where the next of them begins, if somebody wants to know when the device does what.
     began: Option<Timed>,
 }
@@ -255,7 +258,7 @@ impl Core {
 
     /// Puts a command on the driver's stream. If it must be waited for, the stream is held, and what is
     /// returned, if anything is, resumes it.
-    fn put(self: &Arc<Core>, queue: &mut Queue, command: Command) -> Option<Hold> {
+    fn put(self: &Arc<Core>, queue: &mut Queue, mut command: Command) -> Option<Hold> {
         let observed = Observed::begin(&command);
         if observed.is_some() && queue.began.is_none() {
             queue.began = self.raw().ok().and_then(|raw| self.shared.events.timed(raw));
@@ -266,20 +269,69 @@ impl Core {
         ) {
             self.settle(queue);
         }
-        match command {
-            Command::Launch(mut launch) => self.launch(queue, &mut launch),
-            Command::Batch(mut batch) => {
-                batch.launches.iter_mut().for_each(|launch| self.launch(queue, launch));
-            }
-            Command::Contract(contract) => self.contract(queue, &contract),
-            Command::Routine(call) => self.routine(queue, &call),
-            Command::Read { source, callback } => self.read(queue, source, callback),
-            Command::Upload { source, target } => {
-                if let Some(upload) = self.upload(queue, source, target) {
+        let computed = match &mut command {
+            Command::Launch(launch) => Some(self.launch(queue, launch)),
+            Command::Batch(batch) => Some(self.batch(queue, batch)),
+            Command::Contract(contract) => Some(self.contract(queue, contract)),
+            Command::Routine(call) => Some(self.routine(queue, call)),
+            Command::Upload { source, target } => match self.upload(queue, source, target) {
+                Ok(None) => Some(Ok(())),
+                Ok(Some(upload)) => {
                     queue.is_held = true;
                     return Some(Hold::Upload(upload));
                 }
+                Err(stop) => Some(Err(stop)),
+            },
+            _ => None,
+        };
+        match computed {
+            Some(Ok(())) => queue.reclaims = 0,
+            Some(Err(stop)) => {
+                let hold = self.stopped(queue, command, stop);
+                if queue.is_held {
+                    return hold;
+                }
             }
+            None => {
+                let hold = self.put_other(queue, command);
+                if hold.is_some() {
+                    return hold;
+                }
+            }
+        }
+        if let Some(observed) = observed {
+            queue.open.push(Done::Observed(observed));
+        }
+        None
+    }
+
+    /// Holds a command back that cannot be put on the driver's stream now; one that never can fails.
+    fn stopped(self: &Arc<Core>, queue: &mut Queue, command: Command, stop: Stop) -> Option<Hold> {
+        let mut hold = None;
+        match stop {
+            Stop::Until(event) => hold = Some(Hold::Reached(event)),
+            Stop::Failed(fault) if self.may_reclaim(queue, &fault) => {
+                queue.reclaims += 1;
+                let core = self.clone();
+                queue.open.push(Done::Call(Box::new(move |_| core.reclaim())));
+            }
+            Stop::Failed(fault) => {
+                queue.reclaims = 0;
+                command.abandon(fault);
+                return None;
+            }
+        }
+        // The device is to have something to do meanwhile.
+        self.close(queue);
+        queue.held.push_front(command);
+        queue.is_held = true;
+        hold
+    }
+
+    /// Puts a command that computes nothing on the driver's stream.
+    fn put_other(self: &Arc<Core>, queue: &mut Queue, command: Command) -> Option<Hold> {
+        match command {
+            Command::Read { source, callback } => self.read(queue, source, callback),
             Command::Expand { source, callback } => self.expand(queue, source, callback),
             Command::Repeat(_) => {
                 let message = "loops that the stream runs itself, on CUDA".to_owned();
@@ -308,9 +360,11 @@ impl Core {
                     });
                 }
             }
-        }
-        if let Some(observed) = observed {
-            queue.open.push(Done::Observed(observed));
+            Command::Launch(_)
+            | Command::Batch(_)
+            | Command::Contract(_)
+            | Command::Routine(_)
+            | Command::Upload { .. } => unreachable!("these are put by `put`"),
         }
         None
     }

@@ -1,7 +1,8 @@
 //! Products on a stream.
 
-use super::run::{caught, check_faults, with_label};
+use super::run::{caught, check_faults};
 use super::{Core, MOST_GATHERED, Queue};
+use crate::background::Stop;
 use crate::contract::{PlainLaunch, Site, Work, epilogue, turn};
 use cudarc::driver::sys;
 use inflight_backend::{Buffer, Contract, Epilogue, Event, Fault, Memory};
@@ -52,9 +53,9 @@ struct Turned {
 }
 
 impl Core {
-    pub(super) fn contract(&self, queue: &mut Queue, command: &Contract) {
+    pub(super) fn contract(&self, queue: &mut Queue, command: &Contract) -> Result<(), Stop> {
         let label = &command.label;
-        let run = |queue: &mut Queue| {
+        caught(label, || {
             check_faults([&command.a.buffer, &command.b.buffer].into_iter())?;
             let (raw, until) = (self.raw()?, self.until(queue));
             let key = Places::key(queue, command);
@@ -78,11 +79,7 @@ impl Core {
             let c = product.ptr() as u64;
             self.multiply(queue, raw, command, [a, b, c], (key, &until), None)?;
             self.launch_on(queue, &epilogue.launch, Some((epilogue.product, &product)))
-        };
-        let result = self.with_memory(queue, |queue| caught(label, || run(queue)));
-        if let Err(fault) = result {
-            command.fail(&fault);
-        }
+        })
     }
 
     /// Turns the operands of a product, if that is worth it and there is memory for it.
@@ -92,7 +89,7 @@ impl Core {
         command: &Contract,
         operands: [u64; 2],
         (key, until): (u64, &Event),
-    ) -> Result<Option<Turned>, Fault> {
+    ) -> Result<Option<Turned>, Stop> {
         if !self.shared.products.turns(command) {
             return Ok(None);
         }
@@ -106,7 +103,7 @@ impl Core {
         };
         let to = [a.ptr() as u64, b.ptr() as u64];
         let launches = turn::launches(&self.shared, command, operands, to);
-        for launch in launches.map_err(|fault| with_label(fault, label))? {
+        for launch in launches.map_err(|stop| stop.of(label))? {
             self.gather_kernel(queue, launch, None);
         }
         queue.places.note(key, to.map(|address| address as usize));
@@ -122,7 +119,7 @@ impl Core {
         epilogue: &Epilogue,
         operands: [u64; 2],
         (key, until): (u64, &Event),
-    ) -> Result<bool, Fault> {
+    ) -> Result<bool, Stop> {
         let Some(form) = epilogue::form(command, epilogue) else { return Ok(false) };
         let (label, buffers) = (&command.label, &epilogue.launch.buffers);
         let places = queue.places.get(key);
@@ -158,11 +155,11 @@ impl Core {
         addresses: [u64; 3],
         (key, until): (u64, &Event),
         result: Option<&Arc<Buffer>>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), Stop> {
         let [_, place] = queue.places.get(key);
-        let shared = &self.shared;
+        let products = &self.shared.products;
         let work = self.prepared(queue, raw, command, (place, until), |site| {
-            shared.products.work(shared, site, command, addresses)
+            products.work(site, command, addresses)
         });
         let (work, workspace) = work?;
         let operands = [&command.a.buffer, &command.b.buffer];
@@ -181,8 +178,8 @@ impl Core {
         raw: sys::CUstream,
         command: &Contract,
         (place, until): (Option<usize>, &Event),
-        prepare: impl FnOnce(&mut Site<'_>) -> Result<Option<Work>, Fault>,
-    ) -> Result<(Option<Work>, usize), Fault> {
+        prepare: impl FnOnce(&mut Site<'_>) -> Result<Option<Work>, Stop>,
+    ) -> Result<(Option<Work>, usize), Stop> {
         let last = Cell::new(0);
         let workspace = |bytes: usize| -> Result<u64, Fault> {
             let memory = self.temporary_at(bytes, place, &command.label, until)?;
@@ -190,9 +187,13 @@ impl Core {
             Ok(memory.ptr() as u64)
         };
         let mut settle = || self.settle(queue);
-        let mut site = Site { stream: raw, settle: &mut settle, workspace: &workspace };
+        let shared = &self.shared;
+        let mut site = Site { shared, stream: raw, settle: &mut settle, workspace: &workspace };
         let work = prepare(&mut site);
-        let work = work.map_err(|fault| self.noted(with_label(fault, &command.label)))?;
+        let work = work.map_err(|stop| match stop.of(&command.label) {
+            Stop::Failed(fault) => Stop::Failed(self.noted(fault)),
+            until => until,
+        })?;
         Ok((work, last.get()))
     }
 

@@ -4,7 +4,7 @@
 //! same order, a graph of them is made, and from then on they start with one call; only the arguments that have
 //! changed since are told to the driver.
 
-use super::run::with_label;
+use crate::background::with_label;
 use crate::contract::Product;
 use crate::driver::{Context, Function};
 use crate::graph::{Capture, Graph, KernelLaunch, Step};

@@ -1,28 +1,25 @@
 //! Routines on a stream.
 
-use super::run::{caught, check_faults, with_label};
+use super::run::{caught, check_faults};
 use super::{Core, MOST_GATHERED, Queue, replay};
+use crate::background::{Stop, with_label};
 use crate::driver::Function;
 use crate::routine::{self, Launch, Site};
-use inflight_backend::{Fault, RoutineCall};
+use inflight_backend::RoutineCall;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
 impl Core {
-    pub(super) fn routine(&self, queue: &mut Queue, call: &RoutineCall) {
-        let result = self.with_memory(queue, |queue| {
-            caught(&call.label, || {
-                check_faults(call.operands.iter())?;
-                self.run_routine(queue, call)
-            })
-        });
-        if let Err(fault) = result {
-            call.result.fail(fault);
-        }
+    pub(super) fn routine(&self, queue: &mut Queue, call: &RoutineCall) -> Result<(), Stop> {
+        caught(&call.label, || {
+            check_faults(call.operands.iter())?;
+            self.run_routine(queue, call)
+        })
     }
 
-    /// Gathers a routine's kernels.
-    fn run_routine(&self, queue: &mut Queue, call: &RoutineCall) -> Result<(), Fault> {
+    /// Gathers a routine's kernels. If one of them is not there yet, all are gathered again when it is: each writes
+    /// what only the routine has.
+    fn run_routine(&self, queue: &mut Queue, call: &RoutineCall) -> Result<(), Stop> {
         let (label, until) = (&call.label, self.until(queue));
         self.raw()?;
         let addresses = call.operands.iter();
@@ -49,10 +46,17 @@ impl Core {
             }
             Ok(())
         };
-        let mut site =
-            Site { shared: &self.shared, temporary: &mut temporary, launch: &mut launch };
-        routine::run(&mut site, &call.routine, &operands, result)
-            .map_err(|fault| self.noted(with_label(fault, label)))?;
+        let mut site = Site {
+            shared: &self.shared,
+            temporary: &mut temporary,
+            launch: &mut launch,
+            awaited: None,
+        };
+        let run = routine::run(&mut site, &call.routine, &operands, result);
+        if let Some(event) = site.awaited {
+            return Err(Stop::Until(event));
+        }
+        run.map_err(|fault| self.noted(with_label(fault, label)))?;
         let buffers = call.operands.iter().chain([&call.result]);
         queue.moved += buffers.map(|buffer| buffer.bytes()).sum::<usize>();
         Ok(())

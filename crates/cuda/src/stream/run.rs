@@ -3,14 +3,15 @@
 use super::finish::Done;
 use super::replay;
 use super::{Core, MOST_GATHERED, Queue};
+use crate::background::{Stop, with_label};
 use crate::choose::{self, Choice, MOST_SLICED_BLOCKS};
 use crate::device::{CudaKernel, Known};
 use crate::driver::{Function, check};
 use crate::memory::Staged;
 use cudarc::driver::sys;
 use inflight_backend::{
-    Buffer, Command, Event, ExpandCallback, Expansion, Fault, FaultKind, HostCall, Label, Launch,
-    Memory, ReadCallback,
+    Batch, Buffer, Command, Event, ExpandCallback, Expansion, Fault, FaultKind, HostCall, Label,
+    Launch, Memory, ReadCallback,
 };
 use inflight_ir::kernel::is_copy;
 use smallvec::SmallVec;
@@ -18,25 +19,37 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// So often, with so long a pause, memory of other streams is asked for before there is none.
+/// So often, with so long a pause in between, a command that lacks memory is tried again before there is none.
 const RECLAIMS: usize = 20;
 const RECLAIM_PAUSE: Duration = Duration::from_millis(1);
 
 impl Core {
-    pub(super) fn launch(&self, queue: &mut Queue, launch: &mut Launch) {
+    pub(super) fn launch(&self, queue: &mut Queue, launch: &mut Launch) -> Result<(), Stop> {
         if catch_unwind(AssertUnwindSafe(|| self.take_over(launch))).unwrap_or(false) {
-            return;
+            return Ok(());
         }
-        let launch = &*launch;
-        let result = self.with_memory(queue, |queue| {
-            caught(&launch.label, || {
-                check_faults(launch.buffers.iter())?;
-                self.launch_on(queue, launch, None)
-            })
-        });
-        if let Err(fault) = result {
-            launch.fail(&fault);
+        caught(&launch.label, || {
+            check_faults(launch.buffers.iter())?;
+            self.launch_on(queue, launch, None)
+        })
+    }
+
+    /// Launches kernels that are independent of each other. If one has to wait, those that are launched are no part
+    /// of the batch any more.
+    pub(super) fn batch(&self, queue: &mut Queue, batch: &mut Batch) -> Result<(), Stop> {
+        for position in 0..batch.launches.len() {
+            let Err(stop) = self.launch(queue, &mut batch.launches[position]) else { continue };
+            match stop {
+                Stop::Failed(fault) if !self.may_reclaim(queue, &fault) => {
+                    batch.launches[position].fail(&fault);
+                }
+                stop => {
+                    batch.launches.drain(..position);
+                    return Err(stop);
+                }
+            }
         }
+        Ok(())
     }
 
     /// Gives results the memory of operands that nobody else needs. Says whether nothing is left to do.
@@ -70,38 +83,25 @@ impl Core {
         false
     }
 
-    /// Runs a command, and if there is not enough memory for it, again when what is in flight on the device is
-    /// done and its memory can be had.
-    pub(super) fn with_memory(
-        &self,
-        queue: &mut Queue,
-        run: impl Fn(&mut Queue) -> Result<(), Fault>,
-    ) -> Result<(), Fault> {
-        let is_short = |result: &Result<(), Fault>| {
-            let fault = result.as_ref().err();
-            fault.is_some_and(|fault| matches!(fault.kind, FaultKind::OutOfMemory { .. }))
-        };
-        let mut result = run(queue);
-        if !is_short(&result) {
-            return result;
-        }
-        self.close(queue);
-        // SAFETY: the device's context is this thread's.
-        if self.raw().is_err() || check(unsafe { sys::cuCtxSynchronize() }, "running").is_err() {
-            return result;
-        }
-        self.progress.signal(queue.batches);
+    /// Whether a fault is a lack of memory that may pass when what is in flight on the device is done.
+    pub(super) fn may_reclaim(&self, queue: &Queue, fault: &Fault) -> bool {
+        let is_short = matches!(fault.kind, FaultKind::OutOfMemory { .. });
+        let is_first = queue.reclaims == 0;
+        is_short
+            && self.raw().is_ok()
+            && (is_first || queue.reclaims < RECLAIMS && self.shared.pool.stats().cached > 0)
+    }
+
+    /// Gets the memory back that nobody uses, and goes on. The stream's own thread does this, when what is before the
+    /// command that lacks memory is done: it may wait.
+    pub(super) fn reclaim(self: &Arc<Core>) {
+        // SAFETY: the device's context is this thread's. A failure shows in the calls that follow.
+        unsafe { sys::cuCtxSynchronize() };
         // Other streams learn by themselves that their work is done.
-        for _ in 0..RECLAIMS {
-            if !is_short(&result) || self.shared.pool.stats().cached == 0 {
-                break;
-            }
-            if self.shared.pool.trim() == 0 {
-                std::thread::sleep(RECLAIM_PAUSE);
-            }
-            result = run(queue);
+        if self.shared.pool.trim() == 0 && self.queue.lock().reclaims > 1 {
+            std::thread::sleep(RECLAIM_PAUSE);
         }
-        result
+        self.resume();
     }
 
     /// Launches a kernel, together with others that come before and after it. `product` is the position of a
@@ -111,7 +111,7 @@ impl Core {
         queue: &mut Queue,
         launch: &Launch,
         product: Option<(usize, &Memory)>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), Stop> {
         let raw = self.raw()?;
         let compiled = kernel_of(launch)?;
         let until = self.until(queue);
@@ -146,12 +146,9 @@ impl Core {
                     |known: &Arc<Known>| alignments.is_some() && known.alignments == alignments;
                 let chosen = match known.filter(alike) {
                     Some(known) => Some((known.choice, known.function.clone())),
-                    None => {
-                        let chosen = self.choose(queue, launch, compiled, &buffers)?;
-                        // What was gathered before may have been launched meanwhile, and have failed.
-                        check_faults(launch.buffers.iter())?;
-                        chosen
-                    }
+                    None => self
+                        .choose(launch, compiled, &buffers)
+                        .map_err(|stop| stop.of(&launch.label))?,
                 };
                 let Some((choice, function)) = chosen else { return Ok(()) };
                 let shape = launch.shape.clone();
@@ -185,24 +182,16 @@ impl Core {
     /// How a launch runs, and by which machine code. `None` if it has nothing to do.
     fn choose(
         &self,
-        queue: &mut Queue,
         launch: &Launch,
         compiled: &CudaKernel,
         buffers: &[(u64, usize)],
-    ) -> Result<Option<(Choice, Arc<Function>)>, Fault> {
+    ) -> Result<Option<(Choice, Arc<Function>)>, Stop> {
         let choice = compiled.described.choose(&launch.shape, buffers, self.shared.processors);
-        let choice = choice.map_err(|message| FaultKind::Unsupported(message).into());
-        let Some(choice) = choice.map_err(|fault| with_label(fault, &launch.label))? else {
-            return Ok(None);
-        };
-        let function = compiled.ready_variant(choice.variant).unwrap_or_else(|| {
-            // The device is to have something to do while this is compiled.
-            self.settle(queue);
-            compiled.variant(&self.shared, choice.variant)
-        });
-        let function = function.map_err(|fault| with_label(fault, &launch.label))?;
+        let choice = choice.map_err(|message| Fault::from(FaultKind::Unsupported(message)))?;
+        let Some(choice) = choice else { return Ok(None) };
+        let function = compiled.variant(&self.shared, choice.variant).now()?;
         match replay::too_many_threads(&function, choice.threads) {
-            Some(fault) => Err(with_label(fault, &launch.label)),
+            Some(fault) => Err(fault.into()),
             None => Ok(Some((choice, function))),
         }
     }
@@ -256,10 +245,10 @@ impl Core {
     /// Calls a function of the host on copies of its inputs, and copies its outputs back. The stream is held
     /// meanwhile.
     pub(super) fn call(self: &Arc<Core>, queue: &mut Queue, call: HostCall) {
-        let staged = (|| {
+        let mut staged = Vec::new();
+        let copied = (|| {
             check_faults(call.inputs.iter())?;
             let raw = self.raw()?;
-            let mut staged = Vec::new();
             for input in &call.inputs {
                 let (address, bytes) = (input.readable()?.ptr() as u64, input.bytes());
                 let block = self.shared.staging.take(bytes)?;
@@ -272,12 +261,13 @@ impl Core {
                 }
                 staged.push(block);
             }
-            Ok(staged)
+            Ok(())
         })();
-        let staged = match staged {
-            Ok(staged) => staged,
-            Err(fault) => return call.fail(&with_label(fault, &call.label)),
-        };
+        if let Err(fault) = copied {
+            // Copies of inputs before the one that failed may be under way.
+            queue.open.push(Done::Release(Box::new(staged)));
+            return call.fail(&with_label(fault, &call.label));
+        }
         let core = self.clone();
         queue.open.push(Done::Call(Box::new(move |done| {
             let result = done.and_then(|()| computed(&call, &staged));
@@ -361,7 +351,7 @@ impl Core {
 
     /// Notes a fault that the device does not get over.
     pub(super) fn noted(&self, fault: Fault) -> Fault {
-        if let FaultKind::DeviceLost(_) = fault.kind {
+        if fault.is_lost() {
             let _ = self.shared.lost.set(fault.clone());
         }
         fault
@@ -405,18 +395,16 @@ fn kernel_of(launch: &Launch) -> Result<&CudaKernel, Fault> {
 }
 
 /// Runs a command. A panic anywhere in it is its fault.
-pub(super) fn caught(label: &Label, run: impl FnOnce() -> Result<(), Fault>) -> Result<(), Fault> {
+pub(super) fn caught<E: From<Fault>>(
+    label: &Label,
+    run: impl FnOnce() -> Result<(), E>,
+) -> Result<(), E> {
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
         let message = match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
             (Some(message), _) => (*message).to_owned(),
             (_, Some(message)) => message.clone(),
             _ => "a panic without a message".to_owned(),
         };
-        Err(with_label(FaultKind::Panicked(message).into(), label))
+        Err(with_label(FaultKind::Panicked(message).into(), label).into())
     })
-}
-
-/// The fault, with this label if it has none of its own.
-pub(super) fn with_label(fault: Fault, label: &Label) -> Fault {
-    Fault { label: fault.label.or_else(|| Some(label.clone())), ..fault }
 }

@@ -3,6 +3,7 @@
 use super::crew::Latch;
 use super::finish::Done;
 use super::{Core, Queue};
+use crate::background::Stop;
 use crate::driver::check;
 use crate::event::Point;
 use crate::memory::Staged;
@@ -34,35 +35,27 @@ impl Core {
     pub(super) fn upload(
         &self,
         queue: &mut Queue,
-        source: Arc<Buffer>,
-        target: Arc<Buffer>,
-    ) -> Option<Upload> {
+        source: &Arc<Buffer>,
+        target: &Arc<Buffer>,
+    ) -> Result<Option<Upload>, Stop> {
         if target.bytes() > SMALL {
             // What is put on the stream until the copy is done is the copy's alone.
             self.close(queue);
         }
-        let placed = self.with_memory(queue, |queue| {
-            source.readable()?;
-            if target.memory().is_none() {
-                let memory = self.shared.pool.allocate_for(Some(self.number), target.bytes())?;
-                let _ = target.provide(memory);
-            }
-            target.readable()?.use_until(self.number, self.until(queue));
-            Ok(())
-        });
-        let address = match placed.and_then(|()| Ok(target.readable()?.ptr() as u64)) {
-            Ok(address) => address,
-            Err(fault) => {
-                target.fail(fault);
-                return None;
-            }
-        };
-        let upload = Upload { source, target, address };
-        if upload.target.bytes() > SMALL {
-            return Some(upload);
+        source.readable()?;
+        if target.memory().is_none() {
+            let memory = self.shared.pool.allocate_for(Some(self.number), target.bytes())?;
+            let _ = target.provide(memory);
+        }
+        let memory = target.readable()?;
+        memory.use_until(self.number, self.until(queue));
+        let address = memory.ptr() as u64;
+        let upload = Upload { source: source.clone(), target: target.clone(), address };
+        if target.bytes() > SMALL {
+            return Ok(Some(upload));
         }
         queue.open.extend(upload.copy(self));
-        None
+        Ok(None)
     }
 }
 
@@ -113,19 +106,13 @@ impl Upload {
     }
 
     /// What must be kept until what threads have copied is there.
-    fn done(
-        &self,
-        core: &Core,
-        copied: impl IntoIterator<Item = Result<Vec<Staged>, Fault>>,
-    ) -> Vec<Done> {
+    fn done(&self, core: &Core, copied: impl IntoIterator<Item = Copied>) -> Vec<Done> {
         let mut done = Vec::new();
-        for copied in copied {
-            match copied {
-                Ok(staged) => {
-                    let kept = |staged: Staged| Done::Release(Box::new(staged));
-                    done.extend(staged.into_iter().map(kept));
-                }
-                Err(fault) => self.target.fail(core.noted(fault)),
+        for (under_way, outcome) in copied {
+            let kept = |(staged, _): (Staged, _)| Done::Release(Box::new(staged));
+            done.extend(under_way.into_iter().map(kept));
+            if let Err(fault) = outcome {
+                self.target.fail(core.noted(fault));
             }
         }
         done.push(Done::Written(Arc::downgrade(&self.target)));
@@ -133,18 +120,28 @@ impl Upload {
     }
 
     /// Copies pieces, each of them the next that nobody has taken, until there are none left.
-    fn copy_some(&self, core: &Core, pieces: &Pieces) -> Result<Vec<Staged>, Fault> {
+    fn copy_some(&self, core: &Core, pieces: &Pieces) -> Copied {
+        let mut under_way = VecDeque::new();
+        let outcome = self.copy_into(core, pieces, &mut under_way);
+        (under_way, outcome)
+    }
+
+    fn copy_into(
+        &self,
+        core: &Core,
+        pieces: &Pieces,
+        under_way: &mut UnderWay,
+    ) -> Result<(), Fault> {
         core.shared.context.enter();
         let raw = core.raw()?;
         let source = self.source.readable()?;
-        let mut under_way: VecDeque<(Staged, Option<Point>)> = VecDeque::new();
         while let Some((start, bytes)) = pieces.next() {
             let is_full = under_way.len() >= pieces.under_way;
+            if let Some((_, Some(point))) = under_way.front().filter(|_| is_full) {
+                point.wait()?;
+            }
             let staged = match if is_full { under_way.pop_front() } else { None } {
-                Some((staged, point)) => {
-                    point.map_or(Ok(()), |point| point.wait())?;
-                    staged
-                }
+                Some((staged, _)) => staged,
                 None => core.shared.staging.take(PIECE.min(pieces.total))?,
             };
             // SAFETY: the source has this many bytes, which nobody writes while this command runs, and the
@@ -156,15 +153,21 @@ impl Upload {
                 sys::cuMemcpyHtoDAsync_v2(to, staged.ptr().cast(), bytes, raw)
             };
             check(copy, "copying from the host")?;
-            let point = match pieces.reuses {
-                true => Some(core.shared.events.record(raw)?),
-                false => None,
-            };
-            under_way.push_back((staged, point));
+            under_way.push_back((staged, None));
+            if pieces.reuses {
+                let point = core.shared.events.record(raw)?;
+                under_way.back_mut().expect("it was pushed").1 = Some(point);
+            }
         }
-        Ok(under_way.into_iter().map(|(staged, _)| staged).collect())
+        Ok(())
     }
 }
+
+/// Pieces that are being copied, the first first, and where their copies are done, if that is known.
+type UnderWay = VecDeque<(Staged, Option<Point>)>;
+
+/// What a thread has under way, and whether all went well: what is under way is kept either way.
+type Copied = (UnderWay, Result<(), Fault>);
 
 /// Pieces of an upload, which threads take one after another.
 struct Pieces {
@@ -198,14 +201,15 @@ struct Sharing {
     core: Arc<Core>,
     pieces: Pieces,
     /// What each of them has copied.
-    copied: Mutex<Vec<Result<Vec<Staged>, Fault>>>,
+    copied: Mutex<Vec<Copied>>,
 }
 
 impl Sharing {
     fn copy_some(&self) {
         let copy = || self.upload.copy_some(&self.core, &self.pieces);
         let copied = catch_unwind(AssertUnwindSafe(copy)).unwrap_or_else(|_| {
-            Err(FaultKind::Panicked("a thread that copies to the device".into()).into())
+            let kind = FaultKind::Panicked("a thread that copies to the device".into());
+            (VecDeque::new(), Err(kind.into()))
         });
         self.copied.lock().push(copied);
     }

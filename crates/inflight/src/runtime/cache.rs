@@ -183,8 +183,11 @@ impl Cache {
             .steps
             .iter()
             .map(|step| {
-                let launches = step.launches();
-                launches.iter().map(|step| self.kernel(&step.kernel, backend, counters)).collect()
+                let launches = step.launches().into_iter();
+                let kernels: Kernels =
+                    launches.map(|step| self.kernel(&step.kernel, backend, counters)).collect();
+                backend.anticipate(&plan, step, &kernels);
+                kernels
             })
             .collect();
         let ready = Arc::new(ReadyPlan::new(plan, kernels));
