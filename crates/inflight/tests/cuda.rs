@@ -188,6 +188,27 @@ fn products_round_their_operands_only_if_they_may() {
 }
 
 #[test]
+fn products_of_halves_are_right_with_sums_of_halves() {
+    let Some(ordinal) = common::chosen_gpu() else {
+        println!("SKIPPED: INFLIGHT_TEST_DEVICE does not name a GPU");
+        return;
+    };
+    let options = CudaOptions { half_sums: true, ..CudaOptions::default() };
+    let device = Device::open_cuda_with(ordinal, options).unwrap();
+    let cpu = Device::cpu();
+    // Sums of up to 512, which halves hold exactly.
+    let matrix = |rows: usize, columns: usize, step: usize| {
+        let values = (0..rows * columns).map(|i| (i * step % 3) as f32 - 1.0).collect();
+        Tensor::from_vec::<f32>(values, [rows, columns], &cpu).unwrap().cast(DType::F16)
+    };
+    let (a, b) = (matrix(128, 512, 7), matrix(512, 256, 11));
+    let both = |device: &Device| a.to_device(device).matmul(&b.to_device(device));
+    let values = |product: Tensor| product.cast(DType::F32).to_vec::<f32>().unwrap();
+    assert_eq!(values(both(&device)), values(both(&cpu)));
+    assert_eq!(values(both(&device) * 0.5), values(both(&cpu) * 0.5), "with a factor");
+}
+
+#[test]
 fn a_large_gradient_of_weights_is_right_in_tf32() {
     let Some(ordinal) = common::chosen_gpu() else {
         println!("SKIPPED: INFLIGHT_TEST_DEVICE does not name a GPU");

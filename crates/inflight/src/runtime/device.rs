@@ -98,6 +98,9 @@ impl Device {
 
     /// The NVIDIA GPU of this number. Its memory and caches are shared by the whole process.
     ///
+    /// `INFLIGHT_TF32=1` and `INFLIGHT_HALF_SUMS=1` set its [`CudaOptions`]; `INFLIGHT_CACHE` is the folder that
+    /// compiled kernels are kept in for later processes, or `off`.
+    ///
     /// # Errors
     /// If there is no driver, no such GPU, or no NVRTC to compile kernels with; the error says what was looked
     /// for. Nothing of CUDA is needed to build a program that calls this.
