@@ -6,6 +6,7 @@ use crate::ending;
 use crate::library::{self, Part};
 use cudarc::driver::sys::{self, CUresult};
 use inflight_backend::{Fault, FaultKind};
+use parking_lot::{RwLock, RwLockReadGuard};
 use std::ffi::{CStr, c_void};
 use std::ptr::null_mut;
 use std::sync::{Arc, Once};
@@ -79,6 +80,9 @@ pub struct Context {
     raw: sys::CUcontext,
     /// Whether a kernel may be started before the one before it is done, and wait by itself.
     overlaps: bool,
+    /// Held by those who capture, and by whoever waits for the whole device: the driver refuses the one while the
+    /// other is going on, and with it what was captured.
+    captures: RwLock<()>,
 }
 
 // SAFETY: a context is a handle that the driver lets any thread use.
@@ -95,7 +99,7 @@ impl Context {
             check(sys::cuDeviceGet(&mut device, ordinal as i32), "opening the device")?;
             check(sys::cuDevicePrimaryCtxRetain(&mut raw, device), "opening its context")?;
         }
-        let mut context = Context { device, raw, overlaps: false };
+        let mut context = Context { device, raw, overlaps: false, captures: RwLock::new(()) };
         let major = sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR;
         context.overlaps = context.attribute(major) >= FIRST_TO_OVERLAP;
         context.enter();
@@ -106,6 +110,19 @@ impl Context {
     pub fn enter(&self) {
         // SAFETY: the context is retained. A failure shows in the calls that follow.
         unsafe { sys::cuCtxSetCurrent(self.raw) };
+    }
+
+    /// Waits for all that the device does.
+    pub fn synchronize(&self) -> Result<(), Fault> {
+        let _nobody_captures = self.captures.write();
+        self.enter();
+        // SAFETY: the device's context is this thread's.
+        check(unsafe { sys::cuCtxSynchronize() }, "running")
+    }
+
+    /// Keeps others from waiting for the device while something is captured. `None` while somebody does.
+    pub fn capturing(&self) -> Option<RwLockReadGuard<'_, ()>> {
+        self.captures.try_read()
     }
 
     /// The device's name.
@@ -195,7 +212,8 @@ impl Function {
     /// One that is never launched, for tests.
     #[cfg(test)]
     pub fn unloaded() -> Arc<Function> {
-        let context = Context { device: 0, raw: null_mut(), overlaps: false };
+        let context =
+            Context { device: 0, raw: null_mut(), overlaps: false, captures: RwLock::new(()) };
         let (context, module, raw) = (Arc::new(context), null_mut(), null_mut());
         let function = Function { context, module, raw, most_threads: 0, waits: false };
         let function = Arc::new(function);

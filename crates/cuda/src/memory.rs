@@ -24,13 +24,11 @@ pub fn pool(context: &Arc<Context>) -> Arc<Pool> {
         if is_ending() {
             return;
         }
-        releasing.enter();
-        // SAFETY: the pool gives back what it was given, once. Work in flight may still use it: it is waited
-        // for.
-        unsafe {
-            sys::cuCtxSynchronize();
-            sys::cuMemFree_v2(ptr.as_ptr() as u64);
-        }
+        // A failure shows in the calls that follow.
+        let _ = releasing.synchronize();
+        // SAFETY: the pool gives back what it was given, once. Work in flight may still have used it: it was
+        // waited for.
+        unsafe { sys::cuMemFree_v2(ptr.as_ptr() as u64) };
     };
     // SAFETY: the driver gives memory of its own, aligned to 256 bytes, that any stream may use until it is
     // freed, which waits for work in flight.

@@ -3,10 +3,8 @@
 use super::Core;
 use super::replay::InFlight;
 use crate::device::Shared;
-use crate::driver::check;
 use crate::event::{Point, Timed};
 use crate::memory::Staged;
-use cudarc::driver::sys;
 use inflight_backend::observe::Observed;
 use inflight_backend::{Buffer, Event, Fault, ReadCallback, Timeline};
 use parking_lot::{Condvar, Mutex};
@@ -147,8 +145,7 @@ impl Finisher {
             Ok(point) => come_to(&point),
             Err(fault) if fault.is_lost() => Err(fault),
             // There is no point to wait for, but there may be work.
-            // SAFETY: the device's context is this thread's.
-            Err(_) => check(unsafe { sys::cuCtxSynchronize() }, "running"),
+            Err(_) => self.shared.context.synchronize(),
         };
         let fault = outcome.err();
         if let Some(fault) = &fault {

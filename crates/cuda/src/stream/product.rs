@@ -7,6 +7,7 @@ use crate::contract::{PlainLaunch, Site, Work, epilogue, turn};
 use cudarc::driver::sys;
 use inflight_backend::{Buffer, Contract, Epilogue, Event, Fault, Memory};
 use rustc_hash::{FxHashMap, FxHasher};
+use smallvec::{SmallVec, smallvec};
 use std::cell::Cell;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -62,14 +63,18 @@ impl Core {
             let [place, _] = queue.places.get(key);
             let a = self.address(&command.a.buffer, false, None, label, &until)?;
             let b = self.address(&command.b.buffer, false, None, label, &until)?;
-            let turned = self.turned(queue, command, [a, b], (key, &until))?;
+            // Of all that is gathered for this, so that they fail if any of it does.
+            let results: SmallVec<[&Arc<Buffer>; 4]> = match &command.epilogue {
+                Some(epilogue) => epilogue.launch.results().collect(),
+                None => smallvec![&command.c.buffer],
+            };
+            let turned = self.turned(queue, command, [a, b], (key, &until), &results)?;
             let (epilogue, given) = (&command.epilogue, (command, [a, b]));
             let (command, [a, b]) = turned.as_ref().map_or(given, |t| (&t.product, t.operands));
             let Some(epilogue) = epilogue else {
                 check_faults(std::iter::once(&command.c.buffer))?;
                 let c = self.address(&command.c.buffer, true, place, label, &until)?;
-                let result = Some(&command.c.buffer);
-                return self.multiply(queue, raw, command, [a, b, c], (key, &until), result);
+                return self.multiply(queue, raw, command, [a, b, c], (key, &until), &results);
             };
             check_faults(epilogue.launch.buffers.iter())?;
             if self.contract_with(queue, raw, command, epilogue, [a, b], (key, &until))? {
@@ -77,7 +82,7 @@ impl Core {
             }
             let product = self.temporary_at(command.c.buffer.bytes(), place, label, &until)?;
             let c = product.ptr() as u64;
-            self.multiply(queue, raw, command, [a, b, c], (key, &until), None)?;
+            self.multiply(queue, raw, command, [a, b, c], (key, &until), &results)?;
             self.launch_on(queue, &epilogue.launch, Some((epilogue.product, &product)))
         })
     }
@@ -89,8 +94,10 @@ impl Core {
         command: &Contract,
         operands: [u64; 2],
         (key, until): (u64, &Event),
+        results: &[&Arc<Buffer>],
     ) -> Result<Option<Turned>, Stop> {
-        if !self.shared.products.turns(command) {
+        // Where memory is short, the product may need what is left.
+        if queue.reclaims > 0 || !self.shared.products.turns(command) {
             return Ok(None);
         }
         let (key, label) = (key.rotate_left(1), &command.label);
@@ -104,7 +111,7 @@ impl Core {
         let to = [a.ptr() as u64, b.ptr() as u64];
         let launches = turn::launches(&self.shared, command, operands, to);
         for launch in launches.map_err(|stop| stop.of(label))? {
-            self.gather_kernel(queue, launch, None);
+            self.gather_kernel(queue, launch, results);
         }
         queue.places.note(key, to.map(|address| address as usize));
         Ok(Some(Turned { product: turn::turned(command), operands: to, _memory: [a, b] }))
@@ -142,11 +149,11 @@ impl Core {
         let operands = [&command.a.buffer, &command.b.buffer];
         check_faults(operands.into_iter().chain(buffers.iter()))?;
         queue.places.note(key, [result.get(), workspace]);
-        self.gather(queue, command, work, Some(&buffers[form.result.0]));
+        self.gather(queue, command, work, &[&buffers[form.result.0]]);
         Ok(true)
     }
 
-    /// A product, to the last of the addresses. `result` is what has that memory, if anybody knows of it.
+    /// A product, to the last of the addresses. `results` are what is made of it.
     fn multiply(
         &self,
         queue: &mut Queue,
@@ -154,7 +161,7 @@ impl Core {
         command: &Contract,
         addresses: [u64; 3],
         (key, until): (u64, &Event),
-        result: Option<&Arc<Buffer>>,
+        results: &[&Arc<Buffer>],
     ) -> Result<(), Stop> {
         let [_, place] = queue.places.get(key);
         let products = &self.shared.products;
@@ -163,10 +170,10 @@ impl Core {
         });
         let (work, workspace) = work?;
         let operands = [&command.a.buffer, &command.b.buffer];
-        check_faults(operands.into_iter().chain(result))?;
+        check_faults(operands.into_iter().chain(results.iter().copied()))?;
         queue.places.note(key, [addresses[2] as usize, workspace]);
         if let Some(work) = work {
-            self.gather(queue, command, work, result);
+            self.gather(queue, command, work, results);
         }
         Ok(())
     }
@@ -198,21 +205,16 @@ impl Core {
     }
 
     /// Gathers what computes a product, for whoever comes before and after it.
-    fn gather(
-        &self,
-        queue: &mut Queue,
-        command: &Contract,
-        work: Work,
-        result: Option<&Arc<Buffer>>,
-    ) {
+    fn gather(&self, queue: &mut Queue, command: &Contract, work: Work, results: &[&Arc<Buffer>]) {
         queue.moved += command.batch.iter().product::<usize>() * command.m * command.n * command.k
             / PRODUCTS_FOR_A_BYTE;
         queue.launched += 1;
         match work {
             Work::Library(product, words) => {
-                queue.gathered.push_product(product, &command.label, &words, result.into_iter());
+                let results = results.iter().copied();
+                queue.gathered.push_product(product, &command.label, &words, results);
             }
-            Work::Kernel(launch) => return self.gather_kernel(queue, launch, result),
+            Work::Kernel(launch) => return self.gather_kernel(queue, launch, results),
         }
         if queue.gathered.len() >= MOST_GATHERED {
             self.settle(queue);
@@ -220,9 +222,9 @@ impl Core {
     }
 
     /// Gathers a kernel of a product.
-    fn gather_kernel(&self, queue: &mut Queue, launch: PlainLaunch, result: Option<&Arc<Buffer>>) {
+    fn gather_kernel(&self, queue: &mut Queue, launch: PlainLaunch, results: &[&Arc<Buffer>]) {
         let arguments = |words: &mut Vec<u64>| words.extend(&launch.words);
-        let (grid, results) = ([launch.blocks, 1], result.into_iter());
+        let (grid, results) = ([launch.blocks, 1], results.iter().copied());
         queue.gathered.push(launch.function, grid, launch.threads, arguments, results);
         if queue.gathered.len() >= MOST_GATHERED {
             self.settle(queue);

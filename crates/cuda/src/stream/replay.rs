@@ -358,6 +358,7 @@ impl Replays {
         if self.capture.open(context).is_err() {
             return None;
         }
+        let _capturing = context.capturing()?;
         let Replays { known, capture, .. } = self;
         let alike = known.entry(gathered.hash).or_default();
         let same = alike.iter().position(|replay| replay.is_same(gathered));

@@ -95,8 +95,8 @@ impl Core {
     /// Gets the memory back that nobody uses, and goes on. The stream's own thread does this, when what is before the
     /// command that lacks memory is done: it may wait.
     pub(super) fn reclaim(self: &Arc<Core>) {
-        // SAFETY: the device's context is this thread's. A failure shows in the calls that follow.
-        unsafe { sys::cuCtxSynchronize() };
+        // A failure shows in the calls that follow.
+        let _ = self.shared.context.synchronize();
         // Other streams learn by themselves that their work is done.
         if self.shared.pool.trim() == 0 && self.queue.lock().reclaims > 1 {
             std::thread::sleep(RECLAIM_PAUSE);
