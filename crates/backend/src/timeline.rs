@@ -24,14 +24,14 @@ pub struct Timeline {
     /// either sees a value or is seen by the one who signals it.
     completed: AtomicU64,
     state: Mutex<State>,
-    /// Notified, with `state.sleepers` above zero, whenever `completed` ascends.
+    /// Notified when `completed` ascends to `state.awaited`.
     ascended: Condvar,
 }
 
 #[derive(Default)]
 struct State {
-    /// Threads that sleep on `ascended`.
-    sleepers: usize,
+    /// The least value that a thread which sleeps on `ascended` waits for.
+    awaited: Option<u64>,
     /// By the value they wait for, in the order they were registered. None is for a value reached.
     callbacks: BTreeMap<u64, Vec<Callback>>,
 }
@@ -69,7 +69,8 @@ impl Timeline {
             {
                 due.extend(first.remove());
             }
-            if state.sleepers > 0 {
+            // Those who wait for more say so again before they go on sleeping.
+            if state.awaited.take_if(|awaited| *awaited <= value).is_some() {
                 self.ascended.notify_all();
             }
         }
@@ -118,9 +119,9 @@ impl Timeline {
             }
         }
         let mut state = self.state.lock();
-        state.sleepers += 1;
         let mut in_time = true;
         while self.completed.load(Ordering::Acquire) < value && in_time {
+            state.awaited = Some(state.awaited.map_or(value, |least| least.min(value)));
             match deadline {
                 None => self.ascended.wait(&mut state),
                 Some(deadline) => {
@@ -128,7 +129,6 @@ impl Timeline {
                 }
             }
         }
-        state.sleepers -= 1;
         self.completed.load(Ordering::Acquire) >= value
     }
 }

@@ -1,7 +1,9 @@
 //! A queue whose items are handled in order by one thread at a time, whichever that is.
 
-use crate::sync::{Condvar, Mutex};
+use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::{Condvar, MODEL_CHECKED, Mutex, thread};
 use std::collections::VecDeque;
+use std::time::{Duration, Instant};
 
 /// Items in order. A thread of its own [serves](WorkQueue::serve) the queue, and a thread that needs the
 /// result at once may [help](WorkQueue::help) instead of waiting for it.
@@ -11,6 +13,8 @@ pub struct WorkQueue<T> {
     arrived: Condvar,
     /// Held by whoever takes items out, so that they are handled in order.
     turn: Mutex<()>,
+    /// Whether `state` has items, for those who look without a lock.
+    has_items: AtomicBool,
     /// Items before those of `state`. Only whoever has the turn looks at them: who pushes is not in the way.
     taken: Mutex<VecDeque<T>>,
 }
@@ -29,6 +33,7 @@ impl<T> WorkQueue<T> {
         WorkQueue {
             state: Mutex::new(State { items: VecDeque::new(), pushed: 0, closed: false }),
             arrived: Condvar::new(),
+            has_items: AtomicBool::new(false),
             turn: Mutex::new(()),
             taken: Mutex::new(VecDeque::new()),
         }
@@ -41,6 +46,7 @@ impl<T> WorkQueue<T> {
         state.pushed += 1;
         let item = make(state.pushed);
         state.items.push_back(item);
+        self.has_items.store(true, Ordering::Release);
     }
 
     /// How many items were ever pushed.
@@ -75,8 +81,20 @@ impl<T> WorkQueue<T> {
     }
 
     /// Handles items until the queue is closed and empty.
-    pub fn serve(&self, mut handle: impl FnMut(T)) {
+    pub fn serve(&self, handle: impl FnMut(T)) {
+        self.serve_patiently(Duration::ZERO, handle);
+    }
+
+    /// The same. When the queue is empty, it is looked at for so long before the thread sleeps: waking it costs
+    /// whoever pushes more than pushing does. Others that have something to do may do it meanwhile.
+    pub fn serve_patiently(&self, patience: Duration, mut handle: impl FnMut(T)) {
         loop {
+            if !patience.is_zero() && !MODEL_CHECKED {
+                let begun = Instant::now();
+                while !self.has_items.load(Ordering::Acquire) && begun.elapsed() < patience {
+                    thread::yield_now();
+                }
+            }
             {
                 let mut state = self.state.lock();
                 while state.items.is_empty() {
@@ -124,7 +142,9 @@ impl<T> WorkQueue<T> {
     fn take(&self) -> Option<T> {
         let mut taken = self.taken.lock();
         if taken.is_empty() {
-            std::mem::swap(&mut *taken, &mut self.state.lock().items);
+            let mut state = self.state.lock();
+            std::mem::swap(&mut *taken, &mut state.items);
+            self.has_items.store(false, Ordering::Release);
         }
         taken.pop_front()
     }

@@ -102,3 +102,27 @@ fn a_waker_that_panics_takes_nobody_with_it() {
     assert!(told.load(Ordering::Relaxed), "those after it are told");
     assert_eq!(completion.peek(|value| *value), Some(7));
 }
+
+#[test]
+fn threads_that_sleep_for_different_values_are_all_woken() {
+    let timeline = Timeline::new();
+    let (awake, woken) = std::sync::mpsc::channel();
+    let sleepers: Vec<_> = [5, 1, 3, 3, 2, 4]
+        .into_iter()
+        .map(|value| {
+            let (event, awake) = (timeline.event(value), awake.clone());
+            std::thread::spawn(move || {
+                event.wait();
+                awake.send(value).expect("somebody listens");
+            })
+        })
+        .collect();
+    // Each signal wakes those who wait for it, however many still wait for more.
+    for (value, count) in [(1, 1), (2, 1), (3, 2), (4, 1), (5, 1)] {
+        timeline.signal(value);
+        for _ in 0..count {
+            assert_eq!(woken.recv(), Ok(value));
+        }
+    }
+    sleepers.into_iter().for_each(|sleeper| sleeper.join().expect("it was woken"));
+}

@@ -13,10 +13,13 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Looks at a point this often, for a fraction of a millisecond, before it sleeps between two looks.
 const LOOKS: usize = 150;
+
+/// So long it looks for a batch before it sleeps until there is one.
+const PATIENCE: Duration = Duration::from_micros(50);
 
 /// So many idle turns are between two looks, about a microsecond.
 const PAUSE: usize = 32;
@@ -123,6 +126,11 @@ impl Finisher {
         self.shared.context.enter();
         sleep_exactly();
         loop {
+            // Being woken costs whoever wakes it more than the batch does.
+            let idle = Instant::now();
+            while self.under_way() == 0 && idle.elapsed() < PATIENCE {
+                std::thread::yield_now();
+            }
             let batch = {
                 let mut state = self.state.lock();
                 loop {

@@ -19,6 +19,10 @@ use parking_lot::Mutex;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Once, OnceLock};
+use std::time::Duration;
+
+/// So long the thread of a device that is not the host looks for a segment before it sleeps.
+const PATIENCE: Duration = Duration::from_micros(50);
 
 /// A part of the recorded graph, or an execution of a program, on its way to a device.
 pub(crate) struct Segment {
@@ -181,9 +185,16 @@ impl Dispatcher {
     fn start(&self) {
         self.shared.thread.call_once(|| {
             let shared = self.shared.clone();
+            // Where the device is the host, it may need the processor.
+            let is_host = shared.backend.capabilities().host_visible;
+            let patience = if is_host { Duration::ZERO } else { PATIENCE };
+            let dispatch = move || {
+                let queue = &shared.queue;
+                queue.serve_patiently(patience, |segment| shared.dispatch(segment, None));
+            };
             std::thread::Builder::new()
                 .name("inflight-dispatcher".to_owned())
-                .spawn(move || shared.queue.serve(|segment| shared.dispatch(segment, None)))
+                .spawn(dispatch)
                 .expect("the dispatcher's thread starts");
         });
     }
