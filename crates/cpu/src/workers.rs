@@ -185,11 +185,16 @@ impl Shared {
                 return;
             } else {
                 let seen = self.arrivals.load(Ordering::Relaxed);
-                state.watching += 1;
-                drop(state);
-                let found = self.look_out(|| self.arrivals.load(Ordering::Acquire) != seen);
-                state = self.state.lock();
-                state.watching -= 1;
+                let mut found = false;
+                // No more than can help whoever starts a loop: one more would look out on a processor that
+                // somebody else could use.
+                if state.watching < (self.width - 1).max(1) {
+                    state.watching += 1;
+                    drop(state);
+                    found = self.look_out(|| self.arrivals.load(Ordering::Acquire) != seen);
+                    state = self.state.lock();
+                    state.watching -= 1;
+                }
                 // Under the lock nothing can arrive between this look and the sleep.
                 if !found && self.arrivals.load(Ordering::Relaxed) == seen && !state.ending {
                     state.sleeping += 1;

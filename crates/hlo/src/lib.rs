@@ -14,6 +14,7 @@
 mod bounds;
 mod bytecode;
 mod canonical;
+pub mod check;
 mod elements;
 pub mod interpret;
 pub mod lower;

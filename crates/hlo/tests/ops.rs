@@ -54,7 +54,9 @@ fn a_wrong_expectation_fails() {
     }";
     let failure = failure(&inflight_hlo::parse(text).unwrap()).unwrap();
     assert!(
-        failure.contains("element [1] of f32[2] is 2.0, expected 2.5; 0 more differ"),
+        failure.contains(
+            "element [1] of f32[2] is 2.0, expected 2.5, up to 3 ulps apart; 0 more differ"
+        ),
         "{failure}"
     );
 }

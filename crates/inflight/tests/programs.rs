@@ -47,6 +47,46 @@ fn arguments_may_be_recorded_or_in_flight() {
 }
 
 #[test]
+fn an_execution_is_waited_for_with_all_its_results() {
+    let device = Device::cpu();
+    let executable = compile(
+        "func.func @main(%x: tensor<64x64xf32>) -> (tensor<64x64xf32>, tensor<64x64xf32>) {
+           %0 = stablehlo.dot_general %x, %x, contracting_dims = [1] x [0]
+             : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+           %1 = stablehlo.dot_general %0, %x, contracting_dims = [1] x [0]
+             : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+           return %1, %0 : tensor<64x64xf32>, tensor<64x64xf32>
+         }",
+        &device,
+    );
+    let x = Tensor::ones::<f32>([64, 64], &device);
+    for _ in 0..20 {
+        let execution = executable.start(&[&x]).unwrap();
+        execution.wait().unwrap();
+        assert!(execution.results.iter().all(Tensor::is_ready) && execution.done.is_ready());
+        let firsts = execution.results.iter().map(|result| result.to_vec::<f32>().unwrap()[0]);
+        assert_eq!(firsts.collect::<Vec<f32>>(), [4096.0, 64.0]);
+    }
+}
+
+#[test]
+fn an_execution_whose_check_fails_says_so_when_it_is_waited_for() {
+    let device = Device::cpu();
+    let executable = compile(
+        "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+           %0 = stablehlo.constant dense<[1.0, 2.5]> : tensor<2xf32>
+           stablehlo.custom_call @check.expect_eq(%x, %0) {has_side_effect = true}
+             : (tensor<2xf32>, tensor<2xf32>) -> ()
+           return %x : tensor<2xf32>
+         }",
+        &device,
+    );
+    let execution = executable.start(&[&vector(&[1.0, 2.0], &device)]).unwrap();
+    let error = execution.wait().unwrap_err().to_string();
+    assert!(error.contains("element [1] of f32[2] is 2.0, expected 2.5"), "{error}");
+}
+
+#[test]
 fn a_wrong_argument_is_named() {
     let device = Device::cpu();
     let exe = compile(SCALED, &device);

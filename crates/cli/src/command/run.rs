@@ -101,11 +101,8 @@ fn measure(arguments: &Arguments, device: &Device) -> Result<Report, Failure> {
         let is_last = done + 1 == arguments.repeat;
         if arguments.sync || is_last {
             let execution = executable.start(&references)?;
+            execution.wait()?;
             results = execution.results;
-            // Whoever waits for a value does the work meanwhile, so results come first.
-            let waited = results.iter().try_for_each(Tensor::wait);
-            execution.done.get()?;
-            waited?;
         } else {
             results = executable.execute(&references)?;
         }

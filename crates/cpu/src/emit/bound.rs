@@ -1,22 +1,28 @@
 //! Code with its arguments at hand: for calls that are made again and again.
 
 use super::Code;
-use super::driver::{Arguments, Block, blocks};
+use super::driver::{Arguments, Block, Function, blocks};
 use super::layout;
 use crate::call::{Call, Part, Scratch};
 use inflight_ir::kernel::VectorAxis;
+use std::marker::PhantomData;
 
 /// Beyond this many blocks, walking them costs less than what is kept for each.
 const MOST_BLOCKS: usize = 64;
 
 /// A call of machine code that can be made any number of times, with the operands it was bound to.
 pub struct BoundCode<'a> {
-    code: &'a Code,
+    function: Function,
     arguments: Arguments,
-    /// For each block, the words that the code counts down and moves on: where they are, and what they begin with.
-    blocks: Vec<Vec<(i32, usize)>>,
+    /// The words that the code counts down and moves on, block after block: where they are, and what they begin
+    /// with.
+    words: Vec<(i32, usize)>,
+    /// How many of them each block has; one or more.
+    words_of_block: usize,
     /// Where the argument block and the arrays are.
     _memory: Scratch,
+    /// Where the function is.
+    _code: PhantomData<&'a Code>,
 }
 
 impl Code {
@@ -38,30 +44,38 @@ impl Code {
         let mut memory = Scratch::default();
         // SAFETY: as for a run.
         let (arguments, width) = unsafe { self.open(call, vector.len(), &mut memory) };
-        let mut bound = BoundCode { code: self, arguments, blocks: Vec::new(), _memory: memory };
+        let mut bound_blocks: Vec<Vec<(i32, usize)>> = Vec::new();
         let words = self.placed_words();
         for (grid, inner) in self.rows_of(call, part) {
             for vector in blocks(vector.clone(), width) {
-                if bound.blocks.len() == MOST_BLOCKS {
+                if bound_blocks.len() == MOST_BLOCKS {
                     return None;
                 }
                 let block = Block { grid, inner: inner.clone(), vector };
                 // SAFETY: the words are places of the argument block, which is as long as the layout says.
-                bound.blocks.push(unsafe {
-                    self.place(&bound.arguments, call, &block);
-                    words.iter().map(|&at| (at, bound.arguments.read(at))).collect()
+                bound_blocks.push(unsafe {
+                    self.place(&arguments, call, &block);
+                    words.iter().map(|&at| (at, arguments.read(at))).collect()
                 });
             }
         }
         // What the code leaves as it was need not be written again.
-        if let [block] = &mut bound.blocks[..] {
+        if let [block] = &mut bound_blocks[..] {
             let inner = self.rows_of(call, part).next().map_or(0, |(_, inner)| inner.len());
             block.retain(|&(at, _)| match inner {
                 1 => at == layout::INNER,
                 _ => at != layout::COUNT && !layout::LIMITS.contains(&at),
             });
         }
-        Some(bound)
+        Some(BoundCode {
+            function: self.function(),
+            arguments,
+            // Every block has the same words, the countdown among them.
+            words_of_block: bound_blocks.first()?.len(),
+            words: bound_blocks.into_iter().flatten().collect(),
+            _memory: memory,
+            _code: PhantomData,
+        })
     }
 
     /// The words that [`place`](Code::place) writes.
@@ -76,14 +90,25 @@ impl BoundCode<'_> {
     ///
     /// # Safety
     /// As for [`Code::bind`].
+    #[inline]
     pub unsafe fn run(&self) {
-        for block in &self.blocks {
+        if let [(at, value)] = self.words[..] {
+            // SAFETY: as below.
+            unsafe {
+                self.arguments.word(at, value);
+                return (self.function)(self.arguments.start);
+            }
+        }
+        let mut words = &self.words[..];
+        while !words.is_empty() {
+            let (block, others) = words.split_at(self.words_of_block);
+            words = others;
             // SAFETY: the words are places of the argument block; the rest is the caller's promise.
             unsafe {
                 for &(at, value) in block {
                     self.arguments.word(at, value);
                 }
-                self.code.enter(&self.arguments);
+                (self.function)(self.arguments.start);
             }
         }
     }

@@ -21,6 +21,9 @@ const STREAMED_ELEMENTS: usize = STREAMED_BYTES / 16;
 /// What the addresses of streamed vectors are multiples of.
 const VECTOR_BYTES: isize = 64;
 
+/// The code of a kernel: a function of an argument block.
+pub(super) type Function = unsafe extern "sysv64" fn(*mut u8);
+
 /// The argument block being filled in.
 pub(super) struct Arguments {
     pub(super) start: *mut u8,
@@ -337,13 +340,15 @@ impl Code {
     /// # Safety
     /// As for [`Code::run`]; the arguments are filled and placed.
     pub(super) unsafe fn enter(&self, arguments: &Arguments) {
+        // SAFETY: promised by the caller.
+        unsafe { self.function()(arguments.start) }
+    }
+
+    /// The code as a function.
+    pub(super) fn function(&self) -> Function {
         // SAFETY: the code is a function of this type that keeps the platform's calling convention; it
         // reads and writes the argument block, the scratch arrays and the addresses of the maps.
-        unsafe {
-            let function: unsafe extern "sysv64" fn(*mut u8) =
-                std::mem::transmute(self.bytes().as_ptr());
-            function(arguments.start);
-        }
+        unsafe { std::mem::transmute::<*const u8, Function>(self.bytes().as_ptr()) }
     }
 }
 

@@ -447,7 +447,8 @@ impl Emitter<'_> {
             self.set_tail(lanes);
         }
         let mut steps = vec![if self.many_rows { 1 } else { plan.copies }];
-        if steps[0] > 1 && plan.single_tail {
+        // Also before a masked tail: what was stored under a mask is loaded again only when it is in the cache.
+        if steps[0] > 1 {
             steps.push(1);
         }
         for copies in steps {
@@ -477,7 +478,15 @@ impl Emitter<'_> {
             self.advance_index(1);
             self.loop_below(layout::COUNT, again);
         } else {
-            // Fewer points are left than the main loop takes at once: at most 63.
+            // A scalar, as loops count with: as above, it is not to be stored under a mask.
+            let scalar = self.assembler.label();
+            let has_scalar = plan.copies > 1 && plan.reductions.is_empty() && !self.many_rows;
+            if has_scalar {
+                let count = Memory::at(ARGUMENTS, layout::COUNT);
+                self.assembler.memory_immediate(Code::Cmp_rm64_imm8, count, 1);
+                self.assembler.branch(Condition::Equal, scalar);
+            }
+            // Fewer points are left than a vector has.
             let again = self.assembler.here();
             let count = Memory::at(ARGUMENTS, layout::COUNT);
             self.assembler.load_fixed(Code::Mov_r64_rm64, Register::RCX, count);
@@ -491,6 +500,15 @@ impl Emitter<'_> {
             self.one_body(pass, plan, accumulators, 0)?;
             self.advance_index(lanes);
             self.loop_below(layout::COUNT, again);
+            if has_scalar {
+                self.assembler.jump(past);
+                self.assembler.place(scalar);
+                if plan.has_masks {
+                    self.set_tail(1);
+                }
+                self.lanes = Lanes::One;
+                self.one_body(pass, plan, accumulators, 0)?;
+            }
         }
         self.assembler.place(past);
         Ok(())

@@ -1,6 +1,6 @@
 //! Loops that a stream runs itself: everything a turn needs is found before the first one.
 
-use super::{Core, caught, check, labelled};
+use super::{Core, caught, check, labelled, with_label};
 use crate::launch::BoundLaunch;
 use crate::workers::{FlushToZero, panic_message};
 use inflight_backend::{Buffer, Command, Expansion, Fault, FaultKind, Label, Launch, Repeat};
@@ -57,8 +57,8 @@ impl Core {
     /// Runs turns for a while. Says whether the loop has ended.
     fn turns(&self, repeat: &Repeat, taken: &mut u64) -> Result<bool, Fault> {
         let [first, second] = &repeat.turns;
-        self.provide(first)?;
-        self.provide(second)?;
+        self.provide(first).map_err(|fault| of_loop(fault, first))?;
+        self.provide(second).map_err(|fault| of_loop(fault, second))?;
         let turns = [self.turn(first, &repeat.again[0])?, self.turn(second, &repeat.again[1])?];
         let _mode = FlushToZero::enter();
         let began = Instant::now();
@@ -163,9 +163,11 @@ impl Core {
     fn take(&self, turn: &Turn<'_>) -> Result<(), Fault> {
         for action in &turn.actions {
             match action {
+                // SAFETY: as for a launch. A turn's commands run in their order, and nothing else of the stream runs
+                // meanwhile.
+                Action::Launch(BoundLaunch::Code(code), _) => unsafe { code.run() },
                 Action::Launch(launch, label) => {
-                    // SAFETY: as for a launch. A turn's commands run in their order, and nothing else of the
-                    // stream runs meanwhile.
+                    // SAFETY: as above.
                     let run = || unsafe { launch.run(&self.workers) };
                     let run = catch_unwind(AssertUnwindSafe(run));
                     run.unwrap_or_else(|panic| Err(panic_message(&*panic)))
@@ -186,6 +188,21 @@ impl Core {
             }
         }
         Ok(())
+    }
+}
+
+/// A fault of a turn that no command of it has named, such as that of a copy, is that of the first that has a name.
+fn of_loop(fault: Fault, turn: &[Command]) -> Fault {
+    let label = turn.iter().find_map(|command| match command {
+        Command::Launch(launch) => Some(&launch.label),
+        Command::Batch(batch) => Some(&batch.label),
+        Command::Contract(contract) => Some(&contract.label),
+        Command::Routine(call) => Some(&call.label),
+        _ => None,
+    });
+    match label {
+        Some(label) => with_label(fault, label),
+        None => fault,
     }
 }
 

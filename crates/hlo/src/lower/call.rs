@@ -16,6 +16,12 @@ pub(super) fn call<'a>(
     lowering.call(callee, arguments)
 }
 
+/// Whether a `composite` is lowered as the operation it stands for, so that what it is composed of does not count.
+pub(super) fn is_operation(operation: &Operation) -> bool {
+    let name = Fields::of(operation).symbol("name").unwrap_or_default();
+    name == "chlo.top_k" || name.starts_with("chlo.") && elementwise::is_elementwise(name)
+}
+
 /// `composite`: by what it is composed of, or as the operation it stands for.
 pub(super) fn composite<'a>(
     lowering: &mut Lowering<'a>,
@@ -55,6 +61,9 @@ pub(super) fn custom_call<'a>(
         if let Some(node) = elementwise::lower(lowering, operation, &format!("chlo.{name}"))? {
             return Ok(only(lowering, node));
         }
+    }
+    if target == "ApproxTopK" {
+        return sort::approximate_top_k(lowering, operation);
     }
     if let Some(results) = lapack::lower(lowering, operation, target)? {
         return Ok(results);

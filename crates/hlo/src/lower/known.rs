@@ -1,10 +1,10 @@
 //! What can be said of a program before its shapes are known: which of its operations nobody knows.
 
 use super::attributes::{self, Fields};
-use super::entry;
 use super::error::{Failure, LowerError, Problem};
 use super::lowering::is_return;
 use super::operations::{is_known, plain_name, unsupported};
+use super::{call, entry};
 use crate::module::{Attribute, Function, Location, Module, Operation, Region, Type, attribute};
 use rustc_hash::FxHashSet;
 
@@ -68,7 +68,11 @@ pub fn called(module: &Module) -> Result<Vec<(String, Location)>, LowerError> {
 pub fn is_written_out(target: &str) -> bool {
     matches!(
         target,
-        "Sharding" | "SPMDFullToShardShape" | "SPMDShardToFullShape" | "shape_assertion"
+        "ApproxTopK"
+            | "Sharding"
+            | "SPMDFullToShardShape"
+            | "SPMDShardToFullShape"
+            | "shape_assertion"
     ) || target.starts_with("mhlo.")
         || target.starts_with("lapack_")
 }
@@ -89,6 +93,10 @@ fn visit<'a>(
             for operation in region.operations.iter().filter(|operation| !is_return(operation)) {
                 visitor(operation);
                 regions.extend(&operation.regions);
+                let is_composite = plain_name(&operation.name) == "composite";
+                if is_composite && call::is_operation(operation) {
+                    continue;
+                }
                 for name in ["callee", "decomposition"] {
                     if let Some(Attribute::Symbol(called)) = attribute(&operation.attributes, name)
                     {

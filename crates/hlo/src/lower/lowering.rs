@@ -244,11 +244,17 @@ impl<'a> Lowering<'a> {
         self.node(&Bound::Node { depth: 0, node })
     }
 
+    /// A function of the program.
+    pub fn function(&self, name: &str) -> Lowered<&'a Function> {
+        match self.functions.get(name) {
+            Some(&function) => Ok(function),
+            None => Err(format!("there is no function @{name}").into()),
+        }
+    }
+
     /// A function applied to values.
     pub fn call(&mut self, name: &str, arguments: Vec<Bound>) -> Lowered<Vec<Bound>> {
-        let Some(&function) = self.functions.get(name) else {
-            return Err(format!("there is no function @{name}").into());
-        };
+        let function = self.function(name)?;
         if self.calls.contains(&function.name.as_str()) {
             return Err(
                 format!("@{name} calls itself; recursive functions are not supported").into()

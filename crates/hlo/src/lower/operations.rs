@@ -7,6 +7,7 @@ use super::{
     reduce, scatter, select_and_scatter, shape, sort, window,
 };
 use crate::module::Operation;
+use inflight_ir::graph::NodeId;
 
 /// The values of an operation's results.
 pub(super) fn lower<'a>(
@@ -21,72 +22,18 @@ pub(super) fn lower<'a>(
         )
         .into());
     }
-    let node = match name {
-        "while" => return control::loops(lowering, operation),
-        "if" | "case" => return control::branches(lowering, operation),
-        "custom_call" => return call::custom_call(lowering, operation),
-        "func.call" | "call" => return call::call(lowering, operation),
-        "composite" => return call::composite(lowering, operation),
-        "tuple" => return Ok(vec![Bound::Tuple(lowering.values(operation)?)]),
-        "get_tuple_element" => return call::get_tuple_element(lowering, operation),
-        "optimization_barrier" => return lowering.values(operation),
-        "create_token" | "after_all" => return Ok(vec![Bound::Token]),
-        "trace" | "cstr_reshapable" => return Ok(Vec::new()),
-
-        "constant" | "chlo.constant" | "arith.constant" => shape::constant(lowering, operation)?,
-        "chlo.constant_like" => shape::constant_like(lowering, operation)?,
-        "iota" | "dynamic_iota" => shape::iota(lowering, operation)?,
-        "reshape" | "dynamic_reshape" | "tensor.cast" => shape::reshape(lowering, operation)?,
-        "broadcast_in_dim" | "dynamic_broadcast_in_dim" => {
-            shape::broadcast_in_dim(lowering, operation)?
+    let known = OPERATIONS.iter().find(|(names, _)| names.contains(&name));
+    match known.map(|(_, lower)| lower) {
+        Some(Lower::Value(lower)) => {
+            let node = lower(lowering, operation)?;
+            Ok(only(lowering, node))
         }
-        "broadcast" => shape::broadcast(lowering, operation)?,
-        "transpose" => shape::transpose(lowering, operation)?,
-        "slice" | "real_dynamic_slice" => shape::slice(lowering, operation)?,
-        "pad" | "dynamic_pad" => shape::pad(lowering, operation)?,
-        "concatenate" => shape::concatenate(lowering, operation)?,
-        "reverse" => shape::reverse(lowering, operation)?,
-        "get_dimension_size" => shape::get_dimension_size(lowering, operation)?,
-        "set_dimension_size" => shape::set_dimension_size(lowering, operation)?,
-        "bitcast_convert" => shape::bitcast_convert(lowering, operation)?,
-        "partition_id" | "replica_id" => lowering.builder().scalar(0u32),
-
-        "gather" | "dynamic_gather" => gather::gather(lowering, operation)?,
-        "torch_index_select" => gather::index_select(lowering, operation)?,
-        "dynamic_slice" => gather::dynamic_slice(lowering, operation)?,
-        "dynamic_update_slice" => scatter::dynamic_update_slice(lowering, operation)?,
-        "scatter" => return scatter::scatter(lowering, operation),
-        "select_and_scatter" => {
-            return select_and_scatter::select_and_scatter(lowering, operation);
-        }
-        "sort" => return sort::sort(lowering, operation),
-        "chlo.top_k" => return sort::top_k(lowering, operation),
-
-        "reduce" => return reduce::reduce(lowering, operation),
-        "reduce_window" => return window::reduce_window(lowering, operation),
-        "map" => return elementwise::map(lowering, operation),
-
-        "dot_general" => contraction::dot_general(lowering, operation)?,
-        "dot" => contraction::dot(lowering, operation)?,
-        "convolution" | "dynamic_conv" => convolution::convolution(lowering, operation)?,
-        "cholesky" => linear::cholesky(lowering, operation)?,
-        "triangular_solve" => linear::triangular_solve(lowering, operation)?,
-        "fft" => linear::fft(lowering, operation)?,
-
-        "batch_norm_inference" => normalize::inference(lowering, operation)?,
-        "batch_norm_training" => return normalize::training(lowering, operation),
-        "batch_norm_grad" => return normalize::gradient(lowering, operation),
-
-        "rng" => random::rng(lowering, operation)?,
-        "rng_bit_generator" => return random::rng_bit_generator(lowering, operation),
-
-        _ => match elementwise::lower(lowering, operation, name)? {
-            Some(node) => node,
-            None => return Err(unsupported(name)),
+        Some(Lower::Values(lower)) => lower(lowering, operation),
+        None => match elementwise::lower(lowering, operation, name)? {
+            Some(node) => Ok(only(lowering, node)),
+            None => Err(unsupported(name)),
         },
-    };
-    debug_assert!(is_known(name), "{name} is not listed");
-    Ok(only(lowering, node))
+    }
 }
 
 /// The name of an operation without its dialect, if that is StableHLO's. `mhlo` is what this dialect was before it
@@ -100,73 +47,73 @@ pub(super) fn plain_name(full_name: &str) -> &str {
 
 /// Whether an operation, by its plain name, is one that [`lower`] takes.
 pub(super) fn is_known(name: &str) -> bool {
-    OPERATIONS.contains(&name) || elementwise::is_elementwise(name)
+    OPERATIONS.iter().any(|(names, _)| names.contains(&name)) || elementwise::is_elementwise(name)
 }
 
-/// The operations that [`lower`] takes, but for elementwise ones.
-const OPERATIONS: &[&str] = &[
-    "while",
-    "if",
-    "case",
-    "custom_call",
-    "func.call",
-    "call",
-    "composite",
-    "tuple",
-    "get_tuple_element",
-    "optimization_barrier",
-    "create_token",
-    "after_all",
-    "trace",
-    "cstr_reshapable",
-    "constant",
-    "chlo.constant",
-    "arith.constant",
-    "chlo.constant_like",
-    "iota",
-    "dynamic_iota",
-    "reshape",
-    "dynamic_reshape",
-    "tensor.cast",
-    "broadcast_in_dim",
-    "dynamic_broadcast_in_dim",
-    "broadcast",
-    "transpose",
-    "slice",
-    "real_dynamic_slice",
-    "pad",
-    "dynamic_pad",
-    "concatenate",
-    "reverse",
-    "get_dimension_size",
-    "set_dimension_size",
-    "bitcast_convert",
-    "partition_id",
-    "replica_id",
-    "gather",
-    "dynamic_gather",
-    "torch_index_select",
-    "dynamic_slice",
-    "dynamic_update_slice",
-    "scatter",
-    "select_and_scatter",
-    "sort",
-    "chlo.top_k",
-    "reduce",
-    "reduce_window",
-    "map",
-    "dot_general",
-    "dot",
-    "convolution",
-    "dynamic_conv",
-    "cholesky",
-    "triangular_solve",
-    "fft",
-    "batch_norm_inference",
-    "batch_norm_training",
-    "batch_norm_grad",
-    "rng",
-    "rng_bit_generator",
+/// How an operation is lowered.
+enum Lower {
+    /// To its one result.
+    Value(for<'a> fn(&mut Lowering<'a>, &'a Operation) -> Lowered<NodeId>),
+    /// To its results, however many there are.
+    Values(for<'a> fn(&mut Lowering<'a>, &'a Operation) -> Lowered<Vec<Bound>>),
+}
+
+use Lower::{Value, Values};
+
+/// The operations that [`lower`] takes, by their plain names, but for elementwise ones.
+const OPERATIONS: &[(&[&str], Lower)] = &[
+    (&["while"], Values(control::loops)),
+    (&["if", "case"], Values(control::branches)),
+    (&["custom_call"], Values(call::custom_call)),
+    (&["func.call", "call"], Values(call::call)),
+    (&["composite"], Values(call::composite)),
+    (&["tuple"], Values(|lowering, operation| Ok(vec![Bound::Tuple(lowering.values(operation)?)]))),
+    (&["get_tuple_element"], Values(call::get_tuple_element)),
+    (&["optimization_barrier"], Values(|lowering, operation| lowering.values(operation))),
+    (&["create_token", "after_all"], Values(|_, _| Ok(vec![Bound::Token]))),
+    (&["trace", "cstr_reshapable"], Values(|_, _| Ok(Vec::new()))),
+    // Shapes.
+    (&["constant", "chlo.constant", "arith.constant"], Value(shape::constant)),
+    (&["chlo.constant_like"], Value(shape::constant_like)),
+    (&["iota", "dynamic_iota"], Value(shape::iota)),
+    (&["reshape", "dynamic_reshape", "tensor.cast"], Value(shape::reshape)),
+    (&["broadcast_in_dim", "dynamic_broadcast_in_dim"], Value(shape::broadcast_in_dim)),
+    (&["broadcast"], Value(shape::broadcast)),
+    (&["transpose"], Value(shape::transpose)),
+    (&["slice", "real_dynamic_slice"], Value(shape::slice)),
+    (&["pad", "dynamic_pad"], Value(shape::pad)),
+    (&["concatenate"], Value(shape::concatenate)),
+    (&["reverse"], Value(shape::reverse)),
+    (&["get_dimension_size"], Value(shape::get_dimension_size)),
+    (&["set_dimension_size"], Value(shape::set_dimension_size)),
+    (&["bitcast_convert"], Value(shape::bitcast_convert)),
+    (&["partition_id", "replica_id"], Value(|lowering, _| Ok(lowering.builder().scalar(0u32)))),
+    // Indices.
+    (&["gather", "dynamic_gather"], Value(gather::gather)),
+    (&["torch_index_select"], Value(gather::index_select)),
+    (&["dynamic_slice"], Value(gather::dynamic_slice)),
+    (&["dynamic_update_slice"], Value(scatter::dynamic_update_slice)),
+    (&["scatter"], Values(scatter::scatter)),
+    (&["select_and_scatter"], Values(select_and_scatter::select_and_scatter)),
+    (&["sort"], Values(sort::sort)),
+    (&["chlo.top_k"], Values(sort::top_k)),
+    // Functions of many elements.
+    (&["reduce"], Values(reduce::reduce)),
+    (&["reduce_window"], Values(window::reduce_window)),
+    (&["map"], Values(elementwise::map)),
+    // Matrices.
+    (&["dot_general"], Value(contraction::dot_general)),
+    (&["dot"], Value(contraction::dot)),
+    (&["convolution", "dynamic_conv"], Value(convolution::convolution)),
+    (&["cholesky"], Value(linear::cholesky)),
+    (&["triangular_solve"], Value(linear::triangular_solve)),
+    (&["fft"], Value(linear::fft)),
+    (&["batch_norm_inference"], Value(normalize::inference)),
+    (&["batch_norm_training"], Values(normalize::training)),
+    (&["batch_norm_grad"], Values(normalize::gradient)),
+    // Random numbers.
+    (&["rng"], Value(random::rng)),
+    (&["rng_bit_generator"], Values(random::rng_bit_generator)),
 ];
 
 /// What may stand in a function of scalars beside elementwise operations.

@@ -6,8 +6,8 @@ use super::builder::{Builder, Entry, Lowered};
 use super::control::regions;
 use super::elementwise::total_order;
 use super::lowering::{Bound, Lowering};
-use crate::module::Operation;
-use inflight_ir::graph::{FloatOrder, NodeId, Op, SortKey, SortOrder, SortResult};
+use crate::module::{Attribute, Operation, Region};
+use inflight_ir::graph::{FloatOrder, NodeId, Op, SliceAxis, SortKey, SortOrder, SortResult};
 use inflight_ir::{BinaryOp, CompareOp, DType};
 use smallvec::smallvec;
 
@@ -30,14 +30,29 @@ pub(super) fn sort<'a>(
         (shape.rank() == 0).then_some(0)
     });
     let Some(axis) = axis else { return Err("`dimension` is not an axis".into()) };
-    if shape.rank() == 0 || shape.contains(&0) {
+    if shape.rank() == 0 {
         return Ok(inputs.into_iter().map(|node| lowering.bound(node)).collect());
+    }
+    let sorted = in_order(lowering, region, inputs, axis)?;
+    Ok(sorted.into_iter().map(|node| lowering.bound(node)).collect())
+}
+
+/// Operands along an axis in the order of a comparator.
+fn in_order<'a>(
+    lowering: &mut Lowering<'a>,
+    comparator: &'a Region,
+    inputs: Vec<NodeId>,
+    axis: usize,
+) -> Lowered<Vec<NodeId>> {
+    let shape = lowering.builder().shape(inputs[0]).clone();
+    if shape.contains(&0) {
+        return Ok(inputs);
     }
     let dtypes: Vec<DType> = inputs
         .iter()
         .flat_map(|&input| [lowering.builder().dtype(input), lowering.builder().dtype(input)])
         .collect();
-    let mut function = body(lowering, region, &dtypes)?;
+    let mut function = body(lowering, comparator, &dtypes)?;
     let builder = lowering.builder();
     let (keys, order) = match keys(&mut function)? {
         Some(keys) => {
@@ -61,16 +76,11 @@ pub(super) fn sort<'a>(
         && matches!(order, SortOrder::Keys(_))
     {
         let op = Op::Sort { axis, order, result: SortResult::Values };
-        let sorted = builder.push(op, &[only])?;
-        return Ok(vec![lowering.bound(sorted)]);
+        return Ok(vec![builder.push(op, &[only])?]);
     }
     let op = Op::Sort { axis, order, result: SortResult::Positions };
     let positions = builder.push(op, &keys)?;
-    let mut results = Vec::new();
-    for input in inputs {
-        results.push(permuted(builder, input, positions, axis)?);
-    }
-    Ok(results.into_iter().map(|node| lowering.bound(node)).collect())
+    inputs.into_iter().map(|input| permuted(builder, input, positions, axis)).collect()
 }
 
 /// The elements of `x` along an axis in the order of positions.
@@ -180,6 +190,45 @@ pub(super) fn top_k<'a>(
 ) -> Lowered<Vec<Bound>> {
     let count = Fields::of(operation).integer("k")?.ok_or("the attribute `k` is missing")?;
     largest(lowering, operation, count)
+}
+
+/// A call of `ApproxTopK`, as JAX writes `approx_max_k` and `approx_min_k`: the first elements along an axis in the
+/// order of a comparator. A part of them may be missed; here none is.
+pub(super) fn approximate_top_k<'a>(
+    lowering: &mut Lowering<'a>,
+    operation: &'a Operation,
+) -> Lowered<Vec<Bound>> {
+    let fields = Fields::of(operation);
+    let axis = fields.record("mhlo.backend_config")?.axis("reduction_dim")?;
+    let comparator = match fields.get("called_computations") {
+        Some(Attribute::Array(called)) => match &called[..] {
+            [Attribute::Symbol(name)] => lowering.function(name)?,
+            _ => return Err("`called_computations` is not the name of one function".into()),
+        },
+        _ => return Err("`called_computations` is missing".into()),
+    };
+    // Each operand, and after all of them the value that each begins with.
+    let mut inputs = lowering.operands(operation)?;
+    let count = operation.results.len();
+    if count == 0 || inputs.len() != 2 * count {
+        return Err(format!("{} operands are given for {count} results", inputs.len()).into());
+    }
+    inputs.truncate(count);
+    let shape = lowering.builder().shape(inputs[0]).clone();
+    let wanted = lowering.declared_shape(operation, 0)?;
+    let len =
+        wanted.get(axis).copied().filter(|&len| shape.get(axis).is_some_and(|&all| len <= all));
+    let Some(len) = len else {
+        return Err(format!("{wanted} are no first elements along axis {axis} of {shape}").into());
+    };
+    let sorted = in_order(lowering, &comparator.body, inputs, axis)?;
+    let first = SliceAxis { start: 0, step: 1, len };
+    let mut results = Vec::new();
+    for node in sorted {
+        let node = lowering.builder().slice_axis(node, axis, first)?;
+        results.push(lowering.bound(node));
+    }
+    Ok(results)
 }
 
 /// The largest elements along the last axis, in order, and their positions. NaN counts as the largest.

@@ -5,6 +5,7 @@ use super::sequence::Run;
 use super::source::{Declared, Program};
 use crate::runtime::dispatcher::{Content, Donated, Segment, Submission};
 use crate::runtime::value::Value;
+use crate::runtime::wait::{WaitReason, Waiting, wait_for_values};
 use crate::runtime::{Device, Pending, Promise, Stream, recorder, scope};
 use crate::tensor::Node;
 use crate::{DType, Error, Result, Shape, Tensor};
@@ -70,6 +71,34 @@ pub struct Execution {
     /// Completed when all of it is done. Its error is that of the first call that failed among those that a
     /// program makes for what they do, such as its checks; an error in computing a result is the result's.
     pub done: Pending<()>,
+}
+
+impl Execution {
+    /// Waits until all of it is done: one wait, in which this thread does its part of the work.
+    ///
+    /// # Errors
+    /// That of `done`, or else that of the first result that has one.
+    #[track_caller]
+    pub fn wait(&self) -> Result<()> {
+        let location = Location::caller();
+        let mut values = Vec::with_capacity(self.results.len());
+        for tensor in &self.results {
+            tensor.check()?;
+            values.push((tensor.device(), tensor.node().value().expect("a result has a value")));
+        }
+        let computed = match values.first() {
+            Some((device, _)) => {
+                let mut waiting = Waiting::new(device, WaitReason::Sync, location);
+                wait_for_values(
+                    values.iter().map(|(device, value)| (*device, &***value)),
+                    &mut waiting,
+                )
+            }
+            None => Ok(()),
+        };
+        self.done.clone().get()?;
+        computed
+    }
 }
 
 impl Device {

@@ -29,7 +29,6 @@
 //! - `store`: executables in files; `explain`: what a program would run.
 
 mod calls;
-mod check;
 mod compile;
 mod control;
 mod executable;

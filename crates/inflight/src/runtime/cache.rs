@@ -109,6 +109,9 @@ const MOST_PLANS: usize = 4096;
 /// Beyond this many, so are kernels that no plan holds.
 const MOST_KERNELS: usize = 4096;
 
+/// Beyond this many bytes, kernels that files have brought along are forgotten: they can be compiled.
+const MOST_BROUGHT: usize = 64 << 20;
+
 impl Cache {
     /// Keeps kernels there from now on. `false` if they are kept somewhere already.
     pub fn keep_on(&self, disk: DiskCache) -> bool {
@@ -118,10 +121,16 @@ impl Cache {
     /// Makes compiled kernels known that somebody has kept.
     pub fn bring(&self, kernels: impl Iterator<Item = Kept>) {
         let mut brought = self.brought.lock();
-        if brought.len() >= MOST_KERNELS {
-            brought.clear();
+        let size = |(key, bytes): (&Vec<u8>, &Arc<[u8]>)| key.len() + bytes.len();
+        let mut bytes: usize = brought.iter().map(size).sum();
+        for (key, saved) in kernels {
+            bytes += size((&key, &saved));
+            if brought.len() >= MOST_KERNELS || bytes > MOST_BROUGHT {
+                brought.clear();
+                bytes = size((&key, &saved));
+            }
+            brought.insert(key, saved);
         }
-        brought.extend(kernels);
     }
 
     /// The kernels of a plan as they are kept; none on a device whose kernels are not.

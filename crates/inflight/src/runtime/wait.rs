@@ -5,11 +5,13 @@ use super::dispatcher::{Held, Submission};
 use super::pending::queue;
 use super::stats::Counters;
 use super::trace::{self, Span};
-use super::value::Value;
+use super::value::{Value, Written};
 use crate::op::spawner;
 use crate::{Error, Result};
 use inflight_backend::{Completion, Event, Stream};
+use smallvec::SmallVec;
 use std::cell::Cell;
+use std::cmp::Reverse;
 use std::fmt;
 use std::panic::Location;
 use std::pin::pin;
@@ -251,10 +253,16 @@ pub(crate) fn wait_for_values<'a>(
                 device.dispatcher().assist();
             }
         }
+        let mut points = SmallVec::<[&Written; 8]>::new();
         for (_, value) in values.clone() {
             waiting.on(&value.dispatched, None)?;
-            let written = value.written.get().expect("a dispatched value has its event");
-            waiting.on(&written.event, written.stream.as_ref())?;
+            points.push(value.written.get().expect("a dispatched value has its event"));
+        }
+        // The last point of a stream first: a thread that helps the stream along to there does not let go of it at
+        // each point before.
+        points.sort_by_key(|point| Reverse((point.event.timeline_id(), point.event.value())));
+        for point in points {
+            waiting.on(&point.event, point.stream.as_ref())?;
         }
     }
     match values.into_iter().find_map(|(_, value)| value.buffer().fault().cloned()) {

@@ -30,7 +30,7 @@ fn mirrored(math: &mut Math<'_>, x: NodeId) -> Lowered<(NodeId, NodeId)> {
 fn log_of_shifted(math: &mut Math<'_>, z: NodeId) -> Lowered<NodeId> {
     let shift = math.number(G + 0.5);
     let quotient = math.div(z, shift)?;
-    let log = math.unary(UnaryOp::Log1p, quotient)?;
+    let log = math.rounded_once(UnaryOp::Log1p, quotient)?;
     math.plus(log, (G + 0.5).ln())
 }
 
@@ -52,7 +52,7 @@ pub(super) fn lgamma(builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
     let half = math.plus(z, 0.5)?;
     let difference = math.sub(half, quotient)?;
     let product = math.mul(difference, log_t)?;
-    let log_series = math.unary(UnaryOp::Log, series)?;
+    let log_series = math.rounded_once(UnaryOp::Log, series)?;
     let value = math.plus(product, (2.0 * PI).sqrt().ln())?;
     let value = math.add(value, log_series)?;
 
@@ -65,8 +65,8 @@ pub(super) fn lgamma(builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
     let is_upper = math.compare(CompareOp::Gt, fraction, 0.5)?;
     let distance = math.select(is_upper, complement, fraction)?;
     let angle = math.times(distance, PI)?;
-    let sine = math.unary(UnaryOp::Sin, angle)?;
-    let log_sine = math.unary(UnaryOp::Log, sine)?;
+    let sine = math.rounded_once(UnaryOp::Sin, angle)?;
+    let log_sine = math.rounded_once(UnaryOp::Log, sine)?;
     let log_pi = math.number(PI.ln());
     let reflected = math.sub(log_pi, log_sine)?;
     let reflected = math.sub(reflected, value)?;
@@ -108,7 +108,8 @@ pub(super) fn digamma(builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
     let size = math.unary(UnaryOp::Abs, floor)?;
     let reduced = math.add(x, size)?;
     let angle = math.times(reduced, PI)?;
-    let (sine, cosine) = (math.unary(UnaryOp::Sin, angle)?, math.unary(UnaryOp::Cos, angle)?);
+    let (sine, cosine) =
+        (math.rounded_once(UnaryOp::Sin, angle)?, math.rounded_once(UnaryOp::Cos, angle)?);
     let scaled = math.times(cosine, PI)?;
     let cotangent = math.div(scaled, sine)?;
     let reflected = math.sub(value, cotangent)?;

@@ -144,6 +144,13 @@ impl<'b> Math<'b> {
         self.builder.unary(op, x)
     }
 
+    /// A function of x, rounded once: where what follows cancels, its last bit counts.
+    pub fn rounded_once(&mut self, op: UnaryOp, x: NodeId) -> Lowered<NodeId> {
+        let wide = self.builder.cast(x, DType::F64)?;
+        let value = self.unary(op, wide)?;
+        self.builder.cast(value, self.dtype)
+    }
+
     pub fn compare(&mut self, op: CompareOp, a: NodeId, b: f64) -> Lowered<NodeId> {
         let b = self.number(b);
         self.builder.compare(op, a, b)
