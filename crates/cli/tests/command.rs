@@ -159,3 +159,16 @@ fn training_learns_the_digits() {
     let accuracy: f32 = accuracy.unwrap().parse().unwrap();
     assert!(accuracy > 93.0, "{said}");
 }
+
+#[test]
+fn a_file_that_does_not_fit_an_argument_is_named() {
+    let folder = Folder::new("misfit");
+    let program = folder.file("scaled.mlir", SCALED);
+    let done = inflight(&["run", text(&program), "--random", "1", "--output", text(&folder.0)]);
+    assert!(done.status.success(), "{}", stderr(&done));
+    let other = folder.file("other.mlir", &SCALED.replace("3xf32", "4xf32"));
+    let values = folder.0.join("out_00.npy");
+    let done = inflight(&["run", text(&other), "--input", text(&values)]);
+    let said = format!("argument 0 (x) is f32[4], {} holds f32[3]", values.display());
+    assert!(stderr(&done).contains(&said), "{}", stderr(&done));
+}

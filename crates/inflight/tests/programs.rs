@@ -86,6 +86,72 @@ fn an_execution_whose_check_fails_says_so_when_it_is_waited_for() {
     assert!(error.contains("element [1] of f32[2] is 2.0, expected 2.5"), "{error}");
 }
 
+/// The product of two matrices, row by row.
+fn product(a: &[f64], b: &[f64], n: usize) -> Vec<f64> {
+    let element = |i: usize| (0..n).map(|k| a[i / n * n + k] * b[k * n + i % n]).sum();
+    (0..n * n).map(element).collect()
+}
+
+fn assert_near(found: &[f64], expected: &[f64]) {
+    let far = found.iter().zip(expected).any(|(a, b)| (a - b).abs() > 1e-12);
+    assert!(!far && found.len() == expected.len(), "{found:?} is not {expected:?}");
+}
+
+#[test]
+fn factors_are_found_as_jax_calls_for_them() {
+    let device = Device::cpu();
+    let executable = compile(
+        "func.func @main(%a: tensor<3x3xf64>) -> (tensor<3x3xf64>, tensor<3xi32>, tensor<i32>,
+             tensor<3x3xf64>, tensor<3x3xf64>, tensor<3x3xf64>, tensor<3xf64>, tensor<i32>) {
+           %lu:3 = stablehlo.custom_call @lapack_dgetrf_ffi(%a)
+             : (tensor<3x3xf64>) -> (tensor<3x3xf64>, tensor<3xi32>, tensor<i32>)
+           %qr:2 = stablehlo.custom_call @lapack_dgeqrf_ffi(%a)
+             : (tensor<3x3xf64>) -> (tensor<3x3xf64>, tensor<3xf64>)
+           %q = stablehlo.custom_call @lapack_dorgqr_ffi(%qr#0, %qr#1)
+             : (tensor<3x3xf64>, tensor<3xf64>) -> tensor<3x3xf64>
+           %e:3 = stablehlo.custom_call @lapack_dsyevd_ffi(%a)
+             {mhlo.backend_config = {mode = 86 : ui8, uplo = 76 : ui8}}
+             : (tensor<3x3xf64>) -> (tensor<3x3xf64>, tensor<3xf64>, tensor<i32>)
+           return %lu#0, %lu#1, %lu#2, %qr#0, %q, %e#0, %e#1, %e#2 : tensor<3x3xf64>, tensor<3xi32>,
+             tensor<i32>, tensor<3x3xf64>, tensor<3x3xf64>, tensor<3x3xf64>, tensor<3xf64>, tensor<i32>
+         }",
+        &device,
+    );
+    let a = [1.0, 2.0, 0.5, 2.0, -3.0, 1.0, 0.5, 1.0, 4.0];
+    let x = Tensor::from_slice(&a, [3, 3], &device).unwrap();
+    let results = executable.execute(&[&x]).unwrap();
+    let matrix = |i: usize| results[i].to_vec::<f64>().unwrap();
+
+    let (factors, exchanges) = (matrix(0), results[1].to_vec::<i32>().unwrap());
+    let part = |keep: fn(usize, usize) -> bool, diagonal: Option<f64>| -> Vec<f64> {
+        (0..9)
+            .map(|i| match diagonal {
+                Some(one) if i / 3 == i % 3 => one,
+                _ if keep(i / 3, i % 3) => factors[i],
+                _ => 0.0,
+            })
+            .collect()
+    };
+    let mut exchanged = a;
+    for (row, &other) in exchanges.iter().enumerate() {
+        for column in 0..3 {
+            exchanged.swap(row * 3 + column, (other as usize - 1) * 3 + column);
+        }
+    }
+    let (lower, upper) = (part(|i, j| i > j, Some(1.0)), part(|i, j| i <= j, None));
+    assert_near(&product(&lower, &upper, 3), &exchanged);
+    assert_eq!((exchanges[0], results[2].item::<i32>().unwrap()), (2, 0));
+
+    let upper: Vec<f64> =
+        matrix(3).iter().enumerate().map(|(i, &x)| if i / 3 <= i % 3 { x } else { 0.0 }).collect();
+    assert_near(&product(&matrix(4), &upper, 3), &a);
+
+    let (vectors, values) = (matrix(5), matrix(6));
+    let scaled: Vec<f64> = (0..9).map(|i| vectors[i] * values[i % 3]).collect();
+    assert_near(&product(&a, &vectors, 3), &scaled);
+    assert!(values.is_sorted() && results[7].item::<i32>().unwrap() == 0);
+}
+
 #[test]
 fn a_wrong_argument_is_named() {
     let device = Device::cpu();

@@ -116,6 +116,25 @@ fn measure(arguments: &Arguments, device: &Device) -> Result<Report, Failure> {
     Ok(Report { results, compiling, executing, stats: device.stats().since(&before) })
 }
 
+/// The value of an argument, from a file.
+fn read(path: &Path, number: usize, ty: &ArgumentType, device: &Device) -> Result<Tensor, Failure> {
+    let tensor = io::load_npy(path, device)?;
+    let fits = |(extent, found): (&Option<usize>, &usize)| extent.is_none_or(|e| e == *found);
+    if tensor.dtype() == ty.dtype
+        && tensor.rank() == ty.extents.len()
+        && ty.extents.iter().zip(tensor.shape().iter()).all(fits)
+    {
+        return Ok(tensor);
+    }
+    Err(Failure::misuse(format!(
+        "argument {number} ({}) is {ty}, {} holds {}{}",
+        ty.name,
+        path.display(),
+        tensor.dtype(),
+        tensor.shape()
+    )))
+}
+
 /// The arguments' values: those given, and those made up.
 fn values(
     arguments: &Arguments,
@@ -134,7 +153,7 @@ fn values(
     let mut values = Vec::with_capacity(types.len());
     for (number, ty) in types.iter().enumerate() {
         values.push(match (arguments.input.get(number), arguments.random) {
-            (Some(path), _) => io::load_npy(path, device)?,
+            (Some(path), _) => read(path, number, ty, device)?,
             (None, Some(seed)) => random(number, ty, seed, device)?,
             (None, None) => {
                 return Err(Failure::misuse(format!(

@@ -1,5 +1,6 @@
 //! Functions of the host that programs call (`custom_call`).
 
+use super::lapack;
 use inflight_backend::{FaultKind, HostFunction};
 use inflight_hlo::check::{self, Check};
 use inflight_hlo::module::Attributes;
@@ -101,7 +102,8 @@ static REGISTERED: LazyLock<RwLock<BTreeMap<String, Arc<Function>>>> =
 /// return as an error, and a panic, is the error of what they should have written.
 ///
 /// `check.expect_eq`, `check.expect_eq_const`, `check.eq`, `check.expect_close`, `check.expect_almost_eq` and
-/// `check.expect_almost_eq_const` are always there.
+/// `check.expect_almost_eq_const` are always there, as are the calls of LAPACK that JAX writes for Cholesky, LU and QR
+/// factors, triangular systems and the eigenvectors of Hermitian matrices.
 pub struct Calls;
 
 impl Calls {
@@ -150,11 +152,13 @@ pub(super) fn resolve(
     let known = REGISTERED.read().get(target).cloned();
     let function: Arc<Function> = match known {
         Some(function) => function,
-        None => {
-            let check =
-                Check::resolve(target, attributes, &inputs)?.ok_or_else(|| unknown(target))?;
-            return Ok(Arc::new(move |read, _| check.compare(read).map_err(FaultKind::Failed)));
-        }
+        None => match Check::resolve(target, attributes, &inputs)? {
+            Some(check) => {
+                return Ok(Arc::new(move |read, _| check.compare(read).map_err(FaultKind::Failed)));
+            }
+            None => lapack::resolve(target, attributes, &inputs, &outputs)?
+                .ok_or_else(|| unknown(target))?,
+        },
     };
     Ok(Arc::new(move |read, written| {
         let views: Vec<HostView<'_>> = inputs

@@ -34,6 +34,7 @@ mod control;
 mod executable;
 mod explain;
 mod join;
+mod lapack;
 mod repeat;
 mod sequence;
 mod source;

@@ -1,0 +1,436 @@
+//! Calls of LAPACK that JAX exports for CPUs and that no operation stands for: factors of matrices, on the host.
+//!
+//! All of it is computed in double precision.
+
+use super::calls::{HostView, HostViewMut};
+use crate::{Complex, DType};
+use inflight_hlo::module::{Attribute, Attributes, attribute};
+use inflight_hlo::program::ValueType;
+use std::ops::{Add, Div, Mul, Neg, Sub};
+use std::sync::Arc;
+
+type Function = dyn Fn(&[HostView<'_>], &mut [HostViewMut<'_>]) -> Result<(), String> + Send + Sync;
+
+/// The routines, without the letter of their precision.
+#[derive(Clone, Copy)]
+enum Routine {
+    /// L·U with rows exchanged: the factors in one matrix, the exchanges counted from 1, and whether U is singular.
+    Getrf,
+    /// Q·R: R above reflections, and the factors of these.
+    Geqrf,
+    /// The columns of Q that reflections stand for.
+    Orgqr,
+    /// The eigenvectors and the eigenvalues of a Hermitian matrix, ascending, and whether they were not found. Only
+    /// one triangle of it is read.
+    Syevd { lower: bool },
+}
+
+/// The call of that name for values of these types. `None` if there is none.
+pub(super) fn resolve(
+    target: &str,
+    attributes: &Attributes,
+    inputs: &[ValueType],
+    outputs: &[ValueType],
+) -> Result<Option<Arc<Function>>, String> {
+    let name = target.strip_prefix("lapack_").and_then(|name| name.strip_suffix("_ffi"));
+    let Some(name) = name.and_then(|name| name.strip_prefix(['s', 'd', 'c', 'z'])) else {
+        return Ok(None);
+    };
+    let routine = match name {
+        "getrf" => Routine::Getrf,
+        "geqrf" => Routine::Geqrf,
+        "orgqr" | "ungqr" => Routine::Orgqr,
+        "syevd" | "heevd" => Routine::Syevd { lower: is_lower(attributes) },
+        _ => return Ok(None),
+    };
+    let Some(dtype) = inputs.first().map(|input| input.dtype) else {
+        return Err(format!("{target} takes a matrix"));
+    };
+    fits(routine, inputs, outputs)
+        .ok_or_else(|| format!("{target} takes and gives other types"))?;
+    Ok(Some(match dtype {
+        DType::F32 | DType::F64 => {
+            Arc::new(move |read, written| run::<f64>(routine, read, written))
+        }
+        _ => Arc::new(move |read, written| run::<Complex<f64>>(routine, read, written)),
+    }))
+}
+
+/// Whether the triangle that is read is the lower one.
+fn is_lower(attributes: &Attributes) -> bool {
+    let options = match attribute(attributes, "mhlo.backend_config") {
+        Some(Attribute::Dictionary(options)) => attribute(options, "uplo"),
+        _ => None,
+    };
+    !matches!(options, Some(Attribute::Integer(letter, _)) if *letter == i128::from(b'U'))
+}
+
+/// Whether a routine takes and gives values of these types.
+fn fits(routine: Routine, inputs: &[ValueType], outputs: &[ValueType]) -> Option<()> {
+    let first = inputs.first()?;
+    let real = match first.dtype {
+        DType::F32 | DType::C64 => DType::F32,
+        DType::F64 | DType::C128 => DType::F64,
+        _ => return None,
+    };
+    let (batch, [rows, columns]) = first.shape.split_last_chunk::<2>().map(|(b, s)| (b, *s))?;
+    let is = |ty: &ValueType, dtype: DType, extents: &[usize]| {
+        ty.dtype == dtype && ty.shape.iter().eq(batch.iter().chain(extents))
+    };
+    let (matrix, least) = ([rows, columns], rows.min(columns));
+    let fits = match (routine, inputs, outputs) {
+        (Routine::Getrf, [_], [factors, exchanges, info]) => {
+            is(factors, first.dtype, &matrix)
+                && is(exchanges, DType::I32, &[least])
+                && is(info, DType::I32, &[])
+        }
+        (Routine::Geqrf, [_], [factors, scales]) => {
+            is(factors, first.dtype, &matrix) && is(scales, first.dtype, &[least])
+        }
+        (Routine::Orgqr, [_, scales], [vectors]) => {
+            let count = scales.shape.last().copied()?;
+            count <= columns
+                && columns <= rows
+                && is(scales, first.dtype, &[count])
+                && is(vectors, first.dtype, &matrix)
+        }
+        (Routine::Syevd { .. }, [_], [vectors, values, info]) => {
+            rows == columns
+                && is(vectors, first.dtype, &matrix)
+                && is(values, real, &[rows])
+                && is(info, DType::I32, &[])
+        }
+        _ => false,
+    };
+    fits.then_some(())
+}
+
+/// Runs a routine on each matrix of a batch.
+fn run<F: Field>(
+    routine: Routine,
+    inputs: &[HostView<'_>],
+    outputs: &mut [HostViewMut<'_>],
+) -> Result<(), String> {
+    let (batch, &[rows, columns]) =
+        inputs[0].shape.split_last_chunk::<2>().ok_or("a matrix is expected")?;
+    let count: usize = batch.iter().product();
+    let mut all = elements::<F>(&inputs[0]);
+    let mut others: Vec<Vec<F>> = vec![Vec::new(); outputs.len().saturating_sub(1)];
+    let scales = inputs.get(1).map(elements::<F>).unwrap_or_default();
+    for number in 0..count {
+        let size = rows * columns;
+        let matrix =
+            &mut Matrix { elements: &mut all[number * size..(number + 1) * size], rows, columns };
+        match routine {
+            Routine::Getrf => {
+                let (exchanges, info) = eliminate(matrix);
+                others[0].extend(exchanges);
+                others[1].push(info);
+            }
+            Routine::Geqrf => others[0].extend(reflect(matrix)),
+            Routine::Orgqr => {
+                let each = scales.len() / count;
+                generate(matrix, &scales[number * each..(number + 1) * each]);
+            }
+            Routine::Syevd { lower } => {
+                let (values, info) = diagonalize(matrix, lower);
+                others[0].extend(values);
+                others[1].push(info);
+            }
+        }
+    }
+    for (values, output) in [all].into_iter().chain(others).zip(outputs) {
+        write(&values, output);
+    }
+    Ok(())
+}
+
+/// A matrix, row by row.
+struct Matrix<'a, F> {
+    elements: &'a mut [F],
+    rows: usize,
+    columns: usize,
+}
+
+impl<F: Field> Matrix<'_, F> {
+    fn at(&self, row: usize, column: usize) -> F {
+        self.elements[row * self.columns + column]
+    }
+
+    fn set(&mut self, row: usize, column: usize, value: F) {
+        self.elements[row * self.columns + column] = value;
+    }
+}
+
+/// Gaussian elimination. The rows exchanged at each step, counted from 1, and the first step, counted from 1, whose
+/// pivot is zero.
+fn eliminate<F: Field>(a: &mut Matrix<'_, F>) -> (Vec<F>, F) {
+    let mut exchanges = Vec::new();
+    let mut info = 0;
+    for step in 0..a.rows.min(a.columns) {
+        let mut pivot = step;
+        for row in step + 1..a.rows {
+            if a.at(row, step).weight() > a.at(pivot, step).weight() {
+                pivot = row;
+            }
+        }
+        exchanges.push(F::of(pivot as f64 + 1.0));
+        if a.at(pivot, step).weight() == 0.0 {
+            info = if info == 0 { step + 1 } else { info };
+            continue;
+        }
+        for column in 0..a.columns {
+            a.elements.swap(step * a.columns + column, pivot * a.columns + column);
+        }
+        let (above, below) = a.elements.split_at_mut((step + 1) * a.columns);
+        let row = &above[step * a.columns..];
+        for other in below.chunks_exact_mut(a.columns) {
+            let factor = other[step] / row[step];
+            other[step] = factor;
+            for (x, &y) in other[step + 1..].iter_mut().zip(&row[step + 1..]) {
+                *x = *x - factor * y;
+            }
+        }
+    }
+    (exchanges, F::of(info as f64))
+}
+
+/// Householder's reflections 1 − τ·v·vᴴ, which leave R; below its diagonal are the vectors v but for their first
+/// elements, which are 1. The factors τ.
+fn reflect<F: Field>(a: &mut Matrix<'_, F>) -> Vec<F> {
+    let mut scales = Vec::new();
+    for step in 0..a.rows.min(a.columns) {
+        let first = a.at(step, step);
+        let below: f64 = (step + 1..a.rows).map(|row| a.at(row, step).square()).sum();
+        if below == 0.0 && first.is_real() {
+            scales.push(F::of(0.0));
+            continue;
+        }
+        let length = (first.square() + below).sqrt();
+        let left = F::of(if first.real() >= 0.0 { -length } else { length });
+        let scale = (left - first) / left;
+        let divisor = first - left;
+        for row in step + 1..a.rows {
+            a.set(row, step, a.at(row, step) / divisor);
+        }
+        a.set(step, step, left);
+        apply(a, step, step + 1, scale.conjugate(), |a, row| a.at(row, step));
+        scales.push(scale);
+    }
+    scales
+}
+
+/// Applies a reflection to the columns from `first` on: its vector is 1 at row `step`, and `vector` below.
+fn apply<F: Field>(
+    a: &mut Matrix<'_, F>,
+    step: usize,
+    first: usize,
+    scale: F,
+    vector: impl Fn(&Matrix<'_, F>, usize) -> F,
+) {
+    let vector: Vec<F> = (step + 1..a.rows).map(|row| vector(a, row)).collect();
+    for column in first..a.columns {
+        let mut product = a.at(step, column);
+        for (row, v) in (step + 1..).zip(&vector) {
+            product = product + v.conjugate() * a.at(row, column);
+        }
+        let product = product * scale;
+        a.set(step, column, a.at(step, column) - product);
+        for (row, &v) in (step + 1..).zip(&vector) {
+            a.set(row, column, a.at(row, column) - v * product);
+        }
+    }
+}
+
+/// The first columns of the product of reflections, in place of their vectors.
+fn generate<F: Field>(a: &mut Matrix<'_, F>, scales: &[F]) {
+    let vectors: Vec<F> = a.elements.to_vec();
+    let columns = a.columns;
+    for row in 0..a.rows {
+        for column in 0..columns {
+            a.set(row, column, F::of(if row == column { 1.0 } else { 0.0 }));
+        }
+    }
+    for (step, &scale) in scales.iter().enumerate().rev() {
+        apply(a, step, step, scale, |_, row| vectors[row * columns + step]);
+    }
+}
+
+/// The most times that all pairs of rows are rotated; a handful is usual.
+const MOST_SWEEPS: usize = 60;
+
+/// Jacobi's rotations: the eigenvectors, in place of a Hermitian matrix, and the eigenvalues, ascending; and whether
+/// they were not found.
+fn diagonalize<F: Field>(a: &mut Matrix<'_, F>, lower: bool) -> (Vec<F>, F) {
+    let n = a.rows;
+    for i in 0..n {
+        a.set(i, i, F::of(a.at(i, i).real()));
+        for j in 0..i {
+            match lower {
+                true => a.set(j, i, a.at(i, j).conjugate()),
+                false => a.set(i, j, a.at(j, i).conjugate()),
+            }
+        }
+    }
+    let mut values = a.elements.to_vec();
+    let mut vectors = vec![F::of(0.0); n * n];
+    (0..n).for_each(|i| vectors[i * n + i] = F::of(1.0));
+    let total: f64 = values.iter().map(|value| value.square()).sum();
+    let sweeps = if total.is_finite() { MOST_SWEEPS } else { 0 };
+    let mut found = false;
+    for _ in 0..sweeps {
+        let rest: f64 = (0..n * n).filter(|i| i / n != i % n).map(|i| values[i].square()).sum();
+        if rest <= total * 1e-32 {
+            found = true;
+            break;
+        }
+        for p in 0..n {
+            for q in p + 1..n {
+                rotate(&mut values, &mut vectors, n, p, q);
+            }
+        }
+    }
+    let value = |i: usize| values[i * n + i].real();
+    let mut order: Vec<usize> = (0..n).collect();
+    order.sort_by(|&i, &j| value(i).total_cmp(&value(j)));
+    for (column, &from) in order.iter().enumerate() {
+        for row in 0..n {
+            a.set(row, column, vectors[row * n + from]);
+        }
+    }
+    let sorted = order.iter().map(|&i| F::of(value(i))).collect();
+    (sorted, F::of(if found { 0.0 } else { 1.0 }))
+}
+
+/// Turns two axes such that the element of their row and column becomes zero.
+fn rotate<F: Field>(values: &mut [F], vectors: &mut [F], n: usize, p: usize, q: usize) {
+    let between = values[p * n + q];
+    let size = between.square().sqrt();
+    if size == 0.0 {
+        return;
+    }
+    let phase = between / F::of(size);
+    let slope = (values[q * n + q].real() - values[p * n + p].real()) / (2.0 * size);
+    let tangent = slope.signum() / (slope.abs() + slope.hypot(1.0));
+    let cosine = 1.0 / tangent.hypot(1.0);
+    let (cosine, sine) = (F::of(cosine), phase * F::of(tangent * cosine));
+    for matrix in [&mut *values, vectors] {
+        for row in matrix.chunks_exact_mut(n) {
+            let (x, y) = (row[p], row[q]);
+            row[p] = x * cosine - y * sine.conjugate();
+            row[q] = x * sine + y * cosine;
+        }
+    }
+    for column in 0..n {
+        let (x, y) = (values[p * n + column], values[q * n + column]);
+        values[p * n + column] = x * cosine - y * sine;
+        values[q * n + column] = x * sine.conjugate() + y * cosine;
+    }
+    (values[p * n + q], values[q * n + p]) = (F::of(0.0), F::of(0.0));
+}
+
+/// The numbers that matrices are of.
+trait Field:
+    Copy
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Neg<Output = Self>
+{
+    fn of(value: f64) -> Self;
+    fn complex(value: Complex<f64>) -> Self;
+    fn parts(self) -> Complex<f64>;
+    fn conjugate(self) -> Self;
+
+    fn real(self) -> f64 {
+        self.parts().re
+    }
+
+    fn is_real(self) -> bool {
+        self.parts().im == 0.0
+    }
+
+    /// The square of the absolute value.
+    fn square(self) -> f64 {
+        self.parts().norm_sqr()
+    }
+
+    /// What pivots are chosen by.
+    fn weight(self) -> f64 {
+        self.parts().l1_norm()
+    }
+}
+
+impl Field for f64 {
+    fn of(value: f64) -> f64 {
+        value
+    }
+
+    fn complex(value: Complex<f64>) -> f64 {
+        value.re
+    }
+
+    fn parts(self) -> Complex<f64> {
+        Complex::new(self, 0.0)
+    }
+
+    fn conjugate(self) -> f64 {
+        self
+    }
+}
+
+impl Field for Complex<f64> {
+    fn of(value: f64) -> Complex<f64> {
+        Complex::new(value, 0.0)
+    }
+
+    fn complex(value: Complex<f64>) -> Complex<f64> {
+        value
+    }
+
+    fn parts(self) -> Complex<f64> {
+        self
+    }
+
+    fn conjugate(self) -> Complex<f64> {
+        self.conj()
+    }
+}
+
+fn elements<F: Field>(view: &HostView<'_>) -> Vec<F> {
+    let wide = |re: f64, im: f64| F::complex(Complex::new(re, im));
+    match view.dtype {
+        DType::F32 => bytemuck::pod_collect_to_vec::<u8, f32>(view.bytes)
+            .into_iter()
+            .map(|x| wide(x.into(), 0.0))
+            .collect(),
+        DType::F64 => bytemuck::pod_collect_to_vec::<u8, f64>(view.bytes)
+            .into_iter()
+            .map(|x| wide(x, 0.0))
+            .collect(),
+        DType::C64 => bytemuck::pod_collect_to_vec::<u8, [f32; 2]>(view.bytes)
+            .into_iter()
+            .map(|[re, im]| wide(re.into(), im.into()))
+            .collect(),
+        _ => bytemuck::pod_collect_to_vec::<u8, [f64; 2]>(view.bytes)
+            .into_iter()
+            .map(|[re, im]| wide(re, im))
+            .collect(),
+    }
+}
+
+/// Writes numbers as elements of a dtype.
+fn write<F: Field>(values: &[F], output: &mut HostViewMut<'_>) {
+    let size = output.dtype.size();
+    for (value, place) in values.iter().zip(output.bytes.chunks_exact_mut(size)) {
+        let Complex { re, im } = value.parts();
+        match output.dtype {
+            DType::I32 => place.copy_from_slice(&(re as i32).to_le_bytes()),
+            DType::F32 => place.copy_from_slice(&(re as f32).to_le_bytes()),
+            DType::F64 => place.copy_from_slice(&re.to_le_bytes()),
+            DType::C64 => place.copy_from_slice(bytemuck::bytes_of(&[re as f32, im as f32])),
+            _ => place.copy_from_slice(bytemuck::bytes_of(&[re, im])),
+        }
+    }
+}
