@@ -286,8 +286,10 @@ fn the_table_says_what_is_covered() {
         "\nOperations whose shapes are operands (`dynamic_…`, `real_dynamic_slice`) take shapes that come from \
          constants and from the shapes of arguments. `rng` gives the same numbers in every execution. \
          A `custom_call` is looked up among the functions registered with the runtime; those that stand for an \
-         operation are that operation: `mhlo.erf` and its kin, `mhlo.topk`, and what JAX exports for CPUs in \
-         place of `cholesky` and `triangular_solve` (`lapack_…potrf_ffi`, `lapack_…trsm_ffi`). \
+         operation are that operation: `mhlo.erf` and its kin, `mhlo.topk`, `ApproxTopK`, and what JAX exports for \
+         CPUs in place of `cholesky` and `triangular_solve` (`lapack_…potrf_ffi`, `lapack_…trsm_ffi`). The runtime \
+         has functions of its own for `check.…`, and for LU and QR factors and the eigenvectors of Hermitian \
+         matrices (`lapack_…getrf_ffi`, `geqrf`, `orgqr`, `ungqr`, `syevd`, `heevd`). \
          `partition_id` and `replica_id` are 0. Functions may not call themselves. In the functions of scalars \
          that `reduce`, `scatter`, `sort` and their kin take, operations are elementwise, branches included.\n",
     );
