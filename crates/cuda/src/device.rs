@@ -198,6 +198,9 @@ pub struct Known {
     pub function: Arc<Function>,
 }
 
+/// Kernels of the backend's own beyond this many are forgotten: comparators are as many as programs make up.
+const MOST_FUNCTIONS: usize = 4096;
+
 /// Beyond this many, launches that ran before are forgotten.
 const MOST_KNOWN: usize = 4096;
 
@@ -240,6 +243,9 @@ impl Shared {
         let mut functions = self.functions.lock();
         if let Some(known) = functions.get(source) {
             return known.clone();
+        }
+        if functions.len() >= MOST_FUNCTIONS {
+            functions.clear();
         }
         let (shared, text) = (self.clone(), source.to_owned());
         let function = Awaited::start(move || shared.load(&text));
