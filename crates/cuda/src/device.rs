@@ -100,7 +100,8 @@ impl CudaBackend {
             prologues: false,
             repeats: false,
             arg_reductions: true,
-            window_products: true,
+            // Products of small matrices of either half came with this generation.
+            window_products: major >= 8,
         };
         let shared = Shared {
             pool: memory::pool(&context),

@@ -204,8 +204,8 @@ pub fn texts(routine: &Routine) -> Vec<String> {
             texts
         }
         Routine::WindowProduct(product) => {
-            let columns = windowed_text::columns(product.extents.outputs);
-            windowed_text::kernels(product.dtype, columns).texts
+            let kernels = |columns: usize| windowed_text::kernels(product.dtype, columns).texts;
+            windowed_text::COLUMNS.into_iter().flat_map(kernels).collect()
         }
         Routine::Cholesky { dtype, .. } | Routine::TriangularSolve { dtype, .. } => {
             let texts = |kernels: Result<Kernels, Fault>| {

@@ -22,6 +22,9 @@ const TILE: usize = 128;
 
 const THREADS: u32 = 256;
 
+/// Threads of a block that multiplies.
+const TILE_THREADS: u32 = 128;
+
 const COLUMNS: usize = 0;
 const DIAGONAL: usize = 1;
 const SUBTRACT: usize = 2;
@@ -51,7 +54,7 @@ pub fn kernels(number: DType) -> Result<Kernels, Fault> {
     if number == DType::F32 {
         texts.push(crate::text::with_functions(&format!(
             "typedef long long N;\ntypedef float E;\n\
-             constexpr int ROWS = {TILE}, COLUMNS = {TILE}, THREADS = {THREADS};\n\
+             constexpr int ROWS = {TILE}, COLUMNS = {TILE}, THREADS = {TILE_THREADS};\n\
              {COPIES}{PIECES}{NUMBER_TILE}{SUBTRACT_TEXT}"
         )));
     }
@@ -96,7 +99,7 @@ impl Panels {
         let mut words = [self.n, panel, first].map(|number| number as u64).to_vec();
         words.push(self.matrices);
         let blocks = self.batch * tiles * (tiles + 1) / 2;
-        site.launch(&self.kernels, SUBTRACT, Launch { blocks, threads: THREADS, words })
+        site.launch(&self.kernels, SUBTRACT, Launch { blocks, threads: TILE_THREADS, words })
     }
 
     /// Puts the blocks of the diagonal in their places.
@@ -111,6 +114,23 @@ const COLUMNS_TEXT: &str = r#"
 constexpr int ROWS = 64, PACK = 16 / (int)sizeof(T), WIDTH = BLOCK + PACK;
 struct alignas(16) Pack { T x[PACK]; };
 struct Arguments { N n, panel, first; T *matrices, *diagonals; };
+FN T minus(T x) { return less(zero(), one(), x); }
+FN T times(T a, T b) { return less(zero(), a, minus(b)); }
+
+// The root of a pivot and its inverse: what is not positive has none.
+struct Roots { T root, inverse; };
+template <class V> FN Roots roots_of(V x) {
+    if constexpr (sizeof(V) == 4) {
+        // All wait for it, so it is made of a guess and what that lacks.
+        const V guess = x > 0.0f ? rsqrtf(x) : __uint_as_float(0x7fc00000u);
+        const V inverse = fused(0.5f * guess, fused(-x * guess, guess, 1.0f), guess);
+        const V near = x * inverse;
+        return Roots{fused(fused(-near, near, x), 0.5f * inverse, near), inverse};
+    } else {
+        const V found = root(x);
+        return Roots{found, over(one(), found)};
+    }
+}
 extern "C" __global__ void __launch_bounds__(256) entry(const __grid_constant__ Arguments a) {
     // The rows of the diagonal's block, then the block's own.
     __shared__ alignas(16) unsigned char bytes[(BLOCK + ROWS) * WIDTH * sizeof(T)];
@@ -133,13 +153,21 @@ extern "C" __global__ void __launch_bounds__(256) entry(const __grid_constant__ 
         const bool needed = is_there(r) && lane < size && (r >= BLOCK || lane <= r);
         sum[i] = needed ? at(r)[a.first + lane] : r == lane ? one() : zero();
     }
-    for (N k = a.panel; k < a.first; k += BLOCK) {
+    // The next columns are read while these are multiplied.
+    T next[OWN];
+    const auto read = [&](N k) {
         #pragma unroll
         for (int i = 0; i < OWN; i++) {
             const int r = warp + 8 * i;
-            row[r][lane] = is_there(r) ? at(r)[k + lane] : zero();
+            next[i] = is_there(r) ? at(r)[k + lane] : zero();
         }
+    };
+    if (a.panel < a.first) read(a.panel);
+    for (N k = a.panel; k < a.first; k += BLOCK) {
+        #pragma unroll
+        for (int i = 0; i < OWN; i++) row[warp + 8 * i][lane] = next[i];
         __syncthreads();
+        if (k + BLOCK < a.first) read(k + BLOCK);
         #pragma unroll
         for (int p = 0; p < BLOCK; p += PACK) {
             const Pack right = *(const Pack*)&row[lane][p];
@@ -165,14 +193,14 @@ extern "C" __global__ void __launch_bounds__(256) entry(const __grid_constant__ 
         for (int c = 0; c < BLOCK; c++) own[c] = row[lane][c];
         #pragma unroll
         for (int c = 0; c < BLOCK; c++) {
-            const T pivot = root(from_lane(own[c], c));
-            own[c] = lane == c ? pivot : over(own[c], pivot);
-            if (lane == c) last = pivot;
+            const Roots pivot = roots_of(from_lane(own[c], c));
+            own[c] = lane == c ? pivot.root : times(own[c], pivot.inverse);
+            if (lane == c) last = pivot.inverse;
             #pragma unroll
             for (int k = c + 1; k < BLOCK; k++) own[k] = less(own[k], own[c], conjugate(from_lane(own[c], k)));
         }
         // With its sign turned, so that a product is taken off nothing.
-        inverse[lane] = over(less(zero(), one(), one()), last);
+        inverse[lane] = minus(last);
         T* diagonal = a.diagonals + (number * ((a.n + BLOCK - 1) / BLOCK) + a.first / BLOCK) * BLOCK * BLOCK;
         #pragma unroll
         for (int c = 0; c < BLOCK; c++) {
@@ -220,31 +248,32 @@ const SUBTRACT_TEXT: &str = r#"
 struct Arguments { N n, panel, first; float* matrices; };
 // Pieces of rows of the panel: those of the tile's rows, and those of its columns.
 struct PanelCopier {
-    const float *left[2], *right[2];
-    bool has_left[2], has_right[2];
-    int piece, row;
+    static constexpr int APART = THREADS / 4;
+    const float *left, *right;
+    N n;
+    // How many rows there are from the first of the thread's on.
+    int left_rows, right_rows, piece, row;
 
     __device__ __forceinline__ PanelCopier(const Arguments& a, const float* matrix, N first_row, N first_column) {
         piece = threadIdx.x % 4;
         row = threadIdx.x / 4;
-        #pragma unroll
-        for (int i = 0; i < 2; i++) {
-            const N own = first_row + row + 64 * i, other = first_column + row + 64 * i;
-            has_left[i] = own < a.n;
-            has_right[i] = other < a.n;
-            left[i] = matrix + (has_left[i] ? own : 0) * a.n + a.panel + piece * PIECE;
-            right[i] = matrix + (has_right[i] ? other : 0) * a.n + a.panel + piece * PIECE;
-        }
+        n = a.n;
+        left_rows = (int)(n - first_row) - row;
+        right_rows = (int)(n - first_column) - row;
+        left = matrix + (left_rows > 0 ? first_row + row : 0) * n + a.panel + piece * PIECE;
+        right = matrix + (right_rows > 0 ? first_column + row : 0) * n + a.panel + piece * PIECE;
     }
 
     __device__ __forceinline__ void copy(unsigned char* stage) {
         #pragma unroll
-        for (int i = 0; i < 2; i++) {
-            copy_16(stage + piece_at(row + 64 * i, piece), left[i], has_left[i]);
-            copy_16(stage + ROWS * 64 + piece_at(row + 64 * i, piece), right[i], has_right[i]);
-            left[i] += STEP;
-            right[i] += STEP;
+        for (int i = 0; i < ROWS / APART; i++) {
+            const bool has_left = APART * i < left_rows, has_right = APART * i < right_rows;
+            copy_16(stage + piece_at(row + APART * i, piece), left + (has_left ? APART * i * n : 0), has_left);
+            copy_16(stage + ROWS * 64 + piece_at(row + APART * i, piece), right + (has_right ? APART * i * n : 0),
+                has_right);
         }
+        left += STEP;
+        right += STEP;
     }
 };
 
@@ -261,14 +290,23 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) entry(const __grid_cons
     NumberTile tile;
     const PanelCopier copier(a, matrix, first_row, first_column);
     all_steps(copier, (int)(a.first - a.panel) / STEP, memory, [&](const unsigned char* stage) { tile.multiply(stage); });
+    // All are read before any is written: reads then do not wait for each other.
     #pragma unroll
     for (int i = 0; i < 8; i++) {
         const N y = first_row + tile.row + 8 * i;
-        if (y >= a.n) continue;
         #pragma unroll
         for (int j = 0; j < WIDE; j++) {
             const N x = first_column + tile.column + 4 * j;
-            if (x <= y) matrix[y * a.n + x] -= tile.sum[i][j];
+            if (y < a.n && x <= y) tile.sum[i][j] = matrix[y * a.n + x] - tile.sum[i][j];
+        }
+    }
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+        const N y = first_row + tile.row + 8 * i;
+        #pragma unroll
+        for (int j = 0; j < WIDE; j++) {
+            const N x = first_column + tile.column + 4 * j;
+            if (y < a.n && x <= y) matrix[y * a.n + x] = tile.sum[i][j];
         }
     }
 }

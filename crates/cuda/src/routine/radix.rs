@@ -116,7 +116,7 @@ pub fn sort(
         };
         let blocks = words.div_ceil(16 * THREADS);
         site.launch(&kernels, CLEAR, launch(blocks, &[words as u64, counts]))?;
-        let blocks = tiles.min(2 * site.shared.processors);
+        let blocks = tiles.min(4 * site.shared.processors);
         site.launch(&kernels, COUNT, launch(blocks, &[extent as u64, keys, counts]))?;
         let sum = Launch { blocks: passes, threads: DIGITS as u32, words: vec![counts] };
         site.launch(&kernels, SUM, sum)?;
@@ -158,13 +158,21 @@ extern "C" __global__ void __launch_bounds__(THREADS) entry(const __grid_constan
     __syncthreads();
     const int copy = threadIdx.x % COPIES;
     const N step = (N)gridDim.x * THREADS;
-    #pragma unroll 4
-    for (N i = (N)blockIdx.x * THREADS + threadIdx.x; i < a.extent; i += step) {
-        const W key = key_of(a.keys[i]);
+    // Several are read before the first is counted.
+    constexpr int MANY = 8;
+    for (N first = (N)blockIdx.x * THREADS + threadIdx.x; first < a.extent; first += MANY * step) {
+        E x[MANY];
         #pragma unroll
-        for (int pass = 0; pass < PASSES; pass++) {
-            const int digit = (int)(key >> (8 * pass)) & 255;
-            atomicAdd(&counts[(pass * 256 + digit) * COPIES + copy], 1u);
+        for (int i = 0; i < MANY; i++) if (first + i * step < a.extent) x[i] = a.keys[first + i * step];
+        #pragma unroll
+        for (int i = 0; i < MANY; i++) {
+            if (first + i * step >= a.extent) continue;
+            const W key = key_of(x[i]);
+            #pragma unroll
+            for (int pass = 0; pass < PASSES; pass++) {
+                const int digit = (int)(key >> (8 * pass)) & 255;
+                atomicAdd(&counts[(pass * 256 + digit) * COPIES + copy], 1u);
+            }
         }
     }
     __syncthreads();
@@ -223,15 +231,15 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) entry(const __grid_cons
     const int valid = (int)(a.extent - base < TILE ? a.extent - base : TILE);
     const int own = warp * 32 * ITEMS + lane;
     E x[ITEMS];
-    unsigned short place[ITEMS];
+    // First an element's digit and how many of it come before, then its place.
+    unsigned place[ITEMS];
     #pragma unroll
     for (int i = 0; i < ITEMS; i++) if (own + 32 * i < valid) x[i] = a.from[base + own + 32 * i];
     // What is missing to a whole tile comes after all else, and is not written.
     const auto digit_of = [&](E y) { return (int)(key_of(y) >> shift) & 255; };
-    const auto digit_at = [&](int i) { return own + 32 * i < valid ? digit_of(x[i]) : 255; };
     #pragma unroll
     for (int i = 0; i < ITEMS; i++) {
-        const int digit = digit_at(i);
+        const int digit = own + 32 * i < valid ? digit_of(x[i]) : 255;
         unsigned equals = ~0u;
         #pragma unroll
         for (int b = 0; b < 8; b++) {
@@ -244,7 +252,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) entry(const __grid_cons
         __syncwarp();
         if (lower == 0) *count = before + __popc(equals);
         __syncwarp();
-        place[i] = (unsigned short)(before + __popc(lower));
+        place[i] = (unsigned)digit << 16 | (before + __popc(lower));
     }
     __syncthreads();
     unsigned total = 0, sum = 0;
@@ -295,8 +303,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) entry(const __grid_cons
     __syncthreads();
     #pragma unroll
     for (int i = 0; i < ITEMS; i++) {
-        const int digit = digit_at(i);
-        place[i] = (unsigned short)(place[i] + first[digit] + counts[warp * 256 + digit]);
+        const unsigned digit = place[i] >> 16;
+        place[i] = (place[i] & 0xffff) + first[digit] + counts[warp * 256 + digit];
     }
     __syncthreads();
     E* elements = (E*)bytes;
@@ -349,22 +357,20 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS, 4) entry(const __grid
     const int own = warp * 32 * ITEMS + lane;
     const N start = (N)blockIdx.x * a.extent;
     E x[ITEMS];
-    unsigned short place[ITEMS], from[ITEMS];
+    unsigned place[ITEMS];
+    unsigned short from[ITEMS];
     #pragma unroll
     for (int i = 0; i < ITEMS; i++) {
         if (own + 32 * i < valid) x[i] = a.keys[start + own + 32 * i];
         from[i] = (unsigned short)(own + 32 * i);
     }
     for (int pass = 0; pass < PASSES; pass++) {
-        // What is missing to a whole tile comes after all else, and stays there.
-        const auto digit_at = [&](int i) {
-            return own + 32 * i < valid ? (int)(key_of(x[i]) >> (8 * pass)) & 255 : 255;
-        };
         for (int e = t; e < WARPS * 256; e += LINE_THREADS) counts[e] = 0;
         __syncthreads();
         #pragma unroll
         for (int i = 0; i < ITEMS; i++) {
-            const int digit = digit_at(i);
+            // What is missing to a whole tile comes after all else, and stays there.
+            const int digit = own + 32 * i < valid ? (int)(key_of(x[i]) >> (8 * pass)) & 255 : 255;
             unsigned equals = ~0u;
             #pragma unroll
             for (int b = 0; b < 8; b++) {
@@ -377,7 +383,7 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS, 4) entry(const __grid
             __syncwarp();
             if (lower == 0) *count = before + __popc(equals);
             __syncwarp();
-            place[i] = (unsigned short)(before + __popc(lower));
+            place[i] = (unsigned)digit << 16 | (before + __popc(lower));
         }
         __syncthreads();
         // A thread has a digit.
@@ -401,8 +407,8 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS, 4) entry(const __grid
         __syncthreads();
         #pragma unroll
         for (int i = 0; i < ITEMS; i++) {
-            const int digit = digit_at(i);
-            place[i] = (unsigned short)(place[i] + first[digit] + counts[warp * 256 + digit]);
+            const unsigned digit = place[i] >> 16;
+            place[i] = (place[i] & 0xffff) + first[digit] + counts[warp * 256 + digit];
         }
         __syncthreads();
         #pragma unroll

@@ -7,11 +7,23 @@ pub const COPIES: &str = r#"
 FN unsigned shared_address(const void* at) { return (unsigned)__cvta_generic_to_shared(at); }
 // Sixteen bytes, or zeros.
 FN void copy_16(void* to, const void* from, bool is_there) {
+#if __CUDA_ARCH__ >= 800
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
         :: "r"(shared_address(to)), "l"(from), "r"(is_there ? 16 : 0) : "memory");
+#else
+    *(uint4*)to = is_there ? *(const uint4*)from : uint4{0, 0, 0, 0};
+#endif
 }
-FN void end_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-template <int LEFT> FN void wait_for_copies() { asm volatile("cp.async.wait_group %0;" :: "n"(LEFT) : "memory"); }
+FN void end_copies() {
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+template <int LEFT> FN void wait_for_copies() {
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_group %0;" :: "n"(LEFT) : "memory");
+#endif
+}
 "#;
 
 /// Products of small matrices by a warp.
@@ -23,7 +35,7 @@ FN void load_matrices(unsigned* to, const void* row) {
 }
 // 16 rows and 8 columns, a sum of 16 products each.
 FN void multiply_matrices(float* sum, const unsigned* a, const unsigned* b) {
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.HALF.HALF.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.HALF.HALF.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
         "{%0, %1, %2, %3};"
         : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
@@ -62,8 +74,8 @@ FN void all_steps(Copier copier, int steps, unsigned char* memory, Multiply mult
 
 /// A tile of sums of products of floats, in the registers of a block.
 pub const NUMBER_TILE: &str = r"
-constexpr int ACROSS = 4, WIDE = COLUMNS / ACROSS / 4;
 // A warp has 64 rows, every eighth of them a lane's, and of its columns every fourth.
+constexpr int ACROSS = THREADS / 32 / (ROWS / 64), WIDE = COLUMNS / ACROSS / 4;
 struct NumberTile {
     int row, column;
     float sum[8][WIDE];
@@ -79,16 +91,15 @@ struct NumberTile {
     }
 
     __device__ __forceinline__ void multiply(const unsigned char* stage) {
-        const unsigned char* kernels = stage + ROWS * 64;
-        // Not at once: that would take more registers than there are.
-        #pragma unroll 1
+        const unsigned char* other = stage + ROWS * 64;
+        #pragma unroll 2
         for (int piece = 0; piece < 4; piece++) {
             float4 left[8];
             #pragma unroll
             for (int i = 0; i < 8; i++) left[i] = *(const float4*)(stage + piece_at(row, piece) + 8 * 64 * i);
             #pragma unroll
             for (int j = 0; j < WIDE; j++) {
-                const float4 right = *(const float4*)(kernels + piece_at(column, piece ^ (j & 1) * 2) + 4 * 64 * j);
+                const float4 right = *(const float4*)(other + piece_at(column, piece ^ (j & 1) * 2) + 4 * 64 * j);
                 #pragma unroll
                 for (int i = 0; i < 8; i++) sum[i][j] = __fmaf_rn(left[i].x, right.x, sum[i][j]);
                 #pragma unroll

@@ -14,8 +14,9 @@ use inflight_ir::plan::WindowedOperands;
 /// Axes of space that the kernels walk.
 const SPACE: usize = 3;
 
-/// Blocks that run at once on a multiprocessor.
-const RESIDENT: usize = 2;
+/// Products of numbers, and of halves, in a microsecond.
+const NUMBERS_PER_TIME: f64 = 18e6;
+const HALVES_PER_TIME: f64 = 180e6;
 
 /// Each part of a sum has at least this many steps.
 const FEWEST_STEPS: usize = 8;
@@ -51,11 +52,9 @@ pub fn product(
     let positions: usize = extents.positions.iter().product();
     let taps: usize = product.windows.iter().map(|window| window.size).product();
     let rows = extents.examples * positions;
-    let columns = windowed_text::columns(outputs);
-    let tiles = groups * rows.div_ceil(ROWS) * outputs.div_ceil(columns);
     let steps = (taps * features * dtype.size()).div_ceil(STEP_BYTES);
-    let parts =
-        parts(tiles, steps, groups * rows * outputs, *dtype, columns, site.shared.processors);
+    let (columns, parts) = cut(*dtype, [groups, rows, outputs], steps, site.shared.processors);
+    let tiles = tiles([groups, rows, outputs], columns);
     let sums = match parts {
         1 => 0,
         _ => site.temporary(4 * parts * groups * rows * outputs)?,
@@ -100,26 +99,30 @@ pub fn product(
     site.launch(&prepared, windowed_text::ADD, Launch { blocks, threads: THREADS as u32, words })
 }
 
-/// Into how many parts sums are cut, so that all multiprocessors have work, by what that is estimated to take.
-fn parts(
-    tiles: usize,
-    steps: usize,
-    elements: usize,
-    dtype: DType,
-    columns: usize,
-    processors: usize,
-) -> usize {
-    let slots = RESIDENT * processors;
-    // Microseconds of a step while all slots are taken.
-    let step = (columns as f64 / 128.0) * if dtype == DType::F32 { 2.8 } else { 0.5 };
-    let time = |parts: usize| {
-        let rounds = (tiles * parts).div_ceil(slots) as f64;
+/// How many tiles of so many columns there are.
+fn tiles([groups, rows, outputs]: [usize; 3], columns: usize) -> usize {
+    groups * rows.div_ceil(ROWS) * outputs.div_ceil(columns)
+}
+
+/// How many columns a tile has, and into how many parts sums are cut, so that all multiprocessors have work, by
+/// what that is estimated to take.
+fn cut(dtype: DType, extents: [usize; 3], steps: usize, processors: usize) -> (usize, usize) {
+    let elements: usize = extents.iter().product();
+    let time = |(columns, parts): (usize, usize)| {
+        let resident = windowed_text::resident(columns);
+        // Microseconds of a step while all places are taken.
+        let rate = if dtype == DType::F32 { NUMBERS_PER_TIME } else { HALVES_PER_TIME };
+        let products = ROWS * columns * STEP_BYTES / dtype.size();
+        let step = (products * resident * processors) as f64 / rate;
+        let rounds = (tiles(extents, columns) * parts).div_ceil(resident * processors) as f64;
         let multiplied = rounds * (steps.div_ceil(parts) as f64 + EDGE_STEPS) * step;
         let moved = (8 * parts * elements) as f64 / BYTES_PER_TIME;
         multiplied + if parts > 1 { LAUNCH_TIME + moved } else { 0.0 }
     };
     let most = (steps / FEWEST_STEPS).clamp(1, MOST_PARTS);
-    (1..=most).min_by(|&a, &b| time(a).total_cmp(&time(b))).unwrap_or(1)
+    let cuts = |columns: usize| (1..=most).map(move |parts| (columns, parts));
+    let cuts = windowed_text::COLUMNS.into_iter().flat_map(cuts);
+    cuts.min_by(|&a, &b| time(a).total_cmp(&time(b))).unwrap_or((windowed_text::COLUMNS[0], 1))
 }
 
 #[cfg(test)]
@@ -129,10 +132,11 @@ mod tests {
     #[test]
     fn sums_are_cut_where_there_are_few_tiles() {
         // The gradient of a 3 × 3 kernel: long sums, five tiles.
-        let many = parts(5, 6272, 576 * 64, DType::BF16, 64, 132);
-        assert!((40..=64).contains(&many), "{many}");
+        let (columns, parts) = cut(DType::BF16, [1, 576, 64], 6272, 132);
+        assert!(columns == 64 && (40..=64).contains(&parts), "{columns} {parts}");
         // A large result.
-        assert_eq!(parts(1568, 18, 200_704 * 64, DType::BF16, 64, 132), 1);
-        assert_eq!(parts(1, 1, 10, DType::F32, 64, 132), 1);
+        assert_eq!(cut(DType::BF16, [1, 200_704, 64], 18, 132), (64, 1));
+        assert_eq!(cut(DType::BF16, [1, 200_704, 1024], 18, 132).1, 1);
+        assert_eq!(cut(DType::F32, [1, 1, 1], 1, 132), (64, 1));
     }
 }

@@ -6,7 +6,7 @@ use crate::text::types;
 use inflight_ir::DType;
 
 /// Threads of a block.
-pub const THREADS: usize = 256;
+pub const THREADS: usize = 128;
 
 /// Rows of a tile: windows.
 pub const ROWS: usize = 128;
@@ -19,9 +19,12 @@ pub const MULTIPLY: usize = 0;
 /// Adds up parts.
 pub const ADD: usize = 1;
 
-/// Columns of a tile, for this many outputs.
-pub fn columns(outputs: usize) -> usize {
-    if outputs <= 64 { 64 } else { 128 }
+/// How many columns a tile may have.
+pub const COLUMNS: [usize; 2] = [64, 128];
+
+/// Blocks of so many columns that run at once on a multiprocessor.
+pub fn resident(columns: usize) -> usize {
+    if columns == 64 { 3 } else { 2 }
 }
 
 /// The kernels for a dtype and tiles of this many columns.
@@ -76,6 +79,11 @@ FN N window_at(const Arguments& a, N row) {
     for (int axis = 0; axis < 3; axis++) at += r.position[axis] * a.move[axis];
     return at;
 }
+// Parts of sums are in the order of the result: outputs next to each other, or rows.
+FN N part_at(const Arguments& a, N part, N group, N row, N output) {
+    const N first = (part * a.groups + group) * a.rows * a.outputs;
+    return first + (a.to_output == 1 ? row * a.outputs + output : output * a.rows + row);
+}
 FN N result_at(const Arguments& a, N group, N row) {
     const Row r = row_of(a, row);
     N at = group * a.to_group + r.example * a.to_example;
@@ -88,55 +96,60 @@ FN N result_at(const Arguments& a, N group, N row) {
 const WINDOWS: &str = r"
 // What a thread copies: one piece of each step of some rows of either matrix.
 struct WindowCopier {
+    static constexpr int APART = THREADS / 4;
     const Arguments& a;
-    const E *windows[ROWS / 64], *kernels[COLUMNS / 64];
-    bool has_window[ROWS / 64], has_kernel[COLUMNS / 64];
-    int piece, row;
-    // The place of the window, and the feature, of the piece; and how many elements came before it.
+    const E *windows[ROWS / APART], *kernels;
+    // How many rows there are from the first of the thread's on.
+    int window_rows, kernel_rows, piece, row;
+    // The place of the window, where it is, and the feature of the piece.
     int tap[3], feature;
-    N before;
+    N tap_at;
 
     __device__ __forceinline__ WindowCopier(const Arguments& a, N group, N first_row, N first_output, N step) : a(a) {
         piece = threadIdx.x % 4;
         row = threadIdx.x / 4;
         const N inner = group % a.feature_groups, outer = group / a.feature_groups;
+        const N rows = a.rows - first_row - row, outputs = a.outputs - first_output - row;
+        window_rows = (int)(rows < ROWS ? rows : ROWS);
+        kernel_rows = (int)(outputs < COLUMNS ? outputs : COLUMNS);
         #pragma unroll
-        for (int i = 0; i < ROWS / 64; i++) {
-            const N own = first_row + row + 64 * i;
-            has_window[i] = own < a.rows;
+        for (int i = 0; i < ROWS / APART; i++) {
             windows[i] = a.x + outer * a.examples * a.example + inner * a.features
-                + window_at(a, has_window[i] ? own : 0);
+                + window_at(a, APART * i < window_rows ? first_row + row + APART * i : 0);
         }
-        #pragma unroll
-        for (int i = 0; i < COLUMNS / 64; i++) {
-            const N own = first_output + row + 64 * i;
-            has_kernel[i] = own < a.outputs;
-            kernels[i] = a.kernels + (group * a.outputs + (has_kernel[i] ? own : 0)) * a.taps * a.features;
-        }
-        before = step * STEP + piece * PIECE;
+        const N before = step * STEP + piece * PIECE;
+        kernels = a.kernels + (group * a.outputs + (kernel_rows > 0 ? first_output + row : 0)) * a.taps * a.features
+            + before;
         feature = (int)(before % a.features);
         N rest = before / a.features;
         tap[2] = (int)(rest % a.size[2]);
         rest /= a.size[2];
         tap[1] = (int)(rest % a.size[1]);
         tap[0] = (int)(rest / a.size[1]);
+        find_tap();
+    }
+
+    __device__ __forceinline__ void find_tap() {
+        tap_at = tap[0] * a.spread[0] + tap[1] * a.spread[1] + tap[2] * a.spread[2];
     }
 
     __device__ __forceinline__ void copy(unsigned char* stage) {
         const bool is_there = tap[0] < (int)a.size[0];
-        const N at = tap[0] * a.spread[0] + tap[1] * a.spread[1] + tap[2] * a.spread[2] + feature;
         #pragma unroll
-        for (int i = 0; i < ROWS / 64; i++) {
-            const bool copied = is_there && has_window[i];
-            copy_16(stage + piece_at(row + 64 * i, piece), windows[i] + (copied ? at : 0), copied);
+        for (int i = 0; i < ROWS / APART; i++) {
+            const bool copied = is_there && APART * i < window_rows;
+            const E* from = windows[i] + (copied ? tap_at + feature : 0);
+            copy_16(stage + piece_at(row + APART * i, piece), from, copied);
         }
         #pragma unroll
-        for (int i = 0; i < COLUMNS / 64; i++) {
-            const bool copied = is_there && has_kernel[i];
-            copy_16(stage + ROWS * 64 + piece_at(row + 64 * i, piece), kernels[i] + (copied ? before : 0), copied);
+        for (int i = 0; i < COLUMNS / APART; i++) {
+            const bool copied = is_there && APART * i < kernel_rows;
+            const E* from = copied ? kernels + APART * i * a.taps * a.features : a.kernels;
+            copy_16(stage + ROWS * 64 + piece_at(row + APART * i, piece), from, copied);
         }
-        before += STEP;
+        kernels += STEP;
         feature += STEP;
+        if (feature < (int)a.features) return;
         while (feature >= (int)a.features) {
             feature -= (int)a.features;
             if (++tap[2] == (int)a.size[2]) {
@@ -144,6 +157,7 @@ struct WindowCopier {
                 if (++tap[1] == (int)a.size[1]) { tap[1] = 0; tap[0]++; }
             }
         }
+        find_tap();
     }
 };
 
@@ -164,110 +178,126 @@ FN Tile tile_of(const Arguments& a) {
     return t;
 }
 
-FN float* part_of(const Arguments& a, const Tile& t) {
-    return a.sums + (t.part * a.groups + t.group) * a.rows * a.outputs;
-}
 ";
 
 const HALVES: &str = r#"
-// Warps of 32 columns each, and as many rows as that leaves.
-constexpr int ACROSS = COLUMNS / 32, DOWN = 8 / ACROSS, HIGH = ROWS / DOWN / 16;
-constexpr int WIDTH = COLUMNS + 2;
-static_assert(ROWS * WIDTH * 2 + ROWS * 8 <= STAGES * STAGE_BYTES);
-extern "C" __global__ void __launch_bounds__(THREADS, 2) entry(const __grid_constant__ Arguments a) {
+// A warp has 64 rows.
+constexpr int ACROSS = THREADS / 32 / (ROWS / 64), HIGH = 4, WIDE = COLUMNS / ACROSS / 8;
+// What is next to each other in the result is so in shared memory too, four elements at a time.
+constexpr int APART = 8, BY_ROWS = COLUMNS + APART, BY_COLUMNS = ROWS + APART;
+constexpr int TILE_BYTES = 2 * (ROWS * BY_ROWS > COLUMNS * BY_COLUMNS ? ROWS * BY_ROWS : COLUMNS * BY_COLUMNS);
+static_assert(TILE_BYTES + ROWS * 8 <= STAGES * STAGE_BYTES);
+struct alignas(8) Four { E x[4]; };
+extern "C" __global__ void __launch_bounds__(THREADS, COLUMNS == 64 ? 3 : 2)
+entry(const __grid_constant__ Arguments a) {
     __shared__ alignas(128) unsigned char memory[STAGES * STAGE_BYTES];
     const Tile t = tile_of(a);
     const int lane = threadIdx.x & 31, warp = threadIdx.x / 32;
-    const int row = warp / ACROSS * (ROWS / DOWN), column = warp % ACROSS * 32;
-    float sum[HIGH][4][4];
+    const int row = warp / ACROSS * 64, column = warp % ACROSS * (8 * WIDE);
+    float sum[HIGH][WIDE][4];
     #pragma unroll
     for (int i = 0; i < HIGH; i++)
         #pragma unroll
-        for (int j = 0; j < 4; j++)
+        for (int j = 0; j < WIDE; j++)
             #pragma unroll
             for (int k = 0; k < 4; k++) sum[i][j][k] = 0;
     const WindowCopier copier(a, t.group, t.row, t.output, t.begin);
     all_steps(copier, (int)(t.end - t.begin), memory, [&](const unsigned char* stage) {
         const unsigned char* kernels = stage + ROWS * 64;
+        unsigned left[2][HIGH][4], right[2][WIDE / 2][4];
         #pragma unroll
         for (int half = 0; half < 2; half++) {
-            unsigned left[HIGH][4], right[2][4];
             #pragma unroll
             for (int i = 0; i < HIGH; i++)
-                load_matrices(left[i], stage + piece_at(row + 16 * i + (lane & 15), 2 * half + (lane >> 4)));
+                load_matrices(left[half][i], stage + piece_at(row + 16 * i + (lane & 15), 2 * half + (lane >> 4)));
             #pragma unroll
-            for (int j = 0; j < 2; j++) {
+            for (int j = 0; j < WIDE / 2; j++) {
                 const int own = column + 16 * j + (lane & 7) + (lane >> 4 << 3);
-                load_matrices(right[j], kernels + piece_at(own, 2 * half + (lane >> 3 & 1)));
+                load_matrices(right[half][j], kernels + piece_at(own, 2 * half + (lane >> 3 & 1)));
             }
+        }
+        #pragma unroll
+        for (int half = 0; half < 2; half++)
             #pragma unroll
             for (int i = 0; i < HIGH; i++)
                 #pragma unroll
-                for (int j = 0; j < 4; j++) multiply_matrices(sum[i][j], left[i], &right[j / 2][j % 2 * 2]);
-        }
+                for (int j = 0; j < WIDE; j++)
+                    multiply_matrices(sum[i][j], left[half][i], &right[half][j / 2][j % 2 * 2]);
     });
     const int rows = (int)(a.rows - t.row < ROWS ? a.rows - t.row : ROWS);
     const int columns = (int)(a.outputs - t.output < COLUMNS ? a.outputs - t.output : COLUMNS);
     const int own_row = row + lane / 4, own_column = column + lane % 4 * 2;
     if (a.parts > 1) {
-        float* to = part_of(a, t);
         #pragma unroll
         for (int i = 0; i < HIGH; i++)
             #pragma unroll
-            for (int j = 0; j < 4; j++)
+            for (int j = 0; j < WIDE; j++)
                 #pragma unroll
                 for (int k = 0; k < 4; k++) {
                     const int y = own_row + 16 * i + k / 2 * 8, x = own_column + 8 * j + k % 2;
-                    if (y < rows && x < columns) to[(t.row + y) * a.outputs + t.output + x] = sum[i][j][k];
+                    if (y < rows && x < columns)
+                        a.sums[part_at(a, t.part, t.group, t.row + y, t.output + x)] = sum[i][j][k];
                 }
         return;
     }
-    // Through shared memory, so that neighbouring threads write what is next to each other.
     E* tile = (E*)memory;
-    N* starts = (N*)(memory + ROWS * WIDTH * 2);
+    N* starts = (N*)(memory + TILE_BYTES);
+    const bool along = a.to_output == 1;
+    const int down = along ? BY_ROWS : 1, across = along ? 1 : BY_COLUMNS;
     #pragma unroll
     for (int i = 0; i < HIGH; i++)
         #pragma unroll
-        for (int j = 0; j < 4; j++)
+        for (int j = 0; j < WIDE; j++)
             #pragma unroll
-            for (int k = 0; k < 4; k++)
-                tile[(own_row + 16 * i + k / 2 * 8) * WIDTH + own_column + 8 * j + k % 2] = stored(sum[i][j][k]);
-    if (threadIdx.x < ROWS && threadIdx.x < rows) starts[threadIdx.x] = result_at(a, t.group, t.row + threadIdx.x);
+            for (int k = 0; k < 4; k++) {
+                const int y = own_row + 16 * i + k / 2 * 8, x = own_column + 8 * j + k % 2;
+                tile[y * down + x * across] = stored(sum[i][j][k]);
+            }
+    for (int y = threadIdx.x; y < ROWS; y += THREADS) starts[y] = y < rows ? result_at(a, t.group, t.row + y) : 0;
     __syncthreads();
-    const bool along = a.to_output == 1;
-    for (int e = threadIdx.x; e < ROWS * COLUMNS; e += THREADS) {
-        const int y = along ? e / COLUMNS : e % ROWS, x = along ? e % COLUMNS : e / ROWS;
-        if (y < rows && x < columns) a.result[starts[y] + (t.output + x) * a.to_output] = tile[y * WIDTH + x];
+    for (int e = threadIdx.x; e < ROWS * COLUMNS / 4; e += THREADS) {
+        const int y = along ? e / (COLUMNS / 4) : e % (ROWS / 4) * 4;
+        const int x = along ? e % (COLUMNS / 4) * 4 : e / (ROWS / 4);
+        if (y >= rows || x >= columns) continue;
+        const Four four = *(const Four*)&tile[y * down + x * across];
+        const N to = starts[y] + (t.output + x) * a.to_output;
+        const bool whole = along ? x + 3 < columns : y + 3 < rows && starts[y + 3] == starts[y] + 3;
+        if (whole && to % 4 == 0) { *(Four*)&a.result[to] = four; continue; }
+        #pragma unroll
+        for (int k = 0; k < 4; k++) {
+            if (along && x + k < columns) a.result[to + k] = four.x[k];
+            if (!along && y + k < rows) a.result[starts[y + k] + (t.output + x) * a.to_output] = four.x[k];
+        }
     }
 }
 "#;
 
 const NUMBERS: &str = r#"
-extern "C" __global__ void __launch_bounds__(THREADS, 2) entry(const __grid_constant__ Arguments a) {
+extern "C" __global__ void __launch_bounds__(THREADS, COLUMNS == 64 ? 3 : 2)
+entry(const __grid_constant__ Arguments a) {
     __shared__ alignas(128) unsigned char memory[STAGES * STAGE_BYTES];
     const Tile t = tile_of(a);
     NumberTile tile;
-    const int row = tile.row, column = tile.column;
     const WindowCopier copier(a, t.group, t.row, t.output, t.begin);
     all_steps(copier, (int)(t.end - t.begin), memory, [&](const unsigned char* stage) { tile.multiply(stage); });
     const int rows = (int)(a.rows - t.row < ROWS ? a.rows - t.row : ROWS);
     const int columns = (int)(a.outputs - t.output < COLUMNS ? a.outputs - t.output : COLUMNS);
     N* starts = (N*)memory;
-    if (threadIdx.x < rows) {
-        const N own = t.row + threadIdx.x;
-        starts[threadIdx.x] = a.parts > 1 ? own * a.outputs : result_at(a, t.group, own);
+    for (int y = threadIdx.x; y < rows; y += THREADS) {
+        const N own = t.row + y;
+        starts[y] = a.parts > 1 ? part_at(a, t.part, t.group, own, t.output) : result_at(a, t.group, own);
     }
     __syncthreads();
-    float* to = a.parts > 1 ? part_of(a, t) : a.result;
-    const N distance = a.parts > 1 ? 1 : a.to_output;
+    float* to = a.parts > 1 ? a.sums : a.result + t.output * a.to_output;
+    const N distance = a.parts > 1 && a.to_output != 1 ? a.rows : a.to_output;
     #pragma unroll
     for (int i = 0; i < 8; i++) {
-        const int y = row + 8 * i;
+        const int y = tile.row + 8 * i;
         if (y >= rows) continue;
         #pragma unroll
         for (int j = 0; j < WIDE; j++) {
-            const int x = column + 4 * j;
-            if (x < columns) to[starts[y] + (t.output + x) * distance] = tile.sum[i][j];
+            const int x = tile.column + 4 * j;
+            if (x < columns) to[starts[y] + x * distance] = tile.sum[i][j];
         }
     }
 }
@@ -275,12 +305,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) entry(const __grid_cons
 
 const ADD_TEXT: &str = r#"
 extern "C" __global__ void __launch_bounds__(THREADS) entry(const __grid_constant__ Arguments a) {
-    const N total = a.groups * a.rows * a.outputs, at = (N)blockIdx.x * THREADS + threadIdx.x;
+    const N each = a.rows * a.outputs, total = a.groups * each, at = (N)blockIdx.x * THREADS + threadIdx.x;
     if (at >= total) return;
     float sum = 0;
     #pragma unroll 8
     for (N part = 0; part < a.parts; part++) sum += a.sums[part * total + at];
-    const N output = at % a.outputs, row = at / a.outputs % a.rows, group = at / a.outputs / a.rows;
+    const bool along = a.to_output == 1;
+    const N group = at / each, inside = at % each;
+    const N row = along ? inside / a.outputs : inside % a.rows, output = along ? inside % a.outputs : inside / a.rows;
     a.result[result_at(a, group, row) + output * a.to_output] = stored(sum);
 }
 "#;
