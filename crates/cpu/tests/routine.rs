@@ -128,8 +128,8 @@ fn long_lines_are_sorted_by_all_threads() {
     for dtype in [DType::F32, DType::I64, DType::U8, DType::F16] {
         let x = elements(dtype, Shape::from([2, 100_000]), &mut random);
         for descending in [false, true] {
-            let few = SortResult::FirstPositions(100);
-            for result in [SortResult::Values, SortResult::Positions, few] {
+            let [few, many] = [100, 60_000].map(SortResult::FirstPositions);
+            for result in [SortResult::Values, SortResult::Positions, few, many] {
                 let order = by_keys(&[SortKey { descending, ..SortKey::default() }]);
                 check_exact(Op::Sort { axis: 1, order, result }, std::slice::from_ref(&x));
             }

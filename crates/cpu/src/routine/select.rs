@@ -11,9 +11,9 @@ pub struct Least<U> {
 }
 
 impl<U: Bits> Least<U> {
-    /// Looks for this many.
-    pub fn new(count: usize) -> Least<U> {
-        Least { count, items: Vec::with_capacity(room(count)), bound: None }
+    /// Looks for this many, among at most `seen`.
+    pub fn new(count: usize, seen: usize) -> Least<U> {
+        Least { count, items: Vec::with_capacity(room(count).min(seen)), bound: None }
     }
 
     /// Forgets all.
@@ -69,7 +69,7 @@ mod tests {
         let mut sorted: Vec<(u16, u32)> = keys.iter().copied().zip(0..).collect();
         sorted.sort();
         for count in [0, 1, 8, 300, 5000] {
-            let mut least = Least::new(count);
+            let mut least = Least::new(count, keys.len());
             least.push(3, 7);
             least.clear();
             keys.iter().zip(0..).for_each(|(&key, position)| least.push(key, position));

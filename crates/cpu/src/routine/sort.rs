@@ -22,6 +22,9 @@ const LONG_COMPARED_LINE: usize = 1 << 12;
 /// Elements of the lines, or of the part of a line, that one thread takes at a time.
 const PART: usize = 1 << 14;
 
+/// So many elements of a long line are looked for in each part; more are found sooner by a sort.
+const FEW: usize = PART / 4;
+
 /// One line of a tensor.
 #[derive(Clone, Copy)]
 struct Line {
@@ -82,7 +85,9 @@ pub unsafe fn sort(
                 4 => values::<u32>(device, lines, key, result),
                 _ => values::<u64>(device, lines, key, result),
             },
-            (SortOrder::Keys(_), SortResult::FirstPositions(count), [key]) => {
+            (SortOrder::Keys(_), SortResult::FirstPositions(count), [key])
+                if lines.extent < LONG_LINE || count <= FEW =>
+            {
                 match key.dtype.size() {
                     1 => first::<u8>(device, lines, key, count, result),
                     2 => first::<u16>(device, lines, key, count, result),
@@ -272,7 +277,7 @@ unsafe fn first<U: Bits>(
     };
     if lines.extent < LONG_LINE {
         return each_lines(device, lines, |numbers| {
-            let mut least = Least::new(count);
+            let mut least = Least::new(count, lines.extent);
             for number in numbers {
                 let line = Line::new(lines, number);
                 least.clear();
@@ -285,9 +290,10 @@ unsafe fn first<U: Bits>(
         let line = Line::new(lines, number);
         let found = Mutex::new(Vec::new());
         each_part(device, line.len, |part| {
-            let mut least = Least::new(count);
+            let mut least = Least::new(count, part.len());
             part.for_each(|i| least.push(key_at(line, i), i as u32));
-            found.lock().extend_from_slice(least.sorted());
+            let own = least.sorted();
+            found.lock().extend_from_slice(own);
         })?;
         let mut found = found.into_inner();
         found.sort_unstable();

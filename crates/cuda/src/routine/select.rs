@@ -23,7 +23,9 @@ const LONG_LINE: usize = 1 << 20;
 /// Whether the first of such lines are best selected.
 pub fn suits(lines: Lines, count: usize) -> bool {
     let is_large = lines.count() < FEW_LINES && lines.extent > LONG_LINE;
-    count <= MOST_SELECTED && lines.extent < LONGEST && !is_large
+    // A block takes a line.
+    let has_blocks = i32::try_from(lines.count()).is_ok();
+    count <= MOST_SELECTED && lines.extent < LONGEST && !is_large && has_blocks
 }
 
 /// Threads for a line.

@@ -45,7 +45,11 @@ fn found(graph: &Graph, node: NodeId) -> Option<Found> {
         let view = view_of_windows(graph, split)?;
         (*axes == expected_axes(order, view.windows.len())).then_some(())?;
         let kernels = match (order, &graph.node(kernels).op) {
-            (WindowOrder::ExamplesFirst, Op::Broadcast(_)) => graph.node(kernels).inputs[0],
+            (WindowOrder::ExamplesFirst, Op::Broadcast(_)) => {
+                let (repeated, once) = (graph.node(kernels), graph.node(kernels).inputs[0]);
+                // For each example, and along no other axis.
+                (repeated.shape[1..] == graph.node(once).shape[..]).then_some(once)?
+            }
             (WindowOrder::ExamplesFirst, _) => return None,
             _ => kernels,
         };
