@@ -21,6 +21,11 @@ impl Fault {
     pub fn is_lost(&self) -> bool {
         matches!(self.kind, FaultKind::DeviceLost(_))
     }
+
+    /// Whether there was not enough memory.
+    pub fn is_short(&self) -> bool {
+        matches!(self.kind, FaultKind::OutOfMemory { .. })
+    }
 }
 
 /// What went wrong on a device.

@@ -84,6 +84,11 @@ impl<T: Clone + Send + Sync + 'static> Awaited<T> {
         })
     }
 
+    /// Whether it could not be made for lack of memory, of which there may be enough another time.
+    pub fn was_short(&self) -> bool {
+        matches!(self.value.get(), Some(Err(fault)) if fault.is_short())
+    }
+
     /// The value, or that it is not there yet. Then it is made next.
     pub fn now(&self) -> Result<T, Stop> {
         match self.value.get() {
@@ -232,6 +237,11 @@ mod tests {
         let fails =
             Awaited::<u32>::start(|| Err(FaultKind::Unsupported("a kernel".to_owned()).into()));
         assert!(matches!(fault_of(&fails).kind, FaultKind::Unsupported(_)));
+        assert!(!fails.was_short());
+        let lacks = FaultKind::OutOfMemory { requested: 1, in_use: 2, limit: 2 };
+        let lacks = Awaited::<u32>::start(|| Err(lacks.into()));
+        lacks.made.wait();
+        assert!(lacks.was_short());
     }
 
     #[test]

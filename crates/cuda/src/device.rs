@@ -12,7 +12,7 @@ use crate::options::Options;
 use crate::stream::{Crew, CudaStream, Waiters};
 use crate::text::{self, Variant};
 use crate::{contract, routine};
-use cudarc::driver::sys::CUdevice_attribute as Attribute;
+use cudarc::driver::sys::{CUdevice_attribute as Attribute, CUresult};
 use inflight_backend::{
     Backend, Capabilities, Compiled, DiskCache, Event, Fault, FaultKind, Pool, Priority, Stream,
 };
@@ -213,6 +213,9 @@ impl CudaKernel {
             let (shared, described) = (shared.clone(), self.described.clone());
             Awaited::start(move || shared.load(&text::source(&described.kernel, variant)))
         };
+        if variants.get(&variant).is_some_and(|known| known.was_short()) {
+            variants.remove(&variant);
+        }
         variants.entry(variant).or_insert_with(start).clone()
     }
 
@@ -236,13 +239,22 @@ impl Shared {
     fn load(&self, source: &str) -> Result<Arc<Function>, Fault> {
         let code = self.compiler.compile(source)?;
         // SAFETY: where a text says so, every thread of its kernel waits first.
-        unsafe { Function::load(&self.context, &code, text::waits(source)) }.map(Arc::new)
+        let loaded = unsafe { Function::load(&self.context, &code, text::waits(source)) };
+        loaded.map(Arc::new).map_err(|error| match error {
+            // What the pool keeps can be given back.
+            CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
+                let (stats, requested) = (self.pool.stats(), code.len());
+                let limit = stats.limit.unwrap_or(self.context.memory());
+                FaultKind::OutOfMemory { requested, in_use: stats.in_use, limit }.into()
+            }
+            error => driver::fault_of(error, "loading a kernel"),
+        })
     }
 
     /// A kernel of the backend's own, by its text, made in the background if nobody has asked for it before.
     pub fn function(self: &Arc<Shared>, source: &str) -> AwaitedFunction {
         let mut functions = self.functions.lock();
-        if let Some(known) = functions.get(source) {
+        if let Some(known) = functions.get(source).filter(|known| !known.was_short()) {
             return known.clone();
         }
         if functions.len() >= MOST_FUNCTIONS {

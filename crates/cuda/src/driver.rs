@@ -13,9 +13,14 @@ use std::sync::{Arc, Once};
 
 /// Why a call of the driver failed.
 pub fn check(result: CUresult, what: &str) -> Result<(), Fault> {
-    if result == CUresult::CUDA_SUCCESS {
-        return Ok(());
+    match result {
+        CUresult::CUDA_SUCCESS => Ok(()),
+        result => Err(fault_of(result, what)),
     }
+}
+
+/// The fault of a call that failed.
+pub fn fault_of(result: CUresult, what: &str) -> Fault {
     let message = format!("{what}: {}", name(result));
     // What is wrong with the call itself leaves the device usable.
     let kind = match result {
@@ -29,7 +34,7 @@ pub fn check(result: CUresult, what: &str) -> Result<(), Fault> {
         | CUresult::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES => FaultKind::Unsupported(message),
         _ => FaultKind::DeviceLost(message),
     };
-    Err(kind.into())
+    kind.into()
 }
 
 fn name(result: CUresult) -> String {
@@ -188,18 +193,21 @@ impl Function {
         context: &Arc<Context>,
         cubin: &[u8],
         waits: bool,
-    ) -> Result<Function, Fault> {
+    ) -> Result<Function, CUresult> {
         context.enter();
         let mut module = null_mut();
         let mut raw = null_mut();
         let mut most_threads = 0;
         // SAFETY: the bytes are a cubin, which says itself how long it is; the name ends with a zero.
         unsafe {
-            check(sys::cuModuleLoadData(&mut module, cubin.as_ptr().cast()), "loading a kernel")?;
+            let loaded = sys::cuModuleLoadData(&mut module, cubin.as_ptr().cast());
+            if loaded != CUresult::CUDA_SUCCESS {
+                return Err(loaded);
+            }
             let found = sys::cuModuleGetFunction(&mut raw, module, c"entry".as_ptr());
-            if let Err(fault) = check(found, "finding a kernel's entry") {
+            if found != CUresult::CUDA_SUCCESS {
                 sys::cuModuleUnload(module);
-                return Err(fault);
+                return Err(found);
             }
             let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK;
             sys::cuFuncGetAttribute(&mut most_threads, attribute, raw);

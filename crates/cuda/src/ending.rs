@@ -13,8 +13,10 @@ pub fn watch() {
 }
 
 extern "C" fn at_end() {
-    ENDING.store(true, Ordering::SeqCst);
-    background::end();
+    // What is registered several times waits once.
+    if !ENDING.swap(true, Ordering::SeqCst) {
+        background::end();
+    }
 }
 
 /// Whether the process is ending. The driver is then gone or going: what is left is the system's to clean up.

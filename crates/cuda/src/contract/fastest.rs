@@ -3,7 +3,7 @@
 use super::description::{Algorithm, Key, Plan, Tail};
 use super::library::Handle;
 use crate::device::Shared;
-use crate::driver::check;
+use crate::driver::{check, is_ending};
 use cudarc::driver::sys::{self, CUresult, CUstream};
 use inflight_backend::Memory;
 use std::ptr::null_mut;
@@ -44,6 +44,12 @@ impl Trial {
     ) -> Result<Trial, Box<Plan>> {
         let workspace = algorithms.iter().map(|algorithm| algorithm.workspace).max().unwrap_or(0);
         let sizes = [key.span(0), key.span(1), key.span(2), Some(workspace)];
+        // A trial is not worth anybody's memory.
+        let (stats, total) = (shared.pool.stats(), sizes.iter().flatten().sum::<usize>());
+        let limit = stats.limit.unwrap_or(shared.context.memory());
+        if stats.in_use.saturating_add(total) > limit / 4 * 3 {
+            return Err(plan.into());
+        }
         let memory = sizes.map(|bytes| shared.pool.allocate(bytes?).ok());
         let [Some(a), Some(b), Some(result), Some(workspace)] = memory else {
             return Err(plan.into());
@@ -74,6 +80,9 @@ impl Trial {
         // All of them in turn, several times: the device's clock changes meanwhile.
         for round in 0..ROUNDS {
             for (position, best) in times.iter_mut().enumerate() {
+                if is_ending() {
+                    return (self.plan, false);
+                }
                 if round > 1 && *best > HOPELESS * fastest {
                     continue;
                 }

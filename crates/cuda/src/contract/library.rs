@@ -195,8 +195,9 @@ impl Products {
         if plans.len() >= MOST_PLANS {
             plans.clear();
         }
-        // Of two streams that come at once, one has chosen for nothing.
-        let chosen = plans.entry(key).or_insert(chosen).clone();
+        // Of two streams that come at once, one has chosen for nothing. It waits for its own trial all the same, which
+        // uses its memory and its stream, and then takes the other's choice.
+        plans.entry(key).or_insert_with(|| chosen.clone());
         drop(plans);
         chosen.now()
     }

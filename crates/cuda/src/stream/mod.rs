@@ -277,7 +277,7 @@ impl Core {
             Command::Upload { source, target } => match self.upload(queue, source, target) {
                 Ok(None) => Some(Ok(())),
                 Ok(Some(upload)) => {
-                    queue.is_held = true;
+                    (queue.is_held, queue.reclaims) = (true, 0);
                     return Some(Hold::Upload(upload));
                 }
                 Err(stop) => Some(Err(stop)),
@@ -306,7 +306,12 @@ impl Core {
     }
 
     /// Holds a command back that cannot be put on the driver's stream now; one that never can fails.
-    fn stopped(self: &Arc<Core>, queue: &mut Queue, command: Command, stop: Stop) -> Option<Hold> {
+    fn stopped(
+        self: &Arc<Core>,
+        queue: &mut Queue,
+        mut command: Command,
+        stop: Stop,
+    ) -> Option<Hold> {
         let mut hold = None;
         match stop {
             Stop::Until(event) => hold = Some(Hold::Reached(event)),
@@ -317,7 +322,14 @@ impl Core {
             }
             Stop::Failed(fault) => {
                 queue.reclaims = 0;
-                command.abandon(fault);
+                match &mut command {
+                    // Those after it have not been tried.
+                    Command::Batch(batch) if batch.launches.len() > 1 => {
+                        batch.launches.remove(0).fail(&fault);
+                        queue.held.push_front(command);
+                    }
+                    _ => command.abandon(fault),
+                }
                 return None;
             }
         }

@@ -38,7 +38,10 @@ impl Core {
     /// of the batch any more.
     pub(super) fn batch(&self, queue: &mut Queue, batch: &mut Batch) -> Result<(), Stop> {
         for position in 0..batch.launches.len() {
-            let Err(stop) = self.launch(queue, &mut batch.launches[position]) else { continue };
+            let Err(stop) = self.launch(queue, &mut batch.launches[position]) else {
+                queue.reclaims = 0;
+                continue;
+            };
             match stop {
                 Stop::Failed(fault) if !self.may_reclaim(queue, &fault) => {
                     batch.launches[position].fail(&fault);
@@ -85,9 +88,8 @@ impl Core {
 
     /// Whether a fault is a lack of memory that may pass when what is in flight on the device is done.
     pub(super) fn may_reclaim(&self, queue: &Queue, fault: &Fault) -> bool {
-        let is_short = matches!(fault.kind, FaultKind::OutOfMemory { .. });
         let is_first = queue.reclaims == 0;
-        is_short
+        fault.is_short()
             && self.raw().is_ok()
             && (is_first || queue.reclaims < RECLAIMS && self.shared.pool.stats().cached > 0)
     }
