@@ -13,17 +13,11 @@ use inflight_ir::kernel::LaunchShape;
 use inflight_ir::plan::{Lines, Routine, Step, WindowedOperands, plan};
 use inflight_ir::{DType, Shape};
 use inflight_testkit::random_case;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-#[test]
-fn random_kernels_compile() {
-    let compiler = Compiler::new("sm_90".to_owned(), || None);
-    if let Err(fault) = compiler.version() {
-        println!("SKIPPED: {fault}");
-        return;
-    }
-    let cases = std::env::var("INFLIGHT_CUDA_CASES").map_or(40, |text| text.parse().unwrap());
-    let (mut seen, mut kernels, mut failures) = (HashSet::new(), 0, Vec::new());
+/// The texts of the kernels of random graphs, in each way they may be launched, each once, with what they are of.
+fn sources(cases: u64) -> Vec<(String, String)> {
+    let (mut seen, mut sources) = (HashSet::new(), Vec::new());
     for seed in 0..cases {
         let case = random_case(seed);
         for step in plan(&case.graph).steps.iter().filter_map(Step::launch) {
@@ -39,19 +33,59 @@ fn random_kernels_compile() {
                 let choice = described.choose(&shape, &buffers, 132);
                 let Ok(Some(choice)) = choice else { continue };
                 let source = text::source(&described.kernel, choice.variant);
-                if !seen.insert(source.clone()) {
-                    continue;
-                }
-                kernels += 1;
-                if let Err(fault) = compiler.compile(&source) {
-                    failures.push(format!("seed {seed}, {:?}: {fault}\n{source}", choice.variant));
+                if seen.insert(source.clone()) {
+                    sources.push((format!("seed {seed}, {:?}", choice.variant), source));
                 }
             }
         }
     }
-    println!("{kernels} kernels of {cases} graphs compiled");
+    sources
+}
+
+#[test]
+fn random_kernels_compile() {
+    let compiler = Compiler::new("sm_90".to_owned(), || None);
+    if let Err(fault) = compiler.version() {
+        println!("SKIPPED: {fault}");
+        return;
+    }
+    let cases = std::env::var("INFLIGHT_CUDA_CASES").map_or(40, |text| text.parse().unwrap());
+    let (sources, mut failures) = (sources(cases), Vec::new());
+    for (of, source) in &sources {
+        if let Err(fault) = compiler.compile(source) {
+            failures.push(format!("{of}: {fault}\n{source}"));
+        }
+    }
+    println!("{} kernels of {cases} graphs compiled", sources.len());
     assert!(failures.is_empty(), "{} fail; the first:\n{}", failures.len(), failures[0]);
-    assert!(kernels > cases as usize / 4, "only {kernels} kernels");
+    assert!(sources.len() > cases as usize / 4, "only {} kernels", sources.len());
+}
+
+/// What a text calls its places must not be what it calls a kernel's values, `v` and a number: the nearer one would
+/// be taken.
+#[test]
+fn values_have_names_of_their_own() {
+    let mut tiles = 0;
+    for (of, source) in sources(400) {
+        tiles += source.contains("__shared__") as usize;
+        let mut types = HashMap::new();
+        for line in source.lines().map(str::trim) {
+            // A declaration, or several of one type: `const TYPE NAME = …, NAME = …;`.
+            let Some((kind, names)) = line.strip_prefix("const ").and_then(|l| l.split_once(' '))
+            else {
+                continue;
+            };
+            for name in names.split(", ").filter_map(|part| part.split_once(" = ")).map(|p| p.0) {
+                let is_value = name.strip_prefix('v').is_some_and(|n| n.parse::<u32>().is_ok());
+                if is_value {
+                    let other = *types.entry(name.to_owned()).or_insert(kind);
+                    assert_eq!(other, kind, "{of}: {name}\n{source}");
+                    assert_ne!(kind, "I", "{of}: {name} is a place\n{source}");
+                }
+            }
+        }
+    }
+    assert!(tiles > 0, "no kernel of these turns anything");
 }
 
 /// The routines of many random graphs, and triangular ones of every dtype that has them.

@@ -20,7 +20,7 @@ use crate::event::Timed;
 use cudarc::driver::sys::{self, CUstream_flags};
 use finish::{Batch, Done, Finisher};
 use inflight_backend::observe::{self, Observed};
-use inflight_backend::{Command, Event, Fault, Memory, Priority, Stream, Timeline};
+use inflight_backend::{Command, Event, Fault, Launch, Memory, Priority, Stream, Timeline};
 use parking_lot::{Mutex, MutexGuard};
 use replay::{Gathered, Replays};
 use std::collections::VecDeque;
@@ -40,6 +40,26 @@ const MOST_GATHERED: usize = 256;
 /// launches that are put on the driver's stream together cost less.
 const ENOUGH_UNDER_WAY: usize = 2;
 const FEW_HELD: usize = 64;
+
+/// A command that touches no more bytes is done sooner than the host has launched it.
+const BRIEF_BYTES: usize = 16 << 20;
+
+/// Whether a command is one of those that gain by being launched with others.
+fn is_brief(command: &Command) -> bool {
+    let launch = |launch: &Launch| {
+        launch.buffers.iter().map(|buffer| buffer.bytes()).sum::<usize>() <= BRIEF_BYTES
+    };
+    match command {
+        Command::Launch(one) => launch(one),
+        Command::Batch(batch) => batch.launches.iter().all(launch),
+        Command::Contract(contract) => {
+            let operands = [&contract.a, &contract.b, &contract.c];
+            operands.iter().map(|operand| operand.buffer.bytes()).sum::<usize>() <= BRIEF_BYTES
+        }
+        Command::Routine(_) | Command::Signal(_) => true,
+        _ => false,
+    }
+}
 
 /// Work that moves so many bytes is worth a point of its own, so that whoever waits for it need not wait for more.
 const WORTH_A_POINT: usize = 64 << 20;
@@ -184,15 +204,11 @@ impl Core {
 
     /// Whether a flush can wait: the device has enough to do, and all that is held are a few launches and such.
     fn can_wait(&self) -> bool {
-        let is_launched = |command: &Command| {
-            use Command::{Batch, Contract, Launch, Routine, Signal};
-            matches!(command, Launch(_) | Batch(_) | Contract(_) | Routine(_) | Signal(_))
-        };
         if self.finisher.under_way() < ENOUGH_UNDER_WAY {
             return false;
         }
         let queue = self.queue.lock();
-        !queue.is_held && queue.held.len() < FEW_HELD && queue.held.iter().all(is_launched)
+        !queue.is_held && queue.held.len() < FEW_HELD && queue.held.iter().all(is_brief)
     }
 
     /// Flushes the stream if that was put off.

@@ -60,12 +60,12 @@ pub fn text(kernel: &Kernel, variant: Variant, tile: &Tile, turned: u64) -> Stri
             body.writer.line(line);
         }
         body.writer.line(format!(
-            "const I v0 = (second ? low : high) * {side}, a0 = (second ? high : low) * {side};"
+            "const I left = (second ? low : high) * {side}, top = (second ? high : low) * {side};"
         ));
         body.writer.line("I rest = tile / all;");
     } else {
-        body.writer.line(format!("const I v0 = tile % across * {side};"));
-        body.writer.line(format!("const I a0 = tile / across % down * {side};"));
+        body.writer.line(format!("const I left = tile % across * {side};"));
+        body.writer.line(format!("const I top = tile / across % down * {side};"));
         body.writer.line("I rest = tile / across / down;");
     }
     let others: Vec<usize> = (0..vector).filter(|&other| other != axis).collect();
@@ -138,7 +138,7 @@ impl Tile {
     fn open_point(&self, body: &mut Body, along: &str, across: &str) {
         let (axis, vector) = (self.axis, body.kernel.rank() - 1);
         body.writer.unrolled("s", self.side / TILE_THREADS);
-        body.writer.line(format!("const I c{axis} = a0 + {along}, c{vector} = v0 + {across};"));
+        body.writer.line(format!("const I c{axis} = top + {along}, c{vector} = left + {across};"));
         body.writer.open(match self.whole {
             true => String::new(),
             false => {
