@@ -279,11 +279,13 @@ impl<'a> Body<'a> {
         is_function: bool,
     ) -> Result<Operation> {
         let record = self.record(reader)?;
-        // Results are numbered before the regions are read.
+        // Results are numbered before the regions are read, and can be used after them.
+        let first = numbers.next;
         let mut results = Vec::with_capacity(record.results.len());
         for ty in record.results {
             results.push(self.define(reader, numbers, ty)?);
         }
+        self.values[first..numbers.next].fill(None);
         let outer = match record.is_isolated {
             true => Some(std::mem::take(&mut self.values)),
             false => None,
@@ -298,6 +300,9 @@ impl<'a> Body<'a> {
         }
         if let Some(outer) = outer {
             self.values = outer;
+        }
+        for (value, result) in self.values[first..].iter_mut().zip(&results) {
+            *value = Some(result.id);
         }
         let mut operation = Operation {
             name: record.name,
