@@ -447,8 +447,8 @@ fn functions_stay_short() {
         (UnaryOp::Tanh, 22),
         (UnaryOp::Sigmoid, 20),
         (UnaryOp::Erf, 34),
-        (UnaryOp::Sin, 21),
-        (UnaryOp::Cos, 23),
+        (UnaryOp::Sin, 22),
+        (UnaryOp::Cos, 24),
     ] {
         let expanded = expand(&kernel(DType::F32, 1, Kind::Unary(op, 0)));
         let count = work(&expanded.body);

@@ -165,14 +165,23 @@ impl Builder {
         sum
     }
 
-    /// A polynomial of an `f64` in Horner's form, coefficients from the highest power down.
+    /// A polynomial of an `f64`, coefficients from the highest power down. Even and odd powers are summed by
+    /// themselves, in Horner's form: who has a single vector to compute waits for half as many sums.
     pub fn polynomial_f64(&mut self, x: Value, coefficients: &[f64]) -> Value {
-        let mut sum = self.f64(coefficients[0]);
-        for &coefficient in &coefficients[1..] {
+        let square = self.mul(x, x);
+        let mut sums = [None; 2];
+        for (power, &coefficient) in (0..coefficients.len()).rev().zip(coefficients) {
             let coefficient = self.f64(coefficient);
-            sum = self.fma(sum, x, coefficient);
+            let sum = &mut sums[power % 2];
+            *sum = Some(match *sum {
+                None => coefficient,
+                Some(higher) => self.fma(higher, square, coefficient),
+            });
         }
-        sum
+        match sums {
+            [Some(even), Some(odd)] => self.fma(odd, x, even),
+            [even, _] => even.expect("a polynomial has a coefficient"),
+        }
     }
 
     /// The sign bit of an `f32`, as an `i32`.
