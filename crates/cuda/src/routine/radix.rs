@@ -69,7 +69,8 @@ pub fn kernels(dtype: DType, order: SortKey, places: bool) -> Kernels {
     );
     let text = |body: &str| crate::text::with_functions(&format!("{head}{body}"));
     let lines = LINES_TEXT.replace("LINE_THREADS", &LINE_THREADS.to_string());
-    Kernels::new([CLEAR_TEXT, COUNT_TEXT, SUM_TEXT, MOVE_TEXT, &lines].map(text).into(), 0)
+    let [moves, lines] = [MOVE_TEXT, &lines].map(|body| format!("{NUMBERED_TEXT}{body}"));
+    Kernels::new([CLEAR_TEXT, COUNT_TEXT, SUM_TEXT, &moves, &lines].map(text).into(), 0)
 }
 
 /// Sorts lines that [suit](suits).
@@ -206,6 +207,25 @@ extern "C" __global__ void __launch_bounds__(256) entry(const __grid_constant__ 
 }
 "#;
 
+/// What both kernels that move elements do with a digit.
+const NUMBERED_TEXT: &str = r#"
+// An element's digit and, in its low bits, how many with it the warp has seen before. All lanes of the warp call it.
+FN unsigned numbered(int digit, unsigned* counts, int lane) {
+    unsigned equals = ~0u;
+    #pragma unroll
+    for (int b = 0; b < 8; b++) {
+        const bool bit = digit >> b & 1;
+        const unsigned votes = __ballot_sync(~0u, bit);
+        equals &= bit ? votes : ~votes;
+    }
+    const unsigned before = counts[digit], lower = equals & ((1u << lane) - 1);
+    __syncwarp();
+    if (lower == 0) counts[digit] = before + __popc(equals);
+    __syncwarp();
+    return (unsigned)digit << 16 | (before + __popc(lower));
+}
+"#;
+
 const MOVE_TEXT: &str = r#"
 constexpr int TILE = THREADS * ITEMS, WARPS = THREADS / 32, LOOKS = 8;
 constexpr int MOVED = PLACES && sizeof(E) < 4 ? 4 : (int)sizeof(E);
@@ -240,19 +260,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) entry(const __grid_cons
     #pragma unroll
     for (int i = 0; i < ITEMS; i++) {
         const int digit = own + 32 * i < valid ? digit_of(x[i]) : 255;
-        unsigned equals = ~0u;
-        #pragma unroll
-        for (int b = 0; b < 8; b++) {
-            const bool bit = digit >> b & 1;
-            const unsigned votes = __ballot_sync(~0u, bit);
-            equals &= bit ? votes : ~votes;
-        }
-        unsigned* count = &counts[warp * 256 + digit];
-        const unsigned before = *count, lower = equals & ((1u << lane) - 1);
-        __syncwarp();
-        if (lower == 0) *count = before + __popc(equals);
-        __syncwarp();
-        place[i] = (unsigned)digit << 16 | (before + __popc(lower));
+        place[i] = numbered(digit, &counts[warp * 256], lane);
     }
     __syncthreads();
     unsigned total = 0, sum = 0;
@@ -371,19 +379,7 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS, 4) entry(const __grid
         for (int i = 0; i < ITEMS; i++) {
             // What is missing to a whole tile comes after all else, and stays there.
             const int digit = own + 32 * i < valid ? (int)(key_of(x[i]) >> (8 * pass)) & 255 : 255;
-            unsigned equals = ~0u;
-            #pragma unroll
-            for (int b = 0; b < 8; b++) {
-                const bool bit = digit >> b & 1;
-                const unsigned votes = __ballot_sync(~0u, bit);
-                equals &= bit ? votes : ~votes;
-            }
-            unsigned* count = &counts[warp * 256 + digit];
-            const unsigned before = *count, lower = equals & ((1u << lane) - 1);
-            __syncwarp();
-            if (lower == 0) *count = before + __popc(equals);
-            __syncwarp();
-            place[i] = (unsigned)digit << 16 | (before + __popc(lower));
+            place[i] = numbered(digit, &counts[warp * 256], lane);
         }
         __syncthreads();
         // A thread has a digit.

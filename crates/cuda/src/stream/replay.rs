@@ -358,10 +358,14 @@ impl Replays {
         if self.capture.open(context).is_err() {
             return None;
         }
-        let _capturing = context.capturing()?;
         let Replays { known, capture, .. } = self;
         let alike = known.entry(gathered.hash).or_default();
         let same = alike.iter().position(|replay| replay.is_same(gathered));
+        // Only to make or change a graph something is captured.
+        let _capturing = match same {
+            Some(_) => None,
+            None => Some(context.capturing()?),
+        };
         let position = match same {
             Some(position) => position,
             None if alike.len() >= MOST_ALIKE => {
