@@ -85,8 +85,15 @@ fn is_short(builder: &Builder, a: NodeId, b: NodeId, axes: &DotAxes) -> bool {
         && (1..=SHORT).contains(&extents.iter().product::<usize>())
 }
 
-/// The contraction as products of slices, added one after the other.
+/// The contraction as products of slices, added one after the other. Halves are added as `f32` and rounded
+/// once, as in any other contraction.
 fn sum_of_products(builder: &mut Builder, a: NodeId, b: NodeId, axes: &DotAxes) -> Lowered<NodeId> {
+    let dtype = builder.dtype(a);
+    if dtype.is_half() {
+        let (a, b) = (builder.cast(a, DType::F32)?, builder.cast(b, DType::F32)?);
+        let sum = sum_of_products(builder, a, b, axes)?;
+        return builder.cast(sum, dtype);
+    }
     let (a_shape, b_shape) = (builder.shape(a).clone(), builder.shape(b).clone());
     let (a_free, b_free) = (axes.a_free(a_shape.rank()), axes.b_free(b_shape.rank()));
     let count: usize = axes.a_contract.iter().map(|&axis| a_shape[axis]).product();

@@ -83,20 +83,27 @@ pub(super) fn reduce_window<'a>(
         (Some(op), [only]) => Some((op, *only)),
         _ => None,
     };
+    // Maxima, minima and integers are the same in any order.
+    let rounds = known.is_none_or(|(op, _)| matches!(op, CombineOp::Sum | CombineOp::Product))
+        && dtypes.iter().any(|dtype| dtype.is_float() || dtype.is_complex());
     if let Some((axis, is_backward)) = cumulative(&shape, &windows) {
-        let is_sum = known.is_none_or(|(op, _)| op == CombineOp::Sum);
-        let is_exact = !dtypes.iter().any(|dtype| dtype.is_float() || dtype.is_complex());
+        if rounds && shape[axis] <= SHORT {
+            let results = match is_backward {
+                false => one_by_one(lowering, region, &values, &initial, axis)?,
+                true => in_order(lowering, region, values, &initial, &windows)?,
+            };
+            return Ok(results.into_iter().map(|node| lowering.bound(node)).collect());
+        }
         if let Some((op, initial)) = known
-            && (shape[axis] > SHORT || is_exact || !is_sum)
             && is_identity(lowering.builder(), op, initial)
         {
             let scanned = scan(lowering, op, values[0], axis, is_backward)?;
             return Ok(vec![lowering.bound(scanned)]);
         }
-        if shape[axis] <= SHORT && is_sum {
-            let results = one_by_one(lowering, region, &values, &initial, axis, is_backward)?;
-            return Ok(results.into_iter().map(|node| lowering.bound(node)).collect());
-        }
+    }
+    if rounds && windows.are_few(lowering.builder().shape(values[0])) {
+        let results = in_order(lowering, region, values, &initial, &windows)?;
+        return Ok(results.into_iter().map(|node| lowering.bound(node)).collect());
     }
 
     if let Some((op, initial)) = known {
@@ -118,10 +125,72 @@ impl Windows {
         ReduceWindow { size, stride, dilation, base_dilation: interior + 1, low, high }
     }
 
+    /// Whether windows have few elements, or more but there are few of them, so that the elements can be
+    /// taken one by one.
+    fn are_few(&self, shape: &Shape) -> bool {
+        let moves = self.moves();
+        let axes = moves.iter().zip(shape.iter()).zip(&self.pads);
+        let windows = axes.fold(1, |windows: usize, ((axis, &extent), pad)| {
+            let inside = extent.saturating_sub(1) as i128 * pad.interior as i128;
+            let padded = extent as i128 + inside + pad.low as i128 + pad.high as i128;
+            windows.saturating_mul(axis.positions(usize::try_from(padded.max(0)).unwrap_or(0)))
+        });
+        match self.places() {
+            places if places <= SHORT => true,
+            places => places <= MANY && windows <= MANY,
+        }
+    }
+
+    /// How many elements a window has.
+    fn places(&self) -> usize {
+        self.sizes.iter().fold(1, |places: usize, &size| places.saturating_mul(size))
+    }
+
     pub fn moves(&self) -> Vec<WindowAxis> {
         let axes = self.sizes.iter().zip(&self.strides).zip(&self.dilations);
         axes.map(|((&size, &stride), &dilation)| WindowAxis { size, stride, dilation }).collect()
     }
+}
+
+/// Windows reduced by any body, their elements taken one by one in row-major order, after the initial value:
+/// each intermediate result is rounded as the specification says.
+fn in_order<'a>(
+    lowering: &mut Lowering<'a>,
+    region: &'a Region,
+    mut values: Vec<NodeId>,
+    initial: &[NodeId],
+    windows: &Windows,
+) -> Lowered<Vec<NodeId>> {
+    for (value, &initial) in values.iter_mut().zip(initial) {
+        *value = padded(lowering, *value, initial, &windows.pads)?;
+    }
+    let moves = windows.moves();
+    let builder = lowering.builder();
+    let extents = builder.shape(values[0]);
+    let positions: Shape =
+        moves.iter().zip(extents.iter()).map(|(axis, &extent)| axis.positions(extent)).collect();
+    let mut state: Vec<NodeId> = initial
+        .iter()
+        .map(|&value| builder.broadcast(value, &positions))
+        .collect::<Lowered<_>>()?;
+    if positions.contains(&0) {
+        return Ok(state);
+    }
+    for place in 0..windows.places() {
+        let builder = lowering.builder();
+        let mut next = values.clone();
+        let mut rest = place;
+        for (axis, window) in moves.iter().enumerate().rev() {
+            let start = rest % window.size * window.dilation;
+            rest /= window.size;
+            let slice = SliceAxis { start, step: window.stride as isize, len: positions[axis] };
+            for value in &mut next {
+                *value = builder.slice_axis(*value, axis, slice)?;
+            }
+        }
+        state = combine(lowering, region, &state, &next)?;
+    }
+    Ok(state)
 }
 
 /// Windows reduced by any body, one axis after the other.
@@ -153,8 +222,10 @@ fn by_body<'a>(
     combine(lowering, region, &initial, &values)
 }
 
-/// So few elements are accumulated one by one, each sum rounded as the specification says.
+/// So few elements are combined one by one: in the order of the specification, each result rounded.
 const SHORT: usize = 16;
+/// And so many, if there are no more windows than that.
+const MANY: usize = 256;
 
 /// The axis along which windows end at each element and take all before it, or, backward, begin at each
 /// element and take all after it, if that is what they do.
@@ -193,14 +264,13 @@ fn scan(
     if is_backward { reversed(lowering, scanned, &[axis]) } else { Ok(scanned) }
 }
 
-/// All elements up to each one combined, by any body.
+/// All elements up to each one combined, by any body, one by one.
 fn one_by_one<'a>(
     lowering: &mut Lowering<'a>,
     region: &'a Region,
     values: &[NodeId],
     initial: &[NodeId],
     axis: usize,
-    is_backward: bool,
 ) -> Lowered<Vec<NodeId>> {
     let builder = lowering.builder();
     let shape = builder.shape(values[0]).clone();
@@ -208,33 +278,20 @@ fn one_by_one<'a>(
     let mut state: Vec<NodeId> =
         initial.iter().map(|&value| builder.broadcast(value, &one)).collect::<Lowered<_>>()?;
     let mut columns: Vec<Vec<NodeId>> = vec![Vec::new(); values.len()];
-    for i in 0..shape[axis] {
-        let start = if is_backward { shape[axis] - 1 - i } else { i };
+    for start in 0..shape[axis] {
         let slice = SliceAxis { start, step: 1, len: 1 };
         let builder = lowering.builder();
         let next: Vec<NodeId> = values
             .iter()
             .map(|&value| builder.slice_axis(value, axis, slice))
             .collect::<Lowered<_>>()?;
-        // A window that takes all after an element still combines in their order.
-        state = match is_backward {
-            false => combine(lowering, region, &state, &next)?,
-            true => combine(lowering, region, &next, &state)?,
-        };
+        state = combine(lowering, region, &state, &next)?;
         for (column, &value) in columns.iter_mut().zip(&state) {
             column.push(value);
         }
     }
     let builder = lowering.builder();
-    columns
-        .into_iter()
-        .map(|mut column| {
-            if is_backward {
-                column.reverse();
-            }
-            builder.concat(&column, axis)
-        })
-        .collect()
+    columns.into_iter().map(|column| builder.concat(&column, axis)).collect()
 }
 
 /// Values of any body combined over windows along one axis. Windows of 1, 2, 4, … elements are made of

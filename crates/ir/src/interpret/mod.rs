@@ -15,6 +15,7 @@ mod movement;
 mod reduction;
 pub mod scalars;
 mod sort;
+mod wide;
 mod windowed;
 
 pub use accumulate::Accumulator;

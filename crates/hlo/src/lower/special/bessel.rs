@@ -2,7 +2,7 @@
 
 use super::{Builder, Lowered, Math};
 use inflight_ir::graph::NodeId;
-use inflight_ir::{CompareOp, DType, UnaryOp};
+use inflight_ir::{CompareOp, UnaryOp};
 
 /// Of e^(−x) I₁(x) / x on [0, 8], the highest order first; single precision needs the last 17.
 const BELOW_8: [f64; 29] = [
@@ -83,19 +83,15 @@ fn chebyshev(math: &mut Math<'_>, doubled: NodeId, coefficients: &[f64]) -> Lowe
 /// e^(−|x|) I₁(x)
 pub(super) fn i1e(builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
     let mut math = Math::new(builder, x);
-    let (below, above) = match math.dtype {
-        DType::F64 => (&BELOW_8[..], &ABOVE_8[..]),
-        _ => (&BELOW_8[BELOW_8.len() - 17..], &ABOVE_8[ABOVE_8.len() - 7..]),
-    };
     let size = math.unary(UnaryOp::Abs, x)?;
     let half = math.times(size, 0.5)?;
     let argument = math.plus(half, -2.0)?;
-    let series = chebyshev(&mut math, argument, below)?;
+    let series = chebyshev(&mut math, argument, &BELOW_8)?;
     let small = math.mul(size, series)?;
     let numerator = math.number(32.0);
     let quotient = math.div(numerator, size)?;
     let argument = math.plus(quotient, -2.0)?;
-    let series = chebyshev(&mut math, argument, above)?;
+    let series = chebyshev(&mut math, argument, &ABOVE_8)?;
     let root = math.unary(UnaryOp::Sqrt, size)?;
     let large = math.div(series, root)?;
     let is_small = math.compare(CompareOp::Le, size, 8.0)?;

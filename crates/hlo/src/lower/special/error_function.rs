@@ -4,31 +4,8 @@ use super::{Builder, Lowered, Math};
 use inflight_ir::graph::NodeId;
 use inflight_ir::{BinaryOp, CompareOp, DType, UnaryOp};
 
-// erfc x = e^(−x²) / x · P(1 / x²), for single precision: below and above 2.
-const SINGLE_BELOW_2: [f64; 9] = [
-    2.326819970068386e-2,
-    -1.387039388740657e-1,
-    3.687424674597105e-1,
-    -5.824733027278666e-1,
-    6.210004621745983e-1,
-    -4.944515323274145e-1,
-    3.404879937665872e-1,
-    -2.741127028184656e-1,
-    5.638259427386472e-1,
-];
-const SINGLE_ABOVE_2: [f64; 8] = [
-    -1.047766399936249e+1,
-    1.297719955372516e+1,
-    -7.495518717768503,
-    2.921019019210786,
-    -1.015265279202700,
-    4.218463358204948e-1,
-    -2.820767439740514e-1,
-    5.641895067754075e-1,
-];
-
-// erfc x = e^(−x²) · P(x) / Q(x), for double precision: below and above 8.
-const DOUBLE_BELOW_8: ([f64; 9], [f64; 9]) = (
+// erfc x = e^(−x²) · P(x) / Q(x), below and above 8.
+const BELOW_8: ([f64; 9], [f64; 9]) = (
     [
         2.46196981473530512524e-10,
         5.64189564831068821977e-1,
@@ -52,7 +29,7 @@ const DOUBLE_BELOW_8: ([f64; 9], [f64; 9]) = (
         5.57535340817727675546e2,
     ],
 );
-const DOUBLE_ABOVE_8: ([f64; 6], [f64; 7]) = (
+const ABOVE_8: ([f64; 6], [f64; 7]) = (
     [
         5.64189583547755073984e-1,
         1.27536670759978104416,
@@ -76,32 +53,26 @@ const DOUBLE_ABOVE_8: ([f64; 6], [f64; 7]) = (
 pub(super) fn erfc(builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
     let mut math = Math::new(builder, x);
     let size = math.unary(UnaryOp::Abs, x)?;
-    let square = math.mul(x, x)?;
-    let negative = math.unary(UnaryOp::Neg, square)?;
-    let power = math.unary(UnaryOp::Exp, negative)?;
-    let tail = match math.dtype {
-        DType::F64 => {
-            let p = math.polynomial(size, &DOUBLE_BELOW_8.0)?;
-            let q = math.polynomial(size, &DOUBLE_BELOW_8.1)?;
-            let r = math.polynomial(size, &DOUBLE_ABOVE_8.0)?;
-            let s = math.polynomial(size, &DOUBLE_ABOVE_8.1)?;
-            let (below, above) = (math.mul(power, p)?, math.mul(power, r)?);
-            let (below, above) = (math.div(below, q)?, math.div(above, s)?);
-            let is_below = math.compare(CompareOp::Lt, size, 8.0)?;
-            math.select(is_below, below, above)?
-        }
-        _ => {
-            let one = math.number(1.0);
-            let inverse = math.div(one, size)?;
-            let argument = math.mul(inverse, inverse)?;
-            let below = math.polynomial(argument, &SINGLE_BELOW_2)?;
-            let above = math.polynomial(argument, &SINGLE_ABOVE_2)?;
-            let is_below = math.compare(CompareOp::Lt, size, 2.0)?;
-            let chosen = math.select(is_below, below, above)?;
-            let scaled = math.mul(power, inverse)?;
-            math.mul(scaled, chosen)?
-        }
-    };
+    // x² is the exact square of a part with half as many digits, and a small rest: the exponential of a
+    // rounded square would be as wrong as the square is large. Beyond 30 all is 0.
+    let most = math.number(30.0);
+    let bounded = math.builder.binary(BinaryOp::Min, size, most)?;
+    let part = math.builder.cast(bounded, DType::F32)?;
+    let part = math.builder.cast(part, DType::F64)?;
+    let square = math.mul(part, part)?;
+    let (difference, sum) = (math.sub(bounded, part)?, math.add(bounded, part)?);
+    let rest = math.mul(difference, sum)?;
+    let (square, rest) = (math.unary(UnaryOp::Neg, square)?, math.unary(UnaryOp::Neg, rest)?);
+    let (power, factor) = (math.unary(UnaryOp::Exp, square)?, math.unary(UnaryOp::Exp, rest)?);
+    let power = math.mul(power, factor)?;
+    let p = math.polynomial(size, &BELOW_8.0)?;
+    let q = math.polynomial(size, &BELOW_8.1)?;
+    let r = math.polynomial(size, &ABOVE_8.0)?;
+    let s = math.polynomial(size, &ABOVE_8.1)?;
+    let (below, above) = (math.mul(power, p)?, math.mul(power, r)?);
+    let (below, above) = (math.div(below, q)?, math.div(above, s)?);
+    let is_below = math.compare(CompareOp::Lt, size, 8.0)?;
+    let tail = math.select(is_below, below, above)?;
     // Where the exponential is zero, the quotient may be 0 · ∞.
     let zero = math.number(0.0);
     let vanishes = math.builder.compare(CompareOp::Eq, power, zero)?;

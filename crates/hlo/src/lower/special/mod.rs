@@ -1,6 +1,8 @@
 //! Special functions that are composed of arithmetic and elementary functions.
 //!
-//! They are computed in at least single precision: smaller floats are widened and rounded at the end.
+//! They are computed in double precision and rounded once, in the end: their terms cancel. The inverse of
+//! the error function, which random numbers of a normal distribution are made with, is in single precision
+//! for `f32` and smaller floats.
 
 #![allow(
     clippy::excessive_precision,
@@ -70,23 +72,25 @@ pub(super) fn apply(
                 "chlo.zeta" | "zeta" => zeta::zeta,
                 _ => zeta::polygamma,
             };
-            let (a, b) = (widened(builder, a)?, widened(builder, b)?);
+            let (a, b) = (widened(builder, a, DType::F64)?, widened(builder, b, DType::F64)?);
             let value = function(builder, a, b)?;
             return builder.cast(value, result);
         }
     };
     let [x] = exactly(operands)?;
-    let x = widened(builder, x)?;
+    let least = if name == "chlo.erf_inv" { DType::F32 } else { DType::F64 };
+    let x = widened(builder, x, least)?;
     let value = unary(builder, x)?;
     builder.cast(value, result)
 }
 
-fn widened(builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
+/// The operand in a float of at least a size.
+fn widened(builder: &mut Builder, x: NodeId, least: DType) -> Lowered<NodeId> {
     let dtype = builder.dtype(x);
     if !dtype.is_float() {
         return Err(format!("its operand is {dtype}, not a float").into());
     }
-    if dtype.is_half() { builder.cast(x, DType::F32) } else { Ok(x) }
+    if dtype.size() < least.size() { builder.cast(x, least) } else { Ok(x) }
 }
 
 /// Whether x is infinite, or the one infinity.
@@ -142,13 +146,6 @@ impl<'b> Math<'b> {
 
     pub fn unary(&mut self, op: UnaryOp, x: NodeId) -> Lowered<NodeId> {
         self.builder.unary(op, x)
-    }
-
-    /// A function of x, rounded once: where what follows cancels, its last bit counts.
-    pub fn rounded_once(&mut self, op: UnaryOp, x: NodeId) -> Lowered<NodeId> {
-        let wide = self.builder.cast(x, DType::F64)?;
-        let value = self.unary(op, wide)?;
-        self.builder.cast(value, self.dtype)
     }
 
     pub fn compare(&mut self, op: CompareOp, a: NodeId, b: f64) -> Lowered<NodeId> {

@@ -1,0 +1,208 @@
+//! Numbers of twice the precision of `f64`: the unrounded sum of two. The algebra of a complex function is
+//! done in them, so that its result is rounded about once.
+
+use std::ops::{Add, Div, Mul, Neg, Sub};
+
+/// `high + low`, where `low` is at most half a unit in the last place of `high`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Wide {
+    pub high: f64,
+    pub low: f64,
+}
+
+impl Wide {
+    /// The sum of two numbers, exactly.
+    pub fn sum(a: f64, b: f64) -> Wide {
+        let high = a + b;
+        let rest = high - a;
+        Wide { high, low: (a - (high - rest)) + (b - rest) }
+    }
+
+    /// The product of two numbers, exactly but for underflow.
+    pub fn product(a: f64, b: f64) -> Wide {
+        let high = a * b;
+        Wide { high, low: a.mul_add(b, -high) }
+    }
+
+    /// x²
+    pub fn square(self) -> Wide {
+        self * self
+    }
+
+    /// The square root of a number that is not negative.
+    pub fn sqrt(self) -> Wide {
+        let root = self.high.sqrt();
+        if root == 0.0 {
+            return Wide::from(root);
+        }
+        let rest = self - Wide::product(root, root);
+        Wide::sum(root, rest.high / (2.0 * root))
+    }
+
+    /// Times a power of two.
+    pub fn scaled(self, factor: f64) -> Wide {
+        Wide { high: self.high * factor, low: self.low * factor }
+    }
+
+    /// Rounded.
+    pub fn round(self) -> f64 {
+        self.high + self.low
+    }
+
+    /// A function of the rounded number, corrected by its derivative.
+    pub fn map(self, value: impl Fn(f64) -> f64, derivative: impl Fn(f64) -> f64) -> f64 {
+        let rounded = value(self.high);
+        match self.low == 0.0 || !rounded.is_finite() {
+            true => rounded,
+            false => rounded + self.low * derivative(self.high),
+        }
+    }
+
+    /// The angle of the point (x, self).
+    pub fn atan2(self, x: Wide) -> f64 {
+        let angle = self.high.atan2(x.high);
+        let square = x.high * x.high + self.high * self.high;
+        match square.is_normal() {
+            true => angle + (x.high * self.low - self.high * x.low) / square,
+            false => angle,
+        }
+    }
+}
+
+impl From<f64> for Wide {
+    fn from(high: f64) -> Wide {
+        Wide { high, low: 0.0 }
+    }
+}
+
+impl Add for Wide {
+    type Output = Wide;
+    fn add(self, other: Wide) -> Wide {
+        let (sum, rest) = (Wide::sum(self.high, other.high), Wide::sum(self.low, other.low));
+        let sum = Wide::sum(sum.high, sum.low + rest.high);
+        Wide::sum(sum.high, sum.low + rest.low)
+    }
+}
+
+impl Neg for Wide {
+    type Output = Wide;
+    fn neg(self) -> Wide {
+        Wide { high: -self.high, low: -self.low }
+    }
+}
+
+impl Sub for Wide {
+    type Output = Wide;
+    fn sub(self, other: Wide) -> Wide {
+        self + -other
+    }
+}
+
+impl Mul for Wide {
+    type Output = Wide;
+    fn mul(self, other: Wide) -> Wide {
+        let product = Wide::product(self.high, other.high);
+        let cross = self.high.mul_add(other.low, self.low * other.high);
+        Wide::sum(product.high, product.low + cross)
+    }
+}
+
+impl Div for Wide {
+    type Output = Wide;
+    fn div(self, other: Wide) -> Wide {
+        let first = self.high / other.high;
+        let rest = self - other * Wide::from(first);
+        let second = rest.high / other.high;
+        let rest = rest - other * Wide::from(second);
+        Wide::sum(first, second) + Wide::from(rest.high / other.high)
+    }
+}
+
+/// A complex number of such parts.
+#[derive(Clone, Copy, Debug)]
+pub struct WideComplex {
+    pub re: Wide,
+    pub im: Wide,
+}
+
+impl WideComplex {
+    /// |z|²
+    pub fn norm_squared(self) -> Wide {
+        self.re.square() + self.im.square()
+    }
+
+    /// z̄
+    pub fn conj(self) -> WideComplex {
+        WideComplex { re: self.re, im: -self.im }
+    }
+
+    /// The principal square root of a finite number, with the signs of zeros kept.
+    pub fn sqrt(self) -> WideComplex {
+        let size = self.re.high.abs().max(self.im.high.abs());
+        if size == 0.0 {
+            return WideComplex { re: Wide::from(0.0), im: self.im };
+        }
+        // Squares neither overflow nor underflow after this.
+        let (factor, root) = match size {
+            size if size > 1e150 => (2f64.powi(-600), 2f64.powi(300)),
+            size if size < 1e-150 => (2f64.powi(600), 2f64.powi(-300)),
+            _ => (1.0, 1.0),
+        };
+        let z = WideComplex { re: self.re.scaled(factor), im: self.im.scaled(factor) };
+        let modulus = z.norm_squared().sqrt();
+        let is_left = z.re.high < 0.0;
+        let part = if is_left { modulus - z.re } else { modulus + z.re };
+        let large = part.scaled(0.5).sqrt();
+        let small = z.im / large.scaled(2.0);
+        let (large, small) = (large.scaled(root), small.scaled(root));
+        if !is_left {
+            return WideComplex { re: large, im: small };
+        }
+        let (re, im) = match z.im.high.is_sign_negative() {
+            true => (-small, -large),
+            false => (small, large),
+        };
+        WideComplex { re: if re.high == 0.0 { Wide::from(0.0) } else { re }, im }
+    }
+}
+
+impl Mul for WideComplex {
+    type Output = WideComplex;
+    fn mul(self, other: WideComplex) -> WideComplex {
+        WideComplex {
+            re: self.re * other.re - self.im * other.im,
+            im: self.re * other.im + self.im * other.re,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// √2 · √2 is 2, and 2 / 3 · 3, to more digits than a `f64` has.
+    #[test]
+    fn there_are_more_digits_than_one_number_has() {
+        let root = Wide::from(2.0).sqrt();
+        assert!(root.low != 0.0);
+        assert!((root.square() - Wide::from(2.0)).round().abs() < 1e-30);
+        let third = Wide::from(2.0) / Wide::from(3.0);
+        assert!((third * Wide::from(3.0) - Wide::from(2.0)).round().abs() < 1e-30);
+    }
+
+    #[test]
+    fn roots_of_any_size_are_roots() {
+        for size in [1.0, 1e-200, 1e200, 1e300] {
+            for (re, im) in [(3.0, 4.0), (-3.0, 4.0), (-3.0, -4.0), (0.0, -2.0), (1.0, 1e-9)] {
+                let z = WideComplex { re: Wide::from(re * size), im: Wide::from(im * size) };
+                let root = z.sqrt();
+                let square = root * root;
+                let error = (square.re - z.re).round().abs() + (square.im - z.im).round().abs();
+                assert!(error <= 1e-29 * size, "{re}, {im} times {size}: {error}");
+                assert!(root.re.high >= 0.0);
+            }
+        }
+        let below = WideComplex { re: Wide::from(-4.0), im: Wide::from(-0.0) }.sqrt();
+        assert_eq!((below.re.high, below.im.high), (0.0, -2.0));
+    }
+}
