@@ -6,7 +6,7 @@ mod outcome;
 mod progress;
 
 use clap::{Parser, Subcommand};
-use command::{check, devices, explain, format, run, timeline, train};
+use command::{check, devices, explain, format, run, timeline};
 use outcome::Failure;
 use std::process::ExitCode;
 
@@ -20,7 +20,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Executes a StableHLO program, text or bytecode, and prints its results.
+    /// Executes a StableHLO program, text or bytecode, and prints its results; or trains with it.
     Run(run::Arguments),
     /// Runs programs that check themselves.
     Check(check::Arguments),
@@ -28,8 +28,6 @@ enum Command {
     Explain(explain::Arguments),
     /// Prints a program in canonical text.
     Fmt(format::Arguments),
-    /// Trains a network on handwritten digits, with a training step that JAX exported.
-    Train(train::Arguments),
     /// Measures works here and, with --peers, the same works in other libraries.
     Bench(bench::Arguments),
     /// Lists the devices that tensors can be on.
@@ -45,7 +43,6 @@ fn main() -> ExitCode {
         Command::Check(arguments) => check::check(&arguments),
         Command::Explain(arguments) => explain::explain(&arguments),
         Command::Fmt(arguments) => format::format(&arguments),
-        Command::Train(arguments) => train::train(&arguments),
         Command::Bench(arguments) => bench::bench(&arguments),
         Command::Devices(arguments) => devices::devices(&arguments),
         Command::Timeline(arguments) => timeline::timeline(&arguments),

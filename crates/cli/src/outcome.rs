@@ -52,6 +52,7 @@ pub fn print(text: &str) -> ExitCode {
 pub fn device(name: &str) -> Result<Device, Failure> {
     match name {
         "cpu" => Ok(Device::open_cpu(CpuOptions::from_env().map_err(Error::from)?)?),
+        "cuda" => Ok(Device::open_cuda(0)?),
         gpu if let Some(Ok(ordinal)) = gpu.strip_prefix("cuda:").map(str::parse) => {
             Ok(Device::open_cuda(ordinal)?)
         }

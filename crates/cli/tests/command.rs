@@ -107,6 +107,45 @@ fn what_is_missing_is_named_with_what_to_do() {
 }
 
 #[test]
+fn all_that_is_unsupported_is_listed_in_order() {
+    let folder = Folder::new("unsupported");
+    let program = folder.file(
+        "many.mlir",
+        "func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %0 = \"stablehlo.frobnicate\"(%x) : (tensor<3xf32>) -> tensor<3xf32>
+  %1 = stablehlo.custom_call @nobody(%0) : (tensor<3xf32>) -> tensor<3xf32>
+  %2 = \"stablehlo.all_gather\"(%1) <{all_gather_dim = 0 : i64, replica_groups = dense<[[0]]> : tensor<1x1xi64>}> : (tensor<3xf32>) -> tensor<3xf32>
+  return %2 : tensor<3xf32>
+}",
+    );
+    let output = inflight(&["run", text(&program), "--random", "1"]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = stderr(&output);
+    let places = ["many.mlir:2:3: stablehlo.frobnicate", "many.mlir:3:3:", "many.mlir:4:3:"];
+    let found: Vec<Option<usize>> = places.iter().map(|place| said.find(place)).collect();
+    assert!(found.iter().all(Option::is_some) && found.is_sorted(), "{said}");
+    assert!(said.contains("no function is registered as \"nobody\""), "{said}");
+}
+
+#[test]
+fn open_extents_are_explained_for_shapes() {
+    let folder = Folder::new("open");
+    let program = folder.file("open.mlir", &SCALED.replace("3xf32", "?x4xf32"));
+    let explain = |more: &[&str]| {
+        let mut arguments = vec!["explain", text(&program)];
+        arguments.extend(more);
+        inflight(&arguments)
+    };
+    assert!(stderr(&explain(&[])).contains("give the shapes of all arguments"));
+    let explained = stdout(&explain(&["--shape", "5x4"]));
+    assert!(explained.contains("80 bytes read, 80 bytes written"), "{explained}");
+    for (shape, said) in [("5x3", "f32[5, 3] is given"), ("5*4", "such as 32x64")] {
+        let output = explain(&["--shape", shape]);
+        assert!(stderr(&output).contains(said), "{}", stderr(&output));
+    }
+}
+
+#[test]
 fn check_counts_and_names_the_first_difference() {
     let folder = Folder::new("check");
     folder.file("right.mlir", &checking("[2.0, 4.0]"));
@@ -150,14 +189,62 @@ fn programs_are_formatted_and_explained() {
     assert!(std::fs::read_to_string(&page).unwrap().contains("stablehlo.add"));
 }
 
+/// A file that is part of the repository.
+fn program(name: &str) -> String {
+    format!("{}/../../programs/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+fn train(step: &str, data: &str, more: &[&str]) -> Output {
+    let (step, predict) = (program(step), program("digits_predict.mlir"));
+    let mut arguments = vec!["run", &step, "--train", data, "--predict", &predict];
+    arguments.extend(more);
+    inflight(&arguments)
+}
+
 #[test]
 fn training_learns_the_digits() {
-    let trained = inflight(&["train", "--epochs", "12"]);
+    let folder = Folder::new("train");
+    let learned = folder.0.join("learned");
+    let digits = program("digits.csv.gz");
+    let more = ["--epochs", "12", "--output", text(&learned)];
+    let trained = train("digits_step.mlir", &digits, &more);
     assert!(trained.status.success(), "{}", stderr(&trained));
     let said = stdout(&trained);
+    assert!(said.starts_with("1438 rows learned in 264 steps of 64:"), "{said}");
     let accuracy = said.lines().last().and_then(|line| line.split(' ').rev().nth(1));
     let accuracy: f32 = accuracy.unwrap().parse().unwrap();
     assert!(accuracy > 93.0, "{said}");
+    assert!(learned.join("out_12.npy").exists() && !learned.join("out_13.npy").exists());
+    // The same seed learns the same.
+    let json = |seed: &str| -> serde_json::Value {
+        let more = ["--epochs", "2", "--json", "--random", seed];
+        serde_json::from_str(&stdout(&train("digits_step.mlir", &digits, &more))).unwrap()
+    };
+    let (first, again, other) = (json("3"), json("3"), json("4"));
+    assert_eq!((&first["loss"], first["steps"].as_u64()), (&again["loss"], Some(44)));
+    assert_ne!(first["loss"], other["loss"]);
+}
+
+#[test]
+fn what_cannot_be_trained_is_named() {
+    let folder = Folder::new("untrained");
+    let narrow = folder.file("narrow.csv", "1,2,0\n3,4,1\n");
+    let few = folder.file("few.csv", &format!("{}\n", ["1"; 65].join(",")).repeat(9));
+    let broken = folder.file("broken.csv", "1,2,0\n1,two,1\n");
+    let digits = program("digits.csv.gz");
+    let cases = [
+        (train("digits_step.mlir", "nowhere.csv", &[]), "nowhere.csv"),
+        (train("digits_step.mlir", text(&narrow), &[]), "there are rows of 2 numbers"),
+        (train("digits_step.mlir", text(&broken), &[]), "\"two\" in line 2 is not a number"),
+        (train("digits_step.mlir", text(&few), &[]), "it takes 359 rows, and 1 are kept"),
+        (train("digits_predict.mlir", &digits, &[]), "is no training step of this data"),
+        (train("digits_step.mlir", &digits, &["--repeat", "2"]), "--repeat"),
+        (inflight(&["run", &program("digits_step.mlir"), "--train", &digits]), "--predict"),
+    ];
+    for (output, said) in cases {
+        assert_eq!(output.status.code(), Some(2), "{said}: {}", stderr(&output));
+        assert!(stderr(&output).contains(said), "{said}: {}", stderr(&output));
+    }
 }
 
 #[test]

@@ -14,7 +14,7 @@ use inflight::{DType, Device, Pending, Result, Tensor, WaitReason};
 use std::io::Read;
 
 /// 1,797 images of 8 × 8 pixels from 0 to 16, one a line, the digit last.
-const DIGITS: &[u8] = include_bytes!("data/digits.csv.gz");
+const DIGITS: &[u8] = include_bytes!("../../../programs/digits.csv.gz");
 const PIXELS: usize = 64;
 const CLASSES: usize = 10;
 const REPORT_EVERY: usize = 50;

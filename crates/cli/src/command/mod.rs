@@ -6,4 +6,4 @@ pub mod explain;
 pub mod format;
 pub mod run;
 pub mod timeline;
-pub mod train;
+pub mod training;

@@ -1,5 +1,6 @@
 //! `inflight run`: a program, executed.
 
+use super::training::{self, Learned, TrainingArguments};
 use crate::outcome::{Failure, Outcome, device};
 use crate::progress::Progress;
 use inflight::program::ArgumentType;
@@ -17,7 +18,8 @@ pub struct Arguments {
     /// The value of the next argument, a .npy file. Give one for each argument, in order.
     #[arg(long, value_name = "FILE")]
     input: Vec<PathBuf>,
-    /// Makes up the arguments that no --input is given for, from this seed.
+    /// Makes up the arguments that no --input is given for, from this seed; in training the first weights and
+    /// the order of rows.
     #[arg(long, value_name = "SEED")]
     random: Option<u64>,
     /// Writes the results to this folder, as out_00.npy, out_01.npy, …
@@ -33,7 +35,7 @@ pub struct Arguments {
     #[arg(long, default_value = "cpu")]
     device: String,
     /// Executes it so often.
-    #[arg(long, default_value_t = 1, value_name = "N")]
+    #[arg(long, default_value_t = 1, value_name = "N", allow_negative_numbers = true)]
     repeat: usize,
     /// Keeps executions in flight: waits once, in the end. This is the default.
     #[arg(long, conflicts_with = "sync")]
@@ -47,6 +49,8 @@ pub struct Arguments {
     /// Prints JSON.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    training: TrainingArguments,
 }
 
 /// What was done and measured.
@@ -63,16 +67,15 @@ pub fn run(arguments: &Arguments) -> Outcome {
         return Err(Failure::misuse("--repeat 0: nothing would run; give 1 or more"));
     }
     let device = device(&arguments.device)?;
+    if let Some(data) = &arguments.training.train {
+        return train(arguments, data, &device);
+    }
     let report = match &arguments.trace {
         Some(path) => inflight::trace(path, || measure(arguments, &device))??,
         None => measure(arguments, &device)?,
     };
     if let Some(folder) = &arguments.output {
-        std::fs::create_dir_all(folder)
-            .map_err(|error| Failure::misuse(format!("{}: {error}", folder.display())))?;
-        for (number, result) in report.results.iter().enumerate() {
-            io::save_npy(file(folder, number), result)?;
-        }
+        save(&report.results, folder)?;
     }
     if let Some(folder) = &arguments.expect {
         compare(&report.results, folder, arguments.tolerance, &device)?;
@@ -81,6 +84,38 @@ pub fn run(arguments: &Arguments) -> Outcome {
         true => Ok(format!("{:#}", to_json(arguments, &report))),
         false => Ok(to_text(arguments, &report)),
     }
+}
+
+/// Trains with the program, a step; what is written are the arguments that the next step would have.
+fn train(arguments: &Arguments, data: &Path, device: &Device) -> Outcome {
+    if !arguments.input.is_empty() {
+        return Err(Failure::misuse(
+            "--train makes up the first arguments itself: leave --input out",
+        ));
+    }
+    let seed = arguments.random.unwrap_or(1);
+    let train = || training::train(&arguments.file, data, &arguments.training, seed, device);
+    let learned: Learned = match &arguments.trace {
+        Some(path) => inflight::trace(path, train)??,
+        None => train()?,
+    };
+    if let Some(folder) = &arguments.output {
+        save(&learned.state, folder)?;
+    }
+    match arguments.json {
+        true => Ok(format!("{:#}", learned.to_json())),
+        false => Ok(learned.to_text()),
+    }
+}
+
+/// Writes tensors to a folder, which is made if there is none.
+fn save(tensors: &[Tensor], folder: &Path) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder)
+        .map_err(|error| Failure::misuse(format!("the folder {}: {error}", folder.display())))?;
+    for (number, tensor) in tensors.iter().enumerate() {
+        io::save_npy(file(folder, number), tensor)?;
+    }
+    Ok(())
 }
 
 fn measure(arguments: &Arguments, device: &Device) -> Result<Report, Failure> {

@@ -1,81 +1,184 @@
-//! `inflight train`: handwritten digits, learned by a training step that JAX exported.
+//! `inflight run STEP --train DATA`: a training step that was exported, executed on batch after batch.
 //!
 //! Steps are executed one after another without waiting: while one runs, the next batch is prepared, and the
 //! loss that is shown is that of the step before.
 
-use crate::outcome::{Failure, Outcome, device};
+mod table;
+
+use crate::outcome::Failure;
 use crate::progress::Progress;
-use flate2::read::GzDecoder;
-use inflight::{DType, Device, Executable, Pending, Program, Result, Tensor};
-use std::io::Read;
-use std::path::PathBuf;
+use inflight::program::ArgumentType;
+use inflight::{DType, Device, Executable, Pending, Program, Tensor};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
 use std::time::Instant;
-
-/// 1,797 images of 8 × 8 pixels from 0 to 16, one a line, the digit last.
-const DIGITS: &[u8] = include_bytes!("../../../inflight/examples/data/digits.csv.gz");
-/// `bench/peers/export_digits.py` wrote these two.
-const STEP: &str = include_str!("../../../../programs/digits_step.mlir");
-const PREDICT: &str = include_str!("../../../../programs/digits_predict.mlir");
-
-const PIXELS: usize = 64;
-/// Every fifth image is kept for testing.
-const TEST_EVERY: usize = 5;
-/// Of the step's results, all but the last are arguments of the next step; the last is the loss.
-const STATE: usize = 13;
-/// The first of these are the parameters.
-const PARAMETERS: usize = 4;
+use table::{Batches, Table};
 
 /// How to train.
 #[derive(clap::Args)]
-pub struct Arguments {
-    /// How many times to go through the images.
-    #[arg(long, default_value_t = 30)]
+pub struct TrainingArguments {
+    /// Trains: FILE is a step, executed on batches of these rows (numbers with commas between, what is to be
+    /// predicted last; .csv or .csv.gz). Its last two arguments are a batch and its labels, its last result is
+    /// the loss, and its other results are its other arguments in the next step.
+    #[arg(long, value_name = "DATA", requires = "predict", conflicts_with_all = ["expect", "repeat"])]
+    pub train: Option<PathBuf>,
+    /// The program that says what is predicted, from the first of the step's arguments, which are the
+    /// parameters, and rows. Every fifth row is kept to test it with.
+    #[arg(long, value_name = "FILE", requires = "train")]
+    predict: Option<PathBuf>,
+    /// How many times to go through the rows.
+    #[arg(long, default_value_t = 30, value_name = "N", requires = "train")]
     epochs: usize,
-    /// What batches and first weights are drawn from.
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
-    /// A training step to use instead of the one that comes with the command; with the same arguments.
-    #[arg(long, value_name = "FILE")]
-    step: Option<PathBuf>,
-    /// Where it runs.
-    #[arg(long, default_value = "cpu")]
-    device: String,
 }
 
-/// Trains, and reports what was learned.
-pub fn train(arguments: &Arguments) -> Outcome {
-    let device = device(&arguments.device)?;
-    let program = match &arguments.step {
-        Some(path) => Program::load(path)?,
-        None => Program::parse(STEP)?,
-    };
-    let step = device.compile(&program)?;
-    if step.arguments().len() != STATE + 2 || step.results().len() != STATE + 1 {
+/// What was learned, and how fast.
+pub struct Learned {
+    /// The arguments of the step that would come next, without a batch.
+    pub state: Vec<Tensor>,
+    rows: usize,
+    steps: usize,
+    batch: usize,
+    seconds: f64,
+    first_loss: f32,
+    loss: f32,
+    tested: usize,
+    accuracy: f64,
+}
+
+impl Learned {
+    /// For people.
+    pub fn to_text(&self) -> String {
+        format!(
+            "{} rows learned in {} steps of {}: {:.0} steps a second\n\
+             loss {:.4} at first, {:.4} in the end\n\
+             accuracy on {} other rows: {:.1} %",
+            self.rows,
+            self.steps,
+            self.batch,
+            self.steps as f64 / self.seconds,
+            self.first_loss,
+            self.loss,
+            self.tested,
+            100.0 * self.accuracy
+        )
+    }
+
+    /// For programs.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "rows": self.rows,
+            "steps": self.steps,
+            "batch": self.batch,
+            "seconds": self.seconds,
+            "first_loss": self.first_loss,
+            "loss": self.loss,
+            "tested": self.tested,
+            "accuracy": self.accuracy,
+        })
+    }
+}
+
+/// The arguments of a step that are its batch.
+struct Step {
+    executable: Executable,
+    /// How many arguments come before the batch.
+    state: usize,
+    batch: usize,
+}
+
+impl Step {
+    fn load(path: &Path, columns: usize, device: &Device) -> Result<Step, Failure> {
+        let executable = device.compile(&Program::load(path)?)?;
+        let (arguments, results) = (executable.arguments(), executable.results());
+        let misfit = |what: String| {
+            Failure::misuse(format!("{} is no training step of this data: {what}", path.display()))
+        };
+        let Some(state) = arguments.len().checked_sub(2).filter(|state| state + 1 == results.len())
+        else {
+            return Err(misfit(format!(
+                "it has {} arguments and {} results; a batch and its labels follow the arguments that are \
+                 its results, and the loss follows those",
+                arguments.len(),
+                results.len()
+            )));
+        };
+        let (rows, labels) = (&arguments[state], &arguments[state + 1]);
+        let batch = match rows.extents[..] {
+            [batch, width] if width.is_none_or(|width| width == columns) => batch.unwrap_or(64),
+            _ => {
+                return Err(misfit(format!(
+                    "a batch ({}) is {rows}, and there are rows of {columns} numbers",
+                    rows.name
+                )));
+            }
+        };
+        if labels.extents.len() != 1 || labels.extents[0].is_some_and(|count| count != batch) {
+            return Err(misfit(format!(
+                "labels ({}) are {labels}, and a batch is of {batch} rows",
+                labels.name
+            )));
+        }
+        Ok(Step { executable, state, batch })
+    }
+
+    /// Random weights for the first `parameters` arguments; all else is zero.
+    fn first_state(&self, parameters: usize, seed: u64, device: &Device) -> Vec<Tensor> {
+        let types = self.executable.arguments()[..self.state].iter().enumerate();
+        let state = types.map(|(number, ty)| {
+            let extents: Vec<usize> = ty.extents.iter().map(|extent| extent.unwrap_or(1)).collect();
+            match extents.len() {
+                0 | 1 => Tensor::zeros_of(ty.dtype, extents, device),
+                _ if number >= parameters => Tensor::zeros_of(ty.dtype, extents, device),
+                _ => {
+                    // What comes in is all but the last axis.
+                    let inputs: usize = extents[..extents.len() - 1].iter().product();
+                    let deviation = (2.0 / inputs.max(1) as f64).sqrt();
+                    let seed = seed.wrapping_add(number as u64);
+                    Tensor::randn::<f32>(extents, 0.0, deviation, seed, device).cast(ty.dtype)
+                }
+            }
+        });
+        state.collect()
+    }
+}
+
+/// Trains, and measures what was learned.
+pub fn train(
+    step: &Path,
+    data: &Path,
+    arguments: &TrainingArguments,
+    seed: u64,
+    device: &Device,
+) -> Result<Learned, Failure> {
+    let predict = arguments.predict.as_deref().expect("--train is not taken without --predict");
+    let (table, test) = Table::load(data)?.divided();
+    let step = Step::load(step, table.columns, device)?;
+    let predict = Prediction::load(predict, &step, test.rows(), device)?;
+    if table.rows() < step.batch {
         return Err(Failure::misuse(format!(
-            "{}: expected a step of {} arguments and {} results",
-            step.name(),
-            STATE + 2,
-            STATE + 1
+            "{} has {} rows to learn, and a batch is of {}",
+            data.display(),
+            table.rows(),
+            step.batch
         )));
     }
-    let batch = step.arguments()[STATE].extents[0].unwrap_or(PIXELS);
-    let (train, test) = load();
-    let mut state = first_state(&step, arguments.seed, &device);
-    let mut batches = Batches::new(&train, batch, arguments.seed);
-    let steps = arguments.epochs * (train.len() / batch);
+    let types = &step.executable.arguments()[step.state..];
+    let mut state = step.first_state(predict.parameters, seed, device);
+    let mut batches = Batches::new(&table, step.batch, seed);
+    let steps = arguments.epochs * (table.rows() / step.batch);
     let mut progress = Progress::new(steps);
     let mut last: Option<Pending<f32>> = None;
     let (mut first_loss, mut loss) = (None, f32::NAN);
     let began = Instant::now();
     for number in 0..steps {
         // Prepared while the step before runs.
-        let (images, labels) = batches.next(&device)?;
-        let mut inputs: Vec<&Tensor> = state.iter().collect();
-        inputs.extend([&images, &labels]);
-        let mut results = step.execute(&inputs)?;
-        let newest = results.pop().expect("the step's last result is its loss").item_async();
+        let (rows, labels) = batches.next(device)?;
+        let batch = [rows.cast(types[0].dtype), labels.cast(types[1].dtype)];
+        let inputs: Vec<&Tensor> = state.iter().chain(&batch).collect();
+        let mut results = step.executable.execute(&inputs)?;
+        let newest = results.pop().expect("the step's last result is its loss");
         state = results;
-        if let Some(before) = last.replace(newest) {
+        if let Some(before) = last.replace(newest.cast(DType::F32).item_async()) {
             loss = before.get()?;
             first_loss.get_or_insert(loss);
         }
@@ -89,110 +192,77 @@ pub fn train(arguments: &Arguments) -> Outcome {
     }
     let seconds = began.elapsed().as_secs_f64();
     drop(progress);
-    let accuracy = accuracy(&state[..PARAMETERS], &test, &device)?;
-    Ok(format!(
-        "{} images learned in {steps} steps of {batch}: {:.0} steps a second\n\
-         loss {:.4} at first, {loss:.4} in the end\n\
-         accuracy on {} other images: {:.1} %",
-        train.len(),
-        steps as f64 / seconds,
-        first_loss.unwrap_or(loss),
-        test.len(),
-        100.0 * accuracy
-    ))
+    let (tested, accuracy) = predict.accuracy(&state, &test, device)?;
+    Ok(Learned {
+        state,
+        rows: table.rows(),
+        steps,
+        batch: step.batch,
+        seconds,
+        first_loss: first_loss.unwrap_or(loss),
+        loss,
+        tested,
+        accuracy,
+    })
 }
 
-/// Random weights; biases, moments and the step's number are zero.
-fn first_state(step: &Executable, seed: u64, device: &Device) -> Vec<Tensor> {
-    let types = step.arguments()[..STATE].iter().enumerate();
-    let state = types.map(|(number, ty)| {
-        let extents: Vec<usize> = ty.extents.iter().map(|extent| extent.unwrap_or(1)).collect();
-        match extents.len() {
-            2 if number < PARAMETERS => {
-                let deviation = (2.0 / extents[0] as f64).sqrt();
-                Tensor::randn::<f32>(extents, 0.0, deviation, seed + number as u64, device)
-            }
-            _ => Tensor::zeros_of(ty.dtype, extents, device),
+/// The program that predicts.
+struct Prediction {
+    executable: Executable,
+    /// How many of the step's arguments it takes, before the rows.
+    parameters: usize,
+    /// How many rows it takes.
+    rows: usize,
+}
+
+impl Prediction {
+    fn load(path: &Path, step: &Step, rows: usize, device: &Device) -> Result<Prediction, Failure> {
+        let executable = device.compile(&Program::load(path)?)?;
+        let misfit = |what: String| {
+            Failure::misuse(format!("{} predicts nothing for this step: {what}", path.display()))
+        };
+        let types = executable.arguments();
+        let same =
+            |(a, b): (&ArgumentType, &ArgumentType)| (&a.extents, a.dtype) == (&b.extents, b.dtype);
+        let Some((last, parameters)) = types.split_last() else {
+            return Err(misfit("it has no arguments".to_owned()));
+        };
+        let of_step = &step.executable.arguments()[..step.state];
+        if parameters.len() > of_step.len() || !parameters.iter().zip(of_step).all(same) {
+            return Err(misfit(
+                "its arguments but the last are not the first of the step".to_owned(),
+            ));
         }
-    });
-    state.collect()
-}
-
-/// The share of images whose digit is predicted.
-fn accuracy(parameters: &[Tensor], test: &[Image], device: &Device) -> Result<f32> {
-    let predict = device.compile(&Program::parse(PREDICT)?)?;
-    let (images, labels) = tensors(test.iter(), device)?;
-    let mut inputs: Vec<&Tensor> = parameters.iter().collect();
-    inputs.push(&images);
-    let predicted = &predict.execute(&inputs)?[0];
-    predicted.eq(&labels).cast(DType::F32).mean().item()
-}
-
-/// An image, pixels from 0 to 1, and what is on it.
-struct Image {
-    pixels: Vec<f32>,
-    label: i32,
-}
-
-/// The images to learn from, and those to test with.
-fn load() -> (Vec<Image>, Vec<Image>) {
-    let mut text = String::new();
-    GzDecoder::new(DIGITS).read_to_string(&mut text).expect("the data is part of the command");
-    let (mut train, mut test) = (Vec::new(), Vec::new());
-    for (number, line) in text.lines().enumerate() {
-        let mut values = line.split(',').map(|value| value.parse::<f32>().expect("a number"));
-        let pixels = values.by_ref().take(PIXELS).map(|pixel| pixel / 16.0).collect();
-        let label = values.next().expect("a digit") as i32;
-        let part = if number % TEST_EVERY == TEST_EVERY - 1 { &mut test } else { &mut train };
-        part.push(Image { pixels, label });
-    }
-    (train, test)
-}
-
-fn tensors<'a>(
-    images: impl Iterator<Item = &'a Image>,
-    device: &Device,
-) -> Result<(Tensor, Tensor)> {
-    let (mut pixels, mut labels) = (Vec::new(), Vec::new());
-    for image in images {
-        pixels.extend_from_slice(&image.pixels);
-        labels.push(image.label);
-    }
-    let count = labels.len();
-    let images = Tensor::from_vec(pixels, [count, PIXELS], device)?;
-    Ok((images, Tensor::from_vec(labels, [count], device)?))
-}
-
-/// Batches of images in a random order, without end.
-struct Batches<'a> {
-    images: &'a [Image],
-    batch: usize,
-    order: Vec<usize>,
-    random: u64,
-}
-
-impl<'a> Batches<'a> {
-    fn new(images: &'a [Image], batch: usize, seed: u64) -> Batches<'a> {
-        Batches { images, batch, order: Vec::new(), random: seed }
-    }
-
-    fn next(&mut self, device: &Device) -> Result<(Tensor, Tensor)> {
-        if self.order.len() < self.batch {
-            self.order = (0..self.images.len()).collect();
-            for last in (1..self.order.len()).rev() {
-                let other = (self.draw() % (last as u64 + 1)) as usize;
-                self.order.swap(last, other);
-            }
+        if executable.results().len() != 1 || last.extents.is_empty() {
+            return Err(misfit("it takes rows last, and has one result".to_owned()));
         }
-        let chosen = self.order.split_off(self.order.len() - self.batch);
-        tensors(chosen.iter().map(|&position| &self.images[position]), device)
+        let taken = last.extents[0].unwrap_or(rows);
+        if taken == 0 || taken > rows {
+            return Err(misfit(format!("it takes {taken} rows, and {rows} are kept to test it")));
+        }
+        Ok(Prediction { parameters: parameters.len(), rows: taken, executable })
     }
 
-    /// The next number of a splitmix generator.
-    fn draw(&mut self) -> u64 {
-        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.random ^ (self.random >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+    /// How many rows were tested, and the share of those whose label was predicted.
+    fn accuracy(
+        &self,
+        state: &[Tensor],
+        test: &Table,
+        device: &Device,
+    ) -> Result<(usize, f64), Failure> {
+        let dtype = self.executable.arguments()[self.parameters].dtype;
+        let parts = test.rows() / self.rows;
+        let mut right = 0.0;
+        for part in 0..parts {
+            let rows: Vec<usize> = (part * self.rows..(part + 1) * self.rows).collect();
+            let (rows, labels) = test.tensors(&rows, device)?;
+            let rows = rows.cast(dtype);
+            let mut inputs: Vec<&Tensor> = state[..self.parameters].iter().collect();
+            inputs.push(&rows);
+            let predicted = self.executable.execute(&inputs)?.remove(0).cast(DType::F32);
+            right += f64::from(predicted.eq(&labels).cast(DType::F32).sum().item::<f32>()?);
+        }
+        let tested = parts * self.rows;
+        Ok((tested, right / tested as f64))
     }
 }

@@ -152,7 +152,7 @@ fn argument_types(
             match (known, given.map(|given| &given[i])) {
                 (Some(known), None) => Ok(known),
                 (None, None) => Err(format!(
-                    "argument {i} is {}: give the shapes of the arguments",
+                    "argument {i} is {}: give the shapes of all arguments",
                     type_name(&argument.ty)
                 )),
                 (_, Some(given)) if fits(&argument.ty, given) => Ok(given.clone()),

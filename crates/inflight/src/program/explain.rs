@@ -4,8 +4,9 @@ use super::compile::labels;
 use super::join;
 use super::source::Program;
 use crate::explain::explain_plan;
-use crate::{Explanation, Result};
-use inflight_hlo::program::{Action, Sequence};
+use crate::{Error, Explanation, Result, Shape};
+use inflight_hlo::module::ElementType;
+use inflight_hlo::program::{Action, Sequence, ValueType};
 use inflight_ir::plan::plan;
 
 impl Program {
@@ -13,10 +14,48 @@ impl Program {
     /// once for a turn, those of a branch once for each of its cases. Nothing runs.
     ///
     /// # Errors
-    /// All that cannot be done, each with its line; and a program whose arguments have open extents.
+    /// All that cannot be done, each with its line; and a program whose arguments have open extents, for which
+    /// there is [`explain_for`](Program::explain_for).
     pub fn explain(&self) -> Result<Explanation> {
         let mut explanation = Explanation { kernels: Vec::new() };
         self.explain_sequence(&self.lower(None)?.body, &mut explanation);
+        Ok(explanation)
+    }
+
+    /// Explains the kernels for arguments of these shapes, in order: what [`explain`](Program::explain) does, where
+    /// extents are open.
+    ///
+    /// # Errors
+    /// All that cannot be done, each with its line; and shapes that do not fit the arguments.
+    pub fn explain_for(&self, shapes: &[Shape]) -> Result<Explanation> {
+        let Some(declared) = self.open_types() else {
+            return Err(Error::Invalid(format!(
+                "{}: the shapes of its arguments are known; leave them out",
+                self.name()
+            )));
+        };
+        let dtypes =
+            declared.arguments.iter().zip(&declared.names).map(|(ty, name)| match ty.element {
+                ElementType::Core(dtype) => Ok(dtype),
+                _ => Err(Error::Invalid(format!(
+                    "{}: the elements of argument {name} are of a type that is not supported",
+                    self.name()
+                ))),
+            });
+        let dtypes = dtypes.collect::<Result<Vec<_>>>()?;
+        if dtypes.len() != shapes.len() {
+            return Err(Error::Invalid(format!(
+                "{} takes {} arguments, {} shapes are given",
+                self.name(),
+                dtypes.len(),
+                shapes.len()
+            )));
+        }
+        let types = dtypes.into_iter().zip(shapes);
+        let types: Vec<ValueType> =
+            types.map(|(dtype, shape)| ValueType { shape: shape.clone(), dtype }).collect();
+        let mut explanation = Explanation { kernels: Vec::new() };
+        self.explain_sequence(&self.lower(Some(&types))?.body, &mut explanation);
         Ok(explanation)
     }
 

@@ -140,19 +140,10 @@ impl Program {
     /// Whether all its operations are known, and the functions it calls, whatever its arguments are.
     pub(super) fn check_operations(&self) -> Result<()> {
         let Form::Written { module, .. } = &self.form else { return Ok(()) };
-        check(module).map_err(|error| self.unsupported(&error))?;
-        let called = called(module).map_err(|error| self.unsupported(&error))?;
-        let unknown = called.into_iter().filter(|(target, _)| !calls::is_known(target));
-        let problems: Vec<Problem> = unknown
-            .map(|(target, location)| Problem {
-                operation: "stablehlo.custom_call".to_owned(),
-                location,
-                message: calls::unknown(&target),
-            })
-            .collect();
-        match problems.is_empty() {
-            true => Ok(()),
-            false => Err(self.unsupported(&LowerError { problems })),
+        let known = check(module).err();
+        match with_unknown_calls(module, known) {
+            None => Ok(()),
+            Some(error) => Err(self.unsupported(&error)),
         }
     }
 
@@ -165,7 +156,10 @@ impl Program {
             Form::Lowered(program) => Ok(program.clone()),
             Form::Written { module, .. } => match lower(module, arguments) {
                 Ok(program) => Ok(Arc::new(program)),
-                Err(error) => Err(self.unsupported(&error)),
+                Err(error) => {
+                    let error = with_unknown_calls(module, Some(error));
+                    Err(self.unsupported(&error.expect("there was an error")))
+                }
             },
         }
     }
@@ -193,6 +187,21 @@ pub(super) struct Declared {
     pub arguments: Vec<inflight_hlo::module::TensorType>,
     pub donated: Vec<bool>,
     pub results: Vec<inflight_hlo::module::TensorType>,
+}
+
+/// What is wrong with a program, and each call of a function that is not there, in the order of the text.
+fn with_unknown_calls(module: &Module, error: Option<LowerError>) -> Option<LowerError> {
+    let mut problems = error.map_or_else(Vec::new, |error| error.problems);
+    // Without a function to execute there are no calls, and that is said already.
+    let called = called(module).unwrap_or_default();
+    let unknown = called.into_iter().filter(|(target, _)| !calls::is_known(target));
+    problems.extend(unknown.map(|(target, location)| Problem {
+        operation: "stablehlo.custom_call".to_owned(),
+        location,
+        message: calls::unknown(&target),
+    }));
+    problems.sort_by_key(|problem| (problem.location.line, problem.location.column));
+    (!problems.is_empty()).then_some(LowerError { problems })
 }
 
 /// What about an operation is out of this crate's scope.
