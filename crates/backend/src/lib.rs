@@ -63,6 +63,8 @@ pub struct Capabilities {
     pub arg_reductions: bool,
     /// Whether convolutions are products of windows that are not written.
     pub window_products: bool,
+    /// How many pieces a reduction of many elements to one result is cut into.
+    pub reduction_pieces: usize,
 }
 
 /// Which of several streams that have work goes on first. It changes when work is done, never what comes of it.
@@ -138,7 +140,8 @@ pub unsafe trait Stream: Send + Sync {
     /// What comes out of a [`Command::Expand`] keeps to the same.
     unsafe fn enqueue(&self, command: Command);
 
-    /// Sees to it that all that is queued will run without further calls.
+    /// Sees to it that all that is queued, up to the last [`Command::Signal`] at least, will run without further calls.
+    /// What comes after that is somebody's who is still queueing, and flushes when it is done.
     fn flush(&self);
 
     /// Called by a thread that is about to wait for `event`: runs queued commands on this thread as long

@@ -150,6 +150,7 @@ impl CpuBackend {
             repeats: true,
             arg_reductions: false,
             window_products: false,
+            reduction_pieces: 256,
         };
         Ok(Arc::new(CpuBackend { capabilities, path, workers: Arc::new(workers), pool }))
     }

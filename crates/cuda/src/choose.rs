@@ -91,7 +91,7 @@ impl Described {
                 if programs == 0 {
                     return Ok(None);
                 }
-                self.rows(programs, points, width, wide, ordered, kept_bytes)?
+                self.rows(programs, points, width, wide, (ordered, kept_bytes), processors)?
             }
             Shape::Columns { ordered, one_walk, partial_bytes } => {
                 let columns = *tile.last().expect("a lane");
@@ -111,7 +111,7 @@ impl Described {
     }
 
     /// The params that need not stay in a cache: they are larger, and nothing of them is used twice. Where as much
-    /// is written, it is better left to the device (measured on an H200).
+    /// is written, it is better left to the device (measured on an H200), but for rows that are kept in registers.
     fn streamed(&self, mapping: Mapping, buffers: &[(u64, usize)]) -> u64 {
         let uses_once = match mapping {
             Mapping::Points { .. } => true,
@@ -127,7 +127,8 @@ impl Described {
         let bits: u64 = large.fold(0, |bits, (param, _)| bits | 1 << param);
         let writes_large = (0..self.kernel.params.len().min(64))
             .any(|param| self.kernel.params[param].writes && bits >> param & 1 == 1);
-        if writes_large { 0 } else { bits }
+        let keeps_rows = matches!(mapping, Mapping::Rows { kept: 1.., .. });
+        if writes_large && !keeps_rows { 0 } else { bits }
     }
 
     fn points(
@@ -240,8 +241,8 @@ impl Described {
         length: usize,
         width: u32,
         wide: bool,
-        ordered: bool,
-        kept_bytes: usize,
+        (ordered, kept_bytes): (bool, usize),
+        processors: usize,
     ) -> Result<Choice, String> {
         let choice = |width: u32, threads: u32, rows_of_block: u32, kept: u32| Choice {
             variant: Variant {
@@ -280,7 +281,11 @@ impl Described {
         if self.in_place {
             return Err("a kernel that reduces what it overwrites".to_owned());
         }
-        let threads = most.div_ceil(4 * width as usize).next_power_of_two().clamp(32, 1024) as u32;
+        // Of the largest blocks there is room for few, so that they leave the memory idle at the end of each (measured
+        // on an H200); but rows that are few have no more than these.
+        let largest = if rows * 512 >= processors * 2048 { 512 } else { 1024 };
+        let threads = most.div_ceil(4 * width as usize).next_power_of_two().clamp(32, largest);
+        let threads = threads as u32;
         // Many walks over a long body take more registers than the largest block has.
         let threads = if self.kernel.body.len() > 300 { threads.min(256) } else { threads };
         Ok(choice(width, threads, beside(threads), 0))
@@ -311,7 +316,8 @@ impl Described {
             let all = blocks * slices;
             all * 1000 / (all.div_ceil(room) * room).max(1)
         };
-        let slices = (1..=most).rev().max_by_key(|&slices| filled(slices)).unwrap_or(1);
+        // The more of equally good ones, so that not all of them fold at the same time.
+        let slices = (1..=most).max_by_key(|&slices| filled(slices)).unwrap_or(1);
         let sliced = one_walk && slices > 1 && blocks <= MOST_SLICED_BLOCKS;
         // Where blocks cannot share columns, narrower ones are more, so that fewer processors are idle.
         while !sliced && width > 1 && blocks < processors {

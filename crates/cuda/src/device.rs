@@ -102,6 +102,8 @@ impl CudaBackend {
             arg_reductions: true,
             // Products of small matrices of either half came with this generation.
             window_products: major >= 8,
+            // Several for each block that there is room for, so that few of them are idle at the end.
+            reduction_pieces: (processors * 32).next_power_of_two() / 2,
         };
         let shared = Shared {
             pool: memory::pool(&context),

@@ -79,6 +79,25 @@ fn rows_stay_in_registers_while_they_fit() {
     assert_eq!(source.matches("a.buffer[1]").count(), 1, "{source}");
 }
 
+const ROW_SUM: &str = "kernel grid 1 reduce 0 vector reduced\nparam p0: f32\nparam p1: f32 writes\n\
+    access a0: p0 reduce zero vector one\naccess a1: p1 reduce zero vector zero\n\
+    %0 = load p0[a0] : f32\n%1 = sum %0 : f32\nstore p1[a1] %1 : f32\n";
+
+#[test]
+fn rows_that_are_walked_once_are_loaded_several_steps_at_a_time() {
+    let sum = described(ROW_SUM);
+    let rows = |rows: usize, n: usize| shape(&[rows, n], &[&[n as isize, 1], &[1, 0]]);
+    let mapping = |shape: &LaunchShape| choose(&sum, shape, 256).variant.mapping;
+    assert_eq!(mapping(&rows(1 << 14, 4096)), Mapping::Rows { threads: 256, rows: 1, kept: 0 });
+    assert_eq!(mapping(&rows(1 << 12, 1 << 14)), Mapping::Rows { threads: 512, rows: 1, kept: 0 });
+    // Few rows have the largest blocks: there is room for all of them.
+    assert_eq!(mapping(&rows(256, 1 << 18)), Mapping::Rows { threads: 1024, rows: 1, kept: 0 });
+    let source = text::source(&sum.kernel, choose(&sum, &rows(1 << 14, 4096), 256).variant);
+    let (loads, rest) = source.split_once("r1 = (r1 + e0[u][j]);").expect("a batch of steps");
+    assert_eq!(loads.matches("load_pack<4>(e0[u]").count(), 1, "{source}");
+    assert_eq!(rest.matches("load_pack<4>(l0").count(), 1, "{source}");
+}
+
 const COLUMN_SUM: &str = "kernel grid 0 reduce 1 vector parallel\nparam p0: f32\nparam p1: f32 writes\n\
     access a0: p0 reduce any vector one\naccess a1: p1 reduce zero vector one\n\
     %0 = load p0[a0] : f32\n%1 = sum %0 : f32\nstore p1[a1] %1 : f32\n";
@@ -91,6 +110,9 @@ fn few_long_columns_are_shared_by_blocks() {
     assert!(matches!(choice.variant.mapping, Mapping::Columns { sliced: true, .. }));
     assert!(choice.grid[0] * choice.grid[1] >= PROCESSORS as u32 * 9 / 5, "{choice:?}");
     assert_eq!(choice.scratch, 16 * choice.slices * 4096);
+    // A block's threads fold what they have with one barrier before and one after, not one for each half of them.
+    let source = text::source(&sum.kernel, choice.variant);
+    assert_eq!(source.matches("for (int k = 1; k < 32; k++)").count(), 1, "{source}");
     let choice = choose(&sum, &columns(64, 1 << 20), 256);
     assert!(matches!(choice.variant.mapping, Mapping::Columns { sliced: false, .. }));
     assert_eq!(choice.scratch, 0);
@@ -150,6 +172,12 @@ fn what_is_larger_than_the_caches_and_only_read_does_not_stay_there() {
     let add = described(ADD);
     let shape = self::shape(&[1 << 26], &[&[1], &[1], &[1]]);
     assert_eq!(streamed(&add, &shape, &[(256, 1 << 28); 3]).streamed, 0);
+    // Rows that are kept and written leave the cache after what is written.
+    let softmax = described(SOFTMAX);
+    let shape = self::shape(&[16384, 4096], &[&[4096, 1], &[4096, 1]]);
+    let source = text::source(&softmax.kernel, streamed(&softmax, &shape, &[(256, 1 << 28); 2]));
+    assert!(source.contains("last_in_pack<4>(t0"), "{source}");
+    assert!(source.contains(" store_pack<4>(((float*)a.buffer[1]"), "{source}");
 }
 
 #[test]

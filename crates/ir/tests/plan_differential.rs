@@ -509,8 +509,12 @@ fn convolutions_are_products_of_windows() {
                 };
                 let inputs = vec![value(x_shape, 3), value(kernel_shape, 11)];
                 let case = Case { seed: 0, graph, inputs };
-                let abilities =
-                    Abilities { prologues: false, arg_reductions: true, window_products: true };
+                let abilities = Abilities {
+                    prologues: false,
+                    arg_reductions: true,
+                    window_products: true,
+                    pieces: 4096,
+                };
                 let planned = plan_for(&case.graph, abilities);
                 check_plan(&case.graph, &planned).unwrap();
                 let routines = planned.steps.iter().filter(|step| matches!(step, Step::Routine(_)));

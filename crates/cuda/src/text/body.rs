@@ -134,6 +134,8 @@ pub struct Body<'a> {
     pub width: u32,
     /// Params that need not stay in a cache, as bits.
     pub streamed: u64,
+    /// Whether as much is written as is read: then what was read leaves the second cache last.
+    pub reads_last: bool,
     /// A condition without which nothing may be stored or folded.
     pub guard: Option<&'static str>,
     /// Whether other threads may combine with the same place.
@@ -160,6 +162,8 @@ impl<'a> Body<'a> {
             names: (0..kernel.body.len()).map(|value| format!("v{value}")).collect(),
             width,
             streamed: variant.streamed,
+            reads_last: (0..kernel.params.len().min(64))
+                .any(|param| kernel.params[param].writes && variant.streamed >> param & 1 == 1),
             guard: None,
             shares_places: false,
             scan_threads: 1,
@@ -224,14 +228,19 @@ impl<'a> Body<'a> {
     /// Loads neighbours into an array.
     pub fn load_pack(&mut self, value: Value, array: &str, reach: Reach) {
         let pointer = address::pointer(self.kernel, self.access(value), None, "0", reach);
-        let load = if self.is_streamed(value) { "stream_in_pack" } else { "load_pack" };
+        let load = match (self.is_streamed(value), self.reads_last) {
+            (false, _) => "load_pack",
+            (true, false) => "stream_in_pack",
+            (true, true) => "last_in_pack",
+        };
         self.writer.line(format!("{load}<{}>({array}, {pointer});", self.width));
     }
 
     /// Stores an array of neighbours.
     pub fn store_pack(&mut self, value: Value) {
         let pointer = address::pointer(self.kernel, self.access(value), None, "0", Reach::Tile);
-        let store = if self.is_streamed(value) { "stream_out_pack" } else { "store_pack" };
+        let is_streamed = self.is_streamed(value) && !self.reads_last;
+        let store = if is_streamed { "stream_out_pack" } else { "store_pack" };
         self.writer.line(format!("{store}<{}>({pointer}, s{value});", self.width));
     }
 

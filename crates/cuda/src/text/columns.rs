@@ -6,6 +6,7 @@
 use super::address::{self, Reach};
 use super::body::{Body, Stages, partial_bytes};
 use super::{COLUMN_LANES, Variant, operation, points, types};
+use inflight_ir::Scalar;
 use inflight_ir::kernel::{Kernel, Kind, Level, Value};
 
 /// Rows that a thread has under way at once.
@@ -141,9 +142,9 @@ fn walk(body: &mut Body, columns: &Columns, stage: usize) {
         .into_iter()
         .filter(|&value| kernel.body[value as usize].kind.is_reduction())
         .collect();
-    fold_threads(body, threads, &reductions);
-    if columns.sliced {
-        fold_slices(body, threads, &reductions);
+    match columns.sliced {
+        true => fold_slices(body, threads, &reductions),
+        false => fold_threads(body, threads, &reductions),
     }
     for &value in &reductions {
         body.names[value as usize] = match kernel.body[value as usize].kind {
@@ -201,6 +202,11 @@ fn batch(body: &mut Body, values: &[Value], first: &str, step: &str) -> Option<S
     Some(next)
 }
 
+/// Whether a reduction has places.
+fn is_arg(kernel: &Kernel, value: Value) -> bool {
+    matches!(kernel.body[value as usize].kind, Kind::ArgReduce(..))
+}
+
 /// The type that a reduction folds.
 fn folded(kernel: &Kernel, value: Value) -> &'static str {
     match kernel.body[value as usize].kind {
@@ -223,59 +229,88 @@ fn take_in(body: &Body, value: Value, [r, p]: [&str; 2], [y, q]: [&str; 2]) -> S
     }
 }
 
+/// Where the threads of a block fold a reduction: `sr[row][column]`, and the places of an arg-reduction in `sp`.
+fn open_shared(body: &mut Body, threads: u32, value: Value) {
+    let span = COLUMN_LANES * body.width;
+    let kind = folded(body.kernel, value);
+    body.writer.open("");
+    body.writer.line(format!("{kind} (*sr)[{span}] = ({kind} (*)[{span}])shared;"));
+    if is_arg(body.kernel, value) {
+        body.writer.line(format!(
+            "long long (*sp)[{span}] = (long long (*)[{span}])(shared + {} * ((sizeof({kind}) + 7) / 8 * 8));",
+            threads * span
+        ));
+    }
+}
+
+/// Folds so many rows of a block's columns into the first of them, a thread for each column.
+fn fold_rows(body: &mut Body, threads: u32, rows: u32, value: Value) {
+    let span = COLUMN_LANES * body.width;
+    let (kind, arg) = (folded(body.kernel, value), is_arg(body.kernel, value));
+    let place = |text: &'static str| if arg { text } else { "" };
+    body.writer.line("__syncthreads();");
+    body.writer
+        .open(format!("for (int x = threadIdx.x; x < {span}; x += {})", COLUMN_LANES * threads));
+    body.writer.line(format!("{kind} y = sr[0][x];{}", place(" long long q = sp[0][x];")));
+    body.writer.line("#pragma unroll");
+    body.writer.open(format!("for (int k = 1; k < {rows}; k++)"));
+    let line = take_in(body, value, ["y", "q"], ["sr[k][x]", "sp[k][x]"]);
+    body.writer.line(line);
+    body.writer.close();
+    body.writer.line(format!("sr[0][x] = y;{}", place(" sp[0][x] = q;")));
+    body.writer.close();
+    body.writer.line("__syncthreads();");
+}
+
+/// Leaves what each thread has in its row of the block's columns, and folds the rows.
+fn gather(body: &mut Body, threads: u32, value: Value) {
+    let (kernel, width) = (body.kernel, body.width);
+    let kind = folded(kernel, value);
+    body.writer.line(format!("alignas(16) {kind} own[{width}];"));
+    body.writer.line("#pragma unroll");
+    body.writer.line(format!("for (int j = 0; j < {width}; j++) own[j] = r{value}[j];"));
+    body.writer.line(format!("store_pack<{width}>(&sr[ty][tx * {width}], own);"));
+    if is_arg(kernel, value) {
+        body.writer.line("#pragma unroll");
+        body.writer.line(format!(
+            "for (int j = 0; j < {width}; j++) sp[ty][tx * {width} + j] = p{value}[j];"
+        ));
+    }
+    fold_rows(body, threads, threads, value);
+}
+
+/// Has all threads take what was folded.
+fn spread(body: &mut Body, value: Value) {
+    let width = body.width;
+    let place = match is_arg(body.kernel, value) {
+        true => format!(" p{value}[j] = sp[0][tx * {width} + j];"),
+        false => String::new(),
+    };
+    body.writer.line("#pragma unroll");
+    body.writer.line(format!(
+        "for (int j = 0; j < {width}; j++) {{ r{value}[j] = sr[0][tx * {width} + j];{place} }}"
+    ));
+    body.writer.line("__syncthreads();");
+}
+
 /// Folds what the threads of a block that share columns have, so that all of them have all of it.
 fn fold_threads(body: &mut Body, threads: u32, reductions: &[Value]) {
     if threads == 1 {
         return;
     }
-    let (kernel, width) = (body.kernel, body.width);
-    let span = COLUMN_LANES * width;
     for &value in reductions {
-        let kind = folded(kernel, value);
-        let is_arg = matches!(kernel.body[value as usize].kind, Kind::ArgReduce(..));
-        body.writer.open("");
-        body.writer.line(format!("{kind} (*sr)[{span}] = ({kind} (*)[{span}])shared;"));
-        if is_arg {
-            body.writer.line(format!(
-                "long long (*sp)[{span}] = (long long (*)[{span}])(shared + {} * ((sizeof({kind}) + 7) / 8 * 8));",
-                threads * span
-            ));
-        }
-        let place = |text: &str| if is_arg { text.to_owned() } else { String::new() };
-        body.writer.line("#pragma unroll");
-        body.writer.line(format!(
-            "for (int j = 0; j < {width}; j++) {{ sr[ty][tx * {width} + j] = r{value}[j];{} }}",
-            place(&format!(" sp[ty][tx * {width} + j] = p{value}[j];"))
-        ));
-        body.writer.line("__syncthreads();");
-        body.writer.open(format!("for (int half = {}; half > 0; half /= 2)", threads / 2));
-        body.writer.open("if (ty < half)");
-        body.writer.unrolled("j", width);
-        body.writer.line(format!("const int x = tx * {width} + j;"));
-        let line = take_in(
-            body,
-            value,
-            ["sr[ty][x]", "sp[ty][x]"],
-            ["sr[ty + half][x]", "sp[ty + half][x]"],
-        );
-        body.writer.line(line);
-        body.writer.close();
-        body.writer.close();
-        body.writer.line("__syncthreads();");
-        body.writer.close();
-        body.writer.line("#pragma unroll");
-        body.writer.line(format!(
-            "for (int j = 0; j < {width}; j++) {{ r{value}[j] = sr[0][tx * {width} + j];{} }}",
-            place(&format!(" p{value}[j] = sp[0][tx * {width} + j];"))
-        ));
-        body.writer.line("__syncthreads();");
+        open_shared(body, threads, value);
+        gather(body, threads, value);
+        spread(body, value);
         body.writer.close();
     }
 }
 
-/// Leaves this block's part in memory. The block that comes last goes on, with all parts folded.
+/// Folds what the threads of a block have and leaves it in memory. The block that comes last goes on, with all parts
+/// folded.
 fn fold_slices(body: &mut Body, threads: u32, reductions: &[Value]) {
-    let (kernel, width, vector) = (body.kernel, body.width, body.kernel.rank() - 1);
+    let (kernel, width, all) = (body.kernel, body.width, COLUMN_LANES * threads);
+    let span = COLUMN_LANES * width;
     // Each reduction has a region for all slices of all columns.
     let mut regions: Vec<(Value, usize)> = Vec::new();
     let mut before = 0;
@@ -283,29 +318,32 @@ fn fold_slices(body: &mut Body, threads: u32, reductions: &[Value]) {
         regions.push((value, before));
         before += partial_bytes(kernel, value);
     }
-    let total = "((long long)a.items / groups * columns)";
+    body.writer.line(format!("const I first = block % groups * {span};"));
+    body.writer.line("const long long total = (long long)((I)a.items / groups) * columns;");
     let at = |region: usize, slice: &str, kind: &str| {
         format!(
-            "(({kind}*)((char*)a.scratch + {region}ll * a.slices * {total}) + \
-             ((long long){slice} * {total} + (long long)program * columns + c{vector}))"
+            "(({kind}*)((char*)a.scratch + {region}ll * a.slices * total) + \
+             ((long long){slice} * total + (long long)program * columns + first))"
         )
     };
-    let is_arg = |value: Value| matches!(kernel.body[value as usize].kind, Kind::ArgReduce(..));
-    body.writer.open("if (ty == 0 && active)");
-    body.writer.unrolled("j", width);
     for &(value, region) in &regions {
         let kind = folded(kernel, value);
-        body.writer.line(format!("{}[j] = r{value}[j];", at(region, "blockIdx.y", kind)));
-        if is_arg(value) {
+        open_shared(body, threads, value);
+        gather(body, threads, value);
+        body.writer.open(format!("for (int x = threadIdx.x; x < {span}; x += {all})"));
+        body.writer.open("if (first + x < columns)");
+        body.writer.line(format!("{}[x] = sr[0][x];", at(region, "blockIdx.y", kind)));
+        if is_arg(kernel, value) {
             let places = at(region + 16, "blockIdx.y", "long long");
-            body.writer.line(format!("{places}[j] = p{value}[j];"));
+            body.writer.line(format!("{places}[x] = sp[0][x];"));
         }
+        body.writer.close();
+        body.writer.close();
+        body.writer.close();
+        body.writer.line("__threadfence();");
+        body.writer.line("__syncthreads();");
     }
-    body.writer.close();
-    body.writer.line("__threadfence();");
-    body.writer.close();
     body.writer.line("__shared__ bool is_last;");
-    body.writer.line("__syncthreads();");
     body.writer.line(
         "if (threadIdx.x == 0) is_last = \
          atomicInc(a.arrived + block, (unsigned)a.slices - 1) == (unsigned)a.slices - 1;",
@@ -313,33 +351,40 @@ fn fold_slices(body: &mut Body, threads: u32, reductions: &[Value]) {
     body.writer.line("__syncthreads();");
     body.writer.line("if (!is_last) continue;");
     body.writer.line("__threadfence();");
-    // The accumulators start again.
-    for &value in reductions {
-        body.writer.line("#pragma unroll");
-        let reset = match kernel.body[value as usize].kind {
-            Kind::Reduce(op, a) => {
-                format!("r{value}[j] = {};", operation::identity(op, body.dtype(a)))
-            }
-            _ => format!("p{value}[j] = -1;"),
-        };
-        body.writer.line(format!("for (int j = 0; j < {width}; j++) {{ {reset} }}"));
-    }
-    body.writer.open("if (active)");
-    body.writer.open(format!("for (int s = ty; s < (int)a.slices; s += {threads})"));
-    body.writer.unrolled("j", width);
+    // So many threads share a column's parts.
+    let sharing = (threads / width).max(1);
     for &(value, region) in &regions {
         let kind = folded(kernel, value);
-        body.writer.line(format!("const {kind} y{value} = {}[j];", at(region, "s", kind)));
-        if is_arg(value) {
-            let places = at(region + 16, "s", "long long");
-            body.writer.line(format!("const long long q{value} = {places}[j];"));
-        }
-        let (r, p) = (format!("r{value}[j]"), format!("p{value}[j]"));
-        let line = take_in(body, value, [&r, &p], [&format!("y{value}"), &format!("q{value}")]);
+        let (identity, place) = match kernel.body[value as usize].kind {
+            Kind::Reduce(op, a) => (operation::identity(op, body.dtype(a)), ""),
+            Kind::ArgReduce(_, a) => {
+                (types::literal(Scalar::zero(body.dtype(a))), " long long q = -1;")
+            }
+            _ => unreachable!("not a reduction"),
+        };
+        open_shared(body, threads, value);
+        body.writer.open(format!(
+            "for (int part = threadIdx.x; part < {}; part += {all})",
+            span * sharing
+        ));
+        body.writer.line(format!("const int x = part % {span}, k = part / {span};"));
+        body.writer.line(format!("{kind} y = {identity};{place}"));
+        body.writer.open("if (first + x < columns)");
+        body.writer.line("#pragma unroll 4");
+        body.writer.open(format!("for (int s = k; s < (int)a.slices; s += {sharing})"));
+        let places = format!("{}[x]", at(region + 16, "s", "long long"));
+        let line =
+            take_in(body, value, ["y", "q"], [&format!("{}[x]", at(region, "s", kind)), &places]);
         body.writer.line(line);
+        body.writer.close();
+        body.writer.close();
+        body.writer.line("sr[k][x] = y;");
+        if is_arg(kernel, value) {
+            body.writer.line("sp[k][x] = q;");
+        }
+        body.writer.close();
+        fold_rows(body, threads, sharing, value);
+        spread(body, value);
+        body.writer.close();
     }
-    body.writer.close();
-    body.writer.close();
-    body.writer.close();
-    fold_threads(body, threads, reductions);
 }

@@ -35,7 +35,10 @@ pub fn text(kernel: &Kernel, variant: Variant, unroll: u32) -> String {
         body.writer.unrolled("u", unroll);
         open_item(&mut body, "start + u * (I)256");
     } else {
-        open_item(&mut body, "start");
+        // The loop has looked whether there is such an item.
+        body.writer.open("");
+        body.writer.line("const I item = start;");
+        coordinates(&mut body);
     }
     let there = |value: &Value| unroll > 1 && early.contains(value);
     compute(&mut body, &there);
@@ -48,11 +51,16 @@ pub fn text(kernel: &Kernel, variant: Variant, unroll: u32) -> String {
     body.writer.finish()
 }
 
-/// The block of one group of neighbours: its coordinates and the bases of accesses.
+/// The block of one group of neighbours, if there is such a one.
 fn open_item(body: &mut Body, item: &str) {
+    body.writer.open(format!("if (const I item = {item}; item < (I)a.items)"));
+    coordinates(body);
+}
+
+/// The coordinates of the group `item`, and the bases of accesses.
+fn coordinates(body: &mut Body) {
     let kernel = body.kernel;
     let vector = kernel.rank() - 1;
-    body.writer.open(format!("if (const I item = {item}; item < (I)a.items)"));
     match (vector, body.width) {
         (0, 1) => body.writer.line("const I c0 = item;"),
         (0, width) => body.writer.line(format!("const I c0 = item * {width};")),

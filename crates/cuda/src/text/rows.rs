@@ -4,8 +4,15 @@
 use super::address;
 use super::address::Reach;
 use super::body::{Body, Stages};
-use super::{Variant, operation, types};
+use super::{Variant, operation, points, types};
 use inflight_ir::kernel::{Kernel, Kind, Level, Value};
+
+/// Steps of a walk whose loads a thread has under way at once.
+const BATCH: u32 = 4;
+
+/// Walks of more loads than this do not do that, nor do those of longer kernels: there are registers for so many.
+const MOST_BATCHED: usize = 4;
+const LONG: usize = 300;
 
 pub fn text(kernel: &Kernel, variant: Variant, threads: u32, rows: u32, steps: u32) -> String {
     let stages = Stages::new(kernel);
@@ -127,7 +134,17 @@ fn walk(body: &mut Body, row: &Row, stage: usize, there: &mut Vec<Value>) {
     let (kernel, width, stages) = (body.kernel, body.width, body.stages);
     let values = stages.walk(kernel, stage, there);
     body.declare_folds(&values);
-    open_steps(body, row);
+    let rest = batch(body, row, &values);
+    match rest {
+        Some(next) => {
+            let stride = width * row.threads;
+            body.writer.line("#pragma unroll 1");
+            body.writer.open(format!("for (I i = {next}; i < n; i += {stride})"));
+            body.writer.open("");
+            address::unravel(&mut body.writer, "i", kernel.grid_rank..kernel.rank());
+        }
+        None => open_steps(body, row),
+    }
     body.guard = row.scans.then_some("inside");
     let keeps = |value: Value| row.steps > 0 && stages.kept.contains(&value);
     body.step(&values, &|value| keeps(value).then(|| kept(value, width)));
@@ -143,6 +160,54 @@ fn walk(body: &mut Body, row: &Row, stage: usize, there: &mut Vec<Value>) {
         .filter(|&value| kernel.body[value as usize].kind.is_reduction())
         .collect();
     finish(body, row.threads, &reductions);
+}
+
+/// Walks several steps at a time, all of whose loads are under way before the first is used: the compiler would wait for
+/// some before it begins others. Returns where the rest begins; `None` if the walk is not of that kind.
+fn batch(body: &mut Body, row: &Row, values: &[Value]) -> Option<String> {
+    let (kernel, width) = (body.kernel, body.width);
+    let kind = |value: &Value| kernel.body[*value as usize].kind;
+    let is_load =
+        |value: &&Value| matches!(kind(value), Kind::Load { index: None, mask: None, .. });
+    let loads: Vec<Value> = values.iter().filter(is_load).copied().collect();
+    let others: Vec<Value> = values.iter().filter(|value| !is_load(value)).copied().collect();
+    let is_plain = |value: &Value| !matches!(kind(value), Kind::Store { .. } | Kind::Scan(..));
+    let fits = (1..=MOST_BATCHED).contains(&loads.len()) && kernel.body.len() < LONG;
+    if !fits || row.steps > 0 || row.scans || row.threads == 1 || !others.iter().all(is_plain) {
+        return None;
+    }
+    let stride = width * row.threads;
+    let next = format!("next{}", values.last()?);
+    body.writer.line(format!("I {next} = lane * {width};"));
+    body.writer.open(format!(
+        "for (; {next} + {} < n; {next} += {})",
+        (BATCH - 1) * stride,
+        BATCH * stride
+    ));
+    for &load in &loads {
+        let kind = types::name(kernel.body[load as usize].dtype);
+        let lanes = points::lanes_of(kernel, load, width);
+        body.writer.line(format!("alignas(16) {kind} e{load}[{BATCH}][{lanes}];"));
+    }
+    let open_step = |body: &mut Body| {
+        body.writer.unrolled("u", BATCH);
+        body.writer.line(format!("const I i = {next} + u * {stride};"));
+        address::unravel(&mut body.writer, "i", kernel.grid_rank..kernel.rank());
+    };
+    open_step(body);
+    loads.iter().for_each(|&load| points::load(body, load));
+    body.writer.close();
+    open_step(body);
+    for &load in &loads {
+        body.names[load as usize] = points::loaded(kernel, load, width);
+    }
+    body.step(&others, &|_| None);
+    for &load in &loads {
+        body.names[load as usize] = format!("v{load}");
+    }
+    body.writer.close();
+    body.writer.close();
+    Some(next)
 }
 
 /// Folds what the threads of a row have, so that all of them have all of it.

@@ -186,6 +186,7 @@ impl Cache {
             prologues: capabilities.prologues,
             arg_reductions: capabilities.arg_reductions,
             window_products: capabilities.window_products,
+            pieces: capabilities.reduction_pieces,
         };
         let plan = plan_for(&graph, abilities);
         let kernels = plan

@@ -197,6 +197,7 @@ impl Device {
             prologues: capabilities.prologues,
             arg_reductions: capabilities.arg_reductions,
             window_products: capabilities.window_products,
+            pieces: capabilities.reduction_pieces,
         }
     }
 

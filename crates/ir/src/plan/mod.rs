@@ -294,12 +294,19 @@ pub struct Abilities {
     /// Products of windows that are not written ([`Routine::WindowProduct`]). Otherwise convolutions are contractions
     /// whose windows are computed before, or as they are needed.
     pub window_products: bool,
+    /// How many pieces a reduction of many elements to one result is cut into.
+    pub pieces: usize,
 }
 
 impl Default for Abilities {
     /// What the CPU has, and fast arg-reductions.
     fn default() -> Abilities {
-        Abilities { prologues: true, arg_reductions: true, window_products: false }
+        Abilities {
+            prologues: true,
+            arg_reductions: true,
+            window_products: false,
+            pieces: rewrite::PIECES,
+        }
     }
 }
 

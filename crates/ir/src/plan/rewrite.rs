@@ -28,8 +28,8 @@ impl Rewritten {
 /// programs can share it. Shorter rows stay whole: they fit a cache, and what follows fuses with them.
 pub const LONG_ROW: usize = 1 << 16;
 
-/// The number of programs that a large reduction is cut for.
-const PROGRAMS: usize = 256;
+/// The number of programs that a large reduction is cut for, at least.
+pub const PIECES: usize = 256;
 
 /// Applies every rewrite, front to back.
 pub fn rewrite(graph: &Graph, abilities: Abilities) -> Rewritten {
@@ -37,6 +37,7 @@ pub fn rewrite(graph: &Graph, abilities: Abilities) -> Rewritten {
         graph: Graph { scalars: graph.scalars.clone(), ..Graph::default() },
         origin: Vec::with_capacity(graph.nodes.len()),
         current: 0,
+        pieces: abilities.pieces,
     };
     let mut turned = turned_products(graph);
     let windowed = match abilities.window_products {
@@ -113,6 +114,8 @@ struct Rewriter {
     graph: Graph,
     origin: Vec<NodeId>,
     current: NodeId,
+    /// As [`Abilities::pieces`].
+    pieces: usize,
 }
 
 impl Rewriter {
@@ -133,14 +136,18 @@ impl Rewriter {
         let plain = Op::Reduce { op, axes: axes.clone() };
         let results = node.shape.elements();
         let row: usize = axes.iter().map(|&axis| shape[axis]).product();
-        if results == 0 || row <= LONG_ROW || results >= PROGRAMS * 16 {
+        if results == 0 || row <= LONG_ROW || results >= PIECES * 16 {
             return self.append(plain, &[x], node.shape.clone(), node);
         }
-        let Some(&axis) = axes.iter().max_by_key(|&&axis| shape[axis]) else {
+        let pieces = (self.pieces / results).max(PIECES).min(row.div_ceil(4096));
+        // The outermost axis that is long enough: its pieces are next to each other in memory.
+        let outermost = axes.iter().find(|&&axis| shape[axis] / 2 >= pieces.min(PIECES));
+        let longest = || axes.iter().max_by_key(|&&axis| shape[axis]);
+        let Some(&axis) = outermost.or_else(longest) else {
             return self.append(plain, &[x], node.shape.clone(), node);
         };
         let extent = shape[axis];
-        let pieces = PROGRAMS.min(extent / 2).min(row.div_ceil(4096)).max(1);
+        let pieces = pieces.min(extent / 2).max(1);
         if pieces == 1 {
             return self.append(plain, &[x], node.shape.clone(), node);
         }
@@ -369,6 +376,23 @@ mod tests {
             step.kernel.body.iter().any(|i| matches!(i.kind, crate::kernel::Kind::ArgReduce(..)))
         };
         assert_eq!((is_arg(true), is_arg(false)), (true, false));
+    }
+
+    #[test]
+    fn a_large_reduction_is_cut_into_as_many_pieces_as_a_device_wants() {
+        let mut graph = Graph::default();
+        let x = graph.input([4096, 8192], DType::F32);
+        let op = Op::Reduce { op: CombineOp::Sum, axes: Axes::from_slice(&[0, 1]) };
+        graph.outputs = vec![graph.push(op, &[x]).unwrap()];
+        let programs = |pieces: usize| {
+            let abilities = Abilities { pieces, ..Abilities::default() };
+            let planned = crate::plan::plan_for(&graph, abilities);
+            let [Step::Launch(first), Step::Launch(_)] = &planned.steps[..] else {
+                panic!("{:?}", planned.steps)
+            };
+            first.shape.extents[..first.kernel.grid_rank].iter().product::<usize>()
+        };
+        assert_eq!((programs(256), programs(2048), programs(1)), (256, 2048, 256));
     }
 
     #[test]
