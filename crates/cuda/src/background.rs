@@ -107,6 +107,7 @@ static WORKERS: Workers = Workers {
     state: Mutex::new(State { tasks: VecDeque::new(), threads: 0 }),
     ended: Condvar::new(),
     is_ending: AtomicBool::new(false),
+    spawn: Workers::spawn,
 };
 
 thread_local! {
@@ -118,6 +119,8 @@ struct Workers {
     /// Notified when a thread ends.
     ended: Condvar,
     is_ending: AtomicBool,
+    /// Starts a thread, if there can be one.
+    spawn: fn(&'static Workers) -> bool,
 }
 
 struct State {
@@ -136,18 +139,20 @@ impl Workers {
         state.tasks.push_back(task);
         let most = thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
         if state.threads < most {
-            self.start(state);
+            self.start(&mut state);
         }
     }
 
-    /// Starts a thread, if there can be one.
-    fn start(&'static self, mut state: MutexGuard<'_, State>) {
-        state.threads += 1;
-        drop(state);
-        let named = thread::Builder::new().name("inflight-compile".to_owned());
-        if named.spawn(|| self.serve()).is_err() {
-            self.state.lock().threads -= 1;
+    /// Starts a thread, if there can be one. Nobody counts on it before that is known.
+    fn start(&'static self, state: &mut MutexGuard<'_, State>) {
+        if (self.spawn)(self) {
+            state.threads += 1;
         }
+    }
+
+    fn spawn(&'static self) -> bool {
+        let named = thread::Builder::new().name("inflight-compile".to_owned());
+        named.spawn(|| self.serve()).is_ok()
     }
 
     /// Has a task done next, if nobody has begun it.
@@ -159,9 +164,8 @@ impl Workers {
         if state.threads > 0 {
             return;
         }
-        self.start(state);
-        let mut state = self.state.lock();
-        if state.threads == 0 && !state.tasks.is_empty() {
+        self.start(&mut state);
+        if state.threads == 0 {
             // Without a thread it is done here.
             state.threads += 1;
             drop(state);
@@ -216,6 +220,28 @@ mod tests {
     }
 
     #[test]
+    fn without_a_thread_a_task_is_done_by_whoever_needs_it() {
+        /// Also sees to it that nobody counts on a thread before it is known whether there is one.
+        fn refuse(workers: &'static Workers) -> bool {
+            assert!(workers.state.try_lock().is_none(), "others could see a thread that is none");
+            false
+        }
+        static ALONE: Workers = Workers {
+            state: Mutex::new(State { tasks: VecDeque::new(), threads: 0 }),
+            ended: Condvar::new(),
+            is_ending: AtomicBool::new(false),
+            spawn: refuse,
+        };
+        let (told, hear) = mpsc::channel();
+        let run = Box::new(move || told.send(()).expect("the test listens"));
+        ALONE.push(Task { number: 1, run });
+        assert!(hear.try_recv().is_err());
+        ALONE.hurry(1);
+        assert!(hear.try_recv().is_ok());
+        assert_eq!(ALONE.state.lock().threads, 0);
+    }
+
+    #[test]
     fn values_are_made_beside_their_caller_and_faults_and_panics_are_theirs() {
         let (go, wait) = mpsc::channel::<()>();
         let slow = Awaited::start(move || {
@@ -251,6 +277,7 @@ mod tests {
             state: Mutex::new(State { tasks: VecDeque::new(), threads: usize::MAX - 1 }),
             ended: Condvar::new(),
             is_ending: AtomicBool::new(false),
+            spawn: Workers::spawn,
         }));
         let (done, order) = mpsc::channel();
         for number in 0..4 {

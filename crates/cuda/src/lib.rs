@@ -18,3 +18,4 @@ pub mod text;
 
 pub use device::{CudaBackend, count};
 pub use options::Options;
+pub use stream::{ReplayCounts, replay_counts};

@@ -28,6 +28,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 pub(crate) use crew::Crew;
+pub use replay::{ReplayCounts, replay_counts};
 pub(crate) use waiters::Waiters;
 
 /// So many commands are kept for the next flush at most.
@@ -175,7 +176,7 @@ unsafe impl Stream for CudaStream {
 
 impl Drop for CudaStream {
     fn drop(&mut self) {
-        self.core.flush_now();
+        self.core.flush_all();
         self.core.finisher.close();
     }
 }
@@ -185,7 +186,7 @@ impl Core {
         let mut queue = self.queue.lock();
         queue.held.push_back(command);
         if !queue.is_held && queue.held.len() >= MOST_HELD {
-            drop(self.put_held(queue));
+            drop(self.put_held(queue, 0));
             self.shared.waiters.resume();
         }
     }
@@ -199,7 +200,17 @@ impl Core {
                 return;
             }
         }
-        self.flush_now();
+        let queue = self.queue.lock();
+        // What comes after the last signal is a part of something. Were it put on the driver's stream now, which part
+        // that is would be a matter of chance, and its graphs would not come again.
+        let is_signal = |command: &Command| matches!(command, Command::Signal(_));
+        let rest = queue.held.iter().rev().position(is_signal);
+        let is_open = queue.open.iter().any(|done| matches!(done, Done::Signal(_)));
+        if rest.is_some() || is_open {
+            let rest = rest.unwrap_or(queue.held.len());
+            self.put_and_close(queue, rest);
+        }
+        self.shared.waiters.resume();
     }
 
     /// Whether a flush can wait: the device has enough to do, and all that is held are a few launches and such.
@@ -218,26 +229,33 @@ impl Core {
         }
     }
 
-    /// Puts what is queued on the driver's stream, as far as that can be done now, and has it seen through.
-    fn flush_now(self: &Arc<Core>) {
-        let queue = self.queue.lock();
-        if queue.is_held {
-            return;
-        }
-        if let Some(mut queue) = self.put_held(queue) {
-            self.close(&mut queue);
-        }
+    /// Puts all that is queued on the driver's stream, as far as that can be done now, and has it seen through.
+    fn flush_all(self: &Arc<Core>) {
+        self.put_and_close(self.queue.lock(), 0);
         self.shared.waiters.resume();
     }
 
-    /// Puts what is queued on the driver's stream. `None` if a command holds back those after it.
+    /// Puts all but the last so many commands on the driver's stream, as far as that can be done now, and has them seen
+    /// through.
+    fn put_and_close<'a>(self: &'a Arc<Core>, queue: MutexGuard<'a, Queue>, rest: usize) {
+        if queue.is_held {
+            return;
+        }
+        if let Some(mut queue) = self.put_held(queue, rest) {
+            self.close(&mut queue);
+        }
+    }
+
+    /// Puts all but the last so many commands on the driver's stream. `None` if one holds back those after it.
     fn put_held<'a>(
         self: &'a Arc<Core>,
         mut queue: MutexGuard<'a, Queue>,
+        rest: usize,
     ) -> Option<MutexGuard<'a, Queue>> {
         self.shared.context.enter();
-        while let Some(command) = queue.held.pop_front() {
-            if let Some(hold) = self.put(&mut queue, command) {
+        while queue.held.len() > rest {
+            let mut command = queue.held.pop_front();
+            if let Some(hold) = self.put(&mut queue, &mut command) {
                 drop(queue);
                 hold.resume(self);
                 return None;
@@ -267,15 +285,17 @@ impl Core {
         for command in commands.into_iter().rev() {
             queue.held.push_front(command);
         }
-        if let Some(mut queue) = self.put_held(queue) {
+        if let Some(mut queue) = self.put_held(queue, 0) {
             self.close(&mut queue);
         }
     }
 
     /// Puts a command on the driver's stream. If it must be waited for, the stream is held, and what is
     /// returned, if anything is, resumes it.
-    fn put(self: &Arc<Core>, queue: &mut Queue, mut command: Command) -> Option<Hold> {
-        let observed = Observed::begin(&command);
+    fn put(self: &Arc<Core>, queue: &mut Queue, place: &mut Option<Command>) -> Option<Hold> {
+        // A command is large: most are not moved.
+        let command = place.as_mut()?;
+        let observed = Observed::begin(command);
         if observed.is_some() && queue.began.is_none() {
             queue.began = self.raw().ok().and_then(|raw| self.shared.events.timed(raw));
         }
@@ -285,7 +305,7 @@ impl Core {
         ) {
             self.settle(queue);
         }
-        let computed = match &mut command {
+        let computed = match command {
             Command::Launch(launch) => Some(self.launch(queue, launch)),
             Command::Batch(batch) => Some(self.batch(queue, batch)),
             Command::Contract(contract) => Some(self.contract(queue, contract)),
@@ -303,13 +323,13 @@ impl Core {
         match computed {
             Some(Ok(())) => queue.reclaims = 0,
             Some(Err(stop)) => {
-                let hold = self.stopped(queue, command, stop);
+                let hold = self.stopped(queue, place.take()?, stop);
                 if queue.is_held {
                     return hold;
                 }
             }
             None => {
-                let hold = self.put_other(queue, command);
+                let hold = self.put_other(queue, place.take()?);
                 if hold.is_some() {
                     return hold;
                 }
@@ -509,5 +529,41 @@ impl Hold {
                 }));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use inflight_backend::{Batch, Buffer, Label};
+    use inflight_ir::kernel::{LaunchShape, parse};
+    use smallvec::smallvec;
+
+    /// A launch that touches so many bytes.
+    fn launch(bytes: usize) -> Launch {
+        let kernel = "kernel grid 0 reduce 0 vector parallel\nparam p0: f32 writes\n\
+            access a0: p0 reduce zero vector one\n%0 = load p0[a0] : f32\nstore p0[a0] %0 : f32\n";
+        Launch {
+            compiled: Arc::new(()),
+            kernel: Arc::new(parse(kernel).expect("a kernel")),
+            shape: Arc::new(LaunchShape { extents: smallvec![1], accesses: Vec::new() }),
+            buffers: smallvec![Buffer::declare(bytes)],
+            scalars: smallvec![],
+            label: Label { segment: Arc::new([]), work: Arc::default() },
+        }
+    }
+
+    #[test]
+    fn a_flush_waits_for_others_only_with_what_is_done_in_a_moment() {
+        let one = |bytes| is_brief(&Command::Launch(launch(bytes)));
+        assert_eq!((one(BRIEF_BYTES), one(BRIEF_BYTES + 1)), (true, false));
+        let batch = |bytes: [usize; 2]| {
+            let label = launch(0).label;
+            is_brief(&Command::Batch(Batch { launches: bytes.map(launch).into(), label }))
+        };
+        assert_eq!((batch([BRIEF_BYTES; 2]), batch([64, BRIEF_BYTES + 1])), (true, false));
+        let event = Timeline::new().event(1);
+        assert!(is_brief(&Command::Signal(event.clone())));
+        assert!(!is_brief(&Command::Wait(event)));
     }
 }

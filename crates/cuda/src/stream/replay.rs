@@ -13,7 +13,36 @@ use inflight_backend::{Buffer, Fault, FaultKind, Label};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
+
+/// How launches of this process got to the device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReplayCounts {
+    /// Launches that were made one by one.
+    pub single: u64,
+    /// Graphs that were launched as they were.
+    pub same: u64,
+    /// Graphs of which some arguments were changed first.
+    pub changed: u64,
+    /// Arguments of a kernel or a product that were changed.
+    pub changes: u64,
+    /// Graphs that were made.
+    pub made: u64,
+}
+
+static SINGLE: AtomicU64 = AtomicU64::new(0);
+static SAME: AtomicU64 = AtomicU64::new(0);
+static CHANGED: AtomicU64 = AtomicU64::new(0);
+static CHANGES: AtomicU64 = AtomicU64::new(0);
+static MADE: AtomicU64 = AtomicU64::new(0);
+
+/// How launches of this process got to the device so far, on all devices.
+pub fn replay_counts() -> ReplayCounts {
+    let [single, same, changed, changes, made] =
+        [&SINGLE, &SAME, &CHANGED, &CHANGES, &MADE].map(|count| count.load(Ordering::Relaxed));
+    ReplayCounts { single, same, changed, changes, made }
+}
 
 /// Fewer launches are not worth a graph.
 const LEAST: usize = 3;
@@ -339,8 +368,11 @@ impl Replays {
                     // SAFETY: promised by the caller; the graph's launches are those that were gathered.
                     unsafe { replay.graph.launch(stream) }.inspect_err(|fault| gathered.fail(fault))
                 }
-                // SAFETY: promised by the caller.
-                None => unsafe { gathered.launch_each(stream) },
+                None => {
+                    SINGLE.fetch_add(gathered.len() as u64, Ordering::Relaxed);
+                    // SAFETY: promised by the caller.
+                    unsafe { gathered.launch_each(stream) }
+                }
             },
         };
         (gathered.take(replayed), launched)
@@ -367,12 +399,17 @@ impl Replays {
             None => Some(context.capturing()?),
         };
         let position = match same {
-            Some(position) => position,
+            Some(position) => {
+                SAME.fetch_add(1, Ordering::Relaxed);
+                position
+            }
             None if alike.len() >= MOST_ALIKE => {
                 let differing = alike.iter().enumerate().filter_map(|(position, replay)| {
                     replay.differences(gathered).map(|count| (count, replay.last_used, position))
                 });
-                let (_, _, position) = differing.min()?;
+                let (changes, _, position) = differing.min()?;
+                CHANGED.fetch_add(1, Ordering::Relaxed);
+                CHANGES.fetch_add(changes as u64, Ordering::Relaxed);
                 if alike[position].update(capture, gathered).is_err() {
                     self.give_up(gathered.hash);
                     return None;
@@ -390,6 +427,7 @@ impl Replays {
                     self.give_up(gathered.hash);
                     return None;
                 };
+                MADE.fetch_add(1, Ordering::Relaxed);
                 alike.push(replay);
                 self.kept += gathered.len();
                 alike.len() - 1

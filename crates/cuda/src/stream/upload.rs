@@ -122,7 +122,11 @@ impl Upload {
     /// Copies pieces, each of them the next that nobody has taken, until there are none left.
     fn copy_some(&self, core: &Core, pieces: &Pieces) -> Copied {
         let mut under_way = VecDeque::new();
-        let outcome = self.copy_into(core, pieces, &mut under_way);
+        let copy = || self.copy_into(core, pieces, &mut under_way);
+        // What is under way when a thread panics is kept as well.
+        let outcome = catch_unwind(AssertUnwindSafe(copy)).unwrap_or_else(|_| {
+            Err(FaultKind::Panicked("a thread that copies to the device".into()).into())
+        });
         (under_way, outcome)
     }
 
@@ -206,11 +210,7 @@ struct Sharing {
 
 impl Sharing {
     fn copy_some(&self) {
-        let copy = || self.upload.copy_some(&self.core, &self.pieces);
-        let copied = catch_unwind(AssertUnwindSafe(copy)).unwrap_or_else(|_| {
-            let kind = FaultKind::Panicked("a thread that copies to the device".into());
-            (VecDeque::new(), Err(kind.into()))
-        });
+        let copied = self.upload.copy_some(&self.core, &self.pieces);
         self.copied.lock().push(copied);
     }
 }

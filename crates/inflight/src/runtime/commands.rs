@@ -84,25 +84,26 @@ impl Bound<'_> {
             let label = Label { segment: self.labels.clone(), work };
             Counters::add(&counters.bytes_read, label.work.bytes_read);
             Counters::add(&counters.bytes_written, label.work.bytes_written);
-            // In the order of the step's launches.
-            let mut launches: SmallVec<[Result<Launch, Unlaunched>; 2]> = SmallVec::new();
-            for (step, kernel) in step.launches().iter().zip(&self.ready.kernels[position]) {
-                let buffers = step.buffers.iter().map(|&id| bind(id)).collect();
-                launches.push(self.launch(step, kernel.clone(), buffers, label.clone()));
-            }
-            let mut launches = launches.into_iter();
+            let kernels = &self.ready.kernels[position];
             // Where a kernel is missing, the results have the fault: the step is not run.
             match step {
-                Step::Launch(_) => {
-                    let launch = launches.next().expect("a launch step has a launch");
-                    match (launch, batched) {
+                Step::Launch(step) => {
+                    let buffers = step.buffers.iter().map(|&id| bind(id)).collect();
+                    match (self.launch(step, kernels[0].clone(), buffers, label), batched) {
                         (Err(_), _) => {}
                         (Ok(launch), Some(_)) => gathered.push(launch),
                         (Ok(launch), None) => emit(Emitted::Command(Command::Launch(launch))),
                     }
                 }
-                Step::Contract(step) => {
-                    if let Ok(contract) = contract(step, &mut launches, &mut bind, &label) {
+                Step::Contract(contraction) => {
+                    // In the order of the step's launches.
+                    let mut launches: SmallVec<[Result<Launch, Unlaunched>; 2]> = SmallVec::new();
+                    for (step, kernel) in step.launches().iter().zip(kernels) {
+                        let buffers = step.buffers.iter().map(|&id| bind(id)).collect();
+                        launches.push(self.launch(step, kernel.clone(), buffers, label.clone()));
+                    }
+                    let mut launches = launches.into_iter();
+                    if let Ok(contract) = contract(contraction, &mut launches, &mut bind, &label) {
                         emit(Emitted::Command(Command::Contract(contract)));
                     }
                 }
