@@ -1,38 +1,53 @@
 """The rows of `cargo bench -p inflight --bench gpu`, by torch, torch.compile and JAX, on the same GPU.
 
-Calls are queued back to back and timed together; the median of several rounds. Words on the command line choose the
-rows whose names have one of them; `torch` and `jax` among them choose one of the two.
+Calls are queued back to back and timed together, as many as take a tenth of a second; the median of several rounds by
+wall time, and for torch by events around them as well. Words on the command line choose the rows whose names have one of
+them; `torch` and `jax` among them choose one of the two, and `calls=30` says how many calls are timed together.
 """
 
 import statistics
 import sys
 import time
 
-ROWS, COLUMNS, CALLS, ROUNDS = 16384, 4096, 30, 7
+ROWS, COLUMNS, ROUNDS, ROUND_SECONDS = 16384, 4096, 7, 0.1
 
 
-def report(peer, name, seconds, units, unit):
-    print(f"{peer:14} {name:28} {seconds * 1e3:9.3f} ms {units / seconds / 1e9:9.0f} {unit}", flush=True)
+def report(peer, name, timings, units, unit):
+    seconds, device, calls = timings
+    on_device = f"{device * 1e3:9.3f} ms on the device, " if device else ""
+    rate = f"{units / seconds / 1e9:9.0f} {unit}"
+    print(f"{peer:14} {name:28} {seconds * 1e3:9.3f} ms {rate} {on_device}{calls} calls", flush=True)
 
 
-WORDS = [word for word in sys.argv[1:] if word not in ("torch", "jax")]
+WORDS = [word for word in sys.argv[1:] if word not in ("torch", "jax") and not word.startswith("calls=")]
+ASKED = [int(word.removeprefix("calls=")) for word in sys.argv[1:] if word.startswith("calls=")]
 
 
 def chosen(rows):
     return [row for row in rows if not WORDS or any(word in row[0] for word in WORDS)]
 
 
-def timed(call, wait):
-    for _ in range(3):
-        wait(call())
-    rounds = []
-    for _ in range(ROUNDS):
+def timed(call, wait, event=None):
+    """The medians of the wall time of a call and of the device's, if there are events, and how many were timed."""
+
+    def round(calls):
+        first, last = (event(), event()) if event else (None, None)
         start = time.perf_counter()
-        for _ in range(CALLS):
+        if event:
+            first.record()
+        for _ in range(calls):
             result = call()
+        if event:
+            last.record()
         wait(result)
-        rounds.append((time.perf_counter() - start) / CALLS)
-    return statistics.median(rounds)
+        wall = (time.perf_counter() - start) / calls
+        return wall, first.elapsed_time(last) / 1e3 / calls if event else 0.0
+
+    for _ in range(3):
+        round(1)
+    calls = ASKED[0] if ASKED else max(10, min(3000, int(ROUND_SECONDS / round(10)[0])))
+    walls, devices = zip(*[round(calls) for _ in range(ROUNDS)])
+    return statistics.median(walls), statistics.median(devices), calls
 
 
 def with_torch():
@@ -116,11 +131,12 @@ def with_torch():
         ("cholesky 4096 x 4096", torch.linalg.cholesky, (large,), 4096**3 // 3, "GFLOP/s"),
     ]
     wait = lambda _: torch.cuda.synchronize()
+    event = lambda: torch.cuda.Event(enable_timing=True)
     for name, f, arguments, units, unit in chosen(rows):
-        report("torch", name, timed(lambda: f(*arguments), wait), units, unit)
+        report("torch", name, timed(lambda: f(*arguments), wait, event), units, unit)
     for name, f, arguments, units, unit in chosen(rows[:14]):
         compiled = torch.compile(f)
-        report("torch.compile", name, timed(lambda: compiled(*arguments), wait), units, unit)
+        report("torch.compile", name, timed(lambda: compiled(*arguments), wait, event), units, unit)
     if WORDS:
         return
     rounds = []

@@ -2,8 +2,10 @@
 //! `cargo xtask bundle` on a machine without a toolchain; `bench/peers/gpu.py` has the same rows of others.
 //!
 //! Calls are queued back to back and timed together; throughput counts useful bytes, each input read once and
-//! each output written once, or useful operations. Every row is checked against the CPU on a part of its
-//! result.
+//! each output written once, or useful operations, by wall time; beside it is the time that the device had something to
+//! do, by a trace of one more round. Every row is checked against the CPU on a part of its result. Other words on the
+//! command line choose the rows whose names have one of them, and `calls=30` says how many are timed together. `first`
+//! measures nothing but how long the process takes to its first results.
 
 use inflight::{ConvOptions, DType, Device, Program, Result, Shape, Tensor};
 use std::time::Instant;
@@ -12,13 +14,20 @@ use std::time::Instant;
 const ROWS: usize = 16384;
 const COLUMNS: usize = 4096;
 
-/// Calls that are timed together, and how often that is done.
-const CALLS: usize = 30;
+/// How often calls are timed together: as many as take a tenth of a second, so that the first one's way to the device and
+/// the last one's way back do not count.
 const ROUNDS: usize = 7;
+const ROUND_SECONDS: f64 = 0.1;
+
+/// Executions of a program that are timed together.
+const CALLS: usize = 30;
 
 /// Measures and prints all rows.
 pub fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments.iter().any(|argument| argument == "first") {
+        return first_results();
+    }
     let name = arguments.iter().find(|name| name.starts_with("cuda:"));
     let name = name.map_or("cuda:0", String::as_str);
     let ordinal = name["cuda:".len()..].parse().unwrap_or(0);
@@ -30,8 +39,12 @@ pub fn main() -> Result<()> {
         }
     };
     println!("{}, {}", device.capabilities().name, device.capabilities().target);
-    small_calls(&device)?;
-    small_kernels(&device)?;
+    if Asked::new().has("1000 dependent small adds") {
+        small_calls(&device)?;
+    }
+    if Asked::new().has("program of small kernels") {
+        small_kernels(&device)?;
+    }
     for program in arguments.iter().filter(|name| name.ends_with(".mlir")) {
         training_steps(program, &device)?;
     }
@@ -80,6 +93,25 @@ pub fn main() -> Result<()> {
     layer(&device)?;
     convolutions(&device)?;
     routines(&device)
+}
+
+/// How long a process takes from its start to a first result, and to a first product.
+fn first_results() -> Result<()> {
+    let start = Instant::now();
+    let since = || start.elapsed().as_secs_f64() * 1e3;
+    let device = Device::cuda(0)?;
+    let opened = since();
+    let x = Tensor::from_vec((0..4096).map(|i| i as f32).collect(), [64, 64], &device)?;
+    let sum = (&x + 1.0).to_vec::<f32>()?;
+    let first = since();
+    assert_eq!(sum[4095], 4096.0);
+    let product = (x.matmul(&x) * 0.5).to_vec::<f32>()?;
+    let (first_product, expected) = (since(), (0..64).map(|k| k * 64 * k).sum::<i32>());
+    assert_eq!(product[0], expected as f32 * 0.5);
+    println!(
+        "device {opened:.0} ms, first result {first:.0} ms, first product {first_product:.0} ms"
+    );
+    Ok(())
 }
 
 /// A layer of a large network, and the product alone: what follows it should cost nothing.
@@ -159,6 +191,9 @@ fn row(
     bytes: usize,
     f: impl Fn(&Tensor) -> Tensor,
 ) -> Result<()> {
+    if !Asked::new().has(name) {
+        return Ok(());
+    }
     let part = x.slice(0..64).to_device(cpu);
     let expected = f(&part);
     if expected.shape().rank() == 2 && expected.shape()[0] == 64 {
@@ -173,27 +208,91 @@ fn row(
     time(name, bytes, "GB/s", || f(x))
 }
 
-fn time(name: &str, units: usize, unit: &str, f: impl Fn() -> Tensor) -> Result<()> {
-    for _ in 0..3 {
-        f().wait()?;
+/// What is asked for on the command line: some rows, by words of their names, and how many calls are timed together.
+struct Asked {
+    words: Vec<String>,
+    calls: Option<usize>,
+}
+
+impl Asked {
+    fn new() -> Asked {
+        let arguments: Vec<String> = std::env::args().skip(1).collect();
+        let calls = arguments.iter().find_map(|argument| argument.strip_prefix("calls="));
+        let is_other = |argument: &String| {
+            matches!(argument.as_str(), "gpu" | "small" | "routines" | "first")
+                || argument.starts_with('-')
+                || argument.starts_with("cuda:")
+                || argument.starts_with("calls=")
+                || argument.ends_with(".mlir")
+        };
+        let calls = calls.and_then(|calls| calls.parse().ok());
+        let words = arguments.into_iter().filter(|argument| !is_other(argument)).collect();
+        Asked { words, calls }
     }
-    let mut rounds: Vec<f64> = Vec::new();
-    for _ in 0..ROUNDS {
+
+    /// Whether this row is.
+    fn has(&self, name: &str) -> bool {
+        self.words.is_empty() || self.words.iter().any(|word| name.contains(word.as_str()))
+    }
+}
+
+fn time(name: &str, units: usize, unit: &str, f: impl Fn() -> Tensor) -> Result<()> {
+    let asked = Asked::new();
+    if !asked.has(name) {
+        return Ok(());
+    }
+    let round = |calls: usize| -> Result<f64> {
         let start = Instant::now();
         let mut last = None;
-        for _ in 0..CALLS {
+        for _ in 0..calls {
             let result = f();
             // Submits it.
             result.is_ready();
             last = Some(result);
         }
-        last.expect("there were calls").wait()?;
-        rounds.push(start.elapsed().as_secs_f64() / CALLS as f64);
-    }
-    rounds.sort_by(f64::total_cmp);
-    let median = rounds[ROUNDS / 2];
-    println!("{name:28} {:9.3} ms {:9.0} {unit}", median * 1e3, units as f64 / median / 1e9);
+        last.map_or(Ok(()), |last| last.wait())?;
+        Ok(start.elapsed().as_secs_f64() / calls as f64)
+    };
+    (0..3).try_for_each(|_| round(1).map(drop))?;
+    let calls = match asked.calls {
+        Some(calls) => calls.max(1),
+        None => ((ROUND_SECONDS / round(10)?) as usize).clamp(10, 3000),
+    };
+    let median = median(|| round(calls))?;
+    let busy = busy(|| round(calls))? / calls as f64;
+    println!(
+        "{name:28} {:9.3} ms {:9.0} {unit} {:9.3} ms on the device, {calls} calls",
+        median * 1e3,
+        units as f64 / median / 1e9,
+        busy * 1e3
+    );
     Ok(())
+}
+
+/// How long the device had kernels to run, in seconds: what a trace says of them.
+fn busy(work: impl FnOnce() -> Result<f64>) -> Result<f64> {
+    let path = std::env::temp_dir().join(format!("inflight-bench-{}.json", std::process::id()));
+    inflight::trace(&path, work)??;
+    let text = std::fs::read_to_string(&path).unwrap_or_default();
+    let _ = std::fs::remove_file(&path);
+    let number = |line: &str, name: &str| -> Option<f64> {
+        let (_, after) = line.split_once(name)?;
+        after.split([',', '}']).next()?.parse().ok()
+    };
+    let mut spans: Vec<(f64, f64)> = text
+        .lines()
+        .filter(|line| line.contains("\"cat\":\"kernel\""))
+        .filter_map(|line| Some((number(line, "\"ts\":")?, number(line, "\"dur\":")?)))
+        .collect();
+    spans.sort_by(|a, b| a.0.total_cmp(&b.0));
+    // Kernels that were launched together are all shown from the first one's beginning on.
+    spans.dedup_by(|later, earlier| {
+        let is_same = later.0 - earlier.0 < 0.5;
+        earlier.1 = if is_same { earlier.1.max(later.1) } else { earlier.1 };
+        is_same
+    });
+    let busy: f64 = spans.iter().map(|(_, took)| took).sum();
+    Ok(busy / 1e6)
 }
 
 /// The median of a few rounds, in seconds.
@@ -257,26 +356,38 @@ fn small_kernels(device: &Device) -> Result<()> {
     let before = device.stats().launches;
     executable.execute(&[&x])?[0].wait()?;
     let launches = (device.stats().launches - before) as f64;
-    let (queued, alone) = (
-        median(|| {
-            let start = Instant::now();
-            let mut last = None;
-            for _ in 0..CALLS {
-                last = executable.execute(&[&x])?.pop();
-            }
-            last.expect("there were calls").wait()?;
-            Ok(start.elapsed().as_secs_f64() / CALLS as f64)
-        })?,
-        median(|| {
-            let start = Instant::now();
-            executable.execute(&[&x])?[0].wait()?;
-            Ok(start.elapsed().as_secs_f64())
-        })?,
+    let before = inflight_cuda::replay_counts();
+    let mut rounds = Vec::new();
+    for _ in 0..3 * ROUNDS {
+        let start = Instant::now();
+        let mut last = None;
+        for _ in 0..CALLS {
+            last = executable.execute(&[&x])?.pop();
+        }
+        last.expect("there were calls").wait()?;
+        rounds.push(start.elapsed().as_secs_f64() / CALLS as f64 / launches * 1e6);
+    }
+    let after = inflight_cuda::replay_counts();
+    rounds.sort_by(f64::total_cmp);
+    let alone = median(|| {
+        let start = Instant::now();
+        executable.execute(&[&x])?[0].wait()?;
+        Ok(start.elapsed().as_secs_f64())
+    })?;
+    println!(
+        "program of {launches} small kernels {:9.3} us each queued ({:.3} to {:.3}), {:9.3} us each alone",
+        rounds[rounds.len() / 2],
+        rounds[0],
+        rounds[rounds.len() - 1],
+        alone / launches * 1e6
     );
     println!(
-        "program of {launches} small kernels {:9.3} us each queued, {:9.3} us each alone",
-        queued / launches * 1e6,
-        alone / launches * 1e6
+        "    queued: {} graphs as they were, {} changed in {} places, {} made; {} single launches",
+        after.same - before.same,
+        after.changed - before.changed,
+        after.changes - before.changes,
+        after.made - before.made,
+        after.single - before.single
     );
     Ok(())
 }

@@ -306,7 +306,7 @@ fn on_gpu(ordinal: usize, trace: Option<&str>) -> Result<()> {
     let preparation = Duration::from_millis(10);
     let (extent, varying, batches) = (4096, 1 << 16, Mutex::default());
     let mut pipeline =
-        Pipeline { device, steps: 40, preparation, extent, products: 1, varying, batches };
+        Pipeline { device, steps: 100, preparation, extent, products: 1, varying, batches };
     pipeline.device_alone()?;
     let times = [1, 9].map(|products| {
         pipeline.products = products;
