@@ -32,7 +32,8 @@ pub const MOST_SLICED_BLOCKS: usize = 1 << 16;
 pub struct Described {
     /// The expanded kernel.
     pub kernel: Kernel,
-    shape: Shape,
+    /// What it does.
+    pub shape: Shape,
     in_place: bool,
     scans: bool,
     /// How often a row or column is walked.
@@ -79,11 +80,7 @@ impl Described {
         let (grid, tile) = launch.extents.split_at(kernel.grid_rank);
         let programs: usize = grid.iter().product();
         let points: usize = tile.iter().product();
-        let large = |&(param, &(_, bytes)): &(usize, &(u64, usize))| {
-            bytes / kernel.params[param].dtype.size() >= WIDE
-        };
-        let wide =
-            programs * points.max(1) >= WIDE || buffers.iter().enumerate().any(|b| large(&b));
+        let wide = self.is_wide(launch, buffers);
         let width = width(kernel, launch, buffers);
         let choice = match self.shape {
             Shape::Points => self.points(launch, programs * points, width, wide, processors),
@@ -110,12 +107,22 @@ impl Described {
         Ok((choice.items > 0).then_some(choice))
     }
 
+    /// Whether positions need 64 bits.
+    pub fn is_wide(&self, launch: &LaunchShape, buffers: &[(u64, usize)]) -> bool {
+        let (grid, tile) = launch.extents.split_at(self.kernel.grid_rank);
+        let (programs, points): (usize, usize) = (grid.iter().product(), tile.iter().product());
+        let large = |(param, &(_, bytes)): (usize, &(u64, usize))| {
+            bytes / self.kernel.params[param].dtype.size() >= WIDE
+        };
+        programs * points.max(1) >= WIDE || buffers.iter().enumerate().any(large)
+    }
+
     /// The params that need not stay in a cache: they are larger, and nothing of them is used twice. Where as much
     /// is written, it is better left to the device (measured on an H200), but for rows that are kept in registers.
     fn streamed(&self, mapping: Mapping, buffers: &[(u64, usize)]) -> u64 {
         let uses_once = match mapping {
             Mapping::Points { .. } => true,
-            Mapping::Tiles { .. } => false,
+            Mapping::Tiles { .. } | Mapping::Product(_) => false,
             Mapping::Rows { kept, .. } => kept > 0 || self.walks == 1,
             Mapping::Columns { .. } => self.walks == 1,
         };
@@ -360,7 +367,7 @@ pub fn alignments(buffers: &[(u64, usize)]) -> Option<u64> {
 
 /// How many neighbours can be loaded and stored at once: all of them are next to each other, and the first is
 /// where such an access may begin.
-fn width(kernel: &Kernel, launch: &LaunchShape, buffers: &[(u64, usize)]) -> u32 {
+pub fn width(kernel: &Kernel, launch: &LaunchShape, buffers: &[(u64, usize)]) -> u32 {
     let lanes = launch.extents.last().copied().unwrap_or(1);
     let mut width = widest(kernel);
     let fits = |width: u32| {

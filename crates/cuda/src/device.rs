@@ -3,7 +3,7 @@
 use crate::background::Awaited;
 use crate::choose::{Choice, Described};
 use crate::compile::Compiler;
-use crate::contract::{Products, epilogue};
+use crate::contract::{Products, epilogue, fused};
 use crate::driver::{self, Context, Function};
 use crate::event::{Events, Point};
 use crate::library::{self, Part};
@@ -17,7 +17,7 @@ use inflight_backend::{
     Backend, Capabilities, Compiled, DiskCache, Event, Fault, FaultKind, Pool, Priority, Stream,
 };
 use inflight_ir::kernel::{Kernel, LaunchShape, Reuse, reuses};
-use inflight_ir::plan::{Plan, Step};
+use inflight_ir::plan::{ContractStep, LaunchStep, Plan, Step};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -35,6 +35,9 @@ pub struct CudaBackend {
     shared: Arc<Shared>,
 }
 
+/// The architecture whose matrix units a kernel of our own uses.
+const HOPPER: (i32, i32) = (9, 0);
+
 /// The values that a timeline will reach, ascending, and where.
 type Points = VecDeque<(u64, Arc<Point>)>;
 
@@ -48,6 +51,10 @@ pub struct Shared {
     pub products: Products,
     pub(crate) routines: crate::routine::Cache,
     pub processors: usize,
+    /// Whether kernels can take in products ([`text::Mapping::Product`]).
+    pub takes_products: bool,
+    /// The kernel that takes a product in and stores it.
+    pub stored: CudaKernel,
     /// Why the device does not answer any more, if so.
     pub lost: OnceLock<Fault>,
     /// For each timeline, the points at which streams of this device will signal its values.
@@ -87,7 +94,11 @@ impl CudaBackend {
         let minor = context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
         let processors =
             context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).max(1) as usize;
-        let target = format!("sm_{major}{minor}");
+        let target = match (major, minor) {
+            // With the instructions that no other architecture has.
+            HOPPER => format!("sm_{major}{minor}a"),
+            _ => format!("sm_{major}{minor}"),
+        };
         let compiler = Compiler::new(target.clone(), DiskCache::from_env);
         let (version, release) = compiler.version()?;
         let capabilities = Capabilities {
@@ -113,6 +124,8 @@ impl CudaBackend {
             products,
             routines: Default::default(),
             processors,
+            takes_products: options.tf32 && (major, minor) == HOPPER,
+            stored: CudaKernel::new(&fused::stored()),
             lost: OnceLock::new(),
             signals: Mutex::default(),
             crew: Arc::default(),
@@ -130,30 +143,20 @@ impl Backend for CudaBackend {
     }
 
     fn compile(&self, kernel: &Kernel) -> Result<Compiled, Fault> {
-        let described = Arc::new(Described::new(text::expanded(kernel)));
-        Ok(Arc::new(CudaKernel {
-            described,
-            reuses: reuses(kernel),
-            variants: Mutex::default(),
-            known: Mutex::default(),
-        }))
+        Ok(Arc::new(CudaKernel::new(kernel)))
     }
 
     fn anticipate(&self, plan: &Plan, step: &Step, kernels: &[Result<Compiled, Fault>]) {
         let launches = match step {
             // The library does it: there is no launch.
             Step::Contract(step) if epilogue::has_form(step) => SmallVec::new(),
+            Step::Contract(step) if self.takes_in(plan, step, kernels) => SmallVec::new(),
             step => step.launches(),
         };
         for (launch, compiled) in launches.iter().zip(kernels) {
             let Ok(compiled) = compiled else { continue };
             let Some(kernel) = compiled.downcast_ref::<CudaKernel>() else { continue };
-            let buffers: SmallVec<[(u64, usize); 8]> = launch
-                .buffers
-                .iter()
-                .map(|&id| plan.buffers[id as usize])
-                .map(|buffer| (ALIGNED, buffer.elements * buffer.dtype.size()))
-                .collect();
+            let buffers = anticipated(plan, launch);
             let processors = self.shared.processors;
             if let Ok(Some(choice)) = kernel.described.choose(&launch.shape, &buffers, processors) {
                 kernel.variant(&self.shared, choice.variant);
@@ -173,6 +176,52 @@ impl Backend for CudaBackend {
     fn pool(&self) -> &Arc<Pool> {
         &self.shared.pool
     }
+}
+
+impl CudaBackend {
+    /// Begins to make the kernel that takes a product in. Says whether there is one.
+    fn takes_in(
+        &self,
+        plan: &Plan,
+        step: &ContractStep,
+        kernels: &[Result<Compiled, Fault>],
+    ) -> bool {
+        let shared = &self.shared;
+        let extents = fused::Extents::of_step(step).filter(|_| shared.takes_products);
+        let Some(lie) = extents.and_then(|extents| extents.lie(shared.processors)) else {
+            return false;
+        };
+        let Some(epilogue) = &step.epilogue else {
+            if lie.is_ours() {
+                let sides = [step.m, step.n];
+                let shape = fused::stored_shape(sides, step.c.row_stride, step.c.offset);
+                let (stored, buffers) = (&shared.stored, [(ALIGNED, step.m * step.n * 4); 2]);
+                let (described, processors) = (&stored.described, shared.processors);
+                let chosen = fused::choose(described, &shape, 0, sides, lie, &buffers, processors);
+                if let Some((choice, _)) = chosen {
+                    stored.variant(shared, choice.variant);
+                }
+            }
+            return false;
+        };
+        let Some(Ok(compiled)) = kernels.first() else { return false };
+        let Some(kernel) = compiled.downcast_ref::<CudaKernel>() else { return false };
+        let (launch, sides) = (&epilogue.launch, [step.m, step.n]);
+        let buffers = anticipated(plan, launch);
+        let (described, product) = (&kernel.described, epilogue.product);
+        let (shape, processors) = (&launch.shape, shared.processors);
+        match fused::choose(described, shape, product, sides, lie, &buffers, processors) {
+            Some((choice, _)) => drop(kernel.variant(shared, choice.variant)),
+            None => return false,
+        }
+        true
+    }
+}
+
+/// The buffers of a launch that has not been made yet, as far as a choice depends on them.
+fn anticipated(plan: &Plan, launch: &LaunchStep) -> SmallVec<[(u64, usize); 8]> {
+    let buffers = launch.buffers.iter().map(|&id| plan.buffers[id as usize]);
+    buffers.map(|buffer| (ALIGNED, buffer.elements * buffer.dtype.size())).collect()
 }
 
 /// An address like those of the pool's blocks, as far as alignment goes.
@@ -208,6 +257,15 @@ const MOST_FUNCTIONS: usize = 4096;
 const MOST_KNOWN: usize = 4096;
 
 impl CudaKernel {
+    fn new(kernel: &Kernel) -> CudaKernel {
+        CudaKernel {
+            described: Arc::new(Described::new(text::expanded(kernel))),
+            reuses: reuses(kernel),
+            variants: Mutex::default(),
+            known: Mutex::default(),
+        }
+    }
+
     /// The machine code of a variant, which is made in the background if nobody has asked for it before.
     pub fn variant(&self, shared: &Arc<Shared>, variant: Variant) -> AwaitedFunction {
         let mut variants = self.variants.lock();
@@ -241,7 +299,10 @@ impl Shared {
     fn load(&self, source: &str) -> Result<Arc<Function>, Fault> {
         let code = self.compiler.compile(source)?;
         // SAFETY: where a text says so, every thread of its kernel waits first.
-        let loaded = unsafe { Function::load(&self.context, &code, text::waits(source)) };
+        let loaded = unsafe {
+            let shared_bytes = text::shared_bytes(source);
+            Function::load(&self.context, &code, text::waits(source), shared_bytes)
+        };
         loaded.map(Arc::new).map_err(|error| match error {
             // What the pool keeps can be given back.
             CUresult::CUDA_ERROR_OUT_OF_MEMORY => {

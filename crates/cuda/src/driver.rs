@@ -176,6 +176,8 @@ pub struct Function {
     most_threads: u32,
     /// Whether it waits by itself until the kernels before it are done.
     waits: bool,
+    /// Bytes of shared memory that it is launched with.
+    shared_bytes: u32,
 }
 
 // SAFETY: handles that the driver lets any thread use.
@@ -184,7 +186,7 @@ unsafe impl Send for Function {}
 unsafe impl Sync for Function {}
 
 impl Function {
-    /// Loads the entry of a compiled kernel.
+    /// Loads the entry of a compiled kernel, which is launched with so much shared memory.
     ///
     /// # Safety
     /// If it is said that the kernel `waits`, all of its threads must, before they access memory, where the
@@ -193,6 +195,7 @@ impl Function {
         context: &Arc<Context>,
         cubin: &[u8],
         waits: bool,
+        shared_bytes: u32,
     ) -> Result<Function, CUresult> {
         context.enter();
         let mut module = null_mut();
@@ -211,10 +214,19 @@ impl Function {
             }
             let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK;
             sys::cuFuncGetAttribute(&mut most_threads, attribute, raw);
+            if shared_bytes > 0 {
+                let attribute =
+                    sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+                let allowed = sys::cuFuncSetAttribute(raw, attribute, shared_bytes as i32);
+                if allowed != CUresult::CUDA_SUCCESS {
+                    sys::cuModuleUnload(module);
+                    return Err(allowed);
+                }
+            }
         }
         let most_threads = u32::try_from(most_threads).unwrap_or(0);
         let waits = waits && context.overlaps;
-        Ok(Function { context: context.clone(), module, raw, most_threads, waits })
+        Ok(Function { context: context.clone(), module, raw, most_threads, waits, shared_bytes })
     }
 
     /// One that is never launched, for tests.
@@ -223,7 +235,8 @@ impl Function {
         let context =
             Context { device: 0, raw: null_mut(), overlaps: false, captures: RwLock::new(()) };
         let (context, module, raw) = (Arc::new(context), null_mut(), null_mut());
-        let function = Function { context, module, raw, most_threads: 0, waits: false };
+        let function =
+            Function { context, module, raw, most_threads: 0, waits: false, shared_bytes: 0 };
         let function = Arc::new(function);
         // There is no driver that could unload it.
         std::mem::forget(function.clone());
@@ -233,6 +246,11 @@ impl Function {
     /// Whether it may be started before the kernels before it are done.
     pub fn waits(&self) -> bool {
         self.waits
+    }
+
+    /// Bytes of shared memory that it must be launched with.
+    pub fn shared_bytes(&self) -> u32 {
+        self.shared_bytes
     }
 
     /// The driver's handle, valid as long as this is.
@@ -270,7 +288,7 @@ impl Function {
             blockDimX: threads,
             blockDimY: 1,
             blockDimZ: 1,
-            sharedMemBytes: 0,
+            sharedMemBytes: self.shared_bytes,
             hStream: stream,
             attrs: &mut attribute,
             numAttrs: self.waits as u32,

@@ -268,7 +268,7 @@ fn with_params<R>(
         blockDimX: launch.threads,
         blockDimY: 1,
         blockDimZ: 1,
-        sharedMemBytes: 0,
+        sharedMemBytes: launch.function.shared_bytes(),
         kernelParams: pointers.as_mut_ptr(),
         extra: null_mut(),
         kern: null_mut(),

@@ -229,6 +229,50 @@ fn a_large_gradient_of_weights_is_right_in_tf32() {
     assert_eq!(product.to_vec::<f32>().unwrap(), expected.to_vec::<f32>().unwrap());
 }
 
+/// Large enough to be computed by the kernel that follows, in each way that operands may lie, with tiles that are not
+/// whole, and with more operands than come along with a tile.
+#[test]
+fn products_that_are_taken_in_by_what_follows_are_right() {
+    let Some(ordinal) = common::chosen_gpu() else {
+        println!("SKIPPED: INFLIGHT_TEST_DEVICE does not name a GPU");
+        return;
+    };
+    let options = CudaOptions { tf32: true, ..CudaOptions::default() };
+    let devices = [Device::open_cuda_with(ordinal, options).unwrap(), Device::cpu()];
+    // Integers that TF32 holds exactly, whose sums `f32` does.
+    let matrix = |shape: [usize; 2], step: usize, device: &Device| {
+        let values = (0..shape[0] * shape[1]).map(|i| (i * step % 251 % 17) as f32 - 8.0).collect();
+        Tensor::from_vec::<f32>(values, shape, device).unwrap()
+    };
+    for (m, n, k) in [(2048, 2048, 256), (2008, 2036, 276), (4092, 1984, 512)] {
+        for (left_across, right_across) in
+            [(false, false), (false, true), (true, false), (true, true)]
+        {
+            let results = devices.each_ref().map(|device| {
+                let lying = |rows: usize, columns: usize, across: bool, step: usize| match across {
+                    true => matrix([columns, rows], step, device).transpose(),
+                    false => matrix([rows, columns], step, device),
+                };
+                let a = lying(m, k, left_across, 7);
+                let b = lying(k, n, !right_across, 11);
+                let [r, q, u, v] = [3, 5, 13, 19].map(|step| matrix([m, n], step, device));
+                let row = matrix([1, n], 23, device);
+                let product = a.matmul(&b);
+                let alone = b.transpose().matmul(&a.transpose());
+                let first = product.maximum(0.0) + &r * &q + &row;
+                let second = &first * 2.0 - &u * &v;
+                // Rounded, but the same everywhere, whatever is divided by zero.
+                let third = &first * 0.1 / (&r * 1e-20) + (&first * &q * 1e20).sqrt();
+                let bits = |x: f32| if x.is_nan() { f32::NAN.to_bits() } else { x.to_bits() };
+                [alone, first, second, third]
+                    .map(|result| result.to_vec::<f32>().unwrap().into_iter().map(bits))
+                    .map(Vec::from_iter)
+            });
+            assert!(results[0] == results[1], "{m} × {n} × {k}, {left_across}, {right_across}");
+        }
+    }
+}
+
 #[test]
 fn results_take_the_memory_of_operands_that_nobody_needs() {
     let Some(device) = gpu() else { return };

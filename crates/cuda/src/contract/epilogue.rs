@@ -83,25 +83,7 @@ impl Followed<'_> {
         if *columns != n || grid.iter().product::<usize>() != m {
             return None;
         }
-        // How far apart an access's rows are, if all are as far; `None` if it is no such matrix.
-        let row_stride = |access: AccessId| -> Option<isize> {
-            let map = &shape.accesses[access as usize];
-            let (mut rows, mut stride) = (1, None);
-            for (&extent, &along) in grid.iter().zip(&map.strides[..grid.len()]).rev() {
-                if extent == 1 {
-                    continue;
-                }
-                match stride {
-                    None => stride = Some(along),
-                    Some(stride) if along != stride * rows as isize => return None,
-                    Some(_) => {}
-                }
-                rows *= extent;
-            }
-            let in_place = map.offset == 0 && map.index_stride == 0;
-            (in_place && kernel.accesses[access as usize].vector == Stride::One)
-                .then_some(stride.unwrap_or(*columns as isize))
-        };
+        let row_stride = |access: AccessId| row_stride(kernel, shape, access);
         let expression = Expression { kernel, scalar: self.scalar, dtype };
         let mut stores = (0..kernel.body.len()).filter_map(|at| match kernel.body[at].kind {
             Kind::Store { access, value, index: None, mask: None, combine: None } => {
@@ -152,6 +134,28 @@ impl Followed<'_> {
         }
         (form.scale != 0.0).then_some(form)
     }
+}
+
+/// How far apart the rows of an access are, if all are as far, from the first element on. `None` if it is no such
+/// matrix.
+pub fn row_stride(kernel: &Kernel, shape: &LaunchShape, access: AccessId) -> Option<isize> {
+    let (columns, grid) = shape.extents.split_last()?;
+    let map = &shape.accesses[access as usize];
+    let (mut rows, mut stride) = (1, None);
+    for (&extent, &along) in grid.iter().zip(&map.strides[..grid.len()]).rev() {
+        if extent == 1 {
+            continue;
+        }
+        match stride {
+            None => stride = Some(along),
+            Some(stride) if along != stride * rows as isize => return None,
+            Some(_) => {}
+        }
+        rows *= extent;
+    }
+    let in_place = map.offset == 0 && map.index_stride == 0;
+    (in_place && kernel.accesses[access as usize].vector == Stride::One)
+        .then_some(stride.unwrap_or(*columns as isize))
 }
 
 /// The values of a kernel, seen as sums and products.

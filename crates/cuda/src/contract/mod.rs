@@ -3,6 +3,7 @@
 mod description;
 pub mod epilogue;
 mod fastest;
+pub mod fused;
 mod library;
 mod plain;
 pub mod turn;

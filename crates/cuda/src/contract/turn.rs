@@ -22,17 +22,22 @@ const THREADS: u32 = 256;
 /// one is worth the other from about here on, as measured on an H200.
 const GAIN: usize = 1024;
 
+/// Whether a matrix can be turned.
+pub fn is_whole(rows: usize, columns: usize) -> bool {
+    [rows, columns].iter().all(|extent| extent % TILE == 0 && *extent > 0)
+}
+
 /// Whether turning both operands of a product in TF32 gains more than it costs.
 pub fn pays(contract: &Contract) -> bool {
     let Contract { m, n, k, .. } = *contract;
     let (a, b) = (&contract.a, &contract.b);
-    let whole = [m, n, k].iter().all(|extent| extent % TILE == 0 && *extent > 0);
     let lies_across = |near: isize, far: isize, extent: usize, offset: isize| {
         near == 1 && far >= extent as isize && far % 4 == 0 && offset % 4 == 0
     };
     contract.dtype == DType::F32
         && contract.batch.iter().all(|extent| *extent == 1)
-        && whole
+        && is_whole(m, k)
+        && is_whole(n, k)
         && m * n >= GAIN * (m + n)
         && lies_across(a.row_stride, a.column_stride, m, a.offset)
         && lies_across(b.column_stride, b.row_stride, n, b.offset)
@@ -75,20 +80,49 @@ pub fn launches(
     from: [u64; 2],
     to: [u64; 2],
 ) -> Result<[PlainLaunch; 2], Stop> {
-    let (a, b) = (&contract.a, &contract.b);
-    let function = shared.function(&text()).now()?;
-    let launch = |of: &ContractOperand, extent: usize, leading: isize, from: u64, to: u64| {
-        let first = from.wrapping_add_signed(of.offset as i64 * 4);
-        let (rows, columns) = (contract.k, extent);
-        let across = (columns / TILE) as u64;
-        let words = vec![first, to, leading as u64, rows as u64, across];
-        let blocks = (columns / TILE * (rows / TILE)) as u32;
-        PlainLaunch { function: function.clone(), blocks, threads: THREADS, words }
-    };
     Ok([
-        launch(a, contract.m, a.column_stride, from[0], to[0]),
-        launch(b, contract.n, b.row_stride, from[1], to[1]),
+        launch_left(shared, contract, from[0], to[0])?,
+        launch_right(shared, contract, from[1], to[1])?,
     ])
+}
+
+/// The launch that turns `a`.
+fn launch_left(
+    shared: &Arc<Shared>,
+    contract: &Contract,
+    from: u64,
+    to: u64,
+) -> Result<PlainLaunch, Stop> {
+    let a = &contract.a;
+    launch(shared, a, [contract.k, contract.m], a.column_stride, from, to)
+}
+
+/// The launch that turns `b`.
+pub fn launch_right(
+    shared: &Arc<Shared>,
+    contract: &Contract,
+    from: u64,
+    to: u64,
+) -> Result<PlainLaunch, Stop> {
+    let b = &contract.b;
+    launch(shared, b, [contract.k, contract.n], b.row_stride, from, to)
+}
+
+/// The launch that turns a matrix.
+fn launch(
+    shared: &Arc<Shared>,
+    of: &ContractOperand,
+    [rows, columns]: [usize; 2],
+    leading: isize,
+    from: u64,
+    to: u64,
+) -> Result<PlainLaunch, Stop> {
+    let function = shared.function(&text()).now()?;
+    let first = from.wrapping_add_signed(of.offset as i64 * 4);
+    let across = (columns / TILE) as u64;
+    let words = vec![first, to, leading as u64, rows as u64, across];
+    let blocks = (columns / TILE * (rows / TILE)) as u32;
+    Ok(PlainLaunch { function, blocks, threads: THREADS, words })
 }
 
 /// The kernel's text: a block turns a tile through shared memory.

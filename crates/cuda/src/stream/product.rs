@@ -1,11 +1,16 @@
 //! Products on a stream.
 
-use super::run::{caught, check_faults};
+use super::run::{caught, check_faults, kernel_of};
 use super::{Core, MOST_GATHERED, Queue};
 use crate::background::Stop;
-use crate::contract::{PlainLaunch, Site, Work, epilogue, turn};
+use crate::choose::{self, Described};
+use crate::contract::{PlainLaunch, Site, Work, epilogue, fused, turn};
+use crate::device::AwaitedFunction;
+use crate::text::Variant;
 use cudarc::driver::sys;
 use inflight_backend::{Buffer, Contract, Epilogue, Event, Fault, Memory};
+use inflight_ir::Scalar;
+use inflight_ir::kernel::LaunchShape;
 use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::{SmallVec, smallvec};
 use std::cell::Cell;
@@ -21,7 +26,7 @@ const MOST_PLACES: usize = 4096;
 /// Where the memory of products was when they last came after the same launches: if it is there again, a graph
 /// need not be told.
 #[derive(Default)]
-pub struct Places(FxHashMap<u64, [usize; 2]>);
+pub struct Places(FxHashMap<u64, SmallVec<[usize; 4]>>);
 
 impl Places {
     /// What a product is known by: the launches before it and what it computes.
@@ -34,15 +39,44 @@ impl Places {
 
     /// Where its result, and the memory for it alone, were.
     fn get(&self, key: u64) -> [Option<usize>; 2] {
-        self.0.get(&key).map_or([None; 2], |places| places.map(Some))
+        let places = self.0.get(&key);
+        [0, 1].map(|at| places.and_then(|places| places.get(at).copied()))
     }
 
-    fn note(&mut self, key: u64, places: [usize; 2]) {
+    /// Where all that was noted was.
+    fn all(&self, key: u64) -> SmallVec<[usize; 4]> {
+        self.0.get(&key).cloned().unwrap_or_default()
+    }
+
+    fn note(&mut self, key: u64, places: SmallVec<[usize; 4]>) {
         if self.0.len() >= MOST_PLACES {
             self.0.clear();
         }
         self.0.insert(key, places);
     }
+}
+
+/// A kernel that takes a whole product in.
+struct Whole<'a> {
+    described: &'a Described,
+    shape: &'a LaunchShape,
+    scalars: &'a [Scalar],
+    /// The param that is the product.
+    product: usize,
+}
+
+/// A product that a kernel takes in.
+struct Taken<'a> {
+    extents: fused::Extents,
+    lie: fused::Lie,
+    whole: Whole<'a>,
+    /// The addresses and sizes of the kernel's params.
+    buffers: SmallVec<[(u64, usize); 8]>,
+    results: SmallVec<[&'a Arc<Buffer>; 4]>,
+    /// Where the results are.
+    noted: SmallVec<[usize; 4]>,
+    /// Where the turned operand was.
+    turned_at: Option<usize>,
 }
 
 /// A product whose operands have been turned.
@@ -68,6 +102,11 @@ impl Core {
                 Some(epilogue) => epilogue.launch.results().collect(),
                 None => smallvec![&command.c.buffer],
             };
+            if let Some(epilogue) = &command.epilogue
+                && self.take_in(queue, command, epilogue, [a, b], (key, &until))?
+            {
+                return Ok(());
+            }
             let turned = self.turned(queue, command, [a, b], (key, &until), &results)?;
             let (epilogue, given) = (&command.epilogue, (command, [a, b]));
             let (command, [a, b]) = turned.as_ref().map_or(given, |t| (&t.product, t.operands));
@@ -85,6 +124,139 @@ impl Core {
             self.multiply(queue, raw, command, [a, b, c], (key, &until), &results)?;
             self.launch_on(queue, &epilogue.launch, Some((epilogue.product, &product)))
         })
+    }
+
+    /// A product that the kernel which follows takes in as it is computed, if that is worth it.
+    fn take_in(
+        &self,
+        queue: &mut Queue,
+        command: &Contract,
+        epilogue: &Epilogue,
+        operands: [u64; 2],
+        (key, until): (u64, &Event),
+    ) -> Result<bool, Stop> {
+        let shared = &self.shared;
+        let (launch, label) = (&epilogue.launch, &command.label);
+        // Where memory is short, what is turned may need what is left.
+        if !shared.takes_products
+            || queue.reclaims > 0
+            || epilogue::form(command, epilogue).is_some()
+        {
+            return Ok(false);
+        }
+        let Some(extents) = fused::Extents::of(command) else { return Ok(false) };
+        let Some(lie) = extents.lie(shared.processors) else { return Ok(false) };
+        check_faults(launch.buffers.iter())?;
+        let compiled = kernel_of(launch)?;
+        let key = key.rotate_left(2);
+        let mut places = queue.places.all(key);
+        let turned_at = places.pop();
+        let mut places = places.into_iter();
+        let mut buffers = SmallVec::<[(u64, usize); 8]>::new();
+        let mut noted = SmallVec::new();
+        for (position, param) in launch.kernel.params.iter().enumerate() {
+            let buffer = &launch.buffers[position];
+            if position == epilogue.product {
+                buffers.push((0, buffer.bytes()));
+                continue;
+            }
+            let place = if param.writes { places.next() } else { None };
+            let address = self.address(buffer, param.writes, place, label, until)?;
+            if param.writes {
+                noted.push(address as usize);
+            }
+            buffers.push((address, buffer.bytes()));
+        }
+        let results = launch.results().collect();
+        let (described, scalars) = (&*compiled.described, &launch.scalars[..]);
+        let (shape, product) = (&*launch.shape, epilogue.product);
+        let whole = Whole { described, shape, scalars, product };
+        let taken = Taken { extents, lie, whole, buffers, results, noted, turned_at };
+        let function = |variant| compiled.variant(shared, variant);
+        self.launch_tiles(queue, command, taken, operands, (key, until), function)
+    }
+
+    /// A product by a kernel that takes it in and stores it, where the library is slow.
+    fn multiply_tiles(
+        &self,
+        queue: &mut Queue,
+        command: &Contract,
+        [a, b, c]: [u64; 3],
+        (key, until): (u64, &Event),
+        results: &[&Arc<Buffer>],
+    ) -> Result<bool, Stop> {
+        let shared = &self.shared;
+        let into = &command.c;
+        if !shared.takes_products || into.column_stride != 1 {
+            return Ok(false);
+        }
+        let Some(extents) = fused::Extents::of(command) else { return Ok(false) };
+        let Some(lie) = extents.lie(shared.processors).filter(fused::Lie::is_ours) else {
+            return Ok(false);
+        };
+        let (stored, sides) = (&shared.stored, [command.m, command.n]);
+        let shape = fused::stored_shape(sides, into.row_stride, into.offset);
+        let bytes = into.buffer.bytes();
+        let buffers = SmallVec::from_slice(&[(0, bytes), (c, bytes)]);
+        let results = results.iter().copied().collect();
+        let whole = Whole { described: &stored.described, shape: &shape, scalars: &[], product: 0 };
+        let (noted, turned_at) = (SmallVec::from_slice(&[c as usize, 0]), None);
+        let taken = Taken { extents, lie, whole, buffers, results, noted, turned_at };
+        let function = |variant| stored.variant(shared, variant);
+        let operands = [a, b];
+        self.launch_tiles(queue, command, taken, operands, (key, until), function)
+    }
+
+    /// Launches a kernel that takes a product in, if it can.
+    fn launch_tiles(
+        &self,
+        queue: &mut Queue,
+        command: &Contract,
+        taken: Taken<'_>,
+        [a, mut b]: [u64; 2],
+        (key, until): (u64, &Event),
+        function: impl FnOnce(Variant) -> AwaitedFunction,
+    ) -> Result<bool, Stop> {
+        let (shared, label) = (&self.shared, &command.label);
+        let Taken { extents, lie, whole, buffers, results, mut noted, turned_at } = taken;
+        let Whole { described, shape, scalars, product } = whole;
+        let (sides, processors) = ([command.m, command.n], shared.processors);
+        let chosen = fused::choose(described, shape, product, sides, lie, &buffers, processors);
+        let Some((choice, tiled)) = chosen else { return Ok(false) };
+        let function = function(choice.variant).now().map_err(|stop| stop.of(label))?;
+        let mut turned = None;
+        if lie.turns {
+            let bytes = command.k * command.n * size_of::<f32>();
+            let Ok(memory) = self.temporary_at(bytes, turned_at, label, until) else {
+                return Ok(false);
+            };
+            let to = memory.ptr() as u64;
+            let launched = turn::launch_right(shared, command, b, to);
+            self.gather_kernel(queue, launched.map_err(|stop| stop.of(label))?, &results);
+            b = to;
+            turned = Some(memory);
+        }
+        noted.push(turned.as_ref().map_or(0, |memory| memory.ptr().addr()));
+        let kernel = &described.kernel;
+        let held = fused::held(kernel, shape, tiled, &buffers);
+        let words = fused::arguments(&extents, lie, [a, b], &held)?;
+        let arguments = |all: &mut Vec<u64>| {
+            let start = all.len();
+            all.extend(words);
+            choose::append_arguments(all, kernel, shape, &buffers, scalars, &choice, [0; 2]);
+            // As long as the text's struct, which is aligned.
+            all.resize(start + (all.len() - start).next_multiple_of(fused::ALIGNED_WORDS), 0);
+        };
+        queue.places.note(key, noted);
+        queue.moved += buffers.iter().map(|(_, bytes)| bytes).sum::<usize>()
+            + command.m * command.n * command.k / PRODUCTS_FOR_A_BYTE;
+        queue.launched += 1;
+        let (grid, threads) = (choice.grid, choice.threads);
+        queue.gathered.push(function, grid, threads, arguments, results.into_iter());
+        if queue.gathered.len() >= MOST_GATHERED {
+            self.settle(queue);
+        }
+        Ok(true)
     }
 
     /// Turns the operands of a product, if that is worth it and there is memory for it.
@@ -113,7 +285,7 @@ impl Core {
         for launch in launches.map_err(|stop| stop.of(label))? {
             self.gather_kernel(queue, launch, results);
         }
-        queue.places.note(key, to.map(|address| address as usize));
+        queue.places.note(key, SmallVec::from_slice(&to.map(|address| address as usize)));
         Ok(Some(Turned { product: turn::turned(command), operands: to, _memory: [a, b] }))
     }
 
@@ -148,7 +320,7 @@ impl Core {
         // What was gathered before may have been launched meanwhile, and have failed.
         let operands = [&command.a.buffer, &command.b.buffer];
         check_faults(operands.into_iter().chain(buffers.iter()))?;
-        queue.places.note(key, [result.get(), workspace]);
+        queue.places.note(key, SmallVec::from_slice(&[result.get(), workspace]));
         self.gather(queue, command, work, &[&buffers[form.result.0]]);
         Ok(true)
     }
@@ -163,6 +335,9 @@ impl Core {
         (key, until): (u64, &Event),
         results: &[&Arc<Buffer>],
     ) -> Result<(), Stop> {
+        if self.multiply_tiles(queue, command, addresses, (key, until), results)? {
+            return Ok(());
+        }
         let [_, place] = queue.places.get(key);
         let products = &self.shared.products;
         let work = self.prepared(queue, raw, command, (place, until), |site| {
@@ -171,7 +346,7 @@ impl Core {
         let (work, workspace) = work?;
         let operands = [&command.a.buffer, &command.b.buffer];
         check_faults(operands.into_iter().chain(results.iter().copied()))?;
-        queue.places.note(key, [addresses[2] as usize, workspace]);
+        queue.places.note(key, SmallVec::from_slice(&[addresses[2] as usize, workspace]));
         if let Some(work) = work {
             self.gather(queue, command, work, results);
         }

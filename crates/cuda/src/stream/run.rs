@@ -389,7 +389,7 @@ pub(super) fn check_faults<'a>(
 }
 
 /// A launch's kernel, as this backend compiled it.
-fn kernel_of(launch: &Launch) -> Result<&CudaKernel, Fault> {
+pub(super) fn kernel_of(launch: &Launch) -> Result<&CudaKernel, Fault> {
     launch.compiled.downcast_ref::<CudaKernel>().ok_or_else(|| {
         let message = "a kernel that another backend compiled";
         with_label(FaultKind::Unsupported(message.into()).into(), &launch.label)

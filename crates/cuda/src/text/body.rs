@@ -3,7 +3,7 @@
 use super::address::{self, Reach};
 use super::writer::Writer;
 use super::{Variant, operation, types};
-use inflight_ir::elementwise::CombineOp;
+use inflight_ir::elementwise::{BinaryOp, CombineOp, UnaryOp};
 use inflight_ir::kernel::{AccessId, Kernel, Kind, Level, Stride, Value};
 use inflight_ir::{DType, Scalar};
 
@@ -148,6 +148,8 @@ pub struct Body<'a> {
     pub folds_lanes: bool,
     /// Whether a block takes no more registers than leave room for another one.
     pub leaves_room: bool,
+    /// Whether threads are too few to hide what branches cost.
+    pub few_threads: bool,
 }
 
 impl<'a> Body<'a> {
@@ -170,6 +172,7 @@ impl<'a> Body<'a> {
             place: |lane| lane.to_owned(),
             folds_lanes: false,
             leaves_room: false,
+            few_threads: false,
         }
     }
 
@@ -183,6 +186,11 @@ impl<'a> Body<'a> {
             "extern \"C\" __global__ void __launch_bounds__({threads}{together}) \
              entry(const __grid_constant__ Arguments a)"
         ));
+        self.scalars();
+    }
+
+    /// The values that are the same everywhere.
+    pub fn scalars(&mut self) {
         for (value, instruction) in self.kernel.body.iter().enumerate() {
             match instruction.kind {
                 Kind::Constant(scalar) => self.names[value] = types::literal(scalar),
@@ -277,6 +285,12 @@ impl<'a> Body<'a> {
                         format!("{} ? *{pointer} : {zero}", name(mask))
                     }
                 }
+            }
+            Kind::Binary(BinaryOp::Div, x, y) if self.few_threads && dtype == DType::F32 => {
+                format!("straight_divide({}, {})", name(x), name(y))
+            }
+            Kind::Unary(UnaryOp::Sqrt, x) if self.few_threads && dtype == DType::F32 => {
+                format!("straight_root({})", name(x))
             }
             _ => operation::computed(self.kernel, value, &self.names),
         }

@@ -6,7 +6,8 @@
 //! - `Rows`: the lanes are reduced. A warp or a block walks a row, whose elements stay in registers from one
 //!   reduction to the next if they fit;
 //! - `Columns`: the lanes are parallel and other axes are reduced. Each thread walks some columns, and threads
-//!   that share columns fold what they have in shared memory, or, in slices of the domain, in memory.
+//!   that share columns fold what they have in shared memory, or, in slices of the domain, in memory;
+//! - `Product`: as `Points`, in the tiles of a matrix product that is computed on the way.
 //!
 //! A kernel's text depends on nothing but the kernel and its [`Variant`]. Extents, strides and offsets are
 //! arguments.
@@ -17,6 +18,7 @@ mod columns;
 pub(crate) mod operation;
 mod points;
 mod prelude;
+mod product;
 mod rows;
 mod tiles;
 pub(crate) mod types;
@@ -24,6 +26,11 @@ mod writer;
 
 pub use columns::shared_bytes as column_shared_bytes;
 pub(crate) use prelude::{waits, with_functions};
+pub(crate) use product::shared_bytes;
+pub use product::{
+    COLUMNS as PRODUCT_COLUMNS, DEPTH as PRODUCT_DEPTH, MOST_HELD, PART as PRODUCT_PART,
+    ROWS as PRODUCT_ROWS, THREADS as PRODUCT_THREADS, Tiled,
+};
 
 use inflight_ir::elementwise::UnaryOp;
 use inflight_ir::kernel::{Kernel, Kind, Level, Value, VectorAxis, expand_but};
@@ -88,6 +95,8 @@ pub enum Mapping {
         /// Whether blocks share columns as well.
         sliced: bool,
     },
+    /// As `Points`, in the tiles of a product.
+    Product(Tiled),
 }
 
 /// What a kernel does, as far as the choice of a mapping goes.
@@ -106,7 +115,7 @@ pub enum Shape {
     Columns {
         /// Whether columns must be walked in order.
         ordered: bool,
-        /// Whether one walk is all: only its results are used.
+        /// Whether one walk is all.
         one_walk: bool,
         /// Bytes of all the reductions' partial results, for one column.
         partial_bytes: usize,
@@ -149,8 +158,9 @@ pub fn shape(kernel: &Kernel) -> Shape {
     let levels = kernel.levels();
     let tile_store =
         |at: usize| matches!(kernel.body[at].kind, Kind::Store { .. }) && levels[at] == Level::Tile;
+    // What is stored in the first walk needs no result of it.
     let walks_again =
-        |at: usize| tile_store(at) || (kernel.body[at].kind.is_reduction() && stages.of[at] > 0);
+        |at: usize| (tile_store(at) || kernel.body[at].kind.is_reduction()) && stages.of[at] > 0;
     let one_walk = !(0..kernel.body.len()).any(walks_again);
     let partial = |value: Value| body::partial_bytes(kernel, value);
     let partial_bytes = (0..kernel.body.len() as Value)
@@ -176,6 +186,7 @@ pub fn source(kernel: &Kernel, variant: Variant) -> String {
         }
         Mapping::Rows { threads, rows, kept } => rows::text(kernel, variant, threads, rows, kept),
         Mapping::Columns { threads, sliced } => columns::text(kernel, variant, threads, sliced),
+        Mapping::Product(tiled) => product::text(kernel, variant, tiled),
     };
     prelude::with_functions(&body)
 }

@@ -26,6 +26,51 @@ FN void begin_kernel() {
 "#,
     ),
     (
+        "straight_divide",
+        r#"
+// x / y, rounded as it should be, without a branch: for kernels whose threads are too few to wait for each other.
+// Mantissas are divided, so that nothing leaves the range in between; a number that is none, zero or infinite goes by
+// another way.
+FN float straight_divide(float x, float y) {
+    const unsigned a = __float_as_uint(x), b = __float_as_uint(y);
+    const int up = a >> 23 & 255, down = b >> 23 & 255, exponent = up - down;
+    const float top = __uint_as_float((a & 0x807fffff) | 0x3f800000), bottom = __uint_as_float((b & 0x807fffff) | 0x3f800000);
+    float inverse;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(bottom));
+    inverse = __fmaf_rn(__fmaf_rn(-bottom, inverse, 1.0f), inverse, inverse);
+    float quotient = __fmul_rn(top, inverse);
+    quotient = __fmaf_rn(__fmaf_rn(-bottom, quotient, top), inverse, quotient);
+    const int half = exponent >> 1;
+    quotient = __fmul_rn(quotient, __uint_as_float((unsigned)(127 + half) << 23));
+    quotient = __fmul_rn(quotient, __uint_as_float((unsigned)(127 + exponent - half) << 23));
+    float whole;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(whole) : "f"(y));
+    const bool odd_bottom = (unsigned)(down - 1) >= 254u, odd_top = (unsigned)(up - 1) >= 254u;
+    const float odd = __fmul_rn(x, odd_bottom ? whole : bottom);
+    return odd_bottom || odd_top ? odd : quotient;
+}
+"#,
+    ),
+    (
+        "straight_root",
+        r#"
+// The square root, likewise.
+FN float straight_root(float x) {
+    const bool tiny = x < 1e-30f;
+    const float of = tiny ? __fmul_rn(x, 4294967296.0f) : x;
+    float inverse;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(of));
+    float y = __fmul_rn(of, inverse), half = __fmul_rn(0.5f, inverse);
+    const float error = __fmaf_rn(-y, half, 0.5f);
+    y = __fmaf_rn(y, error, y);
+    half = __fmaf_rn(half, error, half);
+    y = __fmaf_rn(__fmaf_rn(-y, y, of), half, y);
+    y = tiny ? __fmul_rn(y, 1.0f / 65536.0f) : y;
+    return x == 0.0f || x == __int_as_float(0x7f800000) ? x : y;
+}
+"#,
+    ),
+    (
         "load_pack",
         r"
 // Elements next to each other, in accesses as wide as they allow.

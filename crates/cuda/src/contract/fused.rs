@@ -1,0 +1,476 @@
+//! Products that a kernel takes in as they are computed, where the library does not do what follows.
+//!
+//! The product is then in no memory, and what follows it needs no launch of its own. See
+//! [`Mapping::Product`](crate::text::Mapping::Product) for the kernel.
+
+use super::epilogue;
+use crate::choose::{self, Choice, Described};
+use crate::driver::check;
+use crate::text::{
+    MOST_HELD, Mapping, PRODUCT_COLUMNS, PRODUCT_DEPTH, PRODUCT_PART, PRODUCT_ROWS,
+    PRODUCT_THREADS, Shape, Tiled, Variant,
+};
+use cudarc::driver::sys;
+use inflight_backend::{Contract, Fault};
+use inflight_ir::DType;
+use inflight_ir::kernel::{
+    AccessId, AccessShape, Kernel, Kind, LaunchShape, Stride, VectorAxis, parse,
+};
+use inflight_ir::plan::ContractStep;
+use smallvec::SmallVec;
+
+/// Kernels of more instructions than this are not worth it: their registers are few.
+const MOST_INSTRUCTIONS: usize = 200;
+
+/// Shorter sums are over before a tile's beginning and end have paid.
+const SHORTEST_SUM: usize = 256;
+
+/// Of all the places of tiles, as many rounds of blocks as there are, so many must be taken by the result.
+const LEAST_TAKEN: f64 = 0.7;
+
+/// The arguments' struct is as long as a multiple of so many words.
+pub const ALIGNED_WORDS: usize = 8;
+
+/// A matrix operand: the distances of its rows and columns, in elements.
+#[derive(Clone, Copy)]
+pub struct Strides {
+    row: isize,
+    column: isize,
+    offset: isize,
+}
+
+/// The extents of a product and where its operands lie.
+#[derive(Clone, Copy)]
+pub struct Extents {
+    m: usize,
+    n: usize,
+    k: usize,
+    a: Strides,
+    b: Strides,
+}
+
+impl Extents {
+    /// Those of a command, if it is one product of `f32`.
+    pub fn of(contract: &Contract) -> Option<Extents> {
+        let (a, b) = (&contract.a, &contract.b);
+        let a = Strides { row: a.row_stride, column: a.column_stride, offset: a.offset };
+        let b = Strides { row: b.row_stride, column: b.column_stride, offset: b.offset };
+        let extents = Extents { m: contract.m, n: contract.n, k: contract.k, a, b };
+        is_one(contract.dtype, &contract.batch).then_some(extents)
+    }
+
+    /// Those of a step.
+    pub fn of_step(step: &ContractStep) -> Option<Extents> {
+        let (a, b) = (&step.a, &step.b);
+        let a = Strides { row: a.row_stride, column: a.column_stride, offset: a.offset };
+        let b = Strides { row: b.row_stride, column: b.column_stride, offset: b.offset };
+        let extents = Extents { m: step.m, n: step.n, k: step.k, a, b };
+        is_one(step.dtype, &step.batch).then_some(extents)
+    }
+
+    /// How a kernel takes the product in, if that is worth it on a device of so many multiprocessors.
+    pub fn lie(&self, processors: usize) -> Option<Lie> {
+        let Extents { m, n, k, a, b } = *self;
+        // What is summed is next to each other, or, across, the elements of a tile's side are.
+        let lies = |near: isize, far: isize, extent: usize, offset: isize| {
+            near == 1 && far >= extent as isize && far % 4 == 0 && offset % 4 == 0
+        };
+        let along = [lies(a.column, a.row, k, a.offset), lies(b.row, b.column, k, b.offset)];
+        let across = [lies(a.row, a.column, m, a.offset), lies(b.column, b.row, n, b.offset)];
+        let lie = |turned, across, turns| Lie { turned, across, turns };
+        let lie = match (along, across) {
+            ([true, true], _) => lie(false, false, false),
+            ([_, true], [true, _]) => lie(false, true, false),
+            ([true, _], [_, true]) => lie(true, true, false),
+            (_, [true, true]) if super::turn::is_whole(n, k) => lie(false, true, true),
+            _ => return None,
+        };
+        let tiles = lie.tiles(m, n);
+        let rounds = tiles.div_ceil(processors);
+        let places = (rounds * processors * PRODUCT_ROWS * PRODUCT_COLUMNS) as f64;
+        (k >= SHORTEST_SUM && (m * n) as f64 >= LEAST_TAKEN * places).then_some(lie)
+    }
+}
+
+/// Whether it is one product of `f32`.
+fn is_one(dtype: DType, batch: &[usize]) -> bool {
+    dtype == DType::F32 && batch.iter().all(|&extent| extent == 1)
+}
+
+/// How a kernel takes a product in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lie {
+    /// Whether a tile's rows are the result's columns.
+    pub turned: bool,
+    /// Whether what is summed is not next to each other in the operand of a tile's rows.
+    pub across: bool,
+    /// Whether the right operand must be turned first.
+    pub turns: bool,
+}
+
+impl Lie {
+    /// Whether a product that nothing follows is computed faster by a kernel of our own than by the library: one
+    /// operand lies across.
+    pub fn is_ours(&self) -> bool {
+        self.across && !self.turns
+    }
+
+    fn tiles(&self, m: usize, n: usize) -> usize {
+        let (rows, columns) = if self.turned { (n, m) } else { (m, n) };
+        rows.div_ceil(PRODUCT_ROWS) * columns.div_ceil(PRODUCT_COLUMNS)
+    }
+}
+
+/// A kernel that stores a product, and does nothing else.
+pub fn stored() -> Kernel {
+    let text = "kernel grid 1 reduce 0 vector parallel\nparam p0: f32\nparam p1: f32 writes\n\
+        access a0: p0 reduce zero vector one\naccess a1: p1 reduce zero vector one\n\
+        %0 = load p0[a0] : f32\nstore p1[a1] %0 : f32\n";
+    parse(text).expect("a right kernel")
+}
+
+/// How it is launched: where a result of so many rows and columns begins, and how far apart its rows are.
+pub fn stored_shape([m, n]: [usize; 2], distance: isize, offset: isize) -> LaunchShape {
+    let access = |distance: isize, offset: isize| AccessShape {
+        offset,
+        strides: [distance, 1].into_iter().collect(),
+        index_stride: 0,
+    };
+    LaunchShape {
+        extents: [m, n].into_iter().collect(),
+        accesses: [access(n as isize, 0), access(distance, offset)].into_iter().collect(),
+    }
+}
+
+/// How a kernel that follows a product takes it in. `None` if it cannot. `buffers` are its params' addresses and
+/// sizes; that of the product is a multiple of sixteen.
+pub fn choose(
+    described: &Described,
+    shape: &LaunchShape,
+    product: usize,
+    [m, n]: [usize; 2],
+    lie: Lie,
+    buffers: &[(u64, usize)],
+    processors: usize,
+) -> Option<(Choice, Tiled)> {
+    let kernel = &described.kernel;
+    let is_plain = kernel.vector == VectorAxis::Parallel && kernel.reduce_rank == 0;
+    let (columns, grid) = shape.extents.split_last()?;
+    if described.shape != Shape::Points
+        || !is_plain
+        || grid.is_empty()
+        || *columns != n
+        || grid.iter().product::<usize>() != m
+        || kernel.body.len() > MOST_INSTRUCTIONS
+    {
+        return None;
+    }
+    let (mut held, mut count, mut same) = (0, 0, 0);
+    for instruction in &kernel.body {
+        match instruction.kind {
+            Kind::Store { index: None, mask: None, combine: None, .. } => {}
+            Kind::Store { .. } => return None,
+            Kind::Load { access, index, mask } => {
+                let plain = index.is_none() && mask.is_none();
+                let param = kernel.accesses[access as usize].param?;
+                let distance = epilogue::row_stride(kernel, shape, access);
+                if param as usize == product {
+                    // Each element is there when its point is computed, and no other.
+                    if !plain || distance != Some(n as isize) {
+                        return None;
+                    }
+                } else if plain
+                    && access < 64
+                    && held >> access & 1 == 0
+                    && count < MOST_HELD
+                    && is_held(kernel, access, distance, n, buffers[param as usize].0)
+                {
+                    held |= 1 << access;
+                    count += 1;
+                } else if plain && access < 64 && is_same(kernel, shape, access) {
+                    same |= 1 << access;
+                }
+            }
+            _ => {}
+        }
+    }
+    let tiled =
+        Tiled { product: product as u32, turned: lie.turned, across: lie.across, held, same };
+    let variant = Variant {
+        width: choose::width(kernel, shape, buffers),
+        wide: described.is_wide(shape, buffers),
+        streamed: 0,
+        mapping: Mapping::Product(tiled),
+    };
+    let choice = Choice {
+        variant,
+        grid: [lie.tiles(m, n).min(processors) as u32, 1],
+        threads: PRODUCT_THREADS,
+        items: m * n,
+        slices: 1,
+        scratch: 0,
+    };
+    Some((choice, tiled))
+}
+
+/// Whether what an access loads can be copied as boxes of a matrix.
+fn is_held(
+    kernel: &Kernel,
+    access: AccessId,
+    distance: Option<isize>,
+    columns: usize,
+    address: u64,
+) -> bool {
+    let class = kernel.accesses[access as usize];
+    let Some(param) = class.param else { return false };
+    let four_bytes = kernel.params[param as usize].dtype.size() == 4;
+    let apart = |distance: isize| distance >= columns as isize && distance % 4 == 0;
+    address.is_multiple_of(16)
+        && four_bytes
+        && class.vector == Stride::One
+        && distance.is_some_and(apart)
+}
+
+/// Whether an access is the same element at every point, which the kernel does not write.
+fn is_same(kernel: &Kernel, shape: &LaunchShape, access: AccessId) -> bool {
+    let class = kernel.accesses[access as usize];
+    let is_read = class.param.is_some_and(|param| !kernel.params[param as usize].writes);
+    is_read
+        && class.vector == Stride::Zero
+        && shape.accesses[access as usize].strides.iter().all(|&stride| stride == 0)
+}
+
+/// The arguments of a launch that come before those of the kernel: where matrices are.
+///
+/// `operands` are the addresses of both, the right one turned if it is to be.
+pub fn arguments(
+    extents: &Extents,
+    lie: Lie,
+    operands: [u64; 2],
+    held: &[(u64, usize)],
+) -> Result<Vec<u64>, Fault> {
+    let Extents { m, n, k, a, b } = *extents;
+    let at = |address: u64, offset: isize| address.wrapping_add_signed(offset as i64 * 4);
+    let a_at = at(operands[0], a.offset);
+    // The side that is not summed over, its extent, and the distance along it or across it.
+    let a_side = |across: bool| (a_at, m, if across { a.column } else { a.row });
+    let (b_at, b_along) = match lie.turns {
+        true => (operands[1], k as isize),
+        false => (at(operands[1], b.offset), b.column),
+    };
+    let (row_side, column_side) = match lie.turned {
+        false => (a_side(lie.across), (b_at, n, b_along)),
+        true => ((b_at, n, b.row), a_side(false)),
+    };
+    let tf32 = sys::CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
+    let swizzled = sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_128B;
+    let along = |(address, extent, distance): (u64, usize, isize)| Map {
+        address,
+        extents: [k, extent],
+        distance: distance as usize,
+        part: [PRODUCT_DEPTH, 128],
+        kind: tf32,
+        swizzle: swizzled,
+    };
+    let across = |(address, extent, distance): (u64, usize, isize)| Map {
+        address,
+        extents: [extent, k],
+        distance: distance as usize,
+        part: [32, PRODUCT_DEPTH],
+        kind: tf32,
+        swizzle: swizzled,
+    };
+    let rows = if lie.across { across(row_side) } else { along(row_side) };
+    let mut words = Vec::with_capacity(16 * (2 + MOST_HELD) + 3);
+    words.extend(rows.words()?);
+    words.extend(along(column_side).words()?);
+    for &(address, distance) in held {
+        let part = match lie.turned {
+            false => [PRODUCT_PART, PRODUCT_ROWS],
+            true => [PRODUCT_ROWS, PRODUCT_PART],
+        };
+        let map = Map {
+            address,
+            extents: [n, m],
+            distance,
+            part,
+            kind: sys::CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_UINT32,
+            swizzle: sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_NONE,
+        };
+        words.extend(map.words()?);
+    }
+    if held.is_empty() {
+        words.extend([0; 16]);
+    }
+    let [rows, columns] = if lie.turned { [n, m] } else { [m, n] };
+    words.extend([rows as u64, columns as u64, k as u64]);
+    Ok(words)
+}
+
+/// The address of each access that comes in stages, and the distance of its rows.
+pub fn held(
+    kernel: &Kernel,
+    shape: &LaunchShape,
+    tiled: Tiled,
+    buffers: &[(u64, usize)],
+) -> SmallVec<[(u64, usize); MOST_HELD]> {
+    let of = |access: AccessId| {
+        let param = kernel.accesses[access as usize].param?;
+        let distance = epilogue::row_stride(kernel, shape, access)?;
+        Some((buffers[param as usize].0, usize::try_from(distance).ok()?))
+    };
+    tiled.held().filter_map(of).collect()
+}
+
+/// A matrix of four-byte elements that parts are copied of.
+struct Map {
+    address: u64,
+    /// Along the side whose elements are next to each other, and along the other.
+    extents: [usize; 2],
+    /// From one row to the next, in elements.
+    distance: usize,
+    /// Of what is copied at once.
+    part: [usize; 2],
+    kind: sys::CUtensorMapDataType,
+    swizzle: sys::CUtensorMapSwizzle,
+}
+
+impl Map {
+    /// As the device takes it.
+    fn words(&self) -> Result<[u64; 16], Fault> {
+        let mut map = sys::CUtensorMap { opaque: [0; 16] };
+        let extents = self.extents.map(|extent| extent as u64);
+        let distances = [self.distance as u64 * 4];
+        let part = self.part.map(|extent| extent as u32);
+        let steps = [1u32; 2];
+        // SAFETY: the driver reads as many numbers as there are axes, less one for distances, and writes the map; it
+        // only writes the address down.
+        let encoded = unsafe {
+            sys::cuTensorMapEncodeTiled(
+                &mut map,
+                self.kind,
+                2,
+                self.address as *mut std::ffi::c_void,
+                extents.as_ptr(),
+                distances.as_ptr(),
+                part.as_ptr(),
+                steps.as_ptr(),
+                sys::CUtensorMapInterleave::CU_TENSOR_MAP_INTERLEAVE_NONE,
+                self.swizzle,
+                sys::CUtensorMapL2promotion::CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                sys::CUtensorMapFloatOOBfill::CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
+            )
+        };
+        check(encoded, "describing a matrix")?;
+        Ok(map.opaque)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compile::Compiler;
+    use crate::text;
+    use inflight_ir::kernel::verify;
+
+    const PROCESSORS: usize = 132;
+
+    fn extents(m: usize, n: usize, k: usize, [a_along, b_along]: [bool; 2]) -> Extents {
+        let strides = |along_rows: bool, rows: usize, columns: usize| match along_rows {
+            true => Strides { row: columns as isize, column: 1, offset: 0 },
+            false => Strides { row: 1, column: rows as isize, offset: 0 },
+        };
+        Extents { m, n, k, a: strides(a_along, m, k), b: strides(!b_along, k, n) }
+    }
+
+    #[test]
+    fn large_products_are_taken_in_however_their_operands_lie() {
+        let lie = |along: [bool; 2]| extents(4096, 4096, 1024, along).lie(PROCESSORS).unwrap();
+        let expected = |turned, across, turns| Lie { turned, across, turns };
+        assert_eq!(lie([true, true]), expected(false, false, false));
+        assert_eq!(lie([false, true]), expected(false, true, false));
+        assert_eq!(lie([true, false]), expected(true, true, false));
+        assert_eq!(lie([false, false]), expected(false, true, true));
+        let none = |m, n, k, along| assert!(extents(m, n, k, along).lie(PROCESSORS).is_none());
+        none(512, 512, 1024, [true, true]);
+        none(4096, 4096, 64, [true, true]);
+        // A round with few blocks.
+        none(2048, 2560, 1024, [true, true]);
+        // Rows that no copy can begin at, and a matrix that is not turned.
+        none(4096, 4096, 1022, [true, true]);
+        none(4096, 4100, 1024, [false, false]);
+    }
+
+    /// `max(product, 0) + r · q`, and the root of it times `u / v`: `q` is the same for all rows, `u` for all columns,
+    /// and `v` everywhere.
+    const FOLLOWING: &str = "kernel grid 1 reduce 0 vector parallel\nparam p0: f32\nparam p1: f32\n\
+        param p2: f32\nparam p3: f32\nparam p4: f32 writes\nparam p5: f32 writes\n\
+        param p6: f32\nscalar s0: f32\n\
+        access a0: p0 reduce zero vector one\naccess a1: p1 reduce zero vector one\n\
+        access a2: p2 reduce zero vector one\naccess a3: p3 reduce zero vector zero\n\
+        access a4: p4 reduce zero vector one\naccess a5: p5 reduce zero vector one\n\
+        access a6: p6 reduce zero vector zero\n%0 = load p0[a0] : f32\n%1 = scalar s0 : f32\n%2 = maximum %0, %1 : f32\n\
+        %3 = load p1[a1] : f32\n%4 = load p2[a2] : f32\n%5 = mul %3, %4 : f32\n\
+        %6 = add %2, %5 : f32\nstore p4[a4] %6 : f32\n%8 = load p3[a3] : f32\n\
+        %9 = mul %6, %8 : f32\n%10 = load p6[a6] : f32\n\
+        %11 = div %9, %10 : f32\n%12 = sqrt %11 : f32\nstore p5[a5] %12 : f32\n";
+
+    fn chosen(m: usize, n: usize, lie: Lie) -> Option<(Described, Choice, Tiled)> {
+        let kernel = parse(FOLLOWING).expect("a kernel");
+        verify(&kernel).expect("a right kernel");
+        let described = Described::new(text::expanded(&kernel));
+        let access = |row: usize, column: isize| AccessShape {
+            offset: 0,
+            strides: [row as isize, column].into_iter().collect(),
+            index_stride: 0,
+        };
+        let whole = access(n, 1);
+        let same = access(0, 1);
+        let (rows, all) = (access(1, 0), access(0, 0));
+        let accesses =
+            [whole.clone(), whole.clone(), same, rows, whole.clone(), whole.clone(), all];
+        let shape =
+            LaunchShape { extents: [m, n].into_iter().collect(), accesses: accesses.into() };
+        let buffers = vec![(256, m * n * 4); 7];
+        let (choice, tiled) = choose(&described, &shape, 0, [m, n], lie, &buffers, PROCESSORS)?;
+        Some((described, choice, tiled))
+    }
+
+    #[test]
+    fn matrices_come_in_stages_and_what_is_the_same_for_all_rows_does_not() {
+        let lie = Lie { turned: false, across: true, turns: true };
+        let (_, choice, tiled) = chosen(4096, 4096, lie).unwrap();
+        assert_eq!((tiled.held, tiled.same), (0b10, 1 << 6));
+        assert_eq!((choice.variant.width, choice.grid), (4, [132, 1]));
+        let (_, choice, _) = chosen(1000, 1030, lie).unwrap();
+        assert_eq!(choice.variant.width, 2);
+        let kernel = parse(FOLLOWING).unwrap();
+        assert!(!is_held(&kernel, 1, Some(4098), 4096, 256), "rows between what can be copied");
+        assert!(!is_held(&kernel, 1, Some(4096), 4096, 8), "a first row that cannot");
+    }
+
+    #[test]
+    fn the_texts_compile() {
+        let compiler = Compiler::new("sm_90a".to_owned(), || None);
+        if let Err(fault) = compiler.version() {
+            println!("SKIPPED: {fault}");
+            return;
+        }
+        for (turned, across) in [(false, false), (false, true), (true, true)] {
+            for (m, n) in [(4096, 4096), (1000, 1030), (1001, 1027)] {
+                let lie = Lie { turned, across, turns: false };
+                let (described, choice, _) = chosen(m, n, lie).unwrap();
+                let source = text::source(&described.kernel, choice.variant);
+                assert!(text::shared_bytes(&source) > 200_000 && text::waits(&source));
+                compiler.compile(&source).unwrap_or_else(|fault| panic!("{fault}\n{source}"));
+            }
+            let lie = Lie { turned, across, turns: false };
+            let stored = Described::new(text::expanded(&stored()));
+            let (shape, buffers) = (stored_shape([2048, 2048], 2048, 0), [(256, 1 << 24); 2]);
+            let (choice, tiled) =
+                choose(&stored, &shape, 0, [2048, 2048], lie, &buffers, PROCESSORS).unwrap();
+            assert_eq!((tiled.held, choice.variant.width), (0, 4));
+            compiler.compile(&text::source(&stored.kernel, choice.variant)).unwrap();
+        }
+    }
+}
