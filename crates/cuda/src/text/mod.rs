@@ -15,6 +15,7 @@
 mod address;
 mod body;
 mod columns;
+mod complex;
 pub(crate) mod operation;
 mod points;
 mod prelude;

@@ -1,6 +1,8 @@
 //! The functions that kernels call. Each kernel's text has those it needs, and no others: what is not there
 //! need not be compiled.
 
+use super::complex::COMPLEX;
+
 /// What every kernel begins with.
 const HEAD: &str = "#define FN static __device__ __forceinline__\n\
     struct f16 { unsigned short bits; };\n\
@@ -9,7 +11,7 @@ const HEAD: &str = "#define FN static __device__ __forceinline__\n\
     struct alignas(16) c128 { double re, im; };\n";
 
 /// A function's name and its text. A function uses only those before it.
-type Function = (&'static str, &'static str);
+pub type Function = (&'static str, &'static str);
 
 const FUNCTIONS: &[Function] = &[
     (
@@ -481,238 +483,6 @@ FN c128 widen(c64 z) { return c128{(double)z.re, (double)z.im}; }
 FN c64 narrow(c128 z) { return c64{(float)z.re, (float)z.im}; }
 ",
     ),
-    ("complex_neg", "template <class C> FN C complex_neg(C z) { return C{-z.re, -z.im}; }\n"),
-    ("complex_conj", "template <class C> FN C complex_conj(C z) { return C{z.re, -z.im}; }\n"),
-    (
-        "complex_abs",
-        "FN float complex_abs(c64 z) { return (float)hypot((double)z.re, (double)z.im); }\n\
-         FN double complex_abs(c128 z) { return hypot(z.re, z.im); }\n",
-    ),
-    (
-        "complex_is_nan",
-        "template <class C> FN bool complex_is_nan(C z) { return z.re != z.re || z.im != z.im; }\n",
-    ),
-    (
-        "complex_is_finite",
-        "template <class C> FN bool complex_is_finite(C z) { return isfinite(z.re) && isfinite(z.im); }\n",
-    ),
-    (
-        "complex_equal",
-        "template <class C> FN bool complex_equal(C a, C b) { return a.re == b.re && a.im == b.im; }\n",
-    ),
-    (
-        "complex_add",
-        "template <class C> FN C complex_add(C a, C b) { return C{a.re + b.re, a.im + b.im}; }\n",
-    ),
-    (
-        "complex_sub",
-        "template <class C> FN C complex_sub(C a, C b) { return C{a.re - b.re, a.im - b.im}; }\n",
-    ),
-    (
-        "complex_mul",
-        "template <class C> FN C complex_mul(C a, C b) {\n\
-         return C{a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re}; }\n",
-    ),
-    (
-        "complex_div",
-        "FN c128 complex_div(c128 a, c128 b) {\n\
-         double n = b.re * b.re + b.im * b.im;\n\
-         return c128{(a.re * b.re + a.im * b.im) / n, (a.im * b.re - a.re * b.im) / n}; }\n",
-    ),
-    (
-        "complex_exp",
-        r"
-FN c128 polar(double r, double angle) { return c128{r * cos(angle), r * sin(angle)}; }
-FN c128 complex_exp(c128 z) {
-    double r = exp(z.re);
-    if (z.im == 0.0) return c128{r, z.im};
-    if (isinf(z.re) && !isfinite(z.im)) return z.re < 0.0 ? c128{0.0, 0.0} : c128{r, z.im - z.im};
-    return polar(r, z.im);
-}
-",
-    ),
-    (
-        "complex_exp2",
-        "FN c128 complex_exp2(c128 z) {\n\
-         double r = exp2(z.re), angle = z.im * 0.6931471805599453;\n\
-         return c128{r * cos(angle), r * sin(angle)}; }\n",
-    ),
-    (
-        "complex_expm1",
-        r"
-FN c128 complex_expm1(c128 z) {
-    double half = sin(z.im / 2.0);
-    return c128{expm1(z.re) * cos(z.im) - 2.0 * half * half, exp(z.re) * sin(z.im)};
-}
-",
-    ),
-    (
-        "complex_log",
-        r"
-FN c128 complex_log(c128 z) {
-    double modulus = hypot(z.re, z.im), real;
-    if (modulus >= 0.5 && modulus < 2.0) {
-        double large = fmax(fabs(z.re), fabs(z.im)), small = fmin(fabs(z.re), fabs(z.im));
-        real = log1p(fma(small, small, (large - 1.0) * (large + 1.0))) / 2.0;
-    } else real = log(modulus);
-    return c128{real, atan2(z.im, z.re)};
-}
-",
-    ),
-    (
-        "complex_log2",
-        "FN c128 complex_log2(c128 z) { c128 y = complex_log(z);\n\
-         return c128{y.re / 0.6931471805599453, y.im / 0.6931471805599453}; }\n",
-    ),
-    (
-        "complex_log1p",
-        r"
-FN c128 complex_log1p(c128 z) {
-    if (hypot(z.re, z.im) < 0.5) {
-        double square = z.re * (2.0 + z.re) + z.im * z.im;
-        return c128{log1p(square) / 2.0, atan2(z.im, 1.0 + z.re)};
-    }
-    return complex_log(c128{z.re + 1.0, z.im});
-}
-",
-    ),
-    (
-        "complex_sqrt",
-        r"
-FN c128 complex_sqrt(c128 z) {
-    if (z.re == 0.0 && z.im == 0.0) return c128{0.0, z.im};
-    if (isinf(z.im)) return c128{fabs(z.im), z.im};
-    double t = sqrt(0.5 * fabs(z.re) + 0.5 * hypot(z.re, z.im));
-    if (z.re >= 0.0) return c128{t, z.im / (2.0 * t)};
-    return c128{fabs(z.im) / (2.0 * t), copysign(t, z.im)};
-}
-",
-    ),
-    (
-        "complex_inverse",
-        "FN c128 complex_inverse(c128 z) {\n\
-         double n = z.re * z.re + z.im * z.im; return c128{z.re / n, -z.im / n}; }\n",
-    ),
-    (
-        "complex_rsqrt",
-        "FN c128 complex_rsqrt(c128 z) { return complex_inverse(complex_sqrt(z)); }\n",
-    ),
-    (
-        "complex_sin",
-        "FN c128 complex_sin(c128 z) {\n\
-         return c128{sin(z.re) * cosh(z.im), cos(z.re) * sinh(z.im)}; }\n",
-    ),
-    (
-        "complex_cos",
-        "FN c128 complex_cos(c128 z) {\n\
-         return c128{cos(z.re) * cosh(z.im), -sin(z.re) * sinh(z.im)}; }\n",
-    ),
-    (
-        "complex_sinh",
-        "FN c128 complex_sinh(c128 z) {\n\
-         return c128{sinh(z.re) * cos(z.im), cosh(z.re) * sin(z.im)}; }\n",
-    ),
-    (
-        "complex_cosh",
-        "FN c128 complex_cosh(c128 z) {\n\
-         return c128{cosh(z.re) * cos(z.im), sinh(z.re) * sin(z.im)}; }\n",
-    ),
-    (
-        "complex_tanh",
-        r"
-FN c128 complex_tanh(c128 z) {
-    if (fabs(z.re) > 20.0) {
-        double im = 4.0 * sin(z.im) * cos(z.im) * exp(-2.0 * fabs(z.re));
-        return c128{copysign(1.0, z.re), im};
-    }
-    double re = z.re + z.re, im = z.im + z.im, n = cosh(re) + cos(im);
-    return c128{sinh(re) / n, sin(im) / n};
-}
-",
-    ),
-    (
-        "complex_tan",
-        "FN c128 complex_tan(c128 z) { c128 t = complex_tanh(c128{-z.im, z.re}); return c128{t.im, -t.re}; }\n",
-    ),
-    (
-        "complex_sigmoid",
-        r"
-FN c128 complex_sigmoid(c128 z) {
-    if (z.re >= 0.0) {
-        c128 p = complex_exp(c128{-z.re, -z.im});
-        return complex_inverse(c128{1.0 + p.re, p.im});
-    }
-    c128 p = complex_exp(z);
-    return complex_div(p, c128{p.re + 1.0, p.im});
-}
-",
-    ),
-    (
-        "complex_sign",
-        r"
-FN c128 complex_sign(c128 z) {
-    if (z.re == 0.0 && z.im == 0.0) return z;
-    double n = hypot(z.re, z.im);
-    return c128{z.re / n, z.im / n};
-}
-",
-    ),
-    (
-        "complex_asin",
-        r"
-FN c128 complex_asin(c128 z) {
-    c128 minus = complex_sqrt(c128{1.0 - z.re, -z.im}), plus = complex_sqrt(c128{1.0 + z.re, z.im});
-    double re = atan2(z.re, minus.re * plus.re - minus.im * plus.im);
-    return c128{re, asinh(minus.re * plus.im - minus.im * plus.re)};
-}
-",
-    ),
-    (
-        "complex_acos",
-        r"
-FN c128 complex_acos(c128 z) {
-    c128 minus = complex_sqrt(c128{1.0 - z.re, -z.im}), plus = complex_sqrt(c128{1.0 + z.re, z.im});
-    return c128{2.0 * atan2(minus.re, plus.re), asinh(plus.re * minus.im - plus.im * minus.re)};
-}
-",
-    ),
-    (
-        "complex_acosh",
-        r"
-FN c128 complex_acosh(c128 z) {
-    c128 minus = complex_sqrt(c128{z.re - 1.0, z.im}), plus = complex_sqrt(c128{z.re + 1.0, z.im});
-    return c128{asinh(minus.re * plus.re + minus.im * plus.im), 2.0 * atan2(minus.im, plus.re)};
-}
-",
-    ),
-    (
-        "complex_atanh",
-        r"
-FN c128 complex_atanh(c128 z) {
-    double minus = 1.0 - z.re, plus = 1.0 + z.re;
-    double re = log1p(4.0 * z.re / (minus * minus + z.im * z.im)) / 4.0;
-    return c128{re, (atan2(z.im, plus) - atan2(-z.im, minus)) / 2.0};
-}
-",
-    ),
-    (
-        "complex_asinh",
-        "FN c128 complex_asinh(c128 z) { c128 t = complex_asin(c128{-z.im, z.re}); return c128{t.im, -t.re}; }\n",
-    ),
-    (
-        "complex_atan",
-        "FN c128 complex_atan(c128 z) { c128 t = complex_atanh(c128{-z.im, z.re}); return c128{t.im, -t.re}; }\n",
-    ),
-    (
-        "complex_pow",
-        r"
-FN c128 complex_pow(c128 a, c128 b) {
-    if (b.re == 0.0 && b.im == 0.0) return c128{1.0, 0.0};
-    double modulus = hypot(a.re, a.im), angle = atan2(a.im, a.re), real = log(modulus);
-    return complex_exp(c128{b.re * real - b.im * angle, b.re * angle + b.im * real});
-}
-",
-    ),
 ];
 
 /// The text of a kernel with every function it calls before it.
@@ -726,7 +496,7 @@ pub fn with_functions(kernel: &str) -> String {
             !before.is_alphanumeric() && before != '_' && (after == '(' || after == '<')
         })
     };
-    for &(name, text) in FUNCTIONS.iter().rev() {
+    for &(name, text) in FUNCTIONS.iter().chain(COMPLEX).rev() {
         if calls(kernel, name) || needed.iter().any(|user| calls(user, name)) {
             needed.push(text);
         }
@@ -780,8 +550,9 @@ mod tests {
 
     #[test]
     fn functions_use_only_those_before_them() {
-        for (position, &(_, text)) in FUNCTIONS.iter().enumerate() {
-            for &(later, _) in &FUNCTIONS[position + 1..] {
+        let functions: Vec<Function> = FUNCTIONS.iter().chain(COMPLEX).copied().collect();
+        for (position, &(_, text)) in functions.iter().enumerate() {
+            for &(later, _) in &functions[position + 1..] {
                 let call = format!("{later}(");
                 let used = text.match_indices(&call).any(|(at, _)| {
                     !text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_')

@@ -1,8 +1,8 @@
 //! Functions of complex numbers in double precision, where the textbook formula loses digits or
-//! overflows. What is algebra in them is done with twice the digits, so that each part of a result has few
-//! roundings, also where its terms cancel.
+//! overflows. What is algebra in them is done in more [`Digits`] than the result has, so that each of its parts
+//! has few roundings, also where its terms cancel.
 
-use super::wide::{Wide, WideComplex};
+use super::wide::{Digits, Parts};
 use num_complex::Complex;
 use std::f64::consts::FRAC_PI_2;
 
@@ -15,8 +15,8 @@ pub fn exp_m1(z: Number) -> Number {
     Complex::new(real, z.re.exp() * z.im.sin())
 }
 
-fn wide(z: Number) -> WideComplex {
-    WideComplex { re: Wide::from(z.re), im: Wide::from(z.im) }
+fn parts<T: Digits>(z: Number) -> Parts<T> {
+    Parts { re: T::from(z.re), im: T::from(z.im) }
 }
 
 /// Whether squares of its parts neither overflow nor lose digits to underflow.
@@ -26,59 +26,59 @@ fn is_moderate(z: Number) -> bool {
 }
 
 /// ln |z|, where |z|² is 1 + `excess`.
-fn ln_of_excess(excess: Wide) -> f64 {
+fn ln_of_excess<T: Digits>(excess: T) -> f64 {
     excess.map(f64::ln_1p, |excess| 1.0 / (1.0 + excess)) / 2.0
 }
 
 /// ln z, also where |z| is close to 1.
-pub fn ln(z: Number) -> Number {
+pub fn ln<T: Digits>(z: Number) -> Number {
     let modulus = z.norm();
     let real = if !is_moderate(z) {
         modulus.ln()
     } else if (0.5..2.0).contains(&modulus) {
         let (large, small) = (z.re.abs().max(z.im.abs()), z.re.abs().min(z.im.abs()));
-        let (large, small) = (Wide::product(large, large), Wide::product(small, small));
+        let (large, small) = (T::product(large, large), T::product(small, small));
         // The large parts first, whose difference is exact.
-        ln_of_excess(large - Wide::from(1.0) + small)
+        ln_of_excess(large - T::from(1.0) + small)
     } else {
-        wide(z).norm_squared().map(f64::ln, |square| 1.0 / square) / 2.0
+        parts::<T>(z).norm_squared().map(f64::ln, |square| 1.0 / square) / 2.0
     };
     Complex::new(real, z.arg())
 }
 
 /// ln(1 + z), accurate near 0.
-pub fn ln_1p(z: Number) -> Number {
-    let shifted = Wide::sum(1.0, z.re);
-    if !(z.norm() < 1e140 && shifted.high != 0.0) {
-        return ln(z + 1.0);
+pub fn ln_1p<T: Digits>(z: Number) -> Number {
+    let shifted = T::sum(1.0, z.re);
+    if !(z.norm() < 1e140 && shifted.high() != 0.0) {
+        return ln::<T>(z + 1.0);
     }
     // |1 + z|² − 1
-    let excess = Wide::from(z.re) * Wide::sum(2.0, z.re) + Wide::product(z.im, z.im);
-    let real = match (-0.75..3.0).contains(&excess.high) {
+    let excess = T::from(z.re) * T::sum(2.0, z.re) + T::product(z.im, z.im);
+    let real = match (-0.75..3.0).contains(&excess.high()) {
         true => ln_of_excess(excess),
         false => {
-            let shifted = WideComplex { re: shifted, im: Wide::from(z.im) };
+            let shifted = Parts { re: shifted, im: T::from(z.im) };
             shifted.norm_squared().map(f64::ln, |square| 1.0 / square) / 2.0
         }
     };
-    Complex::new(real, Wide::from(z.im).atan2(shifted))
+    Complex::new(real, T::from(z.im).atan2(shifted))
 }
 
 /// The principal square root.
-pub fn sqrt(z: Number) -> Number {
+pub fn sqrt<T: Digits>(z: Number) -> Number {
     if !z.is_finite() {
         return z.sqrt();
     }
-    let root = wide(z).sqrt();
+    let root = parts::<T>(z).sqrt();
     Complex::new(root.re.round(), root.im.round().copysign(z.im))
 }
 
 /// 1 / √z
-pub fn rsqrt(z: Number) -> Number {
+pub fn rsqrt<T: Digits>(z: Number) -> Number {
     if !(z.is_finite() && is_moderate(z)) {
-        return divide(Complex::new(1.0, 0.0), sqrt(z));
+        return divide::<T>(Complex::new(1.0, 0.0), sqrt::<T>(z));
     }
-    let (root, modulus) = (wide(z).sqrt(), wide(z).norm_squared().sqrt());
+    let (root, modulus) = (parts::<T>(z).sqrt(), parts::<T>(z).norm_squared().sqrt());
     Complex::new((root.re / modulus).round(), (-root.im / modulus).round())
 }
 
@@ -117,10 +117,10 @@ pub fn cos(z: Number) -> Number {
 }
 
 /// a / b, with infinities and zeros as C99 has them, where the formula gives NaN.
-pub fn divide(a: Number, b: Number) -> Number {
+pub fn divide<T: Digits>(a: Number, b: Number) -> Number {
     if is_moderate(a) && is_moderate(b) {
-        let product = wide(a) * wide(b).conj();
-        let square = wide(b).norm_squared();
+        let product = parts::<T>(a) * parts::<T>(b).conj();
+        let square = parts::<T>(b).norm_squared();
         return Complex::new((product.re / square).round(), (product.im / square).round());
     }
     let quotient = a / b;
@@ -154,7 +154,7 @@ fn is_infinite(z: Number) -> bool {
 }
 
 /// tanh z, also where cosh overflows.
-pub fn tanh(z: Number) -> Number {
+pub fn tanh<T: Digits>(z: Number) -> Number {
     if z.re.is_infinite() {
         let side = if z.im.is_finite() { (2.0 * z.im).sin() } else { z.im };
         return Complex::new(1f64.copysign(z.re), 0f64.copysign(side));
@@ -168,14 +168,14 @@ pub fn tanh(z: Number) -> Number {
     }
     // Nothing cancels: sinh 2x / 2 and sin 2y / 2, over sinh² x + cos² y.
     let (sinh, cosine) = (z.re.sinh(), z.im.cos());
-    let divisor = Wide::product(sinh, sinh) + Wide::product(cosine, cosine);
-    let part = |doubled: f64| (Wide::from(doubled / 2.0) / divisor).round();
+    let divisor = T::product(sinh, sinh) + T::product(cosine, cosine);
+    let part = |doubled: f64| (T::from(doubled / 2.0) / divisor).round();
     Complex::new(part((2.0 * z.re).sinh()), part((2.0 * z.im).sin()))
 }
 
 /// tan z, also where cosh overflows.
-pub fn tan(z: Number) -> Number {
-    let turned = tanh(Complex::new(-z.im, z.re));
+pub fn tan<T: Digits>(z: Number) -> Number {
+    let turned = tanh::<T>(Complex::new(-z.im, z.re));
     Complex::new(turned.im, -turned.re)
 }
 
@@ -190,64 +190,64 @@ pub fn sigmoid(z: Number) -> Number {
 }
 
 /// z / |z|, and 0 of 0.
-pub fn sign(z: Number) -> Number {
+pub fn sign<T: Digits>(z: Number) -> Number {
     if z.re == 0.0 && z.im == 0.0 {
         return z;
     }
     if !is_moderate(z) {
         return z / z.norm();
     }
-    let modulus = wide(z).norm_squared().sqrt();
-    let part = |part: f64| (Wide::from(part) / modulus).round();
+    let modulus = parts::<T>(z).norm_squared().sqrt();
+    let part = |part: f64| (T::from(part) / modulus).round();
     Complex::new(part(z.re), part(z.im))
 }
 
 /// √(1 − z) and √(1 + z), with the signs of zeros kept, so that branch cuts are on their side.
-fn roots(z: Number) -> (WideComplex, WideComplex) {
-    let minus = WideComplex { re: Wide::sum(1.0, -z.re), im: Wide::from(-z.im) };
-    let plus = WideComplex { re: Wide::sum(1.0, z.re), im: Wide::from(z.im) };
+fn roots<T: Digits>(z: Number) -> (Parts<T>, Parts<T>) {
+    let minus = Parts { re: T::sum(1.0, -z.re), im: T::from(-z.im) };
+    let plus = Parts { re: T::sum(1.0, z.re), im: T::from(z.im) };
     (minus.sqrt(), plus.sqrt())
 }
 
 /// The inverse hyperbolic sine of a real number.
-fn real_asinh(x: Wide) -> f64 {
+fn real_asinh<T: Digits>(x: T) -> f64 {
     x.map(libm::asinh, |x| 1.0 / x.hypot(1.0))
 }
 
 /// The inverse sine, by Kahan's formulas, which do not cancel.
-pub fn asin(z: Number) -> Number {
+pub fn asin<T: Digits>(z: Number) -> Number {
     if is_infinite(z) {
         let angle = z.re.abs().atan2(z.im.abs());
         return Complex::new(angle.copysign(z.re), f64::INFINITY.copysign(z.im));
     }
-    let (minus, plus) = roots(z);
-    let real = Wide::from(z.re).atan2((minus * plus).re);
+    let (minus, plus) = roots::<T>(z);
+    let real = T::from(z.re).atan2((minus * plus).re);
     Complex::new(real, real_asinh((minus.conj() * plus).im).copysign(z.im))
 }
 
 /// The inverse cosine, by Kahan's formulas, which do not cancel.
-pub fn acos(z: Number) -> Number {
+pub fn acos<T: Digits>(z: Number) -> Number {
     if is_infinite(z) {
         return Complex::new(z.im.abs().atan2(z.re), -f64::INFINITY.copysign(z.im));
     }
-    let (minus, plus) = roots(z);
+    let (minus, plus) = roots::<T>(z);
     let real = 2.0 * minus.re.atan2(plus.re);
     Complex::new(real, real_asinh((plus.conj() * minus).im).copysign(-z.im))
 }
 
 /// The inverse hyperbolic cosine, by Kahan's formulas, which do not cancel.
-pub fn acosh(z: Number) -> Number {
+pub fn acosh<T: Digits>(z: Number) -> Number {
     if is_infinite(z) {
         return Complex::new(f64::INFINITY, z.im.atan2(z.re));
     }
-    let part = |shift: f64| WideComplex { re: Wide::sum(z.re, shift), im: Wide::from(z.im) };
+    let part = |shift: f64| Parts { re: T::sum(z.re, shift), im: T::from(z.im) };
     let (minus, plus) = (part(-1.0).sqrt(), part(1.0).sqrt());
     let real = real_asinh((minus.conj() * plus).re);
     Complex::new(real, 2.0 * minus.im.atan2(plus.re).copysign(z.im))
 }
 
 /// The inverse hyperbolic tangent: (ln(1 + z) − ln(1 − z)) / 2 without cancelling.
-pub fn atanh(z: Number) -> Number {
+pub fn atanh<T: Digits>(z: Number) -> Number {
     if is_infinite(z) {
         return Complex::new(0f64.copysign(z.re), FRAC_PI_2.copysign(z.im));
     }
@@ -257,32 +257,33 @@ pub fn atanh(z: Number) -> Number {
         let inverse = z.inv();
         return Complex::new(inverse.re.abs().copysign(z.re), FRAC_PI_2.copysign(z.im));
     }
-    let (minus, plus) = (Wide::sum(1.0, -size), Wide::sum(1.0, size));
-    let square = Wide::product(z.im, z.im);
-    let quotient = Wide::from(4.0 * size) / (minus.square() + square);
-    let real = match quotient.high.is_finite() {
+    let (minus, plus) = (T::sum(1.0, -size), T::sum(1.0, size));
+    let square = T::product(z.im, z.im);
+    let quotient = T::from(4.0 * size) / (minus.square() + square);
+    let real = match quotient.high().is_finite() {
         true => quotient.map(f64::ln_1p, |quotient| 1.0 / (1.0 + quotient)) / 4.0,
         false if z.is_nan() => f64::NAN,
         false => f64::INFINITY,
     };
-    let angle = Wide::from(2.0 * z.im).atan2(minus * plus - square);
+    let angle = T::from(2.0 * z.im).atan2(minus * plus - square);
     Complex::new(real.copysign(z.re), (angle / 2.0).copysign(z.im))
 }
 
 /// The inverse hyperbolic sine: asin of z turned by a quarter, turned back.
-pub fn asinh(z: Number) -> Number {
-    let turned = asin(Complex::new(-z.im, z.re));
+pub fn asinh<T: Digits>(z: Number) -> Number {
+    let turned = asin::<T>(Complex::new(-z.im, z.re));
     Complex::new(turned.im, -turned.re)
 }
 
 /// The inverse tangent: atanh of z turned by a quarter, turned back.
-pub fn atan(z: Number) -> Number {
-    let turned = atanh(Complex::new(-z.im, z.re));
+pub fn atan<T: Digits>(z: Number) -> Number {
+    let turned = atanh::<T>(Complex::new(-z.im, z.re));
     Complex::new(turned.im, -turned.re)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::wide::Wide;
     use super::*;
 
     fn close(a: Number, re: f64, im: f64) {
@@ -295,13 +296,13 @@ mod tests {
         let tiny = Complex::new(1e-12, 2e-12);
         // z + z²/2 and z − z²/2.
         close(exp_m1(tiny), 1e-12 - 1.5e-24, 2e-12 + 2e-24);
-        close(ln_1p(tiny), 1e-12 + 1.5e-24, 2e-12 - 2e-24);
+        close(ln_1p::<Wide>(tiny), 1e-12 + 1.5e-24, 2e-12 - 2e-24);
         // All of these are z to within z³.
-        for function in [asin, asinh, atan, atanh] {
+        for function in [asin::<Wide>, asinh::<Wide>, atan::<Wide>, atanh::<Wide>] {
             close(function(tiny), 1e-12, 2e-12);
         }
         // |(1, t)| = 1 + t²/2.
-        assert!((ln(Complex::new(1.0, 1e-9)).re - 5e-19).abs() < 1e-32);
+        assert!((ln::<Wide>(Complex::new(1.0, 1e-9)).re - 5e-19).abs() < 1e-32);
     }
 
     /// C99's values on the two sides of each cut.
@@ -311,14 +312,14 @@ mod tests {
         let cosh = 2f64.acosh();
         for side in [0.0, -0.0f64] {
             let sign = 1f64.copysign(side);
-            close(asin(Complex::new(2.0, side)), FRAC_PI_2, sign * cosh);
-            close(acos(Complex::new(2.0, side)), 0.0, -sign * cosh);
-            close(acos(Complex::new(-2.0, side)), PI, -sign * cosh);
-            close(acosh(Complex::new(-2.0, side)), cosh, sign * PI);
-            close(acosh(Complex::new(0.0, side)), 0.0, sign * FRAC_PI_2);
-            close(asinh(Complex::new(side, 2.0)), sign * cosh, FRAC_PI_2);
-            close(atanh(Complex::new(5.0 / 3.0, side)), LN_2, sign * FRAC_PI_2);
-            close(atan(Complex::new(side, 5.0 / 3.0)), sign * FRAC_PI_2, LN_2);
+            close(asin::<Wide>(Complex::new(2.0, side)), FRAC_PI_2, sign * cosh);
+            close(acos::<Wide>(Complex::new(2.0, side)), 0.0, -sign * cosh);
+            close(acos::<Wide>(Complex::new(-2.0, side)), PI, -sign * cosh);
+            close(acosh::<Wide>(Complex::new(-2.0, side)), cosh, sign * PI);
+            close(acosh::<Wide>(Complex::new(0.0, side)), 0.0, sign * FRAC_PI_2);
+            close(asinh::<Wide>(Complex::new(side, 2.0)), sign * cosh, FRAC_PI_2);
+            close(atanh::<Wide>(Complex::new(5.0 / 3.0, side)), LN_2, sign * FRAC_PI_2);
+            close(atan::<Wide>(Complex::new(side, 5.0 / 3.0)), sign * FRAC_PI_2, LN_2);
         }
     }
 
@@ -333,24 +334,24 @@ mod tests {
         assert_eq!(exp(at(infinity, 0.0)), at(infinity, 0.0));
         assert_eq!(sin(at(0.0, infinity)), at(0.0, infinity));
         assert_eq!(cos(at(0.0, infinity)), at(infinity, 0.0));
-        assert_eq!(tanh(at(-infinity, infinity)), at(-1.0, 0.0));
-        assert_eq!(asin(at(infinity, 1.0)), at(FRAC_PI_2, infinity));
-        assert_eq!(acos(at(-infinity, infinity)), at(3.0 * FRAC_PI_4, -infinity));
-        assert_eq!(acosh(at(-infinity, 1.0)), at(infinity, PI));
-        assert_eq!(asinh(at(infinity, infinity)), at(infinity, FRAC_PI_4));
-        assert_eq!(atanh(at(infinity, -1.0)), at(0.0, -FRAC_PI_2));
-        assert_eq!(atan(at(1.0, infinity)), at(FRAC_PI_2, 0.0));
-        assert_eq!(divide(at(1.0, 1.0), at(0.0, 0.0)), at(infinity, infinity));
-        assert_eq!(divide(at(1.0, -1.0), at(infinity, infinity)), at(0.0, 0.0));
-        assert_eq!(divide(at(infinity, infinity), at(1.0, 0.0)), at(infinity, infinity));
-        assert!(divide(at(0.0, 0.0), at(0.0, 0.0)).re.is_nan());
+        assert_eq!(tanh::<Wide>(at(-infinity, infinity)), at(-1.0, 0.0));
+        assert_eq!(asin::<Wide>(at(infinity, 1.0)), at(FRAC_PI_2, infinity));
+        assert_eq!(acos::<Wide>(at(-infinity, infinity)), at(3.0 * FRAC_PI_4, -infinity));
+        assert_eq!(acosh::<Wide>(at(-infinity, 1.0)), at(infinity, PI));
+        assert_eq!(asinh::<Wide>(at(infinity, infinity)), at(infinity, FRAC_PI_4));
+        assert_eq!(atanh::<Wide>(at(infinity, -1.0)), at(0.0, -FRAC_PI_2));
+        assert_eq!(atan::<Wide>(at(1.0, infinity)), at(FRAC_PI_2, 0.0));
+        assert_eq!(divide::<Wide>(at(1.0, 1.0), at(0.0, 0.0)), at(infinity, infinity));
+        assert_eq!(divide::<Wide>(at(1.0, -1.0), at(infinity, infinity)), at(0.0, 0.0));
+        assert_eq!(divide::<Wide>(at(infinity, infinity), at(1.0, 0.0)), at(infinity, infinity));
+        assert!(divide::<Wide>(at(0.0, 0.0), at(0.0, 0.0)).re.is_nan());
     }
 
     #[test]
     fn large_arguments_do_not_overflow() {
-        close(tanh(Complex::new(800.0, 1.0)), 1.0, 0.0);
-        close(tanh(Complex::new(-800.0, 1.0)), -1.0, 0.0);
-        close(tan(Complex::new(1.0, 800.0)), 0.0, 1.0);
+        close(tanh::<Wide>(Complex::new(800.0, 1.0)), 1.0, 0.0);
+        close(tanh::<Wide>(Complex::new(-800.0, 1.0)), -1.0, 0.0);
+        close(tan::<Wide>(Complex::new(1.0, 800.0)), 0.0, 1.0);
         close(sigmoid(Complex::new(-800.0, 1.0)) + 1.0, 1.0, 0.0);
         close(sigmoid(Complex::new(800.0, 1.0)), 1.0, 0.0);
     }
@@ -361,20 +362,20 @@ mod tests {
         for z in [Complex::new(0.7, -0.4), Complex::new(-1.5, 2.0), Complex::new(3.0, 0.25)] {
             let expect = |found: Number, z: Number| close(found, z.re, z.im);
             expect(exp_m1(z), z.exp() - one);
-            expect(ln(z), z.ln());
-            expect(ln_1p(z), (one + z).ln());
-            expect(asin(z), z.asin());
-            expect(acos(z), z.acos());
-            expect(atan(z), z.atan());
-            expect(asinh(z), z.asinh());
-            expect(acosh(z), z.acosh());
-            expect(atanh(z), z.atanh());
-            expect(tan(z), z.sin() / z.cos());
-            expect(tanh(z), z.sinh() / z.cosh());
+            expect(ln::<Wide>(z), z.ln());
+            expect(ln_1p::<Wide>(z), (one + z).ln());
+            expect(asin::<Wide>(z), z.asin());
+            expect(acos::<Wide>(z), z.acos());
+            expect(atan::<Wide>(z), z.atan());
+            expect(asinh::<Wide>(z), z.asinh());
+            expect(acosh::<Wide>(z), z.acosh());
+            expect(atanh::<Wide>(z), z.atanh());
+            expect(tan::<Wide>(z), z.sin() / z.cos());
+            expect(tanh::<Wide>(z), z.sinh() / z.cosh());
             expect(sigmoid(z), one / (one + (-z).exp()));
-            assert!((sign(z).norm() - 1.0).abs() < 1e-15);
+            assert!((sign::<Wide>(z).norm() - 1.0).abs() < 1e-15);
         }
-        assert_eq!(sign(Complex::new(0.0, 0.0)), Complex::new(0.0, 0.0));
+        assert_eq!(sign::<Wide>(Complex::new(0.0, 0.0)), Complex::new(0.0, 0.0));
     }
 
     /// Values to all digits, computed with 40.
@@ -383,71 +384,71 @@ mod tests {
         type Function = fn(Number) -> Number;
         let ulps = |a: f64, b: f64| (a.to_bits() as i64 - b.to_bits() as i64).abs();
         let cases: [(Function, f64, f64, f64, f64); 65] = [
-            (sqrt, 0.123, -2.25, 1.0900365801106442, -1.0320754555648095),
-            (sqrt, -1.75, 0.0625, 0.023619015276229085, 1.323086489192078),
-            (sqrt, 3.5, 4.25, 2.1219895011976746, 1.0014187152201397),
-            (sqrt, 0.9995, 0.03125, 0.9998720933656444, 0.01562699879682118),
-            (sqrt, -0.75, -1e-05, 5.773502691767958e-06, -0.8660254038036836),
-            (rsqrt, 0.123, -2.25, 0.48373842877737433, 0.4580163348315676),
-            (rsqrt, -1.75, 0.0625, 0.013487980870474672, -0.7555677087929562),
-            (rsqrt, 3.5, 4.25, 0.38541831897327683, -0.18188832583322484),
-            (rsqrt, 0.9995, 0.03125, 0.9998836858343275, -0.015627179975489295),
-            (rsqrt, -0.75, -1e-05, 7.698003588339678e-06, 1.1547005383022715),
-            (ln, 0.123, -2.25, 0.8124222101767555, -1.5161840187915265),
-            (ln, -1.75, 0.0625, 0.560253136651423, 3.1058935409104693),
-            (ln, 3.5, 4.25, 1.705780084348851, 0.8818719385800352),
-            (ln, 0.9995, 0.03125, -1.159388441706189e-05, 0.03125545098752487),
-            (ln, -0.75, -1e-05, -0.28768207236289206, -3.1415793202564606),
-            (ln_1p, 0.123, -2.25, 0.9221466261123495, -1.1078600817146458),
-            (ln_1p, -1.75, 0.0625, -0.28422185102949404, 3.058451421701352),
-            (ln_1p, 3.5, 4.25, 1.822888106848215, 0.7568345055586884),
-            (ln_1p, 0.9995, 0.03125, 0.693019265761645, 0.01562763489336513),
-            (ln_1p, -0.75, -1e-05, -1.3862943603198907, -3.999999997866667e-05),
-            (asin, 0.123, -2.25, 0.049923776793922625, -1.5512973317065586),
-            (asin, -1.75, 0.0625, -1.527324230090165, 1.1599618756113022),
-            (asin, 3.5, 4.25, 0.6808699499871509, 2.400602205156416),
-            (asin, 0.9995, 0.03125, 1.3930524059769938, 0.17583640652129745),
-            (asin, -0.75, -1e-05, -0.8480620788518932, -1.511857891757164e-05),
-            (acos, 0.123, -2.25, 1.520872550000974, 1.5512973317065586),
-            (acos, -1.75, 0.0625, 3.098120556885062, -1.1599618756113022),
-            (acos, 3.5, 4.25, 0.8899263768077458, -2.400602205156416),
-            (acos, 0.9995, 0.03125, 0.1777439208179028, -0.17583640652129745),
-            (acos, -0.75, -1e-05, 2.4188584056467897, 1.511857891757164e-05),
-            (acosh, 0.123, -2.25, 1.5512973317065586, -1.520872550000974),
-            (acosh, -1.75, 0.0625, 1.1599618756113022, 3.098120556885062),
-            (acosh, 3.5, 4.25, 2.400602205156416, 0.8899263768077458),
-            (acosh, 0.9995, 0.03125, 0.17583640652129745, 0.1777439208179028),
-            (acosh, -0.75, -1e-05, 1.511857891757164e-05, -2.4188584056467897),
-            (asinh, 0.123, -2.25, 1.452646900580916, -1.5098745415883679),
-            (asinh, -1.75, 0.0625, -1.3263151142706062, 0.031002414831582958),
-            (asinh, 3.5, 4.25, 2.397441320415925, 0.8737407509475162),
-            (asinh, 0.9995, 0.03125, 0.8811926766284542, 0.02210171298814713),
-            (asinh, -0.75, -1e-05, -0.6931471805791453, -7.999999999993174e-06),
-            (atan, 0.123, -2.25, 1.5406682545661579, -0.47570455304647835),
-            (atan, -1.75, 0.0625, -1.0520642115370515, 0.01537468056927238),
-            (atan, 3.5, 4.25, 1.4535884889329913, 0.13921807549741796),
-            (atan, 0.9995, 0.03125, 0.7853923636225612, 0.01563027057686113),
-            (atan, -0.75, -1e-05, -0.6435011088240044, -6.399999999939926e-06),
-            (atanh, 0.123, -2.25, 0.020249218520574784, -1.1534966168302545),
-            (atanh, -1.75, 0.0625, -0.6480404802466053, 1.5405873912714965),
-            (atanh, 3.5, 4.25, 0.11369639807944128, 1.4296774498061953),
-            (atanh, 0.9995, 0.03125, 2.079313592471288, 0.78521266340596),
-            (atanh, -0.75, -1e-05, -0.9729550741358199, -2.2857142846445093e-05),
-            (sign, 0.123, -2.25, 0.0545851651451711, -0.9985091185092274),
-            (sign, -1.75, 0.0625, -0.9993628543475496, 0.03569153051241249),
-            (sign, 3.5, 4.25, 0.6357072528610997, 0.7719302356170497),
-            (sign, 0.9995, 0.03125, 0.9995115881546507, 0.03125036231098832),
-            (sign, -0.75, -1e-05, -0.9999999999111111, -1.333333333214815e-05),
-            (tanh, 0.123, -2.25, 0.30317727719744125, 1.1926697274126088),
-            (tanh, -1.75, 0.0625, -0.9417936948236539, 0.007097897798482898),
-            (tanh, 3.5, 4.25, 1.0010974685652216, 0.0014578513984914799),
-            (tanh, 0.9995, 0.03125, 0.7616966205741303, 0.013131034472182827),
-            (tanh, -0.75, -1e-05, -0.6351489524251794, -5.965858082771506e-06),
-            (tan, 0.123, -2.25, 0.005295891271803395, -0.9786664280560936),
-            (tan, -1.75, 0.0625, 4.9152716169196236, 1.7560994291784136),
-            (tan, 3.5, 4.25, 0.00026726997644534623, 0.9996932208067263),
-            (tan, 0.9995, 0.03125, 1.550515841971911, 0.10659442089880833),
-            (tan, -0.75, -1e-05, -0.9315964597700622, -1.8678719639559582e-05),
+            (sqrt::<Wide>, 0.123, -2.25, 1.0900365801106442, -1.0320754555648095),
+            (sqrt::<Wide>, -1.75, 0.0625, 0.023619015276229085, 1.323086489192078),
+            (sqrt::<Wide>, 3.5, 4.25, 2.1219895011976746, 1.0014187152201397),
+            (sqrt::<Wide>, 0.9995, 0.03125, 0.9998720933656444, 0.01562699879682118),
+            (sqrt::<Wide>, -0.75, -1e-05, 5.773502691767958e-06, -0.8660254038036836),
+            (rsqrt::<Wide>, 0.123, -2.25, 0.48373842877737433, 0.4580163348315676),
+            (rsqrt::<Wide>, -1.75, 0.0625, 0.013487980870474672, -0.7555677087929562),
+            (rsqrt::<Wide>, 3.5, 4.25, 0.38541831897327683, -0.18188832583322484),
+            (rsqrt::<Wide>, 0.9995, 0.03125, 0.9998836858343275, -0.015627179975489295),
+            (rsqrt::<Wide>, -0.75, -1e-05, 7.698003588339678e-06, 1.1547005383022715),
+            (ln::<Wide>, 0.123, -2.25, 0.8124222101767555, -1.5161840187915265),
+            (ln::<Wide>, -1.75, 0.0625, 0.560253136651423, 3.1058935409104693),
+            (ln::<Wide>, 3.5, 4.25, 1.705780084348851, 0.8818719385800352),
+            (ln::<Wide>, 0.9995, 0.03125, -1.159388441706189e-05, 0.03125545098752487),
+            (ln::<Wide>, -0.75, -1e-05, -0.28768207236289206, -3.1415793202564606),
+            (ln_1p::<Wide>, 0.123, -2.25, 0.9221466261123495, -1.1078600817146458),
+            (ln_1p::<Wide>, -1.75, 0.0625, -0.28422185102949404, 3.058451421701352),
+            (ln_1p::<Wide>, 3.5, 4.25, 1.822888106848215, 0.7568345055586884),
+            (ln_1p::<Wide>, 0.9995, 0.03125, 0.693019265761645, 0.01562763489336513),
+            (ln_1p::<Wide>, -0.75, -1e-05, -1.3862943603198907, -3.999999997866667e-05),
+            (asin::<Wide>, 0.123, -2.25, 0.049923776793922625, -1.5512973317065586),
+            (asin::<Wide>, -1.75, 0.0625, -1.527324230090165, 1.1599618756113022),
+            (asin::<Wide>, 3.5, 4.25, 0.6808699499871509, 2.400602205156416),
+            (asin::<Wide>, 0.9995, 0.03125, 1.3930524059769938, 0.17583640652129745),
+            (asin::<Wide>, -0.75, -1e-05, -0.8480620788518932, -1.511857891757164e-05),
+            (acos::<Wide>, 0.123, -2.25, 1.520872550000974, 1.5512973317065586),
+            (acos::<Wide>, -1.75, 0.0625, 3.098120556885062, -1.1599618756113022),
+            (acos::<Wide>, 3.5, 4.25, 0.8899263768077458, -2.400602205156416),
+            (acos::<Wide>, 0.9995, 0.03125, 0.1777439208179028, -0.17583640652129745),
+            (acos::<Wide>, -0.75, -1e-05, 2.4188584056467897, 1.511857891757164e-05),
+            (acosh::<Wide>, 0.123, -2.25, 1.5512973317065586, -1.520872550000974),
+            (acosh::<Wide>, -1.75, 0.0625, 1.1599618756113022, 3.098120556885062),
+            (acosh::<Wide>, 3.5, 4.25, 2.400602205156416, 0.8899263768077458),
+            (acosh::<Wide>, 0.9995, 0.03125, 0.17583640652129745, 0.1777439208179028),
+            (acosh::<Wide>, -0.75, -1e-05, 1.511857891757164e-05, -2.4188584056467897),
+            (asinh::<Wide>, 0.123, -2.25, 1.452646900580916, -1.5098745415883679),
+            (asinh::<Wide>, -1.75, 0.0625, -1.3263151142706062, 0.031002414831582958),
+            (asinh::<Wide>, 3.5, 4.25, 2.397441320415925, 0.8737407509475162),
+            (asinh::<Wide>, 0.9995, 0.03125, 0.8811926766284542, 0.02210171298814713),
+            (asinh::<Wide>, -0.75, -1e-05, -0.6931471805791453, -7.999999999993174e-06),
+            (atan::<Wide>, 0.123, -2.25, 1.5406682545661579, -0.47570455304647835),
+            (atan::<Wide>, -1.75, 0.0625, -1.0520642115370515, 0.01537468056927238),
+            (atan::<Wide>, 3.5, 4.25, 1.4535884889329913, 0.13921807549741796),
+            (atan::<Wide>, 0.9995, 0.03125, 0.7853923636225612, 0.01563027057686113),
+            (atan::<Wide>, -0.75, -1e-05, -0.6435011088240044, -6.399999999939926e-06),
+            (atanh::<Wide>, 0.123, -2.25, 0.020249218520574784, -1.1534966168302545),
+            (atanh::<Wide>, -1.75, 0.0625, -0.6480404802466053, 1.5405873912714965),
+            (atanh::<Wide>, 3.5, 4.25, 0.11369639807944128, 1.4296774498061953),
+            (atanh::<Wide>, 0.9995, 0.03125, 2.079313592471288, 0.78521266340596),
+            (atanh::<Wide>, -0.75, -1e-05, -0.9729550741358199, -2.2857142846445093e-05),
+            (sign::<Wide>, 0.123, -2.25, 0.0545851651451711, -0.9985091185092274),
+            (sign::<Wide>, -1.75, 0.0625, -0.9993628543475496, 0.03569153051241249),
+            (sign::<Wide>, 3.5, 4.25, 0.6357072528610997, 0.7719302356170497),
+            (sign::<Wide>, 0.9995, 0.03125, 0.9995115881546507, 0.03125036231098832),
+            (sign::<Wide>, -0.75, -1e-05, -0.9999999999111111, -1.333333333214815e-05),
+            (tanh::<Wide>, 0.123, -2.25, 0.30317727719744125, 1.1926697274126088),
+            (tanh::<Wide>, -1.75, 0.0625, -0.9417936948236539, 0.007097897798482898),
+            (tanh::<Wide>, 3.5, 4.25, 1.0010974685652216, 0.0014578513984914799),
+            (tanh::<Wide>, 0.9995, 0.03125, 0.7616966205741303, 0.013131034472182827),
+            (tanh::<Wide>, -0.75, -1e-05, -0.6351489524251794, -5.965858082771506e-06),
+            (tan::<Wide>, 0.123, -2.25, 0.005295891271803395, -0.9786664280560936),
+            (tan::<Wide>, -1.75, 0.0625, 4.9152716169196236, 1.7560994291784136),
+            (tan::<Wide>, 3.5, 4.25, 0.00026726997644534623, 0.9996932208067263),
+            (tan::<Wide>, 0.9995, 0.03125, 1.550515841971911, 0.10659442089880833),
+            (tan::<Wide>, -0.75, -1e-05, -0.9315964597700622, -1.8678719639559582e-05),
         ];
         for (number, (function, x, y, re, im)) in cases.into_iter().enumerate() {
             let found = function(Complex::new(x, y));

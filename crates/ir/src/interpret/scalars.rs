@@ -5,6 +5,7 @@
 //! [`infer`](crate::graph::infer) has refused before.
 
 use super::complex;
+use super::wide::{Digits, Wide};
 use crate::elementwise::{BinaryOp, CombineOp, CompareOp, UnaryOp};
 use crate::{DType, DTypeClass, Element, Scalar};
 use num_complex::Complex;
@@ -38,7 +39,11 @@ pub fn scalar_unary(op: UnaryOp, x: Scalar) -> Scalar {
                 UnaryOp::Abs => round(dtype.real(), z.re.hypot(z.im)),
                 UnaryOp::Real => round(dtype.real(), z.re),
                 UnaryOp::Imag => round(dtype.real(), z.im),
-                _ => complex_unary(op, dtype, z).to_scalar().cast(dtype),
+                // The result has half as many digits as `f64`.
+                _ if dtype == DType::C64 => {
+                    complex_unary::<f64>(op, dtype, z).to_scalar().cast(dtype)
+                }
+                _ => complex_unary::<Wide>(op, dtype, z).to_scalar().cast(dtype),
             }
         }
     }
@@ -77,7 +82,8 @@ pub fn scalar_binary(op: BinaryOp, a: Scalar, b: Scalar) -> Scalar {
                 BinaryOp::Add => a + b,
                 BinaryOp::Sub => a - b,
                 BinaryOp::Mul => a * b,
-                BinaryOp::Div => complex::divide(a, b),
+                BinaryOp::Div if dtype == DType::C64 => complex::divide::<f64>(a, b),
+                BinaryOp::Div => complex::divide::<Wide>(a, b),
                 BinaryOp::Pow => a.powc(b),
                 _ => not_accepted(op.name(), dtype),
             };
@@ -272,30 +278,30 @@ fn float_binary(op: BinaryOp, dtype: DType, a: f64, b: f64) -> f64 {
     }
 }
 
-fn complex_unary(op: UnaryOp, dtype: DType, z: Complex<f64>) -> Complex<f64> {
+fn complex_unary<T: Digits>(op: UnaryOp, dtype: DType, z: Complex<f64>) -> Complex<f64> {
     match op {
         UnaryOp::Neg => -z,
-        UnaryOp::Sign => complex::sign(z),
+        UnaryOp::Sign => complex::sign::<T>(z),
         UnaryOp::Exp => complex::exp(z),
         UnaryOp::Exp2 => z.exp2(),
         UnaryOp::Expm1 => complex::exp_m1(z),
-        UnaryOp::Log => complex::ln(z),
-        UnaryOp::Log2 => complex::ln(z) / std::f64::consts::LN_2,
-        UnaryOp::Log1p => complex::ln_1p(z),
-        UnaryOp::Sqrt => complex::sqrt(z),
-        UnaryOp::Rsqrt => complex::rsqrt(z),
+        UnaryOp::Log => complex::ln::<T>(z),
+        UnaryOp::Log2 => complex::ln::<T>(z) / std::f64::consts::LN_2,
+        UnaryOp::Log1p => complex::ln_1p::<T>(z),
+        UnaryOp::Sqrt => complex::sqrt::<T>(z),
+        UnaryOp::Rsqrt => complex::rsqrt::<T>(z),
         UnaryOp::Sin => complex::sin(z),
         UnaryOp::Cos => complex::cos(z),
-        UnaryOp::Tan => complex::tan(z),
-        UnaryOp::Asin => complex::asin(z),
-        UnaryOp::Acos => complex::acos(z),
-        UnaryOp::Atan => complex::atan(z),
+        UnaryOp::Tan => complex::tan::<T>(z),
+        UnaryOp::Asin => complex::asin::<T>(z),
+        UnaryOp::Acos => complex::acos::<T>(z),
+        UnaryOp::Atan => complex::atan::<T>(z),
         UnaryOp::Sinh => complex::sinh(z),
         UnaryOp::Cosh => complex::cosh(z),
-        UnaryOp::Tanh => complex::tanh(z),
-        UnaryOp::Asinh => complex::asinh(z),
-        UnaryOp::Acosh => complex::acosh(z),
-        UnaryOp::Atanh => complex::atanh(z),
+        UnaryOp::Tanh => complex::tanh::<T>(z),
+        UnaryOp::Asinh => complex::asinh::<T>(z),
+        UnaryOp::Acosh => complex::acosh::<T>(z),
+        UnaryOp::Atanh => complex::atanh::<T>(z),
         UnaryOp::Sigmoid => complex::sigmoid(z),
         UnaryOp::Conj => z.conj(),
         _ => not_accepted(op.name(), dtype),
