@@ -6,6 +6,7 @@ mod narrow;
 mod problem;
 mod split;
 mod surround;
+mod whole;
 
 use crate::call::with_scratch;
 use crate::workers::Workers;
@@ -139,9 +140,19 @@ pub unsafe fn contract(workers: &Workers, product: &Product) -> Result<(), Strin
 /// As for [`contract`], and `T` must be the host form of the dtype.
 unsafe fn run_panels<T: Multiply>(workers: &Workers, product: &Product) -> Result<(), String> {
     let prepared = Prepared::<T>::new(product);
+    // SAFETY: promised by the caller.
+    unsafe { whole::with_small_operands(workers, prepared, run_prepared) }
+}
+
+/// # Safety
+/// As for [`contract`].
+unsafe fn run_prepared<T: Multiply>(
+    workers: &Workers,
+    prepared: &Prepared<T>,
+) -> Result<(), String> {
     let problem = &prepared.problem;
     let unit = |source: &PreparedSource<T>| match source {
-        PreparedSource::Memory(_) => None,
+        PreparedSource::Memory(_) | PreparedSource::Whole(_) => None,
         PreparedSource::Blocks(blocks) => Some(blocks.unit()),
         PreparedSource::Chain(chain) => Some(Unit::AtMost(chain.rows_at_a_time)),
     };
@@ -154,13 +165,18 @@ unsafe fn run_panels<T: Multiply>(workers: &Workers, product: &Product) -> Resul
         produced: None
             .or_else(|| Some((Side::A, unit(&prepared.a)?)))
             .or_else(|| Some((Side::B, unit(&prepared.b)?))),
+        turned: matches!(prepared.a, PreparedSource::Memory(_))
+            && matches!(problem.matrix(0, 0), (_, 1, column) if column != 1),
     };
     let cut = Cut::new(problem.batches(), problem.extents, workers.width(), needs);
     if let (Some(add), Some(pieces)) = (T::ADD, split::pieces(problem))
-        && needs.produced.is_none()
+        && matches!(
+            (&prepared.a, &prepared.b),
+            (PreparedSource::Memory(_), PreparedSource::Memory(_))
+        )
     {
         // SAFETY: promised by the caller.
-        return unsafe { split::run(workers, &prepared, pieces, add) };
+        return unsafe { split::run(workers, prepared, pieces, add) };
     }
     workers.parallel_for(cut.panels(), &|index| {
         let panel = cut.panel(index);
@@ -182,6 +198,8 @@ struct Prepared<'a, T> {
 enum PreparedSource<'a, T> {
     Memory(*mut T),
     Blocks(&'a Blocks<'a>),
+    /// What the blocks are of, computed: rows of `k` elements, counted over all batches.
+    Whole(Matrix<T>),
     Chain(Chain<'a>),
 }
 
@@ -292,6 +310,9 @@ impl<'a, T: Multiply> Prepared<'a, T> {
                 }
                 (PreparedSource::Memory(start), Side::B) => {
                     f(self.matrix(1, *start, batch).from(0, range.start));
+                }
+                (PreparedSource::Whole(operand), _) => {
+                    f(turned(operand.from(rows.start, 0)));
                 }
                 (PreparedSource::Blocks(blocks), _) => {
                     blocks.with_block(rows, k, |block| f(turned(block)));

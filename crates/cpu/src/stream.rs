@@ -5,7 +5,7 @@ use crate::launch::{self, CompiledKernel, Prepared};
 use crate::routine;
 use crate::workers::{Workers, panic_message};
 use inflight_backend::observe::{self, Observed};
-use inflight_backend::sync::{Mutex, MutexGuard};
+use inflight_backend::sync::{MODEL_CHECKED, Mutex, MutexGuard, hint};
 use inflight_backend::{
     Buffer, Command, Contract, ContractOperand, Event, ExpandCallback, Expansion, Fault, FaultKind,
     HostCall, Label, Launch, Pool, Priority, Producer, ReadCallback, RoutineCall, Stream,
@@ -16,11 +16,16 @@ use smallvec::SmallVec;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 mod repeat;
 
 /// After this many commands a stream lets others have its thread, if there are any that wait for one.
 const TURN: usize = 32;
+
+/// So long a worker leaves a stream that was just flushed to whoever flushed it. Who goes on to wait for it at once
+/// runs it then, with the workers' help, and need not be woken in the end, which takes longer than this.
+const GRACE: Duration = Duration::from_micros(20);
 
 /// A handle of a stream. What is queued when it is dropped still runs.
 pub struct CpuStream {
@@ -40,6 +45,8 @@ struct Core {
 struct Queue {
     commands: VecDeque<Command>,
     phase: Phase,
+    /// When it was last flushed while nobody saw to it.
+    flushed: Option<Instant>,
 }
 
 /// Who sees to a stream's commands.
@@ -59,7 +66,8 @@ enum Phase {
 impl CpuStream {
     /// A stream with nothing in it.
     pub fn new(workers: Arc<Workers>, pool: Arc<Pool>, priority: Priority) -> CpuStream {
-        let queue = Mutex::new(Queue { commands: VecDeque::new(), phase: Phase::Idle });
+        let queue =
+            Mutex::new(Queue { commands: VecDeque::new(), phase: Phase::Idle, flushed: None });
         let number = observe::stream_number();
         CpuStream { core: Arc::new(Core { number, priority, workers, pool, queue }) }
     }
@@ -74,8 +82,9 @@ unsafe impl Stream for CpuStream {
     }
 
     fn flush(&self) {
-        let queue = self.core.queue.lock();
+        let mut queue = self.core.queue.lock();
         if queue.phase == Phase::Idle && !queue.commands.is_empty() {
+            queue.flushed = Some(Instant::now());
             self.core.schedule(queue);
         }
     }
@@ -83,6 +92,8 @@ unsafe impl Stream for CpuStream {
     fn assist(&self, event: &Event) {
         if self.core.begin_assisting() {
             self.core.run(|_| event.is_reached());
+        } else {
+            self.core.workers.help_until(|| event.is_reached());
         }
     }
 }
@@ -104,13 +115,20 @@ impl Core {
 
     /// What the workers run.
     fn take_turn(self: &Arc<Core>) {
-        {
+        loop {
             let mut queue = self.queue.lock();
             // An assisting thread may have begun, and even ended, in the meantime.
             if queue.phase != Phase::Scheduled {
                 return;
             }
-            queue.phase = Phase::Running;
+            let is_fresh = |flushed: Instant| flushed.elapsed() < GRACE;
+            if MODEL_CHECKED || self.workers.width() == 1 || !queue.flushed.is_some_and(is_fresh) {
+                queue.phase = Phase::Running;
+                break;
+            }
+            drop(queue);
+            // Seldom: those who put commands on the stream need its lock.
+            (0..100).for_each(|_| hint::spin_loop());
         }
         self.run(|commands| {
             self.workers.are_urged(self.priority)

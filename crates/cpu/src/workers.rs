@@ -57,6 +57,8 @@ struct State {
     sleeping: usize,
     /// Threads that look for work without the lock, and will look with the lock before they sleep.
     watching: usize,
+    /// The same of guests, who help with loops and take no tasks.
+    guests: usize,
     ending: bool,
 }
 
@@ -94,7 +96,7 @@ impl Workers {
         let tasks = &mut state.tasks[priority as usize];
         tasks.push_back(task);
         self.shared.waiting[priority as usize].store(tasks.len(), Ordering::Relaxed);
-        self.shared.announce(&state, 1);
+        self.shared.announce(&state, 1, state.watching);
     }
 
     /// Whether tasks that are at least this urgent wait for a thread.
@@ -135,11 +137,21 @@ impl Workers {
         {
             let mut state = self.shared.state.lock();
             state.loops.push(work.clone());
-            self.shared.announce(&state, (chunks - 1).min(self.shared.width - 1));
+            let wanted = (chunks - 1).min(self.shared.width - 1);
+            self.shared.announce(&state, wanted, state.watching + state.guests);
         }
         work.run(Side::Starter);
         self.shared.leave(&work);
         work.result()
+    }
+
+    /// Has this thread, which is none of the workers', help with loops until the condition is true or there was
+    /// nothing to do for some microseconds. So a thread that waits for a stream that another one runs is awake when
+    /// what it waits for is there, and no other need be woken to help.
+    pub fn help_until(&self, condition: impl Fn() -> bool) {
+        if self.shared.width > 1 {
+            self.shared.help_as_guest(condition);
+        }
     }
 }
 
@@ -158,10 +170,45 @@ impl Drop for Workers {
 }
 
 impl Shared {
-    /// Tells threads without work that there is some for `count` of them.
-    fn announce(&self, state: &State, count: usize) {
+    /// Tells threads without work that there is some for `count` of them, of whom so many are awake.
+    fn announce(&self, state: &State, count: usize, awake: usize) {
         self.arrivals.fetch_add(1, Ordering::Release);
-        for _ in 0..count.saturating_sub(state.watching).min(state.sleeping) {
+        for _ in 0..count.saturating_sub(awake).min(state.sleeping) {
+            self.work.notify_one();
+        }
+    }
+
+    fn help_as_guest(&self, condition: impl Fn() -> bool) {
+        let mut state = self.state.lock();
+        while !condition() {
+            if let Some(work) = state.loops.iter().find(|work| work.wants_help(self.width)) {
+                let work = work.clone();
+                work.helpers.fetch_add(1, Ordering::Relaxed);
+                state = self.without_lock(state, || {
+                    work.run(Side::Helper);
+                    work.end_help();
+                });
+                continue;
+            }
+            // One more than can help would look out on a processor that somebody else could use; and a loop that wants
+            // no more help has all of them.
+            if state.guests + state.watching >= self.width - 1 || !state.loops.is_empty() {
+                return;
+            }
+            let seen = self.arrivals.load(Ordering::Relaxed);
+            state.guests += 1;
+            drop(state);
+            let found =
+                self.look_out(|| self.arrivals.load(Ordering::Acquire) != seen || condition());
+            state = self.state.lock();
+            state.guests -= 1;
+            // Under the lock: a loop that counted on this guest has arrived, and is seen to.
+            if !found && self.arrivals.load(Ordering::Relaxed) == seen {
+                return;
+            }
+        }
+        // A loop may have counted on this guest.
+        if state.loops.iter().any(|work| work.wants_help(self.width)) && state.sleeping > 0 {
             self.work.notify_one();
         }
     }
@@ -188,7 +235,7 @@ impl Shared {
                 let mut found = false;
                 // No more than can help whoever starts a loop: one more would look out on a processor that
                 // somebody else could use.
-                if state.watching < (self.width - 1).max(1) {
+                if state.watching + state.guests < (self.width - 1).max(1) {
                     state.watching += 1;
                     drop(state);
                     found = self.look_out(|| self.arrivals.load(Ordering::Acquire) != seen);

@@ -86,6 +86,47 @@ fn an_execution_whose_check_fails_says_so_when_it_is_waited_for() {
     assert!(error.contains("element [1] of f32[2] is 2.0, expected 2.5"), "{error}");
 }
 
+#[test]
+fn a_call_is_done_when_it_returns_and_says_what_failed() {
+    let device = Device::cpu();
+    let source = |turns: usize, expected: f32| {
+        format!(
+            "func.func @main(%x: tensor<64x64xf32>) -> (tensor<64x64xf32>, tensor<f32>) {{
+               %0 = stablehlo.dot_general %x, %x, contracting_dims = [1] x [0]
+                 : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+               %zero = stablehlo.constant dense<0.0> : tensor<f32>
+               %one = stablehlo.constant dense<1.0> : tensor<f32>
+               %end = stablehlo.constant dense<{turns}.0> : tensor<f32>
+               %1 = stablehlo.while(%turn = %zero) : tensor<f32>
+                 cond {{
+                   %more = stablehlo.compare LT, %turn, %end : (tensor<f32>, tensor<f32>) -> tensor<i1>
+                   stablehlo.return %more : tensor<i1>
+                 }} do {{
+                   %next = stablehlo.add %turn, %one : tensor<f32>
+                   stablehlo.return %next : tensor<f32>
+                 }}
+               %expected = stablehlo.constant dense<{expected:?}> : tensor<f32>
+               stablehlo.custom_call @check.expect_eq(%1, %expected) {{has_side_effect = true}}
+                 : (tensor<f32>, tensor<f32>) -> ()
+               return %0, %1 : tensor<64x64xf32>, tensor<f32>
+             }}"
+        )
+    };
+    let x = Tensor::ones::<f32>([64, 64], &device);
+    let executable = compile(&source(50, 50.0), &device);
+    for _ in 0..20 {
+        let results = executable.call(&[&x]).unwrap();
+        assert!(results.iter().all(Tensor::is_ready));
+        let firsts = results.iter().map(|result| result.to_vec::<f32>().unwrap()[0]);
+        assert_eq!(firsts.collect::<Vec<f32>>(), [64.0, 50.0]);
+    }
+    let error = compile(&source(50, 49.0), &device).call(&[&x]).unwrap_err().to_string();
+    assert!(error.contains("50.0, expected 49.0"), "{error}");
+    let _guard = inflight::SyncGuard::deny();
+    let denied = executable.call(&[&x]).unwrap_err();
+    assert!(matches!(denied, inflight::Error::WaitDenied { .. }), "{denied}");
+}
+
 /// The product of two matrices, row by row.
 fn product(a: &[f64], b: &[f64], n: usize) -> Vec<f64> {
     let element = |i: usize| (0..n).map(|k| a[i / n * n + k] * b[k * n + i % n]).sum();

@@ -183,3 +183,25 @@ fn what_follows_a_product_is_taken_in() {
         }
     }
 }
+
+/// Operands that a kernel computes, of few rows or columns: sums of whole numbers, so that they are exact.
+#[test]
+fn small_operands_that_are_computed_on_the_way() {
+    let device = device();
+    for [m, k, n] in [[60, 130, 600], [20, 1024, 512], [600, 130, 60], [520, 1024, 24]] {
+        let (a, b) = (numbers(m * k), numbers(k * n));
+        let expected = products(&a, &b, [m, k, n]);
+        let x = Tensor::from_slice(&a, [m, k], &device).unwrap();
+        let y = Tensor::from_slice(&b, [k, n], &device).unwrap();
+        let [wide_x, wide_y] = [x.to::<f32>(), y.to::<f32>()].map(|wide| {
+            wide.wait().unwrap();
+            wide
+        });
+        let turned = y.transpose().to::<f32>().transpose();
+        for product in
+            [x.to::<f32>().matmul(&wide_y), wide_x.matmul(&y.to::<f32>()), wide_x.matmul(&turned)]
+        {
+            assert_eq!(read::<i32>(&product.to::<i32>()).1, expected, "{m} × {k} × {n}");
+        }
+    }
+}

@@ -134,13 +134,10 @@ fn measure(arguments: &Arguments, device: &Device) -> Result<Report, Failure> {
         let clones: Vec<Tensor> = values.to_vec();
         let references: Vec<&Tensor> = clones.iter().collect();
         let is_last = done + 1 == arguments.repeat;
-        if arguments.sync || is_last {
-            let execution = executable.start(&references)?;
-            execution.wait()?;
-            results = execution.results;
-        } else {
-            results = executable.execute(&references)?;
-        }
+        results = match arguments.sync || is_last {
+            true => executable.call(&references)?,
+            false => executable.execute(&references)?,
+        };
         progress.show(done + 1, || {
             let rate = (done + 1) as f64 / began.elapsed().as_secs_f64();
             format!("{rate:.0} executions a second")

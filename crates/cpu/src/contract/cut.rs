@@ -14,6 +14,14 @@ const PANELS_PER_THREAD: usize = 2;
 /// Panels begin at multiples of this, so that two never write to one cache line of a dense result.
 const STEP: usize = 16;
 
+/// The most columns that are multiplied at a time where the left operand is turned: `gemm` reads it in an order that is
+/// slower by up to a quarter otherwise.
+const COLUMNS_OF_TURNED: usize = 128;
+
+/// So it is if it has at least these rows and columns; with fewer, calls would be too short.
+const ROWS_OF_TURNED: usize = 96;
+const DEPTH_OF_TURNED: usize = 256;
+
 /// The most elements of a product that is taken in while it is in cache.
 const MOST_TAKEN_IN: usize = 1 << 20;
 
@@ -22,7 +30,7 @@ const MOST_TAKEN_IN: usize = 1 << 20;
 const MOST_PRODUCED: usize = 256 << 10;
 
 /// The rows that a block should have: the other operand is read for each of them.
-const ROWS_PRODUCED: usize = 256;
+pub(super) const ROWS_PRODUCED: usize = 256;
 
 /// The most elements of a block of so many rows.
 const MOST_OF_LONG_ROWS: usize = 1 << 20;
@@ -31,6 +39,9 @@ const MOST_OF_LONG_ROWS: usize = 1 << 20;
 /// multiplied with, unless there are fewer.
 const FEWEST_OTHERS: usize = 256;
 
+/// A side is divided into pieces of different lengths if the shortest still has this many rows or columns.
+const SHORTEST_PIECE: usize = 32;
+
 /// How a contraction is divided: ranges of batches times ranges of rows times ranges of columns.
 #[derive(Debug)]
 pub struct Cut {
@@ -38,8 +49,41 @@ pub struct Cut {
     batches: (usize, usize),
     rows: (usize, usize),
     columns: (usize, usize),
+    /// How the rows and the columns are divided, given how many parts the step makes of them.
+    division: Division,
     /// The most rows and columns of a panel that are multiplied at a time.
     pub chunk: (usize, usize),
+}
+
+/// How a side is divided into a number of parts.
+#[derive(Clone, Copy, Debug)]
+enum Division {
+    /// By steps, the last of which may be shorter.
+    Steps,
+    /// Evenly.
+    Even,
+    /// Into one long piece for each of so many threads, and short ones for whoever is done first: a thread begins with
+    /// the first piece, the others with the last.
+    Tapered(usize),
+}
+
+impl Division {
+    /// Where a part begins; at the number of parts, the extent.
+    fn boundary(self, (extent, step): (usize, usize), part: usize) -> usize {
+        let parts = extent.div_ceil(step);
+        if part >= parts {
+            return extent;
+        }
+        let (share, of) = match self {
+            Division::Steps => return part * step,
+            Division::Even => (part, parts),
+            Division::Tapered(threads) => {
+                let short = part.saturating_sub(1).min(threads);
+                (3 * (part - short) + short, 4 * threads)
+            }
+        };
+        share * extent / of / STEP * STEP
+    }
 }
 
 /// One part of a contraction; rows and columns are (first, count).
@@ -58,6 +102,8 @@ pub struct Needs {
     pub taken_in: Option<bool>,
     /// The operand that is computed block by block, and how many rows are best computed together.
     pub produced: Option<(Side, Unit)>,
+    /// Whether the rows of the left operand are what is contiguous in it.
+    pub turned: bool,
 }
 
 /// What block of rows is best computed together.
@@ -79,32 +125,57 @@ impl Cut {
             batches: (batches, batches.div_ceil(wanted.max(1)).max(1)),
             rows: (m, m.max(1)),
             columns: (n, n.max(1)),
+            division: Division::Steps,
             chunk: (m.max(1), n.max(1)),
         };
         match needs.produced {
-            None => cut.squares(wanted, needs.max_side.unwrap_or(usize::MAX)),
+            None => {
+                let whole_rows = needs.taken_in == Some(true);
+                cut.squares(wanted, needs.max_side.unwrap_or(usize::MAX), whole_rows);
+                cut.divide(threads);
+            }
             Some((side, unit)) => {
                 let whole_rows = needs.taken_in == Some(true);
                 cut.blocks(wanted, side, unit, k, whole_rows);
             }
         }
-        cut.bound(needs);
+        cut.bound(needs, k);
         cut
     }
 
     /// Panels near to squares, for which the least is packed.
-    fn squares(&mut self, wanted: usize, max_side: usize) {
+    fn squares(&mut self, wanted: usize, max_side: usize, whole_rows: bool) {
         self.rows.1 = self.rows.1.min(max_side);
-        self.columns.1 = self.columns.1.min(max_side);
+        if !whole_rows {
+            self.columns.1 = self.columns.1.min(max_side);
+        }
         while self.panels() < wanted {
-            let longer =
-                if self.rows.1 > self.columns.1 { &mut self.rows } else { &mut self.columns };
+            let longer = match whole_rows || self.rows.1 > self.columns.1 {
+                true => &mut self.rows,
+                false => &mut self.columns,
+            };
             let step = longer.1.div_ceil(2).next_multiple_of(STEP);
             if step >= longer.1 {
                 break;
             }
             longer.1 = step;
         }
+    }
+
+    /// Evens the panels out, or leaves short ones for the end.
+    fn divide(&mut self, threads: usize) {
+        let parts = |(extent, step): (usize, usize)| extent.div_ceil(step);
+        let (rows, columns) = (parts(self.rows), parts(self.columns));
+        let divided = if rows > 1 { self.rows } else { self.columns };
+        let is_one_side = parts(self.batches) == 1 && (rows == 1 || columns == 1);
+        self.division = match is_one_side
+            && rows.max(columns) == threads * PANELS_PER_THREAD
+            && PANELS_PER_THREAD == 2
+            && divided.0 / (4 * threads) >= SHORTEST_PIECE
+        {
+            true => Division::Tapered(threads),
+            false => Division::Even,
+        };
     }
 
     /// Panels that have each block of a computed operand to themselves, as long as there are enough of them.
@@ -134,8 +205,16 @@ impl Cut {
     }
 
     /// Sees to it that what is multiplied at a time is small enough.
-    fn bound(&mut self, needs: Needs) {
-        self.chunk = (self.rows.1, self.columns.1);
+    fn bound(&mut self, needs: Needs, k: usize) {
+        let longest = |side: (usize, usize)| {
+            let at = |part| self.division.boundary(side, part);
+            let parts = side.0.div_ceil(side.1);
+            (0..parts).map(|part| at(part + 1) - at(part)).max().unwrap_or(1).max(1)
+        };
+        self.chunk = (longest(self.rows), longest(self.columns));
+        if needs.turned && self.chunk.0 >= ROWS_OF_TURNED && k >= DEPTH_OF_TURNED {
+            self.chunk.1 = self.chunk.1.min(COLUMNS_OF_TURNED);
+        }
         if let Some(max_side) = needs.max_side {
             self.chunk = (self.chunk.0.min(max_side), self.chunk.1.min(max_side));
         }
@@ -164,8 +243,9 @@ impl Cut {
         let (column, row, batch) =
             (index % columns, index / columns % rows, index / columns / rows);
         let first = batch * self.batches.1;
-        let range = |(extent, step): (usize, usize), position: usize| {
-            (position * step, step.min(extent - position * step))
+        let range = |side: (usize, usize), position: usize| {
+            let at = self.division.boundary(side, position);
+            (at, self.division.boundary(side, position + 1) - at)
         };
         Panel {
             batches: first..(first + self.batches.1).min(self.batches.0),
@@ -188,7 +268,9 @@ mod tests {
             Some((Side::A, Unit::AtMost(40))),
             Some((Side::B, Unit::Multiple(7))),
         ];
-        for (m, n, k) in [(1, 1, 1), (1, 3000, 700), (64, 10, 512), (300, 129, 90_000)] {
+        for (m, n, k) in
+            [(1, 1, 1), (1, 3000, 700), (64, 10, 512), (300, 129, 90_000), (784, 256, 1024)]
+        {
             for batches in [1, 3] {
                 for produced in produced {
                     for (max_side, taken_in) in
@@ -197,8 +279,10 @@ mod tests {
                         if taken_in == Some(true) && matches!(produced, Some((Side::B, _))) {
                             continue;
                         }
-                        let needs = Needs { max_side, taken_in, produced };
-                        let cut = Cut::new(batches, Extents { m, n, k }, 2, needs);
+                        let turned = k == 512;
+                        let needs = Needs { max_side, taken_in, produced, turned };
+                        let threads = if batches == 1 { 2 } else { 3 };
+                        let cut = Cut::new(batches, Extents { m, n, k }, threads, needs);
                         let mut seen = vec![0u8; batches * m * n];
                         for panel in (0..cut.panels()).map(|index| cut.panel(index)) {
                             for batch in panel.batches {
@@ -217,6 +301,46 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn the_last_pieces_are_short_and_others_even() {
+        let rows = |m: usize, n: usize, threads: usize| {
+            let cut = Cut::new(1, Extents { m, n, k: 1024 }, threads, Needs::default());
+            (0..cut.panels()).map(|index| cut.panel(index).rows).collect::<Vec<_>>()
+        };
+        assert_eq!(rows(1024, 256, 2), [(0, 384), (384, 128), (512, 128), (640, 384)]);
+        assert_eq!(rows(784, 256, 2), [(0, 288), (288, 96), (384, 96), (480, 304)]);
+        assert_eq!(rows(1024, 1024, 2), [(0, 512), (0, 512), (512, 512), (512, 512)]);
+        let lengths: Vec<usize> = rows(8192, 256, 4).iter().map(|rows| rows.1).collect();
+        assert_eq!(lengths, [1536, 512, 512, 512, 512, 1536, 1536, 1536]);
+        // Too few for short pieces.
+        assert_eq!(rows(208, 16, 2), [(0, 48), (48, 48), (96, 48), (144, 64)]);
+    }
+
+    #[test]
+    fn threads_share_a_wide_product_that_is_taken_in_by_rows() {
+        let extents = Extents { m: 128, n: 512, k: 512 };
+        let needs = Needs { taken_in: Some(true), ..Needs::default() };
+        assert_eq!(Cut::new(1, extents, 2, needs).panels(), 4);
+    }
+
+    #[test]
+    fn few_columns_at_a_time_of_a_product_with_a_turned_operand() {
+        let extents = Extents { m: 784, n: 256, k: 1024 };
+        for (turned, taken_in, columns) in [
+            (true, None, 128),
+            (true, Some(false), 128),
+            (true, Some(true), 256),
+            (false, None, 256),
+        ] {
+            let cut = Cut::new(1, extents, 2, Needs { turned, taken_in, ..Needs::default() });
+            assert_eq!(cut.chunk.1, columns, "{turned} {taken_in:?}");
+        }
+        let needs = Needs { turned: true, ..Needs::default() };
+        for extents in [Extents { m: 16, ..extents }, Extents { k: 9, ..extents }] {
+            assert_eq!(Cut::new(1, extents, 1, needs).chunk.1, 256, "{extents:?}");
         }
     }
 

@@ -197,6 +197,25 @@ impl<'a> Blocks<'a> {
         }
     }
 
+    /// The distances, in elements, to the next row and column of a block of so many rows, each of `k` elements, and how
+    /// many elements it takes.
+    pub fn layout(&self, rows: usize, k: usize) -> (isize, isize, usize) {
+        match self.block.row_major {
+            true => {
+                // Rows that all begin at the same place of a page would all want the same lines of the cache.
+                let is_aliased = (k * self.size).is_multiple_of(4096);
+                let row = if is_aliased { k + 64 / self.size.min(64) } else { k };
+                (row as isize, 1, rows * row)
+            }
+            false => (1, rows as isize, k * rows),
+        }
+    }
+
+    /// Bytes of an element.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
     /// Calls `f` with a block of these rows, each of `k` elements.
     ///
     /// # Safety
@@ -207,29 +226,32 @@ impl<'a> Blocks<'a> {
         k: usize,
         f: impl FnOnce(Matrix<T>) -> R,
     ) -> R {
-        let (row, column) = match self.block.row_major {
-            // Rows that all begin at the same place of a page would all want the same lines of the cache.
-            true if (k * self.size).is_multiple_of(4096) => (k + 64 / self.size.min(64), 1),
-            true => (k, 1),
-            false => (1, rows.len()),
-        };
+        let (row, column, elements) = self.layout(rows.len(), k);
         with_scratch(|scratch| {
-            let elements = if self.block.row_major { rows.len() * row } else { k * column };
             let start = scratch.bytes(elements * self.size);
-            let (row, column) = (row as isize, column as isize);
-            let mut shape = self.kernel.shape.clone();
-            let access = &mut shape.accesses[self.access];
-            access.offset = -(rows.start as isize * row);
-            let weights = self.block.rows.iter().zip(&self.block.columns);
-            for (stride, (&rows, &columns)) in access.strides.iter_mut().zip(weights) {
-                *stride = rows as isize * row + columns as isize * column;
-            }
-            let mut buffers = self.kernel.buffers.clone();
-            buffers[self.block.value] = start;
             // SAFETY: promised by the caller; the block has room for these rows.
-            unsafe { self.cover(&buffers, shape, &self.axes, rows) };
+            unsafe { self.compute(rows, Matrix { start, row, column }) };
             f(Matrix { start: start.cast(), row, column })
         })
+    }
+
+    /// Computes these rows to where the first of them begins; distances are in elements.
+    ///
+    /// # Safety
+    /// The rows must be rows of the operand, and there must be memory for them, which nobody else accesses.
+    pub unsafe fn compute(&self, rows: Range<usize>, to: Matrix<u8>) {
+        let Matrix { start, row, column } = to;
+        let mut shape = self.kernel.shape.clone();
+        let access = &mut shape.accesses[self.access];
+        access.offset = -(rows.start as isize * row);
+        let weights = self.block.rows.iter().zip(&self.block.columns);
+        for (stride, (&rows, &columns)) in access.strides.iter_mut().zip(weights) {
+            *stride = rows as isize * row + columns as isize * column;
+        }
+        let mut buffers = self.kernel.buffers.clone();
+        buffers[self.block.value] = start;
+        // SAFETY: promised by the caller.
+        unsafe { self.cover(&buffers, shape, &self.axes, rows) };
     }
 
     /// Runs the kernel on the rows of a range, counted within the axes that are left: as few boxes of the

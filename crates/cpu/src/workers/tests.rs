@@ -157,3 +157,46 @@ fn urgent_tasks_go_first() {
     let ran: Vec<usize> = (0..order.len()).map(|_| receiver.recv().unwrap()).collect();
     assert_eq!(ran, [1, 3, 2, 0, 4]);
 }
+
+#[test]
+fn a_guest_helps_with_loops_until_what_it_waits_for_is_there() {
+    let workers = Workers::start(2).unwrap();
+    // Both threads are kept busy, so that nobody but the guest can help.
+    let (busy, done) =
+        (Arc::new((Mutex::new(0), Condvar::new())), Arc::new(AtomicBool::new(false)));
+    for _ in 0..2 {
+        let (busy, done) = (busy.clone(), done.clone());
+        let task = move || {
+            *busy.0.lock() += 1;
+            busy.1.notify_all();
+            while !done.load(Ordering::Acquire) {
+                thread::yield_now();
+            }
+        };
+        workers.spawn(Priority::Normal, Box::new(task));
+    }
+    let mut count = busy.0.lock();
+    while *count < 2 {
+        busy.1.wait(&mut count);
+    }
+    drop(count);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Acquire) {
+                workers.help_until(|| done.load(Ordering::Acquire));
+            }
+        });
+        let (inside, full) = (Mutex::new(0), Condvar::new());
+        // Each chunk stays until both are begun.
+        let result = workers.parallel_for(2, &|_| {
+            let mut threads = inside.lock();
+            *threads += 1;
+            full.notify_all();
+            while *threads < 2 {
+                full.wait(&mut threads);
+            }
+        });
+        done.store(true, Ordering::Release);
+        assert_eq!(result, Ok(()));
+    });
+}

@@ -3,7 +3,7 @@
 use super::compile::{Compiled, ResultSource, compile};
 use super::sequence::Run;
 use super::source::{Declared, Program};
-use crate::runtime::dispatcher::{Content, Donated, Segment, Submission};
+use crate::runtime::dispatcher::{Content, Donated, Held, Segment, Submission};
 use crate::runtime::value::Value;
 use crate::runtime::wait::{WaitReason, Waiting, wait_for_values};
 use crate::runtime::{Device, Pending, Promise, Stream, recorder, scope};
@@ -14,6 +14,7 @@ use inflight_hlo::module::{ElementType, TensorType};
 use inflight_hlo::program::{Argument, ValueType};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
@@ -81,24 +82,34 @@ impl Execution {
     #[track_caller]
     pub fn wait(&self) -> Result<()> {
         let location = Location::caller();
-        let mut values = Vec::with_capacity(self.results.len());
-        for tensor in &self.results {
-            tensor.check()?;
-            values.push((tensor.device(), tensor.node().value().expect("a result has a value")));
-        }
-        let computed = match values.first() {
-            Some((device, _)) => {
-                let mut waiting = Waiting::new(device, WaitReason::Sync, location);
-                wait_for_values(
-                    values.iter().map(|(device, value)| (*device, &***value)),
-                    &mut waiting,
-                )
+        let computed = match self.results.first() {
+            Some(first) => {
+                let mut waiting = Waiting::new(first.device(), WaitReason::Sync, location);
+                wait_for_results(&self.results, &mut waiting)
             }
             None => Ok(()),
         };
         self.done.clone().get()?;
         computed
     }
+}
+
+/// An execution on its way.
+struct Submitted {
+    results: Vec<Tensor>,
+    /// Its stream, if nobody was told yet that it has something to run.
+    held: Option<Held>,
+    submission: Arc<Submission>,
+}
+
+/// Waits until results are in memory. The error is that of the first that has one.
+fn wait_for_results(results: &[Tensor], waiting: &mut Waiting) -> Result<()> {
+    let mut values = SmallVec::<[_; 8]>::new();
+    for tensor in results {
+        tensor.check()?;
+        values.push((tensor.device(), tensor.node().value().expect("a result has a value")));
+    }
+    wait_for_values(values.iter().map(|(device, value)| (*device, &***value)), waiting)
 }
 
 impl Device {
@@ -184,14 +195,38 @@ impl Executable {
     #[track_caller]
     pub fn execute(&self, arguments: &[&Tensor]) -> Result<Vec<Tensor>> {
         let location = Location::caller();
-        self.submit(arguments, None, None, location)
+        Ok(self.submit(arguments, None, None, false, location)?.results)
+    }
+
+    /// Executes the program and waits until all of it is done: one wait, in which this thread does its part of the
+    /// work. Of short programs that is all of it, and no other thread is woken.
+    ///
+    /// # Errors
+    /// As for [`execute`](Executable::execute), and then as for [`Execution::wait`].
+    #[track_caller]
+    pub fn call(&self, arguments: &[&Tensor]) -> Result<Vec<Tensor>> {
+        let location = Location::caller();
+        let device = &self.0.device;
+        let mut waiting = Waiting::new(device, WaitReason::Sync, location);
+        waiting.begin()?;
+        let (promise, done) = Promise::new(device);
+        let Submitted { results, held, submission } =
+            self.submit(arguments, None, Some(promise), true, location)?;
+        waiting.hold(held);
+        waiting.on(&submission.dispatched, None)?;
+        let finished = submission.finished.get().expect("a dispatched segment has its end");
+        waiting.on(&finished.event, finished.stream.as_ref())?;
+        let computed = wait_for_results(&results, &mut waiting);
+        done.get()?;
+        computed?;
+        Ok(results)
     }
 
     /// As [`execute`](Executable::execute), on another stream.
     #[track_caller]
     pub fn execute_on(&self, stream: &Stream, arguments: &[&Tensor]) -> Result<Vec<Tensor>> {
         let location = Location::caller();
-        self.submit(arguments, Some(stream), None, location)
+        Ok(self.submit(arguments, Some(stream), None, false, location)?.results)
     }
 
     /// As [`execute`](Executable::execute), with a promise that tells when all of it is done: how a program
@@ -200,17 +235,19 @@ impl Executable {
     pub fn start(&self, arguments: &[&Tensor]) -> Result<Execution> {
         let location = Location::caller();
         let (promise, done) = Promise::new(&self.0.device);
-        let results = self.submit(arguments, None, Some(promise), location)?;
-        Ok(Execution { results, done })
+        let submitted = self.submit(arguments, None, Some(promise), false, location)?;
+        Ok(Execution { results: submitted.results, done })
     }
 
+    /// With `waits`, the caller goes on to wait, and may be given the stream to run itself.
     fn submit(
         &self,
         arguments: &[&Tensor],
         stream: Option<&Stream>,
         done: Option<Promise<()>>,
+        waits: bool,
         location: &'static Location<'static>,
-    ) -> Result<Vec<Tensor>> {
+    ) -> Result<Submitted> {
         let device = &self.0.device;
         self.check_arguments(arguments, stream, location)?;
         let compiled = self.compiled_for(arguments)?;
@@ -232,12 +269,14 @@ impl Executable {
             })
             .collect();
         // If something is queued before, it may have to be planned, which is no work for this thread.
-        let emits = compiled.is_short() && device.dispatcher().last().is_reached();
+        let emits = (waits || compiled.is_short()) && device.dispatcher().last().is_reached();
+        let mut submitted = None;
         device.dispatcher().submit(emits, |dispatched| {
             let bytes = compiled.body.outputs.iter().map(|&slot| compiled.body.bytes[slot]);
             outputs.extend(bytes.map(|bytes| Value::scheduled(bytes, dispatched.clone())));
             let submission = Submission::new(dispatched, Submission::WEIGHT);
             stream.note(submission.clone());
+            submitted = Some(submission.clone());
             Segment {
                 labels: compiled.labels.clone(),
                 content: Content::Program(Run { program: compiled.clone(), counters, done }),
@@ -248,9 +287,8 @@ impl Executable {
                 submission,
             }
         });
-        if emits {
-            device.dispatcher().assist();
-        }
+        // Nobody else begins with it before the results are there for the caller, who may wait for them at once.
+        let held = emits.then(|| device.dispatcher().assist_holding(&stream));
         let results = compiled.results.iter().zip(&compiled.sources).zip(passed);
         let tensors = results.map(|((ty, source), passed)| {
             let value = match (source, passed) {
@@ -263,9 +301,14 @@ impl Executable {
             scope::include(tensor.node());
             tensor
         });
-        let tensors = tensors.collect();
+        let results = tensors.collect();
+        let submission = submitted.expect("the segment was made when it was submitted");
+        if waits {
+            return Ok(Submitted { results, held, submission });
+        }
+        drop(held);
         recorder::hold_back_outside_ops(device, &stream, location);
-        Ok(tensors)
+        Ok(Submitted { results, held: None, submission })
     }
 
     pub(super) fn program(&self) -> &Program {
@@ -324,17 +367,18 @@ impl Executable {
             return wrong(format!("compiled for {own:?}, the stream is one of {other:?}"));
         }
         for (number, (tensor, ty)) in arguments.iter().zip(&self.0.arguments).enumerate() {
-            let named = format!("argument {number} ({})", ty.name);
+            let named = || format!("argument {number} ({})", ty.name);
             tensor.check()?;
             if !ty.takes(tensor) {
                 let (dtype, shape) = (tensor.dtype(), tensor.shape());
-                return wrong(format!("{named}: expected {ty}, found {dtype}{shape}"));
+                return wrong(format!("{}: expected {ty}, found {dtype}{shape}", named()));
             }
             let (own, found) = (&self.0.device, tensor.device());
             if own != found {
                 return wrong(format!(
-                    "{named}: expected a tensor on {own:?} (device {}), found one on {found:?} (device {}); \
+                    "{}: expected a tensor on {own:?} (device {}), found one on {found:?} (device {}); \
                      move it with .to_device(…)",
+                    named(),
                     own.id(),
                     found.id()
                 ));
@@ -345,8 +389,9 @@ impl Executable {
                 && (ty.is_donated || self.0.arguments[earlier].is_donated)
             {
                 return wrong(format!(
-                    "{named}: the same tensor is also argument {earlier} ({}), and one that is donated \
+                    "{}: the same tensor is also argument {earlier} ({}), and one that is donated \
                      cannot be passed twice; pass a copy",
+                    named(),
                     self.0.arguments[earlier].name
                 ));
             }

@@ -5,6 +5,7 @@ use super::{Abilities, FEATURE_BYTES};
 use crate::elementwise::{ArgOp, BinaryOp, CombineOp, CompareOp, UnaryOp};
 use crate::graph::{DotAxes, Graph, Node, NodeId, Op, PadAxis, SliceAxis, WindowProduct};
 use crate::{Axes, DType, Shape};
+use rustc_hash::FxHashMap;
 
 /// A rewritten graph, and which node of the original each of its nodes stands for.
 pub struct Rewritten {
@@ -48,6 +49,7 @@ pub fn rewrite(graph: &Graph, abilities: Abilities) -> Rewritten {
     turned.iter_mut().zip(&windowed).for_each(|(turned, found)| {
         *turned = turned.filter(|_| found.is_none());
     });
+    let limited = limited_operands(graph);
     let mut renamed: Vec<NodeId> = Vec::with_capacity(graph.nodes.len());
     for (id, node) in graph.nodes.iter().enumerate() {
         rewriter.current = id as NodeId;
@@ -61,8 +63,11 @@ pub fn rewrite(graph: &Graph, abilities: Abilities) -> Rewritten {
             renamed.push(rewriter.window_product(found, operands, node));
             continue;
         }
-        let inputs: Vec<NodeId> =
+        let mut inputs: Vec<NodeId> =
             node.inputs.iter().map(|&input| renamed[input as usize]).collect();
+        if let Some((operand, limited)) = limited[id] {
+            inputs[operand] = renamed[limited as usize];
+        }
         let id = match &node.op {
             Op::Reduce { op, axes } => rewriter.reduce(*op, axes, inputs[0], node),
             Op::ArgReduce { op, axis } if !abilities.arg_reductions => {
@@ -108,6 +113,46 @@ fn turned_products(graph: &Graph) -> Vec<Option<NodeId>> {
         }
     }
     turned
+}
+
+/// For each comparison of `x > c` that comes after a `max(x, c)`, the position of `x` and that maximum, which is
+/// greater than `c` in the same places; so with `x < c` and a minimum. What is the derivative of a rectified value
+/// then needs no more than that value, and what it was before need not be written.
+fn limited_operands(graph: &Graph) -> Vec<Option<(usize, NodeId)>> {
+    let bound = |mut id: NodeId| {
+        while let Op::Broadcast(_) | Op::Reshape(_) = graph.node(id).op {
+            id = graph.node(id).inputs[0];
+        }
+        id
+    };
+    let is_scalar = |id: NodeId| matches!(graph.node(id).op, Op::Scalar);
+    let mut known: FxHashMap<(BinaryOp, NodeId, NodeId), NodeId> = FxHashMap::default();
+    let mut limited = vec![None; graph.nodes.len()];
+    for (id, node) in graph.nodes.iter().enumerate() {
+        match node.op {
+            Op::Binary(op @ (BinaryOp::Max | BinaryOp::Min)) => {
+                for (x, c) in [(0, 1), (1, 0)] {
+                    let c = bound(node.inputs[c]);
+                    if is_scalar(c) {
+                        known.entry((op, node.inputs[x], c)).or_insert(id as NodeId);
+                    }
+                }
+            }
+            Op::Compare(compare @ (CompareOp::Gt | CompareOp::Lt)) => {
+                limited[id] = [(0, 1), (1, 0)].into_iter().find_map(|(x, c)| {
+                    let op = match (compare == CompareOp::Gt) == (x == 0) {
+                        true => BinaryOp::Max,
+                        false => BinaryOp::Min,
+                    };
+                    let found = known.get(&(op, node.inputs[x], bound(node.inputs[c])))?;
+                    let same = graph.node(*found).shape == graph.node(node.inputs[x]).shape;
+                    same.then_some((x, *found))
+                });
+            }
+            _ => {}
+        }
+    }
+    limited
 }
 
 struct Rewriter {
@@ -393,6 +438,37 @@ mod tests {
             first.shape.extents[..first.kernel.grid_rank].iter().product::<usize>()
         };
         assert_eq!((programs(256), programs(2048), programs(1)), (256, 2048, 256));
+    }
+
+    #[test]
+    fn the_derivative_of_a_rectified_value_reads_that_value() {
+        let mut graph = Graph::default();
+        let x = graph.input([32, 100], DType::F32);
+        let w = graph.input([100, 40], DType::F32);
+        let dy = graph.input([32, 40], DType::F32);
+        let axes = DotAxes {
+            a_contract: Axes::from_slice(&[1]),
+            b_contract: Axes::from_slice(&[0]),
+            ..DotAxes::default()
+        };
+        let product = graph.push(Op::Dot(axes), &[x, w]).unwrap();
+        let zero = graph.scalar(0.0f32);
+        let zeros = graph.push(Op::Broadcast([32, 40].into()), &[zero]).unwrap();
+        let rectified = graph.push(Op::Binary(BinaryOp::Max), &[product, zeros]).unwrap();
+        for (compare, operands, reads_rectified) in [
+            (CompareOp::Gt, [product, zeros], true),
+            (CompareOp::Lt, [zeros, product], true),
+            (CompareOp::Lt, [product, zeros], false),
+            (CompareOp::Ge, [product, zeros], false),
+        ] {
+            let mut graph = graph.clone();
+            let mask = graph.push(Op::Compare(compare), &operands).unwrap();
+            let gradient = graph.push(Op::Select, &[mask, dy, zeros]).unwrap();
+            graph.outputs = vec![rectified, gradient];
+            let limited = limited_operands(&graph)[mask as usize];
+            assert_eq!(limited.is_some(), reads_rectified, "{compare:?}");
+            assert!(limited.is_none_or(|(x, y)| operands[x] == product && y == rectified));
+        }
     }
 
     #[test]
