@@ -165,8 +165,7 @@ unsafe fn run_prepared<T: Multiply>(
         produced: None
             .or_else(|| Some((Side::A, unit(&prepared.a)?)))
             .or_else(|| Some((Side::B, unit(&prepared.b)?))),
-        turned: matches!(prepared.a, PreparedSource::Memory(_))
-            && matches!(problem.matrix(0, 0), (_, 1, column) if column != 1),
+        turned: matches!(prepared.a, PreparedSource::Memory(_)) && problem.is_turned(),
     };
     let cut = Cut::new(problem.batches(), problem.extents, workers.width(), needs);
     if let (Some(add), Some(pieces)) = (T::ADD, split::pieces(problem))

@@ -58,6 +58,12 @@ impl Problem {
         self.batch.iter().product()
     }
 
+    /// Whether the rows of the left operand are what is contiguous in it.
+    pub fn is_turned(&self) -> bool {
+        let [a, _, _] = &self.operands;
+        a.row == 1 && a.column != 1
+    }
+
     /// Where the matrix of operand `a`, `b` or `c` begins for a flat batch index, and its distances to the next
     /// row and column.
     pub fn matrix(&self, operand: usize, mut batch: usize) -> (isize, isize, isize) {

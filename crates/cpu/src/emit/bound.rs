@@ -5,6 +5,7 @@ use super::driver::{Arguments, Block, Function, blocks};
 use super::layout;
 use crate::call::{Call, Part, Scratch};
 use inflight_ir::kernel::VectorAxis;
+use smallvec::SmallVec;
 use std::marker::PhantomData;
 
 /// Beyond this many blocks, walking them costs less than what is kept for each.
@@ -16,7 +17,7 @@ pub struct BoundCode<'a> {
     arguments: Arguments,
     /// The words that the code counts down and moves on, block after block: where they are, and what they begin
     /// with.
-    words: Vec<(i32, usize)>,
+    words: Words,
     /// How many of them each block has; one or more.
     words_of_block: usize,
     /// Where the argument block and the arrays are.
@@ -24,6 +25,9 @@ pub struct BoundCode<'a> {
     /// Where the function is.
     _code: PhantomData<&'a Code>,
 }
+
+/// Places in the argument block and what is there; mostly few, and not worth memory of their own.
+type Words = SmallVec<[(i32, usize); 2]>;
 
 impl Code {
     /// Fills the arguments of a call in, once for all times. `None` if the call is one that is better walked anew.
@@ -44,42 +48,46 @@ impl Code {
         let mut memory = Scratch::default();
         // SAFETY: as for a run.
         let (arguments, width) = unsafe { self.open(call, vector.len(), &mut memory) };
-        let mut bound_blocks: Vec<Vec<(i32, usize)>> = Vec::new();
-        let words = self.placed_words();
+        let places = self.placed_words();
+        let mut words = SmallVec::<[(i32, usize); 16]>::new();
+        let mut count = 0;
         for (grid, inner) in self.rows_of(call, part) {
             for vector in blocks(vector.clone(), width) {
-                if bound_blocks.len() == MOST_BLOCKS {
+                if count == MOST_BLOCKS {
                     return None;
                 }
+                count += 1;
                 let block = Block { grid, inner: inner.clone(), vector };
                 // SAFETY: the words are places of the argument block, which is as long as the layout says.
-                bound_blocks.push(unsafe {
+                unsafe {
                     self.place(&arguments, call, &block);
-                    words.iter().map(|&at| (at, arguments.read(at))).collect()
-                });
+                    words.extend(places.iter().map(|&at| (at, arguments.read(at))));
+                }
             }
         }
+        // Every block has the same words, the countdown among them.
+        let mut words_of_block = places.len();
         // What the code leaves as it was need not be written again.
-        if let [block] = &mut bound_blocks[..] {
+        if count == 1 {
             let inner = self.rows_of(call, part).next().map_or(0, |(_, inner)| inner.len());
-            block.retain(|&(at, _)| match inner {
+            words.retain(|&mut (at, _)| match inner {
                 1 => at == layout::INNER,
                 _ => at != layout::COUNT && !layout::LIMITS.contains(&at),
             });
+            words_of_block = words.len();
         }
-        Some(BoundCode {
+        (count > 0).then(|| BoundCode {
             function: self.function(),
             arguments,
-            // Every block has the same words, the countdown among them.
-            words_of_block: bound_blocks.first()?.len(),
-            words: bound_blocks.into_iter().flatten().collect(),
+            words_of_block,
+            words: Words::from_slice(&words),
             _memory: memory,
             _code: PhantomData,
         })
     }
 
     /// The words that [`place`](Code::place) writes.
-    fn placed_words(&self) -> Vec<i32> {
+    fn placed_words(&self) -> SmallVec<[i32; 16]> {
         let rows = (0..self.kernel.accesses.len()).map(|i| self.layout.access(i) + layout::ROW);
         [layout::INNER, layout::COUNT].into_iter().chain(layout::LIMITS).chain(rows).collect()
     }
