@@ -268,3 +268,25 @@ impl Cache {
 fn key(compiler: &str, kernel: &Kernel) -> Vec<u8> {
     format!("{compiler}\n{kernel}").into_bytes()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kernels_that_files_bring_along_are_bounded_in_bytes_and_number() {
+        let cache = Cache::default();
+        let large: Arc<[u8]> = vec![0; MOST_BROUGHT / 2 - 100].into();
+        let count = || cache.brought.lock().len();
+        for (number, left) in [1, 2, 1, 2].into_iter().enumerate() {
+            cache.bring([(vec![number as u8], large.clone())].into_iter());
+            assert_eq!(count(), left, "after {} large ones", number + 1);
+        }
+        let small = |number: usize| (number.to_le_bytes().to_vec(), Arc::from([]));
+        cache.brought.lock().clear();
+        cache.bring((0..MOST_KERNELS).map(small));
+        assert_eq!(count(), MOST_KERNELS);
+        cache.bring([small(MOST_KERNELS)].into_iter());
+        assert_eq!(count(), 1);
+    }
+}
