@@ -8,7 +8,7 @@ use crate::choose::{self, Choice, Described};
 use crate::driver::check;
 use crate::text::{
     MOST_HELD, Mapping, PRODUCT_COLUMNS, PRODUCT_DEPTH, PRODUCT_PART, PRODUCT_ROWS,
-    PRODUCT_THREADS, Shape, Tiled, Variant,
+    PRODUCT_THREADS, Shape, Tiled, Variant, is_in_place,
 };
 use cudarc::driver::sys;
 use inflight_backend::{Contract, Fault};
@@ -29,7 +29,7 @@ const SHORTEST_SUM: usize = 256;
 const LEAST_TAKEN: f64 = 0.7;
 
 /// The arguments' struct is as long as a multiple of so many words.
-pub const ALIGNED_WORDS: usize = 8;
+pub const ALIGNED_WORDS: usize = 16;
 
 /// A matrix operand: the distances of its rows and columns, in elements.
 #[derive(Clone, Copy)]
@@ -88,7 +88,8 @@ impl Extents {
         let tiles = lie.tiles(m, n);
         let rounds = tiles.div_ceil(processors);
         let places = (rounds * processors * PRODUCT_ROWS * PRODUCT_COLUMNS) as f64;
-        (k >= SHORTEST_SUM && (m * n) as f64 >= LEAST_TAKEN * places).then_some(lie)
+        let is_full = m * n > 0 && (m * n) as f64 >= LEAST_TAKEN * places;
+        (k >= SHORTEST_SUM && is_full).then_some(lie)
     }
 }
 
@@ -162,6 +163,8 @@ pub fn choose(
         || *columns != n
         || grid.iter().product::<usize>() != m
         || kernel.body.len() > MOST_INSTRUCTIONS
+        || kernel.params.get(product).is_none_or(|param| param.writes)
+        || is_in_place(kernel)
     {
         return None;
     }
@@ -392,6 +395,7 @@ mod tests {
         assert_eq!(lie([true, false]), expected(true, true, false));
         assert_eq!(lie([false, false]), expected(false, true, true));
         let none = |m, n, k, along| assert!(extents(m, n, k, along).lie(PROCESSORS).is_none());
+        none(0, 4096, 1024, [true, true]);
         none(512, 512, 1024, [true, true]);
         none(4096, 4096, 64, [true, true]);
         // A round with few blocks.

@@ -137,15 +137,15 @@ impl Core {
     ) -> Result<bool, Stop> {
         let shared = &self.shared;
         let (launch, label) = (&epilogue.launch, &command.label);
-        // Where memory is short, what is turned may need what is left.
-        if !shared.takes_products
-            || queue.reclaims > 0
-            || epilogue::form(command, epilogue).is_some()
-        {
+        if !shared.takes_products || epilogue::form(command, epilogue).is_some() {
             return Ok(false);
         }
         let Some(extents) = fused::Extents::of(command) else { return Ok(false) };
         let Some(lie) = extents.lie(shared.processors) else { return Ok(false) };
+        // Where memory is short, what is turned may need what is left.
+        if lie.turns && queue.reclaims > 0 {
+            return Ok(false);
+        }
         check_faults(launch.buffers.iter())?;
         let compiled = kernel_of(launch)?;
         let key = key.rotate_left(2);
@@ -187,7 +187,8 @@ impl Core {
     ) -> Result<bool, Stop> {
         let shared = &self.shared;
         let into = &command.c;
-        if !shared.takes_products || into.column_stride != 1 {
+        // Where memory is too short for the kernel, the library may have enough.
+        if !shared.takes_products || into.column_stride != 1 || queue.reclaims > 0 {
             return Ok(false);
         }
         let Some(extents) = fused::Extents::of(command) else { return Ok(false) };
@@ -223,7 +224,17 @@ impl Core {
         let (sides, processors) = ([command.m, command.n], shared.processors);
         let chosen = fused::choose(described, shape, product, sides, lie, &buffers, processors);
         let Some((choice, tiled)) = chosen else { return Ok(false) };
-        let function = function(choice.variant).now().map_err(|stop| stop.of(label))?;
+        // Some blocks store results while others still read operands.
+        let is_written = |address: u64| noted.contains(&(address as usize));
+        if is_written(a) || is_written(b) {
+            return Ok(false);
+        }
+        let function = match function(choice.variant).now() {
+            Ok(function) => function,
+            // The library computes it as well.
+            Err(Stop::Failed(fault)) if !fault.is_short() && !fault.is_lost() => return Ok(false),
+            Err(stop) => return Err(stop.of(label)),
+        };
         let mut turned = None;
         if lie.turns {
             let bytes = command.k * command.n * size_of::<f32>();
@@ -232,14 +243,18 @@ impl Core {
             };
             let to = memory.ptr() as u64;
             let launched = turn::launch_right(shared, command, b, to);
-            self.gather_kernel(queue, launched.map_err(|stop| stop.of(label))?, &results);
+            turned = Some((launched.map_err(|stop| stop.of(label))?, memory));
             b = to;
-            turned = Some(memory);
         }
-        noted.push(turned.as_ref().map_or(0, |memory| memory.ptr().addr()));
         let kernel = &described.kernel;
         let held = fused::held(kernel, shape, tiled, &buffers);
-        let words = fused::arguments(&extents, lie, [a, b], &held)?;
+        let Ok(words) = fused::arguments(&extents, lie, [a, b], &held) else { return Ok(false) };
+        // Kept until the kernel is gathered: what is gathered in between must not have it.
+        let turned = turned.map(|(launched, memory)| {
+            self.gather_kernel(queue, launched, &results);
+            memory
+        });
+        noted.push(turned.as_ref().map_or(0, |memory| memory.ptr().addr()));
         let arguments = |all: &mut Vec<u64>| {
             let start = all.len();
             all.extend(words);

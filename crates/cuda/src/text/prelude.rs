@@ -39,6 +39,10 @@ FN float straight_divide(float x, float y) {
     const float top = __uint_as_float((a & 0x807fffff) | 0x3f800000), bottom = __uint_as_float((b & 0x807fffff) | 0x3f800000);
     float inverse;
     asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(bottom));
+    // Of the largest mantissas, the step below finds the inverse only from the right one.
+    const unsigned mantissa = b & 0x7fffff;
+    const unsigned right = (b & 0x80000000) | (0x3f000000 + ((0x800001 - mantissa) >> 1));
+    inverse = mantissa >= 0x7ffffd ? __uint_as_float(right) : inverse;
     inverse = __fmaf_rn(__fmaf_rn(-bottom, inverse, 1.0f), inverse, inverse);
     float quotient = __fmul_rn(top, inverse);
     quotient = __fmaf_rn(__fmaf_rn(-bottom, quotient, top), inverse, quotient);
@@ -68,7 +72,9 @@ FN float straight_root(float x) {
     half = __fmaf_rn(half, error, half);
     y = __fmaf_rn(__fmaf_rn(-y, y, of), half, y);
     y = tiny ? __fmul_rn(y, 1.0f / 65536.0f) : y;
-    return x == 0.0f || x == __int_as_float(0x7f800000) ? x : y;
+    y = x == __int_as_float(0x7f800000) ? x : y;
+    // What is too small to be a number is zero, of the same sign.
+    return x == 0.0f ? __uint_as_float(__float_as_uint(x) & 0x80000000) : y;
 }
 "#,
     ),

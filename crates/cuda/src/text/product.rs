@@ -221,7 +221,7 @@ const MACHINE: &str = r#"
 constexpr unsigned ROW_BYTES = ROWS * DEPTH * 4, STAGE_BYTES = (ROWS + COLUMNS) * DEPTH * 4;
 static_assert(HELD * ROWS * PART * 4 <= STAGE_BYTES);
 // Where a matrix is, as the device's copies take it.
-struct alignas(64) Map { unsigned long long words[16]; };
+struct alignas(128) Map { unsigned long long words[16]; };
 struct All { Map row_operand, column_operand, held[HELD > 0 ? HELD : 1]; long long rows, columns, depth; Arguments rest; };
 
 FN unsigned shared_address(const void* p) { return (unsigned)__cvta_generic_to_shared(p); }
@@ -359,6 +359,9 @@ extern "C" __global__ void __launch_bounds__(384, 1) entry(const __grid_constant
         }
         if (step < steps) multiply_stage(step, numbers[0]);
         multiplied<0>();
+        // No sum is read before.
+        #pragma unroll
+        for (int i = 0; i < SUMS; i++) asm volatile("" : "+f"(sums[i]) :: "memory");
         if (thread == 0) arrive(empty + 8 * before);
         #pragma unroll 1
         for (int part = 0; part < COLUMNS / PART; part++) {
