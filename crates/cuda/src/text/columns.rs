@@ -157,7 +157,7 @@ fn walk(body: &mut Body, columns: &Columns, stage: usize) {
 /// Walks several rows at a time, all of whose loads are under way before the first is used. Returns where the
 /// rest begins; `None` if the walk is not of that kind.
 fn batch(body: &mut Body, values: &[Value], first: &str, step: &str) -> Option<String> {
-    let (kernel, width) = (body.kernel, body.width);
+    let kernel = body.kernel;
     let kind = |value: &Value| kernel.body[*value as usize].kind;
     let is_load =
         |value: &&Value| matches!(kind(value), Kind::Load { index: None, mask: None, .. });
@@ -175,28 +175,12 @@ fn batch(body: &mut Body, values: &[Value], first: &str, step: &str) -> Option<S
         "for (; {next} + {} * ({step}) < n; {next} += {BATCH} * ({step}))",
         BATCH - 1
     ));
-    for &load in &loads {
-        let kind = types::name(kernel.body[load as usize].dtype);
-        let lanes = points::lanes_of(kernel, load, width);
-        body.writer.line(format!("alignas(16) {kind} e{load}[{BATCH}][{lanes}];"));
-    }
     let open_row = |body: &mut Body| {
         body.writer.unrolled("u", BATCH);
         body.writer.line(format!("const I r = {next} + u * ({step});"));
         address::unravel(&mut body.writer, "r", axes.clone());
     };
-    open_row(body);
-    loads.iter().for_each(|&load| points::load(body, load));
-    body.writer.close();
-    open_row(body);
-    for &load in &loads {
-        body.names[load as usize] = points::loaded(kernel, load, width);
-    }
-    body.step(&others, &|_| None);
-    for &load in &loads {
-        body.names[load as usize] = format!("v{load}");
-    }
-    body.writer.close();
+    points::steps_at_once(body, BATCH, [&loads, &others], &open_row);
     body.writer.close();
     body.writer.close();
     Some(next)

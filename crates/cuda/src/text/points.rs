@@ -110,6 +110,34 @@ pub fn load(body: &mut Body, value: Value) {
     }
 }
 
+/// So many steps of a walk, all of whose loads are under way before the first is used. The others may use what the
+/// loads load; `open` opens the block of the step `u`.
+pub fn steps_at_once(
+    body: &mut Body,
+    count: u32,
+    [loads, others]: [&[Value]; 2],
+    open: &dyn Fn(&mut Body),
+) {
+    let (kernel, width) = (body.kernel, body.width);
+    for &load in loads {
+        let kind = types::name(kernel.body[load as usize].dtype);
+        let lanes = lanes_of(kernel, load, width);
+        body.writer.line(format!("alignas(16) {kind} e{load}[{count}][{lanes}];"));
+    }
+    open(body);
+    loads.iter().for_each(|&value| load(body, value));
+    body.writer.close();
+    open(body);
+    for &load in loads {
+        body.names[load as usize] = loaded(kernel, load, width);
+    }
+    body.step(others, &|_| None);
+    for &load in loads {
+        body.names[load as usize] = format!("v{load}");
+    }
+    body.writer.close();
+}
+
 /// Every instruction at the points of one group.
 pub fn compute(body: &mut Body, there: &dyn Fn(&Value) -> bool) {
     let (kernel, width) = (body.kernel, body.width);

@@ -184,28 +184,12 @@ fn batch(body: &mut Body, row: &Row, values: &[Value]) -> Option<String> {
         (BATCH - 1) * stride,
         BATCH * stride
     ));
-    for &load in &loads {
-        let kind = types::name(kernel.body[load as usize].dtype);
-        let lanes = points::lanes_of(kernel, load, width);
-        body.writer.line(format!("alignas(16) {kind} e{load}[{BATCH}][{lanes}];"));
-    }
     let open_step = |body: &mut Body| {
         body.writer.unrolled("u", BATCH);
         body.writer.line(format!("const I i = {next} + u * {stride};"));
         address::unravel(&mut body.writer, "i", kernel.grid_rank..kernel.rank());
     };
-    open_step(body);
-    loads.iter().for_each(|&load| points::load(body, load));
-    body.writer.close();
-    open_step(body);
-    for &load in &loads {
-        body.names[load as usize] = points::loaded(kernel, load, width);
-    }
-    body.step(&others, &|_| None);
-    for &load in &loads {
-        body.names[load as usize] = format!("v{load}");
-    }
-    body.writer.close();
+    points::steps_at_once(body, BATCH, [&loads, &others], &open_step);
     body.writer.close();
     Some(next)
 }

@@ -152,6 +152,25 @@ impl Windows {
     }
 }
 
+/// Pads what windows are of. Returns how many windows there are along each axis, and the initial value of each.
+fn laid_out(
+    lowering: &mut Lowering<'_>,
+    values: &mut [NodeId],
+    initial: &[NodeId],
+    windows: &Windows,
+) -> Lowered<(Shape, Vec<NodeId>)> {
+    for (value, &initial) in values.iter_mut().zip(initial) {
+        *value = padded(lowering, *value, initial, &windows.pads)?;
+    }
+    let builder = lowering.builder();
+    let (moves, extents) = (windows.moves(), builder.shape(values[0]));
+    let positions: Shape =
+        moves.iter().zip(extents.iter()).map(|(axis, &extent)| axis.positions(extent)).collect();
+    let initial = initial.iter().map(|&value| builder.broadcast(value, &positions));
+    let initial = initial.collect::<Lowered<_>>()?;
+    Ok((positions, initial))
+}
+
 /// Windows reduced by any body, their elements taken one by one in row-major order, after the initial value:
 /// each intermediate result is rounded as the specification says.
 fn in_order<'a>(
@@ -161,18 +180,8 @@ fn in_order<'a>(
     initial: &[NodeId],
     windows: &Windows,
 ) -> Lowered<Vec<NodeId>> {
-    for (value, &initial) in values.iter_mut().zip(initial) {
-        *value = padded(lowering, *value, initial, &windows.pads)?;
-    }
     let moves = windows.moves();
-    let builder = lowering.builder();
-    let extents = builder.shape(values[0]);
-    let positions: Shape =
-        moves.iter().zip(extents.iter()).map(|(axis, &extent)| axis.positions(extent)).collect();
-    let mut state: Vec<NodeId> = initial
-        .iter()
-        .map(|&value| builder.broadcast(value, &positions))
-        .collect::<Lowered<_>>()?;
+    let (positions, mut state) = laid_out(lowering, &mut values, initial, windows)?;
     if positions.contains(&0) {
         return Ok(state);
     }
@@ -201,18 +210,8 @@ fn by_body<'a>(
     initial: &[NodeId],
     windows: &Windows,
 ) -> Lowered<Vec<NodeId>> {
-    for (value, &initial) in values.iter_mut().zip(initial) {
-        *value = padded(lowering, *value, initial, &windows.pads)?;
-    }
     let moves = windows.moves();
-    let builder = lowering.builder();
-    let extents = builder.shape(values[0]);
-    let positions: Shape =
-        moves.iter().zip(extents.iter()).map(|(axis, &extent)| axis.positions(extent)).collect();
-    let initial: Vec<NodeId> = initial
-        .iter()
-        .map(|&value| builder.broadcast(value, &positions))
-        .collect::<Lowered<_>>()?;
+    let (positions, initial) = laid_out(lowering, &mut values, initial, windows)?;
     if positions.contains(&0) {
         return Ok(initial);
     }
