@@ -206,9 +206,13 @@ impl Core {
         let is_signal = |command: &Command| matches!(command, Command::Signal(_));
         let rest = queue.held.iter().rev().position(is_signal);
         let is_open = queue.open.iter().any(|done| matches!(done, Done::Signal(_)));
-        if rest.is_some() || is_open {
-            let rest = rest.unwrap_or(queue.held.len());
-            self.put_and_close(queue, rest);
+        match rest.is_some() || is_open {
+            true => {
+                let rest = rest.unwrap_or(queue.held.len());
+                self.put_and_close(queue, rest);
+            }
+            // Those who are resumed may be this stream, or wait for it.
+            false => drop(queue),
         }
         self.shared.waiters.resume();
     }

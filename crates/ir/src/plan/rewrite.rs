@@ -212,7 +212,8 @@ impl Rewriter {
                 let head = self.slice(x, axis, 0, whole, node);
                 let tail = self.slice(x, axis, whole, extent - whole, node);
                 let head = self.reduce_pieces(op, axes, axis, pieces, head, node);
-                let tail = self.append(plain, &[tail], node.shape.clone(), node);
+                // It may be long, and have other axes that can be cut.
+                let tail = self.reduce(op, axes, tail, node);
                 self.append(Op::Binary(op.binary()), &[head, tail], node.shape.clone(), node)
             }
         }
@@ -438,6 +439,26 @@ mod tests {
             first.shape.extents[..first.kernel.grid_rank].iter().product::<usize>()
         };
         assert_eq!((programs(256), programs(2048), programs(1)), (256, 2048, 256));
+    }
+
+    #[test]
+    fn what_is_left_of_an_axis_that_has_no_equal_pieces_is_cut_too() {
+        for rows in [767, 4099, 12_287] {
+            let mut graph = Graph::default();
+            let x = graph.input([rows, 8192], DType::F32);
+            let op = Op::Reduce { op: CombineOp::Sum, axes: Axes::from_slice(&[0, 1]) };
+            graph.outputs = vec![graph.push(op, &[x]).unwrap()];
+            for pieces in [256, 4096] {
+                let abilities = Abilities { pieces, ..Abilities::default() };
+                for step in &crate::plan::plan_for(&graph, abilities).steps {
+                    let Step::Launch(step) = step else { panic!("{step:?}") };
+                    let (_, row) = step.shape.extents.split_at(step.kernel.grid_rank);
+                    let row: usize = row.iter().product();
+                    let most = (rows * 8192 / 64).max(LONG_ROW);
+                    assert!(row <= most, "{rows} rows, {pieces} pieces: one sum of {row}");
+                }
+            }
+        }
     }
 
     #[test]
