@@ -5,6 +5,7 @@ use crate::launch::{self, CompiledKernel, Prepared};
 use crate::routine;
 use crate::workers::{Workers, panic_message};
 use inflight_backend::observe::{self, Observed};
+use inflight_backend::sync::thread::{self, ThreadId};
 use inflight_backend::sync::{MODEL_CHECKED, Mutex, MutexGuard, hint};
 use inflight_backend::{
     Buffer, Command, Contract, ContractOperand, Event, ExpandCallback, Expansion, Fault, FaultKind,
@@ -47,6 +48,8 @@ struct Queue {
     phase: Phase,
     /// When it was last flushed while nobody saw to it.
     flushed: Option<Instant>,
+    /// The thread that runs it.
+    runner: Option<ThreadId>,
 }
 
 /// Who sees to a stream's commands.
@@ -63,11 +66,29 @@ enum Phase {
     Blocked,
 }
 
+impl Queue {
+    /// This thread runs the stream from now on.
+    fn begin(&mut self) {
+        self.phase = Phase::Running;
+        self.runner = Some(thread::current().id());
+    }
+
+    /// No thread does.
+    fn leave(&mut self, phase: Phase) {
+        self.phase = phase;
+        self.runner = None;
+    }
+}
+
 impl CpuStream {
     /// A stream with nothing in it.
     pub fn new(workers: Arc<Workers>, pool: Arc<Pool>, priority: Priority) -> CpuStream {
-        let queue =
-            Mutex::new(Queue { commands: VecDeque::new(), phase: Phase::Idle, flushed: None });
+        let queue = Mutex::new(Queue {
+            commands: VecDeque::new(),
+            phase: Phase::Idle,
+            flushed: None,
+            runner: None,
+        });
         let number = observe::stream_number();
         CpuStream { core: Arc::new(Core { number, priority, workers, pool, queue }) }
     }
@@ -90,10 +111,14 @@ unsafe impl Stream for CpuStream {
     }
 
     fn assist(&self, event: &Event) {
-        if self.core.begin_assisting() {
-            self.core.run(|_| event.is_reached());
-        } else {
-            self.core.workers.help_until(|| event.is_reached());
+        let core = &self.core;
+        if core.begin_assisting() {
+            core.run(!core.workers.are_here(), |_| event.is_reached());
+        }
+        // Whoever runs it now, or goes on with it, is helped.
+        let is_taken = || matches!(core.queue.lock().phase, Phase::Scheduled | Phase::Running);
+        if !event.is_reached() && is_taken() {
+            core.workers.help_until(|| event.is_reached(), || core.queue.lock().runner);
         }
     }
 }
@@ -107,7 +132,7 @@ impl Drop for CpuStream {
 impl Core {
     /// Hands the stream to the workers.
     fn schedule(self: &Arc<Core>, mut queue: MutexGuard<'_, Queue>) {
-        queue.phase = Phase::Scheduled;
+        queue.leave(Phase::Scheduled);
         drop(queue);
         let core = self.clone();
         self.workers.spawn(self.priority, Box::new(move || core.take_turn()));
@@ -123,14 +148,14 @@ impl Core {
             }
             let is_fresh = |flushed: Instant| flushed.elapsed() < GRACE;
             if MODEL_CHECKED || self.workers.width() == 1 || !queue.flushed.is_some_and(is_fresh) {
-                queue.phase = Phase::Running;
+                queue.begin();
                 break;
             }
             drop(queue);
             // Seldom: those who put commands on the stream need its lock.
             (0..100).for_each(|_| hint::spin_loop());
         }
-        self.run(|commands| {
+        self.run(false, |commands| {
             self.workers.are_urged(self.priority)
                 || commands >= TURN && self.workers.are_behind(self.priority)
         });
@@ -142,30 +167,37 @@ impl Core {
         let free =
             matches!(queue.phase, Phase::Idle | Phase::Scheduled) && !queue.commands.is_empty();
         if free {
-            queue.phase = Phase::Running;
+            queue.begin();
         }
         free
     }
 
     /// Runs commands on this thread, which is the one of [`Phase::Running`], until there are none, one has
     /// to wait, or `done`, told how many have run, says so. Then sees to it that what is left will run.
-    fn run(self: &Arc<Core>, done: impl Fn(usize) -> bool) {
+    ///
+    /// A `guest` leaves functions of the host to the workers: what they record would come on this very stream if
+    /// it is this thread's, and wait for themselves.
+    fn run(self: &Arc<Core>, guest: bool, done: impl Fn(usize) -> bool) {
         let mut commands = 0;
         loop {
             if done(commands) {
                 return self.hand_on();
             }
             let mut queue = self.queue.lock();
+            if guest && matches!(queue.commands.front(), Some(Command::Host(_))) {
+                queue.flushed = None;
+                return self.schedule(queue);
+            }
             let command = match queue.commands.pop_front() {
                 None => {
-                    queue.phase = Phase::Idle;
+                    queue.leave(Phase::Idle);
                     return;
                 }
                 Some(Command::Wait(event)) => {
                     if event.is_reached() {
                         continue;
                     }
-                    queue.phase = Phase::Blocked;
+                    queue.leave(Phase::Blocked);
                     drop(queue);
                     let core = self.clone();
                     event.on_reached(Box::new(move || core.hand_on()));
@@ -185,7 +217,7 @@ impl Core {
     fn hand_on(self: &Arc<Core>) {
         let mut queue = self.queue.lock();
         if queue.commands.is_empty() {
-            queue.phase = Phase::Idle;
+            queue.leave(Phase::Idle);
         } else {
             self.schedule(queue);
         }

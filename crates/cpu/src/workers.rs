@@ -145,12 +145,17 @@ impl Workers {
         work.result()
     }
 
-    /// Has this thread, which is none of the workers', help with loops until the condition is true or there was
+    /// Whether this thread is one of them.
+    pub fn are_here(&self) -> bool {
+        self.ids.contains(&thread::current().id())
+    }
+
+    /// Has this thread help with loops that `starter`'s thread started, until the condition is true or there was
     /// nothing to do for some microseconds. So a thread that waits for a stream that another one runs is awake when
     /// what it waits for is there, and no other need be woken to help.
-    pub fn help_until(&self, condition: impl Fn() -> bool) {
+    pub fn help_until(&self, condition: impl Fn() -> bool, starter: impl Fn() -> Option<ThreadId>) {
         if self.shared.width > 1 {
-            self.shared.help_as_guest(condition);
+            self.shared.help_as_guest(condition, starter);
         }
     }
 }
@@ -160,7 +165,7 @@ impl Drop for Workers {
         self.shared.state.lock().ending = true;
         self.shared.work.notify_all();
         // The last one to hold the workers may be one of them; it cannot wait for itself.
-        if !self.ids.contains(&thread::current().id()) {
+        if !self.are_here() {
             for thread in self.threads.drain(..) {
                 // A worker catches every panic of what it runs.
                 let _ = thread.join();
@@ -178,16 +183,23 @@ impl Shared {
         }
     }
 
-    fn help_as_guest(&self, condition: impl Fn() -> bool) {
+    fn help_as_guest(&self, condition: impl Fn() -> bool, starter: impl Fn() -> Option<ThreadId>) {
+        // Since it had something to do.
+        let mut idle = Instant::now();
         let mut state = self.state.lock();
         while !condition() {
-            if let Some(work) = state.loops.iter().find(|work| work.wants_help(self.width)) {
+            // No others': a chunk of them may take longer than what is waited for.
+            let starter = starter();
+            let is_own = |work: &&Arc<Loop>| Some(work.starter.id()) == starter;
+            let mut open = state.loops.iter().filter(is_own);
+            if let Some(work) = open.find(|work| work.wants_help(self.width)) {
                 let work = work.clone();
                 work.helpers.fetch_add(1, Ordering::Relaxed);
                 state = self.without_lock(state, || {
-                    work.run(Side::Helper);
+                    work.run_until(Side::Helper, &condition);
                     work.end_help();
                 });
+                idle = Instant::now();
                 continue;
             }
             // One more than can help would look out on a processor that somebody else could use; and a loop that wants
@@ -205,6 +217,10 @@ impl Shared {
             // Under the lock: a loop that counted on this guest has arrived, and is seen to.
             if !found && self.arrivals.load(Ordering::Relaxed) == seen {
                 return;
+            }
+            // What arrives for others keeps nobody here.
+            if !MODEL_CHECKED && idle.elapsed() > LOOKOUT {
+                break;
             }
         }
         // A loop may have counted on this guest.
@@ -346,8 +362,13 @@ impl Loop {
 
     /// Takes chunks until there are none left.
     fn run(&self, side: Side) {
+        self.run_until(side, || false);
+    }
+
+    /// Takes chunks until there are none left or the condition is true.
+    fn run_until(&self, side: Side, condition: impl Fn() -> bool) {
         let _mode = FlushToZero::enter();
-        loop {
+        while !condition() {
             // No more than there are get past this, so the ends do not meet.
             if self.taken.fetch_add(1, Ordering::Relaxed) >= self.chunks {
                 return;

@@ -354,6 +354,41 @@ fn calls_run_on_the_stream_and_their_errors_travel() {
     }
 }
 
+/// What a function records goes to a stream of the thread it runs on, which must not be the one that runs it.
+#[test]
+fn a_function_that_computes_with_tensors_can_be_called() {
+    Calls::register("test.exponential", |inputs, outputs| {
+        let device = Device::cpu();
+        let x = Tensor::from_vec(inputs[0].to_vec::<f32>()?, [2], &device);
+        let y = x.and_then(|x| x.exp().to_vec::<f32>()).map_err(|error| error.to_string())?;
+        outputs[0].fill_from(&y)
+    });
+    let (send, receive) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let device = Device::cpu();
+        let exe = compile(
+            "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %0 = stablehlo.add %x, %x : tensor<2xf32>
+  %1 = stablehlo.custom_call @test.exponential(%0) : (tensor<2xf32>) -> tensor<2xf32>
+  return %1 : tensor<2xf32>
+}",
+            &device,
+        );
+        let x = vector(&[0.0, 0.5], &device);
+        for _ in 0..20 {
+            let called = exe.call(&[&x]).unwrap()[0].to_vec::<f32>().unwrap();
+            let executed = exe.execute(&[&x]).unwrap()[0].to_vec::<f32>().unwrap();
+            send.send([called, executed]).unwrap();
+        }
+    });
+    for _ in 0..20 {
+        let results = receive.recv_timeout(std::time::Duration::from_secs(60)).expect("no result");
+        for result in results {
+            assert!(result[0] == 1.0 && (result[1] - 1f32.exp()).abs() < 1e-6, "{result:?}");
+        }
+    }
+}
+
 #[test]
 fn a_failed_check_is_the_error_of_the_execution_and_of_its_results() {
     let device = Device::cpu();

@@ -42,6 +42,10 @@ const FEWEST_OTHERS: usize = 256;
 /// A side is divided into pieces of different lengths if the shortest still has this many rows or columns.
 const SHORTEST_PIECE: usize = 32;
 
+/// Products of no more rows and no more columns are summed by `gemm` in another order: all pieces of one are such, or
+/// none is, so that rows that are alike have results that are.
+const SMALL: usize = 64;
+
 /// How a contraction is divided: ranges of batches times ranges of rows times ranges of columns.
 #[derive(Debug)]
 pub struct Cut {
@@ -166,12 +170,16 @@ impl Cut {
     fn divide(&mut self, threads: usize) {
         let parts = |(extent, step): (usize, usize)| extent.div_ceil(step);
         let (rows, columns) = (parts(self.rows), parts(self.columns));
-        let divided = if rows > 1 { self.rows } else { self.columns };
+        let (divided, undivided) = match rows > 1 {
+            true => (self.rows, self.columns.0),
+            false => (self.columns, self.rows.0),
+        };
         let is_one_side = parts(self.batches) == 1 && (rows == 1 || columns == 1);
         self.division = match is_one_side
             && rows.max(columns) == threads * PANELS_PER_THREAD
             && PANELS_PER_THREAD == 2
             && divided.0 / (4 * threads) >= SHORTEST_PIECE
+            && (divided.0 / (4 * threads) > SMALL || undivided > SMALL)
         {
             true => Division::Tapered(threads),
             false => Division::Even,
@@ -213,7 +221,9 @@ impl Cut {
         };
         self.chunk = (longest(self.rows), longest(self.columns));
         if needs.turned && self.chunk.0 >= ROWS_OF_TURNED && k >= DEPTH_OF_TURNED {
-            self.chunk.1 = self.chunk.1.min(COLUMNS_OF_TURNED);
+            // Evenly: one column alone would read all of the left operand again.
+            let parts = self.chunk.1.div_ceil(COLUMNS_OF_TURNED);
+            self.chunk.1 = self.chunk.1.div_ceil(parts).next_multiple_of(STEP);
         }
         if let Some(max_side) = needs.max_side {
             self.chunk = (self.chunk.0.min(max_side), self.chunk.1.min(max_side));

@@ -181,9 +181,11 @@ fn a_guest_helps_with_loops_until_what_it_waits_for_is_there() {
     }
     drop(count);
     thread::scope(|scope| {
-        scope.spawn(|| {
+        let starter = thread::current().id();
+        let (workers, done) = (&workers, &done);
+        scope.spawn(move || {
             while !done.load(Ordering::Acquire) {
-                workers.help_until(|| done.load(Ordering::Acquire));
+                workers.help_until(|| done.load(Ordering::Acquire), || Some(starter));
             }
         });
         let (inside, full) = (Mutex::new(0), Condvar::new());
@@ -199,4 +201,31 @@ fn a_guest_helps_with_loops_until_what_it_waits_for_is_there() {
         done.store(true, Ordering::Release);
         assert_eq!(result, Ok(()));
     });
+}
+
+#[test]
+fn a_guest_leaves_the_loops_of_others_alone() {
+    let workers = Workers::start(2).unwrap();
+    let (begun, done) = (AtomicBool::new(false), AtomicBool::new(false));
+    let by = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        let other = scope.spawn(|| {
+            let result = workers.parallel_for(64, &|_| {
+                begun.store(true, Ordering::Release);
+                by.lock().push(thread::current().id());
+                while !done.load(Ordering::Acquire) {
+                    thread::yield_now();
+                }
+            });
+            assert_eq!(result, Ok(()));
+        });
+        while !begun.load(Ordering::Acquire) {
+            thread::yield_now();
+        }
+        // Waits for somebody who has no loop.
+        workers.help_until(|| false, || None);
+        done.store(true, Ordering::Release);
+        other.join().unwrap();
+    });
+    assert!(!by.lock().contains(&thread::current().id()));
 }

@@ -202,7 +202,8 @@ impl Executable {
     /// work. Of short programs that is all of it, and no other thread is woken.
     ///
     /// # Errors
-    /// As for [`execute`](Executable::execute), and then as for [`Execution::wait`].
+    /// As for [`execute`](Executable::execute), and then as for [`Execution::wait`]: after such an error donated
+    /// arguments are gone, and there are no results.
     #[track_caller]
     pub fn call(&self, arguments: &[&Tensor]) -> Result<Vec<Tensor>> {
         let location = Location::caller();
@@ -213,12 +214,16 @@ impl Executable {
         let Submitted { results, held, submission } =
             self.submit(arguments, None, Some(promise), true, location)?;
         waiting.hold(held);
+        // Arguments that were recorded only have been queued before.
+        if !submission.dispatched.is_reached() {
+            device.dispatcher().assist();
+        }
         waiting.on(&submission.dispatched, None)?;
         let finished = submission.finished.get().expect("a dispatched segment has its end");
         waiting.on(&finished.event, finished.stream.as_ref())?;
-        let computed = wait_for_results(&results, &mut waiting);
+        // The results' error is the cause of what became of the promise.
+        wait_for_results(&results, &mut waiting)?;
         done.get()?;
-        computed?;
         Ok(results)
     }
 

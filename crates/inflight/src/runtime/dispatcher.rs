@@ -214,6 +214,10 @@ impl Shared {
     fn dispatch(&self, mut segment: Segment, held: Option<&Arc<DeviceStream>>) {
         let _span = trace::begin(|| Span::Dispatch { ops: segment.labels.len() });
         let stream = segment.stream.clone();
+        // To plan what others record may take long, and the caller's own waits for that no longer.
+        if let Some(held) = held.filter(|held| !Arc::ptr_eq(held, &stream)) {
+            held.stream.flush();
+        }
         self.flush_unless(Some(&stream));
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             self.enqueue(&mut segment);

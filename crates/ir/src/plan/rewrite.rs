@@ -65,7 +65,9 @@ pub fn rewrite(graph: &Graph, abilities: Abilities) -> Rewritten {
         }
         let mut inputs: Vec<NodeId> =
             node.inputs.iter().map(|&input| renamed[input as usize]).collect();
-        if let Some((operand, limited)) = limited[id] {
+        if let Some((operand, limited)) = limited[id]
+            && needed[limited as usize]
+        {
             inputs[operand] = renamed[limited as usize];
         }
         let id = match &node.op {
