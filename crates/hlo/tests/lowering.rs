@@ -15,6 +15,12 @@ fn error(text: &str) -> LowerError {
     lower(&inflight_hlo::parse(text).unwrap(), None).unwrap_err()
 }
 
+/// What the first step of a program computes, in order.
+fn ops(program: &Program) -> Vec<Op> {
+    let Action::Compute { graph, .. } = &program.body.steps[0].action else { unreachable!() };
+    graph.nodes.iter().map(|node| node.op.clone()).collect()
+}
+
 /// The kinds of a sequence's steps, in order.
 fn steps(sequence: &Sequence) -> Vec<&'static str> {
     let kind = |action: &Action| match action {
@@ -310,10 +316,6 @@ fn donated_arguments_are_known() {
 /// What JAX writes for `argmax` becomes one op, and a running sum is no window of windows.
 #[test]
 fn idioms_become_single_ops() {
-    let ops = |program: &Program| -> Vec<Op> {
-        let Action::Compute { graph, .. } = &program.body.steps[0].action else { unreachable!() };
-        graph.nodes.iter().map(|node| node.op.clone()).collect()
-    };
     let argmax = lowered(
         "func.func @main(%x: tensor<3x5xf32>) -> tensor<3xi32> {
           %i = stablehlo.iota dim = 1 : tensor<3x5xi32>
@@ -379,4 +381,30 @@ fn idioms_become_single_ops() {
         panic!("{:?}", ops(&sorted));
     };
     assert_eq!((order, result), (&SortOrder::ascending(1), &SortResult::Values));
+}
+
+/// What `reduce_window` of 256 places becomes whose body adds and then takes so many sines.
+fn window_ops(sines: usize) -> usize {
+    let sine = |at: usize| format!("%s{} = stablehlo.sine %s{at} : tensor<f32>", at + 1);
+    let sines_text: Vec<String> = (0..sines).map(sine).collect();
+    let program = lowered(&format!(
+        "func.func @main(%x: tensor<300xf32>, %first: tensor<f32>) -> tensor<45xf32> {{
+          %r = \"stablehlo.reduce_window\"(%x, %first) <{{window_dimensions = array<i64: 256>}}> ({{
+          ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+            %s0 = stablehlo.add %a, %b : tensor<f32>
+            {}
+            stablehlo.return %s{sines} : tensor<f32>
+          }}) : (tensor<300xf32>, tensor<f32>) -> tensor<45xf32>
+          return %r : tensor<45xf32>
+        }}",
+        sines_text.join("\n")
+    ));
+    ops(&program).len()
+}
+
+#[test]
+fn windows_taken_in_order_are_bounded_by_what_their_body_does() {
+    // 256 sums of a slice each; but a body of 30 operations is not written 256 times.
+    assert!(window_ops(0) > 256, "{}", window_ops(0));
+    assert!(window_ops(29) < 1024, "{}", window_ops(29));
 }

@@ -87,21 +87,22 @@ pub(super) fn reduce_window<'a>(
     let rounds = known.is_none_or(|(op, _)| matches!(op, CombineOp::Sum | CombineOp::Product))
         && dtypes.iter().any(|dtype| dtype.is_float() || dtype.is_complex());
     if let Some((axis, is_backward)) = cumulative(&shape, &windows) {
+        // A window has an initial value for each place outside: unless those change nothing, it is not the
+        // one before it and an element more.
+        let neutral = known.filter(|&(op, first)| is_identity(lowering.builder(), op, first));
         if rounds && shape[axis] <= SHORT {
-            let results = match is_backward {
-                false => one_by_one(lowering, region, &values, &initial, axis)?,
-                true => in_order(lowering, region, values, &initial, &windows)?,
+            let results = match neutral.is_some() && !is_backward {
+                true => one_by_one(lowering, region, &values, &initial, axis)?,
+                false => in_order(lowering, region, values, &initial, &windows)?,
             };
             return Ok(results.into_iter().map(|node| lowering.bound(node)).collect());
         }
-        if let Some((op, initial)) = known
-            && is_identity(lowering.builder(), op, initial)
-        {
+        if let Some((op, _)) = neutral {
             let scanned = scan(lowering, op, values[0], axis, is_backward)?;
             return Ok(vec![lowering.bound(scanned)]);
         }
     }
-    if rounds && windows.are_few(lowering.builder().shape(values[0])) {
+    if rounds && windows.are_few(&shape, function.builder.entries.len()) {
         let results = in_order(lowering, region, values, &initial, &windows)?;
         return Ok(results.into_iter().map(|node| lowering.bound(node)).collect());
     }
@@ -125,9 +126,9 @@ impl Windows {
         ReduceWindow { size, stride, dilation, base_dilation: interior + 1, low, high }
     }
 
-    /// Whether windows have few elements, or more but there are few of them, so that the elements can be
-    /// taken one by one.
-    fn are_few(&self, shape: &Shape) -> bool {
+    /// Whether windows have few elements, or more but there are few of them and their body, of so many nodes, is
+    /// small, so that the elements can be taken one by one.
+    fn are_few(&self, shape: &Shape, body: usize) -> bool {
         let moves = self.moves();
         let axes = moves.iter().zip(shape.iter()).zip(&self.pads);
         let windows = axes.fold(1, |windows: usize, ((axis, &extent), pad)| {
@@ -137,7 +138,7 @@ impl Windows {
         });
         match self.places() {
             places if places <= SHORT => true,
-            places => places <= MANY && windows <= MANY,
+            places => places <= MANY && windows <= MANY && places.saturating_mul(body) <= NODES,
         }
     }
 
@@ -225,6 +226,8 @@ fn by_body<'a>(
 const SHORT: usize = 16;
 /// And so many, if there are no more windows than that.
 const MANY: usize = 256;
+/// But no more nodes than that are written for more than a few: the body is written again for each element.
+const NODES: usize = 1024;
 
 /// The axis along which windows end at each element and take all before it, or, backward, begin at each
 /// element and take all after it, if that is what they do.
@@ -263,7 +266,7 @@ fn scan(
     if is_backward { reversed(lowering, scanned, &[axis]) } else { Ok(scanned) }
 }
 
-/// All elements up to each one combined, by any body, one by one.
+/// All elements up to each one combined, by any body, one by one, after initial values that change nothing.
 fn one_by_one<'a>(
     lowering: &mut Lowering<'a>,
     region: &'a Region,

@@ -53,7 +53,11 @@ pub fn reduce_window(
     let mut build = Build(graph);
     check(&build, &[x], &[init], windows)?;
     let places = places(windows);
-    let reduced = if let Some(scanned) = scan(&mut build, x, op, windows)? {
+    let is_neutral = constant(build.0, init) == Some(Scalar::identity(op, build.dtype(init)));
+    // A scan has no initial values outside of the operand, of which windows have several.
+    let repeats = !is_neutral && !is_idempotent(op);
+    let scanned = if repeats { None } else { scan(&mut build, x, op, windows)? };
+    let reduced = if let Some(scanned) = scanned {
         scanned
     } else if places > DIRECT {
         let combine = |graph: &mut Graph, a: &[NodeId], b: &[NodeId]| {
@@ -67,7 +71,7 @@ pub fn reduce_window(
         build.0.push(Op::Reduce { op, axes: (rank..2 * rank).collect() }, &[windowed])?
     };
     // What changes nothing need not be combined.
-    if constant(build.0, init) == Some(Scalar::identity(op, build.dtype(init))) {
+    if is_neutral {
         return Ok(reduced);
     }
     Ok(build.0.push(Op::Binary(op.binary()), &[init, reduced])?)
@@ -148,6 +152,11 @@ fn check(
         Some(axis) => Err(ComposeError::ZeroWindow { axis }),
         None => Ok(()),
     }
+}
+
+/// Whether a value combined once is as good as combined several times.
+fn is_idempotent(op: CombineOp) -> bool {
+    matches!(op, CombineOp::Min | CombineOp::Max | CombineOp::And | CombineOp::Or)
 }
 
 /// The value of a constant.

@@ -280,6 +280,33 @@ fn windows_over_all_before_are_scans() {
     assert!(!graph.nodes.iter().any(|node| matches!(node.op, Op::Windows(_) | Op::Pad(_))));
 }
 
+#[test]
+fn windows_over_all_before_hold_what_is_padded_with() {
+    let plain = ReduceWindow::new(1, 1);
+    let x = array([2, 20]);
+    for (low, high) in [(19, 0), (0, 19)] {
+        let windows = [plain, ReduceWindow { low, high, ..ReduceWindow::new(20, 1) }];
+        for (init, op) in [(1.0, CombineOp::Sum), (-1.0, CombineOp::Product), (2.0, CombineOp::Max)]
+        {
+            let (elements, shape) = expected_windows(&x, init, &windows);
+            let fold = |window: &Vec<f64>| match op {
+                CombineOp::Sum => init + window.iter().sum::<f64>(),
+                CombineOp::Product => init * window.iter().product::<f64>(),
+                _ => window.iter().copied().fold(init, f64::max),
+            };
+            let expected: Vec<f64> = elements.iter().map(fold).collect();
+            let [found] = composed(std::slice::from_ref(&x), |graph, nodes| {
+                let init = graph.scalar(init);
+                Ok([reduce_window(graph, nodes[0], init, op, &windows)?])
+            });
+            let scale = expected.iter().fold(1.0, |most: f64, value| most.max(value.abs()));
+            let scaled = found.to_vec::<f64>().into_iter().map(|value| value / scale).collect();
+            let expected: Vec<f64> = expected.iter().map(|value| value / scale).collect();
+            assert_near(&Array::from_vec::<f64>(scaled, found.shape.clone()), &expected, &shape);
+        }
+    }
+}
+
 fn complex(shape: impl Into<Shape>) -> Array {
     let shape = shape.into();
     let parts = numbers(2 * shape.elements());
