@@ -239,12 +239,109 @@ fn what_cannot_be_trained_is_named() {
         (train("digits_step.mlir", text(&few), &[]), "it takes 359 rows, and 1 are kept"),
         (train("digits_predict.mlir", &digits, &[]), "is no training step of this data"),
         (train("digits_step.mlir", &digits, &["--repeat", "2"]), "--repeat"),
+        (train("digits_step.mlir", &digits, &["--sync"]), "--sync"),
+        (train("digits_step.mlir", &digits, &["--async"]), "--async"),
+        (train("digits_step.mlir", &digits, &["--tolerance", "0.1"]), "--tolerance"),
+        (train("digits_step.mlir", &digits, &["--epochs", "0"]), "--epochs 0: nothing would be"),
+        (train("digits_step.mlir", &digits, &["--epochs", "-1"]), "invalid value '-1'"),
+        (
+            train("digits_step.mlir", &digits, &["--epochs", "18446744073709551615"]),
+            "--epochs 18446744073709551615: 22 steps each are more than can be counted",
+        ),
         (inflight(&["run", &program("digits_step.mlir"), "--train", &digits]), "--predict"),
     ];
     for (output, said) in cases {
         assert_eq!(output.status.code(), Some(2), "{said}: {}", stderr(&output));
         assert!(stderr(&output).contains(said), "{said}: {}", stderr(&output));
     }
+}
+
+const STEP: &str = "func.func @main(%w: tensor<2xf32>, %x: tensor<4x2xf32>, %y: tensor<4xi32>) -> (tensor<2xf32>, tensor<f32>) {
+  %loss = stablehlo.constant dense<0.5> : tensor<f32>
+  return %w, %loss : tensor<2xf32>, tensor<f32>
+}
+";
+
+const PREDICT: &str = "func.func @main(%w: tensor<2xf32>, %x: tensor<2x2xf32>) -> tensor<2xi32> {
+  %0 = stablehlo.constant dense<1> : tensor<2xi32>
+  return %0 : tensor<2xi32>
+}
+";
+
+/// Predicts two numbers for each row, which its types do not say.
+const TWICE: &str = "func.func @main(%w: tensor<2xf32>, %x: tensor<?x2xf32>) -> tensor<?xf32> {
+  %0 = stablehlo.constant dense<0.0> : tensor<f32>
+  %1 = stablehlo.reduce(%x init: %0) applies stablehlo.add across dimensions = [1] : (tensor<?x2xf32>, tensor<f32>) -> tensor<?xf32>
+  %2 = stablehlo.concatenate %1, %1, dim = 0 : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %2 : tensor<?xf32>
+}
+";
+
+/// Trains on ten rows of two numbers, labelled by these.
+fn train_small(folder: &Folder, step: &str, predict: &str, labels: [&str; 2]) -> Output {
+    let data: String = (0..10).map(|row| format!("{row},1,{}\n", labels[row % 2])).collect();
+    let files = [("step.mlir", step), ("predict.mlir", predict), ("data.csv", &data)];
+    let [step, predict, data] = files.map(|(name, content)| folder.file(name, content));
+    let output = folder.0.join("learned");
+    let mut arguments = vec!["run", text(&step), "--train", text(&data)];
+    arguments.extend(["--predict", text(&predict), "--epochs", "3", "--output", text(&output)]);
+    inflight(&arguments)
+}
+
+#[test]
+fn programs_that_do_not_fit_each_other_are_not_trained() {
+    let folder = Folder::new("small");
+    let good = train_small(&folder, STEP, PREDICT, ["0", "1"]);
+    assert!(good.status.success(), "{}", stderr(&good));
+    assert!(stdout(&good).contains("6 steps of 4"), "{}", stdout(&good));
+    assert!(stdout(&good).ends_with("accuracy on 2 other rows: 50.0 %\n"), "{}", stdout(&good));
+
+    let column = PREDICT.replace("tensor<2xi32>", "tensor<2x1xi32>");
+    let steps = [
+        (STEP.replace("4x", "0x"), "is f32[0, 2], which has no rows"),
+        (
+            STEP.replace("%w: tensor<2x", "%w: tensor<3x")
+                .replace("return %w", "return %v")
+                .replace(
+                    "%loss =",
+                    "%v = stablehlo.slice %w [0:2] : (tensor<3xf32>) -> tensor<2xf32>\n  %loss =",
+                ),
+            "argument w is f32[3], and the result in its place",
+        ),
+        (
+            STEP.replace("tensor<f32>", "tensor<2xf32>"),
+            "its last result, the loss, is f32[2], and one number is expected",
+        ),
+    ];
+    let predicts = [
+        (PREDICT.replace("2x2x", "2x3x"), "is f32[2, 3], and there are rows of 2 numbers"),
+        (PREDICT.replace("2x2x", "2x2x1x"), "is f32[2, 2, 1], and there are rows of 2 numbers"),
+        (column, "its result is i32[2, 1], and one number for each of 2 rows is expected"),
+        (
+            PREDICT.replace("tensor<2xi32>", "tensor<1xi32>"),
+            "its result is i32[1], and one number for each of 2 rows is expected",
+        ),
+    ];
+    let steps = steps.map(|(step, said)| (step, PREDICT.to_owned(), ["0", "1"], said));
+    let predicts = predicts.map(|(predict, said)| (STEP.to_owned(), predict, ["0", "1"], said));
+    let label = (STEP.replace("i32", "i8"), PREDICT.to_owned(), ["0", "128"], "no i8 is that");
+    for (step, predict, labels, said) in steps.into_iter().chain(predicts).chain([label]) {
+        let folder = Folder::new("unfit");
+        let output = train_small(&folder, &step, &predict, labels);
+        assert_eq!(output.status.code(), Some(2), "{said}: {}", stderr(&output));
+        assert!(stderr(&output).contains(said), "{said}: {}", stderr(&output));
+        assert!(!folder.0.join("learned").exists(), "{said}");
+    }
+}
+
+#[test]
+fn what_was_learned_is_kept_when_it_cannot_be_measured() {
+    let folder = Folder::new("unmeasured");
+    let output = train_small(&folder, STEP, TWICE, ["0", "1"]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let said = "what was predicted for 2 rows is [4], and one number for each is expected";
+    assert!(stderr(&output).contains(said), "{}", stderr(&output));
+    assert!(folder.0.join("learned/out_00.npy").exists());
 }
 
 #[test]

@@ -94,14 +94,15 @@ fn train(arguments: &Arguments, data: &Path, device: &Device) -> Outcome {
         ));
     }
     let seed = arguments.random.unwrap_or(1);
-    let train = || training::train(&arguments.file, data, &arguments.training, seed, device);
+    let keep = |state: &[Tensor]| match &arguments.output {
+        Some(folder) => save(state, folder),
+        None => Ok(()),
+    };
+    let train = || training::train(&arguments.file, data, &arguments.training, seed, device, keep);
     let learned: Learned = match &arguments.trace {
         Some(path) => inflight::trace(path, train)??,
         None => train()?,
     };
-    if let Some(folder) = &arguments.output {
-        save(&learned.state, folder)?;
-    }
     match arguments.json {
         true => Ok(format!("{:#}", learned.to_json())),
         false => Ok(learned.to_text()),

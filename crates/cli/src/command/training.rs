@@ -18,23 +18,32 @@ use table::{Batches, Table};
 #[derive(clap::Args)]
 pub struct TrainingArguments {
     /// Trains: FILE is a step, executed on batches of these rows (numbers with commas between, what is to be
-    /// predicted last; .csv or .csv.gz). Its last two arguments are a batch and its labels, its last result is
+    /// predicted last, a whole number; .csv or .csv.gz). Its last two arguments are a batch and its labels, its last result is
     /// the loss, and its other results are its other arguments in the next step.
-    #[arg(long, value_name = "DATA", requires = "predict", conflicts_with_all = ["expect", "repeat"])]
+    #[arg(
+        long,
+        value_name = "DATA",
+        requires = "predict",
+        conflicts_with_all = ["expect", "tolerance", "repeat", "sync", "async"]
+    )]
     pub train: Option<PathBuf>,
     /// The program that says what is predicted, from the first of the step's arguments, which are the
     /// parameters, and rows. Every fifth row is kept to test it with.
     #[arg(long, value_name = "FILE", requires = "train")]
     predict: Option<PathBuf>,
     /// How many times to go through the rows.
-    #[arg(long, default_value_t = 30, value_name = "N", requires = "train")]
+    #[arg(
+        long,
+        default_value_t = 30,
+        value_name = "N",
+        requires = "train",
+        allow_negative_numbers = true
+    )]
     epochs: usize,
 }
 
 /// What was learned, and how fast.
 pub struct Learned {
-    /// The arguments of the step that would come next, without a batch.
-    pub state: Vec<Tensor>,
     rows: usize,
     steps: usize,
     batch: usize,
@@ -87,7 +96,8 @@ struct Step {
 }
 
 impl Step {
-    fn load(path: &Path, columns: usize, device: &Device) -> Result<Step, Failure> {
+    fn load(path: &Path, table: &Table, device: &Device) -> Result<Step, Failure> {
+        let columns = table.columns;
         let executable = device.compile(&Program::load(path)?)?;
         let (arguments, results) = (executable.arguments(), executable.results());
         let misfit = |what: String| {
@@ -102,6 +112,23 @@ impl Step {
                 results.len()
             )));
         };
+        for (argument, result) in arguments.iter().zip(&results[..state]) {
+            let fits = argument.extents.len() == result.extents.len()
+                && argument.extents.iter().zip(&result.extents).all(|(&a, &b)| may_equal(a, b));
+            if !fits || argument.dtype != result.dtype {
+                return Err(misfit(format!(
+                    "argument {} is {argument}, and the result in its place, which is that argument of the next \
+                     step, is {result}",
+                    argument.name
+                )));
+            }
+        }
+        if !results[state].extents.is_empty() {
+            return Err(misfit(format!(
+                "its last result, the loss, is {}, and one number is expected",
+                results[state]
+            )));
+        }
         let (rows, labels) = (&arguments[state], &arguments[state + 1]);
         let batch = match rows.extents[..] {
             [batch, width] if width.is_none_or(|width| width == columns) => batch.unwrap_or(64),
@@ -112,10 +139,19 @@ impl Step {
                 )));
             }
         };
+        if batch == 0 {
+            return Err(misfit(format!("a batch ({}) is {rows}, which has no rows", rows.name)));
+        }
         if labels.extents.len() != 1 || labels.extents[0].is_some_and(|count| count != batch) {
             return Err(misfit(format!(
                 "labels ({}) are {labels}, and a batch is of {batch} rows",
                 labels.name
+            )));
+        }
+        if let Some(label) = table.label_outside(labels.dtype) {
+            return Err(misfit(format!(
+                "there is a label {label}, and no {} is that ({})",
+                labels.dtype, labels.name
             )));
         }
         Ok(Step { executable, state, batch })
@@ -142,18 +178,29 @@ impl Step {
     }
 }
 
-/// Trains, and measures what was learned.
+/// Whether two extents may be the same, of which one may be open.
+fn may_equal(a: Option<usize>, b: Option<usize>) -> bool {
+    a.zip(b).is_none_or(|(a, b)| a == b)
+}
+
+/// Trains, and measures what was learned. What the arguments of the next step would be, without a batch, is given
+/// to `keep` as soon as it is known: it is kept even if it cannot be measured.
 pub fn train(
     step: &Path,
     data: &Path,
     arguments: &TrainingArguments,
     seed: u64,
     device: &Device,
+    keep: impl FnOnce(&[Tensor]) -> Result<(), Failure>,
 ) -> Result<Learned, Failure> {
+    if arguments.epochs == 0 {
+        return Err(Failure::misuse("--epochs 0: nothing would be learned; give 1 or more"));
+    }
     let predict = arguments.predict.as_deref().expect("--train is not taken without --predict");
-    let (table, test) = Table::load(data)?.divided();
-    let step = Step::load(step, table.columns, device)?;
-    let predict = Prediction::load(predict, &step, test.rows(), device)?;
+    let table = Table::load(data)?;
+    let step = Step::load(step, &table, device)?;
+    let (table, test) = table.divided();
+    let predict = Prediction::load(predict, &step, &test, device)?;
     if table.rows() < step.batch {
         return Err(Failure::misuse(format!(
             "{} has {} rows to learn, and a batch is of {}",
@@ -165,7 +212,7 @@ pub fn train(
     let types = &step.executable.arguments()[step.state..];
     let mut state = step.first_state(predict.parameters, seed, device);
     let mut batches = Batches::new(&table, step.batch, seed);
-    let steps = arguments.epochs * (table.rows() / step.batch);
+    let steps = steps(arguments.epochs, table.rows() / step.batch)?;
     let mut progress = Progress::new(steps);
     let mut last: Option<Pending<f32>> = None;
     let (mut first_loss, mut loss) = (None, f32::NAN);
@@ -192,9 +239,9 @@ pub fn train(
     }
     let seconds = began.elapsed().as_secs_f64();
     drop(progress);
+    keep(&state)?;
     let (tested, accuracy) = predict.accuracy(&state, &test, device)?;
     Ok(Learned {
-        state,
         rows: table.rows(),
         steps,
         batch: step.batch,
@@ -203,6 +250,15 @@ pub fn train(
         loss,
         tested,
         accuracy,
+    })
+}
+
+/// How many steps there are.
+fn steps(epochs: usize, batches: usize) -> Result<usize, Failure> {
+    epochs.checked_mul(batches).ok_or_else(|| {
+        Failure::misuse(format!(
+            "--epochs {epochs}: {batches} steps each are more than can be counted"
+        ))
     })
 }
 
@@ -216,7 +272,12 @@ struct Prediction {
 }
 
 impl Prediction {
-    fn load(path: &Path, step: &Step, rows: usize, device: &Device) -> Result<Prediction, Failure> {
+    fn load(
+        path: &Path,
+        step: &Step,
+        test: &Table,
+        device: &Device,
+    ) -> Result<Prediction, Failure> {
         let executable = device.compile(&Program::load(path)?)?;
         let misfit = |what: String| {
             Failure::misuse(format!("{} predicts nothing for this step: {what}", path.display()))
@@ -233,12 +294,26 @@ impl Prediction {
                 "its arguments but the last are not the first of the step".to_owned(),
             ));
         }
-        if executable.results().len() != 1 || last.extents.is_empty() {
-            return Err(misfit("it takes rows last, and has one result".to_owned()));
-        }
-        let taken = last.extents[0].unwrap_or(rows);
+        let [result] = executable.results() else {
+            return Err(misfit(format!("it has {} results, not one", executable.results().len())));
+        };
+        let (rows, columns) = (test.rows(), test.columns);
+        let taken = match last.extents[..] {
+            [taken, width] if may_equal(width, Some(columns)) => taken.unwrap_or(rows),
+            _ => {
+                return Err(misfit(format!(
+                    "its last argument ({}) is {last}, and there are rows of {columns} numbers",
+                    last.name
+                )));
+            }
+        };
         if taken == 0 || taken > rows {
             return Err(misfit(format!("it takes {taken} rows, and {rows} are kept to test it")));
+        }
+        if !matches!(result.extents[..], [count] if may_equal(count, Some(taken))) {
+            return Err(misfit(format!(
+                "its result is {result}, and one number for each of {taken} rows is expected"
+            )));
         }
         Ok(Prediction { parameters: parameters.len(), rows: taken, executable })
     }
@@ -260,6 +335,13 @@ impl Prediction {
             let mut inputs: Vec<&Tensor> = state[..self.parameters].iter().collect();
             inputs.push(&rows);
             let predicted = self.executable.execute(&inputs)?.remove(0).cast(DType::F32);
+            if predicted.shape()[..] != [self.rows] {
+                return Err(Failure::failed(format!(
+                    "what was predicted for {} rows is {}, and one number for each is expected",
+                    self.rows,
+                    predicted.shape()
+                )));
+            }
             right += f64::from(predicted.eq(&labels).cast(DType::F32).sum().item::<f32>()?);
         }
         let tested = parts * self.rows;

@@ -1,15 +1,18 @@
 //! Rows of numbers to learn from.
 
 use crate::outcome::Failure;
-use flate2::read::GzDecoder;
-use inflight::{Device, Result, Tensor};
+use flate2::read::MultiGzDecoder;
+use inflight::{DType, Device, Result, Scalar, Tensor};
 use std::io::Read;
 use std::path::Path;
 
 /// Every so many rows, one is kept for testing.
 const TEST_EVERY: usize = 5;
 
-/// Rows of numbers from −1 to 1, and a label for each.
+/// Labels are below this: an f32 holds every whole number up to it.
+const LABELS: f32 = (1u32 << 24) as f32;
+
+/// Rows of numbers from −1 to 1, and a label for each, a whole number.
 pub struct Table {
     /// The length of a row.
     pub columns: usize,
@@ -22,17 +25,7 @@ impl Table {
     pub fn load(path: &Path) -> std::result::Result<Table, Failure> {
         let wrong = |what: String| Failure::misuse(format!("{}: {what}", path.display()));
         let bytes = std::fs::read(path).map_err(|error| wrong(error.to_string()))?;
-        let text = match bytes.starts_with(&[0x1f, 0x8b]) {
-            true => {
-                let mut text = String::new();
-                let read = GzDecoder::new(&*bytes).read_to_string(&mut text);
-                read.map_err(|error| wrong(error.to_string()))?;
-                text
-            }
-            false => String::from_utf8(bytes)
-                .map_err(|_| wrong("this is no text; rows of numbers are expected".to_owned()))?,
-        };
-        Table::parse(&text).map_err(wrong)
+        text_of(bytes).and_then(|text| Table::parse(&text)).map_err(wrong)
     }
 
     fn parse(text: &str) -> std::result::Result<Table, String> {
@@ -41,12 +34,20 @@ impl Table {
             let line = line + 1;
             let start = table.values.len();
             for number in row.split(',').map(str::trim) {
-                let value = number
+                let value: f32 = number
                     .parse()
                     .map_err(|_| format!("{number:?} in line {line} is not a number"))?;
+                if !value.is_finite() {
+                    return Err(format!("{number:?} in line {line} is not a finite number"));
+                }
                 table.values.push(value);
             }
             let label = table.values.pop().expect("a line that is split has a part");
+            if label.fract() != 0.0 || !(0.0..LABELS).contains(&label) {
+                return Err(format!(
+                    "the label {label} in line {line} is not a whole number from 0 on, below {LABELS}"
+                ));
+            }
             let columns = table.values.len() - start;
             if columns == 0 {
                 return Err(format!("line {line} has a label alone"));
@@ -69,6 +70,16 @@ impl Table {
             table.values.iter_mut().for_each(|value| *value /= largest);
         }
         Ok(table)
+    }
+
+    /// A label that no element of a type is, if there is one.
+    pub fn label_outside(&self, dtype: DType) -> Option<f32> {
+        let is_outside = |label: f32| {
+            let there = Scalar::from(label).cast(dtype);
+            there.cast(DType::F32) != Scalar::from(label)
+        };
+        // -0 is 0.
+        self.labels.iter().map(|label| label.abs()).find(|&label| is_outside(label))
     }
 
     /// How many rows there are.
@@ -101,6 +112,18 @@ impl Table {
         let values = Tensor::from_vec(values, [rows.len(), self.columns], device)?;
         Ok((values, Tensor::from_vec(labels, [rows.len()], device)?))
     }
+}
+
+/// The text that a file holds, which may be compressed, in several parts.
+fn text_of(bytes: Vec<u8>) -> std::result::Result<String, String> {
+    if !bytes.starts_with(&[0x1f, 0x8b]) {
+        return String::from_utf8(bytes)
+            .map_err(|_| "this is no text; rows of numbers are expected".to_owned());
+    }
+    let mut text = String::new();
+    let read = MultiGzDecoder::new(&*bytes).read_to_string(&mut text);
+    read.map_err(|error| error.to_string())?;
+    Ok(text)
 }
 
 /// Batches of rows in a random order, without end.
@@ -142,6 +165,9 @@ impl<'a> Batches<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+    use std::io::Write;
 
     #[test]
     fn rows_are_scaled_and_every_fifth_is_for_testing() {
@@ -156,10 +182,42 @@ mod tests {
 
     #[test]
     fn what_is_wrong_with_a_table_is_said_with_its_line() {
-        let error = |text| Table::parse(text).err().unwrap();
+        let error = |text: &str| Table::parse(text).err().unwrap();
         assert_eq!(error("1,2,0\n1,x,0\n"), "\"x\" in line 2 is not a number");
         assert_eq!(error("1,2,0\n\n1,0\n"), "line 3 has 1 numbers and a label, the first has 2");
         assert_eq!(error("7\n"), "line 1 has a label alone");
         assert_eq!(error("\n"), "it has no rows");
+        assert_eq!(error("1,2,0\n1,nan,0\n"), "\"nan\" in line 2 is not a finite number");
+        assert_eq!(error("1,2,0\n\n1e39,2,0\n"), "\"1e39\" in line 3 is not a finite number");
+        assert_eq!(error("-inf,2,0\n"), "\"-inf\" in line 1 is not a finite number");
+        assert_eq!(error("1,2,inf\n"), "\"inf\" in line 1 is not a finite number");
+        for label in ["0.5", "-1", "16777216"] {
+            let said = format!("the label {label} in line 2 is not a whole number from 0 on");
+            let error = error(&format!("1,2,0\n1,2,{label}\n"));
+            assert!(error.starts_with(&said), "{error}");
+        }
+    }
+
+    #[test]
+    fn labels_that_a_type_does_not_hold_are_found() {
+        let table = Table::parse("1,0\n1,-0\n1,1\n1,300\n1,2049\n").unwrap();
+        assert_eq!(table.label_outside(DType::I32), None);
+        assert_eq!(table.label_outside(DType::F32), None);
+        assert_eq!(table.label_outside(DType::U16), None);
+        assert_eq!(table.label_outside(DType::F16), Some(2049.0));
+        for dtype in [DType::I8, DType::U8, DType::Bool] {
+            assert_eq!(table.label_outside(dtype), Some(300.0), "{dtype}");
+        }
+    }
+
+    #[test]
+    fn what_was_compressed_in_parts_is_read_to_the_end() {
+        let part = |text: &str| {
+            let mut part = GzEncoder::new(Vec::new(), Compression::fast());
+            part.write_all(text.as_bytes()).unwrap();
+            part.finish().unwrap()
+        };
+        let parts = [part("1,2,0\n"), part("3,4,1\n")].concat();
+        assert_eq!(text_of(parts).unwrap(), "1,2,0\n3,4,1\n");
     }
 }
