@@ -408,3 +408,25 @@ fn windows_taken_in_order_are_bounded_by_what_their_body_does() {
     assert!(window_ops(0) > 256, "{}", window_ops(0));
     assert!(window_ops(29) < 1024, "{}", window_ops(29));
 }
+
+/// What a running sum of 16 numbers becomes.
+fn running_sum_ops(initial: &str) -> Vec<Op> {
+    ops(&lowered(&format!(
+        "func.func @main(%x: tensor<16xf32>) -> tensor<16xf32> {{
+          %first = stablehlo.constant dense<{initial}> : tensor<f32>
+          %r = \"stablehlo.reduce_window\"(%x, %first) <{{window_dimensions = array<i64: 16>, padding = dense<[[15, 0]]> : tensor<1x2xi64>}}> ({{
+          ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+            %s = stablehlo.add %a, %b : tensor<f32>
+            stablehlo.return %s : tensor<f32>
+          }}) : (tensor<16xf32>, tensor<f32>) -> tensor<16xf32>
+          return %r : tensor<16xf32>
+        }}"
+    )))
+}
+
+#[test]
+fn only_windows_that_padding_does_not_change_are_made_of_the_one_before() {
+    let is_padded = |ops: Vec<Op>| ops.iter().any(|op| matches!(op, Op::Pad(_)));
+    assert!(!is_padded(running_sum_ops("0.0")));
+    assert!(is_padded(running_sum_ops("1.0")));
+}

@@ -18,8 +18,8 @@ use table::{Batches, Table};
 #[derive(clap::Args)]
 pub struct TrainingArguments {
     /// Trains: FILE is a step, executed on batches of these rows (numbers with commas between, what is to be
-    /// predicted last, a whole number; .csv or .csv.gz). Its last two arguments are a batch and its labels, its last result is
-    /// the loss, and its other results are its other arguments in the next step.
+    /// predicted last, a whole number; .csv or .csv.gz). Its last two arguments are a batch and its labels, its
+    /// last result is the loss, and its other results are its other arguments in the next step.
     #[arg(
         long,
         value_name = "DATA",
