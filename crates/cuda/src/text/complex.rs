@@ -40,7 +40,7 @@ pub const COMPLEX: &[Function] = &[
     (
         "wide_of",
         r"
-// Numbers of twice the precision: the unrounded sum of two. Products are never contracted: their rests count.
+// Numbers of twice the precision: the unrounded sum of two, a zero with the sign of the first. Products are never contracted: their rests count.
 struct wide { double high, low; };
 struct wide_complex { wide re, im; };
 FN wide wide_of(double x) { return wide{x, 0.0}; }
@@ -52,10 +52,12 @@ FN wide wide_product(double a, double b) {
     double high = __dmul_rn(a, b);
     return wide{high, fma(a, b, -high)};
 }
-FN double wide_rounded(wide a) { return a.high + a.low; }
+// A negative zero and a positive one are a positive one.
+FN double wide_rounded(wide a) { return a.low == 0.0 ? a.high : a.high + a.low; }
 FN wide wide_scaled(wide a, double factor) { return wide{__dmul_rn(a.high, factor), __dmul_rn(a.low, factor)}; }
 FN wide operator-(wide a) { return wide{-a.high, -a.low}; }
 FN wide operator+(wide a, wide b) {
+    if (a.high == 0.0 && b.high == 0.0) return wide_of(a.high + b.high);
     wide sum = wide_sum(a.high, b.high), rest = wide_sum(a.low, b.low);
     sum = wide_sum(sum.high, sum.low + rest.high);
     return wide_sum(sum.high, sum.low + rest.low);
@@ -63,10 +65,12 @@ FN wide operator+(wide a, wide b) {
 FN wide operator-(wide a, wide b) { return a + -b; }
 FN wide operator*(wide a, wide b) {
     wide product = wide_product(a.high, b.high);
+    if (product.high == 0.0) return wide_of(product.high);
     return wide_sum(product.high, product.low + fma(a.high, b.low, a.low * b.high));
 }
 FN wide operator/(wide a, wide b) {
     double first = a.high / b.high;
+    if (first == 0.0 || !isfinite(first)) return wide_of(first);
     wide rest = a - b * wide_of(first);
     double second = rest.high / b.high;
     rest = rest - b * wide_of(second);
@@ -79,7 +83,7 @@ FN wide wide_sqrt(wide a) {
 }
 FN double wide_atan2(wide y, wide x) {
     double angle = atan2(y.high, x.high), square = x.high * x.high + y.high * y.high;
-    if (!(square > 1e-300 && square < 1e300)) return angle;
+    if (angle == 0.0 || (y.low == 0.0 && x.low == 0.0) || !(square > 1e-300 && square < 1e300)) return angle;
     return angle + (x.high * y.low - y.high * x.low) / square;
 }
 // A function of a number, corrected by its slope there.
@@ -97,11 +101,18 @@ FN bool is_moderate(c128 z) {
     double size = fmax(fabs(z.re), fabs(z.im));
     return size >= 1e-140 && size < 1e140 && z.re == z.re && z.im == z.im;
 }
+// A number times a power of two, so that its squares neither overflow nor underflow, and half the exponent.
+struct scaled_complex { c128 z; int half; };
+FN scaled_complex scaled(c128 z) {
+    double size = fmax(fabs(z.re), fabs(z.im));
+    int half = size >= 1e140 ? -300 : size < 1e-140 ? 300 : 0;
+    double factor = ldexp(1.0, 2 * half);
+    return scaled_complex{c128{z.re * factor, z.im * factor}, half};
+}
 // The root of a finite number, with the signs of zeros kept.
 FN wide_complex wide_root(wide re, wide im) {
-    double size = fmax(fabs(re.high), fabs(im.high));
-    if (size == 0.0) return wide_complex{wide_of(0.0), im};
-    double factor = 1.0, root = 1.0;
+    if (re.high == 0.0 && im.high == 0.0) return wide_complex{wide_of(0.0), im};
+    double size = fmax(fabs(re.high), fabs(im.high)), factor = 1.0, root = 1.0;
     if (size > 1e150) { factor = exp2(-600.0); root = exp2(300.0); }
     if (size < 1e-150) { factor = exp2(600.0); root = exp2(-300.0); }
     wide x = wide_scaled(re, factor), y = wide_scaled(im, factor);
@@ -121,15 +132,41 @@ FN wide_complex wide_root(wide re, wide im) {
     (
         "complex_div",
         r"
+FN c128 direction(c128 z) {
+    return c128{copysign(isinf(z.re) ? 1.0 : 0.0, z.re), copysign(isinf(z.im) ? 1.0 : 0.0, z.im)};
+}
+// Infinities and zeros as C99 has them, where the formula gives no number.
 FN c128 complex_div(c128 a, c128 b) {
-    if (is_moderate(a) && is_moderate(b)) {
+    bool a_is_finite = isfinite(a.re) && isfinite(a.im), b_is_finite = isfinite(b.re) && isfinite(b.im);
+    bool b_is_zero = b.re == 0.0 && b.im == 0.0;
+    if (a_is_finite && b_is_finite && !b_is_zero) {
+        scaled_complex up = scaled(a), down = scaled(b);
+        a = up.z;
+        b = down.z;
         wide n = norm_squared(wide_part(b));
-        wide re = wide_product(a.re, b.re) + wide_product(a.im, b.im);
-        wide im = wide_product(a.im, b.re) - wide_product(a.re, b.im);
-        return c128{wide_rounded(re / n), wide_rounded(im / n)};
+        wide re = wide_of(a.re) * wide_of(b.re) - wide_of(a.im) * wide_of(-b.im);
+        wide im = wide_of(a.re) * wide_of(-b.im) + wide_of(a.im) * wide_of(b.re);
+        // In two steps: the power itself may be too large for a number.
+        double step = ldexp(1.0, down.half - up.half);
+        return c128{wide_rounded(re / n) * step * step, wide_rounded(im / n) * step * step};
     }
-    wide n = wide_of(b.re * b.re + b.im * b.im);
-    return c128{(a.re * b.re + a.im * b.im) / n.high, (a.im * b.re - a.re * b.im) / n.high};
+    double n = b.re * b.re + b.im * b.im;
+    c128 quotient = c128{(a.re * b.re + a.im * b.im) / n, (a.im * b.re - a.re * b.im) / n};
+    if (quotient.re == quotient.re || quotient.im == quotient.im) return quotient;
+    double factor = 1.0;
+    if (b_is_zero && (a.re == a.re || a.im == a.im)) {
+        double infinity = copysign(__longlong_as_double(0x7ff0000000000000ll), b.re);
+        return c128{infinity * a.re, infinity * a.im};
+    } else if ((isinf(a.re) || isinf(a.im)) && b_is_finite) {
+        a = direction(a);
+        factor = __longlong_as_double(0x7ff0000000000000ll);
+    } else if ((isinf(b.re) || isinf(b.im)) && a_is_finite) {
+        b = direction(b);
+        factor = 0.0;
+    } else {
+        return quotient;
+    }
+    return c128{factor * (a.re * b.re + a.im * b.im), factor * (a.im * b.re - a.re * b.im)};
 }
 ",
     ),
@@ -149,12 +186,18 @@ FN c128 complex_exp(c128 z) {
         "complex_exp2",
         "FN c128 complex_exp2(c128 z) {\n\
          double r = exp2(z.re), angle = z.im * 0.6931471805599453;\n\
+         if (z.im == 0.0) return c128{r, z.im};\n\
          return c128{r * cos(angle), r * sin(angle)}; }\n",
     ),
     (
         "complex_expm1",
         r"
 FN c128 complex_expm1(c128 z) {
+    if (z.im == 0.0) return c128{expm1(z.re), z.im};
+    if (isinf(z.re)) {
+        c128 power = complex_exp(z);
+        return c128{power.re - 1.0, power.im};
+    }
     double half = sin(z.im / 2.0);
     return c128{expm1(z.re) * cos(z.im) - 2.0 * half * half, exp(z.re) * sin(z.im)};
 }
@@ -190,7 +233,7 @@ FN c128 complex_log1p(c128 z) {
     double re = excess.high >= -0.75 && excess.high < 3.0
         ? wide_log1p(excess) / 2.0
         : wide_log(norm_squared(wide_complex{shifted, wide_of(z.im)})) / 2.0;
-    return c128{re, wide_atan2(wide_of(z.im), shifted)};
+    return c128{re, copysign(wide_atan2(wide_of(z.im), shifted), z.im)};
 }
 ",
     ),
@@ -200,9 +243,9 @@ FN c128 complex_log1p(c128 z) {
 FN c128 complex_sqrt(c128 z) {
     if (isinf(z.im)) return c128{fabs(z.im), z.im};
     if (!isfinite(z.re) || !isfinite(z.im)) {
-        double t = sqrt(0.5 * fabs(z.re) + 0.5 * hypot(z.re, z.im));
-        if (z.re >= 0.0) return c128{t, z.im / (2.0 * t)};
-        return c128{fabs(z.im) / (2.0 * t), copysign(t, z.im)};
+        double root = sqrt(hypot(z.re, z.im));
+        if (z.re >= 0.0) return c128{root, z.im / root};
+        return c128{fabs(z.im) / root, copysign(root, z.im)};
     }
     wide_complex root = wide_root(wide_of(z.re), wide_of(z.im));
     return c128{wide_rounded(root.re), copysign(wide_rounded(root.im), z.im)};
@@ -218,37 +261,54 @@ FN c128 complex_sqrt(c128 z) {
         "complex_rsqrt",
         r"
 FN c128 complex_rsqrt(c128 z) {
-    if (!is_moderate(z)) return complex_inverse(complex_sqrt(z));
-    wide_complex root = wide_root(wide_of(z.re), wide_of(z.im));
-    wide modulus = wide_sqrt(norm_squared(wide_part(z)));
-    return c128{wide_rounded(root.re / modulus), wide_rounded(-root.im / modulus)};
+    if (!isfinite(z.re) || !isfinite(z.im) || (z.re == 0.0 && z.im == 0.0)) {
+        return complex_div(c128{1.0, 0.0}, complex_sqrt(z));
+    }
+    scaled_complex s = scaled(z);
+    wide_complex root = wide_root(wide_of(s.z.re), wide_of(s.z.im));
+    wide modulus = wide_sqrt(norm_squared(wide_part(s.z)));
+    double factor = ldexp(1.0, s.half);
+    return c128{wide_rounded(root.re / modulus) * factor, wide_rounded(-root.im / modulus) * factor};
+}
+",
+    ),
+    (
+        "complex_sinh",
+        r"
+// On the axes the part that is zero stays zero, also beside an infinity.
+FN c128 complex_sinh(c128 z) {
+    if (z.im == 0.0) return c128{sinh(z.re), z.im};
+    if (z.re == 0.0) return c128{z.re, sin(z.im)};
+    return c128{sinh(z.re) * cos(z.im), cosh(z.re) * sin(z.im)};
+}
+",
+    ),
+    (
+        "complex_cosh",
+        r"
+// On the axes the part that is zero stays zero, also beside an infinity.
+FN c128 complex_cosh(c128 z) {
+    if (z.im == 0.0) return c128{cosh(z.re), z.im * copysign(1.0, z.re)};
+    if (z.re == 0.0) return c128{cos(z.im), z.re * copysign(1.0, z.im)};
+    return c128{cosh(z.re) * cos(z.im), sinh(z.re) * sin(z.im)};
 }
 ",
     ),
     (
         "complex_sin",
-        "FN c128 complex_sin(c128 z) {\n\
-         return c128{sin(z.re) * cosh(z.im), cos(z.re) * sinh(z.im)}; }\n",
+        "FN c128 complex_sin(c128 z) { c128 t = complex_sinh(c128{-z.im, z.re}); return c128{t.im, -t.re}; }\n",
     ),
-    (
-        "complex_cos",
-        "FN c128 complex_cos(c128 z) {\n\
-         return c128{cos(z.re) * cosh(z.im), -sin(z.re) * sinh(z.im)}; }\n",
-    ),
-    (
-        "complex_sinh",
-        "FN c128 complex_sinh(c128 z) {\n\
-         return c128{sinh(z.re) * cos(z.im), cosh(z.re) * sin(z.im)}; }\n",
-    ),
-    (
-        "complex_cosh",
-        "FN c128 complex_cosh(c128 z) {\n\
-         return c128{cosh(z.re) * cos(z.im), sinh(z.re) * sin(z.im)}; }\n",
-    ),
+    ("complex_cos", "FN c128 complex_cos(c128 z) { return complex_cosh(c128{-z.im, z.re}); }\n"),
     (
         "complex_tanh",
         r"
 FN c128 complex_tanh(c128 z) {
+    if (isinf(z.re)) {
+        double side = isfinite(z.im) ? sin(z.im + z.im) : z.im;
+        return c128{copysign(1.0, z.re), copysign(0.0, side)};
+    }
+    if (z.im == 0.0) return c128{tanh(z.re), z.im};
+    if (z.re == 0.0) return c128{z.re, tan(z.im)};
     if (fabs(z.re) > 20.0) {
         double im = 4.0 * sin(z.im) * cos(z.im) * exp(-2.0 * fabs(z.re));
         return c128{copysign(1.0, z.re), im};
@@ -300,7 +360,7 @@ FN c128 complex_asin(c128 z) {
     wide_complex minus = wide_root(wide_sum(1.0, -z.re), wide_of(-z.im));
     wide_complex plus = wide_root(wide_sum(1.0, z.re), wide_of(z.im));
     double re = wide_atan2(wide_of(z.re), minus.re * plus.re - minus.im * plus.im);
-    return c128{re, copysign(wide_asinh(minus.re * plus.im - minus.im * plus.re), z.im)};
+    return c128{copysign(re, z.re), copysign(wide_asinh(minus.re * plus.im - minus.im * plus.re), z.im)};
 }
 ",
     ),
@@ -333,13 +393,17 @@ FN c128 complex_acosh(c128 z) {
         r"
 FN c128 complex_atanh(c128 z) {
     double size = fabs(z.re);
-    if (is_infinite(z) || fmax(size, fabs(z.im)) > 1e140) {
-        double n = hypot(z.re, z.im), re = is_infinite(z) ? 0.0 : size / n / n;
-        return c128{copysign(re, z.re), copysign(1.5707963267948966, z.im)};
+    if (is_infinite(z)) return c128{copysign(0.0, z.re), copysign(1.5707963267948966, z.im)};
+    if (fmax(size, fabs(z.im)) >= 1e140) {
+        scaled_complex s = scaled(z);
+        double inverse = wide_rounded(wide_of(s.z.re) / norm_squared(wide_part(s.z)));
+        return c128{inverse * ldexp(1.0, 2 * s.half), copysign(1.5707963267948966, z.im)};
     }
     wide minus = wide_sum(1.0, -size), plus = wide_sum(1.0, size), square = wide_product(z.im, z.im);
-    wide quotient = wide_of(4.0 * size) / (minus * minus + square);
-    double re = isfinite(quotient.high) ? wide_log1p(quotient) / 4.0 : 4.0 * size / (z.im * z.im);
+    // The square of a small imaginary part is too small for a number.
+    double re = size == 1.0 && fabs(z.im) < 1e-140
+        ? (0.6931471805599453 - log(fabs(z.im))) / 2.0
+        : wide_log1p(wide_of(4.0 * size) / (minus * minus + square)) / 4.0;
     double im = wide_atan2(wide_of(2.0 * z.im), minus * plus - square) / 2.0;
     return c128{copysign(re, z.re), copysign(im, z.im)};
 }
@@ -364,3 +428,6 @@ FN c128 complex_pow(c128 a, c128 b) {
 ",
     ),
 ];
+
+#[cfg(test)]
+mod tests;

@@ -4,12 +4,18 @@
 
 use super::wide::{Digits, Parts};
 use num_complex::Complex;
-use std::f64::consts::FRAC_PI_2;
+use std::f64::consts::{FRAC_PI_2, LN_2};
 
 type Number = Complex<f64>;
 
-/// eᶻ − 1, accurate near 0.
+/// eᶻ − 1, accurate near 0. A zero imaginary part stays one, also where the real part is infinite.
 pub fn exp_m1(z: Number) -> Number {
+    if z.im == 0.0 {
+        return Complex::new(z.re.exp_m1(), z.im);
+    }
+    if z.re.is_infinite() {
+        return exp(z) - 1.0;
+    }
     let half_sine = (z.im / 2.0).sin();
     let real = z.re.exp_m1() * z.im.cos() - 2.0 * half_sine * half_sine;
     Complex::new(real, z.re.exp() * z.im.sin())
@@ -23,6 +29,16 @@ fn parts<T: Digits>(z: Number) -> Parts<T> {
 fn is_moderate(z: Number) -> bool {
     let size = z.re.abs().max(z.im.abs());
     (1e-140..1e140).contains(&size)
+}
+
+/// The number times a power of two, so that squares of its parts neither overflow nor underflow, and the exponent.
+fn scaled(z: Number) -> (Number, i32) {
+    let exponent = match z.re.abs().max(z.im.abs()) {
+        size if size >= 1e140 => -600,
+        size if size < 1e-140 => 600,
+        _ => 0,
+    };
+    (z * 2f64.powi(exponent), exponent)
 }
 
 /// ln |z|, where |z|² is 1 + `excess`.
@@ -61,13 +77,20 @@ pub fn ln_1p<T: Digits>(z: Number) -> Number {
             shifted.norm_squared().map(f64::ln, |square| 1.0 / square) / 2.0
         }
     };
-    Complex::new(real, T::from(z.im).atan2(shifted))
+    Complex::new(real, T::from(z.im).atan2(shifted).copysign(z.im))
 }
 
 /// The principal square root.
 pub fn sqrt<T: Digits>(z: Number) -> Number {
+    if z.im.is_infinite() {
+        return Complex::new(f64::INFINITY, z.im);
+    }
     if !z.is_finite() {
-        return z.sqrt();
+        let root = z.norm().sqrt();
+        return match z.re >= 0.0 {
+            true => Complex::new(root, z.im / root),
+            false => Complex::new(z.im.abs() / root, root.copysign(z.im)),
+        };
     }
     let root = parts::<T>(z).sqrt();
     Complex::new(root.re.round(), root.im.round().copysign(z.im))
@@ -75,16 +98,28 @@ pub fn sqrt<T: Digits>(z: Number) -> Number {
 
 /// 1 / √z
 pub fn rsqrt<T: Digits>(z: Number) -> Number {
-    if !(z.is_finite() && is_moderate(z)) {
+    if !z.is_finite() || (z.re == 0.0 && z.im == 0.0) {
         return divide::<T>(Complex::new(1.0, 0.0), sqrt::<T>(z));
     }
+    let (z, exponent) = scaled(z);
     let (root, modulus) = (parts::<T>(z).sqrt(), parts::<T>(z).norm_squared().sqrt());
-    Complex::new((root.re / modulus).round(), (-root.im / modulus).round())
+    let part = |part: T| (part / modulus).round() * 2f64.powi(exponent / 2);
+    Complex::new(part(root.re), part(-root.im))
 }
 
 /// eᶻ. A zero imaginary part stays one, also where the real part is infinite.
 pub fn exp(z: Number) -> Number {
     if z.im == 0.0 { Complex::new(z.re.exp(), z.im) } else { z.exp() }
+}
+
+/// 2ᶻ. A zero imaginary part stays one, also where the real part is infinite.
+pub fn exp2(z: Number) -> Number {
+    if z.im == 0.0 { Complex::new(z.re.exp2(), z.im) } else { z.exp2() }
+}
+
+/// aᵇ, and 1 for b = 0.
+pub fn pow(a: Number, b: Number) -> Number {
+    if b.re == 0.0 && b.im == 0.0 { Complex::new(1.0, 0.0) } else { exp(b * a.ln()) }
 }
 
 /// sinh z. On the axes the part that is zero stays zero, also beside an infinity.
@@ -118,10 +153,14 @@ pub fn cos(z: Number) -> Number {
 
 /// a / b, with infinities and zeros as C99 has them, where the formula gives NaN.
 pub fn divide<T: Digits>(a: Number, b: Number) -> Number {
-    if is_moderate(a) && is_moderate(b) {
+    if a.is_finite() && b.is_finite() && (b.re != 0.0 || b.im != 0.0) {
+        let ((a, up), (b, down)) = (scaled(a), scaled(b));
         let product = parts::<T>(a) * parts::<T>(b).conj();
         let square = parts::<T>(b).norm_squared();
-        return Complex::new((product.re / square).round(), (product.im / square).round());
+        // In two steps: the power itself may be too large for a number.
+        let step = 2f64.powi((down - up) / 2);
+        let part = |part: T| (part / square).round() * step * step;
+        return Complex::new(part(product.re), part(product.im));
     }
     let quotient = a / b;
     if !(quotient.re.is_nan() && quotient.im.is_nan()) {
@@ -159,12 +198,15 @@ pub fn tanh<T: Digits>(z: Number) -> Number {
         let side = if z.im.is_finite() { (2.0 * z.im).sin() } else { z.im };
         return Complex::new(1f64.copysign(z.re), 0f64.copysign(side));
     }
+    if z.im == 0.0 {
+        return Complex::new(z.re.tanh(), z.im);
+    }
+    if z.re == 0.0 {
+        return Complex::new(z.re, z.im.tan());
+    }
     if z.re.abs() > 20.0 {
         let imaginary = 4.0 * z.im.sin() * z.im.cos() * (-2.0 * z.re.abs()).exp();
         return Complex::new(1f64.copysign(z.re), imaginary);
-    }
-    if z.re == 0.0 || z.im == 0.0 || !z.is_finite() {
-        return z.tanh();
     }
     // Nothing cancels: sinh 2x / 2 and sin 2y / 2, over sinh² x + cos² y.
     let (sinh, cosine) = (z.re.sinh(), z.im.cos());
@@ -182,9 +224,9 @@ pub fn tan<T: Digits>(z: Number) -> Number {
 /// 1 / (1 + e⁻ᶻ), also where e⁻ᶻ overflows.
 pub fn sigmoid(z: Number) -> Number {
     if z.re >= 0.0 {
-        (Complex::new(1.0, 0.0) + (-z).exp()).inv()
+        (exp(-z) + 1.0).inv()
     } else {
-        let power = z.exp();
+        let power = exp(z);
         power / (power + 1.0)
     }
 }
@@ -222,7 +264,7 @@ pub fn asin<T: Digits>(z: Number) -> Number {
     }
     let (minus, plus) = roots::<T>(z);
     let real = T::from(z.re).atan2((minus * plus).re);
-    Complex::new(real, real_asinh((minus.conj() * plus).im).copysign(z.im))
+    Complex::new(real.copysign(z.re), real_asinh((minus.conj() * plus).im).copysign(z.im))
 }
 
 /// The inverse cosine, by Kahan's formulas, which do not cancel.
@@ -252,18 +294,21 @@ pub fn atanh<T: Digits>(z: Number) -> Number {
         return Complex::new(0f64.copysign(z.re), FRAC_PI_2.copysign(z.im));
     }
     let size = z.re.abs();
-    if size.max(z.im.abs()) > 1e140 {
+    if size.max(z.im.abs()) >= 1e140 {
         // 1 / z, to all digits.
-        let inverse = z.inv();
-        return Complex::new(inverse.re.abs().copysign(z.re), FRAC_PI_2.copysign(z.im));
+        let (scaled, exponent) = scaled(z);
+        let inverse = (T::from(scaled.re) / parts::<T>(scaled).norm_squared()).round();
+        return Complex::new(inverse * 2f64.powi(exponent), FRAC_PI_2.copysign(z.im));
     }
     let (minus, plus) = (T::sum(1.0, -size), T::sum(1.0, size));
     let square = T::product(z.im, z.im);
-    let quotient = T::from(4.0 * size) / (minus.square() + square);
-    let real = match quotient.high().is_finite() {
-        true => quotient.map(f64::ln_1p, |quotient| 1.0 / (1.0 + quotient)) / 4.0,
-        false if z.is_nan() => f64::NAN,
-        false => f64::INFINITY,
+    let real = match size == 1.0 && z.im.abs() < 1e-140 {
+        // The square is too small for a number.
+        true => (LN_2 - z.im.abs().ln()) / 2.0,
+        false => {
+            let quotient = T::from(4.0 * size) / (minus.square() + square);
+            quotient.map(f64::ln_1p, |quotient| 1.0 / (1.0 + quotient)) / 4.0
+        }
     };
     let angle = T::from(2.0 * z.im).atan2(minus * plus - square);
     Complex::new(real.copysign(z.re), (angle / 2.0).copysign(z.im))
@@ -354,6 +399,107 @@ mod tests {
         close(tan::<Wide>(Complex::new(1.0, 800.0)), 0.0, 1.0);
         close(sigmoid(Complex::new(-800.0, 1.0)) + 1.0, 1.0, 0.0);
         close(sigmoid(Complex::new(800.0, 1.0)), 1.0, 0.0);
+    }
+
+    /// Each with the part that is zero, whose sign is told.
+    #[test]
+    fn zeros_keep_their_signs() {
+        fn zero(of: &str, part: f64, is_negative: bool) {
+            assert!(part == 0.0 && part.is_sign_negative() == is_negative, "{of}: {part}");
+        }
+        fn signs<T: Digits>(digits: &str) {
+            let at = |re: f64, im: f64| Complex::new(re, im);
+            let cases = [
+                ("asin(-0 + i)", asin::<T>(at(-0.0, 1.0)).re, true),
+                ("asin(0 + i)", asin::<T>(at(0.0, 1.0)).re, false),
+                ("asinh(-1 + 0i)", asinh::<T>(at(-1.0, 0.0)).im, false),
+                ("asinh(-1 - 0i)", asinh::<T>(at(-1.0, -0.0)).im, true),
+                ("ln_1p(1 - 0i)", ln_1p::<T>(at(1.0, -0.0)).im, true),
+                ("ln_1p(1 + 0i)", ln_1p::<T>(at(1.0, 0.0)).im, false),
+                ("sign(-0 + i)", sign::<T>(at(-0.0, 1.0)).re, true),
+                ("sign(2 - 0i)", sign::<T>(at(2.0, -0.0)).im, true),
+                ("rsqrt(4 + 0i)", rsqrt::<T>(at(4.0, 0.0)).im, true),
+                ("rsqrt(4 - 0i)", rsqrt::<T>(at(4.0, -0.0)).im, false),
+                ("rsqrt(1e200 + 0i)", rsqrt::<T>(at(1e200, 0.0)).im, true),
+                ("(1 - 0i) / (1 + 0i)", divide::<T>(at(1.0, -0.0), at(1.0, 0.0)).im, true),
+                ("(-1 + 0i) / (1 + 0i)", divide::<T>(at(-1.0, 0.0), at(1.0, 0.0)).im, false),
+                ("tanh(-0 + i)", tanh::<T>(at(-0.0, 1.0)).re, true),
+                ("tanh(1 - 0i)", tanh::<T>(at(1.0, -0.0)).im, true),
+                ("sigmoid(1 + 0i)", sigmoid(at(1.0, 0.0)).im, false),
+                ("acos(0.5 + 0i)", acos::<T>(at(0.5, 0.0)).im, true),
+                ("acosh(2 - 0i)", acosh::<T>(at(2.0, -0.0)).im, true),
+            ];
+            for (of, part, is_negative) in cases {
+                zero(&format!("{of} with {digits}"), part, is_negative);
+            }
+        }
+        signs::<f64>("f64");
+        signs::<Wide>("Wide");
+    }
+
+    #[test]
+    fn a_number_that_is_none_has_no_value() {
+        for im in [0.0, -0.0f64] {
+            let z = Complex::new(f64::NAN, im);
+            for value in [acos::<f64>(z), acos::<Wide>(z), acosh::<f64>(z), acosh::<Wide>(z)] {
+                assert!(value.re.is_nan() && value.im.is_nan(), "{value}");
+            }
+            assert!(asin::<Wide>(z).re.is_nan() && asinh::<Wide>(z).re.is_nan());
+            assert!(sqrt::<f64>(z).re.is_nan() && sqrt::<Wide>(z).re.is_nan());
+        }
+    }
+
+    /// The imaginary part stays zero where e to the real part is infinite.
+    #[test]
+    fn the_real_axis_stays_real() {
+        for re in [800.0, f64::INFINITY] {
+            let z = Complex::new(re, -0.0);
+            for value in [exp(z), exp_m1(z), exp2(z * 2.0), sinh(z), cosh(z)] {
+                assert!(value.re == f64::INFINITY && value.im == 0.0, "{value}");
+                assert!(value.im.is_sign_negative());
+            }
+        }
+        assert_eq!(pow(Complex::new(1e300, 0.0), Complex::new(2.0, 0.0)).im, 0.0);
+        let (below, infinity) = (Complex::new(f64::NEG_INFINITY, 1.0), f64::INFINITY);
+        assert_eq!(exp_m1(below).re, -1.0);
+        assert_eq!(sqrt::<Wide>(below), Complex::new(0.0, infinity));
+        assert_eq!(sqrt::<Wide>(-below), Complex::new(infinity, 0.0));
+    }
+
+    /// Neither squares nor powers of two leave the range of numbers on the way.
+    #[test]
+    fn numbers_of_any_size_are_divided() {
+        fn all<T: Digits>() {
+            for (a, b) in [(1e-300, 1e-300), (1e300, 1e300), (1e300, 1e10), (1e-10, 1e295)] {
+                let quotient = divide::<T>(Complex::new(3.0 * a, a), Complex::new(b, b));
+                close(quotient, 2.0 * (a / b), -(a / b));
+            }
+            assert_eq!(divide::<T>(Complex::ZERO, Complex::new(1e-300, 0.0)), Complex::ZERO);
+            for size in [1e-300, 1.0, 1e300] {
+                let root = size.sqrt();
+                close(rsqrt::<T>(Complex::new(-3.0 * size, 4.0 * size)), 0.2 / root, -0.4 / root);
+            }
+            // ln(2 / y) / 2, and 1 / z.
+            close(
+                atanh::<T>(Complex::new(1.0, 1e-170)),
+                196.06630649477386,
+                std::f64::consts::FRAC_PI_4,
+            );
+            assert_eq!(atanh::<T>(Complex::new(-1.0, 0.0)).re, f64::NEG_INFINITY);
+            let real = atanh::<T>(Complex::new(-1e200, 1e200)).re;
+            assert!((real / -5e-201 - 1.0).abs() < 1e-14, "{real}");
+            let real = atanh::<T>(Complex::new(1e308, 0.0)).re;
+            assert!((real / 1e-308 - 1.0).abs() < 1e-14, "{real}");
+        }
+        all::<f64>();
+        all::<Wide>();
+    }
+
+    /// Where the cosine is small.
+    #[test]
+    fn tanh_is_tan_on_the_imaginary_axis() {
+        let y = FRAC_PI_2 - 1e-10;
+        assert_eq!(tanh::<Wide>(Complex::new(0.0, y)), Complex::new(0.0, y.tan()));
     }
 
     #[test]

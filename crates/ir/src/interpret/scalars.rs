@@ -84,7 +84,7 @@ pub fn scalar_binary(op: BinaryOp, a: Scalar, b: Scalar) -> Scalar {
                 BinaryOp::Mul => a * b,
                 BinaryOp::Div if dtype == DType::C64 => complex::divide::<f64>(a, b),
                 BinaryOp::Div => complex::divide::<Wide>(a, b),
-                BinaryOp::Pow => a.powc(b),
+                BinaryOp::Pow => complex::pow(a, b),
                 _ => not_accepted(op.name(), dtype),
             };
             result.to_scalar().cast(dtype)
@@ -283,7 +283,7 @@ fn complex_unary<T: Digits>(op: UnaryOp, dtype: DType, z: Complex<f64>) -> Compl
         UnaryOp::Neg => -z,
         UnaryOp::Sign => complex::sign::<T>(z),
         UnaryOp::Exp => complex::exp(z),
-        UnaryOp::Exp2 => z.exp2(),
+        UnaryOp::Exp2 => complex::exp2(z),
         UnaryOp::Expm1 => complex::exp_m1(z),
         UnaryOp::Log => complex::ln::<T>(z),
         UnaryOp::Log2 => complex::ln::<T>(z) / std::f64::consts::LN_2,

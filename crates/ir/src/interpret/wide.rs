@@ -64,7 +64,7 @@ impl Digits for f64 {
     }
 }
 
-/// `high + low`, where `low` is at most half a unit in the last place of `high`.
+/// `high + low`, where `low` is at most half a unit in the last place of `high`. The sign of a zero is that of `high`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wide {
     pub high: f64,
@@ -103,7 +103,8 @@ impl Digits for Wide {
     }
 
     fn round(self) -> f64 {
-        self.high + self.low
+        // A negative zero and a positive one are a positive one.
+        if self.low == 0.0 { self.high } else { self.high + self.low }
     }
 
     /// Of the rounded number, corrected by the derivative.
@@ -118,9 +119,10 @@ impl Digits for Wide {
     fn atan2(self, x: Wide) -> f64 {
         let angle = self.high.atan2(x.high);
         let square = x.high * x.high + self.high * self.high;
-        match square.is_normal() {
-            true => angle + (x.high * self.low - self.high * x.low) / square,
-            false => angle,
+        let is_exact = self.low == 0.0 && x.low == 0.0;
+        match is_exact || angle == 0.0 || !square.is_normal() {
+            true => angle,
+            false => angle + (x.high * self.low - self.high * x.low) / square,
         }
     }
 }
@@ -134,6 +136,9 @@ impl From<f64> for Wide {
 impl Add for Wide {
     type Output = Wide;
     fn add(self, other: Wide) -> Wide {
+        if self.high == 0.0 && other.high == 0.0 {
+            return Wide::from(self.high + other.high);
+        }
         let sum = Wide::sum(self.high, other.high);
         Wide::sum(sum.high, sum.low + (self.low + other.low))
     }
@@ -157,6 +162,9 @@ impl Mul for Wide {
     type Output = Wide;
     fn mul(self, other: Wide) -> Wide {
         let product = Wide::product(self.high, other.high);
+        if product.high == 0.0 {
+            return Wide::from(product.high);
+        }
         let cross = self.high * other.low + self.low * other.high;
         Wide::sum(product.high, product.low + cross)
     }
@@ -166,6 +174,9 @@ impl Div for Wide {
     type Output = Wide;
     fn div(self, other: Wide) -> Wide {
         let first = self.high / other.high;
+        if first == 0.0 || !first.is_finite() {
+            return Wide::from(first);
+        }
         let rest = first.mul_add(-other.high, self.high) + (self.low - first * other.low);
         Wide::sum(first, rest / other.high)
     }
@@ -191,10 +202,10 @@ impl<T: Digits> Parts<T> {
 
     /// The principal square root of a finite number, with the signs of zeros kept.
     pub fn sqrt(self) -> Parts<T> {
-        let size = self.re.high().abs().max(self.im.high().abs());
-        if size == 0.0 {
+        if self.re.high() == 0.0 && self.im.high() == 0.0 {
             return Parts { re: T::from(0.0), im: self.im };
         }
+        let size = self.re.high().abs().max(self.im.high().abs());
         // Squares neither overflow nor underflow after this.
         let (factor, root) = match size {
             size if size > 1e150 => (2f64.powi(-600), 2f64.powi(300)),

@@ -1,0 +1,205 @@
+//! The text's functions against the reference interpreter, compiled for the host where there is a C++ compiler.
+
+use super::super::operation;
+use super::super::prelude::with_functions;
+use super::super::types;
+use crate::compile::Compiler;
+use inflight_ir::interpret::{scalar_binary, scalar_unary};
+use inflight_ir::{BinaryOp, DType, Element, Scalar, UnaryOp};
+use num_complex::Complex;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What the device's compiler has and the host's has not.
+const HOST: &str = r#"
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+using namespace std;
+#define __device__
+#define __forceinline__ inline
+static inline double __dmul_rn(double a, double b) { return a * b; }
+static inline double __longlong_as_double(long long bits) { double x; memcpy(&x, &bits, 8); return x; }
+static inline long long bits_of(double x) { long long bits; memcpy(&bits, &x, 8); return bits; }
+"#;
+
+/// Every sign of zero, what is no number, and sizes whose squares or powers leave the range of numbers.
+const POINTS: [f64; 21] = [
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    0.375,
+    -0.375,
+    2.5,
+    -2.5,
+    30.0,
+    -30.0,
+    800.0,
+    -800.0,
+    1e-170,
+    -1e-170,
+    1e200,
+    -1e200,
+    1.5e308,
+    -1.5e308,
+    f64::INFINITY,
+    f64::NEG_INFINITY,
+    f64::NAN,
+];
+
+const UNARY: [UnaryOp; 22] = [
+    UnaryOp::Sign,
+    UnaryOp::Exp,
+    UnaryOp::Exp2,
+    UnaryOp::Expm1,
+    UnaryOp::Log,
+    UnaryOp::Log2,
+    UnaryOp::Log1p,
+    UnaryOp::Sqrt,
+    UnaryOp::Rsqrt,
+    UnaryOp::Sin,
+    UnaryOp::Cos,
+    UnaryOp::Tan,
+    UnaryOp::Asin,
+    UnaryOp::Acos,
+    UnaryOp::Atan,
+    UnaryOp::Sinh,
+    UnaryOp::Cosh,
+    UnaryOp::Tanh,
+    UnaryOp::Asinh,
+    UnaryOp::Acosh,
+    UnaryOp::Atanh,
+    UnaryOp::Sigmoid,
+];
+
+/// A folder that is removed in the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Folder {
+        let name = format!("inflight-complex-{}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A program that writes the parts of every function's values, as bits, in the order that they are asked for in.
+fn program() -> String {
+    let mut kernel = String::from("static const double points[] = {");
+    for x in POINTS {
+        write!(kernel, "__longlong_as_double(0x{:x}ll), ", x.to_bits()).unwrap();
+    }
+    kernel.push_str(
+        "};\nstatic void put(c128 z) { printf(\"%llx %llx\\n\", bits_of(z.re), bits_of(z.im)); }\n",
+    );
+    kernel.push_str("int main() {\n");
+    let count = POINTS.len();
+    let each = |names: &[&str]| {
+        let mut text = String::new();
+        for name in names {
+            writeln!(text, "for (int {name} = 0; {name} < {count}; {name}++)").unwrap();
+        }
+        text
+    };
+    for op in UNARY {
+        let call = operation::unary(op, DType::C128, "z");
+        kernel.push_str(&each(&["i", "j"]));
+        writeln!(kernel, "{{ c128 z = c128{{points[i], points[j]}}; put({call}); }}").unwrap();
+    }
+    let call = operation::binary(BinaryOp::Div, DType::C128, "a", "b");
+    kernel.push_str(&each(&["i", "j", "k", "l"]));
+    kernel.push_str("{ c128 a = c128{points[i], points[j]}, b = c128{points[k], points[l]}; ");
+    writeln!(kernel, "put({call}); }}").unwrap();
+    kernel.push_str("}\n");
+    format!("{HOST}{}", with_functions(&kernel))
+}
+
+/// Whether two parts are the same, but for a few roundings.
+fn is_same(found: f64, expected: f64) -> bool {
+    if found.is_nan() || expected.is_nan() || found == 0.0 || expected == 0.0 {
+        let is_zero = found == 0.0 && expected == 0.0;
+        return found.is_nan() && expected.is_nan()
+            || is_zero && found.is_sign_negative() == expected.is_sign_negative();
+    }
+    found == expected || (found - expected).abs() <= 1e-14 * expected.abs()
+}
+
+fn compile(folder: &Path) -> Option<PathBuf> {
+    let (source, binary) = (folder.join("complex.cpp"), folder.join("complex"));
+    std::fs::write(&source, program()).unwrap();
+    let mut command = Command::new("c++");
+    command.args(["-std=c++17", "-O1", "-ffp-contract=off", "-o"]).arg(&binary).arg(&source);
+    let output = command.output().ok()?;
+    let fault = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{fault}");
+    Some(binary)
+}
+
+#[test]
+fn functions_are_those_of_the_interpreter() {
+    let folder = Folder::new();
+    let Some(binary) = compile(&folder.0) else {
+        println!("SKIPPED: there is no C++ compiler");
+        return;
+    };
+    let output = String::from_utf8(Command::new(binary).output().unwrap().stdout).unwrap();
+    let mut values = output.lines().map(|line| {
+        let bits = line.split(' ').map(|part| u64::from_str_radix(part, 16).unwrap());
+        bits.map(f64::from_bits).collect::<Vec<f64>>()
+    });
+    let mut failures = Vec::new();
+    let mut expect = |of: String, expected: Scalar| {
+        let (found, expected) = (values.next().unwrap(), Complex::<f64>::from_scalar(expected));
+        if !is_same(found[0], expected.re) || !is_same(found[1], expected.im) {
+            failures.push(format!("{of} is {found:?}, not {expected:?}"));
+        }
+    };
+    let numbers: Vec<Complex<f64>> =
+        POINTS.iter().flat_map(|&re| POINTS.iter().map(move |&im| Complex::new(re, im))).collect();
+    for op in UNARY {
+        for z in &numbers {
+            expect(format!("{}({z:e})", op.name()), scalar_unary(op, z.to_scalar()));
+        }
+    }
+    for a in &numbers {
+        for b in &numbers {
+            let quotient = scalar_binary(BinaryOp::Div, a.to_scalar(), b.to_scalar());
+            expect(format!("({a:e}) / ({b:e})"), quotient);
+        }
+    }
+    assert!(values.next().is_none());
+    let shown = failures[..failures.len().min(20)].join("\n");
+    assert!(failures.is_empty(), "{} differ:\n{shown}", failures.len());
+}
+
+/// NVRTC needs no GPU.
+#[test]
+fn functions_compile_for_the_device() {
+    let compiler = Compiler::new("sm_90".to_owned(), || None);
+    if let Err(fault) = compiler.version() {
+        println!("SKIPPED: {fault}");
+        return;
+    }
+    let mut kernel = String::from("extern \"C\" __global__ void entry(c64* v64, c128* v128) {\n");
+    for dtype in [DType::C64, DType::C128] {
+        let (name, of) = (types::name(dtype), 8 * dtype.size());
+        let calls = UNARY.map(|op| operation::unary(op, dtype, "z"));
+        let pairs = [BinaryOp::Div, BinaryOp::Pow].map(|op| operation::binary(op, dtype, "z", "z"));
+        for call in calls.iter().chain(&pairs) {
+            let value = format!("v{}[threadIdx.x]", of);
+            writeln!(kernel, "{{ {name} z = {value}; {value} = {call}; }}").unwrap();
+        }
+    }
+    kernel.push_str("}\n");
+    let compiled = compiler.compile(&with_functions(&kernel));
+    assert!(compiled.is_ok(), "{:?}", compiled.err());
+}
