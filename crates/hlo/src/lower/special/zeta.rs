@@ -21,21 +21,20 @@ const FACTORS: [f64; 12] = [
     -7.1661652561756670113e18,
 ];
 
-/// Σ 1 / (k + q)ˣ, by summing terms and then the Euler-Maclaurin formula.
-pub(super) fn zeta(builder: &mut Builder, x: NodeId, q: NodeId) -> Lowered<NodeId> {
-    let mut math = Math::new(builder, x);
+/// Σ 1 / (k + q)ˣ for q ≥ 0, by summing terms and then the Euler-Maclaurin formula.
+fn sum_above_zero(math: &mut Math<'_>, x: NodeId, q: NodeId) -> Lowered<NodeId> {
     let power =
         |math: &mut Math<'_>, a: NodeId, b: NodeId| math.builder.binary(BinaryOp::Pow, a, b);
     let negative_x = math.unary(UnaryOp::Neg, x)?;
-    let mut sum = power(&mut math, q, negative_x)?;
+    let mut sum = power(math, q, negative_x)?;
     let mut a = q;
     for _ in 0..9 {
         a = math.plus(a, 1.0)?;
-        let term = power(&mut math, a, negative_x)?;
+        let term = power(math, a, negative_x)?;
         sum = math.add(sum, term)?;
     }
     a = math.plus(a, 1.0)?;
-    let term = power(&mut math, a, negative_x)?;
+    let term = power(math, a, negative_x)?;
     let x_less_one = math.plus(x, -1.0)?;
     let numerator = math.mul(term, a)?;
     let integral = math.div(numerator, x_less_one)?;
@@ -43,21 +42,53 @@ pub(super) fn zeta(builder: &mut Builder, x: NodeId, q: NodeId) -> Lowered<NodeI
     let half = math.times(term, 0.5)?;
     sum = math.add(sum, half)?;
 
-    // Σ x (x + 1) … (x + 2k − 2) a^(−x−2k+1) / factor
-    let mut product = x;
-    let mut scaled = math.div(term, a)?;
-    let square = math.mul(a, a)?;
+    // Σ x (x + 1) … (x + 2k − 2) a^(−x−2k+1) / factor. Each is made of the one before: the product alone may be
+    // infinite. Of a large x all are zero, and an infinite one would make them NaN.
+    let largest = math.number(1e300);
+    let finite_x = math.builder.binary(BinaryOp::Min, x, largest)?;
+    let quotient = math.div(finite_x, a)?;
+    let mut scaled = math.mul(term, quotient)?;
     for (k, &factor) in FACTORS.iter().enumerate() {
-        let numerator = math.mul(product, scaled)?;
         let factor = math.number(factor);
-        let term = math.div(numerator, factor)?;
+        let term = math.div(scaled, factor)?;
         sum = math.add(sum, term)?;
         for step in 1..=2 {
-            let next = math.plus(x, (2 * k + step) as f64)?;
-            product = math.mul(product, next)?;
+            let next = math.plus(finite_x, (2 * k + step) as f64)?;
+            let quotient = math.div(next, a)?;
+            scaled = math.mul(scaled, quotient)?;
         }
-        scaled = math.div(scaled, square)?;
     }
+    let zero = math.number(0.0);
+    let is_infinite = math.compare(CompareOp::Eq, q, f64::INFINITY)?;
+    math.select(is_infinite, zero, sum)
+}
+
+/// Hurwitz' zeta function, Σ 1 / (k + q)ˣ.
+pub(super) fn zeta(builder: &mut Builder, x: NodeId, q: NodeId) -> Lowered<NodeId> {
+    let mut math = Math::new(builder, x);
+    // Of a negative q, with p = −q and f its fraction, the terms below zero are (−1)ˣ / fˣ, (−1)ˣ / (f + 1)ˣ, …,
+    // (−1)ˣ / pˣ, and those above begin at 1 − f. So each is a sum above zero, less another.
+    let (one, two) = (math.number(1.0), math.number(2.0));
+    let p = math.unary(UnaryOp::Neg, q)?;
+    let p_floor = math.unary(UnaryOp::Floor, p)?;
+    let fraction = math.sub(p, p_floor)?;
+    let first = math.sub(one, fraction)?;
+    let after = math.plus(p, 1.0)?;
+    let q_negative = math.compare(CompareOp::Lt, q, 0.0)?;
+    let first = math.select(q_negative, first, q)?;
+    let above = sum_above_zero(&mut math, x, first)?;
+    let below = sum_above_zero(&mut math, x, fraction)?;
+    let rest = sum_above_zero(&mut math, x, after)?;
+    let parity = math.builder.binary(BinaryOp::Rem, x, two)?;
+    let is_even = math.compare(CompareOp::Eq, parity, 0.0)?;
+    let minus_below = math.unary(UnaryOp::Neg, below)?;
+    let below = math.select(is_even, below, minus_below)?;
+    let minus_rest = math.unary(UnaryOp::Neg, rest)?;
+    let rest = math.select(is_even, minus_rest, rest)?;
+    // What may cancel first: near the middle between two poles, `rest` is all there is.
+    let both = math.add(above, below)?;
+    let both = math.add(both, rest)?;
+    let sum = math.select(q_negative, both, above)?;
 
     // Poles and where it is not defined.
     let (nan, infinity) = (math.number(f64::NAN), math.number(f64::INFINITY));
@@ -71,9 +102,6 @@ pub(super) fn zeta(builder: &mut Builder, x: NodeId, q: NodeId) -> Lowered<NodeI
     let x_is_integer = math.builder.compare(CompareOp::Eq, x, x_floor)?;
     let q_is_negative = math.compare(CompareOp::Le, q, 0.0)?;
     let is_pole = math.and(q_is_negative, q_is_integer)?;
-    let two = math.number(2.0);
-    let parity = math.builder.binary(BinaryOp::Rem, x, two)?;
-    let is_even = math.compare(CompareOp::Eq, parity, 0.0)?;
     let above_one = math.compare(CompareOp::Gt, x, 1.0)?;
     let is_even_integer = math.and(is_even, x_is_integer)?;
     let at_pole = math.select(is_even_integer, infinity, nan)?;
@@ -81,7 +109,6 @@ pub(super) fn zeta(builder: &mut Builder, x: NodeId, q: NodeId) -> Lowered<NodeI
     let value = math.select(is_pole, at_pole, value)?;
     // A negative base has no power that is not a whole number.
     let x_is_fraction = math.unary(UnaryOp::Not, x_is_integer)?;
-    let q_negative = math.compare(CompareOp::Lt, q, 0.0)?;
     let q_is_fraction = math.unary(UnaryOp::Not, q_is_integer)?;
     let undefined = math.and(x_is_fraction, q_negative)?;
     let undefined = math.and(undefined, q_is_fraction)?;
