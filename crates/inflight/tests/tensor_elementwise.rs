@@ -14,6 +14,21 @@ fn close(found: &[f64], expected: &[f64], tolerance: f64, what: &str) {
     }
 }
 
+/// Whether a device takes subnormals for zeros or not, none is its own sign.
+#[test]
+fn a_sign_is_one_or_zero() {
+    let device = device();
+    let data = vec![1e-40f32, -1e-40, 0.0, -0.0, 1e-30, -1e-30, f32::NAN, f32::NEG_INFINITY];
+    let x = Tensor::from_vec(data, [8], &device).unwrap();
+    let signs: Vec<f32> = x.sign().to_vec().unwrap();
+    assert!(signs[0] == 0.0 || signs[0] == 1.0, "{:e}", signs[0]);
+    assert!(signs[1] == 0.0 || signs[1] == -1.0, "{:e}", signs[1]);
+    assert_eq!(signs[2].to_bits(), 0f32.to_bits());
+    assert_eq!(signs[3].to_bits(), (-0f32).to_bits());
+    assert_eq!((signs[4], signs[5], signs[7]), (1.0, -1.0, -1.0));
+    assert!(signs[6].is_nan());
+}
+
 #[test]
 fn functions_are_those_of_the_host() {
     let device = device();

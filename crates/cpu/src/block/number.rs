@@ -270,8 +270,9 @@ real! {
     one {
         neg: |x| -x, |x| -x;
         abs: f32::abs, f64::abs;
-        sign: |x| if x > 0.0 { 1.0 } else if x < 0.0 { -1.0 } else { x },
-            |x| if x > 0.0 { 1.0 } else if x < 0.0 { -1.0 } else { x };
+        // A zero or NaN is itself. A subnormal that compares as zero is made one.
+        sign: |x| if x > 0.0 { 1.0 } else if x < 0.0 { -1.0 } else { x + x },
+            |x| if x > 0.0 { 1.0 } else if x < 0.0 { -1.0 } else { x + x };
         floor: f32::floor, f64::floor;
         ceil: f32::ceil, f64::ceil;
         round: f32::round_ties_even, f64::round_ties_even;

@@ -144,7 +144,9 @@ impl Expander<'_> {
                 let (zero, one) = (builder.like(a, 0.0), builder.like(a, 1.0));
                 let otherwise = if signed || operand.is_float() {
                     let minus_one = builder.like(a, -1.0);
-                    builder.choose(a, CompareOp::Lt, zero, minus_one, a)
+                    // A zero or NaN is itself. A subnormal that compares as zero is made one.
+                    let rest = if operand.is_float() { builder.add(a, a) } else { a };
+                    builder.choose(a, CompareOp::Lt, zero, minus_one, rest)
                 } else {
                     a
                 };
