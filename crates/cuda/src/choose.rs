@@ -34,7 +34,8 @@ pub struct Described {
     pub kernel: Kernel,
     /// What it does.
     pub shape: Shape,
-    in_place: bool,
+    /// Whether it loads from a buffer that it stores to.
+    pub in_place: bool,
     scans: bool,
     /// How often a row or column is walked.
     walks: usize,

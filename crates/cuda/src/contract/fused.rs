@@ -8,7 +8,7 @@ use crate::choose::{self, Choice, Described};
 use crate::driver::check;
 use crate::text::{
     MOST_HELD, Mapping, PRODUCT_COLUMNS, PRODUCT_DEPTH, PRODUCT_PART, PRODUCT_ROWS,
-    PRODUCT_THREADS, Shape, Tiled, Variant, is_in_place,
+    PRODUCT_THREADS, Shape, Tiled, Variant,
 };
 use cudarc::driver::sys;
 use inflight_backend::{Contract, Fault};
@@ -164,7 +164,7 @@ pub fn choose(
         || grid.iter().product::<usize>() != m
         || kernel.body.len() > MOST_INSTRUCTIONS
         || kernel.params.get(product).is_none_or(|param| param.writes)
-        || is_in_place(kernel)
+        || described.in_place
     {
         return None;
     }

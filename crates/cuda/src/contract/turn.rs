@@ -80,21 +80,11 @@ pub fn launches(
     from: [u64; 2],
     to: [u64; 2],
 ) -> Result<[PlainLaunch; 2], Stop> {
+    let a = &contract.a;
     Ok([
-        launch_left(shared, contract, from[0], to[0])?,
+        launch(shared, a, [contract.k, contract.m], a.column_stride, from[0], to[0])?,
         launch_right(shared, contract, from[1], to[1])?,
     ])
-}
-
-/// The launch that turns `a`.
-fn launch_left(
-    shared: &Arc<Shared>,
-    contract: &Contract,
-    from: u64,
-    to: u64,
-) -> Result<PlainLaunch, Stop> {
-    let a = &contract.a;
-    launch(shared, a, [contract.k, contract.m], a.column_stride, from, to)
 }
 
 /// The launch that turns `b`.

@@ -158,13 +158,8 @@ fn walk(body: &mut Body, columns: &Columns, stage: usize) {
 /// rest begins; `None` if the walk is not of that kind.
 fn batch(body: &mut Body, values: &[Value], first: &str, step: &str) -> Option<String> {
     let kernel = body.kernel;
-    let kind = |value: &Value| kernel.body[*value as usize].kind;
-    let is_load =
-        |value: &&Value| matches!(kind(value), Kind::Load { index: None, mask: None, .. });
-    let loads: Vec<Value> = values.iter().filter(is_load).copied().collect();
-    let others: Vec<Value> = values.iter().filter(|value| !is_load(value)).copied().collect();
-    let is_plain = |value: &Value| !matches!(kind(value), Kind::Store { .. } | Kind::Scan(..));
-    if loads.is_empty() || loads.len() > MOST_BATCHED || !others.iter().all(is_plain) {
+    let (loads, others) = points::loads_first(kernel, values)?;
+    if loads.is_empty() || loads.len() > MOST_BATCHED {
         return None;
     }
     let axes = kernel.grid_rank..kernel.rank() - 1;

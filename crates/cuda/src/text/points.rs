@@ -110,6 +110,16 @@ pub fn load(body: &mut Body, value: Value) {
     }
 }
 
+/// The loads of a walk that need no other value, and all else. `None` if something stores or scans: what is loaded
+/// before it may then not be what is there after it.
+pub fn loads_first(kernel: &Kernel, walk: &[Value]) -> Option<(Vec<Value>, Vec<Value>)> {
+    let kind = |value: &Value| kernel.body[*value as usize].kind;
+    let is_load = |value: &Value| matches!(kind(value), Kind::Load { index: None, mask: None, .. });
+    let (loads, others): (Vec<Value>, Vec<Value>) = walk.iter().copied().partition(is_load);
+    let is_plain = |value: &Value| !matches!(kind(value), Kind::Store { .. } | Kind::Scan(..));
+    others.iter().all(is_plain).then_some((loads, others))
+}
+
 /// So many steps of a walk, all of whose loads are under way before the first is used. The others may use what the
 /// loads load; `open` opens the block of the step `u`.
 pub fn steps_at_once(

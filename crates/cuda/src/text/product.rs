@@ -80,7 +80,7 @@ pub fn text(kernel: &Kernel, variant: Variant, tiled: Tiled) -> String {
     body.writer.line(format!(
         "constexpr int ROWS = {ROWS}, COLUMNS = {COLUMNS}, DEPTH = {DEPTH}, PART = {PART}, STAGES = {STAGES};\n\
          constexpr int HELD = {}, SHEET_BYTES = {SHEET_BYTES}, SUMS = {SUMS};\n\
-         constexpr unsigned {SHARED} = {SHARED_BYTES};\n\
+         {SHARED}{SHARED_BYTES};\n\
          constexpr bool TURNED = {turned}, ACROSS = {across};",
         held.len()
     ));
@@ -177,11 +177,11 @@ fn points_of_part(body: &mut Body, tiled: Tiled, held: &[AccessId]) {
 }
 
 /// How a text says how much shared memory its kernel has beyond what it declares.
-const SHARED: &str = "SHARED_BYTES";
+const SHARED: &str = "constexpr unsigned SHARED_BYTES = ";
 
 /// Bytes of shared memory that a text's kernel must be launched with.
 pub fn shared_bytes(text: &str) -> u32 {
-    let declared = text.split_once("constexpr unsigned SHARED_BYTES = ").map(|(_, rest)| rest);
+    let declared = text.split_once(SHARED).map(|(_, rest)| rest);
     let number = declared.and_then(|rest| rest.split_once(';')).map(|(number, _)| number);
     number.and_then(|number| number.parse().ok()).unwrap_or(0)
 }

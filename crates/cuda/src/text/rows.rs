@@ -166,14 +166,9 @@ fn walk(body: &mut Body, row: &Row, stage: usize, there: &mut Vec<Value>) {
 /// some before it begins others. Returns where the rest begins; `None` if the walk is not of that kind.
 fn batch(body: &mut Body, row: &Row, values: &[Value]) -> Option<String> {
     let (kernel, width) = (body.kernel, body.width);
-    let kind = |value: &Value| kernel.body[*value as usize].kind;
-    let is_load =
-        |value: &&Value| matches!(kind(value), Kind::Load { index: None, mask: None, .. });
-    let loads: Vec<Value> = values.iter().filter(is_load).copied().collect();
-    let others: Vec<Value> = values.iter().filter(|value| !is_load(value)).copied().collect();
-    let is_plain = |value: &Value| !matches!(kind(value), Kind::Store { .. } | Kind::Scan(..));
+    let (loads, others) = points::loads_first(kernel, values)?;
     let fits = (1..=MOST_BATCHED).contains(&loads.len()) && kernel.body.len() < LONG;
-    if !fits || row.steps > 0 || row.scans || row.threads == 1 || !others.iter().all(is_plain) {
+    if !fits || row.steps > 0 || row.scans || row.threads == 1 {
         return None;
     }
     let stride = width * row.threads;

@@ -89,8 +89,16 @@ impl Execution {
             }
             None => Ok(()),
         };
-        self.done.clone().get()?;
-        computed
+        outcome(self.done.clone().get(), computed)
+    }
+}
+
+/// How an execution ended: with the error of `done`, or else that of a result. A promise that was given up says less
+/// than the result that it was given up for.
+fn outcome(done: Result<()>, computed: Result<()>) -> Result<()> {
+    match done {
+        Err(Error::Abandoned) => computed.and(done),
+        done => done.and(computed),
     }
 }
 
@@ -221,9 +229,8 @@ impl Executable {
         waiting.on(&submission.dispatched, None)?;
         let finished = submission.finished.get().expect("a dispatched segment has its end");
         waiting.on(&finished.event, finished.stream.as_ref())?;
-        // The results' error is the cause of what became of the promise.
-        wait_for_results(&results, &mut waiting)?;
-        done.get()?;
+        let computed = wait_for_results(&results, &mut waiting);
+        outcome(done.get(), computed)?;
         Ok(results)
     }
 
