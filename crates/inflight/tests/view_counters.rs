@@ -120,6 +120,27 @@ fn a_scatter_is_written_by_the_kernel_that_computes_its_updates() {
     assert_eq!(stats.bytes_written, f32s(50 * 16) + f32s(4 * 16));
 }
 
+#[test]
+fn updates_that_do_not_meet_are_part_of_the_kernel_that_reads() {
+    let device = device();
+    let (rows, columns) = (64, 200);
+    let x = ramp(&[rows, columns], &device);
+    let updates = ramp(&[rows, 1], &device);
+    let labels = positions(&(0..rows as i64).collect::<Vec<_>>(), &device).unsqueeze(1);
+    for tensor in [&x, &updates, &labels] {
+        tensor.wait().unwrap();
+    }
+    let whole = f32s(rows * columns);
+    // Zeros with one element of each row added to are nowhere: an update and a position of eight bytes are read.
+    let zeros = Tensor::zeros::<f32>([rows, columns], &device);
+    let picked = zeros.scatter_add(1, &labels, &updates);
+    let read = whole + f32s(rows) + 8 * rows as u64;
+    one_launch(&device, x.softmax(1) + picked, read, whole);
+    // So is what is computed to be put into.
+    let marked = x.softmax(1).scatter(1, &labels, &updates).sum_axes([1]);
+    one_launch(&device, marked, read, f32s(rows));
+}
+
 /// What a tensor that nobody else holds is moved for an update of a part of it.
 #[test]
 fn parts_of_an_owned_tensor_are_written_in_place() {
@@ -143,6 +164,10 @@ fn parts_of_an_owned_tensor_are_written_in_place() {
     // And positions of eight bytes, and the elements that are added to.
     let owned = updated(&device, false, scatter);
     assert_eq!(moved(&owned), (2 * f32s(4 * 16) + 8 * 4, f32s(4 * 16)), "{owned:?}");
+    // Also where no two updates can meet.
+    let one = |x: &Tensor| x.scatter_add(0, &index.slice(..1), &updates.slice(..1));
+    let owned = updated(&device, false, one);
+    assert_eq!(moved(&owned), (2 * f32s(16) + 8, f32s(16)), "{owned:?}");
     // Held by somebody else, it is copied first.
     let held = updated(&device, true, assign);
     assert_eq!(held.bytes_taken_over, 0);

@@ -7,14 +7,14 @@ use inflight_ir::compose::{
     Convolution, ConvolutionAxes, ConvolutionWindow, KernelAxes, convolution,
 };
 use inflight_ir::elementwise::CombineOp;
-use inflight_ir::graph::{Combine, DotAxes, Graph, Node, Op};
+use inflight_ir::graph::{Combine, DTypeSet, DotAxes, Graph, Node, NodeId, Op, combine_accepts};
 use inflight_ir::interpret::{Accumulator, Array, interpret};
 use inflight_ir::kernel;
 use inflight_ir::plan::{
     Abilities, ContractStep, LaunchStep, Lines, MatrixOperand, Plan, Producer, Routine,
     ScalarSource, Step, TriangularSystems, WindowedOperands, plan, plan_for,
 };
-use inflight_ir::{DType, Scalar, Shape};
+use inflight_ir::{BinaryOp, DType, Scalar, Shape, UnaryOp};
 use inflight_testkit::random::{Case, random_case};
 use inflight_testkit::{Compared, Reference, print, shrink};
 use std::cell::Cell;
@@ -524,4 +524,88 @@ fn convolutions_are_products_of_windows() {
             }
         }
     }
+}
+
+/// Lines of `[3, 5, 2]` along its middle axis, each with an index of its own, in range and out of it; `x` is one value
+/// everywhere, or computed.
+fn scattered_lines(dtype: DType, index: DType, combine: Option<CombineOp>, one: bool) -> Case {
+    let mut graph = Graph::default();
+    let shape = Shape::from([3, 5, 2]);
+    let of = |i: usize| Scalar::from([0.0, -0.0, 3.0, 1.0, -2.0, 0.5, 7.0][i % 7]).cast(dtype);
+    let array = |shape: Shape, seed: usize| {
+        let values: Vec<Scalar> = (0..shape.elements()).map(|i| of(i * 3 + seed)).collect();
+        Array::from_scalars(values, shape, dtype)
+    };
+    let mut inputs = Vec::new();
+    let x = match one {
+        true => {
+            let scalar = graph.scalar(of(inputs.len()));
+            graph.push(Op::Broadcast(shape.clone()), &[scalar]).unwrap()
+        }
+        false => {
+            inputs.push(array(shape.clone(), 1));
+            let x = graph.input(shape.clone(), dtype);
+            graph.push(Op::Binary(BinaryOp::Mul), &[x, x]).unwrap()
+        }
+    };
+    let places = Shape::from([3, 1, 2]);
+    // What is negative is large where the dtype has no sign.
+    let at = [4i64, -1, 0, 5, 3, i64::MIN].map(|at| Scalar::from(at).cast(index));
+    inputs.push(Array::from_scalars(at.to_vec(), places.clone(), index));
+    inputs.push(array(places.clone(), 0));
+    let index = graph.input(places.clone(), index);
+    let update = graph.input(places, dtype);
+    let op = Op::Scatter { axis: 1, combine: combine.map(Combine::With) };
+    let written = graph.push(op, &[x, index, update]).unwrap();
+    // Read by somebody: nothing but this is written.
+    graph.outputs = vec![graph.push(Op::Binary(BinaryOp::Add), &[written, written]).unwrap()];
+    Case { seed: 0, graph, inputs }
+}
+
+#[test]
+fn a_scatter_of_one_update_to_each_line_is_elementwise() {
+    let indices = DType::ALL.into_iter().filter(|dtype| dtype.is_integer());
+    let combines = CombineOp::ALL.into_iter().map(Some).chain([None]);
+    for (index, combine) in indices.flat_map(|index| combines.clone().map(move |op| (index, op))) {
+        let accepted = combine.map_or(DTypeSet::ALL, combine_accepts);
+        for (dtype, one) in accepted.iter().flat_map(|dtype| [(dtype, true), (dtype, false)]) {
+            let case = scattered_lines(dtype, index, combine, one);
+            let planned = plan(&case.graph);
+            check_plan(&case.graph, &planned).unwrap();
+            let about = format!("{dtype} by {index}, {combine:?}, one value: {one}");
+            assert_eq!(planned.steps.len(), 1, "{about}");
+            let expected = interpret(&case.graph, &case.inputs);
+            assert_eq!(execute(&case, &planned), expected, "{about}");
+        }
+    }
+}
+
+#[test]
+fn scatters_whose_updates_may_meet_or_that_are_in_place_stay_scatters() {
+    let steps = |x: &mut dyn FnMut(&mut Graph) -> NodeId, updates: usize| {
+        let mut graph = Graph::default();
+        let x = x(&mut graph);
+        let index = graph.input([6, updates], DType::I32);
+        let update = graph.input([6, updates], DType::F32);
+        let op = Op::Scatter { axis: 1, combine: Some(CombineOp::Sum.into()) };
+        let written = graph.push(op, &[x, index, update]).unwrap();
+        let read = graph.push(Op::Unary(UnaryOp::Neg), &[written]).unwrap();
+        graph.outputs.push(read);
+        plan(&graph).steps.len()
+    };
+    let mut one_value = |graph: &mut Graph| {
+        let zero = graph.scalar(0f32);
+        graph.push(Op::Broadcast([6, 9].into()), &[zero]).unwrap()
+    };
+    assert_eq!(steps(&mut one_value, 1), 1);
+    assert_eq!(steps(&mut one_value, 2), 3, "two updates of a line may meet");
+    let mut in_memory = |graph: &mut Graph| graph.input([6, 9], DType::F32);
+    assert_eq!(steps(&mut in_memory, 1), 3, "what is in memory is updated in place");
+    let mut requested = |graph: &mut Graph| {
+        let x = graph.input([6, 9], DType::F32);
+        let x = graph.push(Op::Unary(UnaryOp::Neg), &[x]).unwrap();
+        graph.outputs.push(x);
+        x
+    };
+    assert_eq!(steps(&mut requested, 1), 4, "somebody asked for what is put into");
 }

@@ -69,6 +69,14 @@ impl Builder {
         (value.elements() == 1).then(|| value.get(0))
     }
 
+    /// Whether every element of a node is one scalar constant.
+    pub fn is_one_value(&self, mut id: NodeId) -> bool {
+        while self.entries[id as usize].op.is_view() {
+            id = self.entries[id as usize].inputs[0];
+        }
+        self.entries[id as usize].op == Op::Scalar
+    }
+
     /// The elements of an integer node, if they are known.
     pub fn integers(&mut self, id: NodeId) -> Option<Vec<i64>> {
         let class = self.dtype(id).class();

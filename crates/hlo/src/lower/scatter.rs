@@ -78,9 +78,10 @@ pub(super) fn scatter<'a>(
     } else if let Some(slices) = known_window(builder, &at, &shape, &sizes) {
         assign(lowering, region, inputs, &updates, &slices)?
     } else {
-        let target = match one_axis(&at, &shape, &sizes) {
-            Some(axis) => along_axis(lowering.builder(), inputs, &updates, &at, axis)?,
-            None => flat(lowering.builder(), inputs, &updates, &at, &sizes, &kept)?,
+        let builder = lowering.builder();
+        let target = match writes_lines(builder, inputs, &at, &shape, &sizes) {
+            true => along_axis(builder, inputs, &updates, &at)?,
+            false => flat(builder, inputs, &updates, &at, &sizes, &kept)?,
         };
         let written = target.write(lowering, region, is_unique)?;
         target.restore(lowering.builder(), &shape, written)?
@@ -143,13 +144,36 @@ fn assign<'a>(
         .collect()
 }
 
-/// The one axis along which single elements are written, with all of the other axes.
-fn one_axis(at: &Addressing, shape: &Shape, sizes: &[usize]) -> Option<usize> {
-    let [axis] = at.addressed[..] else { return None };
-    let is_whole = |other: usize| {
-        other == axis || at.batching.contains(&other) || sizes[other] == shape[other]
+/// Whether single elements are written along the addressed axes, with all of the other axes, and these can be seen as
+/// one axis: it is one, or one update comes to each place of the others. The planner makes that elementwise.
+fn writes_lines(
+    builder: &Builder,
+    inputs: &[NodeId],
+    at: &Addressing,
+    shape: &Shape,
+    sizes: &[usize],
+) -> bool {
+    let is_whole = |axis: usize| {
+        at.batching.contains(&axis) || at.addressed.contains(&axis) || sizes[axis] == shape[axis]
     };
-    (sizes[axis] == 1 && (0..shape.rank()).all(is_whole)).then_some(axis)
+    if at.addressed.is_empty()
+        || at.addressed.iter().any(|&axis| sizes[axis] != 1)
+        || !(0..shape.rank()).all(is_whole)
+    {
+        return false;
+    }
+    let mut others = (0..at.places.rank()).filter(|axis| !at.index_batching.contains(axis));
+    let is_in_order = || line_order(at, shape.rank()).into_iter().eq(0..shape.rank());
+    at.addressed.len() == 1
+        || (others.all(|axis| at.places[axis] == 1)
+            // Elsewhere than in order, the axes are brought together by a copy, of which one value needs none.
+            && (is_in_order() || inputs.iter().all(|&input| builder.is_one_value(input))))
+}
+
+/// The axes of an input: those walked together with the indices, those addressed, the rest.
+fn line_order(at: &Addressing, rank: usize) -> Vec<usize> {
+    let rest = (0..rank).filter(|axis| !at.addressed.contains(axis) && !at.batching.contains(axis));
+    at.batching.iter().chain(&at.addressed).copied().chain(rest).collect()
 }
 
 /// Inputs, an index and updates that an [`Op::Scatter`] along one axis takes.
@@ -162,33 +186,96 @@ pub(super) struct Target {
     pub order: Vec<usize>,
 }
 
+/// The addressed axes as one.
 fn along_axis(
     builder: &mut Builder,
     inputs: &[NodeId],
     updates: &[NodeId],
     at: &Addressing,
-    axis: usize,
 ) -> Lowered<Target> {
     let shape = builder.shape(inputs[0]).clone();
-    let rest: Vec<usize> =
-        (0..shape.rank()).filter(|other| *other != axis && !at.batching.contains(other)).collect();
-    let order: Vec<usize> =
-        at.batching.iter().copied().chain([axis]).chain(rest.iter().copied()).collect();
-    let to = index_dtype(builder.dtype(at.indices), shape[axis]);
-    let index = at.starts(builder, axis, to)?.expect("the axis is addressed");
-    let lookup = Lookup::new(at, &shape, &rest);
+    let order = line_order(at, shape.rank());
+    let (axis, addressed) = (at.batching.len(), at.addressed.len());
+    let rest = &order[axis + addressed..];
+    let line: Shape = at.addressed.iter().map(|&axis| shape[axis]).collect();
+    let to = index_dtype(builder.dtype(at.indices), line.elements());
+    let index = match at.addressed[..] {
+        [axis] => at.starts(builder, axis, to)?.expect("the axis is addressed"),
+        _ => {
+            let mut position = Position::new(builder, to);
+            for (&axis, &stride) in at.addressed.iter().zip(line.strides().iter()) {
+                let start = at.starts(builder, axis, to)?.expect("the axis is addressed");
+                position.expect_inside(builder, start, shape[axis])?;
+                position.add(builder, start, stride)?;
+            }
+            position.finish(builder)?
+        }
+    };
+    let lookup = Lookup::new(at, &shape, rest);
     let index = lookup.index(builder, index)?;
-    let inputs =
-        inputs.iter().map(|&input| builder.permute(input, &order)).collect::<Lowered<_>>()?;
-    // The written axis may be one of the window, where it has one element.
-    let window: Shape =
-        at.places.iter().copied().chain(rest.iter().map(|&axis| shape[axis])).collect();
+    let extents = |axes: &[usize]| axes.iter().map(|&axis| shape[axis]).collect::<Vec<_>>();
+    let merged: Shape = [&extents(&at.batching), &vec![line.elements()], &extents(rest)]
+        .into_iter()
+        .flatten()
+        .copied()
+        .collect();
+    let mut arranged_inputs = Vec::new();
+    for &input in inputs {
+        let input = builder.permute(input, &order)?;
+        arranged_inputs.push(builder.reshape(input, &merged)?);
+    }
+    // A written axis may be one of the window, where it has one element.
+    let window: Shape = at.places.iter().copied().chain(extents(rest)).collect();
     let mut arranged_updates = Vec::new();
     for &update in updates {
         let update = builder.reshape(update, &window)?;
         arranged_updates.push(lookup.arranged(builder, update)?);
     }
-    Ok(Target { inputs, index, updates: arranged_updates, axis: at.batching.len(), order })
+    Ok(Target { inputs: arranged_inputs, index, updates: arranged_updates, axis, order })
+}
+
+/// A position in row-major order while it is being summed up, and whether it is one.
+struct Position {
+    sum: NodeId,
+    is_inside: Option<NodeId>,
+}
+
+impl Position {
+    fn new(builder: &mut Builder, dtype: DType) -> Position {
+        Position { sum: builder.integer(0, dtype), is_inside: None }
+    }
+
+    /// Moves on along an axis whose elements are this far apart.
+    fn add(&mut self, builder: &mut Builder, coordinate: NodeId, stride: usize) -> Lowered<()> {
+        let dtype = builder.dtype(self.sum);
+        let stride = builder.integer(stride as i64, dtype);
+        let distance = builder.mul(coordinate, stride)?;
+        self.sum = builder.add(self.sum, distance)?;
+        Ok(())
+    }
+
+    /// It is none where the coordinate is not in `0..extent`.
+    fn expect_inside(
+        &mut self,
+        builder: &mut Builder,
+        coordinate: NodeId,
+        extent: usize,
+    ) -> Lowered<()> {
+        let inside = in_range(builder, coordinate, extent)?;
+        self.is_inside = Some(match self.is_inside {
+            Some(others) => builder.binary(BinaryOp::And, others, inside)?,
+            None => inside,
+        });
+        Ok(())
+    }
+
+    /// The position, or -1 where it is none.
+    fn finish(self, builder: &mut Builder) -> Lowered<NodeId> {
+        let Some(is_inside) = self.is_inside else { return Ok(self.sum) };
+        let dtype = builder.dtype(self.sum);
+        let outside = builder.integer(-1, dtype);
+        builder.select(is_inside, self.sum, outside)
+    }
 }
 
 /// Everything in row-major order along one axis.
@@ -204,8 +291,7 @@ fn flat(
     let canonical = builder.shape(updates[0]).clone();
     let to = index_dtype(builder.dtype(at.indices), shape.elements());
     let strides = shape.strides();
-    let mut position = builder.integer(0, to);
-    let mut is_inside: Option<NodeId> = None;
+    let mut position = Position::new(builder, to);
     for axis in 0..shape.rank() {
         let start = at.starts(builder, axis, to)?;
         let is_addressed = start.is_some();
@@ -228,20 +314,11 @@ fn flat(
         }
         let Some(coordinate) = coordinate else { continue };
         if is_addressed {
-            let inside = in_range(builder, coordinate, shape[axis])?;
-            is_inside = Some(match is_inside {
-                Some(others) => builder.binary(BinaryOp::And, others, inside)?,
-                None => inside,
-            });
+            position.expect_inside(builder, coordinate, shape[axis])?;
         }
-        let stride = builder.integer(strides[axis] as i64, to);
-        let coordinate = builder.mul(coordinate, stride)?;
-        position = builder.add(position, coordinate)?;
+        position.add(builder, coordinate, strides[axis])?;
     }
-    if let Some(is_inside) = is_inside {
-        let outside = builder.integer(-1, to);
-        position = builder.select(is_inside, position, outside)?;
-    }
+    let position = position.finish(builder)?;
     let line = Shape::new(&[canonical.elements()]);
     let position = builder.broadcast(position, &canonical)?;
     let index = builder.reshape(position, &line)?;
@@ -319,17 +396,19 @@ impl Target {
         shape: &Shape,
         written: Vec<NodeId>,
     ) -> Lowered<Vec<NodeId>> {
+        let ordered: Shape = self.order.iter().map(|&axis| shape[axis]).collect();
         let mut back = vec![0; self.order.len()];
         for (i, &axis) in self.order.iter().enumerate() {
             back[axis] = i;
         }
-        written
-            .into_iter()
-            .map(|node| match back.is_empty() {
-                true => builder.reshape(node, shape),
-                false => builder.permute(node, &back),
-            })
-            .collect()
+        let restore = |node| match back.is_empty() {
+            true => builder.reshape(node, shape),
+            false => {
+                let node = builder.reshape(node, &ordered)?;
+                builder.permute(node, &back)
+            }
+        };
+        written.into_iter().map(restore).collect()
     }
 }
 

@@ -3,7 +3,7 @@
 //! Planning is a list of passes over plain data, top to bottom in [`plan`]:
 //!
 //! 1. [`rewrite`]: large reductions become two, contractions get one canonical form, or are products of windows
-//!    ([`windowed`]);
+//!    ([`windowed`]), scatters of one update to each line become elementwise ([`scattered`]);
 //! 2. [`choose`]: which values are written to memory, by counted bytes;
 //! 3. [`group`]: each written value becomes a kernel, and takes in every value on its way that it can;
 //! 4. [`lower`]: a group becomes a kernel: views become index maps, the rest instructions;
@@ -24,6 +24,7 @@ mod prologue;
 mod reason;
 mod rewrite;
 mod routine;
+mod scattered;
 mod surround;
 mod windowed;
 

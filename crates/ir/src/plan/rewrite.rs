@@ -1,9 +1,9 @@
 //! Rewrites of the graph before it is planned: same values, a form that plans better.
 
 use super::windowed::{self, Found};
-use super::{Abilities, FEATURE_BYTES};
+use super::{Abilities, FEATURE_BYTES, scattered};
 use crate::elementwise::{ArgOp, BinaryOp, CombineOp, CompareOp, UnaryOp};
-use crate::graph::{DotAxes, Graph, Node, NodeId, Op, PadAxis, SliceAxis, WindowProduct};
+use crate::graph::{Combine, DotAxes, Graph, Node, NodeId, Op, PadAxis, SliceAxis, WindowProduct};
 use crate::{Axes, DType, Shape};
 use rustc_hash::FxHashMap;
 
@@ -50,6 +50,7 @@ pub fn rewrite(graph: &Graph, abilities: Abilities) -> Rewritten {
         *turned = turned.filter(|_| found.is_none());
     });
     let limited = limited_operands(graph);
+    let scattered = scattered::find(graph);
     let mut renamed: Vec<NodeId> = Vec::with_capacity(graph.nodes.len());
     for (id, node) in graph.nodes.iter().enumerate() {
         rewriter.current = id as NodeId;
@@ -86,6 +87,9 @@ pub fn rewrite(graph: &Graph, abilities: Abilities) -> Rewritten {
                 rewriter.dot(&swapped, inputs[1], inputs[0], graph.node(user))
             }
             Op::Permute(_) if turned[node.inputs[0] as usize].is_some() => inputs[0],
+            Op::Scatter { axis, combine } if scattered[id] => {
+                rewriter.scatter(*axis, combine.as_ref(), [inputs[0], inputs[1], inputs[2]], node)
+            }
             Op::Dot(axes) => rewriter.dot(axes, inputs[0], inputs[1], node),
             op => rewriter.append(op.clone(), &inputs, node.shape.clone(), node),
         };
@@ -255,6 +259,36 @@ impl Rewriter {
         let places = self.append(Op::Select, &[is_it, here, beyond], shape, &place);
         let first = self.reduce(CombineOp::Min, &axes, places, &place);
         self.append(Op::Cast(node.dtype), &[first], node.shape.clone(), node)
+    }
+
+    /// A scatter of one update to each line: what is there, or at the update's place that and the update.
+    fn scatter(
+        &mut self,
+        axis: usize,
+        combine: Option<&Combine>,
+        [x, index, update]: [NodeId; 3],
+        node: &Node,
+    ) -> NodeId {
+        let shape = &node.shape;
+        let like = |dtype: DType| Node { dtype, ..node.clone() };
+        let given = self.graph.node(index).dtype;
+        let dtype = scattered::place_dtype(given, shape, axis);
+        let index = match dtype == given {
+            true => index,
+            false => self.append(Op::Cast(dtype), &[index], self.shape(index), &like(dtype)),
+        };
+        let iota = Op::Iota { axis, shape: shape.clone(), dtype };
+        let place = self.append(iota, &[], shape.clone(), &like(dtype));
+        let is_here = Op::Compare(CompareOp::Eq);
+        let is_here = self.append(is_here, &[place, index], shape.clone(), &like(DType::Bool));
+        let value = match combine {
+            Some(Combine::With(op)) => {
+                self.append(Op::Binary(op.binary()), &[x, update], shape.clone(), node)
+            }
+            Some(Combine::Function(_)) => unreachable!("a routine"),
+            None => update,
+        };
+        self.append(Op::Select, &[is_here, value, x], shape.clone(), node)
     }
 
     fn slice(&mut self, x: NodeId, axis: usize, start: usize, len: usize, node: &Node) -> NodeId {

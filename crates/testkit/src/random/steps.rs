@@ -318,10 +318,19 @@ fn scatter(builder: &mut Builder) -> Option<NodeId> {
         true => None,
         false => Some(builder.random.pick(&CombineOp::ALL)),
     };
-    let x = builder.operand_of_rank(combine.map_or(DTypeSet::ALL, combine_accepts), 1);
+    let mut x = builder.operand_of_rank(combine.map_or(DTypeSet::ALL, combine_accepts), 1);
     let (shape, dtype) = (builder.shape(x), builder.dtype(x));
     let axis = builder.random.below(shape.rank());
-    let updates = shape.with(axis, shapes::extent(&mut builder.random, 40));
+    // One update to each line cannot meet another, as in a gradient of a lookup: into one value everywhere.
+    let extent = match builder.random.chance(30) {
+        true => 1,
+        false => shapes::extent(&mut builder.random, 40),
+    };
+    if builder.random.chance(30) {
+        let one = builder.constant(dtype);
+        x = builder.push(Op::Broadcast(shape.clone()), &[one])?;
+    }
+    let updates = shape.with(axis, extent);
     if updates.elements() > builder.limit {
         return None;
     }
