@@ -192,7 +192,7 @@ impl CudaBackend {
             return false;
         };
         let Some(epilogue) = &step.epilogue else {
-            if lie.is_ours() {
+            if lie.is_ours(step.k) {
                 let sides = [step.m, step.n];
                 let shape = fused::stored_shape(sides, step.c.row_stride, step.c.offset);
                 let (stored, buffers) = (&shared.stored, [(ALIGNED, step.m * step.n * 4); 2]);

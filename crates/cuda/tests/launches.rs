@@ -118,6 +118,30 @@ fn few_long_columns_are_shared_by_blocks() {
     assert_eq!(choice.scratch, 0);
 }
 
+/// The greater of two, which is stored, and summed.
+const STORED_SUM: &str = "kernel grid 0 reduce 1 vector parallel\nparam p0: f32\nparam p1: f32\n\
+    param p2: f32 writes\nparam p3: f32 writes\n\
+    access a0: p0 reduce any vector one\naccess a1: p1 reduce any vector one\n\
+    access a2: p2 reduce any vector one\naccess a3: p3 reduce zero vector one\n\
+    %0 = load p0[a0] : f32\n%1 = load p1[a1] : f32\n%2 = maximum %0, %1 : f32\n\
+    store p2[a2] %2 : f32\n%4 = sum %2 : f32\nstore p3[a3] %4 : f32\n";
+
+#[test]
+fn columns_are_loaded_several_rows_at_a_time_unless_they_store_where_they_load() {
+    let choose = |described: &Described| {
+        let columns: &[isize] = &[4096, 1];
+        let shape = shape(&[1024, 4096], &[columns, columns, columns, &[0, 1]]);
+        text::source(&described.kernel, choose(described, &shape, 256).variant)
+    };
+    let source = choose(&described(STORED_SUM));
+    assert_eq!(source.matches("load_pack<4>(e1[u]").count(), 1, "{source}");
+    // Half as many at a time as of one operand: two blocks share a processor's registers.
+    assert!(source.contains("alignas(16) float e1[2][4];"), "{source}");
+    let in_place = STORED_SUM.replace("a1: p1", "a1: p2").replace("load p1[a1]", "load p2[a1]");
+    let source = choose(&described(&in_place));
+    assert!(!source.contains("e1[u]"), "{source}");
+}
+
 const TRANSPOSE: &str = "kernel grid 1 reduce 0 vector parallel\nparam p0: f32\nparam p1: f32 writes\n\
     access a0: p0 reduce zero vector any\naccess a1: p1 reduce zero vector one\n\
     %0 = load p0[a0] : f32\nstore p1[a1] %0 : f32\n";

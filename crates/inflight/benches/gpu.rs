@@ -396,22 +396,7 @@ fn small_kernels(device: &Device) -> Result<()> {
 fn training_steps(path: &str, device: &Device) -> Result<()> {
     let program = Program::load(path)?;
     let executable = device.compile(&program)?;
-    let start = |position: usize| {
-        let argument = &executable.arguments()[position];
-        let shape: Vec<usize> = argument.extents.iter().map(|extent| extent.unwrap_or(1)).collect();
-        let shape = Shape::from(shape.as_slice());
-        match argument.dtype {
-            DType::F32 => {
-                let noise = |i: usize| ((i * 7919) % 1009) as f32 / 504.5 - 1.0;
-                let scale = if shape.rank() == 2 { 0.02 } else { 0.5 };
-                let data = (0..shape.elements()).map(|i| noise(i) * scale + 0.001).collect();
-                Tensor::from_vec::<f32>(data, shape, device)
-            }
-            dtype => Ok(Tensor::zeros::<f32>(shape, device).cast(dtype)),
-        }
-    };
     let count = executable.arguments().len();
-    let mut values = (0..count).map(start).collect::<Result<Vec<Tensor>>>()?;
     let fed: usize = (0..count)
         .zip(executable.results())
         .take_while(|&(position, result)| {
@@ -419,6 +404,32 @@ fn training_steps(path: &str, device: &Device) -> Result<()> {
             (argument.dtype, &argument.extents) == (result.dtype, &result.extents)
         })
         .count();
+    // The moments of an optimizer, which have the shapes of the weights again, begin with zero.
+    let weights = fed / 3;
+    let of = |position: usize| &executable.arguments()[position].extents;
+    let has_moments = (0..2 * weights).all(|position| of(position) == of(position + weights));
+    let start = |position: usize| {
+        let argument = &executable.arguments()[position];
+        let shape: Vec<usize> = argument.extents.iter().map(|extent| extent.unwrap_or(1)).collect();
+        let shape = Shape::from(shape.as_slice());
+        match argument.dtype {
+            DType::F32 if has_moments && (weights..3 * weights).contains(&position) => {
+                Ok(Tensor::zeros::<f32>(shape, device))
+            }
+            DType::F32 => {
+                let noise = |i: usize| ((i * 7919) % 1009) as f32 / 504.5 - 1.0;
+                let scale = if shape.rank() == 2 { 0.02 } else { 0.5 };
+                let data = (0..shape.elements()).map(|i| noise(i) * scale + 0.001).collect();
+                Tensor::from_vec::<f32>(data, shape, device)
+            }
+            // Labels of ten classes.
+            dtype => {
+                let labels = (0..shape.elements()).map(|i| (i % 10) as f32).collect();
+                Ok(Tensor::from_vec::<f32>(labels, shape, device)?.cast(dtype))
+            }
+        }
+    };
+    let mut values = (0..count).map(start).collect::<Result<Vec<Tensor>>>()?;
     let mut step = || -> Result<()> {
         let references: Vec<&Tensor> = values.iter().collect();
         let results = executable.execute(&references)?;
@@ -437,6 +448,12 @@ fn training_steps(path: &str, device: &Device) -> Result<()> {
         Ok(start.elapsed().as_secs_f64() / CALLS as f64)
     })?;
     let launches = (device.stats().launches - before) as usize / (CALLS * ROUNDS);
+    let is_number =
+        |value: &Tensor| Ok::<bool, inflight::Error>(value.sum().item::<f32>()?.is_finite());
+    let trained = values.iter().filter(|value| value.dtype() == DType::F32);
+    for value in trained {
+        assert!(is_number(value)?, "{path} has learned a number that is none");
+    }
     println!("{path}: {:9.3} ms a step of {launches} launches", seconds * 1e3);
     Ok(())
 }

@@ -250,7 +250,7 @@ fn products_that_are_taken_in_by_what_follows_are_right() {
         (2008, 2036, 276),
         (4092, 1984, 512),
         (2048, 2034, 256),
-        (2048, 2035, 256),
+        (2048, 2035, 1024),
     ];
     for (m, n, k) in sizes {
         for (left_across, right_across) in
@@ -271,8 +271,14 @@ fn products_that_are_taken_in_by_what_follows_are_right() {
                 let second = &first * 2.0 - &u * &v;
                 // Rounded, but the same everywhere, whatever is divided by zero.
                 let third = &first * 0.1 / (&r * 1e-20) + (&first * &q * 1e20).sqrt();
+                // Nothing very large or small; and so near to it that some is.
+                let fourth = &first * 0.1 / (&u * &u * 0.37 + 0.001) + (&v * &v * 0.3 + 0.7).sqrt();
+                let fifth = &first * 1e-31 / (&q * 1.7) + (&first * &first * 1e-33).sqrt();
+                // Numbers that are rounded in every way.
+                let [x, y] = [1, 2].map(|seed| Tensor::rand::<f32>([m, n], seed, device));
+                let sixth = (&first + &x) / (&y + 0.5) + (&x + &y * 3.0).sqrt();
                 let bits = |x: f32| if x.is_nan() { f32::NAN.to_bits() } else { x.to_bits() };
-                [alone, first, second, third]
+                [alone, first, second, third, fourth, fifth, sixth]
                     .map(|result| result.to_vec::<f32>().unwrap().into_iter().map(bits))
                     .map(Vec::from_iter)
             });

@@ -25,6 +25,9 @@ const MOST_INSTRUCTIONS: usize = 200;
 /// Shorter sums are over before a tile's beginning and end have paid.
 const SHORTEST_SUM: usize = 256;
 
+/// From this length of sums on, the library is not faster even with operands as it likes them (measured on an H200).
+const LONG_SUM: usize = 1024;
+
 /// Of all the places of tiles, as many rounds of blocks as there are, so many must be taken by the result.
 const LEAST_TAKEN: f64 = 0.7;
 
@@ -82,7 +85,7 @@ impl Extents {
             ([true, true], _) => lie(false, false, false),
             ([_, true], [true, _]) => lie(false, true, false),
             ([true, _], [_, true]) => lie(true, true, false),
-            (_, [true, true]) if super::turn::is_whole(n, k) => lie(false, true, true),
+            (_, [true, true]) if super::turn::is_even(n, k) => lie(false, true, true),
             _ => return None,
         };
         let tiles = lie.tiles(m, n);
@@ -110,10 +113,10 @@ pub struct Lie {
 }
 
 impl Lie {
-    /// Whether a product that nothing follows is computed faster by a kernel of our own than by the library: one
-    /// operand lies across.
-    pub fn is_ours(&self) -> bool {
-        self.across && !self.turns
+    /// Whether a product of sums of `k`, which nothing follows, is computed as fast by a kernel of our own as by the
+    /// library, or faster: no operand must be turned, and one lies across, or sums are long.
+    pub fn is_ours(&self, k: usize) -> bool {
+        !self.turns && (self.across || k >= LONG_SUM)
     }
 
     fn tiles(&self, m: usize, n: usize) -> usize {
@@ -402,7 +405,7 @@ mod tests {
         none(2048, 2560, 1024, [true, true]);
         // Rows that no copy can begin at, and a matrix that is not turned.
         none(4096, 4096, 1022, [true, true]);
-        none(4096, 4100, 1024, [false, false]);
+        none(4096, 4098, 1024, [false, false]);
     }
 
     /// `max(product, 0) + r · q`, and the root of it times `u / v`: `q` is the same for all rows, `u` for all columns,

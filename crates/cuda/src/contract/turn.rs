@@ -12,8 +12,11 @@ use inflight_ir::DType;
 use smallvec::smallvec;
 use std::sync::Arc;
 
-/// Rows and columns of the part that a block turns.
-const TILE: usize = 64;
+/// Rows of the part that a block turns: so long are the lines that it writes.
+const ROWS: usize = 128;
+
+/// Columns of it.
+const COLUMNS: usize = 32;
 
 /// Threads of a block: each moves four numbers at a time.
 const THREADS: u32 = 256;
@@ -22,9 +25,9 @@ const THREADS: u32 = 256;
 /// one is worth the other from about here on, as measured on an H200.
 const GAIN: usize = 1024;
 
-/// Whether a matrix can be turned.
-pub fn is_whole(rows: usize, columns: usize) -> bool {
-    [rows, columns].iter().all(|extent| extent % TILE == 0 && *extent > 0)
+/// Whether a matrix can be turned, four numbers at a time.
+pub fn is_even(rows: usize, columns: usize) -> bool {
+    [rows, columns].iter().all(|extent| extent % 4 == 0 && *extent > 0)
 }
 
 /// Whether turning both operands of a product in TF32 gains more than it costs.
@@ -36,8 +39,8 @@ pub fn pays(contract: &Contract) -> bool {
     };
     contract.dtype == DType::F32
         && contract.batch.iter().all(|extent| *extent == 1)
-        && is_whole(m, k)
-        && is_whole(n, k)
+        && is_even(m, k)
+        && is_even(n, k)
         && m * n >= GAIN * (m + n)
         && lies_across(a.row_stride, a.column_stride, m, a.offset)
         && lies_across(b.column_stride, b.row_stride, n, b.offset)
@@ -109,31 +112,52 @@ fn launch(
 ) -> Result<PlainLaunch, Stop> {
     let function = shared.function(&text()).now()?;
     let first = from.wrapping_add_signed(of.offset as i64 * 4);
-    let across = (columns / TILE) as u64;
-    let words = vec![first, to, leading as u64, rows as u64, across];
-    let blocks = (columns / TILE * (rows / TILE)) as u32;
+    let across = columns.div_ceil(COLUMNS);
+    let words = vec![first, to, leading as u64, rows as u64, columns as u64, across as u64];
+    let blocks = (across * rows.div_ceil(ROWS)) as u32;
     Ok(PlainLaunch { function, blocks, threads: THREADS, words })
 }
 
-/// The kernel's text: a block turns a tile through shared memory.
+/// The kernel's text: a block turns a part through shared memory, where numbers that are moved together are in banks
+/// of their own.
 pub fn text() -> String {
-    crate::text::with_functions(&format!(
-        "struct Arguments {{ const float *from; float *to; long long leading, rows, across; }};\n\
-         extern \"C\" __global__ void __launch_bounds__({THREADS}) entry(const __grid_constant__ Arguments a) {{\n\
-         __shared__ float tile[{TILE}][{TILE} + 1];\n\
-         const long long row = blockIdx.x / a.across * {TILE}, column = blockIdx.x % a.across * {TILE};\n\
-         const int line = threadIdx.x / 16, place = threadIdx.x % 16 * 4;\n\
-         for (int i = line; i < {TILE}; i += 16) {{\n\
-             const float4 x = *(const float4 *)(a.from + (row + i) * a.leading + column + place);\n\
-             tile[i][place] = x.x; tile[i][place + 1] = x.y; tile[i][place + 2] = x.z; tile[i][place + 3] = x.w;\n\
-         }}\n\
-         __syncthreads();\n\
-         for (int i = line; i < {TILE}; i += 16) {{\n\
-             const float4 x = {{tile[place][i], tile[place + 1][i], tile[place + 2][i], tile[place + 3][i]}};\n\
-             *(float4 *)(a.to + (column + i) * a.rows + row + place) = x;\n\
-         }}\n}}\n"
-    ))
+    crate::text::with_functions(
+        &TEXT.replace("ROWS", &ROWS.to_string()).replace("COLUMNS", &COLUMNS.to_string()),
+    )
 }
+
+const TEXT: &str = r#"
+struct Arguments { const float *from; float *to; long long leading, rows, columns, across; };
+extern "C" __global__ void __launch_bounds__(256) entry(const __grid_constant__ Arguments a) {
+    __shared__ alignas(16) float part[COLUMNS * ROWS];
+    const long long row = blockIdx.x / a.across * ROWS, column = blockIdx.x % a.across * COLUMNS;
+    const int line = threadIdx.x / 8, place = threadIdx.x % 8 * 4;
+    float4 x[4];
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+        const bool is_inside = row + line + i * 32 < a.rows && column + place < a.columns;
+        x[i] = {0.0f, 0.0f, 0.0f, 0.0f};
+        if (is_inside) x[i] = *(const float4*)(a.from + (row + line + i * 32) * a.leading + column + place);
+    }
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+        const int at = place * ROWS + ((line + i * 32) ^ place);
+        part[at] = x[i].x;
+        part[at + ROWS] = x[i].y;
+        part[at + 2 * ROWS] = x[i].z;
+        part[at + 3 * ROWS] = x[i].w;
+    }
+    __syncthreads();
+    const int own = threadIdx.x / 32, far = threadIdx.x % 32 * 4;
+    #pragma unroll
+    for (int i = 0; i < 4; i++) {
+        const int y = own + i * 8;
+        if (column + y < a.columns && row + far < a.rows) {
+            *(float4*)(a.to + (column + y) * a.rows + row + far) = *(const float4*)&part[y * ROWS + (far ^ (y & 28))];
+        }
+    }
+}
+"#;
 
 #[cfg(test)]
 mod tests {
@@ -171,7 +195,8 @@ mod tests {
         assert!(!pays(&product(1024, 1024, 4096, [true, false])), "a small result");
         assert!(!pays(&product(4096, 4096, 1024, [false, false])), "one operand lies well");
         assert!(!pays(&product(4096, 4096, 1024, [true, true])), "one operand lies well");
-        assert!(!pays(&product(4096, 4096, 1000, [true, false])), "no whole tiles");
+        assert!(pays(&product(4096, 4096, 1000, [true, false])), "tiles that are not whole");
+        assert!(!pays(&product(4096, 4096, 1002, [true, false])), "numbers by fours");
         let halves = Contract { dtype: DType::F16, ..product(4096, 4096, 1024, [true, false]) };
         assert!(!pays(&halves), "the device does not mind");
         let turned = turned(&product(4096, 4096, 1024, [true, false]));

@@ -192,9 +192,8 @@ impl Core {
             return Ok(false);
         }
         let Some(extents) = fused::Extents::of(command) else { return Ok(false) };
-        let Some(lie) = extents.lie(shared.processors).filter(fused::Lie::is_ours) else {
-            return Ok(false);
-        };
+        let is_ours = |lie: &fused::Lie| lie.is_ours(command.k);
+        let Some(lie) = extents.lie(shared.processors).filter(is_ours) else { return Ok(false) };
         let (stored, sides) = (&shared.stored, [command.m, command.n]);
         let shape = fused::stored_shape(sides, into.row_stride, into.offset);
         let bytes = into.buffer.bytes();

@@ -123,6 +123,17 @@ pub fn partial_bytes(kernel: &Kernel, reduction: Value) -> usize {
     }
 }
 
+/// How numbers of `f32` are divided, and roots found. All round alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Division {
+    /// As the compiler does it, with a branch for what is rare.
+    Branching,
+    /// Without a branch: where threads are too few to hide what one costs.
+    Straight,
+    /// As is right for numbers that are neither very large nor very small. Of others, `odd` becomes true.
+    Usual,
+}
+
 /// A kernel's text as it is written.
 pub struct Body<'a> {
     pub kernel: &'a Kernel,
@@ -148,8 +159,8 @@ pub struct Body<'a> {
     pub folds_lanes: bool,
     /// Whether a block takes no more registers than leave room for another one.
     pub leaves_room: bool,
-    /// Whether threads are too few to hide what branches cost.
-    pub few_threads: bool,
+    /// How numbers are divided, and roots found.
+    pub division: Division,
 }
 
 impl<'a> Body<'a> {
@@ -172,7 +183,7 @@ impl<'a> Body<'a> {
             place: |lane| lane.to_owned(),
             folds_lanes: false,
             leaves_room: false,
-            few_threads: false,
+            division: Division::Branching,
         }
     }
 
@@ -286,12 +297,16 @@ impl<'a> Body<'a> {
                     }
                 }
             }
-            Kind::Binary(BinaryOp::Div, x, y) if self.few_threads && dtype == DType::F32 => {
-                format!("straight_divide({}, {})", name(x), name(y))
-            }
-            Kind::Unary(UnaryOp::Sqrt, x) if self.few_threads && dtype == DType::F32 => {
-                format!("straight_root({})", name(x))
-            }
+            Kind::Binary(BinaryOp::Div, x, y) if dtype == DType::F32 => match self.division {
+                Division::Branching => operation::computed(self.kernel, value, &self.names),
+                Division::Straight => format!("straight_divide({}, {})", name(x), name(y)),
+                Division::Usual => format!("usual_divide({}, {}, odd)", name(x), name(y)),
+            },
+            Kind::Unary(UnaryOp::Sqrt, x) if dtype == DType::F32 => match self.division {
+                Division::Branching => operation::computed(self.kernel, value, &self.names),
+                Division::Straight => format!("straight_root({})", name(x)),
+                Division::Usual => format!("usual_root({}, odd)", name(x)),
+            },
             _ => operation::computed(self.kernel, value, &self.names),
         }
     }

@@ -162,20 +162,22 @@ fn batch(body: &mut Body, values: &[Value], first: &str, step: &str) -> Option<S
     if loads.is_empty() || loads.len() > MOST_BATCHED {
         return None;
     }
+    // A block that leaves room for another one has registers for few.
+    let count = if body.leaves_room && loads.len() > 1 { BATCH / 2 } else { BATCH };
     let axes = kernel.grid_rank..kernel.rank() - 1;
     let next = format!("next{}", values.last()?);
     body.writer.line(format!("I {next} = {first};"));
     body.writer.open("if (active)");
     body.writer.open(format!(
-        "for (; {next} + {} * ({step}) < n; {next} += {BATCH} * ({step}))",
-        BATCH - 1
+        "for (; {next} + {} * ({step}) < n; {next} += {count} * ({step}))",
+        count - 1
     ));
     let open_row = |body: &mut Body| {
-        body.writer.unrolled("u", BATCH);
+        body.writer.unrolled("u", count);
         body.writer.line(format!("const I r = {next} + u * ({step});"));
         address::unravel(&mut body.writer, "r", axes.clone());
     };
-    points::steps_at_once(body, BATCH, [&loads, &others], &open_row);
+    points::steps_at_once(body, count, [&loads, &others], &open_row);
     body.writer.close();
     body.writer.close();
     Some(next)

@@ -110,13 +110,20 @@ pub fn load(body: &mut Body, value: Value) {
     }
 }
 
-/// The loads of a walk that need no other value, and all else. `None` if something stores or scans: what is loaded
-/// before it may then not be what is there after it.
+/// The loads of a walk that need no other value, and all else. `None` if something scans, or stores where a load may
+/// be from: what is loaded before it may then not be what is there after it.
 pub fn loads_first(kernel: &Kernel, walk: &[Value]) -> Option<(Vec<Value>, Vec<Value>)> {
     let kind = |value: &Value| kernel.body[*value as usize].kind;
     let is_load = |value: &Value| matches!(kind(value), Kind::Load { index: None, mask: None, .. });
     let (loads, others): (Vec<Value>, Vec<Value>) = walk.iter().copied().partition(is_load);
-    let is_plain = |value: &Value| !matches!(kind(value), Kind::Store { .. } | Kind::Scan(..));
+    let is_plain = |value: &Value| match kind(value) {
+        Kind::Scan(..) => false,
+        // What it stores to may be the memory of an operand, but then each element is loaded before it is stored.
+        Kind::Store { index, combine, .. } => {
+            index.is_none() && combine.is_none() && !super::is_in_place(kernel)
+        }
+        _ => true,
+    };
     others.iter().all(is_plain).then_some((loads, others))
 }
 
@@ -150,52 +157,93 @@ pub fn steps_at_once(
 
 /// Every instruction at the points of one group.
 pub fn compute(body: &mut Body, there: &dyn Fn(&Value) -> bool) {
-    let (kernel, width) = (body.kernel, body.width);
-    let walk: Vec<Value> = (0..kernel.body.len() as Value)
-        .filter(|&value| {
-            let kind = kernel.body[value as usize].kind;
-            !matches!(kind, Kind::Constant(_) | Kind::Scalar(_)) && !there(&value)
-        })
-        .collect();
-    let is_store = |value: Value| matches!(kernel.body[value as usize].kind, Kind::Store { .. });
-    let packed: Vec<Value> = walk.iter().copied().filter(|&value| body.is_packed(value)).collect();
-    for &value in &packed {
-        let kind = types::name(kernel.body[value as usize].dtype);
-        let letter = if is_store(value) { 's' } else { 'l' };
-        body.writer.line(format!("alignas(16) {kind} {letter}{value}[{width}];"));
-        if !is_store(value) {
-            body.load_pack(value, &format!("l{value}"), Reach::Tile);
+    let group = Group::new(body, there);
+    group.begin(body);
+    group.lanes(body);
+    group.store(body);
+}
+
+/// The instructions at the points of one group, but for those whose values are there.
+pub struct Group {
+    walk: Vec<Value>,
+    /// Those that load or store neighbours at once.
+    packed: Vec<Value>,
+}
+
+impl Group {
+    pub fn new(body: &Body, there: &dyn Fn(&Value) -> bool) -> Group {
+        let kernel = body.kernel;
+        let walk: Vec<Value> = (0..kernel.body.len() as Value)
+            .filter(|&value| {
+                let kind = kernel.body[value as usize].kind;
+                !matches!(kind, Kind::Constant(_) | Kind::Scalar(_)) && !there(&value)
+            })
+            .collect();
+        let packed = walk.iter().copied().filter(|&value| body.is_packed(value)).collect();
+        Group { walk, packed }
+    }
+
+    /// Whether nothing is stored before all is computed.
+    pub fn stores_last(&self, body: &Body) -> bool {
+        self.walk.iter().all(|&value| !is_store(body, value) || self.packed.contains(&value))
+    }
+
+    /// Loads neighbours, and declares what those are computed into that are stored at once.
+    pub fn begin(&self, body: &mut Body) {
+        let width = body.width;
+        for &value in &self.packed {
+            let kind = types::name(body.dtype(value));
+            let letter = if is_store(body, value) { 's' } else { 'l' };
+            body.writer.line(format!("alignas(16) {kind} {letter}{value}[{width}];"));
+            if !is_store(body, value) {
+                body.load_pack(value, &format!("l{value}"), Reach::Tile);
+            }
         }
     }
-    match width {
-        1 => body.writer.open("{ const int j = 0; "),
-        _ => body.writer.unrolled("j", width),
-    }
-    let lane = if width > 1 { "j" } else { "0" };
-    for &value in &walk {
-        match kernel.body[value as usize].kind {
-            Kind::Store { value: stored, .. } if body.is_packed(value) => {
-                let stored = body.names[stored as usize].clone();
-                body.writer.line(format!("s{value}[j] = {stored};"));
+
+    /// Computes each of the neighbours.
+    pub fn lanes(&self, body: &mut Body) {
+        let (kernel, width) = (body.kernel, body.width);
+        match width {
+            1 => body.writer.open("{ const int j = 0; "),
+            _ => body.writer.unrolled("j", width),
+        }
+        let lane = if width > 1 { "j" } else { "0" };
+        for &value in &self.walk {
+            match kernel.body[value as usize].kind {
+                Kind::Store { value: stored, .. } if body.is_packed(value) => {
+                    let stored = body.names[stored as usize].clone();
+                    body.writer.line(format!("s{value}[j] = {stored};"));
+                }
+                Kind::Store { .. } => {
+                    let condition = once(kernel, body.stages.levels[value as usize], lane);
+                    body.store(value, lane, Reach::Tile, condition.as_deref());
+                }
+                _ if body.is_packed(value) => {
+                    let kind = types::name(kernel.body[value as usize].dtype);
+                    body.writer.line(format!("const {kind} v{value} = l{value}[j];"));
+                }
+                _ => body.value(value, lane, Reach::Tile),
             }
-            Kind::Store { .. } => {
-                let condition = once(kernel, body.stages.levels[value as usize], lane);
-                body.store(value, lane, Reach::Tile, condition.as_deref());
-            }
-            _ if body.is_packed(value) => {
-                let kind = types::name(kernel.body[value as usize].dtype);
-                body.writer.line(format!("const {kind} v{value} = l{value}[j];"));
-            }
-            _ => body.value(value, lane, Reach::Tile),
+        }
+        body.writer.close();
+        if width == 1 {
+            body.writer.line("}");
         }
     }
-    body.writer.close();
-    if width == 1 {
-        body.writer.line("}");
+
+    /// Stores neighbours.
+    pub fn store(&self, body: &mut Body) {
+        for &value in &self.packed {
+            if is_store(body, value) {
+                body.store_pack(value);
+            }
+        }
     }
-    for value in packed.into_iter().filter(|&value| is_store(value)) {
-        body.store_pack(value);
-    }
+}
+
+fn is_store(body: &Body, value: Value) -> bool {
+    matches!(body.kernel.body[value as usize].kind, Kind::Store { .. })
 }
 
 /// What must hold for a store that does not vary along all axes, so that only one point does it.

@@ -79,6 +79,38 @@ FN float straight_root(float x) {
 "#,
     ),
     (
+        "usual_divide",
+        r#"
+// x / y, rounded as it should be, of numbers that neither are nor lead to something very large or small, but for zero.
+// Of all others, `odd` becomes true. What is left over is taken with the sign that leaves a zero its own.
+FN float usual_divide(float x, float y, bool& odd) {
+    odd |= !(y >= 0x1p-42f) | !(y <= 0x1p22f) | !(fabsf(x) <= 0x1p84f) | (fabsf(x) < 0x1p-100f & x != 0.0f);
+    float inverse;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(y));
+    inverse = __fmaf_rn(__fmaf_rn(-y, inverse, 1.0f), inverse, inverse);
+    float quotient = __fmul_rn(x, inverse);
+    quotient = __fmaf_rn(-__fmaf_rn(y, quotient, -x), inverse, quotient);
+    return __fmaf_rn(-__fmaf_rn(y, quotient, -x), inverse, quotient);
+}
+"#,
+    ),
+    (
+        "usual_root",
+        r#"
+// The square root, likewise.
+FN float usual_root(float x, bool& odd) {
+    odd |= !(x <= 0x1p100f) | (x < 0x1p-100f & x != 0.0f);
+    float inverse;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(fmaxf(x, 0x1p-100f)));
+    float y = __fmul_rn(x, inverse), half = __fmul_rn(0.5f, inverse);
+    const float error = __fmaf_rn(-y, half, 0.5f);
+    y = __fmaf_rn(y, error, y);
+    half = __fmaf_rn(half, error, half);
+    return __fmaf_rn(__fmaf_rn(-y, y, x), half, y);
+}
+"#,
+    ),
+    (
         "load_pack",
         r"
 // Elements next to each other, in accesses as wide as they allow.

@@ -12,9 +12,10 @@
 //! own.
 
 use super::address;
-use super::body::{Body, Stages};
+use super::body::{Body, Division, Stages};
 use super::points;
 use super::{Variant, types};
+use inflight_ir::elementwise::{BinaryOp, UnaryOp};
 use inflight_ir::kernel::{AccessId, Kernel, Kind, Value};
 
 /// How a product lies that a kernel takes in.
@@ -74,7 +75,7 @@ const SUMS: usize = ROWS / 2 * COLUMNS / 128;
 pub fn text(kernel: &Kernel, variant: Variant, tiled: Tiled) -> String {
     let stages = Stages::new(kernel);
     let mut body = Body::new(kernel, &stages, variant.width, variant);
-    body.few_threads = true;
+    body.division = Division::Straight;
     let held: Vec<AccessId> = tiled.held().collect();
     let Tiled { turned, across, .. } = tiled;
     body.writer.line(format!(
@@ -134,7 +135,7 @@ fn points_of_part(body: &mut Body, tiled: Tiled, held: &[AccessId]) {
         if tiled.turned { (ROWS / 2, ROWS / 2 + 4) } else { (PART, PART + 4) };
     let lanes = columns / width;
     let items = ROWS / 2 * PART / width / 128;
-    body.writer.line(format!("#pragma unroll {}", items.min(2)));
+    body.writer.line(format!("#pragma unroll {}", items.min(4)));
     body.writer.open(format!("for (int i = 0; i < {items}; i++)"));
     body.writer.line(format!(
         "const int place = i * 128 + thread, y = place / {lanes}, x = place % {lanes} * {width};"
@@ -171,9 +172,30 @@ fn points_of_part(body: &mut Body, tiled: Tiled, held: &[AccessId]) {
         }
         there.push(value);
     }
-    points::compute(body, &|value| there.contains(value));
+    compute(body, &points::Group::new(body, &|value| there.contains(value)));
     body.writer.close();
     body.writer.close();
+}
+
+/// What the points of one group do. What is rare in divisions and roots is left to another try.
+fn compute(body: &mut Body, group: &points::Group) {
+    let is_division = |kind: &Kind| {
+        matches!(kind, Kind::Binary(BinaryOp::Div, ..) | Kind::Unary(UnaryOp::Sqrt, _))
+    };
+    let divides = body.kernel.body.iter().any(|instruction| is_division(&instruction.kind));
+    group.begin(body);
+    if divides && group.stores_last(body) {
+        body.writer.line("bool odd = false;");
+        body.division = Division::Usual;
+        group.lanes(body);
+        body.division = Division::Straight;
+        body.writer.open("if (odd)");
+        group.lanes(body);
+        body.writer.close();
+    } else {
+        group.lanes(body);
+    }
+    group.store(body);
 }
 
 /// How a text says how much shared memory its kernel has beyond what it declares.
