@@ -42,7 +42,7 @@ impl Case {
         (indices, batch.into_iter().chain(self.extents(self.windowed)).collect())
     }
 
-    /// A program that scatters into an argument, or into one value everywhere.
+    /// A program that scatters into an argument, or into one value everywhere, and reads what comes of it.
     fn program(
         &self,
         body: Option<&str>,
@@ -82,7 +82,8 @@ impl Case {
       {body}
       stablehlo.return {result} : tensor<{dtype}>
   }}) : ({x}, {indices}, {updates}) -> {x}
-  return %0 : {x}
+  %1 = stablehlo.maximum %0, %0 : {x}
+  return %1 : {x}
 }}",
             batching.len()
         )
@@ -181,8 +182,9 @@ fn check<T: Element + Debug>(dtype: &str, values: &[T], one: (&str, T), bodies: 
                 }
                 let (values, launches) = found(Some(one.0), &[&i, &u]);
                 assert_eq!(values, expected, "{about}, into one value");
-                // A function of its own is a routine.
-                assert!(launches == 1 || name == Some("subtract"), "{about}: {launches} launches");
+                // The place among several axes is dear enough to be written first. A function of its own is a routine.
+                let most = if case.addressed.len() == 1 { 1 } else { 2 };
+                assert!(launches <= most || name == Some("subtract"), "{about}: {launches}");
                 let (values, _) = found(None, &[&i, &u, &kept]);
                 assert_eq!(values, expected, "{about}, in memory");
             }

@@ -30,8 +30,8 @@ impl Choice {
     }
 }
 
-/// Decides for every node.
-pub fn choose(graph: &Graph) -> Choice {
+/// Decides for every node. Those that are `repeated` are read more often than they have elements.
+pub fn choose(graph: &Graph, repeated: &[NodeId]) -> Choice {
     let count = graph.nodes.len();
     let mut choice =
         Choice { written: vec![false; count], reasons: vec![None; count], cuts: Vec::new() };
@@ -57,6 +57,7 @@ pub fn choose(graph: &Graph) -> Choice {
     }
     cut_long_chains(graph, &mut choice);
     write_before_windows(graph, &mut choice);
+    write_repeated(graph, repeated, &mut choice);
     write_shared(graph, &mut choice);
     choice
 }
@@ -183,6 +184,51 @@ fn write_before_windows(graph: &Graph, choice: &mut Choice) {
     }
 }
 
+/// A value of at least this many ops is not computed again at each place of a line.
+const MOST_OPS_ALONG_LINES: usize = 6;
+
+/// Has those of the `repeated` values written that are dear to compute.
+fn write_repeated(graph: &Graph, repeated: &[NodeId], choice: &mut Choice) {
+    if repeated.is_empty() {
+        return;
+    }
+    // The ops between each value and what is there once for each line; none where it is the same everywhere.
+    let mut ops: Vec<Option<usize>> = Vec::with_capacity(graph.nodes.len());
+    for (id, node) in graph.nodes.iter().enumerate() {
+        let operands = || node.inputs.iter().map(|&input| ops[input as usize]);
+        let own = match &node.op {
+            Op::Scalar => None,
+            Op::Input | Op::Iota { .. } | Op::Reduce { .. } | Op::ArgReduce { .. } => Some(0),
+            _ if choice.written[id] => Some(0),
+            _ if operands().all(|operand| operand.is_none()) => None,
+            op => {
+                let own = match op {
+                    Op::Gather { .. } => 4,
+                    op if op.is_view() => 0,
+                    _ if own_work(node) > 0 => MOST_OPS_ALONG_LINES,
+                    _ => 1,
+                };
+                Some(operands().flatten().fold(own, usize::saturating_add))
+            }
+        };
+        ops.push(own);
+    }
+    for &node in repeated {
+        // What it repeats itself, if it does.
+        let mut base = node;
+        while graph.node(base).op.is_view() && !choice.written[base as usize] {
+            let operand = graph.node(base).inputs[0];
+            if graph.node(operand).shape.elements() > graph.node(base).shape.elements() {
+                break;
+            }
+            base = operand;
+        }
+        if ops[base as usize].is_some_and(|ops| ops >= MOST_OPS_ALONG_LINES) {
+            choice.write(base, Reason::AlongLine);
+        }
+    }
+}
+
 /// What a transcendental function costs, in bytes that could be moved in the same time.
 const TRANSCENDENTAL_BYTES: usize = 2;
 
@@ -300,7 +346,7 @@ mod tests {
         let axes = Axes::from_slice(&[1]);
         let sum = graph.push(Op::Reduce { op: CombineOp::Sum, axes }, &[view]).unwrap();
         graph.outputs.push(sum);
-        choose(&graph).reasons
+        choose(&graph, &[]).reasons
     }
 
     #[test]
@@ -310,5 +356,42 @@ mod tests {
         assert!(!written(MOST_OPS_IN_WINDOWS - 1, WindowAxis::new(3)));
         // Windows side by side compute nothing twice.
         assert!(!written(20, WindowAxis { size: 2, stride: 2, dilation: 1 }));
+    }
+
+    /// What is written where the updates of the lines of `[32, 10]` are computed from values in memory.
+    fn put_along_lines(update: impl FnOnce(&mut Graph, NodeId) -> NodeId) -> Vec<Reason> {
+        let mut graph = Graph::default();
+        let zero = graph.scalar(0f32);
+        let zeros = graph.push(Op::Broadcast([32, 10].into()), &[zero]).unwrap();
+        let index = graph.input([32, 1], DType::I32);
+        let weights = graph.input([32], DType::F32);
+        let update = update(&mut graph, weights);
+        let update = graph.push(Op::Reshape([32, 1].into()), &[update]).unwrap();
+        let op = Op::Scatter { axis: 1, combine: Some(CombineOp::Sum.into()) };
+        let put = graph.push(op, &[zeros, index, update]).unwrap();
+        graph.outputs = vec![graph.push(Op::Unary(UnaryOp::Neg), &[put]).unwrap()];
+        let plan = crate::plan::plan(&graph);
+        plan.buffers.iter().filter_map(|buffer| buffer.reason).collect()
+    }
+
+    #[test]
+    fn what_is_dear_is_not_computed_at_each_place_of_a_line() {
+        let unary =
+            |op| move |graph: &mut Graph, x: NodeId| graph.push(Op::Unary(op), &[x]).unwrap();
+        assert_eq!(put_along_lines(|_, weights| weights), [Reason::Requested]);
+        assert_eq!(put_along_lines(unary(UnaryOp::Neg)), [Reason::Requested]);
+        let dear = [Reason::AlongLine, Reason::Requested];
+        assert_eq!(put_along_lines(unary(UnaryOp::Exp)), dear);
+        let many = |graph: &mut Graph, x: NodeId| {
+            (0..MOST_OPS_ALONG_LINES).fold(x, |x, _| unary(UnaryOp::Neg)(graph, x))
+        };
+        assert_eq!(put_along_lines(many), dear);
+        // One value for all lines is computed once.
+        let constant = |graph: &mut Graph, _| {
+            let two = graph.scalar(2f32);
+            let exp = unary(UnaryOp::Exp)(graph, two);
+            graph.push(Op::Broadcast([32].into()), &[exp]).unwrap()
+        };
+        assert_eq!(put_along_lines(constant), [Reason::Requested]);
     }
 }

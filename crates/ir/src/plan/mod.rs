@@ -319,7 +319,7 @@ pub fn plan(graph: &Graph) -> Plan {
 /// Plans a graph for a backend of these abilities.
 pub fn plan_for(graph: &Graph, abilities: Abilities) -> Plan {
     let rewritten = rewrite::rewrite(graph, abilities);
-    let mut choice = choose::choose(&rewritten.graph);
+    let mut choice = choose::choose(&rewritten.graph, &rewritten.repeated);
     let groups = group::form_groups(&rewritten.graph, &mut choice);
     let mut plan = group::assemble(&rewritten.graph, &choice, groups, abilities);
     for step in &mut plan.steps {

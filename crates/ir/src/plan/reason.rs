@@ -27,6 +27,8 @@ pub enum Reason {
     Shared,
     /// It is read through windows that overlap, and dear to compute in each of them.
     Windows,
+    /// It is put somewhere along a line, which is decided at each place of it, and dear to compute at each.
+    AlongLine,
     /// What reads it walks other axes than the reduction does.
     OtherAxes,
     /// It is reduced, and read only where a condition holds.
@@ -55,6 +57,7 @@ impl fmt::Display for Reason {
             Reason::LongChain => "long chain of ops",
             Reason::Shared => "read by several kernels and dearer to recompute",
             Reason::Windows => "read through windows that overlap",
+            Reason::AlongLine => "put somewhere along a line and dear to compute at each place",
             Reason::OtherAxes => "reduction over other axes than its reader walks",
             Reason::GuardedReduction => "reduction read under a condition",
             Reason::LongRow => "rows too long to keep",

@@ -11,6 +11,8 @@ use rustc_hash::FxHashMap;
 pub struct Rewritten {
     /// The new graph. Its inputs and scalars are the original's, in the same order.
     pub graph: Graph,
+    /// Values of it that were read once for each line and are now read at each place of it.
+    pub repeated: Vec<NodeId>,
     origin: Vec<NodeId>,
 }
 
@@ -37,6 +39,7 @@ pub fn rewrite(graph: &Graph, abilities: Abilities) -> Rewritten {
     let mut rewriter = Rewriter {
         graph: Graph { scalars: graph.scalars.clone(), ..Graph::default() },
         origin: Vec::with_capacity(graph.nodes.len()),
+        repeated: Vec::new(),
         current: 0,
         pieces: abilities.pieces,
     };
@@ -96,7 +99,7 @@ pub fn rewrite(graph: &Graph, abilities: Abilities) -> Rewritten {
         renamed.push(id);
     }
     rewriter.graph.outputs = graph.outputs.iter().map(|&output| renamed[output as usize]).collect();
-    Rewritten { graph: rewriter.graph, origin: rewriter.origin }
+    Rewritten { graph: rewriter.graph, repeated: rewriter.repeated, origin: rewriter.origin }
 }
 
 /// For each product whose only use is to exchange the axes of its two operands, that use. The operands, exchanged,
@@ -164,6 +167,7 @@ fn limited_operands(graph: &Graph) -> Vec<Option<(usize, NodeId)>> {
 struct Rewriter {
     graph: Graph,
     origin: Vec<NodeId>,
+    repeated: Vec<NodeId>,
     current: NodeId,
     /// As [`Abilities::pieces`].
     pieces: usize,
@@ -270,6 +274,9 @@ impl Rewriter {
         node: &Node,
     ) -> NodeId {
         let shape = &node.shape;
+        if shape[axis] > 1 {
+            self.repeated.extend([index, update]);
+        }
         let like = |dtype: DType| Node { dtype, ..node.clone() };
         let given = self.graph.node(index).dtype;
         let dtype = scattered::place_dtype(given, shape, axis);
