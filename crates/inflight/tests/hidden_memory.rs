@@ -1,16 +1,59 @@
 //! A device whose memory the host cannot see: what goes in and out is copied. It runs on the CPU, so that this
 //! is tested where there is no other device.
 
-use inflight::{CpuOptions, Device, SyncGuard, Tensor, Transaction};
-use inflight_backend::{Backend, Capabilities, Compiled, Fault, Pool, Priority, Stream};
+use inflight::{CpuOptions, Device, Program, SyncGuard, Tensor, Transaction};
+use inflight_backend::{
+    Backend, Capabilities, Command, Compiled, Event, Fault, Pool, Priority, Stream,
+};
 use inflight_cpu::CpuBackend;
 use inflight_ir::kernel::Kernel;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// The CPU with its memory hidden.
 struct Hidden {
     inner: Arc<CpuBackend>,
     capabilities: Capabilities,
+    gate: Option<Arc<Gate>>,
+}
+
+/// Keeps copies to the device, and what comes after them on their streams, until it is opened.
+#[derive(Default)]
+struct Gate(Mutex<Vec<Arc<Gated>>>);
+
+impl Gate {
+    fn open(&self) {
+        for stream in self.0.lock().unwrap().iter() {
+            for command in std::mem::take(&mut *stream.kept.lock().unwrap()) {
+                // SAFETY: in the order in which they came, which was right.
+                unsafe { stream.inner.enqueue(command) };
+            }
+            stream.inner.flush();
+        }
+    }
+}
+
+struct Gated {
+    inner: Arc<dyn Stream>,
+    kept: Mutex<Vec<Command>>,
+}
+
+// SAFETY: commands go to a stream that is right, in order.
+unsafe impl Stream for Gated {
+    unsafe fn enqueue(&self, command: Command) {
+        let mut kept = self.kept.lock().unwrap();
+        if !kept.is_empty() || matches!(command, Command::Upload { .. }) {
+            return kept.push(command);
+        }
+        // SAFETY: promised by the caller.
+        unsafe { self.inner.enqueue(command) };
+    }
+    fn flush(&self) {
+        self.inner.flush();
+    }
+    fn assist(&self, event: &Event) {
+        self.inner.assist(event);
+    }
 }
 
 impl Backend for Hidden {
@@ -21,7 +64,11 @@ impl Backend for Hidden {
         self.inner.compile(kernel)
     }
     fn stream(&self, priority: Priority) -> Arc<dyn Stream> {
-        self.inner.stream(priority)
+        let inner = self.inner.stream(priority);
+        let Some(gate) = &self.gate else { return inner };
+        let stream = Arc::new(Gated { inner, kept: Mutex::default() });
+        gate.0.lock().unwrap().push(stream.clone());
+        stream
     }
     fn pool(&self) -> &Arc<Pool> {
         self.inner.pool()
@@ -29,9 +76,13 @@ impl Backend for Hidden {
 }
 
 fn hidden() -> Device {
+    gated(None)
+}
+
+fn gated(gate: Option<Arc<Gate>>) -> Device {
     let inner = CpuBackend::new(CpuOptions::from_env().unwrap()).unwrap();
     let capabilities = Capabilities { host_visible: false, ..inner.capabilities().clone() };
-    Device::with_backend("hidden", Arc::new(Hidden { inner, capabilities }))
+    Device::with_backend("hidden", Arc::new(Hidden { inner, capabilities, gate }))
 }
 
 #[test]
@@ -90,4 +141,25 @@ fn faults_come_out_too() {
     }
     let upload = Tensor::from_vec(vec![0f32; 1 << 20], [1 << 20], &device).unwrap();
     assert!(upload.to_vec::<f32>().unwrap_err().to_string().contains("out of memory"));
+}
+
+#[test]
+fn a_program_waits_for_its_constants() {
+    let gate = Arc::new(Gate::default());
+    let device = gated(Some(gate.clone()));
+    let program = Program::parse(
+        "func.func @main() -> tensor<4xf32> {\n\
+           %0 = stablehlo.constant dense<[1.0, 2.0, 4.0, 8.0]> : tensor<4xf32>\n\
+           %1 = stablehlo.constant dense<[3.0, 5.0, 7.0, 9.0]> : tensor<4xf32>\n\
+           %2 = stablehlo.multiply %0, %1 : tensor<4xf32>\n\
+           return %2 : tensor<4xf32>\n}",
+    )
+    .unwrap();
+    let executable = device.compile(&program).unwrap();
+    let results = executable.execute(&[]).unwrap();
+    // Whoever does not wait has computed something by then.
+    std::thread::sleep(Duration::from_millis(50));
+    assert!(!results[0].is_ready());
+    gate.open();
+    assert_eq!(results[0].to_vec::<f32>().unwrap(), [3.0, 10.0, 28.0, 72.0]);
 }

@@ -7,8 +7,9 @@ use super::repeat::Small;
 use super::sequence::{Action, Call, Compute, Sequence, Source, Step};
 use crate::runtime::Device;
 use crate::runtime::cache::ReadyPlan;
+use crate::runtime::value::Value;
 use crate::{Error, Result, Tensor};
-use inflight_backend::{Buffer, Label, LabelOp, Place};
+use inflight_backend::{Label, LabelOp, Place};
 use inflight_hlo::module::{Attribute, Location, attribute};
 use inflight_hlo::program as lowered;
 use inflight_ir::graph::{Graph, NodeId, Op};
@@ -22,7 +23,8 @@ use std::sync::{Arc, LazyLock};
 pub(super) struct Compiled {
     pub arguments: Vec<lowered::Argument>,
     pub results: Vec<lowered::ValueType>,
-    pub constants: Vec<Arc<Buffer>>,
+    /// Some may still be on their way to the device.
+    pub constants: Vec<Arc<Value>>,
     /// Takes the arguments and the constants, and gives the results that are not passed through.
     pub body: Sequence,
     /// What each result is.
@@ -50,7 +52,7 @@ pub(super) fn compile(
     for constant in &program.constants {
         let (shape, dtype) = (constant.ty.shape.clone(), constant.ty.dtype);
         let tensor = Tensor::from_bytes(&constant.bytes, dtype, shape, device)?;
-        constants.push(tensor.node().value().expect("host data is a value").buffer());
+        constants.push(tensor.node().value().expect("host data is a value").clone());
     }
     let repeats = device.capabilities().repeats;
     let mut compiler =

@@ -264,10 +264,10 @@ impl Executable {
         self.check_arguments(arguments, stream, location)?;
         let compiled = self.compiled_for(arguments)?;
         schedule(arguments, device, location)?;
-        let inputs: Vec<Arc<Value>> = arguments
-            .iter()
-            .map(|tensor| tensor.node().value().expect("a scheduled node has a value").clone())
-            .collect();
+        let value =
+            |tensor: &&Tensor| tensor.node().value().expect("a scheduled node has a value").clone();
+        let inputs: Vec<Arc<Value>> =
+            arguments.iter().map(value).chain(compiled.constants.iter().cloned()).collect();
         let donated = self.donate(arguments, location)?;
         let stream = stream.map_or_else(|| recorder::stream_of(device), |s| s.inner().clone());
         let counters = device.dispatcher().counters().clone();

@@ -87,7 +87,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// Emits everything. `inputs` are the arguments.
+    /// Emits everything. `inputs` are the arguments and the constants.
     pub fn emit(
         &mut self,
         inputs: &[Arc<Buffer>],
@@ -98,8 +98,7 @@ impl Run {
         let witness = body.has_effects.then(|| Buffer::declare(0));
         let context =
             Arc::new(Context { counters: self.counters.clone(), witness: witness.clone() });
-        let mut all: Buffers = inputs.iter().cloned().collect();
-        all.extend(self.program.constants.iter().cloned());
+        let all: Buffers = inputs.iter().cloned().collect();
         // Until the end, nobody knows whether the results are to be had.
         let announce = !body.has_effects;
         body.emit(&context, all, outputs, announce, emit);
