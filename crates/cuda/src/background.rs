@@ -190,11 +190,16 @@ impl Workers {
     }
 }
 
+/// Whether this thread makes something in the background.
+pub fn is_worker() -> bool {
+    IS_WORKER.try_with(Cell::get).unwrap_or(false)
+}
+
 /// Lets no task begin any more, and waits for those that are under way: the process ends, and the libraries they
 /// use are about to be gone.
 pub fn end() {
     WORKERS.is_ending.store(true, Ordering::Relaxed);
-    if IS_WORKER.get() {
+    if is_worker() {
         return;
     }
     let deadline = Instant::now() + LONGEST_END;

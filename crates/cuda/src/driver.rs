@@ -1,6 +1,6 @@
 //! The driver's calls, checked.
 
-pub use crate::ending::is_ending;
+pub use crate::ending::{enter, is_ending};
 
 use crate::ending;
 use crate::library::{self, Part};
@@ -159,9 +159,7 @@ impl Context {
 
 impl Drop for Context {
     fn drop(&mut self) {
-        if is_ending() {
-            return;
-        }
+        let Some(_inside) = enter() else { return };
         // SAFETY: retained once, by `new`.
         unsafe { sys::cuDevicePrimaryCtxRelease_v2(self.device) };
     }
@@ -303,9 +301,7 @@ impl Function {
 
 impl Drop for Function {
     fn drop(&mut self) {
-        if is_ending() {
-            return;
-        }
+        let Some(_inside) = enter() else { return };
         self.context.enter();
         // SAFETY: launches keep their function until they are done.
         unsafe { sys::cuModuleUnload(self.module) };

@@ -1,6 +1,6 @@
 //! The driver's events, reused.
 
-use crate::driver::{Context, check, is_ending};
+use crate::driver::{Context, check, enter};
 use cudarc::driver::sys::{self, CUevent_flags, CUresult};
 use inflight_backend::Fault;
 use parking_lot::Mutex;
@@ -95,9 +95,7 @@ impl Timed {
 
 impl Drop for Timed {
     fn drop(&mut self) {
-        if is_ending() {
-            return;
-        }
+        let Some(_inside) = enter() else { return };
         self.events.context.enter();
         // SAFETY: made by `timed`, once.
         unsafe { sys::cuEventDestroy_v2(self.raw) };
@@ -105,8 +103,9 @@ impl Drop for Timed {
 }
 
 impl Point {
-    /// Whether it is reached, or why that will not be.
+    /// Whether it is reached, or why that will not be. When the process is ending, nobody can say.
     pub fn is_reached(&self) -> Result<bool, Fault> {
+        let Some(_inside) = enter() else { return Ok(false) };
         // SAFETY: the handle is valid.
         match unsafe { sys::cuEventQuery(self.raw) } {
             CUresult::CUDA_ERROR_NOT_READY => Ok(false),
@@ -139,9 +138,7 @@ impl Drop for Point {
 
 impl Drop for Events {
     fn drop(&mut self) {
-        if is_ending() {
-            return;
-        }
+        let Some(_inside) = enter() else { return };
         self.context.enter();
         for Raw(raw) in self.free.get_mut().drain(..) {
             // SAFETY: made by `record`, used by nobody.

@@ -1,7 +1,7 @@
 //! The driver's graphs: launches and products, one after the other, that start with one call.
 
 use crate::contract::Product;
-use crate::driver::{Context, Function, check, is_ending};
+use crate::driver::{Context, Function, check, enter};
 use cudarc::driver::sys::{self, CUgraphDependencyType, CUstreamCaptureMode};
 use inflight_backend::Fault;
 use std::ffi::c_void;
@@ -169,9 +169,7 @@ impl Graph {
 
 impl Drop for Graph {
     fn drop(&mut self) {
-        if is_ending() {
-            return;
-        }
+        let Some(_inside) = enter() else { return };
         self.context.enter();
         // SAFETY: made by `new`, or null. The driver keeps what is in flight.
         unsafe {
@@ -201,7 +199,9 @@ struct Captured {
 
 impl Drop for Captured {
     fn drop(&mut self) {
-        if !self.raw.is_null() && !is_ending() {
+        if !self.raw.is_null()
+            && let Some(_inside) = enter()
+        {
             // SAFETY: made by a capture. Copies of it are their owners'.
             unsafe { sys::cuGraphDestroy(self.raw) };
         }
@@ -245,7 +245,7 @@ impl Capture {
 impl Drop for Capture {
     fn drop(&mut self) {
         if let Some((context, stream)) = &self.made
-            && !is_ending()
+            && let Some(_inside) = enter()
         {
             context.enter();
             // SAFETY: made by `open`, once.

@@ -1,6 +1,6 @@
 //! The device's memory, and memory of the host that the device can copy from and to by itself.
 
-use crate::driver::{Context, check, is_ending};
+use crate::driver::{Context, check, enter};
 use cudarc::driver::sys;
 use inflight_backend::{Fault, Pool};
 use parking_lot::Mutex;
@@ -21,9 +21,7 @@ pub fn pool(context: &Arc<Context>) -> Arc<Pool> {
         }
     };
     let release = move |ptr: NonNull<u8>, _: usize| {
-        if is_ending() {
-            return;
-        }
+        let Some(_inside) = enter() else { return };
         // A failure shows in the calls that follow.
         let _ = releasing.synchronize();
         // SAFETY: the pool gives back what it was given, once. Work in flight may still have used it: it was
@@ -128,9 +126,7 @@ impl Staging {
     /// # Safety
     /// Nobody may use them.
     unsafe fn release(&self, blocks: impl IntoIterator<Item = Address>) {
-        if is_ending() {
-            return;
-        }
+        let Some(_inside) = enter() else { return };
         self.context.enter();
         for Address(ptr) in blocks {
             // SAFETY: pinned by `take`, and, as the caller promises, nobody uses it.

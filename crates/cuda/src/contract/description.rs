@@ -2,7 +2,7 @@
 //! asked for the transposed product of the transposed operands, in the other order.
 
 use super::Layout;
-use crate::driver::is_ending;
+use crate::driver::enter;
 use cudarc::cublaslt::sys::{
     self, cublasComputeType_t as Compute, cublasLtEpilogue_t as After,
     cublasLtMatmulDescAttributes_t as Attribute,
@@ -188,9 +188,7 @@ unsafe impl Sync for Plan {}
 
 impl Drop for Plan {
     fn drop(&mut self) {
-        if is_ending() {
-            return;
-        }
+        let Some(_inside) = enter() else { return };
         // SAFETY: each was created once, or is null, which the library refuses without harm.
         unsafe {
             sys::cublasLtMatmulDescDestroy(self.product);

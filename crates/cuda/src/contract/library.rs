@@ -5,7 +5,7 @@ use super::fastest::Trial;
 use super::{Batches, Layout};
 use crate::background::{Awaited, Stop};
 use crate::device::Shared;
-use crate::driver::{Context, is_ending};
+use crate::driver::{Context, enter};
 use crate::library::{self, Part};
 use crate::options::Options;
 use cudarc::cublaslt::sys;
@@ -72,9 +72,7 @@ impl Handle {
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        if is_ending() {
-            return;
-        }
+        let Some(_inside) = enter() else { return };
         // SAFETY: created once.
         unsafe { sys::cublasLtDestroy(self.0) };
     }

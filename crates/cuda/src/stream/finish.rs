@@ -3,6 +3,7 @@
 use super::Core;
 use super::replay::InFlight;
 use crate::device::Shared;
+use crate::ending::enter_or_sleep;
 use crate::event::{Point, Timed};
 use crate::memory::Staged;
 use inflight_backend::observe::Observed;
@@ -155,6 +156,8 @@ impl Finisher {
             // There is no point to wait for, but there may be work.
             Err(_) => self.shared.context.synchronize(),
         };
+        // If the process ends meanwhile, that waits until all have been told.
+        let _inside = enter_or_sleep();
         let fault = outcome.err();
         if let Some(fault) = &fault {
             if fault.is_lost() {

@@ -15,7 +15,7 @@ mod waiters;
 
 use crate::background::Stop;
 use crate::device::Shared;
-use crate::driver::{check, is_ending};
+use crate::driver::{check, enter};
 use crate::event::Timed;
 use cudarc::driver::sys::{self, CUstream_flags};
 use finish::{Batch, Done, Finisher};
@@ -492,7 +492,7 @@ impl Core {
 impl Drop for Core {
     fn drop(&mut self) {
         if let Ok(Raw(raw)) = &self.raw
-            && !is_ending()
+            && let Some(_inside) = enter()
         {
             self.shared.context.enter();
             if let Some(counters) = self.counters.get() {
