@@ -178,7 +178,7 @@ impl Finisher {
         let took = batch.times.and_then(|[began, ended]| began.until(&ended));
         let began = took.and_then(|took| Instant::now().checked_sub(took));
         // Memory is free before anybody learns that they may go on.
-        self.progress.signal(batch.number);
+        let _ = catch_unwind(AssertUnwindSafe(|| self.progress.signal(batch.number)));
         // If the device has nothing to do any more, that comes first.
         let is_rest = self.under_way.fetch_sub(1, Ordering::SeqCst) > 1;
         if !is_rest {

@@ -267,7 +267,7 @@ impl Core {
         })();
         if let Err(fault) = copied {
             // Copies of inputs before the one that failed may be under way.
-            queue.open.push(Done::Release(Box::new(staged)));
+            queue.open.push(Done::Release(Box::new((staged, call.inputs.clone()))));
             return call.fail(&with_label(fault, &call.label));
         }
         let core = self.clone();
