@@ -258,9 +258,12 @@ const MOST_KNOWN: usize = 4096;
 
 impl CudaKernel {
     fn new(kernel: &Kernel) -> CudaKernel {
+        let expanded = text::expanded(kernel);
+        let mut reuses = reuses(kernel);
+        reuses.retain(|reuse| !text::loads_after_store(&expanded, reuse.read, reuse.written));
         CudaKernel {
-            described: Arc::new(Described::new(text::expanded(kernel))),
-            reuses: reuses(kernel),
+            described: Arc::new(Described::new(expanded)),
+            reuses,
             variants: Mutex::default(),
             known: Mutex::default(),
         }

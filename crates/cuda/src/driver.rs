@@ -1,6 +1,6 @@
 //! The driver's calls, checked.
 
-pub use crate::ending::{enter, is_ending};
+pub use crate::ending::{ended, enter, is_ending};
 
 use crate::ending;
 use crate::library::{self, Part};
@@ -113,6 +113,9 @@ impl Context {
 
     /// Makes this thread's calls go to the device.
     pub fn enter(&self) {
+        if is_ending() {
+            return;
+        }
         // SAFETY: the context is retained. A failure shows in the calls that follow.
         unsafe { sys::cuCtxSetCurrent(self.raw) };
     }

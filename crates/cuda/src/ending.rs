@@ -1,7 +1,9 @@
 //! The end of the process, when the driver and its libraries go.
 
 use crate::background;
+use inflight_backend::{Fault, FaultKind};
 use std::cell::Cell;
+use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -34,6 +36,8 @@ fn depth() -> usize {
 /// Keeps the driver from going.
 pub struct Inside {
     end: &'static End,
+    /// It is of the thread that has entered.
+    _of_thread: PhantomData<*const ()>,
 }
 
 impl End {
@@ -47,7 +51,7 @@ impl End {
             return None;
         }
         let _ = DEPTH.try_with(|depth| depth.set(depth.get() + 1));
-        Some(Inside { end: self })
+        Some(Inside { end: self, _of_thread: PhantomData })
     }
 
     /// Waits until nobody else is inside, and nobody will be any more.
@@ -76,8 +80,7 @@ pub fn watch() {
 
 extern "C" fn at_end() {
     // What is registered several times waits once.
-    if !is_ending() {
-        END.is_there.store(true, Ordering::SeqCst);
+    if !END.is_there.swap(true, Ordering::SeqCst) {
         background::end();
         END.come();
     }
@@ -93,14 +96,9 @@ pub fn enter() -> Option<Inside> {
     END.enter()
 }
 
-/// The same, for a thread that has nothing else to do: it sleeps if the process is ending.
-pub fn enter_or_sleep() -> Inside {
-    loop {
-        match enter() {
-            Some(inside) => return inside,
-            None => thread::park(),
-        }
-    }
+/// Why nothing can be had of the device any more.
+pub fn ended() -> Fault {
+    FaultKind::DeviceLost("the process is ending".to_owned()).into()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The driver's events, reused.
 
-use crate::driver::{Context, check, enter};
+use crate::driver::{Context, check, ended, enter};
 use cudarc::driver::sys::{self, CUevent_flags, CUresult};
 use inflight_backend::Fault;
 use parking_lot::Mutex;
@@ -103,9 +103,9 @@ impl Drop for Timed {
 }
 
 impl Point {
-    /// Whether it is reached, or why that will not be. When the process is ending, nobody can say.
+    /// Whether it is reached, or why that will not be.
     pub fn is_reached(&self) -> Result<bool, Fault> {
-        let Some(_inside) = enter() else { return Ok(false) };
+        let Some(_inside) = enter() else { return Err(ended()) };
         // SAFETY: the handle is valid.
         match unsafe { sys::cuEventQuery(self.raw) } {
             CUresult::CUDA_ERROR_NOT_READY => Ok(false),

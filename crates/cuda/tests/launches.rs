@@ -98,6 +98,20 @@ fn rows_that_are_walked_once_are_loaded_several_steps_at_a_time() {
     assert_eq!(rest.matches("load_pack<4>(l0").count(), 1, "{source}");
 }
 
+#[test]
+fn what_a_later_walk_may_load_again_keeps_its_memory() {
+    // The square, stored and then divided by its sum.
+    let shared = "kernel grid 1 reduce 0 vector reduced\nparam p0: f32\nparam p1: f32 writes\n\
+        param p2: f32 writes\naccess a0: p0 reduce zero vector one\n\
+        access a1: p1 reduce zero vector one\naccess a2: p2 reduce zero vector one\n\
+        %0 = load p0[a0] : f32\n%1 = mul %0, %0 : f32\nstore p1[a1] %1 : f32\n\
+        %3 = sum %1 : f32\n%4 = div %1, %3 : f32\nstore p2[a2] %4 : f32\n";
+    let kernel = &described(shared).kernel;
+    assert!(text::loads_after_store(kernel, 0, 1));
+    assert!(!text::loads_after_store(kernel, 0, 2), "nothing comes after the last walk");
+    assert!(!text::loads_after_store(&described(ROW_SUM).kernel, 0, 1));
+}
+
 const COLUMN_SUM: &str = "kernel grid 0 reduce 1 vector parallel\nparam p0: f32\nparam p1: f32 writes\n\
     access a0: p0 reduce any vector one\naccess a1: p1 reduce zero vector one\n\
     %0 = load p0[a0] : f32\n%1 = sum %0 : f32\nstore p1[a1] %1 : f32\n";

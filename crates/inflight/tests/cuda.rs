@@ -277,8 +277,15 @@ fn products_that_are_taken_in_by_what_follows_are_right() {
                 // Numbers that are rounded in every way.
                 let [x, y] = [1, 2].map(|seed| Tensor::rand::<f32>([m, n], seed, device));
                 let sixth = (&first + &x) / (&y + 0.5) + (&x + &y * 3.0).sqrt();
+                let zeros = &first * -0.0 / (&y + 0.5);
+                // Where an inverse that is off by one could be seen.
+                let edges = [[0x3f80_0000, 0x3fff_ffff], [0x3fd5_5553, 0x3fff_fffd]];
+                let [seventh, eighth] = edges.map(|pair| {
+                    let [x, y] = pair.map(f32::from_bits);
+                    (&first * 0.0 + x) / (&row * 0.0 + y)
+                });
                 let bits = |x: f32| if x.is_nan() { f32::NAN.to_bits() } else { x.to_bits() };
-                [alone, first, second, third, fourth, fifth, sixth]
+                [alone, first, second, third, fourth, fifth, sixth, zeros, seventh, eighth]
                     .map(|result| result.to_vec::<f32>().unwrap().into_iter().map(bits))
                     .map(Vec::from_iter)
             });

@@ -3,7 +3,7 @@
 use super::Core;
 use super::replay::InFlight;
 use crate::device::Shared;
-use crate::ending::enter_or_sleep;
+use crate::driver::{ended, enter};
 use crate::event::{Point, Timed};
 use crate::memory::Staged;
 use inflight_backend::observe::Observed;
@@ -124,7 +124,9 @@ impl Finisher {
     }
 
     fn serve(&self) {
-        self.shared.context.enter();
+        if let Some(_inside) = enter() {
+            self.shared.context.enter();
+        }
         sleep_exactly();
         loop {
             // Being woken costs whoever wakes it more than the batch does.
@@ -157,8 +159,8 @@ impl Finisher {
             Err(_) => self.shared.context.synchronize(),
         };
         // If the process ends meanwhile, that waits until all have been told.
-        let _inside = enter_or_sleep();
-        let fault = outcome.err();
+        let inside = enter();
+        let fault = outcome.err().or_else(|| inside.is_none().then(ended));
         if let Some(fault) = &fault {
             if fault.is_lost() {
                 let _ = self.shared.lost.set(fault.clone());

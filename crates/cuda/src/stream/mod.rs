@@ -15,7 +15,7 @@ mod waiters;
 
 use crate::background::Stop;
 use crate::device::Shared;
-use crate::driver::{check, enter};
+use crate::driver::{check, ended, enter, is_ending};
 use crate::event::Timed;
 use cudarc::driver::sys::{self, CUstream_flags};
 use finish::{Batch, Done, Finisher};
@@ -256,6 +256,8 @@ impl Core {
         mut queue: MutexGuard<'a, Queue>,
         rest: usize,
     ) -> Option<MutexGuard<'a, Queue>> {
+        // What is put there until the process ends is put there before the driver goes.
+        let _inside = enter();
         self.shared.context.enter();
         while queue.held.len() > rest {
             let mut command = queue.held.pop_front();
@@ -425,6 +427,9 @@ impl Core {
         if let Some(fault) = self.shared.lost.get() {
             return Err(fault.clone());
         }
+        if is_ending() {
+            return Err(ended());
+        }
         match &self.raw {
             Ok(raw) => Ok(raw.0),
             Err(fault) => Err(fault.clone()),
@@ -458,6 +463,7 @@ impl Core {
 
     /// Makes a batch of what is open, and has it seen through.
     fn close(&self, queue: &mut Queue) {
+        let _inside = enter();
         self.settle(queue);
         if queue.open.is_empty() {
             return;

@@ -4,7 +4,7 @@ use super::crew::Latch;
 use super::finish::Done;
 use super::{Core, Queue};
 use crate::background::Stop;
-use crate::driver::check;
+use crate::driver::{check, enter};
 use crate::event::Point;
 use crate::memory::Staged;
 use cudarc::driver::sys;
@@ -136,6 +136,7 @@ impl Upload {
         pieces: &Pieces,
         under_way: &mut UnderWay,
     ) -> Result<(), Fault> {
+        let _inside = enter();
         core.shared.context.enter();
         let raw = core.raw()?;
         let source = self.source.readable()?;

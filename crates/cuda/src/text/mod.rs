@@ -208,6 +208,24 @@ pub fn widest(kernel: &Kernel) -> u32 {
     }
 }
 
+/// Whether a walk of an expanded kernel may load from one param after an earlier walk has stored to another. What is
+/// worth keeping is not always kept: then it is computed again, from what it was computed from.
+pub fn loads_after_store(kernel: &Kernel, loaded: u32, stored: u32) -> bool {
+    let stages = body::Stages::new(kernel);
+    let is_of = |access: u32, param: u32| kernel.accesses[access as usize].param == Some(param);
+    let stores = |value: usize| match kernel.body[value].kind {
+        Kind::Store { access, .. } => is_of(access, stored),
+        _ => false,
+    };
+    let loads = |value: &Value| match kernel.body[*value as usize].kind {
+        Kind::Load { access, .. } => is_of(access, loaded),
+        _ => false,
+    };
+    let first = (0..kernel.body.len()).filter(|&value| stores(value)).map(|at| stages.of[at]).min();
+    let later = first.map_or(0, |stage| stage + 1)..stages.roots.len();
+    first.is_some() && later.into_iter().any(|at| stages.walk(kernel, at, &[]).iter().any(loads))
+}
+
 /// Whether a kernel loads from a buffer that it stores to.
 pub fn is_in_place(kernel: &Kernel) -> bool {
     let of = |access: u32| kernel.accesses[access as usize].param;
