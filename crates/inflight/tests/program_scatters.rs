@@ -293,3 +293,49 @@ fn the_gradient_of_a_cross_entropy_is_one_launch() {
         }
     }
 }
+
+/// A program's launches, for arguments of ones.
+fn launches(text: &str, arguments: &[Tensor], device: &Device) -> u64 {
+    let executable = compile(text, device);
+    arguments.iter().for_each(|argument| argument.wait().unwrap());
+    let before = device.stats();
+    let results = executable.execute(&arguments.iter().collect::<Vec<_>>()).unwrap();
+    results.iter().for_each(|result| result.wait().unwrap());
+    device.stats().since(&before).launches
+}
+
+const SCATTERED: &str = "<{scatter_dimension_numbers = #stablehlo.scatter<\
+    inserted_window_dims = [1], input_batching_dims = [0], scatter_indices_batching_dims = [0], \
+    scatter_dims_to_operand_dims = [1], index_vector_dim = 1>}> ({\n\
+    ^bb0(%a: tensor<TYPE>, %b: tensor<TYPE>):\n stablehlo.return %b : tensor<TYPE>\n})";
+
+#[test]
+fn a_scatter_stays_one_where_more_would_be_computed() {
+    let device = device();
+    let index = Tensor::zeros::<i32>([64, 1], &device);
+    let scatter = SCATTERED.replace("TYPE", "f32");
+    let update = Tensor::ones::<f32>([64], &device);
+    // What it puts into is dear, and its elements are read eight times.
+    let repeated = format!(
+        "func.func @main(%x: tensor<64x32xf32>, %i: tensor<64x1xi32>, %u: tensor<64xf32>) -> tensor<64x8x32xf32> {{\n\
+         %0 = stablehlo.exponential %x : tensor<64x32xf32>\n\
+         %1 = \"stablehlo.scatter\"(%0, %i, %u) {scatter} : (tensor<64x32xf32>, tensor<64x1xi32>, tensor<64xf32>) -> tensor<64x32xf32>\n\
+         %2 = stablehlo.broadcast_in_dim %1, dims = [0, 2] : (tensor<64x32xf32>) -> tensor<64x8x32xf32>\n\
+         return %2 : tensor<64x8x32xf32>\n}}"
+    );
+    let x = Tensor::ones::<f32>([64, 32], &device);
+    assert!(launches(&repeated, &[x, index.clone(), update], &device) > 1);
+    // Bytes that nobody reads are filled faster than each place is compared with a number.
+    let scatter = SCATTERED.replace("TYPE", "ui8");
+    let filled = |columns: usize| {
+        format!(
+            "func.func @main(%i: tensor<64x1xi32>, %u: tensor<64xui8>) -> tensor<64x{columns}xui8> {{\n\
+             %0 = stablehlo.constant dense<0> : tensor<64x{columns}xui8>\n\
+             %1 = \"stablehlo.scatter\"(%0, %i, %u) {scatter} : (tensor<64x{columns}xui8>, tensor<64x1xi32>, tensor<64xui8>) -> tensor<64x{columns}xui8>\n\
+             return %1 : tensor<64x{columns}xui8>\n}}"
+        )
+    };
+    let bytes = Tensor::ones::<u8>([64], &device);
+    assert!(launches(&filled(1 << 15), &[index.clone(), bytes.clone()], &device) > 1);
+    assert_eq!(launches(&filled(1 << 10), &[index, bytes], &device), 1);
+}

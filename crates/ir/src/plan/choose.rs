@@ -3,6 +3,7 @@
 
 use super::Reason;
 use super::contract::{reads_in_place, without_aliases};
+use crate::BinaryOp;
 use crate::graph::{Graph, Node, NodeId, Op};
 use smallvec::SmallVec;
 
@@ -206,6 +207,9 @@ fn write_repeated(graph: &Graph, repeated: &[NodeId], choice: &mut Choice) {
                     Op::Gather { .. } => 4,
                     op if op.is_view() => 0,
                     _ if own_work(node) > 0 => MOST_OPS_ALONG_LINES,
+                    Op::Binary(BinaryOp::Div | BinaryOp::Rem) if !node.dtype.is_float() => {
+                        MOST_OPS_ALONG_LINES
+                    }
                     _ => 1,
                 };
                 Some(operands().flatten().fold(own, usize::saturating_add))

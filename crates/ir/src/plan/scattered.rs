@@ -10,7 +10,8 @@ use crate::{DType, Shape};
 /// For each node, whether it is a scatter that [`rewrite`](super::rewrite) makes elementwise.
 ///
 /// That takes a pass over the whole result. It is made anyway where what is put into is in no memory yet: where it is
-/// one value everywhere, or is computed for this scatter alone. What is in memory is better updated in place.
+/// one value everywhere, or is computed for this scatter alone. What is in memory is better updated in place, and what
+/// is computed is better written if somebody repeats its elements.
 pub fn find(graph: &Graph) -> Vec<bool> {
     let count = graph.nodes.len();
     if !graph.nodes.iter().any(|node| matches!(node.op, Op::Scatter { .. })) {
@@ -19,17 +20,50 @@ pub fn find(graph: &Graph) -> Vec<bool> {
     let mut uses = vec![0; count];
     let operands = graph.nodes.iter().flat_map(|node| &node.inputs);
     operands.chain(&graph.outputs).for_each(|&node| uses[node as usize] += 1);
-    let is_elementwise = |node: &Node| {
+    let repeated = repeated(graph);
+    let is_elementwise = |(id, node): (usize, &Node)| {
         let Op::Scatter { axis, combine } = &node.op else { return false };
         let (x, index) = (node.inputs[0], graph.node(node.inputs[1]));
-        let in_no_memory =
-            is_one_value(graph, x) || (graph.node(x).op.is_elementwise() && uses[x as usize] == 1);
+        let is_computed = graph.node(x).op.is_elementwise() && uses[x as usize] == 1;
+        let in_no_memory = match is_one_value(graph, x) {
+            true => is_worth_comparing(graph, id as NodeId, index.dtype, *axis),
+            false => is_computed && !repeated[id],
+        };
         index.shape[*axis] == 1
             && node.shape.elements() > 0
             && !matches!(combine, Some(Combine::Function(_)))
             && in_no_memory
     };
-    graph.nodes.iter().map(is_elementwise).collect()
+    graph.nodes.iter().enumerate().map(is_elementwise).collect()
+}
+
+/// Beyond this many bytes, a result that nobody reads is filled faster than its places are compared with an index, if
+/// its elements are smaller than that.
+const MANY_BYTES: usize = 1 << 20;
+
+/// Whether to compare each place with an index takes no longer than to fill the result.
+fn is_worth_comparing(graph: &Graph, id: NodeId, index: DType, axis: usize) -> bool {
+    let node = graph.node(id);
+    let is_read = || graph.nodes.iter().any(|reader| reader.inputs.contains(&id));
+    node.dtype.size() >= place_dtype(index, &node.shape, axis).size()
+        || node.shape.elements() * node.dtype.size() <= MANY_BYTES
+        || is_read()
+}
+
+/// For each node, whether somebody reads its elements several times: they would be computed as often.
+fn repeated(graph: &Graph) -> Vec<bool> {
+    let mut repeated = vec![false; graph.nodes.len()];
+    for (id, node) in graph.nodes.iter().enumerate().rev() {
+        let passes_on = node.op.is_view() || node.op.is_elementwise();
+        for &input in &node.inputs {
+            let grows =
+                node.op.is_view() && node.shape.elements() > graph.node(input).shape.elements();
+            if grows || (passes_on && repeated[id]) {
+                repeated[input as usize] = true;
+            }
+        }
+    }
+    repeated
 }
 
 /// Whether every element of a node is the same scalar.
