@@ -54,9 +54,13 @@ impl End {
         Some(Inside { end: self, _of_thread: PhantomData })
     }
 
-    /// Waits until nobody else is inside, and nobody will be any more.
-    fn come(&self) {
-        self.is_there.store(true, Ordering::SeqCst);
+    /// It is there from now on. Says whether it was not before.
+    fn begin(&self) -> bool {
+        !self.is_there.swap(true, Ordering::SeqCst)
+    }
+
+    /// Waits until nobody else is inside: once it is there, nobody comes in.
+    fn wait(&self) {
         let deadline = Instant::now() + LONGEST_END;
         while self.inside.load(Ordering::SeqCst) > depth() && Instant::now() < deadline {
             thread::sleep(NAP);
@@ -80,9 +84,9 @@ pub fn watch() {
 
 extern "C" fn at_end() {
     // What is registered several times waits once.
-    if !END.is_there.swap(true, Ordering::SeqCst) {
+    if END.begin() {
         background::end();
-        END.come();
+        END.wait();
     }
 }
 
@@ -126,10 +130,8 @@ mod tests {
             assert!(end.enter().is_none());
         });
         has_entered.recv().unwrap();
-        let ending = thread::spawn(move || end.come());
-        while !end.is_there.load(Ordering::SeqCst) {
-            thread::yield_now();
-        }
+        assert!(end.begin() && !end.begin());
+        let ending = thread::spawn(move || end.wait());
         assert!(!ending.is_finished() && end.enter().is_none());
         leave.send(()).unwrap();
         ending.join().unwrap();
@@ -142,7 +144,8 @@ mod tests {
         let end = end();
         let begun = Instant::now();
         let _inside = end.enter().unwrap();
-        end.come();
+        end.begin();
+        end.wait();
         assert!(begun.elapsed() < LONGEST_END);
     }
 }

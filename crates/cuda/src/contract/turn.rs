@@ -121,39 +121,40 @@ fn launch(
 /// The kernel's text: a block turns a part through shared memory, where numbers that are moved together are in banks
 /// of their own.
 pub fn text() -> String {
-    crate::text::with_functions(
-        &TEXT.replace("ROWS", &ROWS.to_string()).replace("COLUMNS", &COLUMNS.to_string()),
-    )
+    let sizes = format!("ROWS = {ROWS}, COLUMNS = {COLUMNS}, THREADS = {THREADS}");
+    crate::text::with_functions(&format!("constexpr int {sizes};\n{TEXT}"))
 }
 
 const TEXT: &str = r#"
+// Threads side by side along a line that is read and one that is written, and lines at a time.
+constexpr int READING = COLUMNS / 4, WRITING = ROWS / 4, READ = THREADS / READING, WRITTEN = THREADS / WRITING;
 struct Arguments { const float *from; float *to; long long leading, rows, columns, across; };
-extern "C" __global__ void __launch_bounds__(256) entry(const __grid_constant__ Arguments a) {
+extern "C" __global__ void __launch_bounds__(THREADS) entry(const __grid_constant__ Arguments a) {
     __shared__ alignas(16) float part[COLUMNS * ROWS];
     const long long row = blockIdx.x / a.across * ROWS, column = blockIdx.x % a.across * COLUMNS;
-    const int line = threadIdx.x / 8, place = threadIdx.x % 8 * 4;
-    float4 x[4];
+    const int line = threadIdx.x / READING, place = threadIdx.x % READING * 4;
+    float4 x[ROWS / READ];
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-        const bool is_inside = row + line + i * 32 < a.rows && column + place < a.columns;
+    for (int i = 0; i < ROWS / READ; i++) {
+        const bool is_inside = row + line + i * READ < a.rows && column + place < a.columns;
         x[i] = {0.0f, 0.0f, 0.0f, 0.0f};
-        if (is_inside) x[i] = *(const float4*)(a.from + (row + line + i * 32) * a.leading + column + place);
+        if (is_inside) x[i] = *(const float4*)(a.from + (row + line + i * READ) * a.leading + column + place);
     }
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-        const int at = place * ROWS + ((line + i * 32) ^ place);
+    for (int i = 0; i < ROWS / READ; i++) {
+        const int at = place * ROWS + ((line + i * READ) ^ place);
         part[at] = x[i].x;
         part[at + ROWS] = x[i].y;
         part[at + 2 * ROWS] = x[i].z;
         part[at + 3 * ROWS] = x[i].w;
     }
     __syncthreads();
-    const int own = threadIdx.x / 32, far = threadIdx.x % 32 * 4;
+    const int own = threadIdx.x / WRITING, far = threadIdx.x % WRITING * 4;
     #pragma unroll
-    for (int i = 0; i < 4; i++) {
-        const int y = own + i * 8;
+    for (int i = 0; i < COLUMNS / WRITTEN; i++) {
+        const int y = own + i * WRITTEN;
         if (column + y < a.columns && row + far < a.rows) {
-            *(float4*)(a.to + (column + y) * a.rows + row + far) = *(const float4*)&part[y * ROWS + (far ^ (y & 28))];
+            *(float4*)(a.to + (column + y) * a.rows + row + far) = *(const float4*)&part[y * ROWS + (far ^ (y & -4))];
         }
     }
 }

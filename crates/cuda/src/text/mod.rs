@@ -221,9 +221,9 @@ pub fn loads_after_store(kernel: &Kernel, loaded: u32, stored: u32) -> bool {
         Kind::Load { access, .. } => is_of(access, loaded),
         _ => false,
     };
-    let first = (0..kernel.body.len()).filter(|&value| stores(value)).map(|at| stages.of[at]).min();
-    let later = first.map_or(0, |stage| stage + 1)..stages.roots.len();
-    first.is_some() && later.into_iter().any(|at| stages.walk(kernel, at, &[]).iter().any(loads))
+    let stored_at = (0..kernel.body.len()).filter(|&value| stores(value)).map(|at| stages.of[at]);
+    let Some(first) = stored_at.min() else { return false };
+    (first + 1..stages.roots.len()).any(|at| stages.walk(kernel, at, &[]).iter().any(loads))
 }
 
 /// Whether a kernel loads from a buffer that it stores to.

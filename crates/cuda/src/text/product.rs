@@ -15,6 +15,7 @@ use super::address;
 use super::body::{Body, Division, Stages};
 use super::points;
 use super::{Variant, types};
+use inflight_ir::DType;
 use inflight_ir::elementwise::{BinaryOp, UnaryOp};
 use inflight_ir::kernel::{AccessId, Kernel, Kind, Value};
 
@@ -179,10 +180,11 @@ fn points_of_part(body: &mut Body, tiled: Tiled, held: &[AccessId]) {
 
 /// What the points of one group do. What is rare in divisions and roots is left to another try.
 fn compute(body: &mut Body, group: &points::Group) {
-    let is_division = |kind: &Kind| {
+    let divides = body.kernel.body.iter().any(|instruction| {
+        let kind = instruction.kind;
         matches!(kind, Kind::Binary(BinaryOp::Div, ..) | Kind::Unary(UnaryOp::Sqrt, _))
-    };
-    let divides = body.kernel.body.iter().any(|instruction| is_division(&instruction.kind));
+            && instruction.dtype == DType::F32
+    });
     group.begin(body);
     if divides && group.stores_last(body) {
         body.writer.line("bool odd = false;");
