@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// More threads than this make nothing faster: they wait for each other's memory.
@@ -104,7 +104,7 @@ impl<T: Clone + Send + Sync + 'static> Awaited<T> {
 static TASKS: AtomicU64 = AtomicU64::new(0);
 
 static WORKERS: Workers = Workers {
-    state: Mutex::new(State { tasks: VecDeque::new(), threads: 0 }),
+    state: Mutex::new(State { tasks: VecDeque::new(), threads: 0, handles: Vec::new() }),
     ended: Condvar::new(),
     is_ending: AtomicBool::new(false),
     spawn: Workers::spawn,
@@ -120,12 +120,15 @@ struct Workers {
     ended: Condvar,
     is_ending: AtomicBool,
     /// Starts a thread, if there can be one.
-    spawn: fn(&'static Workers) -> bool,
+    spawn: fn(&'static Workers) -> Option<JoinHandle<()>>,
 }
 
 struct State {
     tasks: VecDeque<Task>,
+    /// How many threads serve.
     threads: usize,
+    /// Those and some that do not any more: what libraries keep for a thread goes when it ends.
+    handles: Vec<JoinHandle<()>>,
 }
 
 struct Task {
@@ -145,14 +148,18 @@ impl Workers {
 
     /// Starts a thread, if there can be one. Nobody counts on it before that is known.
     fn start(&'static self, state: &mut MutexGuard<'_, State>) {
-        if (self.spawn)(self) {
+        if let Some(handle) = (self.spawn)(self) {
             state.threads += 1;
+            state.handles.push(handle);
+            for ended in state.handles.extract_if(.., |handle| handle.is_finished()) {
+                let _ = ended.join();
+            }
         }
     }
 
-    fn spawn(&'static self) -> bool {
+    fn spawn(&'static self) -> Option<JoinHandle<()>> {
         let named = thread::Builder::new().name("inflight-compile".to_owned());
-        named.spawn(|| self.serve()).is_ok()
+        named.spawn(|| self.serve()).ok()
     }
 
     /// Has a task done next, if nobody has begun it.
@@ -209,11 +216,19 @@ pub fn end() {
             return;
         }
     }
+    // The last of what they do is to give back what the libraries keep for them.
+    let handles = std::mem::take(&mut state.handles);
+    drop(state);
+    for handle in handles {
+        let _ = handle.join();
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compile::Compiler;
+    use std::process::Command;
     use std::sync::mpsc;
 
     fn fault_of(awaited: &Awaited<u32>) -> Fault {
@@ -227,12 +242,12 @@ mod tests {
     #[test]
     fn without_a_thread_a_task_is_done_by_whoever_needs_it() {
         /// Also sees to it that nobody counts on a thread before it is known whether there is one.
-        fn refuse(workers: &'static Workers) -> bool {
+        fn refuse(workers: &'static Workers) -> Option<JoinHandle<()>> {
             assert!(workers.state.try_lock().is_none(), "others could see a thread that is none");
-            false
+            None
         }
         static ALONE: Workers = Workers {
-            state: Mutex::new(State { tasks: VecDeque::new(), threads: 0 }),
+            state: Mutex::new(State { tasks: VecDeque::new(), threads: 0, handles: Vec::new() }),
             ended: Condvar::new(),
             is_ending: AtomicBool::new(false),
             spawn: refuse,
@@ -279,7 +294,11 @@ mod tests {
     fn what_is_needed_is_made_before_what_may_be() {
         // A queue of its own, which nobody serves meanwhile.
         let workers: &'static Workers = Box::leak(Box::new(Workers {
-            state: Mutex::new(State { tasks: VecDeque::new(), threads: usize::MAX - 1 }),
+            state: Mutex::new(State {
+                tasks: VecDeque::new(),
+                threads: usize::MAX - 1,
+                handles: Vec::new(),
+            }),
             ended: Condvar::new(),
             is_ending: AtomicBool::new(false),
             spawn: Workers::spawn,
@@ -294,5 +313,36 @@ mod tests {
         workers.hurry(9);
         workers.serve();
         assert_eq!(order.try_iter().collect::<Vec<_>>(), [2, 0, 1, 3]);
+    }
+
+    /// In a process of its own: has kernels compiled, and ends it when the first is.
+    #[test]
+    #[ignore = "ends the process; the test below runs it"]
+    fn ends_while_others_compile() {
+        let line = "    x[threadIdx.x] = sinf(x[threadIdx.x]) * powf(x[threadIdx.x], 3.5f);\n";
+        let compiled = (0..8).map(|number| {
+            let lines = line.repeat(20 + 10 * number);
+            let text = format!("extern \"C\" __global__ void f(float* x) {{\n{lines}}}");
+            Awaited::start(move || Compiler::new("sm_90".to_owned(), || None).compile(&text))
+        });
+        let compiled: Vec<_> = compiled.collect();
+        compiled[0].made.wait();
+        assert!(compiled[0].now().is_ok() && compiled[7].now().is_err());
+        std::process::exit(0);
+    }
+
+    #[test]
+    fn a_process_may_end_while_kernels_are_being_compiled() {
+        if let Err(fault) = Compiler::new("sm_90".to_owned(), || None).version() {
+            println!("SKIPPED: {fault}");
+            return;
+        }
+        let arguments = ["--ignored", "--exact", "background::tests::ends_while_others_compile"];
+        for _ in 0..3 {
+            let this = std::env::current_exe().expect("a test runs from a file");
+            let ended = Command::new(this).args(arguments).output().expect("the test runs");
+            assert!(ended.status.success(), "{ended:?}");
+            assert!(!String::from_utf8_lossy(&ended.stdout).contains("test result"), "{ended:?}");
+        }
     }
 }

@@ -1,11 +1,12 @@
 //! From text to machine code: NVRTC, and what it made before, on disk.
 
+use crate::ending;
 use crate::library::{self, Part};
 use cudarc::nvrtc::sys::{self, nvrtcResult};
 use inflight_backend::{DiskCache, Fault, FaultKind};
 use std::ffi::{CStr, CString};
 use std::ptr::{null, null_mut};
-use std::sync::{LazyLock, OnceLock};
+use std::sync::{LazyLock, Once, OnceLock};
 
 /// Makes machine code for one architecture. Any number of threads may do so at once.
 pub struct Compiler {
@@ -20,6 +21,9 @@ pub type Version = (i32, i32);
 
 /// The first version that can leave out what our texts do not use.
 const FIRST_MINIMAL: Version = (12, 8);
+
+/// A kernel that every part of the compiler has something to do for.
+const WARMING: &str = "extern \"C\" __global__ void warming(float* x) { x[threadIdx.x] += 1.0f; }";
 
 impl Compiler {
     /// A compiler for an architecture. The place on disk is looked for when it is first needed.
@@ -50,6 +54,7 @@ impl Compiler {
         if let Some(code) = self.disk.as_ref().and_then(|disk| disk.get(key.as_bytes())) {
             return Ok(code);
         }
+        self.warm_up(version);
         let code = self.translate(text, version).map_err(|message| {
             Fault::from(FaultKind::Unsupported(format!("NVRTC refused a kernel: {message}")))
         })?;
@@ -57,6 +62,17 @@ impl Compiler {
             disk.put(key.as_bytes(), &code);
         }
         Ok(code)
+    }
+
+    /// Has NVRTC compile for the first time, as far as nobody has: only then it registers some of what it does at
+    /// the end of the process, which must not happen before threads that compile have been waited for.
+    fn warm_up(&self, version: Version) {
+        static WARM: Once = Once::new();
+        WARM.call_once(|| {
+            // If it cannot compile this, it says so of what is compiled next.
+            let _ = self.translate(WARMING, version);
+            ending::watch();
+        });
     }
 
     fn translate(&self, text: &str, version: Version) -> Result<Vec<u8>, String> {
