@@ -11,8 +11,12 @@ use std::time::{Duration, Instant};
 const NAP: Duration = Duration::from_micros(20);
 const LONGEST_NAP: Duration = Duration::from_millis(1);
 
-/// A nap is this part of the time that was waited so far.
-const NAPS: u32 = 128;
+/// How closely somebody watches for a point: a nap is this part of the time that was waited so far.
+#[derive(Clone, Copy)]
+pub enum Watch {
+    Closely = 512,
+    Loosely = 128,
+}
 
 /// Events that nobody uses.
 pub struct Events {
@@ -114,10 +118,10 @@ impl Point {
     }
 
     /// Sleeps until it is reached, in naps that are short beside the time that it takes.
-    pub fn wait(&self) -> Result<(), Fault> {
+    pub fn wait(&self, watch: Watch) -> Result<(), Fault> {
         let begun = Instant::now();
         while !self.is_reached()? {
-            std::thread::sleep((begun.elapsed() / NAPS).clamp(NAP, LONGEST_NAP));
+            std::thread::sleep((begun.elapsed() / watch as u32).clamp(NAP, LONGEST_NAP));
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use super::Core;
 use super::replay::InFlight;
 use crate::device::Shared;
 use crate::driver::{ended, enter};
-use crate::event::{Point, Timed};
+use crate::event::{Point, Timed, Watch};
 use crate::memory::Staged;
 use inflight_backend::observe::Observed;
 use inflight_backend::{Buffer, Event, Fault, ReadCallback, Timeline};
@@ -153,7 +153,11 @@ impl Finisher {
 
     fn finish(&self, batch: Batch) {
         let outcome = match batch.point {
-            Ok(point) => come_to(&point),
+            Ok(point) => {
+                // What is read, the host has come to need; the rest is the device's own.
+                let is_read = batch.work.iter().any(|done| matches!(done, Done::Read { .. }));
+                come_to(&point, if is_read { Watch::Closely } else { Watch::Loosely })
+            }
             Err(fault) if fault.is_lost() => Err(fault),
             // There is no point to wait for, but there may be work.
             Err(_) => self.shared.context.synchronize(),
@@ -238,7 +242,7 @@ fn sleep_exactly() {
 }
 
 /// Waits until the device has come to a point.
-fn come_to(point: &Point) -> Result<(), Fault> {
+fn come_to(point: &Point, watch: Watch) -> Result<(), Fault> {
     for _ in 0..LOOKS {
         if point.is_reached()? {
             return Ok(());
@@ -246,5 +250,5 @@ fn come_to(point: &Point) -> Result<(), Fault> {
         // The driver has other callers as well.
         (0..PAUSE).for_each(|_| std::hint::spin_loop());
     }
-    point.wait()
+    point.wait(watch)
 }

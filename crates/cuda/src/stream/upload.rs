@@ -5,7 +5,7 @@ use super::finish::Done;
 use super::{Core, Queue};
 use crate::background::Stop;
 use crate::driver::{check, enter};
-use crate::event::Point;
+use crate::event::{Point, Watch};
 use crate::memory::Staged;
 use cudarc::driver::sys;
 use inflight_backend::{Buffer, Fault, FaultKind};
@@ -143,7 +143,7 @@ impl Upload {
         while let Some((start, bytes)) = pieces.next() {
             let is_full = under_way.len() >= pieces.under_way;
             if let Some((_, Some(point))) = under_way.front().filter(|_| is_full) {
-                point.wait()?;
+                point.wait(Watch::Loosely)?;
             }
             let staged = match if is_full { under_way.pop_front() } else { None } {
                 Some((staged, _)) => staged,
@@ -174,9 +174,11 @@ type UnderWay = VecDeque<(Staged, Option<Point>)>;
 /// What a thread has under way, and whether all went well: what is under way is kept either way.
 type Copied = (UnderWay, Result<(), Fault>);
 
-/// Pieces of an upload, which threads take one after another.
+/// Pieces of an upload, which threads take one after another. The first that each of them takes are small, so that the
+/// way to the device is in use early; each piece costs it two microseconds, so that the others are not.
 struct Pieces {
     total: usize,
+    threads: usize,
     taken: AtomicUsize,
     /// So many a thread has under way at most.
     under_way: usize,
@@ -190,13 +192,21 @@ impl Pieces {
         let under_way = (MOST_UNDER_WAY / PIECE / threads).max(1);
         let reuses = total > MOST_UNDER_WAY;
         let under_way = if reuses { under_way } else { usize::MAX };
-        Pieces { total, taken: AtomicUsize::new(0), under_way, reuses }
+        Pieces { total, threads, taken: AtomicUsize::new(0), under_way, reuses }
     }
 
     /// Where the next begins, and its bytes.
     fn next(&self) -> Option<(usize, usize)> {
-        let start = self.taken.fetch_add(1, Ordering::Relaxed) * PIECE;
-        (start < self.total).then(|| (start, PIECE.min(self.total - start)))
+        let number = self.taken.fetch_add(1, Ordering::Relaxed);
+        let (start, bytes) = match number / self.threads {
+            0 => (number * (PIECE / 4), PIECE / 4),
+            1 => (self.threads * (PIECE / 4) + (number - self.threads) * (PIECE / 2), PIECE / 2),
+            _ => {
+                let others = number - 2 * self.threads;
+                (self.threads * (PIECE / 4 + PIECE / 2) + others * PIECE, PIECE)
+            }
+        };
+        (start < self.total).then(|| (start, bytes.min(self.total - start)))
     }
 }
 
@@ -226,18 +236,27 @@ unsafe fn copy_past_caches(from: *const u8, to: *mut u8, bytes: usize) {
     if bytes >= SMALL && to.addr().is_multiple_of(16) {
         use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128};
         const LINE: usize = 64;
-        let lines = bytes / LINE;
+        const PAGE: usize = 4096;
+        // What a processor fetches ahead ends with a page: from several at once, it has more under way.
+        const PAGES: usize = 4;
+        let parts = bytes / (PAGES * PAGE);
         // SAFETY: promised by the caller; every x86-64 has these instructions, and the place is aligned to 16 bytes.
         // After the fence, all stores are seen by whoever is told of them.
         unsafe {
-            for line in 0..lines {
-                let (from, to) = (from.add(line * LINE), to.add(line * LINE));
-                let (from, to) = (from.cast::<__m128i>(), to.cast::<__m128i>());
-                let parts: [__m128i; 4] = std::array::from_fn(|at| _mm_loadu_si128(from.add(at)));
-                parts.iter().enumerate().for_each(|(at, part)| _mm_stream_si128(to.add(at), *part));
+            for (part, line) in (0..parts).flat_map(|part| (0..PAGE / LINE).map(move |l| (part, l)))
+            {
+                for page in 0..PAGES {
+                    let at = (part * PAGES + page) * PAGE + line * LINE;
+                    let (from, to) = (from.add(at).cast::<__m128i>(), to.add(at).cast::<__m128i>());
+                    let line: [__m128i; 4] =
+                        std::array::from_fn(|at| _mm_loadu_si128(from.add(at)));
+                    line.iter()
+                        .enumerate()
+                        .for_each(|(at, part)| _mm_stream_si128(to.add(at), *part));
+                }
             }
             _mm_sfence();
-            let done = lines * LINE;
+            let done = parts * PAGES * PAGE;
             std::ptr::copy_nonoverlapping(from.add(done), to.add(done), bytes - done);
         }
         return;
@@ -252,7 +271,7 @@ mod tests {
 
     #[test]
     fn all_bytes_are_copied_and_no_others() {
-        for bytes in [0, 1, 63, 4096, SMALL, SMALL + 1, SMALL + 63, SMALL + 64, SMALL + 100] {
+        for bytes in [0, 1, 63, 4096, SMALL, SMALL + 1, SMALL + 63, SMALL + 16384, SMALL + 20100] {
             for shift in [0, 1, 16] {
                 let from: Vec<u8> = (0..bytes + 1).map(|i| (i * 31 % 251) as u8).collect();
                 let mut to = vec![0xee; bytes + 64];
@@ -269,10 +288,14 @@ mod tests {
 
     #[test]
     fn every_piece_is_taken_once() {
-        let pieces = Pieces::new(5 * PIECE + 7, 2);
-        let taken: Vec<(usize, usize)> = std::iter::from_fn(|| pieces.next()).collect();
-        assert_eq!(taken.iter().map(|(_, bytes)| bytes).sum::<usize>(), 5 * PIECE + 7);
-        assert!(taken.windows(2).all(|two| two[0].0 + two[0].1 == two[1].0));
-        assert!(!pieces.reuses && Pieces::new(MOST_UNDER_WAY + 1, 2).reuses);
+        for (total, threads) in [(5 * PIECE + 7, 2), (3, 1), (PIECE / 2, 3), (9 * PIECE, 8)] {
+            let pieces = Pieces::new(total, threads);
+            let taken: Vec<(usize, usize)> = std::iter::from_fn(|| pieces.next()).collect();
+            assert_eq!(taken.iter().map(|(_, bytes)| bytes).sum::<usize>(), total);
+            assert!(taken.windows(2).all(|two| two[0].0 + two[0].1 == two[1].0));
+            assert!(taken.iter().all(|(_, bytes)| (1..=PIECE).contains(bytes)));
+            assert!(taken.iter().take(threads).all(|(_, bytes)| *bytes <= PIECE / 4));
+        }
+        assert!(!Pieces::new(PIECE, 2).reuses && Pieces::new(MOST_UNDER_WAY + 1, 2).reuses);
     }
 }
