@@ -64,8 +64,8 @@ impl Compiler {
         Ok(code)
     }
 
-    /// Has NVRTC compile for the first time, as far as nobody has: only then it registers some of what it does at
-    /// the end of the process, which must not happen before threads that compile have been waited for.
+    /// Has NVRTC compile for the first time, as far as nobody has: only then it registers some of what it undoes at the
+    /// end of the process. If threads compile meanwhile, they are waited for first.
     fn warm_up(&self, version: Version) {
         static WARM: Once = Once::new();
         WARM.call_once(|| {

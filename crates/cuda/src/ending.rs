@@ -75,8 +75,9 @@ impl Drop for Inside {
     }
 }
 
-/// Sees to it that the end is noticed before a library that is open by now does what it does at the end: what is
-/// registered last is called first.
+/// Sees to it that the end is noticed before libraries undo what they have done by now: what is registered last is
+/// called first. They register some of it when they do something for the first time, and a thread that is in one of
+/// them needs it until the end has waited for it.
 pub fn watch() {
     // SAFETY: the function may be called at any time. Where it cannot be registered, the end is not noticed.
     unsafe { libc::atexit(at_end) };

@@ -3,6 +3,7 @@
 
 use super::Layout;
 use crate::driver::enter;
+use crate::ending;
 use cudarc::cublaslt::sys::{
     self, cublasComputeType_t as Compute, cublasLtEpilogue_t as After,
     cublasLtMatmulDescAttributes_t as Attribute,
@@ -16,6 +17,7 @@ use inflight_backend::{Fault, FaultKind};
 use inflight_ir::DType;
 use std::ffi::c_void;
 use std::ptr::null_mut;
+use std::sync::Once;
 
 /// The most memory that a product may use beside its operands.
 const WORKSPACE: usize = 32 << 20;
@@ -164,6 +166,8 @@ pub struct Plan {
     /// Of `b`, `a`, the result and what is added to it.
     matrices: [sys::cublasLtMatrixLayout_t; 4],
     pub algorithm: Algorithm,
+    /// Done when it has run.
+    ran: Once,
 }
 
 /// An algorithm of the library.
@@ -221,9 +225,11 @@ impl Plan {
             matrices: [null_mut(); 4],
             // SAFETY: zeros are numbers.
             algorithm: Algorithm { raw: unsafe { std::mem::zeroed() }, workspace: 0 },
+            ran: Once::new(),
         };
         plan.describe_matrices(key, kind)?;
         let algorithms = plan.algorithms(handle, key)?;
+        ending::watch();
         let Some(first) = algorithms.first() else { return Ok(None) };
         plan.algorithm = *first;
         Ok(Some((plan, algorithms)))
@@ -277,6 +283,8 @@ impl Plan {
             }
             status
         };
+        // What the library has done for the first time, it may have to undo.
+        self.ran.call_once(ending::watch);
         check(status, "a matrix product")
     }
 

@@ -4,6 +4,7 @@ use super::description::{Algorithm, Key, Plan, Tail};
 use super::library::Handle;
 use crate::device::Shared;
 use crate::driver::{check, is_ending};
+use crate::ending;
 use cudarc::driver::sys::{self, CUresult, CUstream};
 use inflight_backend::Memory;
 use std::ptr::null_mut;
@@ -95,6 +96,8 @@ impl Trial {
                 }
             }
         }
+        // Each of them was run for the first time.
+        ending::watch();
         if fastest.is_infinite() {
             // Nothing that was timed has waited for the copies, whose memory goes now.
             // SAFETY: the stream exists.
