@@ -51,6 +51,8 @@ pub struct Shared {
     pub products: Products,
     pub(crate) routines: crate::routine::Cache,
     pub processors: usize,
+    /// Whether groups of four warps can multiply, as on Hopper.
+    pub has_groups: bool,
     /// Whether kernels can take in products ([`text::Mapping::Product`]).
     pub takes_products: bool,
     /// The kernel that takes a product in and stores it.
@@ -124,6 +126,7 @@ impl CudaBackend {
             products,
             routines: Default::default(),
             processors,
+            has_groups: (major, minor) == HOPPER,
             takes_products: options.tf32 && (major, minor) == HOPPER,
             stored: CudaKernel::new(&fused::stored()),
             lost: OnceLock::new(),

@@ -139,13 +139,18 @@ fn routines_compile() {
         }));
     }
     let (mut seen, mut failures) = (HashSet::new(), Vec::new());
-    for source in routines.iter().flat_map(routine::texts) {
-        assert!(source.contains("begin_kernel();"), "it may begin too early:\n{source}");
-        if !seen.contains(&source) {
-            if let Err(fault) = compiler.compile(&source) {
-                failures.push(format!("{fault}\n{source}"));
+    // Those of any device, and those that have what only Hopper has.
+    for has_groups in [false, true] {
+        let target = if has_groups { "sm_90a" } else { "sm_90" };
+        let compiler = Compiler::new(target.to_owned(), || None);
+        for source in routines.iter().flat_map(|routine| routine::texts(routine, has_groups)) {
+            assert!(source.contains("begin_kernel();"), "it may begin too early:\n{source}");
+            if !seen.contains(&source) {
+                if let Err(fault) = compiler.compile(&source) {
+                    failures.push(format!("{fault}\n{source}"));
+                }
+                seen.insert(source);
             }
-            seen.insert(source);
         }
     }
     println!("{} kernels of {} routines compiled", seen.len(), routines.len());

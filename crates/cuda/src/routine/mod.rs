@@ -2,6 +2,7 @@
 //! has no part in it.
 
 mod function;
+mod groups;
 mod key;
 mod matrix;
 mod order;
@@ -57,7 +58,7 @@ enum Key {
     Panel(DType),
     WindowProduct {
         dtype: DType,
-        columns: usize,
+        tile: windowed_text::Tile,
     },
 }
 
@@ -188,13 +189,13 @@ pub(crate) fn run(
 
 /// Begins to compile the kernels that a routine may launch.
 pub(crate) fn anticipate(shared: &Arc<Shared>, routine: &Routine) {
-    for text in texts(routine) {
+    for text in texts(routine, shared.has_groups) {
         shared.function(&text);
     }
 }
 
-/// The texts of all kernels that a routine may launch.
-pub fn texts(routine: &Routine) -> Vec<String> {
+/// The texts of all kernels that a routine may launch, on a device whose groups of warps can multiply or cannot.
+pub fn texts(routine: &Routine, has_groups: bool) -> Vec<String> {
     match routine {
         Routine::Sort { lines, keys, order, result } => sort::texts(*lines, keys, order, *result),
         Routine::Scatter { dtype, index, combine, .. } => {
@@ -204,8 +205,9 @@ pub fn texts(routine: &Routine) -> Vec<String> {
             texts
         }
         Routine::WindowProduct(product) => {
-            let kernels = |columns: usize| windowed_text::kernels(product.dtype, columns).texts;
-            windowed_text::COLUMNS.into_iter().flat_map(kernels).collect()
+            let kernels = |tile| windowed_text::kernels(product.dtype, tile).texts;
+            let kinds = windowed_text::Tile::all(product.dtype, has_groups);
+            kinds.into_iter().flat_map(kernels).collect()
         }
         Routine::Cholesky { dtype, .. } | Routine::TriangularSolve { dtype, .. } => {
             let texts = |kernels: Result<Kernels, Fault>| {

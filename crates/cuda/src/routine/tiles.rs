@@ -45,8 +45,8 @@ FN void multiply_matrices(float* sum, const unsigned* a, const unsigned* b) {
 /// Tiles of two matrices in shared memory, and the order in which their steps are copied and multiplied.
 pub const PIECES: &str = r"
 // A step has 64 bytes of each row: four pieces, which are put so that eight rows' are in different banks.
-constexpr int PIECE = 16 / (int)sizeof(E), STEP = 4 * PIECE, STAGES = 3;
-constexpr int STAGE_BYTES = (ROWS + COLUMNS) * 64;
+constexpr int PIECE = 16 / (int)sizeof(E), ROW_PIECES = 4, ROW_BYTES = 64, STEP = ROW_PIECES * PIECE, STAGES = 3;
+constexpr int STAGE_BYTES = (ROWS + COLUMNS) * ROW_BYTES;
 FN int piece_at(int row, int piece) { return row * 64 + ((piece ^ (row >> 1 & 3)) << 4); }
 
 // Copies ahead, and has each step multiplied when it is there.

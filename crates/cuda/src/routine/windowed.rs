@@ -5,7 +5,7 @@
 //! are follows from numbers that come with the launch. Where there are too few tiles of the result for the device,
 //! several blocks add up parts of a tile's sums, and another kernel adds these.
 
-use super::windowed_text::{self, ROWS, STEP_BYTES, THREADS};
+use super::windowed_text::{self, ROWS, Tile};
 use super::{Key, Launch, Site, wrong_dtype};
 use inflight_backend::Fault;
 use inflight_ir::DType;
@@ -18,14 +18,17 @@ const SPACE: usize = 3;
 const NUMBERS_PER_TIME: f64 = 18e6;
 const HALVES_PER_TIME: f64 = 180e6;
 
+/// The same of halves that groups of warps multiply.
+const GROUPED_PER_TIME: f64 = 250e6;
+
 /// Each part of a sum has at least this many steps.
 const FEWEST_STEPS: usize = 8;
 
 /// The most parts of a sum.
 const MOST_PARTS: usize = 64;
 
-/// About what a block's beginning and end cost, in steps.
-const EDGE_STEPS: f64 = 6.0;
+/// About what a block's beginning and end cost, in bytes of a row that could be multiplied.
+const EDGE_BYTES: f64 = 384.0;
 
 /// Microseconds of one more launch.
 const LAUNCH_TIME: f64 = 3.0;
@@ -52,9 +55,11 @@ pub fn product(
     let positions: usize = extents.positions.iter().product();
     let taps: usize = product.windows.iter().map(|window| window.size).product();
     let rows = extents.examples * positions;
-    let steps = (taps * features * dtype.size()).div_ceil(STEP_BYTES);
-    let (columns, parts) = cut(*dtype, [groups, rows, outputs], steps, site.shared.processors);
-    let tiles = tiles([groups, rows, outputs], columns);
+    let bytes = taps * features * dtype.size();
+    let kinds = Tile::all(*dtype, site.shared.has_groups);
+    let (tile, parts) = cut(*dtype, [groups, rows, outputs], bytes, kinds, site.shared.processors);
+    let steps = bytes.div_ceil(tile.step_bytes());
+    let tiles = tiles([groups, rows, outputs], tile.columns);
     let sums = match parts {
         1 => 0,
         _ => site.temporary(4 * parts * groups * rows * outputs)?,
@@ -88,15 +93,16 @@ pub fn product(
     words.extend(padded(&mut strides[first..first + extents.space.len()].iter().copied(), 0));
     words.extend([x, kernels, result, sums]);
 
-    let key = Key::WindowProduct { dtype: *dtype, columns };
-    let prepared = site.kernels(key, || Ok(windowed_text::kernels(*dtype, columns)))?;
-    let multiply = Launch { blocks: tiles * parts, threads: THREADS as u32, words: words.clone() };
+    let key = Key::WindowProduct { dtype: *dtype, tile };
+    let prepared = site.kernels(key, || Ok(windowed_text::kernels(*dtype, tile)))?;
+    let threads = tile.threads() as u32;
+    let multiply = Launch { blocks: tiles * parts, threads, words: words.clone() };
     site.launch(&prepared, windowed_text::MULTIPLY, multiply)?;
     if parts == 1 {
         return Ok(());
     }
-    let blocks = (groups * rows * outputs).div_ceil(THREADS);
-    site.launch(&prepared, windowed_text::ADD, Launch { blocks, threads: THREADS as u32, words })
+    let blocks = (groups * rows * outputs).div_ceil(tile.threads());
+    site.launch(&prepared, windowed_text::ADD, Launch { blocks, threads, words })
 }
 
 /// How many tiles of so many columns there are.
@@ -104,25 +110,39 @@ fn tiles([groups, rows, outputs]: [usize; 3], columns: usize) -> usize {
     groups * rows.div_ceil(ROWS) * outputs.div_ceil(columns)
 }
 
-/// How many columns a tile has, and into how many parts sums are cut, so that all multiprocessors have work, by
+/// Which tiles, and into how many parts their sums of so many bytes are cut, so that all multiprocessors have work, by
 /// what that is estimated to take.
-fn cut(dtype: DType, extents: [usize; 3], steps: usize, processors: usize) -> (usize, usize) {
+fn cut(
+    dtype: DType,
+    extents: [usize; 3],
+    bytes: usize,
+    kinds: [Tile; 2],
+    processors: usize,
+) -> (Tile, usize) {
     let elements: usize = extents.iter().product();
-    let time = |(columns, parts): (usize, usize)| {
-        let resident = windowed_text::resident(columns);
+    let time = |(tile, parts): (Tile, usize)| {
+        let Tile { columns, grouped } = tile;
         // Microseconds of a step while all places are taken.
-        let rate = if dtype == DType::F32 { NUMBERS_PER_TIME } else { HALVES_PER_TIME };
-        let products = ROWS * columns * STEP_BYTES / dtype.size();
-        let step = (products * resident * processors) as f64 / rate;
-        let rounds = (tiles(extents, columns) * parts).div_ceil(resident * processors) as f64;
-        let multiplied = rounds * (steps.div_ceil(parts) as f64 + EDGE_STEPS) * step;
+        let rate = match dtype {
+            DType::F32 => NUMBERS_PER_TIME,
+            _ if grouped => GROUPED_PER_TIME,
+            _ => HALVES_PER_TIME,
+        };
+        let products = ROWS * columns * tile.step_bytes() / dtype.size();
+        let places = tile.resident() * processors;
+        let step = (products * places) as f64 / rate;
+        let rounds = (tiles(extents, columns) * parts).div_ceil(places) as f64;
+        let steps = bytes.div_ceil(tile.step_bytes()).div_ceil(parts) as f64;
+        let multiplied = rounds * (steps + EDGE_BYTES / tile.step_bytes() as f64) * step;
         let moved = (8 * parts * elements) as f64 / BYTES_PER_TIME;
         multiplied + if parts > 1 { LAUNCH_TIME + moved } else { 0.0 }
     };
-    let most = (steps / FEWEST_STEPS).clamp(1, MOST_PARTS);
-    let cuts = |columns: usize| (1..=most).map(move |parts| (columns, parts));
-    let cuts = windowed_text::COLUMNS.into_iter().flat_map(cuts);
-    cuts.min_by(|&a, &b| time(a).total_cmp(&time(b))).unwrap_or((windowed_text::COLUMNS[0], 1))
+    let cuts = |tile: Tile| {
+        let most = (bytes.div_ceil(tile.step_bytes()) / FEWEST_STEPS).clamp(1, MOST_PARTS);
+        (1..=most).map(move |parts| (tile, parts))
+    };
+    let cuts = kinds.into_iter().flat_map(cuts);
+    cuts.min_by(|&a, &b| time(a).total_cmp(&time(b))).unwrap_or((kinds[0], 1))
 }
 
 #[cfg(test)]
@@ -131,12 +151,16 @@ mod tests {
 
     #[test]
     fn sums_are_cut_where_there_are_few_tiles() {
-        // The gradient of a 3 × 3 kernel: long sums, five tiles.
-        let (columns, parts) = cut(DType::BF16, [1, 576, 64], 6272, 132);
-        assert!(columns == 64 && (40..=64).contains(&parts), "{columns} {parts}");
-        // A large result.
-        assert_eq!(cut(DType::BF16, [1, 200_704, 64], 18, 132), (64, 1));
-        assert_eq!(cut(DType::BF16, [1, 200_704, 1024], 18, 132).1, 1);
-        assert_eq!(cut(DType::F32, [1, 1, 1], 1, 132), (64, 1));
+        for has_groups in [false, true] {
+            let kinds = Tile::all(DType::BF16, has_groups);
+            // The gradient of a 3 × 3 kernel: long sums, five tiles.
+            let (tile, parts) = cut(DType::BF16, [1, 576, 64], 401_408, kinds, 132);
+            assert!(tile.columns == 64 && (40..=64).contains(&parts), "{tile:?} {parts}");
+            // A large result.
+            assert_eq!(cut(DType::BF16, [1, 200_704, 64], 1152, kinds, 132), (kinds[1], 1));
+            assert_eq!(cut(DType::BF16, [1, 200_704, 1024], 1152, kinds, 132).1, 1);
+        }
+        let kinds = Tile::all(DType::F32, true);
+        assert_eq!(cut(DType::F32, [1, 1, 1], 4, kinds, 132), (kinds[1], 1));
     }
 }

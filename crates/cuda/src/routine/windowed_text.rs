@@ -1,49 +1,77 @@
 //! The kernels of products of windows.
 
 use super::Kernels;
+use super::groups;
 use super::tiles::{COPIES, MATRICES, NUMBER_TILE, PIECES};
 use crate::text::types;
 use inflight_ir::DType;
 
-/// Threads of a block.
-pub const THREADS: usize = 128;
-
 /// Rows of a tile: windows.
 pub const ROWS: usize = 128;
-
-/// Bytes of each row that a step multiplies.
-pub const STEP_BYTES: usize = 64;
 
 /// Multiplies.
 pub const MULTIPLY: usize = 0;
 /// Adds up parts.
 pub const ADD: usize = 1;
 
-/// How many columns a tile may have.
-pub const COLUMNS: [usize; 2] = [64, 128];
-
-/// Blocks of so many columns that run at once on a multiprocessor.
-pub fn resident(columns: usize) -> usize {
-    if columns == 64 { 3 } else { 2 }
+/// How a block multiplies.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Tile {
+    /// How many columns it has: kernels.
+    pub columns: usize,
+    /// Whether groups of four warps multiply from shared memory, as Hopper can (`sm_90a`).
+    pub grouped: bool,
 }
 
-/// The kernels for a dtype and tiles of this many columns.
-pub fn kernels(dtype: DType, columns: usize) -> Kernels {
+impl Tile {
+    /// Those that there are for a dtype, on a device whose groups of warps can multiply, the widest first.
+    pub fn all(dtype: DType, has_groups: bool) -> [Tile; 2] {
+        [128, 64].map(|columns| Tile { columns, grouped: has_groups && dtype != DType::F32 })
+    }
+
+    /// Threads of its block.
+    pub fn threads(self) -> usize {
+        if self.grouped { 256 } else { 128 }
+    }
+
+    /// Bytes of each row that a step multiplies.
+    pub fn step_bytes(self) -> usize {
+        if self.grouped { 128 } else { 64 }
+    }
+
+    /// Blocks that run at once on a multiprocessor.
+    pub fn resident(self) -> usize {
+        if self.columns == 64 && !self.grouped { 3 } else { 2 }
+    }
+}
+
+/// The kernels for a dtype and a tile.
+pub fn kernels(dtype: DType, tile: Tile) -> Kernels {
     let (stored, multiplied) = match dtype {
         DType::F16 => ("to_f16(x)", "f16"),
         DType::BF16 => ("to_bf16(x)", "bf16"),
         _ => ("x", ""),
     };
+    let Tile { columns, grouped } = tile;
     let head = format!(
-        "typedef long long N;\ntypedef {} E;\nconstexpr int ROWS = {ROWS}, COLUMNS = {columns}, THREADS = {THREADS};\n\
+        "typedef long long N;\ntypedef {} E;\n\
+         constexpr int ROWS = {ROWS}, COLUMNS = {columns}, THREADS = {};\n\
          FN E stored(float x) {{ return {stored}; }}\n{ARGUMENTS}",
         types::name(dtype),
+        tile.threads(),
     );
     let multiply = match dtype {
         DType::F32 => format!("{head}{COPIES}{PIECES}{NUMBER_TILE}{WINDOWS}{NUMBERS}"),
+        _ if grouped => {
+            let groups = groups::text(columns, multiplied);
+            format!(
+                "{head}{COPIES}{groups}{WINDOWS}{HALVES_FORM}{}{HALVES_STORED}",
+                groups::MULTIPLY
+            )
+        }
         _ => {
             let matrices = MATRICES.replace("HALF", multiplied);
-            format!("{head}{COPIES}{matrices}{PIECES}{WINDOWS}{HALVES}")
+            format!("{head}{COPIES}{matrices}{PIECES}{WINDOWS}{HALVES_FORM}{HALVES}{HALVES_STORED}")
         }
     };
     let texts = [multiply, format!("{head}{ADD_TEXT}")];
@@ -60,15 +88,19 @@ struct Arguments {
     const E *x, *kernels; E* result; float* sums;
 };
 
+// Divides and returns what is left over. What fits 32 bits is divided several times as fast.
+FN N take_out(N& x, N by) {
+    const N before = x;
+    x = (x | by) >> 32 ? x / by : (N)((unsigned)x / (unsigned)by);
+    return before - x * by;
+}
+
 // Where the window of a row begins, or its results are.
 struct Row { N example, position[3]; };
 FN Row row_of(const Arguments& a, N row) {
     Row r;
     #pragma unroll
-    for (int axis = 2; axis >= 0; axis--) {
-        r.position[axis] = row % a.positions[axis];
-        row /= a.positions[axis];
-    }
+    for (int axis = 2; axis >= 0; axis--) r.position[axis] = take_out(row, a.positions[axis]);
     r.example = row;
     return r;
 }
@@ -96,7 +128,7 @@ FN N result_at(const Arguments& a, N group, N row) {
 const WINDOWS: &str = r"
 // What a thread copies: one piece of each step of some rows of either matrix.
 struct WindowCopier {
-    static constexpr int APART = THREADS / 4;
+    static constexpr int APART = THREADS / ROW_PIECES;
     const Arguments& a;
     const E *windows[ROWS / APART], *kernels;
     // How many rows there are from the first of the thread's on.
@@ -106,26 +138,29 @@ struct WindowCopier {
     N tap_at;
 
     __device__ __forceinline__ WindowCopier(const Arguments& a, N group, N first_row, N first_output, N step) : a(a) {
-        piece = threadIdx.x % 4;
-        row = threadIdx.x / 4;
-        const N inner = group % a.feature_groups, outer = group / a.feature_groups;
+        piece = threadIdx.x % ROW_PIECES;
+        row = threadIdx.x / ROW_PIECES;
         const N rows = a.rows - first_row - row, outputs = a.outputs - first_output - row;
         window_rows = (int)(rows < ROWS ? rows : ROWS);
         kernel_rows = (int)(outputs < COLUMNS ? outputs : COLUMNS);
-        #pragma unroll
-        for (int i = 0; i < ROWS / APART; i++) {
-            windows[i] = a.x + outer * a.examples * a.example + inner * a.features
-                + window_at(a, APART * i < window_rows ? first_row + row + APART * i : 0);
+        __shared__ N starts[ROWS];
+        for (int y = threadIdx.x; y < ROWS; y += THREADS) {
+            starts[y] = window_at(a, first_row + y < a.rows ? first_row + y : 0);
         }
+        __syncthreads();
+        N outer = group;
+        const N inner = take_out(outer, a.feature_groups);
+        const E* const x = a.x + outer * a.examples * a.example + inner * a.features;
+        #pragma unroll
+        for (int i = 0; i < ROWS / APART; i++) windows[i] = x + starts[row + APART * i];
         const N before = step * STEP + piece * PIECE;
         kernels = a.kernels + (group * a.outputs + (kernel_rows > 0 ? first_output + row : 0)) * a.taps * a.features
             + before;
-        feature = (int)(before % a.features);
-        N rest = before / a.features;
-        tap[2] = (int)(rest % a.size[2]);
-        rest /= a.size[2];
-        tap[1] = (int)(rest % a.size[1]);
-        tap[0] = (int)(rest / a.size[1]);
+        N rest = before;
+        feature = (int)take_out(rest, a.features);
+        tap[2] = (int)take_out(rest, a.size[2]);
+        tap[1] = (int)take_out(rest, a.size[1]);
+        tap[0] = (int)rest;
         find_tap();
     }
 
@@ -145,7 +180,7 @@ struct WindowCopier {
         for (int i = 0; i < COLUMNS / APART; i++) {
             const bool copied = is_there && APART * i < kernel_rows;
             const E* from = copied ? kernels + APART * i * a.taps * a.features : a.kernels;
-            copy_16(stage + ROWS * 64 + piece_at(row + APART * i, piece), from, copied);
+            copy_16(stage + ROWS * ROW_BYTES + piece_at(row + APART * i, piece), from, copied);
         }
         kernels += STEP;
         feature += STEP;
@@ -167,12 +202,10 @@ FN Tile tile_of(const Arguments& a) {
     const N across = (a.outputs + COLUMNS - 1) / COLUMNS, down = (a.rows + ROWS - 1) / ROWS;
     N rest = blockIdx.x;
     Tile t;
-    t.output = rest % across * COLUMNS;
-    rest /= across;
-    t.row = rest % down * ROWS;
-    rest /= down;
-    t.part = rest % a.parts;
-    t.group = rest / a.parts;
+    t.output = take_out(rest, across) * COLUMNS;
+    t.row = take_out(rest, down) * ROWS;
+    t.part = take_out(rest, a.parts);
+    t.group = rest;
     t.begin = a.steps * t.part / a.parts;
     t.end = a.steps * (t.part + 1) / a.parts;
     return t;
@@ -180,14 +213,18 @@ FN Tile tile_of(const Arguments& a) {
 
 ";
 
-const HALVES: &str = r#"
-// A warp has 64 rows.
-constexpr int ACROSS = THREADS / 32 / (ROWS / 64), HIGH = 4, WIDE = COLUMNS / ACROSS / 8;
+/// How a tile of halves lies in shared memory before it is stored.
+const HALVES_FORM: &str = r"
 // What is next to each other in the result is so in shared memory too, four elements at a time.
 constexpr int APART = 8, BY_ROWS = COLUMNS + APART, BY_COLUMNS = ROWS + APART;
 constexpr int TILE_BYTES = 2 * (ROWS * BY_ROWS > COLUMNS * BY_COLUMNS ? ROWS * BY_ROWS : COLUMNS * BY_COLUMNS);
 static_assert(TILE_BYTES + ROWS * 8 <= STAGES * STAGE_BYTES);
 struct alignas(8) Four { E x[4]; };
+";
+
+const HALVES: &str = r#"
+// A warp has 64 rows.
+constexpr int ACROSS = THREADS / 32 / (ROWS / 64), HIGH = 4, WIDE = COLUMNS / ACROSS / 8;
 extern "C" __global__ void __launch_bounds__(THREADS, COLUMNS == 64 ? 3 : 2)
 entry(const __grid_constant__ Arguments a) {
     __shared__ alignas(128) unsigned char memory[STAGES * STAGE_BYTES];
@@ -224,9 +261,14 @@ entry(const __grid_constant__ Arguments a) {
                 for (int j = 0; j < WIDE; j++)
                     multiply_matrices(sum[i][j], left[half][i], &right[half][j / 2][j % 2 * 2]);
     });
+    const int own_row = row + lane / 4, own_column = column + lane % 4 * 2;
+"#;
+
+/// What a thread does with the sums of rows `own_row + 16 i` and columns `own_column + 8 j`, and of the rows eight below
+/// and the columns next to them.
+const HALVES_STORED: &str = r#"
     const int rows = (int)(a.rows - t.row < ROWS ? a.rows - t.row : ROWS);
     const int columns = (int)(a.outputs - t.output < COLUMNS ? a.outputs - t.output : COLUMNS);
-    const int own_row = row + lane / 4, own_column = column + lane % 4 * 2;
     if (a.parts > 1) {
         #pragma unroll
         for (int i = 0; i < HIGH; i++)
@@ -311,8 +353,10 @@ extern "C" __global__ void __launch_bounds__(THREADS) entry(const __grid_constan
     #pragma unroll 8
     for (N part = 0; part < a.parts; part++) sum += a.sums[part * total + at];
     const bool along = a.to_output == 1;
-    const N group = at / each, inside = at % each;
-    const N row = along ? inside / a.outputs : inside % a.rows, output = along ? inside % a.outputs : inside / a.rows;
+    N group = at, rest;
+    rest = take_out(group, each);
+    const N first = take_out(rest, along ? a.outputs : a.rows);
+    const N row = along ? rest : first, output = along ? first : rest;
     a.result[result_at(a, group, row) + output * a.to_output] = stored(sum);
 }
 "#;
