@@ -57,7 +57,7 @@ FN void all_steps(Copier copier, int steps, unsigned char* memory, Multiply mult
         asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
         multiplied();
         __syncthreads();
-        multiply(memory + stage * STAGE_BYTES, s);
+        multiply(stage, s);
         // Nobody needs what was multiplied before.
         const int ahead = stage == 0 ? STAGES - 1 : stage - 1;
         if (s + STAGES - 1 < steps) copier.copy(memory + ahead * STAGE_BYTES);
@@ -79,12 +79,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) entry(const __grid_cons
     const int lane = threadIdx.x & 31, warp = threadIdx.x / 32, group = warp / 4;
     float sum[HIGH][WIDE][4];
     const WindowCopier copier(a, t.group, t.row, t.output, t.begin);
-    all_steps(copier, (int)(t.end - t.begin), memory, [&](const unsigned char* stage, int step) {
-        const unsigned long long left = matrix_at(shared_address(stage) + group * (ROWS / 2) * ROW_BYTES);
-        const unsigned long long right = matrix_at(shared_address(stage) + ROWS * ROW_BYTES);
+    const unsigned long long left = matrix_at(shared_address(memory) + group * (ROWS / 2) * ROW_BYTES);
+    const unsigned long long right = matrix_at(shared_address(memory) + ROWS * ROW_BYTES);
+    all_steps(copier, (int)(t.end - t.begin), memory, [&](int stage, int step) {
+        const unsigned at = stage * (STAGE_BYTES / 16);
         begin_multiplying();
         #pragma unroll
-        for (int s = 0; s < STEP / 16; s++) multiply_group(sum, left + 2 * s, right + 2 * s, step + s > 0);
+        for (int s = 0; s < STEP / 16; s++)
+            multiply_group(sum, left + at + 2 * s, right + at + 2 * s, step + s > 0);
         end_multiplying();
     });
     // No sum is read before.

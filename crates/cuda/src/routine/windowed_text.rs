@@ -129,13 +129,14 @@ const WINDOWS: &str = r"
 // What a thread copies: one piece of each step of some rows of either matrix.
 struct WindowCopier {
     static constexpr int APART = THREADS / ROW_PIECES;
+    static_assert(APART % 8 == 0);
     const Arguments& a;
     const E *windows[ROWS / APART], *kernels;
     // How many rows there are from the first of the thread's on.
     int window_rows, kernel_rows, piece, row;
     // The place of the window, where it is, and the feature of the piece.
     int tap[3], feature;
-    N tap_at;
+    N tap_at, kernels_apart;
 
     __device__ __forceinline__ WindowCopier(const Arguments& a, N group, N first_row, N first_output, N step) : a(a) {
         piece = threadIdx.x % ROW_PIECES;
@@ -156,6 +157,7 @@ struct WindowCopier {
         const N before = step * STEP + piece * PIECE;
         kernels = a.kernels + (group * a.outputs + (kernel_rows > 0 ? first_output + row : 0)) * a.taps * a.features
             + before;
+        kernels_apart = APART * a.taps * a.features;
         N rest = before;
         feature = (int)take_out(rest, a.features);
         tap[2] = (int)take_out(rest, a.size[2]);
@@ -169,19 +171,17 @@ struct WindowCopier {
     }
 
     __device__ __forceinline__ void copy(unsigned char* stage) {
+        // Rows that are so far apart are swizzled alike. Where nothing is to be copied, nothing is read.
+        unsigned char* const to = stage + piece_at(row, piece);
         const bool is_there = tap[0] < (int)a.size[0];
+        const N place = tap_at + feature;
         #pragma unroll
-        for (int i = 0; i < ROWS / APART; i++) {
-            const bool copied = is_there && APART * i < window_rows;
-            const E* from = windows[i] + (copied ? tap_at + feature : 0);
-            copy_16(stage + piece_at(row + APART * i, piece), from, copied);
-        }
+        for (int i = 0; i < ROWS / APART; i++)
+            copy_16(to + APART * i * ROW_BYTES, windows[i] + place, is_there && APART * i < window_rows);
+        const E* from = kernels;
         #pragma unroll
-        for (int i = 0; i < COLUMNS / APART; i++) {
-            const bool copied = is_there && APART * i < kernel_rows;
-            const E* from = copied ? kernels + APART * i * a.taps * a.features : a.kernels;
-            copy_16(stage + ROWS * ROW_BYTES + piece_at(row + APART * i, piece), from, copied);
-        }
+        for (int i = 0; i < COLUMNS / APART; i++, from += kernels_apart)
+            copy_16(to + (ROWS + APART * i) * ROW_BYTES, from, is_there && APART * i < kernel_rows);
         kernels += STEP;
         feature += STEP;
         if (feature < (int)a.features) return;
