@@ -25,6 +25,17 @@ const FIRST_MINIMAL: Version = (12, 8);
 /// A kernel that every part of the compiler has something to do for.
 const WARMING: &str = "extern \"C\" __global__ void warming(float* x) { x[threadIdx.x] += 1.0f; }";
 
+/// Products and sums are fused only where a kernel says so, so that all devices give the same bits.
+const OPTIONS: [&CStr; 7] = [
+    c"--std=c++17",
+    c"--fmad=false",
+    c"--ftz=true",
+    c"--prec-div=true",
+    c"--prec-sqrt=true",
+    c"-default-device",
+    c"--diag-suppress=177",
+];
+
 impl Compiler {
     /// A compiler for an architecture. The place on disk is looked for when it is first needed.
     pub fn new(target: String, disk: fn() -> Option<DiskCache>) -> Compiler {
@@ -50,16 +61,26 @@ impl Compiler {
     /// The machine code of a text.
     pub fn compile(&self, text: &str) -> Result<Vec<u8>, Fault> {
         let version = self.version()?;
-        let key = format!("cuda {} nvrtc {}.{}\n{text}", self.target, version.0, version.1);
+        let key = self.key(text, version);
         if let Some(code) = self.disk.as_ref().and_then(|disk| disk.get(key.as_bytes())) {
             return Ok(code);
         }
+        self.compile_anew(text)
+    }
+
+    fn key(&self, text: &str, version: Version) -> String {
+        format!("cuda {} nvrtc {}.{} {OPTIONS:?}\n{text}", self.target, version.0, version.1)
+    }
+
+    /// The same, whatever is kept on disk.
+    pub fn compile_anew(&self, text: &str) -> Result<Vec<u8>, Fault> {
+        let version = self.version()?;
         self.warm_up(version);
         let code = self.translate(text, version).map_err(|message| {
             Fault::from(FaultKind::Unsupported(format!("NVRTC refused a kernel: {message}")))
         })?;
         if let Some(disk) = &*self.disk {
-            disk.put(key.as_bytes(), &code);
+            disk.put(self.key(text, version).as_bytes(), &code);
         }
         Ok(code)
     }
@@ -89,19 +110,10 @@ impl Compiler {
                 null(),
             )
         })?;
-        // Products and sums are fused only where a kernel says so, so that all devices give the same bits.
         let target = CString::new(format!("--gpu-architecture={}", self.target))
             .map_err(|_| "a zero byte".to_owned())?;
-        let mut options = vec![
-            target.as_ptr(),
-            c"--std=c++17".as_ptr(),
-            c"--fmad=false".as_ptr(),
-            c"--ftz=true".as_ptr(),
-            c"--prec-div=true".as_ptr(),
-            c"--prec-sqrt=true".as_ptr(),
-            c"-default-device".as_ptr(),
-            c"--diag-suppress=177".as_ptr(),
-        ];
+        let mut options = vec![target.as_ptr()];
+        options.extend(OPTIONS.iter().map(|option| option.as_ptr()));
         if version >= FIRST_MINIMAL {
             options.push(c"--minimal".as_ptr());
         }

@@ -80,7 +80,10 @@ impl CudaBackend {
         let unsupported = |message: String| Fault::from(FaultKind::Unsupported(message));
         let count = driver::count().map_err(|message| unsupported(format!("CUDA: {message}")))?;
         if ordinal >= count {
-            let message = format!("CUDA device {ordinal} was asked for, but there are {count}");
+            let message = format!(
+                "CUDA device {ordinal} was asked for, but there are {count}; `inflight devices` lists them, and \
+                 CUDA_VISIBLE_DEVICES may hide some"
+            );
             return Err(unsupported(message));
         }
         // While the context is made, which takes a tenth of a second and needs nothing of the loader's. What becomes
@@ -303,12 +306,19 @@ impl CudaKernel {
 
 impl Shared {
     fn load(&self, source: &str) -> Result<Arc<Function>, Fault> {
-        let code = self.compiler.compile(source)?;
-        // SAFETY: where a text says so, every thread of its kernel waits first.
-        let loaded = unsafe {
+        let mut code = self.compiler.compile(source)?;
+        let load = |code: &[u8]| {
             let shared_bytes = text::shared_bytes(source);
-            Function::load(&self.context, &code, text::waits(source), shared_bytes)
+            // SAFETY: where a text says so, every thread of its kernel waits first.
+            unsafe { Function::load(&self.context, code, text::waits(source), shared_bytes) }
         };
+        let mut loaded = load(&code);
+        // What is on disk may be of no use to this driver.
+        let no_code = [CUresult::CUDA_ERROR_INVALID_IMAGE, CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU];
+        if loaded.as_ref().is_err_and(|error| no_code.contains(error)) {
+            code = self.compiler.compile_anew(source)?;
+            loaded = load(&code);
+        }
         loaded.map(Arc::new).map_err(|error| match error {
             // What the pool keeps can be given back.
             CUresult::CUDA_ERROR_OUT_OF_MEMORY => {

@@ -6,7 +6,7 @@ use crate::ending;
 use crate::library::{self, Part};
 use cudarc::driver::sys::{self, CUresult};
 use inflight_backend::{Fault, FaultKind};
-use parking_lot::{RwLock, RwLockReadGuard};
+use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 use std::ffi::{CStr, c_void};
 use std::ptr::null_mut;
 use std::sync::{Arc, Once};
@@ -22,17 +22,26 @@ pub fn check(result: CUresult, what: &str) -> Result<(), Fault> {
 /// The fault of a call that failed.
 pub fn fault_of(result: CUresult, what: &str) -> Fault {
     let message = format!("{what}: {}", name(result));
-    // What is wrong with the call itself leaves the device usable.
+    // These every later call answers too. What else is wrong is wrong with the call itself.
     let kind = match result {
-        CUresult::CUDA_ERROR_INVALID_VALUE
-        | CUresult::CUDA_ERROR_INVALID_DEVICE
-        | CUresult::CUDA_ERROR_NO_DEVICE
-        | CUresult::CUDA_ERROR_NOT_SUPPORTED
-        | CUresult::CUDA_ERROR_INVALID_IMAGE
-        | CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU
-        | CUresult::CUDA_ERROR_OUT_OF_MEMORY
-        | CUresult::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES => FaultKind::Unsupported(message),
-        _ => FaultKind::DeviceLost(message),
+        CUresult::CUDA_ERROR_DEINITIALIZED
+        | CUresult::CUDA_ERROR_DEVICE_UNAVAILABLE
+        | CUresult::CUDA_ERROR_ECC_UNCORRECTABLE
+        | CUresult::CUDA_ERROR_NVLINK_UNCORRECTABLE
+        | CUresult::CUDA_ERROR_ILLEGAL_ADDRESS
+        | CUresult::CUDA_ERROR_LAUNCH_TIMEOUT
+        | CUresult::CUDA_ERROR_LAUNCH_FAILED
+        | CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED
+        | CUresult::CUDA_ERROR_ASSERT
+        | CUresult::CUDA_ERROR_HARDWARE_STACK_ERROR
+        | CUresult::CUDA_ERROR_ILLEGAL_INSTRUCTION
+        | CUresult::CUDA_ERROR_MISALIGNED_ADDRESS
+        | CUresult::CUDA_ERROR_INVALID_ADDRESS_SPACE
+        | CUresult::CUDA_ERROR_INVALID_PC
+        | CUresult::CUDA_ERROR_TENSOR_MEMORY_LEAK
+        | CUresult::CUDA_ERROR_CONTAINED
+        | CUresult::CUDA_ERROR_UNKNOWN => FaultKind::DeviceLost(message),
+        _ => FaultKind::Unsupported(message),
     };
     kind.into()
 }
@@ -57,8 +66,10 @@ pub fn count() -> Result<usize, String> {
     let (mut count, mut version) = (0, 0);
     // SAFETY: the library is open; `count` and `version` are there to be written.
     unsafe {
-        check(sys::cuDriverGetVersion(&mut version), "asking for the driver's version")
-            .map_err(|fault| fault.to_string())?;
+        let asked = sys::cuDriverGetVersion(&mut version);
+        if asked != CUresult::CUDA_SUCCESS {
+            return Err(format!("asking for the driver's version: {}", name(asked)));
+        }
         if version < OLDEST {
             let named = |version: i32| format!("{}.{}", version / 1000, version % 1000 / 10);
             return Err(format!(
@@ -67,11 +78,18 @@ pub fn count() -> Result<usize, String> {
                 named(OLDEST)
             ));
         }
-        check(sys::cuInit(0), "starting the driver").map_err(|fault| fault.to_string())?;
+        match sys::cuInit(0) {
+            CUresult::CUDA_SUCCESS => {}
+            CUresult::CUDA_ERROR_NO_DEVICE => return Ok(0),
+            result => return Err(format!("starting the driver: {}", name(result))),
+        }
         static STARTED: Once = Once::new();
         // After the driver has registered what it does at the end: ours is called before that.
         STARTED.call_once(ending::watch);
-        check(sys::cuDeviceGetCount(&mut count), "counting devices").map_err(|f| f.to_string())?;
+        let counted = sys::cuDeviceGetCount(&mut count);
+        if counted != CUresult::CUDA_SUCCESS {
+            return Err(format!("counting devices: {}", name(counted)));
+        }
     }
     Ok(count.max(0) as usize)
 }
@@ -86,8 +104,21 @@ pub struct Context {
     /// Whether a kernel may be started before the one before it is done, and wait by itself.
     overlaps: bool,
     /// Held by those who capture, and by whoever waits for the whole device: the driver refuses the one while the
-    /// other is going on, and with it what was captured.
-    captures: RwLock<()>,
+    /// other is going on, and with it what was captured. All contexts of a device have the same.
+    captures: &'static RwLock<()>,
+}
+
+/// Who captures on a device. There are as many of these as there are devices.
+fn captures(device: sys::CUdevice) -> &'static RwLock<()> {
+    type Captures = Vec<(sys::CUdevice, &'static RwLock<()>)>;
+    static ALL: Mutex<Captures> = Mutex::new(Vec::new());
+    let mut all = ALL.lock();
+    let known = all.iter().find(|(known, _)| *known == device).map(|(_, captures)| *captures);
+    known.unwrap_or_else(|| {
+        let captures: &'static RwLock<()> = Box::leak(Box::default());
+        all.push((device, captures));
+        captures
+    })
 }
 
 // SAFETY: a context is a handle that the driver lets any thread use.
@@ -104,7 +135,7 @@ impl Context {
             check(sys::cuDeviceGet(&mut device, ordinal as i32), "opening the device")?;
             check(sys::cuDevicePrimaryCtxRetain(&mut raw, device), "opening its context")?;
         }
-        let mut context = Context { device, raw, overlaps: false, captures: RwLock::new(()) };
+        let mut context = Context { device, raw, overlaps: false, captures: captures(device) };
         let major = sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR;
         context.overlaps = context.attribute(major) >= FIRST_TO_OVERLAP;
         context.enter();
@@ -234,7 +265,7 @@ impl Function {
     #[cfg(test)]
     pub fn unloaded() -> Arc<Function> {
         let context =
-            Context { device: 0, raw: null_mut(), overlaps: false, captures: RwLock::new(()) };
+            Context { device: 0, raw: null_mut(), overlaps: false, captures: captures(0) };
         let (context, module, raw) = (Arc::new(context), null_mut(), null_mut());
         let function =
             Function { context, module, raw, most_threads: 0, waits: false, shared_bytes: 0 };

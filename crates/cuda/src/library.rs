@@ -26,6 +26,21 @@ impl Part {
         }
     }
 
+    /// What to do if it is not there.
+    fn remedy(self) -> &'static str {
+        match self {
+            Part::Driver => "install NVIDIA's driver, or use the CPU",
+            Part::Compiler => {
+                "install the CUDA toolkit or PyPI's nvidia-cuda-nvrtc, and name the folder of NVRTC in \
+                 INFLIGHT_CUDA_PATH"
+            }
+            Part::MatrixProducts => {
+                "install the CUDA toolkit or PyPI's nvidia-cublas, and name the folder of cuBLASLt in \
+                 INFLIGHT_CUDA_PATH"
+            }
+        }
+    }
+
     /// The names it may have.
     fn names(self) -> [String; 4] {
         ["", ".13", ".12", ".1"].map(|version| format!("lib{}.so{version}", self.file()))
@@ -60,9 +75,11 @@ pub fn open(part: Part) -> Result<(), String> {
                 folders().iter().map(|folder| folder.display().to_string()).collect();
             Err(format!(
                 "lib{0}.so, lib{0}.so.13, lib{0}.so.12 or lib{0}.so.1 was found neither by the system's loader \
-                 nor in {1}",
+                 nor in {1}{2}; {3}",
                 part.file(),
-                folders.join(", ")
+                folders.join(", "),
+                unusable(part),
+                part.remedy()
             ))
         }
     }
@@ -99,6 +116,17 @@ fn open_in_folders(part: Part) -> bool {
         }
     }
     false
+}
+
+/// Of a library that is there and cannot be opened, why.
+fn unusable(part: Part) -> String {
+    let names = part.names();
+    let places =
+        folders().into_iter().flat_map(|folder| names.clone().map(|name| folder.join(name)));
+    // SAFETY: as below.
+    let refused = |path: PathBuf| unsafe { Library::new(path) }.err();
+    let mut errors = places.filter(|path| path.exists()).filter_map(refused);
+    errors.next().map_or(String::new(), |error| format!(" (one that is there: {error})"))
 }
 
 /// Opens a library for as long as the process runs.

@@ -21,8 +21,10 @@ fn a_gpu_that_is_not_there_is_an_error_that_says_what_was_looked_for() {
     match Device::cuda_count() {
         Ok(count) => assert!(error.contains(&format!("there are {count}")), "{error}"),
         Err(reason) => {
-            assert!(error.contains("libcuda.so"), "{error}");
-            assert!(reason.to_string().contains("libcuda.so"), "{reason}");
+            // There is no driver, it cannot be started, or it is too old.
+            let said = ["install", "starting the driver", "asking for the driver"];
+            assert!(said.iter().any(|said| error.contains(said)), "{error}");
+            assert!(said.iter().any(|said| reason.to_string().contains(said)), "{reason}");
         }
     }
 }

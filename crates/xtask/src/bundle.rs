@@ -8,10 +8,18 @@ use std::process::Command;
 /// The most that a bundle may weigh.
 const MOST_BYTES: u64 = 40 << 20;
 
+/// What runs the tests, by which a bundle is known.
+const RUN_TESTS: &str = "run-tests";
+
 /// Builds everything and puts it there.
 pub fn bundle(folder: &Path) -> Result<(), String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     if folder.exists() {
+        let is_empty = fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
+        if !is_empty && !folder.join(RUN_TESTS).is_file() {
+            let name = folder.display();
+            return Err(format!("{name} is there and no bundle; name an empty or a new folder"));
+        }
         fs::remove_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     }
     make(folder)?;
@@ -30,7 +38,7 @@ pub fn bundle(folder: &Path) -> Result<(), String> {
     }
     let peers = fs::read_dir(root.join("bench/peers")).map_err(|e| format!("bench/peers: {e}"))?;
     make(&folder.join("peers"))?;
-    for entry in peers.flatten() {
+    for entry in peers.flatten().filter(|entry| entry.path().is_file()) {
         copy(&entry.path(), &folder.join("peers").join(entry.file_name()))?;
     }
     let ops = root.join("crates/hlo/tests/ops");
@@ -40,7 +48,7 @@ pub fn bundle(folder: &Path) -> Result<(), String> {
         copy(&entry.path(), &folder.join("ops").join(entry.file_name()))?;
     }
     script(
-        &folder.join("run-tests"),
+        &folder.join(RUN_TESTS),
         "export INFLIGHT_TEST_DEVICE=${INFLIGHT_TEST_DEVICE:-cuda:0}\n\
          export INFLIGHT_TEST_OPS=$PWD/ops\n\
          ./inflight devices\n\

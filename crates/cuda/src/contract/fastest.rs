@@ -118,11 +118,12 @@ impl Trial {
         // SAFETY: the events are made here, used on a stream that exists, and destroyed; the memory is the trial's
         // own, and as large as the plan says.
         unsafe {
-            for event in &mut events {
-                let made = sys::cuEventCreate(event, 0);
-                if made != CUresult::CUDA_SUCCESS {
-                    return None;
-                }
+            let made = events.each_mut().map(|event| sys::cuEventCreate(event, 0));
+            if made != [CUresult::CUDA_SUCCESS; 2] {
+                events.iter().filter(|event| !event.is_null()).for_each(|&event| {
+                    sys::cuEventDestroy_v2(event);
+                });
+                return None;
             }
             sys::cuEventRecord(events[0], stream);
             let run = self.plan.run(handle, [a, b, c], tail, workspace, stream);

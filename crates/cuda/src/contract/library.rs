@@ -34,7 +34,11 @@ type AwaitedPlan = Arc<Awaited<Option<Arc<Plan>>>>;
 const MOST_PLANS: usize = 4096;
 
 /// The library, opened.
-pub struct Handle(sys::cublasLtHandle_t);
+pub struct Handle {
+    raw: sys::cublasLtHandle_t,
+    /// What it has is of this one.
+    context: Arc<Context>,
+}
 
 // SAFETY: the library's handle may be used by several threads at once.
 unsafe impl Send for Handle {}
@@ -42,13 +46,13 @@ unsafe impl Send for Handle {}
 unsafe impl Sync for Handle {}
 
 impl Handle {
-    fn open(context: &Context) -> Result<Arc<Handle>, Fault> {
+    fn open(context: &Arc<Context>) -> Result<Arc<Handle>, Fault> {
         library::open(Part::MatrixProducts).map_err(FaultKind::Unsupported)?;
         context.enter();
-        let mut handle = null_mut();
+        let mut raw = null_mut();
         // SAFETY: the library is open; the place is there to be written.
-        check(unsafe { sys::cublasLtCreate(&mut handle) }, "opening cuBLASLt")?;
-        let handle = Handle(handle);
+        check(unsafe { sys::cublasLtCreate(&mut raw) }, "opening cuBLASLt")?;
+        let handle = Handle { raw, context: context.clone() };
         // The first question of all takes the library a tenth of a second. So it is asked here; the answer is not
         // used.
         let square = Layout { turned: false, leading: 64 };
@@ -60,21 +64,22 @@ impl Handle {
             alignments: [256; 3],
             tail: None,
         };
-        Plan::new(handle.0, &key, None)?;
+        Plan::new(handle.raw, &key, None)?;
         Ok(Arc::new(handle))
     }
 
     /// The library's own handle, valid as long as this is.
     pub fn raw(&self) -> sys::cublasLtHandle_t {
-        self.0
+        self.raw
     }
 }
 
 impl Drop for Handle {
     fn drop(&mut self) {
         let Some(_inside) = enter() else { return };
+        self.context.enter();
         // SAFETY: created once.
-        unsafe { sys::cublasLtDestroy(self.0) };
+        unsafe { sys::cublasLtDestroy(self.raw) };
     }
 }
 
@@ -118,7 +123,12 @@ impl Products {
         layouts: [Layout; 3],
         tail: Option<&Tail>,
     ) -> Result<Option<(Product, Vec<u64>)>, Stop> {
-        let handle = self.opening().now()?;
+        let handle = match self.opening().now() {
+            Ok(handle) => handle,
+            // Without the library, products are kernels of our own.
+            Err(Stop::Failed(fault)) if !fault.is_lost() && !fault.is_short() => return Ok(None),
+            Err(stop) => return Err(stop),
+        };
         let size = contract.dtype.size() as i64;
         // What follows a product stores it from the first element on.
         let result = if tail.is_some() { 0 } else { contract.c.offset };

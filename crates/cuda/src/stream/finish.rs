@@ -22,6 +22,10 @@ const LOOKS: usize = 150;
 /// So long it looks for a batch before it sleeps until there is one.
 const PATIENCE: Duration = Duration::from_micros(50);
 
+/// So often a thread is tried to be started, and so long after the last time.
+const TRIES: usize = 100;
+const RETRY: Duration = Duration::from_millis(10);
+
 /// So many idle turns are between two looks, about a microsecond.
 const PAUSE: usize = 32;
 
@@ -109,12 +113,16 @@ impl Finisher {
             self.arrived.notify_one();
             return;
         }
-        state.is_served = true;
-        let finisher = self.clone();
-        std::thread::Builder::new()
-            .name("inflight-cuda".to_owned())
-            .spawn(move || finisher.serve())
-            .expect("a stream's thread starts");
+        // Where there can be no thread for a while, the next batch tries again.
+        for _ in 0..TRIES {
+            let finisher = self.clone();
+            let thread = std::thread::Builder::new().name("inflight-cuda".to_owned());
+            state.is_served = thread.spawn(move || finisher.serve()).is_ok();
+            if state.is_served {
+                return;
+            }
+            std::thread::sleep(RETRY);
+        }
     }
 
     /// Lets the thread end when all is done.
@@ -181,7 +189,8 @@ impl Finisher {
                 }
             }
         }
-        let took = batch.times.and_then(|[began, ended]| began.until(&ended));
+        let times = batch.times.filter(|_| inside.is_some());
+        let took = times.and_then(|[began, ended]| began.until(&ended));
         let began = took.and_then(|took| Instant::now().checked_sub(took));
         // Memory is free before anybody learns that they may go on.
         let _ = catch_unwind(AssertUnwindSafe(|| self.progress.signal(batch.number)));

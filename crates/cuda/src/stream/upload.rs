@@ -43,6 +43,8 @@ impl Core {
             self.close(queue);
         }
         source.readable()?;
+        // A device that is lost says so, and not that its memory is full.
+        self.raw()?;
         if target.memory().is_none() {
             let memory = self.shared.pool.allocate_for(Some(self.number), target.bytes())?;
             let _ = target.provide(memory);
