@@ -3,6 +3,9 @@
 Calls are queued back to back and timed together, as many as take a tenth of a second; the median of several rounds by
 wall time, and for torch by events around them as well. Words on the command line choose the rows whose names have one of
 them; `torch` and `jax` among them choose one of the two, and `calls=30` says how many calls are timed together.
+
+Inputs are the same bits as ours, and a row ends with two means of its result, which `compare.py` compares with ours: a
+device's speed depends on the numbers that it multiplies.
 """
 
 import statistics
@@ -12,11 +15,19 @@ import time
 ROWS, COLUMNS, ROUNDS, ROUND_SECONDS = 16384, 4096, 7, 0.1
 
 
-def report(peer, name, timings, units, unit):
+def report(peer, name, timings, units, unit, means):
     seconds, device, calls = timings
     on_device = f"{device * 1e3:9.3f} ms on the device, " if device else ""
     rate = f"{units / seconds / 1e9:9.0f} {unit}"
-    print(f"{peer:14} {name:28} {seconds * 1e3:9.3f} ms {rate} {on_device}{calls} calls", flush=True)
+    means = " ".join(f"{mean:e}" for mean in means)
+    print(f"{peer:14} {name:28} {seconds * 1e3:9.3f} ms {rate} {on_device}{calls} calls, means {means}", flush=True)
+
+
+def noise_of(i, number=int, mask=lambda i: i):
+    """24 bits that look random, of places. What is beyond 32 bits is taken off by the mask."""
+    i = mask((i ^ (i >> 16)) * number(0x85EBCA6B))
+    i = mask((i ^ (i >> 13)) * number(0xC2B2AE35))
+    return (i ^ (i >> 16)) >> 8
 
 
 WORDS = [word for word in sys.argv[1:] if word not in ("torch", "jax") and not word.startswith("calls=")]
@@ -55,25 +66,35 @@ def with_torch():
     import torch.nn.functional as F
 
     print("torch", torch.__version__)
-    torch.manual_seed(0)
     # Products of floats are of floats, as ours are.
     torch.backends.cudnn.allow_tf32 = False
     torch.backends.cudnn.benchmark = True
-    x = torch.rand(ROWS, COLUMNS, device="cuda") * 2 - 1
-    y = torch.rand(ROWS, COLUMNS, device="cuda") * 2 - 1
-    square = torch.rand(8192, 8192, device="cuda") * 2 - 1
-    row = torch.rand(COLUMNS, device="cuda")
+    bits = (1 << 32) - 1
+
+    def noise(which, *shape):
+        count = 1
+        for extent in shape:
+            count *= extent
+        places = (torch.arange(count, device="cuda") + (which << 27)) & bits
+        return (noise_of(places, mask=lambda i: i & bits).float() / (1 << 23) - 1).reshape(shape)
+
+    def means(result):
+        flat = result.reshape(-1).float()
+        weights = (torch.arange(flat.numel(), device="cuda") % 13).float()
+        return flat.abs().mean().item(), (flat * weights).mean().item()
+
+    x, y, square = noise(0, ROWS, COLUMNS), noise(1, ROWS, COLUMNS), noise(2, 8192, 8192)
+    row = noise(3, COLUMNS)
     a, b = square.bfloat16(), (square * 0.5).bfloat16()
-    bias = torch.rand(1, 8192, device="cuda").bfloat16()
+    bias = noise(4, 1, 8192).bfloat16()
     size = ROWS * COLUMNS * 4
     layer = 2 * 8192 * 4096 * 16384
-    left = (torch.rand(8192, 4096, device="cuda") * 2 - 1).bfloat16()
-    right = (torch.rand(4096, 16384, device="cuda") * 2 - 1).bfloat16()
-    wide = torch.rand(16384, device="cuda").bfloat16()
-    million, many = torch.rand(1 << 20, device="cuda"), torch.rand(1 << 26, device="cuda")
+    left, right = noise(0, 8192, 4096).bfloat16(), noise(1, 4096, 16384).bfloat16()
+    wide = noise(2, 16384).bfloat16()
+    million, many = noise(0, 1 << 20), noise(0, 1 << 26)
 
     def positive(*shape):
-        x = torch.rand(*shape, device="cuda")
+        x = noise(0, *shape)
         return (x + x.mT) / 2 + 2 * shape[-1] * torch.eye(shape[-1], device="cuda")
 
     small, large = positive(4096, 32, 32), positive(4096, 4096)
@@ -113,8 +134,8 @@ def with_torch():
                 f"{name} conv 3x3, {features} of {size}x{size}",
                 lambda x, w: F.conv2d(x, w, padding=1),
                 (
-                    torch.rand(64, features, size, size, device="cuda").to(dtype),
-                    torch.rand(features, features, 3, 3, device="cuda").to(dtype),
+                    noise(0, 64, features, size, size).to(dtype),
+                    noise(1, features, features, 3, 3).to(dtype),
                 ),
                 2 * 64 * size**2 * features**2 * 9,
                 "GFLOP/s",
@@ -133,10 +154,12 @@ def with_torch():
     wait = lambda _: torch.cuda.synchronize()
     event = lambda: torch.cuda.Event(enable_timing=True)
     for name, f, arguments, units, unit in chosen(rows):
-        report("torch", name, timed(lambda: f(*arguments), wait, event), units, unit)
+        timings = timed(lambda: f(*arguments), wait, event)
+        report("torch", name, timings, units, unit, means(f(*arguments)))
     for name, f, arguments, units, unit in chosen(rows[:14]):
         compiled = torch.compile(f)
-        report("torch.compile", name, timed(lambda: compiled(*arguments), wait, event), units, unit)
+        timings = timed(lambda: compiled(*arguments), wait, event)
+        report("torch.compile", name, timings, units, unit, means(compiled(*arguments)))
     if WORDS:
         return
     rounds = []
@@ -156,23 +179,33 @@ def with_jax():
     import jax.numpy as jnp
 
     print("jax", jax.__version__)
-    keys = jax.random.split(jax.random.PRNGKey(0), 5)
-    x = jax.random.uniform(keys[0], (ROWS, COLUMNS), jnp.float32, -1.0, 1.0)
-    y = jax.random.uniform(keys[1], (ROWS, COLUMNS), jnp.float32, -1.0, 1.0)
-    square = jax.random.uniform(keys[2], (8192, 8192), jnp.float32, -1.0, 1.0)
-    row = jax.random.uniform(keys[3], (COLUMNS,), jnp.float32)
+
+    def noise(which, *shape):
+        count = 1
+        for extent in shape:
+            count *= extent
+        places = jnp.arange(count, dtype=jnp.uint32) + jnp.uint32((which << 27) & 0xFFFFFFFF)
+        return (noise_of(places, number=jnp.uint32).astype(jnp.float32) / (1 << 23) - 1).reshape(shape)
+
+    @jax.jit
+    def means(result):
+        flat = result.reshape(-1).astype(jnp.float32)
+        weights = (jnp.arange(flat.size) % 13).astype(jnp.float32)
+        return jnp.abs(flat).mean(), (flat * weights).mean()
+
+    x, y, square = noise(0, ROWS, COLUMNS), noise(1, ROWS, COLUMNS), noise(2, 8192, 8192)
+    row = noise(3, COLUMNS)
     a, b = square.astype(jnp.bfloat16), (square * 0.5).astype(jnp.bfloat16)
-    bias = jax.random.uniform(keys[4], (1, 8192), jnp.float32).astype(jnp.bfloat16)
+    bias = noise(4, 1, 8192).astype(jnp.bfloat16)
     size = ROWS * COLUMNS * 4
 
     layer = 2 * 8192 * 4096 * 16384
-    left = jax.random.uniform(keys[0], (8192, 4096), jnp.float32, -1.0, 1.0).astype(jnp.bfloat16)
-    right = jax.random.uniform(keys[1], (4096, 16384), jnp.float32, -1.0, 1.0).astype(jnp.bfloat16)
-    wide = jax.random.uniform(keys[2], (16384,), jnp.float32).astype(jnp.bfloat16)
-    million = jax.random.uniform(keys[3], (1 << 20,), jnp.float32)
+    left, right = noise(0, 8192, 4096).astype(jnp.bfloat16), noise(1, 4096, 16384).astype(jnp.bfloat16)
+    wide = noise(2, 16384).astype(jnp.bfloat16)
+    million = noise(0, 1 << 20)
 
     def positive(*shape):
-        x = jax.random.uniform(keys[4], shape, jnp.float32)
+        x = noise(0, *shape)
         return (x + jnp.swapaxes(x, -1, -2)) / 2 + 2 * shape[-1] * jnp.eye(shape[-1])
 
     small, large = positive(4096, 32, 32), positive(4096, 4096)
@@ -216,7 +249,10 @@ def with_jax():
             (
                 f"{name} conv 3x3, {features} of {size}x{size}",
                 lambda x, w: jax.lax.conv(x, w, (1, 1), "SAME", precision="highest"),
-                (jnp.ones((64, features, size, size), dtype), jnp.ones((features, features, 3, 3), dtype)),
+                (
+                    noise(0, 64, features, size, size).astype(dtype),
+                    noise(1, features, features, 3, 3).astype(dtype),
+                ),
                 2 * 64 * size**2 * features**2 * 9,
                 "GFLOP/s",
             )
@@ -233,7 +269,45 @@ def with_jax():
     for name, f, arguments, units, unit in chosen(rows):
         compiled = jax.jit(f)
         wait = lambda result: result.block_until_ready()
-        report("jax", name, timed(lambda: compiled(*arguments), wait), units, unit)
+        timings = timed(lambda: compiled(*arguments), wait)
+        report("jax", name, timings, units, unit, means(compiled(*arguments)))
+    if chosen([(STEP,)]):
+        jax_step(jax, jnp, noise)
+
+
+STEP = "mlp_adam_step_4096.mlir"
+
+
+def jax_step(jax, jnp, noise):
+    """The program of that name, from the values that the bench starts it with, as often."""
+    from programs import adam, mlp_loss
+
+    def start(position, *shape):
+        return noise(position, *shape) * (0.02 if len(shape) == 2 else 0.5)
+
+    sides = [4096] * 4
+    weights = [
+        (start(2 * layer, a, b), start(2 * layer + 1, b)) for layer, (a, b) in enumerate(zip(sides, sides[1:]))
+    ]
+    state = weights, jax.tree.map(jnp.zeros_like, weights), jax.tree.map(jnp.zeros_like, weights), start(18)
+    x, labels = start(19, 1024, 4096), jnp.arange(1024, dtype=jnp.int32) % 10
+    step = jax.jit(adam(mlp_loss), donate_argnums=(0, 1, 2))
+
+    def steps(state, count):
+        for _ in range(count):
+            *state, loss = step(*state, x, labels)
+        loss.block_until_ready()
+        return state, loss
+
+    for _ in range(5):
+        state, loss = steps(state, 1)
+    rounds = []
+    for _ in range(ROUNDS):
+        begun = time.perf_counter()
+        state, loss = steps(state, 30)
+        rounds.append((time.perf_counter() - begun) / 30)
+    loss = float(loss)
+    print(f"{'jax':14} {STEP:28} {statistics.median(rounds) * 1e3:9.3f} ms a step, means {abs(loss):e} {0.0:e}")
 
 
 peers = {"torch": with_torch, "jax": with_jax}

@@ -3,9 +3,11 @@
 //!
 //! Calls are queued back to back and timed together; throughput counts useful bytes, each input read once and
 //! each output written once, or useful operations, by wall time; beside it is the time that the device had something to
-//! do, by a trace of one more round. Every row is checked against the CPU on a part of its result. Other words on the
-//! command line choose the rows whose names have one of them, and `calls=30` says how many are timed together. `first`
-//! measures nothing but how long the process takes to its first results.
+//! do, by a trace of one more round. What is computed of one matrix is checked against the CPU on a part of it. Every row
+//! ends with two means of its result, of magnitudes and of elements by weights that go round, which
+//! `bench/peers/compare.py` compares with the peers': their inputs are the same bits. Other words on the command line choose
+//! the rows whose names have one of them, and `calls=30` says how many are timed together. `first` measures nothing but how
+//! long the process takes to its first results.
 
 use inflight::{ConvOptions, DType, Device, Program, Result, Shape, Tensor};
 use std::time::Instant;
@@ -56,10 +58,10 @@ pub fn main() -> Result<()> {
         return routines(&device);
     }
     let cpu = Device::cpu();
-    let x = matrix(ROWS, COLUMNS, &device)?;
-    let y = matrix(ROWS, COLUMNS, &device)?;
-    let square = matrix(8192, 8192, &device)?;
-    let gain = matrix(1, COLUMNS, &device)?.reshape([COLUMNS]);
+    let x = matrix(ROWS, COLUMNS, 0, &device)?;
+    let y = matrix(ROWS, COLUMNS, 1, &device)?;
+    let square = matrix(8192, 8192, 2, &device)?;
+    let gain = matrix(1, COLUMNS, 3, &device)?.reshape([COLUMNS]);
     let gain = &gain + 0.0;
     gain.wait()?;
     let bytes = ROWS * COLUMNS * 4;
@@ -85,7 +87,7 @@ pub fn main() -> Result<()> {
     b.wait()?;
     let operations = 2 * 8192usize.pow(3);
     time("bf16 matmul 8192", operations, "GFLOP/s", || a.matmul(&b))?;
-    let bias = matrix(1, 8192, &device)?.cast(DType::BF16);
+    let bias = matrix(1, 8192, 4, &device)?.cast(DType::BF16);
     bias.wait()?;
     time("bf16 matmul + bias + gelu", operations, "GFLOP/s", || {
         (a.matmul(&b) + &bias).gelu_tanh()
@@ -117,12 +119,12 @@ fn first_results() -> Result<()> {
 /// A layer of a large network, and the product alone: what follows it should cost nothing.
 fn layer(device: &Device) -> Result<()> {
     let [rows, inner, columns] = [8192, 4096, 16384];
-    let of = |rows: usize, columns: usize| -> Result<Tensor> {
-        let tensor = matrix(rows, columns, device)?.cast(DType::BF16);
+    let of = |rows: usize, columns: usize, which: u32| -> Result<Tensor> {
+        let tensor = matrix(rows, columns, which, device)?.cast(DType::BF16);
         tensor.wait()?;
         Ok(tensor)
     };
-    let (x, w, bias) = (of(rows, inner)?, of(inner, columns)?, of(1, columns)?);
+    let (x, w, bias) = (of(rows, inner, 0)?, of(inner, columns, 1)?, of(1, columns, 2)?);
     let operations = 2 * rows * inner * columns;
     time("bf16 layer, product alone", operations, "GFLOP/s", || x.matmul(&w))?;
     time("bf16 layer + bias + gelu", operations, "GFLOP/s", || (x.matmul(&w) + &bias).gelu_tanh())
@@ -132,9 +134,9 @@ fn layer(device: &Device) -> Result<()> {
 fn convolutions(device: &Device) -> Result<()> {
     for (size, features) in [(56, 64), (14, 256)] {
         for dtype in [DType::F32, DType::BF16] {
-            let x = matrix(64 * features, size * size, device)?.cast(dtype);
+            let x = matrix(64 * features, size * size, 0, device)?.cast(dtype);
             let x = x.reshape([64, features, size, size]);
-            let weight = matrix(features, features * 9, device)?.cast(dtype);
+            let weight = matrix(features, features * 9, 1, device)?.cast(dtype);
             let weight = weight.reshape([features, features, 3, 3]);
             weight.wait()?;
             x.wait()?;
@@ -150,11 +152,8 @@ fn convolutions(device: &Device) -> Result<()> {
 /// Sorts and triangular factors, in elements a second.
 fn routines(device: &Device) -> Result<()> {
     let count = 1 << 20;
-    let scrambled = |count: usize| {
-        let data: Vec<f32> =
-            (0..count as u32).map(|i| (i.wrapping_mul(2654435761) >> 8) as f32).collect();
-        Tensor::from_vec(data, [count], device)
-    };
+    let scrambled =
+        |count: usize| -> Result<Tensor> { Ok(matrix(1, count, 0, device)?.reshape([count])) };
     let x = scrambled(count)?;
     let sorted = x.sort(0, false).to_vec::<f32>()?;
     assert!(sorted.is_sorted(), "sorted numbers are not");
@@ -166,21 +165,39 @@ fn routines(device: &Device) -> Result<()> {
     time("sort rows of 4096", 64 * count, "G/s", || rows.sort(1, false))?;
     time("top 8 of rows of 4096", 64 * count, "G/s", || rows.top_k(8, 1).0)?;
     let identity = |n: usize| Tensor::eye::<f32>(n, device) * (2 * n) as f32;
-    let small = matrix(4096 * 32, 32, device)?.reshape([4096, 32, 32]);
+    let small = matrix(4096 * 32, 32, 0, device)?.reshape([4096, 32, 32]);
     let small = (&small + small.swap_dims(1, 2)) * 0.5 + identity(32);
     small.wait()?;
     time("cholesky 4096 of 32 x 32", 4096 * 32 * 32, "G/s", || small.cholesky())?;
-    let large = matrix(4096, 4096, device)?;
+    let large = matrix(4096, 4096, 0, device)?;
     let large = (&large + large.transpose()) * 0.5 + identity(4096);
     large.wait()?;
     time("cholesky 4096 x 4096", 4096usize.pow(3) / 3, "GFLOP/s", || large.cholesky())
 }
 
-fn matrix(rows: usize, columns: usize, device: &Device) -> Result<Tensor> {
-    let data = (0..rows * columns).map(|i| ((i * 37) % 1009) as f32 / 500.0 - 1.0).collect();
+/// One of some matrices of numbers from -1 to 1, the same as the peers'. They look random: what a product draws of the
+/// device's power, and so its speed, depends on its numbers.
+fn matrix(rows: usize, columns: usize, which: u32, device: &Device) -> Result<Tensor> {
+    let data = (0..rows * columns).map(|i| noise(which, i)).collect();
     let tensor = Tensor::from_vec(data, [rows, columns], device)?;
     tensor.wait()?;
     Ok(tensor)
+}
+
+fn noise(which: u32, i: usize) -> f32 {
+    let mut x = (i as u32).wrapping_add(which << 27);
+    x = (x ^ x >> 16).wrapping_mul(0x85eb_ca6b);
+    x = (x ^ x >> 13).wrapping_mul(0xc2b2_ae35);
+    ((x ^ x >> 16) >> 8) as f32 / (1 << 23) as f32 - 1.0
+}
+
+/// The mean of magnitudes, and of elements by weights from 0 to 12.
+fn digest(result: &Tensor) -> Result<[f32; 2]> {
+    let count = result.shape().elements();
+    let flat = result.reshape([count]).cast(DType::F32);
+    let weights = (0..count).map(|i| (i % 13) as f32).collect();
+    let weights = Tensor::from_vec::<f32>(weights, [count], result.device())?;
+    Ok([flat.abs().mean().item()?, (flat * weights).mean().item()?])
 }
 
 /// Times a function of one tensor, after its result on a few rows was compared with the CPU's.
@@ -195,12 +212,12 @@ fn row(
         return Ok(());
     }
     let part = x.slice(0..64).to_device(cpu);
-    let expected = f(&part);
-    if expected.shape().rank() == 2 && expected.shape()[0] == 64 {
+    // Of a matrix that has to be square there is no such part.
+    if let Ok(expected) = f(&part).to_vec::<f32>() {
         let found = f(&x.slice(0..64)).to_vec::<f32>()?;
         let largest = found
             .iter()
-            .zip(expected.to_vec::<f32>()?)
+            .zip(expected)
             .map(|(a, b)| (a - b).abs() / b.abs().max(1.0))
             .fold(0.0, f32::max);
         assert!(largest < 1e-4, "{name} is off by {largest}");
@@ -260,8 +277,9 @@ fn time(name: &str, units: usize, unit: &str, f: impl Fn() -> Tensor) -> Result<
     };
     let median = median(|| round(calls))?;
     let busy = busy(|| round(calls))? / calls as f64;
+    let [magnitude, weighed] = digest(&f())?;
     println!(
-        "{name:28} {:9.3} ms {:9.0} {unit} {:9.3} ms on the device, {calls} calls",
+        "{name:28} {:9.3} ms {:9.0} {unit} {:9.3} ms on the device, {calls} calls, means {magnitude:e} {weighed:e}",
         median * 1e3,
         units as f64 / median / 1e9,
         busy * 1e3
@@ -417,9 +435,9 @@ fn training_steps(path: &str, device: &Device) -> Result<()> {
                 Ok(Tensor::zeros::<f32>(shape, device))
             }
             DType::F32 => {
-                let noise = |i: usize| ((i * 7919) % 1009) as f32 / 504.5 - 1.0;
                 let scale = if shape.rank() == 2 { 0.02 } else { 0.5 };
-                let data = (0..shape.elements()).map(|i| noise(i) * scale + 0.001).collect();
+                let data = (0..shape.elements()).map(|i| noise(position as u32, i) * scale);
+                let data = data.collect();
                 Tensor::from_vec::<f32>(data, shape, device)
             }
             // Labels of ten classes.
@@ -430,9 +448,11 @@ fn training_steps(path: &str, device: &Device) -> Result<()> {
         }
     };
     let mut values = (0..count).map(start).collect::<Result<Vec<Tensor>>>()?;
+    let mut loss = None;
     let mut step = || -> Result<()> {
         let references: Vec<&Tensor> = values.iter().collect();
         let results = executable.execute(&references)?;
+        loss = results.last().cloned();
         results.into_iter().take(fed).enumerate().for_each(|(at, result)| values[at] = result);
         Ok(())
     };
@@ -454,6 +474,13 @@ fn training_steps(path: &str, device: &Device) -> Result<()> {
     for value in trained {
         assert!(is_number(value)?, "{path} has learned a number that is none");
     }
-    println!("{path}: {:9.3} ms a step of {launches} launches", seconds * 1e3);
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let loss = loss.map_or(Ok([0.0; 2]), |loss| digest(&loss))?;
+    println!(
+        "{name:28} {:9.3} ms a step of {launches} launches, means {:e} {:e}",
+        seconds * 1e3,
+        loss[0],
+        loss[1]
+    );
     Ok(())
 }

@@ -36,16 +36,10 @@ pub fn bundle(folder: &Path) -> Result<(), String> {
     for (name, path) in built(&root, &["build", "--release", "-p", "inflight-cli"])? {
         strip(&path, &folder.join(name))?;
     }
-    let peers = fs::read_dir(root.join("bench/peers")).map_err(|e| format!("bench/peers: {e}"))?;
-    make(&folder.join("peers"))?;
-    for entry in peers.flatten().filter(|entry| entry.path().is_file()) {
-        copy(&entry.path(), &folder.join("peers").join(entry.file_name()))?;
-    }
-    let ops = root.join("crates/hlo/tests/ops");
-    let programs = fs::read_dir(&ops).map_err(|error| format!("{}: {error}", ops.display()))?;
-    make(&folder.join("ops"))?;
-    for entry in programs.flatten() {
-        copy(&entry.path(), &folder.join("ops").join(entry.file_name()))?;
+    for (from, to) in
+        [("bench/peers", "peers"), ("bench/programs", "programs"), ("crates/hlo/tests/ops", "ops")]
+    {
+        copy_files(&root.join(from), &folder.join(to))?;
     }
     script(
         &folder.join(RUN_TESTS),
@@ -56,8 +50,12 @@ pub fn bundle(folder: &Path) -> Result<(), String> {
     )?;
     script(
         &folder.join("run-bench"),
-        "./inflight devices\n./bench gpu\n./bench pipeline cuda:0\n\
-         for peer in peers/gpu.py; do\n    echo \"== $peer\"\n    python3 $peer\ndone\n",
+        "./inflight devices\nours=$(mktemp) theirs=$(mktemp)\n\
+         ./bench gpu | tee \"$ours\"\n\
+         INFLIGHT_TF32=1 ./bench gpu small zzz programs/*.mlir | tee -a \"$ours\"\n\
+         python3 peers/gpu.py | tee \"$theirs\"\n\
+         ./bench gpu first\n./bench pipeline cuda:0\n\
+         python3 peers/compare.py \"$ours\" \"$theirs\"\n",
     )?;
     let bytes = weight(folder);
     println!("{}: {:.1} MiB", folder.display(), bytes as f64 / f64::powi(2.0, 20));
@@ -107,6 +105,16 @@ fn script(path: &Path, body: &str) -> Result<(), String> {
         use std::os::unix::fs::PermissionsExt;
         let executable = fs::Permissions::from_mode(0o755);
         fs::set_permissions(path, executable).map_err(|e| format!("{}: {e}", path.display()))?;
+    }
+    Ok(())
+}
+
+/// Copies the files of a folder, but no folders in it.
+fn copy_files(from: &Path, to: &Path) -> Result<(), String> {
+    make(to)?;
+    let entries = fs::read_dir(from).map_err(|error| format!("{}: {error}", from.display()))?;
+    for entry in entries.flatten().filter(|entry| entry.path().is_file()) {
+        copy(&entry.path(), &to.join(entry.file_name()))?;
     }
     Ok(())
 }
