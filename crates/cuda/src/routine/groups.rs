@@ -76,7 +76,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) entry(const __grid_cons
     extern __shared__ unsigned char raw[];
     unsigned char* const memory = raw + (-shared_address(raw) & 1023);
     const Tile t = tile_of(a);
-    const int lane = threadIdx.x & 31, warp = threadIdx.x / 32, group = warp / 4;
+    const int lane = threadIdx.x & 31, warp = threadIdx.x / 32;
+    // The same for all lanes, which the compiler is to know.
+    const int group = __shfl_sync(~0u, warp / 4, 0);
     float sum[HIGH][WIDE][4];
     const WindowCopier copier(a, t.group, t.row, t.output, t.begin);
     const unsigned long long left = matrix_at(shared_address(memory) + group * (ROWS / 2) * ROW_BYTES);

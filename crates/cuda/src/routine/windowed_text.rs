@@ -136,7 +136,8 @@ struct WindowCopier {
     int window_rows, kernel_rows, piece, row;
     // The place of the window, where it is, and the feature of the piece.
     int tap[3], feature;
-    N tap_at, kernels_apart;
+    // From the last place of a line, or of a plane, to the first of the next.
+    N tap_at, next_line, next_plane, kernels_apart;
 
     __device__ __forceinline__ WindowCopier(const Arguments& a, N group, N first_row, N first_output, N step) : a(a) {
         piece = threadIdx.x % ROW_PIECES;
@@ -163,11 +164,9 @@ struct WindowCopier {
         tap[2] = (int)take_out(rest, a.size[2]);
         tap[1] = (int)take_out(rest, a.size[1]);
         tap[0] = (int)rest;
-        find_tap();
-    }
-
-    __device__ __forceinline__ void find_tap() {
         tap_at = tap[0] * a.spread[0] + tap[1] * a.spread[1] + tap[2] * a.spread[2];
+        next_line = a.spread[1] - a.size[2] * a.spread[2];
+        next_plane = a.spread[0] - a.size[1] * a.spread[1];
     }
 
     __device__ __forceinline__ void copy(unsigned char* stage) {
@@ -184,15 +183,17 @@ struct WindowCopier {
             copy_16(to + (ROWS + APART * i) * ROW_BYTES, from, is_there && APART * i < kernel_rows);
         kernels += STEP;
         feature += STEP;
-        if (feature < (int)a.features) return;
         while (feature >= (int)a.features) {
             feature -= (int)a.features;
-            if (++tap[2] == (int)a.size[2]) {
-                tap[2] = 0;
-                if (++tap[1] == (int)a.size[1]) { tap[1] = 0; tap[0]++; }
-            }
+            tap_at += a.spread[2];
+            if (++tap[2] < (int)a.size[2]) continue;
+            tap[2] = 0;
+            tap_at += next_line;
+            if (++tap[1] < (int)a.size[1]) continue;
+            tap[1] = 0;
+            tap_at += next_plane;
+            tap[0]++;
         }
-        find_tap();
     }
 };
 
