@@ -7,7 +7,6 @@ mod progress;
 
 use clap::{Parser, Subcommand};
 use command::{check, devices, explain, format, run, timeline};
-use outcome::Failure;
 use std::process::ExitCode;
 
 /// An asynchronous tensor runtime.
@@ -47,13 +46,7 @@ fn main() -> ExitCode {
         Command::Devices(arguments) => devices::devices(&arguments),
         Command::Timeline(arguments) => timeline::timeline(&arguments),
     };
-    match outcome {
-        Ok(text) => outcome::print(&text),
-        Err(Failure { message, code }) => {
-            eprintln!("inflight: {message}");
-            ExitCode::from(code)
-        }
-    }
+    outcome::end(outcome)
 }
 
 #[cfg(test)]

@@ -75,7 +75,7 @@ fn run_executes_saves_and_compares() {
     let first = run(&["--output", text(&results), "--trace", text(&trace)]);
     assert!(first.status.success(), "{}", stderr(&first));
     assert!(stdout(&first).contains("result 0: f32[3]"), "{}", stdout(&first));
-    assert!(stdout(&first).contains("each 1 launches, 12 bytes read, 12 bytes written"));
+    assert!(stdout(&first).contains("each 1 launch, 12 bytes read, 12 bytes written"));
     assert!(std::fs::read_to_string(&trace).unwrap().contains("stablehlo.add"));
     let again = run(&["--expect", text(&results), "--repeat", "20", "--json"]);
     assert!(again.status.success(), "{}", stderr(&again));
@@ -83,7 +83,199 @@ fn run_executes_saves_and_compares() {
     assert_eq!((json["executions"].as_u64(), json["launches"].as_u64()), (Some(20), Some(20)));
     let other = inflight(&["run", text(&program), "--random", "8", "--expect", text(&results)]);
     assert_eq!(other.status.code(), Some(1));
-    assert!(stderr(&other).contains("element 0 of result 0"), "{}", stderr(&other));
+    let said = stderr(&other);
+    assert!(said.contains("result 0: 3 of 3 elements differ from"), "{said}");
+    assert!(said.contains("the tolerance 1e-4; the first, element [0], is"), "{said}");
+}
+
+/// Of two arguments: their sum and their product.
+const TWO: &str = "func.func @main(%x: tensor<2x2xf32>, %y: tensor<2x2xf32>) -> (tensor<2x2xf32>, tensor<2x2xf32>) {
+  %0 = stablehlo.add %x, %y : tensor<2x2xf32>
+  %1 = stablehlo.multiply %x, %y : tensor<2x2xf32>
+  return %0, %1 : tensor<2x2xf32>, tensor<2x2xf32>
+}
+";
+
+#[test]
+fn arguments_are_the_files_of_a_folder() {
+    let folder = Folder::new("inputs");
+    let program = folder.file("two.mlir", TWO);
+    let inputs = folder.0.join("inputs");
+    let made = inflight(&["run", text(&program), "--random", "3", "--output", text(&inputs)]);
+    assert!(made.status.success(), "{}", stderr(&made));
+    let run = |more: &[&str]| {
+        let mut arguments = vec!["run", text(&program), "--json"];
+        arguments.extend(more);
+        inflight(&arguments)
+    };
+    let (first, second) = (inputs.join("out_00.npy"), inputs.join("out_01.npy"));
+    let each = run(&["--input", text(&first), "--input", text(&second)]);
+    std::fs::rename(&first, inputs.join("in_00.npy")).unwrap();
+    let missing = run(&["--inputs", text(&inputs)]);
+    assert_eq!(missing.status.code(), Some(2));
+    let named = format!("argument 1 (y) of {} is f32[2, 2]: ", program.display());
+    assert!(stderr(&missing).contains(&named), "{}", stderr(&missing));
+    assert!(stderr(&missing).contains("in_01.npy is not there"), "{}", stderr(&missing));
+    let made_up = run(&["--inputs", text(&inputs), "--random", "5"]);
+    assert!(made_up.status.success(), "{}", stderr(&made_up));
+    std::fs::rename(&second, inputs.join("in_01.npy")).unwrap();
+    let all = run(&["--inputs", text(&inputs)]);
+    let results = |output: &Output| -> serde_json::Value {
+        let json: serde_json::Value = serde_json::from_str(&stdout(output)).unwrap();
+        json["results"].clone()
+    };
+    assert_eq!(results(&all), results(&each));
+    assert_ne!(results(&all), results(&made_up));
+    std::fs::copy(inputs.join("in_01.npy"), inputs.join("in_02.npy")).unwrap();
+    let more = run(&["--inputs", text(&inputs)]);
+    assert_eq!(more.status.code(), Some(2));
+    assert!(stderr(&more).contains("takes 2 arguments, and "), "{}", stderr(&more));
+    assert!(stderr(&more).contains("in_02.npy is none of them"), "{}", stderr(&more));
+    let both = run(&["--inputs", text(&inputs), "--input", text(&second)]);
+    assert!(stderr(&both).contains("cannot be used with"), "{}", stderr(&both));
+}
+
+#[test]
+fn what_was_compared_is_said() {
+    let folder = Folder::new("expect");
+    let program = folder.file("two.mlir", TWO);
+    let results = folder.0.join("results");
+    let run = |more: &[&str]| {
+        let mut arguments = vec!["run", text(&program), "--random", "3"];
+        arguments.extend(more);
+        inflight(&arguments)
+    };
+    assert!(run(&["--output", text(&results)]).status.success());
+    let expect = ["--expect", text(&results)];
+    let said = stdout(&run(&expect));
+    let agree = "2 results are as expected; the largest difference is 0e0 of the largest magnitude, the tolerance \
+                 1e-4";
+    assert!(said.contains(agree), "{said}");
+    let json = stdout(&run(&["--json", "--expect", text(&results), "--tolerance", "0.5"]));
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let compared = serde_json::json!({"results": 2, "largest_difference": 0.0, "tolerance": 0.5});
+    assert_eq!(json["compared"], compared);
+    std::fs::copy(results.join("out_01.npy"), results.join("out_02.npy")).unwrap();
+    let more = run(&expect);
+    assert_eq!(more.status.code(), Some(1));
+    assert!(stderr(&more).contains("out_02.npy, but only 2 results"), "{}", stderr(&more));
+    for wrong in ["-1", "nan", "inf", "much"] {
+        let output = run(&["--expect", text(&results), "--tolerance", wrong]);
+        assert_eq!(output.status.code(), Some(2), "{wrong}");
+        let said = stderr(&output);
+        assert!(said.contains("expected a finite number from 0 on"), "{wrong}: {said}");
+    }
+    let alone = run(&["--tolerance", "0.1"]);
+    assert_eq!(alone.status.code(), Some(2));
+    assert!(stderr(&alone).contains("--expect <FOLDER>"), "{}", stderr(&alone));
+}
+
+#[test]
+fn json_has_the_elements() {
+    let folder = Folder::new("elements");
+    let program = folder.file(
+        "elements.mlir",
+        "func.func @main() -> (tensor<2x2xf32>, tensor<2xi1>, tensor<1xcomplex<f32>>, tensor<20000xf32>) {
+  %0 = stablehlo.constant dense<[[0.1, 0x7FC00000], [0x7F800000, 0xFF800000]]> : tensor<2x2xf32>
+  %1 = stablehlo.constant dense<[true, false]> : tensor<2xi1>
+  %2 = stablehlo.constant dense<(1.5, -2.0)> : tensor<1xcomplex<f32>>
+  %3 = stablehlo.constant dense<0.0> : tensor<20000xf32>
+  return %0, %1, %2, %3 : tensor<2x2xf32>, tensor<2xi1>, tensor<1xcomplex<f32>>, tensor<20000xf32>
+}
+",
+    );
+    let output = inflight(&["run", text(&program), "--json"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let json: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let values: Vec<_> = (0..4).map(|number| json["results"][number]["values"].clone()).collect();
+    let expected = serde_json::json!([
+        [[0.1, "NaN"], ["Infinity", "-Infinity"]],
+        [true, false],
+        [[1.5, -2.0]],
+        null
+    ]);
+    assert_eq!(serde_json::Value::from(values), expected);
+    assert!(json["results"][3]["note"].as_str().unwrap().contains("--output"));
+    let said = stdout(&inflight(&["run", text(&program)]));
+    assert!(said.contains("f32[20000]; --output FOLDER writes all elements"), "{said}");
+}
+
+#[test]
+fn nobody_has_to_read_what_is_printed() {
+    let folder = Folder::new("unread");
+    let wrong = folder.file("wrong.mlir", &checking("[2.0, 5.0]"));
+    let unread = || {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        writer
+    };
+    let check = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_inflight"));
+        command.args(["check", text(&wrong)]);
+        command
+    };
+    let output = check().stdout(unread()).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert_eq!(stderr(&output), "inflight: 1 of 1 program failed\n");
+    let output = check().stderr(unread()).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", stdout(&output));
+    assert!(stdout(&output).ends_with("0 passed, 1 failed, 0 skipped\n"), "{}", stdout(&output));
+    if cfg!(target_os = "linux") {
+        let full = || std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let output = check().stdout(full()).stderr(full()).output().unwrap();
+        assert_eq!(output.status.code(), Some(1));
+    }
+}
+
+#[test]
+fn what_does_not_exist_cannot_be_asked_for() {
+    let folder = Folder::new("nothing");
+    let program = folder.file("scaled.mlir", SCALED);
+    let open = folder.file("open.mlir", &SCALED.replace("3xf32", "?x4xf32"));
+    let empty = folder.0.join("empty");
+    std::fs::create_dir(&empty).unwrap();
+    let nothing = format!("there are no .mlir or .mlirbc files in {}\n", empty.display());
+    let is_folder = format!("{} is a folder; `inflight check` runs", empty.display());
+    let is_file = format!("{} is a file; --output names the folder", open.display());
+    let run = ["run", text(&program), "--random"];
+    let cases: [(&[&str], &str); 12] = [
+        (&["run", text(&program), "--device", "cuda:99"], "cuda:99"),
+        (
+            &["explain", text(&open)],
+            "is f32[?, 4]: give the shapes of all arguments, with one --shape",
+        ),
+        (
+            &["explain", text(&open), "--shape", "1x4", "--shape", "2x4"],
+            "takes 1 argument, 2 shapes are",
+        ),
+        (&["explain", text(&program), "--shape", "3"], "the shapes of its arguments are known"),
+        (&["check", text(&empty)], &nothing),
+        (&["check", text(&program), "-j", "0"], "invalid value '0' for '--jobs <N>'"),
+        (&["run", text(&empty)], &is_folder),
+        (&[run[0], run[1], run[2], "-1"], "invalid digit found in string"),
+        (&[run[0], run[1], run[2], "1", "--output", text(&open)], &is_file),
+        (&["timeline", "trace.json", "--width", "199"], "199 is not in 200..=20000"),
+        (&["timeline", "trace.json", "--width", "20001"], "20001 is not in 200..=20000"),
+        (
+            &[run[0], run[1], "--input", "a.npy", "--input", "b.npy"],
+            "takes 1 argument, 2 are given",
+        ),
+    ];
+    for (arguments, said) in cases {
+        let output = inflight(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains(said), "{arguments:?}: {}", stderr(&output));
+    }
+    for command in [&["devices"][..], &["run", text(&program)], &["bench", "--only", "a call"]] {
+        let mut process = Command::new(env!("CARGO_BIN_EXE_inflight"));
+        let output = process.args(command).env("INFLIGHT_THREADS", "many").output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{command:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains("INFLIGHT_THREADS is \"many\""), "{}", stderr(&output));
+    }
+    let blank = folder.file("blank.mlir", "\n");
+    let output = inflight(&["run", text(&blank)]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(stderr(&output), format!("inflight: {} is empty\n", blank.display()));
 }
 
 #[test]
@@ -136,7 +328,7 @@ fn open_extents_are_explained_for_shapes() {
         arguments.extend(more);
         inflight(&arguments)
     };
-    assert!(stderr(&explain(&[])).contains("give the shapes of all arguments"));
+    assert!(stderr(&explain(&[])).contains("give the shapes of all arguments, with one --shape"));
     let explained = stdout(&explain(&["--shape", "5x4"]));
     assert!(explained.contains("80 bytes read, 80 bytes written"), "{explained}");
     for (shape, said) in [("5x3", "f32[5, 3] is given"), ("5*4", "such as 32x64")] {
@@ -165,9 +357,17 @@ fn check_counts_and_names_the_first_difference() {
     let said = stdout(&mixed);
     assert_eq!(mixed.status.code(), Some(1));
     assert!(said.contains("wrong.mlir: element [1] of f32[2] is 4.0, expected 5.0"), "{said}");
-    assert!(said.contains("broken.mlir:"), "{said}");
+    let broken = folder.0.join("broken.mlir");
+    assert!(said.contains(&format!("FAILED  {}: line 1,", broken.display())), "{said}");
+    for name in ["broken.mlir", "wrong.mlir"] {
+        assert_eq!(said.matches(name).count(), 1, "{said}");
+    }
     assert!(said.contains("across.mlir: communication between devices"), "{said}");
     assert_eq!(said.lines().last(), Some("1 passed, 2 failed, 1 skipped"));
+    let given = folder.file("given.mlir", SCALED);
+    let output = inflight(&["check", text(&given)]);
+    let said = "given.mlir: takes 1 argument; `inflight run` gives it some\n";
+    assert!(stdout(&output).contains(said), "{}", stdout(&output));
 }
 
 #[test]
@@ -178,7 +378,7 @@ fn programs_are_formatted_and_explained() {
     let again = folder.file("formatted.mlir", &formatted);
     assert_eq!(stdout(&inflight(&["fmt", text(&again)])), formatted);
     let explained = stdout(&inflight(&["explain", text(&program)]));
-    assert!(explained.contains("1 kernels, 12 bytes read, 12 bytes written"), "{explained}");
+    assert!(explained.contains("1 kernel, 12 bytes read, 12 bytes written"), "{explained}");
     let json = stdout(&inflight(&["explain", text(&program), "--json"]));
     assert_eq!(
         serde_json::from_str::<serde_json::Value>(&json).unwrap()["kernels"][0]["bytes_read"],
@@ -242,6 +442,8 @@ fn what_cannot_be_trained_is_named() {
         (train("digits_step.mlir", &digits, &["--sync"]), "--sync"),
         (train("digits_step.mlir", &digits, &["--async"]), "--async"),
         (train("digits_step.mlir", &digits, &["--tolerance", "0.1"]), "--tolerance"),
+        (train("digits_step.mlir", &digits, &["--input", "x.npy"]), "--input"),
+        (train("digits_step.mlir", &digits, &["--inputs", "x"]), "--inputs"),
         (train("digits_step.mlir", &digits, &["--epochs", "0"]), "--epochs 0: nothing would be"),
         (train("digits_step.mlir", &digits, &["--epochs", "-1"]), "invalid value '-1'"),
         (
@@ -342,6 +544,18 @@ fn what_was_learned_is_kept_when_it_cannot_be_measured() {
     let said = "what was predicted for 2 rows is [4], and one number for each is expected";
     assert!(stderr(&output).contains(said), "{}", stderr(&output));
     assert!(folder.0.join("learned/out_00.npy").exists());
+}
+
+#[test]
+fn a_loss_that_is_not_a_number_is_a_failure() {
+    let folder = Folder::new("diverged");
+    let output = train_small(&folder, &STEP.replace("0.5", "0x7FC00000"), PREDICT, ["0", "1"]);
+    assert_eq!(output.status.code(), Some(1), "{}", stdout(&output));
+    let said = stderr(&output);
+    assert!(said.contains("is not a number in the end; likely there are labels"), "{said}");
+    assert!(said.contains("learning rate is too large"), "{said}");
+    assert!(!folder.0.join("learned").exists());
+    assert!(stdout(&inflight(&["run", "--help"])).contains("Needs --predict"));
 }
 
 #[test]

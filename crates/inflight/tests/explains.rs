@@ -24,7 +24,7 @@ fn a_softmax_is_one_kernel_that_was_asked_for() {
     // Nothing ran.
     assert_eq!(device.stats().launches, 1);
     let text = explanation.to_string();
-    assert!(text.contains("1 kernels") && text.contains("reduce"), "{text}");
+    assert!(text.contains("1 kernel,") && text.contains("reduce"), "{text}");
 }
 
 #[test]

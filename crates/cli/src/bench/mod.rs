@@ -16,7 +16,7 @@ mod session;
 mod work;
 mod works;
 
-use crate::outcome::{Failure, Outcome};
+use crate::outcome::{Failure, Outcome, cpu_options};
 use report::Report;
 use session::Session;
 use std::path::PathBuf;
@@ -52,12 +52,13 @@ pub struct Arguments {
 /// Measures, and returns what was found as text. An error if a peer computes something else than we do.
 pub fn bench(arguments: &Arguments) -> Outcome {
     let works = chosen(arguments.only.as_deref())?;
+    let options = cpu_options()?;
     let mut report = Report::new();
     for &threads in &arguments.threads {
         let processors = processors(threads)?;
         // Whatever the thread starts, workers and peers, keeps to its processors.
         let measured = thread::scope(|scope| {
-            let run = || Session::open(arguments, &processors)?.measure(&works);
+            let run = || Session::open(arguments, &processors, options)?.measure(&works);
             scope.spawn(run).join().map_err(|_| Failure::failed("a bench panicked"))
         })??;
         report.add(measured);
@@ -69,8 +70,8 @@ pub fn bench(arguments: &Arguments) -> Outcome {
     match report.differences() {
         differences if differences.is_empty() => Ok(text),
         differences => {
-            println!("{text}");
-            Err(Failure::failed(format!("results differ: {}", differences.join("; "))))
+            let message = format!("results differ: {}", differences.join("; "));
+            Err(Failure::failed(message).with_found(text))
         }
     }
 }

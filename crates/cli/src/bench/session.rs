@@ -6,6 +6,7 @@ use super::compare;
 use super::peer::{self, Peer};
 use super::report::{Measured, PeerRow, Row, Times};
 use super::work::{Amount, Call, Work};
+use crate::outcome::note;
 use inflight::io::save_npy;
 use inflight::{CpuOptions, Device, Error, Result, Stats};
 use std::path::PathBuf;
@@ -45,10 +46,13 @@ struct Side<'a> {
 
 impl Session {
     /// Opens the device and starts the peers, all on these processors, as this thread from now on.
-    pub fn open(arguments: &Arguments, processors: &[usize]) -> Result<Session> {
+    pub fn open(
+        arguments: &Arguments,
+        processors: &[usize],
+        options: CpuOptions,
+    ) -> Result<Session> {
         keep_to(processors)?;
-        let threads = processors.len();
-        let options = CpuOptions { threads: Some(threads), ..CpuOptions::from_env()? };
+        let options = CpuOptions { threads: Some(processors.len()), ..options };
         let folder = tempfile::tempdir().map_err(|error| Error::File {
             path: std::env::temp_dir().display().to_string(),
             message: error.to_string(),
@@ -73,13 +77,13 @@ impl Session {
         for (name, title) in peer::NAMES {
             match Peer::start(name, &python, self.folder.path(), self.processors.len()) {
                 Ok(peer) => {
-                    eprintln!("{title}: {} in {}", peer.versions, python.display());
+                    note(format_args!("{title}: {} in {}", peer.versions, python.display()));
                     self.peers.push(peer);
                 }
                 Err(message) => {
-                    eprintln!(
+                    note(format_args!(
                         "{title} is not compared with: {message}; bench/peers/setup installs it"
-                    );
+                    ));
                     self.missing.push((title, message));
                 }
             }
@@ -94,7 +98,7 @@ impl Session {
         let mut rows = Vec::new();
         for (position, work) in works.iter().enumerate() {
             let title = work.title();
-            eprintln!("[{}/{}] {title}, threads: {threads}", position + 1, works.len());
+            note(format_args!("[{}/{}] {title}, threads: {threads}", position + 1, works.len()));
             rows.push(self.row(work)?);
             self.device.trim();
         }
@@ -185,7 +189,7 @@ impl Session {
                     .map_err(|error| error.to_string())
             });
             if let Err(message) = &difference {
-                eprintln!("  {}: {message}", peer.name);
+                note(format_args!("  {}: {message}", peer.name));
             }
             differences.push(difference);
         }
@@ -314,7 +318,7 @@ fn keep_to(processors: &[usize]) -> Result<()> {
 /// Elsewhere the number of threads is all that is kept to.
 #[cfg(not(target_os = "linux"))]
 fn keep_to(_processors: &[usize]) -> Result<()> {
-    eprintln!("threads are not kept to processors on this system");
+    note(format_args!("threads are not kept to processors on this system"));
     Ok(())
 }
 

@@ -1,8 +1,11 @@
 //! `inflight check`: programs that check themselves.
 
-use crate::outcome::{Failure, Outcome, device};
+use super::program;
+use crate::outcome::{Failure, Outcome, counted, device};
 use crate::progress::Progress;
-use inflight::{Device, Program};
+use inflight::Device;
+use std::fmt::Write as _;
+use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -16,8 +19,8 @@ pub struct Arguments {
     #[arg(required = true)]
     paths: Vec<PathBuf>,
     /// How many programs run at a time. As many as there are processors, if not given.
-    #[arg(short, long, value_name = "N")]
-    jobs: Option<usize>,
+    #[arg(short, long, value_name = "N", allow_negative_numbers = true)]
+    jobs: Option<NonZeroUsize>,
     /// Where they run.
     #[arg(long, default_value = "cpu")]
     device: String,
@@ -39,32 +42,52 @@ pub fn check(arguments: &Arguments) -> Outcome {
     files.sort();
     files.dedup();
     if files.is_empty() {
-        return Err(Failure::misuse("there are no .mlir or .mlirbc files in these folders"));
+        let folders: Vec<_> =
+            arguments.paths.iter().map(|path| path.display().to_string()).collect();
+        return Err(Failure::misuse(format!(
+            "there are no .mlir or .mlirbc files in {}",
+            folders.join(", ")
+        )));
     }
     let device = device(&arguments.device)?;
-    let processors = thread::available_parallelism().map_or(1, |count| count.get());
-    let jobs = arguments.jobs.unwrap_or(processors).clamp(1, files.len());
+    let processors = || thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    let jobs = arguments.jobs.unwrap_or_else(processors).get().min(files.len());
     let verdicts = judge_all(&files, jobs, &device);
     let (mut passed, mut failed, mut skipped) = (0, 0, 0);
+    let mut text = String::new();
     for (file, verdict) in files.iter().zip(verdicts) {
-        match verdict {
-            Verdict::Passed => passed += 1,
+        let name = file.display().to_string();
+        let _ = match verdict {
+            Verdict::Passed => {
+                passed += 1;
+                Ok(())
+            }
             Verdict::Failed(message) => {
                 failed += 1;
-                println!("FAILED  {}: {message}", file.display());
+                writeln!(text, "FAILED  {}", named_once(&name, &message))
             }
             Verdict::Skipped(reason) => {
                 skipped += 1;
-                println!("skipped {}: {reason}", file.display());
+                writeln!(text, "skipped {name}: {reason}")
             }
+        };
+    }
+    let _ = write!(text, "{passed} passed, {failed} failed, {skipped} skipped");
+    match failed {
+        0 => Ok(text),
+        _ => {
+            let message = format!("{failed} of {} failed", counted(files.len(), "program"));
+            Err(Failure::failed(message).with_found(text))
         }
     }
-    let summary = format!("{passed} passed, {failed} failed, {skipped} skipped");
-    if failed == 0 {
-        return Ok(summary);
+}
+
+/// A message about a file, with its name in the beginning, where some messages have it, and not again for a line.
+fn named_once(name: &str, message: &str) -> String {
+    match message.strip_prefix(name) {
+        Some(rest) if rest.starts_with([':', ',', ' ']) => message.to_owned(),
+        _ => format!("{name}: {}", message.replace(&format!("at {name}:"), "at line ")),
     }
-    println!("{summary}");
-    Err(Failure::failed(format!("{failed} of {} programs failed", files.len())))
 }
 
 /// The programs at a path.
@@ -116,18 +139,43 @@ fn judge_all(files: &[PathBuf], jobs: usize, device: &Device) -> Vec<Verdict> {
 
 fn judge(file: &Path, device: &Device) -> Verdict {
     let run = || {
-        let program = Program::load(file)?;
+        let program = program::load(file)?;
         if let Some(feature) = program.excluded_feature() {
             return Ok(Verdict::Skipped(feature));
         }
         let executable = device.compile(&program)?;
+        let taken = executable.arguments().len();
+        if taken > 0 {
+            let arguments = counted(taken, "argument");
+            return Ok(Verdict::Failed(format!("takes {arguments}; `inflight run` gives it some")));
+        }
         let execution = executable.start(&[])?;
         // A result that fails is a failure too, whether or not a check looks at it.
         let mut outcome = execution.done.get();
         for result in &execution.results {
             outcome = outcome.and(result.wait());
         }
-        outcome.map(|()| Verdict::Passed)
+        Ok(outcome.map(|()| Verdict::Passed)?)
     };
-    run().unwrap_or_else(|error| Verdict::Failed(error.to_string()))
+    run().unwrap_or_else(|failure: Failure| Verdict::Failed(failure.message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_named_once() {
+        for (message, said) in [
+            ("a.mlir:1:2: add: no", "a.mlir:1:2: add: no"),
+            ("a.mlir is empty", "a.mlir is empty"),
+            ("a.mlirs differ", "a.mlir: a.mlirs differ"),
+            (
+                "wrong; while computing eq at a.mlir:5:3",
+                "a.mlir: wrong; while computing eq at line 5:3",
+            ),
+        ] {
+            assert_eq!(named_once("a.mlir", message), said);
+        }
+    }
 }

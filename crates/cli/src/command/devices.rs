@@ -1,7 +1,7 @@
 //! `inflight devices`: what tensors can be on.
 
-use crate::outcome::Outcome;
-use inflight::{CpuOptions, Device, Error, Result};
+use crate::outcome::{Failure, Outcome, device};
+use inflight::Device;
 use serde_json::{Value, json};
 
 /// How to print it.
@@ -14,12 +14,11 @@ pub struct Arguments {
 
 /// What there is, as text or as JSON.
 pub fn devices(arguments: &Arguments) -> Outcome {
-    Ok(listing(arguments.json)?)
+    listing(arguments.json)
 }
 
-fn listing(json: bool) -> Result<String> {
-    let cpu = Device::open_cpu(CpuOptions::from_env().map_err(Error::from)?)?;
-    let mut found = vec![Found::Device(cpu)];
+fn listing(json: bool) -> Result<String, Failure> {
+    let mut found = vec![Found::Device(device("cpu")?)];
     match Device::cuda_count() {
         Ok(0) => found.push(Found::Nothing("cuda".to_owned(), "a driver, but no GPU".to_owned())),
         Ok(count) => found.extend((0..count).map(|ordinal| match Device::cuda(ordinal) {

@@ -1,7 +1,8 @@
 //! `inflight explain`: the kernels that a program becomes.
 
-use crate::outcome::{Failure, Outcome};
-use inflight::{Program, Shape};
+use super::program;
+use crate::outcome::{Failure, Outcome, counted, device};
+use inflight::{Error, Program, Shape};
 use std::path::PathBuf;
 
 /// Which program, and how to show it.
@@ -32,19 +33,43 @@ fn shape(text: &str) -> Result<Shape, String> {
 
 /// The kernels, as text or as JSON; or where the page is.
 pub fn explain(arguments: &Arguments) -> Outcome {
-    let program = Program::load(&arguments.file)?;
+    let program = program::load(&arguments.file)?;
     let explanation = match arguments.shape.is_empty() {
-        true => program.explain()?,
-        false => program.explain_for(&arguments.shape)?,
+        true => program.explain().map_err(|error| unexplained(&program, error))?,
+        false => program.explain_for(&arguments.shape).map_err(|error| match error {
+            // Too many shapes, too few, or any where none is open.
+            Error::Invalid(message) => Failure::misuse(message),
+            other => other.into(),
+        })?,
     };
     match (&arguments.html, arguments.json) {
         (Some(path), _) => {
             std::fs::write(path, explanation.to_html()).map_err(|error| {
                 Failure::misuse(format!("{}: cannot be written: {error}", path.display()))
             })?;
-            Ok(format!("{}: {} kernels", path.display(), explanation.kernels.len()))
+            let kernels = counted(explanation.kernels.len(), "kernel");
+            Ok(format!("{}: {kernels}", path.display()))
         }
         (None, true) => Ok(explanation.to_json()),
         (None, false) => Ok(explanation.to_string()),
     }
+}
+
+/// Why a program cannot be explained without shapes. If all that is wrong is that extents are open, it compiles.
+fn unexplained(program: &Program, error: Error) -> Failure {
+    let compiled = device("cpu").and_then(|device| Ok(device.compile(program)?));
+    let Ok(executable) = compiled else { return error.into() };
+    let types = executable.arguments();
+    let open = types.iter().position(|ty| ty.extents.contains(&None));
+    let Some(number) = open else { return error.into() };
+    Failure::misuse(format!(
+        "argument {number} ({}) of {} is {}: give the shapes of all arguments, {}, such as --shape 32x64",
+        types[number].name,
+        program.name(),
+        types[number],
+        match types.len() {
+            1 => "with one --shape".to_owned(),
+            count => format!("with {count} --shape in order"),
+        }
+    ))
 }

@@ -1,7 +1,7 @@
 //! `inflight fmt`: a program in canonical text.
 
+use super::program;
 use crate::outcome::Outcome;
-use inflight::Program;
 use std::path::PathBuf;
 
 /// Which program.
@@ -13,5 +13,5 @@ pub struct Arguments {
 
 /// The program's canonical text.
 pub fn format(arguments: &Arguments) -> Outcome {
-    Ok(Program::load(&arguments.file)?.to_text()?)
+    Ok(program::load(&arguments.file)?.to_text()?)
 }

@@ -5,7 +5,7 @@
 
 mod draw;
 
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, counted};
 use inflight::{Error, Result};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -20,7 +20,12 @@ pub struct Arguments {
     #[arg(short, long, default_value = "timeline.svg")]
     output: PathBuf,
     /// Pixels from left to right.
-    #[arg(long, default_value_t = 1400)]
+    #[arg(
+        long,
+        default_value_t = 1400,
+        allow_negative_numbers = true,
+        value_parser = clap::value_parser!(u32).range(200..=20_000)
+    )]
     width: u32,
 }
 
@@ -40,7 +45,8 @@ fn draw_trace(trace: &Path, picture: &Path, width: u32) -> Result<String> {
         .map_err(|message| Error::File { path: trace.display().to_string(), message })?;
     std::fs::write(picture, draw::svg(&tracks, width)).map_err(|error| file(picture, error))?;
     let spans: usize = tracks.iter().map(|track| track.spans.len()).sum();
-    Ok(format!("{}: {} spans on {} tracks", picture.display(), spans, tracks.len()))
+    let (spans, rows) = (counted(spans, "span"), counted(tracks.len(), "track"));
+    Ok(format!("{}: {spans} on {rows}", picture.display()))
 }
 
 /// A row of the picture.

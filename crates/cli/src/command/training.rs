@@ -5,10 +5,11 @@
 
 mod table;
 
-use crate::outcome::Failure;
+use super::program;
+use crate::outcome::{Failure, counted};
 use crate::progress::Progress;
 use inflight::program::ArgumentType;
-use inflight::{DType, Device, Executable, Pending, Program, Tensor};
+use inflight::{DType, Device, Executable, Pending, Tensor};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -19,12 +20,12 @@ use table::{Batches, Table};
 pub struct TrainingArguments {
     /// Trains: FILE is a step, executed on batches of these rows (numbers with commas between, what is to be
     /// predicted last, a whole number; .csv or .csv.gz). Its last two arguments are a batch and its labels, its
-    /// last result is the loss, and its other results are its other arguments in the next step.
+    /// last result is the loss, and its other results are its other arguments in the next step. Needs --predict.
     #[arg(
         long,
         value_name = "DATA",
         requires = "predict",
-        conflicts_with_all = ["expect", "tolerance", "repeat", "sync", "async"]
+        conflicts_with_all = ["input", "inputs", "expect", "tolerance", "repeat", "sync", "async"]
     )]
     pub train: Option<PathBuf>,
     /// The program that says what is predicted, from the first of the step's arguments, which are the
@@ -98,7 +99,7 @@ struct Step {
 impl Step {
     fn load(path: &Path, table: &Table, device: &Device) -> Result<Step, Failure> {
         let columns = table.columns;
-        let executable = device.compile(&Program::load(path)?)?;
+        let executable = device.compile(&program::load(path)?)?;
         let (arguments, results) = (executable.arguments(), executable.results());
         let misfit = |what: String| {
             Failure::misuse(format!("{} is no training step of this data: {what}", path.display()))
@@ -106,10 +107,10 @@ impl Step {
         let Some(state) = arguments.len().checked_sub(2).filter(|state| state + 1 == results.len())
         else {
             return Err(misfit(format!(
-                "it has {} arguments and {} results; a batch and its labels follow the arguments that are \
-                 its results, and the loss follows those",
-                arguments.len(),
-                results.len()
+                "it has {} and {}; a batch and its labels follow the arguments that are its results, and the \
+                 loss follows those",
+                counted(arguments.len(), "argument"),
+                counted(results.len(), "result")
             )));
         };
         for (argument, result) in arguments.iter().zip(&results[..state]) {
@@ -184,7 +185,8 @@ fn may_equal(a: Option<usize>, b: Option<usize>) -> bool {
 }
 
 /// Trains, and measures what was learned. What the arguments of the next step would be, without a batch, is given
-/// to `keep` as soon as it is known: it is kept even if it cannot be measured.
+/// to `keep` as soon as it is known: it is kept even if it cannot be measured, but not if the loss says that nothing
+/// was learned.
 pub fn train(
     step: &Path,
     data: &Path,
@@ -239,6 +241,15 @@ pub fn train(
     }
     let seconds = began.elapsed().as_secs_f64();
     drop(progress);
+    if loss.is_nan() {
+        let first = first_loss.unwrap_or(loss);
+        return Err(Failure::failed(format!(
+            "nothing was learned: the loss was {first:.4} at first and is not a number in the end; likely there \
+             are labels that the model has no class for, numbers in {} that are too large, or the step's learning \
+             rate is too large",
+            data.display()
+        )));
+    }
     keep(&state)?;
     let (tested, accuracy) = predict.accuracy(&state, &test, device)?;
     Ok(Learned {
@@ -278,7 +289,7 @@ impl Prediction {
         test: &Table,
         device: &Device,
     ) -> Result<Prediction, Failure> {
-        let executable = device.compile(&Program::load(path)?)?;
+        let executable = device.compile(&program::load(path)?)?;
         let misfit = |what: String| {
             Failure::misuse(format!("{} predicts nothing for this step: {what}", path.display()))
         };

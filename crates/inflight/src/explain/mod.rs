@@ -242,14 +242,22 @@ impl Explanation {
     }
 }
 
+/// How many kernels there are, in words.
+fn count_kernels(explanation: &Explanation) -> String {
+    match explanation.kernels.len() {
+        1 => "1 kernel".to_owned(),
+        count => format!("{count} kernels"),
+    }
+}
+
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let total =
             |bytes: fn(&ExplainedKernel) -> u64| self.kernels.iter().map(bytes).sum::<u64>();
         writeln!(
             f,
-            "{} kernels, {} bytes read, {} bytes written",
-            self.kernels.len(),
+            "{}, {} bytes read, {} bytes written",
+            count_kernels(self),
             total(|kernel| kernel.bytes_read),
             total(|kernel| kernel.bytes_written),
         )?;

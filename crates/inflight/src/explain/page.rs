@@ -37,8 +37,8 @@ pub fn page(explanation: &Explanation) -> String {
     let lanes = edges.iter().filter_map(|edge| edge.lane).map(|lane| lane + 1).max().unwrap_or(0);
     let _ = write!(
         page,
-        "<h1>{} kernels, {} read, {} written</h1>\n<svg width=\"{}\" height=\"{bottom}\">\n{ARROW}",
-        explanation.kernels.len(),
+        "<h1>{}, {} read, {} written</h1>\n<svg width=\"{}\" height=\"{bottom}\">\n{ARROW}",
+        super::count_kernels(explanation),
         bytes(total(|kernel| kernel.bytes_read)),
         bytes(total(|kernel| kernel.bytes_written)),
         RIGHT + AROUND + LANE * lanes + 20,

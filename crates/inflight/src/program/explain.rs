@@ -45,10 +45,12 @@ impl Program {
         let dtypes = dtypes.collect::<Result<Vec<_>>>()?;
         if dtypes.len() != shapes.len() {
             return Err(Error::Invalid(format!(
-                "{} takes {} arguments, {} shapes are given",
+                "{} takes {} argument{}, {} shape{} given",
                 self.name(),
                 dtypes.len(),
-                shapes.len()
+                if dtypes.len() == 1 { "" } else { "s" },
+                shapes.len(),
+                if shapes.len() == 1 { " is" } else { "s are" }
             )));
         }
         let types = dtypes.into_iter().zip(shapes);

@@ -1,0 +1,99 @@
+//! The values of a program's arguments: those given, and those made up.
+
+use super::Arguments;
+use super::files::{numbered, superfluous};
+use crate::outcome::{Failure, counted};
+use inflight::program::ArgumentType;
+use inflight::{DType, Device, Executable, Tensor, io};
+use std::path::{Path, PathBuf};
+
+/// The value of each argument.
+pub fn values(
+    arguments: &Arguments,
+    executable: &Executable,
+    device: &Device,
+) -> Result<Vec<Tensor>, Failure> {
+    let types = executable.arguments();
+    let files = files(arguments, executable)?;
+    let value = |(number, ty): (usize, &ArgumentType)| match (
+        files.get(number).and_then(Option::as_ref),
+        arguments.random,
+    ) {
+        (Some(path), _) => read(path, number, ty, device),
+        (None, Some(seed)) => random(number, ty, seed, device),
+        (None, None) => {
+            let missing = match &arguments.inputs {
+                Some(folder) => {
+                    format!("{} is not there", numbered(folder, "in", number).display())
+                }
+                None => "give its value with --input FILE.npy, those of all with --inputs FOLDER"
+                    .to_owned(),
+            };
+            Err(Failure::misuse(format!(
+                "argument {number} ({}) of {} is {ty}: {missing}, or have it made up with --random SEED",
+                ty.name,
+                executable.name()
+            )))
+        }
+    };
+    types.iter().enumerate().map(value).collect()
+}
+
+/// The file of each argument that there is one for.
+fn files(arguments: &Arguments, executable: &Executable) -> Result<Vec<Option<PathBuf>>, Failure> {
+    let taken = executable.arguments().len();
+    let takes = || format!("{} takes {}", executable.name(), counted(taken, "argument"));
+    let Some(folder) = &arguments.inputs else {
+        let given = arguments.input.len();
+        if given > taken {
+            let verb = if given == 1 { "is" } else { "are" };
+            return Err(Failure::misuse(format!("{}, {given} {verb} given with --input", takes())));
+        }
+        return Ok(arguments.input.iter().cloned().map(Some).collect());
+    };
+    if let Some(path) = superfluous(folder, "in", taken)? {
+        return Err(Failure::misuse(format!(
+            "{}, and {} is none of them",
+            takes(),
+            path.display()
+        )));
+    }
+    let file = |number| Some(numbered(folder, "in", number)).filter(|path| path.exists());
+    Ok((0..taken).map(file).collect())
+}
+
+/// The value of an argument, from a file.
+fn read(path: &Path, number: usize, ty: &ArgumentType, device: &Device) -> Result<Tensor, Failure> {
+    let tensor = io::load_npy(path, device)?;
+    let fits = |(extent, found): (&Option<usize>, &usize)| extent.is_none_or(|e| e == *found);
+    if tensor.dtype() == ty.dtype
+        && tensor.rank() == ty.extents.len()
+        && ty.extents.iter().zip(tensor.shape().iter()).all(fits)
+    {
+        return Ok(tensor);
+    }
+    Err(Failure::misuse(format!(
+        "argument {number} ({}) is {ty}, {} holds {}{}",
+        ty.name,
+        path.display(),
+        tensor.dtype(),
+        tensor.shape()
+    )))
+}
+
+/// Numbers of a normal distribution, or whole numbers from 0 to 9.
+fn random(number: usize, ty: &ArgumentType, seed: u64, device: &Device) -> Result<Tensor, Failure> {
+    let extents: Option<Vec<usize>> = ty.extents.iter().copied().collect();
+    let Some(extents) = extents else {
+        return Err(Failure::misuse(format!(
+            "argument {number} is {ty}, and its open extents cannot be made up: give it with --input"
+        )));
+    };
+    let seed = seed.wrapping_add(number as u64);
+    let tensor = match ty.dtype {
+        DType::Bool => Tensor::rand_int::<i32>(0, 2, extents, seed, device),
+        dtype if dtype.is_integer() => Tensor::rand_int::<i32>(0, 10, extents, seed, device),
+        _ => Tensor::randn::<f32>(extents, 0.0, 1.0, seed, device),
+    };
+    Ok(tensor.cast(ty.dtype))
+}
