@@ -59,16 +59,16 @@ impl Learned {
     /// For people.
     pub fn to_text(&self) -> String {
         format!(
-            "{} rows learned in {} steps of {}: {:.0} steps a second\n\
+            "{} learned in {} of {}: {:.0} steps a second\n\
              loss {:.4} at first, {:.4} in the end\n\
-             accuracy on {} other rows: {:.1} %",
-            self.rows,
-            self.steps,
+             accuracy on {}: {:.1} %",
+            counted(self.rows, "row"),
+            counted(self.steps, "step"),
             self.batch,
             self.steps as f64 / self.seconds,
             self.first_loss,
             self.loss,
-            self.tested,
+            counted(self.tested, "other row"),
             100.0 * self.accuracy
         )
     }

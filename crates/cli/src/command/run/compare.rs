@@ -2,8 +2,9 @@
 
 use super::files::{numbered, superfluous};
 use crate::outcome::{Failure, counted};
-use inflight::{Complex, DType, Device, Result, Tensor, io};
+use inflight::{Complex, DType, Device, Element, Result, Tensor, io};
 use serde_json::{Value, json};
+use std::fmt;
 use std::path::Path;
 
 /// That all results are as expected.
@@ -83,8 +84,8 @@ pub fn compare(
                 path.display(),
                 difference.largest,
                 index(first, result.shape()),
-                written(found[first], result.dtype()),
-                written(expected[first], result.dtype()),
+                found[first],
+                expected[first],
             ));
         }
     }
@@ -98,24 +99,76 @@ pub fn compare(
     }
 }
 
-/// All elements, each as a complex number.
-fn numbers(tensor: &Tensor) -> Result<Vec<Complex<f64>>> {
-    if tensor.dtype().is_complex() {
-        return tensor.cast(DType::C128).to_vec();
-    }
-    let numbers = tensor.cast(DType::F64).to_vec::<f64>()?;
-    Ok(numbers.into_iter().map(Complex::from).collect())
+/// An element. Whole numbers stay what they are: not all are an `f64`.
+#[derive(Clone, Copy)]
+enum Number {
+    Whole(i128),
+    Real(f64),
+    Complex(Complex<f64>),
 }
 
-fn difference(found: &[Complex<f64>], expected: &[Complex<f64>], tolerance: f64) -> Difference {
-    // Of an infinite magnitude everything would be a small part.
-    let magnitudes = expected.iter().map(|value| value.norm()).filter(|norm| norm.is_finite());
-    let scale = magnitudes.fold(0.0, f64::max);
-    let mut difference = Difference { count: 0, first: None, largest: 0.0 };
-    for (at, (&found, &expected)) in found.iter().zip(expected).enumerate() {
-        let part = match same(found.re, expected.re) && same(found.im, expected.im) {
+impl Number {
+    fn magnitude(self) -> f64 {
+        match self {
+            Number::Whole(value) => value.unsigned_abs() as f64,
+            Number::Real(value) => value.abs(),
+            Number::Complex(value) => value.norm(),
+        }
+    }
+
+    /// How far two numbers of a kind are apart. Infinities of one sign, and what is not a number, are the same.
+    fn distance(self, other: Number) -> f64 {
+        let apart = |a: f64, b: f64| match a == b || a.is_nan() && b.is_nan() {
             true => 0.0,
-            false => (found - expected).norm() / scale,
+            false => (a - b).abs(),
+        };
+        match (self, other) {
+            (Number::Whole(a), Number::Whole(b)) => a.abs_diff(b) as f64,
+            (Number::Real(a), Number::Real(b)) => apart(a, b),
+            (Number::Complex(a), Number::Complex(b)) => apart(a.re, b.re).hypot(apart(a.im, b.im)),
+            _ => f64::INFINITY,
+        }
+    }
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Number::Whole(value) => value.fmt(f),
+            Number::Real(value) => value.fmt(f),
+            Number::Complex(value) => value.fmt(f),
+        }
+    }
+}
+
+/// All elements.
+fn numbers(tensor: &Tensor) -> Result<Vec<Number>> {
+    fn all<T: Element>(
+        tensor: &Tensor,
+        dtype: DType,
+        number: impl Fn(T) -> Number,
+    ) -> Result<Vec<Number>> {
+        Ok(tensor.cast(dtype).to_vec::<T>()?.into_iter().map(number).collect())
+    }
+    match tensor.dtype() {
+        DType::U64 => all(tensor, DType::U64, |value: u64| Number::Whole(value.into())),
+        dtype if dtype.is_integer() => {
+            all(tensor, DType::I64, |value: i64| Number::Whole(value.into()))
+        }
+        dtype if dtype.is_complex() => all(tensor, DType::C128, Number::Complex),
+        _ => all(tensor, DType::F64, Number::Real),
+    }
+}
+
+fn difference(found: &[Number], expected: &[Number], tolerance: f64) -> Difference {
+    // Of an infinite magnitude everything would be a small part.
+    let magnitudes = expected.iter().map(|value| value.magnitude());
+    let scale = magnitudes.filter(|magnitude| magnitude.is_finite()).fold(0.0, f64::max);
+    let mut difference = Difference { count: 0, first: None, largest: 0.0 };
+    for (at, (found, expected)) in found.iter().zip(expected).enumerate() {
+        let part = match found.distance(*expected) {
+            0.0 => 0.0,
+            distance => distance / scale,
         };
         let part = if part.is_nan() { f64::INFINITY } else { part };
         difference.largest = difference.largest.max(part);
@@ -125,11 +178,6 @@ fn difference(found: &[Complex<f64>], expected: &[Complex<f64>], tolerance: f64)
         }
     }
     difference
-}
-
-/// Whether two numbers are the same, as infinities and what is not a number can be.
-fn same(a: f64, b: f64) -> bool {
-    a == b || a.is_nan() && b.is_nan()
 }
 
 /// Where the element of this number is.
@@ -148,20 +196,13 @@ fn index(number: usize, shape: &[usize]) -> Vec<usize> {
     index
 }
 
-fn written(value: Complex<f64>, dtype: DType) -> String {
-    match dtype.is_complex() {
-        true => value.to_string(),
-        false => value.re.to_string(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn of(found: &[f64], expected: &[f64]) -> Difference {
-        let complex = |values: &[f64]| values.iter().map(Complex::from).collect::<Vec<_>>();
-        difference(&complex(found), &complex(expected), 1e-4)
+        let real = |values: &[f64]| values.iter().copied().map(Number::Real).collect::<Vec<_>>();
+        difference(&real(found), &real(expected), 1e-4)
     }
 
     #[test]
@@ -176,8 +217,18 @@ mod tests {
 
     #[test]
     fn imaginary_parts_are_compared() {
-        let (a, b) = (Complex::new(1.0, 2.0), Complex::new(1.0, 2.5));
+        let [a, b] = [2.0, 2.5].map(|im| Number::Complex(Complex::new(1.0, im)));
         assert_eq!(difference(&[a], &[b], 1e-4).first, Some(0));
+        assert_eq!(difference(&[a], &[a], 0.0).first, None);
+    }
+
+    #[test]
+    fn large_whole_numbers_are_told_apart() {
+        let of = |value: u64| {
+            numbers(&Tensor::from_slice(&[value], [1], &Device::cpu()).unwrap()).unwrap()
+        };
+        assert_eq!(difference(&of(u64::MAX), &of(u64::MAX - 1), 0.0).count, 1);
+        assert_eq!(difference(&of(u64::MAX), &of(u64::MAX), 0.0).count, 0);
     }
 
     #[test]
