@@ -65,6 +65,8 @@ pub struct Capabilities {
     pub window_products: bool,
     /// How many pieces a reduction of many elements to one result is cut into.
     pub reduction_pieces: usize,
+    /// Of how many elements a piece of a long sum is at most, if its elements are added one after another.
+    pub longest_sum: Option<usize>,
 }
 
 /// Which of several streams that have work goes on first. It changes when work is done, never what comes of it.

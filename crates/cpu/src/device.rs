@@ -7,6 +7,7 @@ use crate::workers::Workers;
 use crate::{launch, memory};
 use inflight_backend::{Backend, Capabilities, Compiled, Fault, FaultKind, Pool, Priority, Stream};
 use inflight_ir::kernel::Kernel;
+use inflight_ir::plan::LONGEST_SUM;
 use std::sync::Arc;
 
 /// How kernels are run.
@@ -151,6 +152,7 @@ impl CpuBackend {
             arg_reductions: false,
             window_products: false,
             reduction_pieces: 256,
+            longest_sum: Some(LONGEST_SUM),
         };
         Ok(Arc::new(CpuBackend { capabilities, path, workers: Arc::new(workers), pool }))
     }

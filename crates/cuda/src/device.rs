@@ -120,6 +120,8 @@ impl CudaBackend {
             window_products: major >= 8,
             // Several for each block that there is room for, so that few of them are idle at the end.
             reduction_pieces: (processors * 32).next_power_of_two() / 2,
+            // Many threads share a sum.
+            longest_sum: None,
         };
         let shared = Shared {
             pool: memory::pool(&context),

@@ -4,7 +4,7 @@
 mod common;
 
 use common::device;
-use inflight::{DType, Element, Tensor, bf16, f16};
+use inflight::{DType, Device, Element, Tensor, bf16, f16};
 use inflight_ir::UnaryOp;
 use inflight_ir::interpret::scalar_unary;
 use inflight_ir::{BinaryOp, Scalar};
@@ -147,6 +147,24 @@ fn powers_and_angles() {
             }
             let off = ulps(expected, got as f64, DType::F32);
             assert!(off <= MOST_ULPS, "{op:?}({a:e}, {b:e}) is {expected:e}, not {got:e}: {off}");
+        }
+    }
+}
+
+/// A tenth is rounded, and so is every sum of tenths: one after another, the last of many would hardly count.
+#[test]
+fn long_sums_are_of_short_ones() {
+    let device = Device::cpu();
+    let tenth = f64::from(0.1f32);
+    let all = Tensor::full(0.1f32, [1 << 24], &device);
+    let mean = f64::from(all.mean().item::<f32>().unwrap());
+    assert!((mean / tenth - 1.0).abs() < 5e-6, "{mean}");
+    for columns in [4, 8192] {
+        let rows = (1 << 26) / columns;
+        let sums = Tensor::full(0.1f32, [1 << 26], &device).reshape([rows, columns]).sum_axes([0]);
+        for sum in sums.to_vec::<f32>().unwrap() {
+            let expected = tenth * rows as f64;
+            assert!((f64::from(sum) / expected - 1.0).abs() < 5e-4, "{columns} columns: {sum}");
         }
     }
 }

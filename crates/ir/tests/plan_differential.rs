@@ -514,6 +514,7 @@ fn convolutions_are_products_of_windows() {
                     arg_reductions: true,
                     window_products: true,
                     pieces: 4096,
+                    longest_sum: None,
                 };
                 let planned = plan_for(&case.graph, abilities);
                 check_plan(&case.graph, &planned).unwrap();

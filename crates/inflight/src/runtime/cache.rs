@@ -187,6 +187,7 @@ impl Cache {
             arg_reductions: capabilities.arg_reductions,
             window_products: capabilities.window_products,
             pieces: capabilities.reduction_pieces,
+            longest_sum: capabilities.longest_sum,
         };
         let plan = plan_for(&graph, abilities);
         let kernels = plan

@@ -198,6 +198,7 @@ impl Device {
             arg_reductions: capabilities.arg_reductions,
             window_products: capabilities.window_products,
             pieces: capabilities.reduction_pieces,
+            longest_sum: capabilities.longest_sum,
         }
     }
 

@@ -36,6 +36,7 @@ use std::sync::Arc;
 
 pub use prologue::{BlockKernel, ChainedProduct, Producer, Prologue, Side};
 pub use reason::Reason;
+pub use rewrite::LONGEST_SUM;
 pub use routine::{Lines, Routine, RoutineStep, TriangularSystems, WindowedOperands};
 
 /// Features of a product of windows are next to each other, and as many bytes as a multiple of this.
@@ -297,6 +298,9 @@ pub struct Abilities {
     pub window_products: bool,
     /// How many pieces a reduction of many elements to one result is cut into.
     pub pieces: usize,
+    /// Of how many elements a piece of a long sum is at most, if its elements are added one after another: the more
+    /// there are, the less the last ones count.
+    pub longest_sum: Option<usize>,
 }
 
 impl Default for Abilities {
@@ -307,6 +311,7 @@ impl Default for Abilities {
             arg_reductions: true,
             window_products: false,
             pieces: rewrite::PIECES,
+            longest_sum: Some(rewrite::LONGEST_SUM),
         }
     }
 }

@@ -31,6 +31,9 @@ impl Rewritten {
 /// programs can share it. Shorter rows stay whole: they fit a cache, and what follows fuses with them.
 pub const LONG_ROW: usize = 1 << 16;
 
+/// The most elements that are added one after another, where that is how a device does it.
+pub const LONGEST_SUM: usize = 1 << 14;
+
 /// The number of programs that a large reduction is cut for, at least.
 pub const PIECES: usize = 256;
 
@@ -42,6 +45,7 @@ pub fn rewrite(graph: &Graph, abilities: Abilities) -> Rewritten {
         repeated: Vec::new(),
         current: 0,
         pieces: abilities.pieces,
+        longest_sum: abilities.longest_sum,
     };
     let mut turned = turned_products(graph);
     let windowed = match abilities.window_products {
@@ -171,6 +175,8 @@ struct Rewriter {
     current: NodeId,
     /// As [`Abilities::pieces`].
     pieces: usize,
+    /// As [`Abilities::longest_sum`].
+    longest_sum: Option<usize>,
 }
 
 impl Rewriter {
@@ -191,10 +197,17 @@ impl Rewriter {
         let plain = Op::Reduce { op, axes: axes.clone() };
         let results = node.shape.elements();
         let row: usize = axes.iter().map(|&axis| shape[axis]).product();
-        if results == 0 || row <= LONG_ROW || results >= PIECES * 16 {
+        // So many are needed for the sake of rounding, and more if there are few results.
+        let rounds = matches!(op, CombineOp::Sum | CombineOp::Product) && !node.dtype.is_integer();
+        let exact = self.longest_sum.filter(|_| rounds).map_or(1, |longest| row.div_ceil(longest));
+        let is_narrow = results < PIECES * 16;
+        if results == 0 || row <= LONG_ROW || !is_narrow && exact == 1 {
             return self.append(plain, &[x], node.shape.clone(), node);
         }
-        let pieces = (self.pieces / results).max(PIECES).min(row.div_ceil(4096));
+        let pieces = match is_narrow {
+            true => (self.pieces / results).max(PIECES).min(row.div_ceil(4096)).max(exact),
+            false => exact,
+        };
         // The outermost axis that is long enough: its pieces are next to each other in memory.
         let outermost = axes.iter().find(|&&axis| shape[axis] / 2 >= pieces.min(PIECES));
         let longest = || axes.iter().max_by_key(|&&axis| shape[axis]);
@@ -473,15 +486,33 @@ mod tests {
         let x = graph.input([4096, 8192], DType::F32);
         let op = Op::Reduce { op: CombineOp::Sum, axes: Axes::from_slice(&[0, 1]) };
         graph.outputs = vec![graph.push(op, &[x]).unwrap()];
-        let programs = |pieces: usize| {
-            let abilities = Abilities { pieces, ..Abilities::default() };
+        let programs = |pieces: usize, longest_sum: Option<usize>| {
+            let abilities = Abilities { pieces, longest_sum, ..Abilities::default() };
             let planned = crate::plan::plan_for(&graph, abilities);
             let [Step::Launch(first), Step::Launch(_)] = &planned.steps[..] else {
                 panic!("{:?}", planned.steps)
             };
             first.shape.extents[..first.kernel.grid_rank].iter().product::<usize>()
         };
-        assert_eq!((programs(256), programs(2048), programs(1)), (256, 2048, 256));
+        let many = |pieces: usize| programs(pieces, None);
+        assert_eq!((many(256), many(2048), many(1)), (256, 2048, 256));
+        // And as many as make sums short enough.
+        assert_eq!(programs(256, Some(1 << 15)), 1024);
+    }
+
+    #[test]
+    fn sums_of_many_columns_are_cut_for_the_sake_of_rounding() {
+        for (op, dtype, steps) in [
+            (CombineOp::Sum, DType::F32, 2),
+            (CombineOp::Max, DType::F32, 1),
+            (CombineOp::Sum, DType::I32, 1),
+        ] {
+            let mut graph = Graph::default();
+            let x = graph.input([1 << 17, 8192], dtype);
+            let op = Op::Reduce { op, axes: Axes::from_slice(&[0]) };
+            graph.outputs = vec![graph.push(op, &[x]).unwrap()];
+            assert_eq!(crate::plan::plan(&graph).steps.len(), steps);
+        }
     }
 
     #[test]
