@@ -1,6 +1,6 @@
 //! Asynchronous vector addition: ops and plain values are inputs alike.
 //!
-//! `cargo run --example async_add`
+//! `cargo run -p inflight --example async_add`
 
 use inflight::op::BoxedOp;
 use inflight::{DeviceOp, IntoDeviceOp, Tensor, api, zip};

@@ -1,6 +1,6 @@
 //! Exercise 1: SAXPY, `a · x + y`, written once and run in every way.
 //!
-//! `cargo run --example async_saxpy`
+//! `cargo run -p inflight --example async_saxpy`
 
 use inflight::op::BoxedOp;
 use inflight::{Device, DeviceOp, IntoDeviceOp, Tensor, api, zip};

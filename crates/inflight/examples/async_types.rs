@@ -1,6 +1,6 @@
 //! Async in the types: the same ops with plain tensors and with pending ones.
 //!
-//! `cargo run --release --example async_types`
+//! `cargo run --release -p inflight --example async_types`
 
 use inflight::{Device, Pending, Result, SyncGuard, Tensor, ops};
 

@@ -1,6 +1,6 @@
 //! Borrowed inputs and spawn safety: what lives long enough may be spawned, and the compiler knows.
 //!
-//! `cargo run --example borrowed_inputs`
+//! `cargo run -p inflight --example borrowed_inputs`
 
 use inflight::op::BoxedOp;
 use inflight::{Device, DeviceOp, IntoDeviceOp, Tensor, api, zip};

@@ -1,6 +1,6 @@
 //! Work is described first, and run as one likes: waited for, awaited, or spawned.
 //!
-//! `cargo run --example op_hello`
+//! `cargo run -p inflight --example op_hello`
 
 use inflight::{Device, DeviceOp, Tensor, api};
 

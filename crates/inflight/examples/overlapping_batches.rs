@@ -1,6 +1,6 @@
 //! The next batch is prepared while the current one is computed.
 //!
-//! `cargo run --example overlapping_batches`
+//! `cargo run -p inflight --example overlapping_batches`
 
 use inflight::op::BoxedOp;
 use inflight::{DeviceOp, Tensor, api};

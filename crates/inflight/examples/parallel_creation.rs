@@ -1,6 +1,6 @@
 //! Exercise 2: four tensors at once, with `zip!`. On a pool of streams its members run in parallel.
 //!
-//! `cargo run --example parallel_creation`
+//! `cargo run -p inflight --example parallel_creation`
 
 use inflight::{Device, DeviceOp, Policy, Tensor, api, zip};
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! Each thread has a queue of its own: a thread that logs may wait for values while another goes on computing.
 //!
-//! `cargo run --release --example read_on_another_thread`
+//! `cargo run --release -p inflight --example read_on_another_thread`
 
 use inflight::{Device, Result, SyncGuard, Tensor, WaitReason};
 use std::sync::mpsc;

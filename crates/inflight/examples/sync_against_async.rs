@@ -1,7 +1,7 @@
 //! Exercise 3: measure the difference. Each step prepares a batch on the host and multiplies it on the
 //! device; waited for, the two add up, and overlapped, the larger remains.
 //!
-//! `cargo run --release --example sync_against_async`
+//! `cargo run --release -p inflight --example sync_against_async`
 
 use inflight::op::BoxedOp;
 use inflight::{Device, DeviceOp, IntoDeviceOp, Tensor, api, zip};

@@ -1,6 +1,6 @@
 //! Asynchronous execution behind synchronous code: a training loop that reads all its metrics with one wait.
 //!
-//! `cargo run --release --example transaction`
+//! `cargo run --release -p inflight --example transaction`
 
 use inflight::{Device, Result, Tensor, Transaction, WaitReason};
 

@@ -1,7 +1,7 @@
 //! Augmentation on one device, training on another: items are joined where they are made, and a batch is
 //! uploaded once.
 //!
-//! `cargo run --release --example two_devices`
+//! `cargo run --release -p inflight --example two_devices`
 
 use inflight::{CpuOptions, Device, Result, Tensor};
 use std::sync::mpsc;

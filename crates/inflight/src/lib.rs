@@ -16,10 +16,21 @@
 //!
 //! # What waits
 //!
-//! [`Tensor::to_vec`], [`Tensor::item`], [`Tensor::wait`], [`Device::sync`], [`Stream::synchronize`],
-//! [`DeviceOp::sync`], [`DeviceOp::sync_on`], [`Pending::get`], printing a
-//! tensor's values with `{}`, saving to a file, and, when too much is in flight, recording. Nothing else does.
-//! [`SyncGuard`] finds waits that should not be there.
+//! - Reading: [`Tensor::to_vec`], [`Tensor::item`], [`Tensor::to_bytes`], [`Tensor::to_ndarray`], printing a tensor's
+//!   values with `{}`, [`io::save_npy`] and [`io::save_safetensors`] wait for those values alone, and
+//!   [`Transaction::execute`] once for many.
+//! - Waiting for work: [`Tensor::wait`], [`Device::sync`], [`Stream::synchronize`], [`DeviceOp::sync`],
+//!   [`DeviceOp::sync_on`], [`Executable::call`] and [`Execution::wait`](program::Execution::wait).
+//! - Promises: [`Pending::get`] and [`Pending::get_timeout`].
+//! - When too much is in flight, whatever submits work, which recording does now and then.
+//!
+//! Nothing else waits for a device, but [`Device::trim`] on a GPU, whose driver does. [`SyncGuard`] finds waits that should
+//! not be there, and [`Stats::waits_for`] counts them.
+//!
+//! # What this is not
+//!
+//! There is no automatic differentiation of Rust code, and there are no layers and no optimizers. Gradients are
+//! written out, or come with a [`Program`] that JAX exported.
 //!
 //! # Errors travel with values
 //!
@@ -63,3 +74,8 @@ pub use tensor::{
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// Compiles the examples of the page on async with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/async.md")]
+struct AsyncPage;

@@ -25,11 +25,11 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(usize)]
 pub enum WaitReason {
-    /// A value was read: `to_vec`, `item`, printing, saving.
+    /// Values were read: `to_vec`, `item`, `to_bytes`, `to_ndarray`, `Transaction::execute`, printing, saving.
     Read,
-    /// A value or a device was waited for: `wait`, `sync`.
+    /// Work was waited for: `wait`, `sync`, `sync_on`, `synchronize`, `Executable::call`.
     Sync,
-    /// A promise was asked for its value: `get`.
+    /// A promise was asked for its value: `get`, `get_timeout`.
     Get,
     /// Too much is in flight: recording was held back.
     Backpressure,

@@ -14,10 +14,8 @@ use std::panic::Location;
 
 impl Tensor {
     /// Element `i` of the result is this tensor's at `i`, with the coordinate along `along` replaced by
-    /// `index[i]`. The result has the shape of `index`, which has integers, as many axes as this tensor,
-    /// and, other than along `along`, no larger extents.
-    ///
-    /// Indices out of range are clamped into it.
+    /// `index[i]`, clamped into the range there is: no index is an error. The result has the shape of `index`,
+    /// which has integers, as many axes as this tensor, and, other than along `along`, no larger extents.
     #[track_caller]
     pub fn gather(&self, along: isize, index: &Tensor) -> Tensor {
         let location = Location::caller();
@@ -37,9 +35,7 @@ impl Tensor {
     }
 
     /// The parts of the tensor at the indices of an axis that `index` lists: whole rows, for axis 0 of a
-    /// matrix. `index` has one axis.
-    ///
-    /// Indices out of range are clamped into it.
+    /// matrix. `index` has one axis; indices out of range, negative ones too, are clamped into it.
     #[track_caller]
     pub fn index_select(&self, along: isize, index: &Tensor) -> Tensor {
         let location = Location::caller();
@@ -62,8 +58,7 @@ impl Tensor {
     }
 
     /// The elements at these positions of the tensor flattened. The result has the shape of `index`.
-    ///
-    /// Indices out of range are clamped into it.
+    /// Indices out of range, negative ones too, are clamped into it.
     #[track_caller]
     pub fn take(&self, index: &Tensor) -> Tensor {
         let location = Location::caller();
@@ -75,37 +70,40 @@ impl Tensor {
 
     /// This tensor with `updates[i]` put at `i`, with the coordinate along `along` replaced by `index[i]`.
     /// `index` has integers, as many axes as this tensor, and, other than along `along`, no larger extents;
-    /// `updates` has its shape.
+    /// `updates` has its shape. Updates whose index is out of range, negative ones too, are dropped.
     ///
-    /// Of several updates to one place, the last in row-major order stays. Those whose index is out of range
-    /// are dropped.
+    /// Of several updates to one place, the last in row-major order stays.
     #[track_caller]
     pub fn scatter(&self, along: isize, index: &Tensor, updates: &Tensor) -> Tensor {
         self.scattered("scatter", along, index, updates, None, Location::caller())
     }
 
-    /// As [`scatter`](Tensor::scatter), but updates are added to what is there.
+    /// As [`scatter`](Tensor::scatter), but updates are added to what is there. Those whose index is out of
+    /// range are dropped.
     #[track_caller]
     pub fn scatter_add(&self, along: isize, index: &Tensor, updates: &Tensor) -> Tensor {
         let combine = Some(CombineOp::Sum);
         self.scattered("scatter_add", along, index, updates, combine, Location::caller())
     }
 
-    /// As [`scatter`](Tensor::scatter), but what is there is multiplied by the updates.
+    /// As [`scatter`](Tensor::scatter), but what is there is multiplied by the updates. Those whose index is
+    /// out of range are dropped.
     #[track_caller]
     pub fn scatter_mul(&self, along: isize, index: &Tensor, updates: &Tensor) -> Tensor {
         let combine = Some(CombineOp::Product);
         self.scattered("scatter_mul", along, index, updates, combine, Location::caller())
     }
 
-    /// As [`scatter`](Tensor::scatter), but the smallest of the updates and what is there stays.
+    /// As [`scatter`](Tensor::scatter), but the smallest of the updates and what is there stays. Updates whose
+    /// index is out of range are dropped.
     #[track_caller]
     pub fn scatter_min(&self, along: isize, index: &Tensor, updates: &Tensor) -> Tensor {
         let combine = Some(CombineOp::Min);
         self.scattered("scatter_min", along, index, updates, combine, Location::caller())
     }
 
-    /// As [`scatter`](Tensor::scatter), but the largest of the updates and what is there stays.
+    /// As [`scatter`](Tensor::scatter), but the largest of the updates and what is there stays. Updates whose
+    /// index is out of range are dropped.
     #[track_caller]
     pub fn scatter_max(&self, along: isize, index: &Tensor, updates: &Tensor) -> Tensor {
         let combine = Some(CombineOp::Max);
@@ -113,7 +111,7 @@ impl Tensor {
     }
 
     /// With a new last axis of extent `classes`: one at the index that each element is, zero elsewhere, and
-    /// all zero where that is out of range. The elements are integers.
+    /// all zero where that is out of range, as negative ones are. The elements are integers.
     ///
     /// ```
     /// # use inflight::{DType, Device, Tensor};

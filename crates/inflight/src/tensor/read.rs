@@ -60,7 +60,7 @@ impl Tensor {
         Ok(())
     }
 
-    /// Whether the value is in memory. Never waits; submits it if it was only recorded, so that it will be.
+    /// Whether the value is in memory. Does not wait for it; submits it if it was only recorded, so that it will be.
     pub fn is_ready(&self) -> bool {
         if self.node().error().is_some() {
             return true;

@@ -53,6 +53,10 @@ macro_rules! reductions {
 
 reductions! {
     /// The sum of the elements; of `bool`, how many are true, as `i64`. Halves are summed in `f32`.
+    ///
+    /// Floats are added in their own dtype. A row is added as several partial sums, a column one element after the
+    /// other, and more than 65,536 elements for one result are cut into pieces that are added in the end, so that the
+    /// errors of long sums stay small; the order does not depend on the number of threads. Integers wrap.
     sum sum_axes sum_keep () Reduction::Combine(CombineOp::Sum);
     /// The product of the elements; `bool` counts as 0 and 1, as `i64`.
     prod prod_axes prod_keep () Reduction::Combine(CombineOp::Product);
@@ -244,6 +248,9 @@ impl Tensor {
     }
 
     /// Each element plus all before it along an axis; `bool` is counted, as `i64`.
+    ///
+    /// Floats are added one by one in their own dtype, halves too: over a long axis errors add up, and a running
+    /// `f32` sum of ones stays at 2²⁴. [`cast`](Tensor::cast) to `f64` first where that matters.
     #[track_caller]
     pub fn cumsum(&self, axis: isize) -> Tensor {
         scan(self, CombineOp::Sum, axis)
