@@ -169,3 +169,21 @@ fn long_sums_are_of_short_ones() {
         }
     }
 }
+
+#[test]
+fn long_cumulative_sums_are_of_short_ones() {
+    let device = Device::cpu();
+    let tenth = f64::from(0.1f32);
+    // With equal pieces and without, along the last axis and another.
+    for (shape, axis) in [([1, 1 << 22], 1), ([1, 1_000_003], 1), ([1 << 20, 3], 0)] {
+        let x = Tensor::full(0.1f32, shape, &device);
+        x.wait().unwrap();
+        let sums = x.cumsum(axis as isize).to_vec::<f32>().unwrap();
+        let columns = if axis == 0 { shape[1] } else { 1 };
+        for (place, sum) in sums.iter().enumerate().skip(100_000).step_by(997) {
+            let expected = tenth * (place / columns + 1) as f64;
+            let off = (f64::from(*sum) / expected - 1.0).abs();
+            assert!(off < 2e-4, "{shape:?} at {place}: {sum}, {expected}");
+        }
+    }
+}

@@ -80,6 +80,7 @@ pub fn rewrite(graph: &Graph, abilities: Abilities) -> Rewritten {
         }
         let id = match &node.op {
             Op::Reduce { op, axes } => rewriter.reduce(*op, axes, inputs[0], node),
+            Op::Scan { op, axis } => rewriter.scan(*op, *axis, inputs[0], node),
             Op::ArgReduce { op, axis } if !abilities.arg_reductions => {
                 rewriter.arg_reduce(*op, *axis, inputs[0], node)
             }
@@ -198,8 +199,7 @@ impl Rewriter {
         let results = node.shape.elements();
         let row: usize = axes.iter().map(|&axis| shape[axis]).product();
         // So many are needed for the sake of rounding, and more if there are few results.
-        let rounds = matches!(op, CombineOp::Sum | CombineOp::Product) && !node.dtype.is_integer();
-        let exact = self.longest_sum.filter(|_| rounds).map_or(1, |longest| row.div_ceil(longest));
+        let exact = self.longest(op, node.dtype).map_or(1, |longest| row.div_ceil(longest));
         let is_narrow = results < PIECES * 16;
         if results == 0 || row <= LONG_ROW || !is_narrow && exact == 1 {
             return self.append(plain, &[x], node.shape.clone(), node);
@@ -240,6 +240,57 @@ impl Rewriter {
                 self.append(Op::Binary(op.binary()), &[head, tail], node.shape.clone(), node)
             }
         }
+    }
+
+    /// How many elements are combined one after another, at most, if that rounds.
+    fn longest(&self, op: CombineOp, dtype: DType) -> Option<usize> {
+        let rounds = matches!(op, CombineOp::Sum | CombineOp::Product);
+        self.longest_sum.filter(|_| rounds && (dtype.is_float() || dtype.is_complex()))
+    }
+
+    /// A scan of a long axis: of pieces of it, and of the last of each piece, which all elements of later pieces take
+    /// in.
+    fn scan(&mut self, op: CombineOp, axis: usize, x: NodeId, node: &Node) -> NodeId {
+        let shape = self.shape(x);
+        let (plain, extent) = (Op::Scan { op, axis }, shape[axis]);
+        let longest = self.longest(op, node.dtype).filter(|_| extent > LONG_ROW);
+        let Some(longest) = longest else {
+            return self.append(plain, &[x], shape, node);
+        };
+        let combine = Op::Binary(op.binary());
+        let Some(length) = (longest / 4..=longest).rev().find(|&n| extent.is_multiple_of(n)) else {
+            // What is left of pieces that are equal takes in the last of them.
+            let whole = extent / longest * longest;
+            let head = self.slice(x, axis, 0, whole, node);
+            let head = self.scan(op, axis, head, node);
+            let tail = self.slice(x, axis, whole, extent - whole, node);
+            let tail = self.append(plain, &[tail], shape.with(axis, extent - whole), node);
+            let last = self.slice(head, axis, whole - 1, 1, node);
+            let tail_shape = shape.with(axis, extent - whole);
+            let last =
+                self.append(Op::Broadcast(tail_shape.clone()), &[last], tail_shape.clone(), node);
+            let tail = self.append(combine, &[last, tail], tail_shape, node);
+            return self.append(Op::Concat { axis }, &[head, tail], shape, node);
+        };
+        let pieces = extent / length;
+        let mut split: Vec<usize> = shape.to_vec();
+        split[axis] = pieces;
+        split.insert(axis + 1, length);
+        let split = Shape::from(split);
+        let x = self.append(Op::Reshape(split.clone()), &[x], split.clone(), node);
+        let inner = self.append(Op::Scan { op, axis: axis + 1 }, &[x], split.clone(), node);
+        let ends = self.slice(inner, axis + 1, length - 1, 1, node);
+        let ends = self.reshape(ends, shape.with(axis, pieces), node);
+        let ends = self.scan(op, axis, ends, node);
+        let before = self.slice(ends, axis, 0, pieces - 1, node);
+        let later = split.with(axis, pieces - 1);
+        let before = self.reshape(before, later.with(axis + 1, 1), node);
+        let before = self.append(Op::Broadcast(later.clone()), &[before], later.clone(), node);
+        let first = self.slice(inner, axis, 0, 1, node);
+        let others = self.slice(inner, axis, 1, pieces - 1, node);
+        let others = self.append(combine, &[before, others], later, node);
+        let all = self.append(Op::Concat { axis }, &[first, others], split, node);
+        self.reshape(all, shape, node)
     }
 
     /// The first place of the extreme element, or of a NaN if there is one: the least of the places where the
