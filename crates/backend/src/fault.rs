@@ -50,6 +50,9 @@ pub enum FaultKind {
     /// The backend cannot do this.
     #[error("not supported by this device: {0}")]
     Unsupported(String),
+    /// There is no such device, or what it needs is not there, or a setting is wrong.
+    #[error("{0}")]
+    Missing(String),
     /// A function of the host says that it failed.
     #[error("{0}")]
     Failed(String),

@@ -74,7 +74,7 @@ impl Options {
         let variable = |name: &str| match std::env::var(name) {
             Ok(value) => Ok(Some(value)),
             Err(std::env::VarError::NotPresent) => Ok(None),
-            Err(error) => Err(unsupported(format!("{name}: {error}"))),
+            Err(error) => Err(missing(format!("{name}: {error}"))),
         };
         Options::parse(
             variable("INFLIGHT_THREADS")?.as_deref(),
@@ -90,7 +90,7 @@ impl Options {
                 _ => {
                     let message =
                         format!("INFLIGHT_THREADS is {text:?}, expected a number from 1 to 4096");
-                    return Err(unsupported(message));
+                    return Err(missing(message));
                 }
             },
         };
@@ -102,15 +102,15 @@ impl Options {
             Some(other) => {
                 let message =
                     format!("INFLIGHT_CPU is {other:?}, expected auto, avx512, avx2 or block");
-                return Err(unsupported(message));
+                return Err(missing(message));
             }
         };
         Ok(Options { threads, path })
     }
 }
 
-fn unsupported(message: String) -> Fault {
-    FaultKind::Unsupported(message).into()
+fn missing(message: String) -> Fault {
+    FaultKind::Missing(message).into()
 }
 
 /// The CPU.
@@ -131,7 +131,7 @@ impl CpuBackend {
     pub fn with_pool(options: Options, pool: Arc<Pool>) -> Result<Arc<CpuBackend>, Fault> {
         let path = options.path.unwrap_or_else(Path::detect);
         if path.isa().is_some_and(|isa| !isa.is_present()) {
-            return Err(unsupported(format!("this CPU has no {}", path.name())));
+            return Err(missing(format!("this CPU has no {}", path.name())));
         }
         let threads = match options.threads {
             Some(threads) => threads,

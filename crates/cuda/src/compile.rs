@@ -48,11 +48,11 @@ impl Compiler {
     /// If it is not found; the error says what was looked for.
     pub fn version(&self) -> Result<Version, Fault> {
         let open = || {
-            library::open(Part::Compiler).map_err(FaultKind::Unsupported)?;
+            library::open(Part::Compiler).map_err(FaultKind::Missing)?;
             let (mut major, mut minor) = (0, 0);
             // SAFETY: the library is open; both places are there to be written.
             check(unsafe { sys::nvrtcVersion(&mut major, &mut minor) })
-                .map_err(|message| FaultKind::Unsupported(format!("NVRTC: {message}")))?;
+                .map_err(|message| FaultKind::Missing(format!("NVRTC: {message}")))?;
             Ok((major, minor))
         };
         self.version.get_or_init(open).clone()

@@ -77,19 +77,19 @@ impl CudaBackend {
     /// # Errors
     /// If there is no driver, no such GPU, or no NVRTC; the error says what was looked for.
     pub fn new(ordinal: usize, options: Options) -> Result<Arc<CudaBackend>, Fault> {
-        let unsupported = |message: String| Fault::from(FaultKind::Unsupported(message));
-        let count = driver::count().map_err(|message| unsupported(format!("CUDA: {message}")))?;
+        let missing = |message: String| Fault::from(FaultKind::Missing(message));
+        let count = driver::count().map_err(|message| missing(format!("CUDA: {message}")))?;
         if ordinal >= count {
             let message = format!(
                 "CUDA device {ordinal} was asked for, but there are {count}; `inflight devices` lists them, and \
                  CUDA_VISIBLE_DEVICES may hide some"
             );
-            return Err(unsupported(message));
+            return Err(missing(message));
         }
         // While the context is made, which takes a tenth of a second and needs nothing of the loader's. What becomes
         // of it is asked for below, and at the first product.
         for part in [Part::Compiler, Part::MatrixProducts] {
-            Awaited::start(move || library::open(part).map_err(unsupported));
+            Awaited::start(move || library::open(part).map_err(missing));
         }
         let context = Context::new(ordinal)?;
         let products = Products::new(options, &context);

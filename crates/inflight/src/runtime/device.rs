@@ -146,8 +146,7 @@ impl Device {
     /// # Errors
     /// If there is no driver that could say; the error says what was looked for.
     pub fn cuda_count() -> Result<usize> {
-        inflight_cuda::count()
-            .map_err(|message| Fault::from(FaultKind::Unsupported(message)).into())
+        inflight_cuda::count().map_err(|message| Fault::from(FaultKind::Missing(message)).into())
     }
 
     /// A device on any backend.
