@@ -25,8 +25,8 @@ impl fmt::Display for Tensor {
     /// The values, in nested brackets. This is a read: it waits.
     ///
     /// Beyond 1,000 elements only three at either end of an axis are read and printed. Floats have at
-    /// most four digits after the point, or as many as asked for: `{:.2}`. What cannot be read is
-    /// printed as `Tensor(failed: …)`.
+    /// most four digits after the point, or as many as asked for: `{:.2}`; an `f32` or `f64` of rank 0, such as a
+    /// loss, has all that tell it from others. What cannot be read is printed as `Tensor(failed: …)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shortened = self.elements() > MOST_ELEMENTS;
         let edges = if shortened { edges(self) } else { self.clone() };
@@ -34,6 +34,10 @@ impl fmt::Display for Tensor {
             Ok(values) => values,
             Err(error) => return write!(f, "Tensor(failed: {error})"),
         };
+        let whole = values.first().filter(|_| self.rank() == 0 && f.precision().is_none());
+        if let Some(text) = whole.and_then(|value| in_full(*value, self.dtype())) {
+            return f.write_str(&text);
+        }
         let cells = format_all(&values, self.dtype(), f.precision());
         let layout = Layout {
             shape: edges.shape(),
@@ -95,6 +99,16 @@ fn read(tensor: &Tensor) -> Result<Vec<Scalar>> {
 
 fn read_as<T: Element>(tensor: &Tensor) -> Result<Vec<Scalar>> {
     Ok(tensor.to_vec::<T>()?.into_iter().map(T::to_scalar).collect())
+}
+
+/// A number with all digits that tell it from others of its dtype.
+fn in_full(value: Scalar, dtype: DType) -> Option<String> {
+    let value = value.to_f64();
+    match dtype {
+        DType::F32 if value.is_finite() => Some(format!("{:?}", value as f32)),
+        DType::F64 if value.is_finite() => Some(format!("{value:?}")),
+        _ => None,
+    }
 }
 
 /// The text of every element, all in one style.
