@@ -1,7 +1,7 @@
 //! The one error type.
 
 use crate::runtime::WaitReason;
-use inflight_backend::{Fault, FaultKind};
+use inflight_backend::{Fault, FaultKind, LabelOp, Place};
 use inflight_ir::graph::InferError;
 use inflight_ir::{DType, Shape};
 use std::fmt;
@@ -149,17 +149,40 @@ impl fmt::Display for OpError {
     }
 }
 
+/// An error names so many places of what was being computed, and so many ops of each.
+const MOST_PLACES: usize = 6;
+const MOST_OPS: usize = 4;
+
 fn describe_fault(fault: &Fault) -> String {
     let mut text = fault.kind.to_string();
-    if let Some(label) = &fault.label {
-        let ops: Vec<String> =
-            label.ops().map(|op| format!("{} at {}", op.name, op.location)).collect();
-        if !ops.is_empty() {
-            text.push_str("; while computing ");
-            text.push_str(&ops.join(", "));
-        }
+    let ops = fault.label.iter().flat_map(|label| label.ops());
+    let places = places_of(ops);
+    if !places.is_empty() {
+        text.push_str("; while computing ");
+        text.push_str(&places);
     }
     text
+}
+
+/// The ops of each place, in the order in which they come: `add, mul at a.rs:1:2, exp at a.rs:3:4`.
+fn places_of(ops: impl Iterator<Item = LabelOp>) -> String {
+    let mut places: Vec<(Place, Vec<&'static str>)> = Vec::new();
+    for op in ops {
+        match places.iter_mut().find(|(place, _)| *place == op.location) {
+            Some((_, names)) if names.contains(&op.name) => {}
+            Some((_, names)) => names.push(op.name),
+            None => places.push((op.location, vec![op.name])),
+        }
+    }
+    let of_place = |(place, names): &(Place, Vec<&'static str>)| match names.len() > MOST_OPS {
+        true => format!("{}, … at {place}", names[..MOST_OPS].join(", ")),
+        false => format!("{} at {place}", names.join(", ")),
+    };
+    let mut texts: Vec<String> = places.iter().take(MOST_PLACES).map(of_place).collect();
+    if places.len() > MOST_PLACES {
+        texts.push(format!("and {} more places", places.len() - MOST_PLACES));
+    }
+    texts.join(", ")
 }
 
 impl Error {
@@ -197,5 +220,25 @@ impl Error {
 impl From<Fault> for Error {
     fn from(fault: Fault) -> Error {
         Error::Device(Arc::new(fault))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_computed_is_named_by_place_and_shortened() {
+        let op = |name: &'static str, line: u32| LabelOp {
+            name,
+            location: Place::Program { name: "a.mlir".into(), line, column: 1 },
+        };
+        let few = [op("add", 1), op("mul", 1), op("add", 1), op("exp", 2)];
+        assert_eq!(places_of(few.into_iter()), "add, mul at a.mlir:1:1, exp at a.mlir:2:1");
+        let names = ["add", "mul", "exp", "log", "sin"];
+        let many = (1..=40).flat_map(|line| names.map(|name| op(name, line)));
+        let text = places_of(many);
+        assert!(text.starts_with("add, mul, exp, log, … at a.mlir:1:1, "), "{text}");
+        assert!(text.ends_with("at a.mlir:6:1, and 34 more places"), "{text}");
     }
 }
