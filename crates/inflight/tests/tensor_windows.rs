@@ -206,6 +206,12 @@ fn windows_are_views() {
 #[test]
 fn mistakes_travel() {
     let x = random(&[1, 3, 5, 5], 1);
+    let flat = random(&[2, 3], 1).conv2d(&random(&[4, 2, 3, 3], 2), None, ConvOptions::default());
+    let message = flat.check().unwrap_err().to_string();
+    assert!(
+        message.contains("expected the operand to have 4 axes, [examples, features"),
+        "{message}"
+    );
     let wrong = x.conv2d(&random(&[4, 2, 3, 3], 2), None, ConvOptions::default());
     let message = wrong.check().unwrap_err().to_string();
     assert!(message.contains("conv2d") && message.contains("3 input features"), "{message}");

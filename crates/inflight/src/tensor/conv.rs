@@ -2,7 +2,7 @@
 
 use super::Tensor;
 use super::composed::composed;
-use super::record::record_at;
+use super::record::{mistake, record_at};
 use crate::Shape;
 use inflight_ir::compose::{Convolution, ConvolutionWindow, convolution};
 use inflight_ir::elementwise::BinaryOp;
@@ -211,6 +211,20 @@ fn apply(
         let fits = shape.checked_elements().is_some();
         (if fits { shape } else { x.shape().clone() }, x.dtype())
     };
+    for (what, tensor, axes) in [
+        ("the operand", x, "[examples, features, space…]"),
+        ("the weight", weight, "[outputs, features / groups, window…]"),
+    ] {
+        if tensor.rank() != spatial + 2 {
+            let message = format!(
+                "expected {what} to have {} axes, {axes} with {spatial} of space, found shape {}",
+                spatial + 2,
+                tensor.shape()
+            );
+            let (shape, dtype) = plausible();
+            return mistake(name, message, &[x, weight], shape, dtype, location);
+        }
+    }
     let [result] = composed(name, &[x, weight], plausible, location, |graph, nodes| {
         Ok([convolution(graph, nodes[0], nodes[1], &description)?])
     });
