@@ -123,6 +123,7 @@ impl CudaBackend {
             // Many threads share a sum.
             longest_sum: None,
         };
+        let has_groups = (major, minor) == HOPPER;
         let shared = Shared {
             pool: memory::pool(&context),
             staging: Staging::new(&context),
@@ -131,8 +132,8 @@ impl CudaBackend {
             products,
             routines: Default::default(),
             processors,
-            has_groups: (major, minor) == HOPPER,
-            takes_products: options.tf32 && (major, minor) == HOPPER,
+            has_groups,
+            takes_products: options.tf32 && has_groups,
             stored: CudaKernel::new(&fused::stored()),
             lost: OnceLock::new(),
             signals: Mutex::default(),

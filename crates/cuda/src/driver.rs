@@ -19,6 +19,14 @@ pub fn check(result: CUresult, what: &str) -> Result<(), Fault> {
     }
 }
 
+/// The same in words, where there is no device yet.
+fn said(result: CUresult, what: &str) -> Result<(), String> {
+    match result {
+        CUresult::CUDA_SUCCESS => Ok(()),
+        result => Err(format!("{what}: {}", name(result))),
+    }
+}
+
 /// The fault of a call that failed.
 pub fn fault_of(result: CUresult, what: &str) -> Fault {
     let message = format!("{what}: {}", name(result));
@@ -66,10 +74,7 @@ pub fn count() -> Result<usize, String> {
     let (mut count, mut version) = (0, 0);
     // SAFETY: the library is open; `count` and `version` are there to be written.
     unsafe {
-        let asked = sys::cuDriverGetVersion(&mut version);
-        if asked != CUresult::CUDA_SUCCESS {
-            return Err(format!("asking for the driver's version: {}", name(asked)));
-        }
+        said(sys::cuDriverGetVersion(&mut version), "asking for the driver's version")?;
         if version < OLDEST {
             let named = |version: i32| format!("{}.{}", version / 1000, version % 1000 / 10);
             return Err(format!(
@@ -79,17 +84,13 @@ pub fn count() -> Result<usize, String> {
             ));
         }
         match sys::cuInit(0) {
-            CUresult::CUDA_SUCCESS => {}
             CUresult::CUDA_ERROR_NO_DEVICE => return Ok(0),
-            result => return Err(format!("starting the driver: {}", name(result))),
+            result => said(result, "starting the driver")?,
         }
         static STARTED: Once = Once::new();
         // After the driver has registered what it does at the end: ours is called before that.
         STARTED.call_once(ending::watch);
-        let counted = sys::cuDeviceGetCount(&mut count);
-        if counted != CUresult::CUDA_SUCCESS {
-            return Err(format!("counting devices: {}", name(counted)));
-        }
+        said(sys::cuDeviceGetCount(&mut count), "counting devices")?;
     }
     Ok(count.max(0) as usize)
 }

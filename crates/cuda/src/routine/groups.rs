@@ -45,11 +45,7 @@ FN void multiplied() { asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memo
 // Copies ahead, and has each step multiplied when it is there.
 template <class Copier, class Multiply>
 FN void all_steps(Copier copier, int steps, unsigned char* memory, Multiply multiply) {
-    #pragma unroll
-    for (int s = 0; s < STAGES - 1; s++) {
-        if (s < steps) copier.copy(memory + s * STAGE_BYTES);
-        end_copies();
-    }
+    begin_copies<STAGES - 1, STAGE_BYTES>(copier, steps, memory);
     int stage = 0;
     for (int s = 0; s < steps; s++) {
         wait_for_copies<STAGES - 2>();

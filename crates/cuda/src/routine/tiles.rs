@@ -24,6 +24,14 @@ template <int LEFT> FN void wait_for_copies() {
     asm volatile("cp.async.wait_group %0;" :: "n"(LEFT) : "memory");
 #endif
 }
+// Copies the first steps, each to a stage of so many bytes.
+template <int COUNT, int BYTES, class Copier> FN void begin_copies(Copier& copier, int steps, unsigned char* memory) {
+    #pragma unroll
+    for (int s = 0; s < COUNT; s++) {
+        if (s < steps) copier.copy(memory + s * BYTES);
+        end_copies();
+    }
+}
 "#;
 
 /// Products of small matrices by a warp.
@@ -52,11 +60,7 @@ FN int piece_at(int row, int piece) { return row * 64 + ((piece ^ (row >> 1 & 3)
 // Copies ahead, and has each step multiplied when it is there.
 template <class Copier, class Multiply>
 FN void all_steps(Copier copier, int steps, unsigned char* memory, Multiply multiply) {
-    #pragma unroll
-    for (int s = 0; s < STAGES - 1; s++) {
-        if (s < steps) copier.copy(memory + s * STAGE_BYTES);
-        end_copies();
-    }
+    begin_copies<STAGES - 1, STAGE_BYTES>(copier, steps, memory);
     int stage = 0;
     for (int s = 0; s < steps; s++) {
         wait_for_copies<STAGES - 2>();

@@ -354,8 +354,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) entry(const __grid_constan
     #pragma unroll 8
     for (N part = 0; part < a.parts; part++) sum += a.sums[part * total + at];
     const bool along = a.to_output == 1;
-    N group = at, rest;
-    rest = take_out(group, each);
+    N group = at, rest = take_out(group, each);
     const N first = take_out(rest, along ? a.outputs : a.rows);
     const N row = along ? rest : first, output = along ? first : rest;
     a.result[result_at(a, group, row) + output * a.to_output] = stored(sum);

@@ -55,7 +55,7 @@ pub enum Done {
     /// Launches that were put on the stream together, with their kernels and their results.
     Launched(InFlight),
     /// Let go of what the device needed.
-    Release(#[allow(dead_code, reason = "it is dropped")] Box<dyn Any + Send>),
+    Release(#[expect(dead_code, reason = "it is dropped")] Box<dyn Any + Send>),
     /// Say how long it took.
     Observed(Observed),
 }

@@ -1,7 +1,7 @@
 //! Plans found again by structure, kernels found again by their text.
 
 use super::dispatcher::panic_message;
-use inflight_backend::{Backend, Compiled, DiskCache, Fault, FaultKind};
+use inflight_backend::{Backend, Capabilities, Compiled, DiskCache, Fault, FaultKind};
 use inflight_ir::graph::{Graph, Node, NodeId};
 use inflight_ir::kernel::Kernel;
 use inflight_ir::plan::{Abilities, Plan, Step, Work, plan_for};
@@ -112,6 +112,17 @@ const MOST_KERNELS: usize = 4096;
 /// Beyond this many bytes, kernels that files have brought along are forgotten: they can be compiled.
 const MOST_BROUGHT: usize = 64 << 20;
 
+/// What can be planned for a backend.
+pub fn abilities(capabilities: &Capabilities) -> Abilities {
+    Abilities {
+        prologues: capabilities.prologues,
+        arg_reductions: capabilities.arg_reductions,
+        window_products: capabilities.window_products,
+        pieces: capabilities.reduction_pieces,
+        longest_sum: capabilities.longest_sum,
+    }
+}
+
 impl Cache {
     /// Keeps kernels there from now on. `false` if they are kept somewhere already.
     pub fn keep_on(&self, disk: DiskCache) -> bool {
@@ -181,15 +192,7 @@ impl Cache {
         // The values of scalars are no part of a plan.
         let graph =
             Graph { nodes: structure.nodes, outputs: structure.outputs, scalars: Vec::new() };
-        let capabilities = backend.capabilities();
-        let abilities = Abilities {
-            prologues: capabilities.prologues,
-            arg_reductions: capabilities.arg_reductions,
-            window_products: capabilities.window_products,
-            pieces: capabilities.reduction_pieces,
-            longest_sum: capabilities.longest_sum,
-        };
-        let plan = plan_for(&graph, abilities);
+        let plan = plan_for(&graph, abilities(backend.capabilities()));
         let kernels = plan
             .steps
             .iter()

@@ -1,6 +1,6 @@
 //! Devices.
 
-use super::cache::Cache;
+use super::cache::{Cache, abilities};
 use super::dispatcher::Dispatcher;
 use super::pending::queue::Queue;
 use super::reads::Reads;
@@ -191,14 +191,7 @@ impl Device {
 
     /// What can be planned for it.
     pub(crate) fn abilities(&self) -> Abilities {
-        let capabilities = self.capabilities();
-        Abilities {
-            prologues: capabilities.prologues,
-            arg_reductions: capabilities.arg_reductions,
-            window_products: capabilities.window_products,
-            pieces: capabilities.reduction_pieces,
-            longest_sum: capabilities.longest_sum,
-        }
+        abilities(self.capabilities())
     }
 
     /// The short name: `cpu`, `cuda:0`.

@@ -3,7 +3,7 @@
 //! It is recorded as additions, multiplications, divisions, square roots, bit operations and choices,
 //! which every device rounds in the same way; an op for the logarithm would not be.
 
-#![allow(
+#![expect(
     clippy::excessive_precision,
     reason = "the coefficients have the digits they were published with"
 )]

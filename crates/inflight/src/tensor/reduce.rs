@@ -249,8 +249,8 @@ impl Tensor {
 
     /// Each element plus all before it along an axis; `bool` is counted, as `i64`.
     ///
-    /// Floats are added one by one in their own dtype, halves too: over a long axis errors add up, and a running
-    /// `f32` sum of ones stays at 2²⁴. [`cast`](Tensor::cast) to `f64` first where that matters.
+    /// Floats are added one by one in their own dtype, halves too; on a CPU, an axis of more than 65,536 elements in
+    /// pieces. Over a long axis errors add up: [`cast`](Tensor::cast) to `f64` first where that matters.
     #[track_caller]
     pub fn cumsum(&self, axis: isize) -> Tensor {
         scan(self, CombineOp::Sum, axis)

@@ -1,7 +1,7 @@
 //! Every test that runs on whichever device `INFLIGHT_TEST_DEVICE` names, as one program: what `cargo xtask bundle`
 //! takes to a machine with a GPU. Each is a test of its own as well, so this one is built only when it is asked for.
 
-#![allow(clippy::duplicate_mod, reason = "each of them has what all share")]
+#![expect(clippy::duplicate_mod, reason = "each of them has what all share")]
 
 #[path = "../accuracy.rs"]
 mod accuracy;

@@ -5,7 +5,7 @@ use crate::{DType, Shape};
 
 /// Why something cannot be composed. The message leaves out what, which the caller knows.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
+#[expect(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum ComposeError {
     /// One of the ops cannot be applied.
     #[error(transparent)]

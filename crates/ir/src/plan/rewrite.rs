@@ -263,21 +263,17 @@ impl Rewriter {
             let whole = extent / longest * longest;
             let head = self.slice(x, axis, 0, whole, node);
             let head = self.scan(op, axis, head, node);
+            let rest = shape.with(axis, extent - whole);
             let tail = self.slice(x, axis, whole, extent - whole, node);
-            let tail = self.append(plain, &[tail], shape.with(axis, extent - whole), node);
+            let tail = self.append(plain, &[tail], rest.clone(), node);
             let last = self.slice(head, axis, whole - 1, 1, node);
-            let tail_shape = shape.with(axis, extent - whole);
-            let last =
-                self.append(Op::Broadcast(tail_shape.clone()), &[last], tail_shape.clone(), node);
-            let tail = self.append(combine, &[last, tail], tail_shape, node);
+            let last = self.append(Op::Broadcast(rest.clone()), &[last], rest.clone(), node);
+            let tail = self.append(combine, &[last, tail], rest, node);
             return self.append(Op::Concat { axis }, &[head, tail], shape, node);
         };
         let pieces = extent / length;
-        let mut split: Vec<usize> = shape.to_vec();
-        split[axis] = pieces;
-        split.insert(axis + 1, length);
-        let split = Shape::from(split);
-        let x = self.append(Op::Reshape(split.clone()), &[x], split.clone(), node);
+        let x = self.split(x, axis, pieces, node);
+        let split = self.shape(x);
         let inner = self.append(Op::Scan { op, axis: axis + 1 }, &[x], split.clone(), node);
         let ends = self.slice(inner, axis + 1, length - 1, 1, node);
         let ends = self.reshape(ends, shape.with(axis, pieces), node);
@@ -370,6 +366,15 @@ impl Rewriter {
         self.append(Op::Slice(slices), &[x], shape.with(axis, len), node)
     }
 
+    /// The same elements, with two axes for one: so many pieces, and what is in each.
+    fn split(&mut self, x: NodeId, axis: usize, pieces: usize, node: &Node) -> NodeId {
+        let mut extents: Vec<usize> = self.shape(x).to_vec();
+        extents.insert(axis + 1, extents[axis] / pieces);
+        extents[axis] = pieces;
+        let shape = Shape::from(extents);
+        self.append(Op::Reshape(shape.clone()), &[x], shape, node)
+    }
+
     fn reduce_pieces(
         &mut self,
         op: CombineOp,
@@ -379,15 +384,10 @@ impl Rewriter {
         x: NodeId,
         node: &Node,
     ) -> NodeId {
-        let shape = self.shape(x);
-        let mut split: Vec<usize> = shape.to_vec();
-        split[axis] = pieces;
-        split.insert(axis + 1, shape[axis] / pieces);
-        let split = Shape::from(split);
-        let x = self.append(Op::Reshape(split.clone()), &[x], split.clone(), node);
+        let x = self.split(x, axis, pieces, node);
         let inner: Axes =
             axes.iter().map(|&reduced| reduced + (reduced >= axis) as usize).collect();
-        let partial = split.reduced(&inner, false);
+        let partial = self.shape(x).reduced(&inner, false);
         let x = self.append(Op::Reduce { op, axes: inner.clone() }, &[x], partial, node);
         let before = (0..axis).filter(|axis| !inner.contains(axis)).count();
         let outer = Op::Reduce { op, axes: Axes::from_slice(&[before]) };

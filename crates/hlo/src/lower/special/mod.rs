@@ -4,7 +4,7 @@
 //! the error function, which random numbers of a normal distribution are made with, is in single precision
 //! for `f32` and smaller floats.
 
-#![allow(
+#![expect(
     clippy::excessive_precision,
     reason = "the coefficients have the digits they were published with"
 )]

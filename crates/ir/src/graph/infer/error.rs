@@ -7,7 +7,7 @@ use crate::{Axes, DType, Shape};
 /// Why an op cannot be applied to its operands. The message leaves out the op's name, which the
 /// caller knows.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
+#[expect(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum InferError {
     /// An [`Op::Input`](crate::graph::Op::Input) or [`Op::Scalar`](crate::graph::Op::Scalar), whose
     /// shape and dtype are given rather than inferred.
