@@ -2,7 +2,8 @@
 
 Calls are queued back to back and timed together, as many as take a tenth of a second; the median of several rounds by
 wall time, and for torch by events around them as well. Words on the command line choose the rows whose names have one of
-them; `torch` and `jax` among them choose one of the two, and `calls=30` says how many calls are timed together.
+them; `torch` and `jax` among them choose one of the two, `calls=30` says how many calls are timed together, and with
+`equal` all numbers of an input are the same.
 
 Inputs are the same bits as ours, and a row ends with two means of its result, which `compare.py` compares with ours: a
 device's speed depends on the numbers that it multiplies.
@@ -27,10 +28,11 @@ def noise_of(i, number=int, mask=lambda i: i):
     """24 bits that look random, of places. What is beyond 32 bits is taken off by the mask."""
     i = mask((i ^ (i >> 16)) * number(0x85EBCA6B))
     i = mask((i ^ (i >> 13)) * number(0xC2B2AE35))
-    return (i ^ (i >> 16)) >> 8
+    return ((i ^ (i >> 16)) >> 8) if "equal" not in sys.argv else i * number(0) + number(3 << 22)
 
 
-WORDS = [word for word in sys.argv[1:] if word not in ("torch", "jax") and not word.startswith("calls=")]
+OTHERS = ("torch", "jax", "equal")
+WORDS = [word for word in sys.argv[1:] if word not in OTHERS and not word.startswith("calls=")]
 ASKED = [int(word.removeprefix("calls=")) for word in sys.argv[1:] if word.startswith("calls=")]
 
 

@@ -121,6 +121,12 @@ pub trait Backend: Send + Sync + 'static {
     /// A new stream, with nothing in it. A device without priorities takes all as the same.
     fn stream(&self, priority: Priority) -> Arc<dyn Stream>;
 
+    /// The libraries that it uses beyond what it needs, each with its version, or with what it does without it and how to
+    /// get it.
+    fn libraries(&self) -> Vec<(&'static str, Result<String, String>)> {
+        Vec::new()
+    }
+
     /// The memory the device's buffers come from: its limit, its use, and giving it back.
     fn pool(&self) -> &Arc<Pool>;
 }

@@ -182,6 +182,11 @@ impl Backend for CudaBackend {
         Arc::new(CudaStream::new(self.shared.clone(), priority))
     }
 
+    fn libraries(&self) -> Vec<(&'static str, Result<String, String>)> {
+        let missing = |reason| format!("products are plain kernels, which are slow: {reason}");
+        vec![("cuBLASLt", contract::library_version().map_err(missing))]
+    }
+
     fn pool(&self) -> &Arc<Pool> {
         &self.shared.pool
     }

@@ -139,23 +139,32 @@ impl Context {
         let mut context = Context { device, raw, overlaps: false, captures: captures(device) };
         let major = sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR;
         context.overlaps = context.attribute(major) >= FIRST_TO_OVERLAP;
-        context.enter();
         Ok(Arc::new(context))
     }
 
-    /// Makes this thread's calls go to the device.
-    pub fn enter(&self) {
+    /// Makes this thread's calls go to the device, until what is returned is dropped: then a thread that talked to
+    /// another one before does so again. One that talked to none may stay.
+    pub fn enter(&self) -> Entered {
+        let mut before = null_mut();
         if is_ending() {
-            return;
+            return Entered { before };
         }
-        // SAFETY: the context is retained. A failure shows in the calls that follow.
-        unsafe { sys::cuCtxSetCurrent(self.raw) };
+        // SAFETY: the place is there to be written, and the context is retained. A failure shows in the calls that
+        // follow.
+        unsafe {
+            sys::cuCtxGetCurrent(&mut before);
+            match before == self.raw {
+                true => before = null_mut(),
+                false => drop(sys::cuCtxSetCurrent(self.raw)),
+            }
+        }
+        Entered { before }
     }
 
     /// Waits for all that the device does.
     pub fn synchronize(&self) -> Result<(), Fault> {
         let _nobody_captures = self.captures.write();
-        self.enter();
+        let _entered = self.enter();
         // SAFETY: the device's context is this thread's.
         check(unsafe { sys::cuCtxSynchronize() }, "running")
     }
@@ -189,6 +198,22 @@ impl Context {
         // SAFETY: the place is there to be written.
         unsafe { sys::cuDeviceTotalMem_v2(&mut bytes, self.device) };
         bytes
+    }
+}
+
+/// That a thread's calls go to a device.
+#[must_use = "when it is dropped, they do not any more"]
+pub struct Entered {
+    /// The context that the thread had before, if it was another one.
+    before: sys::CUcontext,
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        if !self.before.is_null() && !is_ending() {
+            // SAFETY: it was the thread's, which has not run anything since that could have ended it.
+            unsafe { sys::cuCtxSetCurrent(self.before) };
+        }
     }
 }
 
@@ -230,7 +255,7 @@ impl Function {
         waits: bool,
         shared_bytes: u32,
     ) -> Result<Function, CUresult> {
-        context.enter();
+        let _entered = context.enter();
         let mut module = null_mut();
         let mut raw = null_mut();
         let mut most_threads = 0;
@@ -337,7 +362,7 @@ impl Function {
 impl Drop for Function {
     fn drop(&mut self) {
         let Some(_inside) = enter() else { return };
-        self.context.enter();
+        let _entered = self.context.enter();
         // SAFETY: launches keep their function until they are done.
         unsafe { sys::cuModuleUnload(self.module) };
     }

@@ -100,7 +100,7 @@ impl Timed {
 impl Drop for Timed {
     fn drop(&mut self) {
         let Some(_inside) = enter() else { return };
-        self.events.context.enter();
+        let _entered = self.events.context.enter();
         // SAFETY: made by `timed`, once.
         unsafe { sys::cuEventDestroy_v2(self.raw) };
     }
@@ -143,7 +143,7 @@ impl Drop for Point {
 impl Drop for Events {
     fn drop(&mut self) {
         let Some(_inside) = enter() else { return };
-        self.context.enter();
+        let _entered = self.context.enter();
         for Raw(raw) in self.free.get_mut().drain(..) {
             // SAFETY: made by `record`, used by nobody.
             unsafe { sys::cuEventDestroy_v2(raw) };

@@ -170,7 +170,7 @@ impl Graph {
 impl Drop for Graph {
     fn drop(&mut self) {
         let Some(_inside) = enter() else { return };
-        self.context.enter();
+        let _entered = self.context.enter();
         // SAFETY: made by `new`, or null. The driver keeps what is in flight.
         unsafe {
             if !self.executable.is_null() {
@@ -247,7 +247,7 @@ impl Drop for Capture {
         if let Some((context, stream)) = &self.made
             && let Some(_inside) = enter()
         {
-            context.enter();
+            let _entered = context.enter();
             // SAFETY: made by `open`, once.
             unsafe { sys::cuStreamDestroy_v2(*stream) };
         }

@@ -1,18 +1,20 @@
 //! The device's memory, and memory of the host that the device can copy from and to by itself.
 
 use crate::driver::{Context, check, enter};
+use crate::event::{Point, Watch};
 use cudarc::driver::sys;
 use inflight_backend::{Fault, Pool};
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::ptr::NonNull;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A pool over a device's memory.
 pub fn pool(context: &Arc<Context>) -> Arc<Pool> {
     let (allocating, releasing) = (context.clone(), context.clone());
     let allocate = move |bytes: usize| {
-        allocating.enter();
+        let _entered = allocating.enter();
         let mut address = 0;
         // SAFETY: the place is there to be written.
         match unsafe { sys::cuMemAlloc_v2(&mut address, bytes) } {
@@ -22,6 +24,7 @@ pub fn pool(context: &Arc<Context>) -> Arc<Pool> {
     };
     let release = move |ptr: NonNull<u8>, _: usize| {
         let Some(_inside) = enter() else { return };
+        let _entered = releasing.enter();
         // A failure shows in the calls that follow.
         let _ = releasing.synchronize();
         // SAFETY: the pool gives back what it was given, once. Work in flight may still have used it: it was
@@ -38,13 +41,42 @@ pub fn pool(context: &Arc<Context>) -> Arc<Pool> {
     pool
 }
 
-/// Blocks of at most this many bytes in all are kept for later.
+/// Blocks of at most this many bytes in all are kept for later, and where more are in use, uploads wait for those before
+/// them: the host may copy faster than the device does, or the device has other things to do first.
 const MOST_STAGED: usize = 256 << 20;
 
 /// Host memory that the device reads and writes by itself, kept for reuse.
 pub struct Staging {
     context: Arc<Context>,
     free: Mutex<Shelf<Address>>,
+    /// Bytes that somebody has.
+    used: AtomicUsize,
+    loads: Mutex<Loads<Point, Staged>>,
+}
+
+/// Blocks of uploads that are on their way to the device, those of the first first, and the points where they are there.
+struct Loads<P, B>(VecDeque<(P, Arc<Mutex<Vec<B>>>)>);
+
+/// Blocks that the device needs until a point. Dropping it, when that is reached, gives them back.
+pub struct Landing<B>(Arc<Mutex<Vec<B>>>);
+
+impl<P, B> Loads<P, B> {
+    /// Notes blocks, and forgets those that were given back.
+    fn push(&mut self, point: P, blocks: Vec<B>) -> Landing<B> {
+        let blocks = Arc::new(Mutex::new(blocks));
+        while self.0.front().is_some_and(|(_, blocks)| blocks.lock().is_empty()) {
+            self.0.pop_front();
+        }
+        self.0.push_back((point, blocks.clone()));
+        Landing(blocks)
+    }
+}
+
+impl<B> Drop for Landing<B> {
+    fn drop(&mut self) {
+        let blocks = std::mem::take(&mut *self.0.lock());
+        drop(blocks);
+    }
 }
 
 /// Blocks that nobody uses, those that came back last at the end.
@@ -102,23 +134,53 @@ unsafe impl Sync for Staged {}
 
 impl Staging {
     pub fn new(context: &Arc<Context>) -> Arc<Staging> {
-        let free = Mutex::new(Shelf::new(MOST_STAGED));
-        Arc::new(Staging { context: context.clone(), free })
+        Arc::new(Staging {
+            context: context.clone(),
+            free: Mutex::new(Shelf::new(MOST_STAGED)),
+            used: AtomicUsize::new(0),
+            loads: Mutex::new(Loads(VecDeque::new())),
+        })
+    }
+
+    /// Whether so much is in use that who wants to upload must wait.
+    pub fn is_full(&self) -> bool {
+        self.used.load(Ordering::Relaxed) > MOST_STAGED
+    }
+
+    /// Waits, if it is full, until uploads of before are there. Those are all with the driver already, so that they need
+    /// nobody of this side.
+    pub fn make_room(&self) -> Result<(), Fault> {
+        while self.is_full() {
+            let Some((point, blocks)) = self.loads.lock().0.pop_front() else { break };
+            point.wait(Watch::Loosely)?;
+            drop(Landing(blocks));
+        }
+        Ok(())
+    }
+
+    /// Notes blocks that the device needs until a point.
+    pub fn land(&self, blocks: Vec<Staged>, point: Point) -> Landing<Staged> {
+        self.loads.lock().push(point, blocks)
     }
 
     /// A block of at least this many bytes.
     pub fn take(self: &Arc<Staging>, bytes: usize) -> Result<Staged, Fault> {
         let bytes = bytes.max(4096).next_power_of_two();
         let known = self.free.lock().take(bytes);
-        if let Some(Address(ptr)) = known {
-            return Ok(Staged { staging: self.clone(), ptr, bytes });
-        }
-        self.context.enter();
+        let ptr = match known {
+            Some(Address(ptr)) => ptr,
+            None => self.pin(bytes)?,
+        };
+        self.used.fetch_add(bytes, Ordering::Relaxed);
+        Ok(Staged { staging: self.clone(), ptr, bytes })
+    }
+
+    fn pin(&self, bytes: usize) -> Result<NonNull<u8>, Fault> {
+        let _entered = self.context.enter();
         let mut address = std::ptr::null_mut();
         // SAFETY: the place is there to be written.
         check(unsafe { sys::cuMemHostAlloc(&mut address, bytes, 0) }, "pinning host memory")?;
-        let ptr = NonNull::new(address.cast::<u8>()).expect("an allocation has an address");
-        Ok(Staged { staging: self.clone(), ptr, bytes })
+        Ok(NonNull::new(address.cast::<u8>()).expect("an allocation has an address"))
     }
 
     /// Gives blocks back to the system.
@@ -127,7 +189,7 @@ impl Staging {
     /// Nobody may use them.
     unsafe fn release(&self, blocks: impl IntoIterator<Item = Address>) {
         let Some(_inside) = enter() else { return };
-        self.context.enter();
+        let _entered = self.context.enter();
         for Address(ptr) in blocks {
             // SAFETY: pinned by `take`, and, as the caller promises, nobody uses it.
             unsafe { sys::cuMemFreeHost(ptr.as_ptr().cast()) };
@@ -152,6 +214,7 @@ impl Staged {
 
 impl Drop for Staged {
     fn drop(&mut self) {
+        self.staging.used.fetch_sub(self.bytes, Ordering::Relaxed);
         let without_room = self.staging.free.lock().put(self.bytes, Address(self.ptr));
         if !without_room.is_empty() {
             // SAFETY: the shelf has what nobody uses; whoever drops a block is done with it.
@@ -180,5 +243,27 @@ mod tests {
         assert_eq!(shelf.bytes, 0);
         assert_eq!(shelf.put(101, "too large"), ["too large"]);
         assert_eq!(shelf.bytes, 0);
+    }
+
+    #[test]
+    fn uploads_are_given_back_once_by_who_sees_them_land_first() {
+        let mut loads = Loads(VecDeque::new());
+        let block = Arc::new(());
+        let of = |count: usize| vec![block.clone(); count];
+        let [first, second] = [1, 2].map(|number| loads.push(number, of(2)));
+        let (point, blocks) = loads.0.pop_front().expect("the first");
+        assert_eq!((point, Arc::strong_count(&block)), (1, 5));
+        drop(Landing(blocks));
+        assert_eq!(Arc::strong_count(&block), 3);
+        drop(first);
+        assert_eq!(Arc::strong_count(&block), 3);
+        drop(second);
+        assert_eq!(Arc::strong_count(&block), 1);
+        // What has landed is not kept for somebody to wait for.
+        let third = loads.push(3, of(1));
+        assert_eq!(loads.0.len(), 1);
+        drop(loads);
+        drop(third);
+        assert_eq!(Arc::strong_count(&block), 1);
     }
 }

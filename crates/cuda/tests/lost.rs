@@ -2,12 +2,13 @@
 //!
 //! Unless `INFLIGHT_TEST_DEVICE` names a GPU, it says that it is skipped.
 
+use cudarc::driver::sys::{self, CUresult};
 use inflight_backend::{
     Backend, Buffer, Command, FaultKind, Label, Launch, Memory, Priority, Timeline,
 };
 use inflight_cuda::{CudaBackend, Options};
 use inflight_ir::kernel::{AccessShape, Kernel, LaunchShape, parse};
-use std::ptr::NonNull;
+use std::ptr::{NonNull, null_mut};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
@@ -35,6 +36,37 @@ fn doubling(backend: &CudaBackend, source: &Arc<Buffer>, result: &Arc<Buffer>) -
     })
 }
 
+/// Computes something on a thread that talks to another context, and sees that it still does.
+fn a_thread_keeps_the_context_that_it_had(backend: &CudaBackend) {
+    let (mut own, mut current) = (null_mut(), null_mut());
+    // SAFETY: the driver was started by the backend; the place is there to be written.
+    let made = unsafe { sys::cuCtxCreate_v4(&mut own, null_mut(), 0, 0) };
+    assert_eq!(made, CUresult::CUDA_SUCCESS);
+    {
+        let stream = backend.stream(Priority::Normal);
+        let timeline = Timeline::new();
+        let host = Buffer::with_memory(Memory::adopt(vec![1.0f32; ELEMENTS]));
+        let (source, result) = (Buffer::declare(4 * ELEMENTS), Buffer::declare(4 * ELEMENTS));
+        // SAFETY: what the commands reach is as large as they take it for.
+        unsafe {
+            stream.enqueue(Command::Upload { source: host, target: source.clone() });
+            stream.enqueue(doubling(backend, &source, &result));
+            stream.enqueue(Command::Signal(timeline.event(1)));
+        }
+        stream.flush();
+        assert!(timeline.event(1).wait_timeout(Duration::from_secs(60)));
+        assert!(result.fault().is_none(), "{:?}", result.fault());
+        drop((source, result));
+        assert!(backend.pool().trim() > 0);
+    }
+    // SAFETY: the place is there to be written; the context was made above.
+    unsafe {
+        sys::cuCtxGetCurrent(&mut current);
+        assert_eq!(current, own);
+        sys::cuCtxDestroy_v2(own);
+    }
+}
+
 #[test]
 fn a_device_that_faults_fails_its_values_and_wakes_everybody() {
     let Some(name) = std::env::var_os("INFLIGHT_TEST_DEVICE").filter(|name| name != "cpu") else {
@@ -43,6 +75,7 @@ fn a_device_that_faults_fails_its_values_and_wakes_everybody() {
     };
     assert_eq!(name, "cuda:0");
     let backend = CudaBackend::new(0, Options::default()).expect("a GPU");
+    a_thread_keeps_the_context_that_it_had(&backend);
     let (stream, other) = (backend.stream(Priority::Normal), backend.stream(Priority::Normal));
     let timeline = Timeline::new();
     let (sound, hit) = (Buffer::declare(4 * ELEMENTS), Buffer::declare(4 * ELEMENTS));

@@ -6,10 +6,12 @@
 //! do, by a trace of one more round. What is computed of one matrix is checked against the CPU on a part of it. Every row
 //! ends with two means of its result, of magnitudes and of elements by weights that go round, which
 //! `bench/peers/compare.py` compares with the peers': their inputs are the same bits. Other words on the command line choose
-//! the rows whose names have one of them, and `calls=30` says how many are timed together. `first` measures nothing but how
-//! long the process takes to its first results.
+//! the rows whose names have one of them, and `calls=30` says how many are timed together. With `equal` all numbers of an
+//! input are the same, which takes little power to multiply. `first` measures nothing but how long the process takes to its
+//! first results.
 
 use inflight::{ConvOptions, DType, Device, Program, Result, Shape, Tensor};
+use std::sync::LazyLock;
 use std::time::Instant;
 
 /// Rows and columns of the large matrices.
@@ -185,6 +187,11 @@ fn matrix(rows: usize, columns: usize, which: u32, device: &Device) -> Result<Te
 }
 
 fn noise(which: u32, i: usize) -> f32 {
+    static IS_EQUAL: LazyLock<bool> =
+        LazyLock::new(|| std::env::args().any(|word| word == "equal"));
+    if *IS_EQUAL {
+        return 0.5;
+    }
     let mut x = (i as u32).wrapping_add(which << 27);
     x = (x ^ x >> 16).wrapping_mul(0x85eb_ca6b);
     x = (x ^ x >> 13).wrapping_mul(0xc2b2_ae35);
@@ -236,7 +243,7 @@ impl Asked {
         let arguments: Vec<String> = std::env::args().skip(1).collect();
         let calls = arguments.iter().find_map(|argument| argument.strip_prefix("calls="));
         let is_other = |argument: &String| {
-            matches!(argument.as_str(), "gpu" | "small" | "routines" | "first")
+            matches!(argument.as_str(), "gpu" | "small" | "routines" | "first" | "equal")
                 || argument.starts_with('-')
                 || argument.starts_with("cuda:")
                 || argument.starts_with("calls=")

@@ -20,12 +20,13 @@
 //!   values with `{}`, [`io::save_npy`] and [`io::save_safetensors`] wait for those values alone, and
 //!   [`Transaction::execute`] once for many.
 //! - Waiting for work: [`Tensor::wait`], [`Device::sync`], [`Stream::synchronize`], [`DeviceOp::sync`],
-//!   [`DeviceOp::sync_on`], [`Executable::call`] and [`Execution::wait`](program::Execution::wait).
+//!   [`DeviceOp::sync_on`], [`Executable::call`] and [`Execution::wait`](program::Execution::wait), and [`Device::trim`] on a
+//!   GPU.
 //! - Promises: [`Pending::get`] and [`Pending::get_timeout`].
 //! - When too much is in flight, whatever submits work, which recording does now and then.
 //!
-//! Nothing else waits for a device, but [`Device::trim`] on a GPU, whose driver does. [`SyncGuard`] finds waits that should
-//! not be there, and [`Stats::waits_for`] counts them.
+//! Nothing else waits for a device. [`SyncGuard`] finds waits that should not be there, and [`Stats::waits_for`] counts
+//! them.
 //!
 //! # What this is not
 //!

@@ -100,7 +100,7 @@ impl Session {
             let title = work.title();
             note(format_args!("[{}/{}] {title}, threads: {threads}", position + 1, works.len()));
             rows.push(self.row(work)?);
-            self.device.trim();
+            self.device.trim()?;
         }
         let versions = self.peers.iter().map(|peer| (peer.name, peer.versions.clone())).collect();
         let capabilities = self.device.capabilities();

@@ -46,6 +46,13 @@ fn described(found: &Found) -> Value {
         Found::Nothing(name, reason) => return json!({ "device": name, "missing": reason }),
     };
     let capabilities = device.capabilities();
+    let libraries = device.libraries().into_iter().map(|(name, found)| {
+        let found = match found {
+            Ok(version) => json!({ "version": version }),
+            Err(missing) => json!({ "missing": missing }),
+        };
+        (name.to_owned(), found)
+    });
     json!({
         "device": device.name(),
         "name": capabilities.name,
@@ -53,6 +60,7 @@ fn described(found: &Found) -> Value {
         "vector_bits": 8 * capabilities.vector_bytes,
         "parallelism": capabilities.parallelism,
         "memory_bytes": capabilities.memory_bytes,
+        "libraries": Value::from_iter(libraries),
     })
 }
 
@@ -63,14 +71,18 @@ fn listed(found: &Found) -> String {
     };
     let capabilities = device.capabilities();
     let memory = capabilities.memory_bytes as f64 / f64::powi(2.0, 30);
-    [
+    let mut lines = vec![
         format!("{}: {}", device.name(), capabilities.name),
         format!("  target   {}", capabilities.target),
         format!("  vectors  {} bits", 8 * capabilities.vector_bytes),
         format!("  threads  {}", capabilities.parallelism),
         format!("  memory   {memory:.1} GiB"),
-    ]
-    .join("\n")
+    ];
+    lines.extend(device.libraries().into_iter().map(|(name, found)| match found {
+        Ok(version) => format!("  {name:8} {version}"),
+        Err(missing) => format!("  {name:8} none; {missing}"),
+    }));
+    lines.join("\n")
 }
 
 #[cfg(test)]

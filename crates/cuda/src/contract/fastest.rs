@@ -75,7 +75,7 @@ impl Trial {
     /// The plan with the algorithm that is fastest on this device. Waits for the device. `false` says that nothing
     /// was found out.
     pub fn fastest(mut self, shared: &Shared) -> (Plan, bool) {
-        shared.context.enter();
+        let _entered = shared.context.enter();
         let mut times = vec![f32::INFINITY; self.algorithms.len()];
         let mut fastest = f32::INFINITY;
         // All of them in turn, several times: the device's clock changes meanwhile.

@@ -48,7 +48,7 @@ unsafe impl Sync for Handle {}
 impl Handle {
     fn open(context: &Arc<Context>) -> Result<Arc<Handle>, Fault> {
         library::open(Part::MatrixProducts).map_err(FaultKind::Unsupported)?;
-        context.enter();
+        let _entered = context.enter();
         let mut raw = null_mut();
         // SAFETY: the library is open; the place is there to be written.
         check(unsafe { sys::cublasLtCreate(&mut raw) }, "opening cuBLASLt")?;
@@ -77,7 +77,7 @@ impl Handle {
 impl Drop for Handle {
     fn drop(&mut self) {
         let Some(_inside) = enter() else { return };
-        self.context.enter();
+        let _entered = self.context.enter();
         // SAFETY: created once.
         unsafe { sys::cublasLtDestroy(self.raw) };
     }
@@ -290,4 +290,12 @@ impl Product {
         }
         Ok(())
     }
+}
+
+/// The version of the library. The error says what was looked for.
+pub fn version() -> Result<String, String> {
+    library::open(Part::MatrixProducts)?;
+    // SAFETY: the library is open.
+    let version = unsafe { sys::cublasLtGetVersion() };
+    Ok(format!("{}.{}.{}", version / 10000, version / 100 % 100, version % 100))
 }

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use description::Tail;
 use epilogue::Form;
-pub use library::{Product, Products, Site};
+pub use library::{Product, Products, Site, version as library_version};
 pub use plain::PlainLaunch;
 
 /// What computes a product, and its arguments.

@@ -132,9 +132,7 @@ impl Finisher {
     }
 
     fn serve(&self) {
-        if let Some(_inside) = enter() {
-            self.shared.context.enter();
-        }
+        let _entered = enter().map(|_inside| self.shared.context.enter());
         sleep_exactly();
         loop {
             // Being woken costs whoever wakes it more than the batch does.

@@ -125,7 +125,7 @@ struct Queue {
 
 impl CudaStream {
     pub fn new(shared: Arc<Shared>, priority: Priority) -> CudaStream {
-        shared.context.enter();
+        let _entered = shared.context.enter();
         let mut raw = std::ptr::null_mut();
         let flags = CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
         let (mut least, mut greatest) = (0, 0);
@@ -258,7 +258,7 @@ impl Core {
     ) -> Option<MutexGuard<'a, Queue>> {
         // What is put there until the process ends is put there before the driver goes.
         let _inside = enter();
-        self.shared.context.enter();
+        let _entered = self.shared.context.enter();
         while queue.held.len() > rest {
             let mut command = queue.held.pop_front();
             if let Some(hold) = self.put(&mut queue, &mut command) {
@@ -441,8 +441,6 @@ impl Core {
         if queue.gathered.len() == 0 {
             return;
         }
-        // Whoever flushes may never have talked to the device, or to another one last.
-        self.shared.context.enter();
         let Queue { gathered, replays, open, .. } = queue;
         let mut raw = self.raw();
         loop {
@@ -464,6 +462,8 @@ impl Core {
     /// Makes a batch of what is open, and has it seen through.
     fn close(&self, queue: &mut Queue) {
         let _inside = enter();
+        // Whoever flushes may never have talked to the device, or to another one last.
+        let _entered = self.shared.context.enter();
         self.settle(queue);
         if queue.open.is_empty() {
             return;
@@ -472,10 +472,7 @@ impl Core {
         // Before the point, so that it is reached by then.
         let ended = |began| Some([began, self.shared.events.timed(self.raw().ok()?)?]);
         let times = queue.began.take().and_then(ended);
-        let point = self.raw().and_then(|raw| {
-            self.shared.context.enter();
-            self.shared.events.record(raw)
-        });
+        let point = self.raw().and_then(|raw| self.shared.events.record(raw));
         let point = point.map(Arc::new);
         let work = std::mem::take(&mut queue.open);
         if let Ok(point) = &point {
@@ -500,7 +497,7 @@ impl Drop for Core {
         if let Ok(Raw(raw)) = &self.raw
             && let Some(_inside) = enter()
         {
-            self.shared.context.enter();
+            let _entered = self.shared.context.enter();
             if let Some(counters) = self.counters.get() {
                 counters.use_until(self.number, self.progress.event(self.queue.get_mut().batches));
             }

@@ -10,6 +10,7 @@ use crate::memory::Staged;
 use cudarc::driver::sys;
 use inflight_backend::{Buffer, Fault, FaultKind};
 use parking_lot::Mutex;
+use std::any::Any;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -31,14 +32,15 @@ const MOST_THREADS: usize = 8;
 const MOST_UNDER_WAY: usize = 128 << 20;
 
 impl Core {
-    /// Copies a small buffer; what is returned copies a large one.
+    /// Copies a small buffer; what is returned copies a large one, or waits for room.
     pub(super) fn upload(
         &self,
         queue: &mut Queue,
         source: &Arc<Buffer>,
         target: &Arc<Buffer>,
     ) -> Result<Option<Upload>, Stop> {
-        if target.bytes() > SMALL {
+        let is_large = target.bytes() > SMALL || self.shared.staging.is_full();
+        if is_large {
             // What is put on the stream until the copy is done is the copy's alone.
             self.close(queue);
         }
@@ -53,7 +55,7 @@ impl Core {
         memory.use_until(self.number, self.until(queue));
         let address = memory.ptr() as u64;
         let upload = Upload { source: source.clone(), target: target.clone(), address };
-        if target.bytes() > SMALL {
+        if is_large {
             return Ok(Some(upload));
         }
         queue.open.extend(upload.copy(self));
@@ -72,11 +74,15 @@ impl Upload {
     /// Copies it all on this thread. Returns what must be kept until the copies are done.
     pub(super) fn copy(&self, core: &Core) -> Vec<Done> {
         let pieces = Pieces::new(self.bytes(), 1);
-        self.done(core, [self.copy_some(core, &pieces)])
+        let blocks = self.blocks(core, [self.copy_some(core, &pieces)]);
+        vec![Done::Release(Box::new(blocks)), Done::Written(Arc::downgrade(&self.target))]
     }
 
-    /// Copies it all, with the help of other threads. None of them has anything of it any more in the end.
+    /// Copies it all, with the help of other threads, as soon as there is room. None of them has anything of it any more in
+    /// the end.
     pub(super) fn copy_shared(self: &Arc<Upload>, core: &Arc<Core>) -> Vec<Done> {
+        // A failure shows in the calls that follow.
+        let _ = core.shared.staging.make_room();
         let total = self.bytes();
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let threads = (total / BYTES_FOR_A_THREAD).clamp(1, MOST_THREADS.min(cores.div_ceil(2)));
@@ -100,25 +106,32 @@ impl Upload {
         shared.copy_some();
         latch.close();
         let copied = std::mem::take(&mut *shared.copied.lock());
-        self.done(core, copied)
+        let blocks = self.blocks(core, copied);
+        let point = core.raw().and_then(|raw| {
+            let _entered = core.shared.context.enter();
+            core.shared.events.record(raw)
+        });
+        let kept: Box<dyn Any + Send> = match point {
+            Ok(point) => Box::new(core.shared.staging.land(blocks, point)),
+            Err(_) => Box::new(blocks),
+        };
+        vec![Done::Release(kept), Done::Written(Arc::downgrade(&self.target))]
     }
 
     fn bytes(&self) -> usize {
         self.target.bytes().min(self.source.bytes())
     }
 
-    /// What must be kept until what threads have copied is there.
-    fn done(&self, core: &Core, copied: impl IntoIterator<Item = Copied>) -> Vec<Done> {
-        let mut done = Vec::new();
+    /// What must be kept until what threads have copied is there. If one of them failed, so does the upload.
+    fn blocks(&self, core: &Core, copied: impl IntoIterator<Item = Copied>) -> Vec<Staged> {
+        let mut blocks = Vec::new();
         for (under_way, outcome) in copied {
-            let kept = |(staged, _): (Staged, _)| Done::Release(Box::new(staged));
-            done.extend(under_way.into_iter().map(kept));
+            blocks.extend(under_way.into_iter().map(|(staged, _)| staged));
             if let Err(fault) = outcome {
                 self.target.fail(core.noted(fault));
             }
         }
-        done.push(Done::Written(Arc::downgrade(&self.target)));
-        done
+        blocks
     }
 
     /// Copies pieces, each of them the next that nobody has taken, until there are none left.
@@ -139,7 +152,7 @@ impl Upload {
         under_way: &mut UnderWay,
     ) -> Result<(), Fault> {
         let _inside = enter();
-        core.shared.context.enter();
+        let _entered = core.shared.context.enter();
         let raw = core.raw()?;
         let source = self.source.readable()?;
         while let Some((start, bytes)) = pieces.next() {

@@ -241,6 +241,11 @@ impl Device {
     pub fn sync(&self) -> Result<()> {
         let location = Location::caller();
         recorder::flush(self, location);
+        self.come_to_rest(location)
+    }
+
+    /// Waits until everything submitted to the device is done.
+    fn come_to_rest(&self, location: &'static Location<'static>) -> Result<()> {
         let mut waiting = Waiting::new(self, WaitReason::Sync, location);
         if let Some(drained) = self.0.queue.drained() {
             waiting.on_completion(&drained)?;
@@ -277,8 +282,25 @@ impl Device {
     }
 
     /// Gives memory that is kept for reuse back to the system. Returns how many bytes that were.
-    pub fn trim(&self) -> usize {
-        self.0.backend.pool().trim()
+    ///
+    /// A GPU gives memory back only when it has nothing to do. So, if there is any, this waits for all that was submitted
+    /// to it.
+    ///
+    /// # Errors
+    /// If it would have to wait, and a [`SyncGuard`](crate::SyncGuard) denies that.
+    #[track_caller]
+    pub fn trim(&self) -> Result<usize> {
+        let pool = self.0.backend.pool();
+        if !self.capabilities().host_visible && pool.stats().cached > 0 {
+            self.come_to_rest(Location::caller())?;
+        }
+        Ok(pool.trim())
+    }
+
+    /// The libraries that the device uses beyond what it needs, each with its version, or with what it does without it
+    /// and how to get it. Looking for one may take a while.
+    pub fn libraries(&self) -> Vec<(&'static str, std::result::Result<String, String>)> {
+        self.0.backend.libraries()
     }
 
     pub(crate) fn id(&self) -> u64 {

@@ -27,7 +27,7 @@ use std::time::Duration;
 pub enum WaitReason {
     /// Values were read: `to_vec`, `item`, `to_bytes`, `to_ndarray`, `Transaction::execute`, printing, saving.
     Read,
-    /// Work was waited for: `wait`, `sync`, `sync_on`, `synchronize`, `Executable::call`.
+    /// Work was waited for: `wait`, `sync`, `sync_on`, `synchronize`, `Executable::call`, `trim` on a GPU.
     Sync,
     /// A promise was asked for its value: `get`, `get_timeout`.
     Get,
