@@ -319,3 +319,38 @@ fn results_take_the_memory_of_operands_that_nobody_needs() {
     assert_eq!(changed.to_vec::<f32>().unwrap()[6], 8.0);
     assert_eq!(kept.to_vec::<f32>().unwrap()[6], 7.0);
 }
+
+#[test]
+fn what_follows_a_product_takes_the_memory_of_operands_that_nobody_needs() {
+    let Some(ordinal) = common::chosen_gpu() else {
+        println!("SKIPPED: INFLIGHT_TEST_DEVICE does not name a GPU");
+        return;
+    };
+    let options = CudaOptions { tf32: true, ..CudaOptions::default() };
+    let device = Device::open_cuda_with(ordinal, options).unwrap();
+    let side = 2048;
+    let [a, b] = [1.0f32, 2.0].map(|x| Tensor::full(x, [side, 256], &device).cumsum(1) * 0.125);
+    let [mut weights, mut moments] = [1.0f32, 3.0].map(|x| Tensor::full(x, [side, side], &device));
+    let mut expected = [1.0f32, 3.0];
+    // The sum of i · 2i / 64, for i from 1 to 256.
+    let product = (256 * 257 * 513 / 6 / 32) as f32;
+    let mut allocations = Vec::new();
+    for _ in 0..5 {
+        let next = (&moments * 0.5 + a.matmul(&b.transpose())).maximum(1.0);
+        weights = &weights - &next * 0.25;
+        moments = next;
+        weights.wait().unwrap();
+        moments.wait().unwrap();
+        allocations.push(device.memory().allocations);
+        let next = (expected[1] * 0.5 + product).max(1.0);
+        expected = [expected[0] - next * 0.25, next];
+    }
+    // Only Hopper's kernel has the product in no memory.
+    if device.capabilities().target.starts_with("sm_90a") {
+        assert_eq!(allocations[1], allocations[4], "{allocations:?}");
+    }
+    for (tensor, expected) in [weights, moments].iter().zip(expected) {
+        let found = tensor.to_vec::<f32>().unwrap();
+        assert!(found.iter().all(|x| *x == expected), "{} is not {expected}", found[0]);
+    }
+}

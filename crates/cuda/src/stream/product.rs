@@ -88,7 +88,15 @@ struct Turned {
 }
 
 impl Core {
-    pub(super) fn contract(&self, queue: &mut Queue, command: &Contract) -> Result<(), Stop> {
+    pub(super) fn contract(&self, queue: &mut Queue, command: &mut Contract) -> Result<(), Stop> {
+        let is_form = |epilogue: &Epilogue| epilogue::form(command, epilogue).is_some();
+        // The library's results are its own.
+        if !command.epilogue.as_deref().is_some_and(is_form)
+            && let Some(epilogue) = &mut command.epilogue
+        {
+            self.take_over(&mut epilogue.launch);
+        }
+        let command = &*command;
         let label = &command.label;
         caught(label, || {
             check_faults([&command.a.buffer, &command.b.buffer].into_iter())?;

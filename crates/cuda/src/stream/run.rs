@@ -25,7 +25,7 @@ const RECLAIM_PAUSE: Duration = Duration::from_millis(1);
 
 impl Core {
     pub(super) fn launch(&self, queue: &mut Queue, launch: &mut Launch) -> Result<(), Stop> {
-        if catch_unwind(AssertUnwindSafe(|| self.take_over(launch))).unwrap_or(false) {
+        if self.take_over(launch) {
             return Ok(());
         }
         caught(&launch.label, || {
@@ -56,7 +56,11 @@ impl Core {
     }
 
     /// Gives results the memory of operands that nobody else needs. Says whether nothing is left to do.
-    fn take_over(&self, launch: &mut Launch) -> bool {
+    pub(super) fn take_over(&self, launch: &mut Launch) -> bool {
+        catch_unwind(AssertUnwindSafe(|| self.take_all_over(launch))).unwrap_or(false)
+    }
+
+    fn take_all_over(&self, launch: &mut Launch) -> bool {
         let reuses = launch.compiled.downcast_ref().map(|compiled: &CudaKernel| &compiled.reuses);
         if reuses.is_none_or(|reuses| reuses.is_empty()) {
             return false;

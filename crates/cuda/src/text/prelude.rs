@@ -82,15 +82,18 @@ FN float straight_root(float x) {
         "usual_divide",
         r#"
 // x / y, rounded as it should be, of numbers that neither are nor lead to something very large or small, but for zero.
-// Of all others, `odd` becomes true. What is left over is taken with the sign that leaves a zero its own.
+// Of all others, `odd` becomes true. It is computed of a larger x, so that what is left over is a number; what becomes too
+// large then is none in the end. What is left over is taken with the sign that leaves a zero its own.
 FN float usual_divide(float x, float y, bool& odd) {
-    odd |= !(y >= 0x1p-42f) | !(y <= 0x1p22f) | !(fabsf(x) <= 0x1p84f) | (fabsf(x) < 0x1p-100f & x != 0.0f);
     float inverse;
     asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(y));
     inverse = __fmaf_rn(__fmaf_rn(-y, inverse, 1.0f), inverse, inverse);
-    float quotient = __fmul_rn(x, inverse);
-    quotient = __fmaf_rn(-__fmaf_rn(y, quotient, -x), inverse, quotient);
-    return __fmaf_rn(-__fmaf_rn(y, quotient, -x), inverse, quotient);
+    const float top = __fmul_rn(x, 0x1p64f);
+    float quotient = __fmul_rn(top, inverse);
+    quotient = __fmaf_rn(-__fmaf_rn(y, quotient, -top), inverse, quotient);
+    quotient = __fmul_rn(__fmaf_rn(-__fmaf_rn(y, quotient, -top), inverse, quotient), 0x1p-64f);
+    odd |= !(y >= 0x1p-42f) | !(y <= 0x1p22f) | (!(fabsf(quotient) >= 0x1p-125f) & x != 0.0f);
+    return quotient;
 }
 "#,
     ),
@@ -99,14 +102,15 @@ FN float usual_divide(float x, float y, bool& odd) {
         r#"
 // The square root, likewise.
 FN float usual_root(float x, bool& odd) {
-    odd |= !(x <= 0x1p100f) | (x < 0x1p-100f & x != 0.0f);
+    odd |= !(x >= 0.0f) | !(x <= 0x1p60f);
+    const float of = __fmul_rn(x, 0x1p64f);
     float inverse;
-    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(fmaxf(x, 0x1p-100f)));
-    float y = __fmul_rn(x, inverse), half = __fmul_rn(0.5f, inverse);
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(fmaxf(of, 0x1p-100f)));
+    float y = __fmul_rn(of, inverse), half = __fmul_rn(0.5f, inverse);
     const float error = __fmaf_rn(-y, half, 0.5f);
     y = __fmaf_rn(y, error, y);
     half = __fmaf_rn(half, error, half);
-    return __fmaf_rn(__fmaf_rn(-y, y, x), half, y);
+    return __fmul_rn(__fmaf_rn(__fmaf_rn(-y, y, of), half, y), 0x1p-32f);
 }
 "#,
     ),
