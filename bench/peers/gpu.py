@@ -88,6 +88,7 @@ def with_torch():
     x, y, square = noise(0, ROWS, COLUMNS), noise(1, ROWS, COLUMNS), noise(2, 8192, 8192)
     row = noise(3, COLUMNS)
     a, b = square.bfloat16(), (square * 0.5).bfloat16()
+    half, other_half = x.bfloat16(), y.bfloat16()
     bias = noise(4, 1, 8192).bfloat16()
     size = ROWS * COLUMNS * 4
     layer = 2 * 8192 * 4096 * 16384
@@ -115,6 +116,13 @@ def with_torch():
         ("x + y", lambda x, y: x + y, (x, y), 3 * size, "GB/s"),
         ("transpose + add", lambda x: x.t() + x, (square,), 2 * 8192 * 8192 * 4, "GB/s"),
         ("x * row", lambda x, r: x * r, (x, row), 2 * size, "GB/s"),
+        ("bf16 gelu (tanh)", lambda x: F.gelu(x, approximate="tanh"), (half,), size, "GB/s"),
+        ("bf16 softmax", lambda x: torch.softmax(x, 1), (half,), size, "GB/s"),
+        ("bf16 layer norm", lambda x: F.layer_norm(x, (COLUMNS,)), (half,), size, "GB/s"),
+        ("bf16 row sum", lambda x: x.sum(1), (half,), size // 2, "GB/s"),
+        ("bf16 column sum", lambda x: x.sum(0), (half,), size // 2, "GB/s"),
+        ("bf16 x + y", lambda x, y: x + y, (half, other_half), 3 * size // 2, "GB/s"),
+        ("bf16 transpose + add", lambda x: x.t() + x, (a,), 2 * 8192 * 8192 * 2, "GB/s"),
         ("bf16 matmul 8192", lambda a, b: a @ b, (a, b), 2 * 8192**3, "GFLOP/s"),
         (
             "bf16 matmul + bias + gelu",
@@ -158,7 +166,7 @@ def with_torch():
     for name, f, arguments, units, unit in chosen(rows):
         timings = timed(lambda: f(*arguments), wait, event)
         report("torch", name, timings, units, unit, means(f(*arguments)))
-    for name, f, arguments, units, unit in chosen(rows[:14]):
+    for name, f, arguments, units, unit in chosen(rows[:21]):
         compiled = torch.compile(f)
         timings = timed(lambda: compiled(*arguments), wait, event)
         report("torch.compile", name, timings, units, unit, means(compiled(*arguments)))
@@ -198,6 +206,7 @@ def with_jax():
     x, y, square = noise(0, ROWS, COLUMNS), noise(1, ROWS, COLUMNS), noise(2, 8192, 8192)
     row = noise(3, COLUMNS)
     a, b = square.astype(jnp.bfloat16), (square * 0.5).astype(jnp.bfloat16)
+    half, other_half = x.astype(jnp.bfloat16), y.astype(jnp.bfloat16)
     bias = noise(4, 1, 8192).astype(jnp.bfloat16)
     size = ROWS * COLUMNS * 4
 
@@ -231,6 +240,13 @@ def with_jax():
         ("x + y", lambda x, y: x + y, (x, y), 3 * size, "GB/s"),
         ("transpose + add", lambda x: x.T + x, (square,), 2 * 8192 * 8192 * 4, "GB/s"),
         ("x * row", lambda x, r: x * r, (x, row), 2 * size, "GB/s"),
+        ("bf16 gelu (tanh)", lambda x: jax.nn.gelu(x, approximate=True), (half,), size, "GB/s"),
+        ("bf16 softmax", lambda x: jax.nn.softmax(x, 1), (half,), size, "GB/s"),
+        ("bf16 layer norm", norm, (half,), size, "GB/s"),
+        ("bf16 row sum", lambda x: x.sum(1), (half,), size // 2, "GB/s"),
+        ("bf16 column sum", lambda x: x.sum(0), (half,), size // 2, "GB/s"),
+        ("bf16 x + y", lambda x, y: x + y, (half, other_half), 3 * size // 2, "GB/s"),
+        ("bf16 transpose + add", lambda x: x.T + x, (a,), 2 * 8192 * 8192 * 2, "GB/s"),
         ("bf16 matmul 8192", lambda a, b: a @ b, (a, b), 2 * 8192**3, "GFLOP/s"),
         (
             "bf16 matmul + bias + gelu",

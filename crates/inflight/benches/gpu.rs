@@ -87,6 +87,7 @@ pub fn main() -> Result<()> {
     let b = (&square * 0.5).cast(DType::BF16);
     a.wait()?;
     b.wait()?;
+    halves([&x, &y].map(|x| x.cast(DType::BF16)), &a)?;
     let operations = 2 * 8192usize.pow(3);
     time("bf16 matmul 8192", operations, "GFLOP/s", || a.matmul(&b))?;
     let bias = matrix(1, 8192, 4, &device)?.cast(DType::BF16);
@@ -97,6 +98,20 @@ pub fn main() -> Result<()> {
     layer(&device)?;
     convolutions(&device)?;
     routines(&device)
+}
+
+/// Some of the same of halves.
+fn halves([x, y]: [Tensor; 2], square: &Tensor) -> Result<()> {
+    x.wait()?;
+    y.wait()?;
+    let bytes = ROWS * COLUMNS * 2;
+    time("bf16 gelu (tanh)", 2 * bytes, "GB/s", || x.gelu_tanh())?;
+    time("bf16 softmax", 2 * bytes, "GB/s", || x.softmax(1))?;
+    time("bf16 layer norm", 2 * bytes, "GB/s", || x.layer_norm([1], None, None, 1e-5))?;
+    time("bf16 row sum", bytes, "GB/s", || x.sum_axes([1]))?;
+    time("bf16 column sum", bytes, "GB/s", || x.sum_axes([0]))?;
+    time("bf16 x + y", 3 * bytes, "GB/s", || &x + &y)?;
+    time("bf16 transpose + add", 2 * 8192 * 8192 * 2, "GB/s", || square.transpose() + square)
 }
 
 /// How long a process takes from its start to a first result, and to a first product.
