@@ -275,10 +275,11 @@ impl Described {
             return Ok(choice(1, threads, beside(threads), 0));
         }
         if kept_bytes > 0 && length > 0 {
-            // Two groups for each of many threads (measured on an H200); the largest block only where a row
-            // would not fit otherwise, as there is room for few of them.
-            let groups = most / (2 * width as usize);
-            let few = if most <= WARP_ROW { 32 } else { groups.clamp(128, 512) as u32 };
+            // Two groups for each of many threads, of halves four (measured on an H200); the largest block only where
+            // a row would not fit otherwise, as there is room for few of them.
+            let groups = if width >= 8 { 4 } else { 2 };
+            let threads = most / (groups * width as usize);
+            let few = if most <= WARP_ROW { 32 } else { threads.clamp(128, 512) as u32 };
             let many = if most <= WARP_ROW { 32 } else { 1024 };
             for threads in [few, many] {
                 let steps = most.div_ceil((threads * width) as usize);
