@@ -22,6 +22,9 @@ const SHARED: u32 = 48 << 10;
 /// A param of more bytes than this does not fit the device's caches.
 const STREAMED: usize = 64 << 20;
 
+/// Along an axis of fewer points threads do not lie next to each other.
+const SHORTEST_RUN: usize = 8;
+
 /// Sides of tiles: the larger if there is room for it.
 const TILE_SIDES: [u32; 2] = [64, 32];
 
@@ -160,7 +163,8 @@ impl Described {
         } else {
             1
         };
-        let variant = Variant { width, wide, streamed: 0, mapping: Mapping::Points { unroll } };
+        let mapping = Mapping::Points { unroll, along: self.along(launch, width) };
+        let variant = Variant { width, wide, streamed: 0, mapping };
         let blocks = items.div_ceil((POINT_THREADS * unroll) as usize).min(1 << 30);
         Choice {
             variant,
@@ -170,6 +174,32 @@ impl Described {
             slices: 1,
             scratch: 0,
         }
+    }
+
+    /// The grid axis along which more is loaded, element by element, than along the lanes, a group at a time, if there is
+    /// one: threads that are next to each other along it load what is next to each other.
+    fn along(&self, launch: &LaunchShape, width: u32) -> Option<u32> {
+        let kernel = &self.kernel;
+        let is_plain = kernel.vector == VectorAxis::Parallel && kernel.reduce_rank == 0;
+        let accesses = kernel.body.iter().filter_map(|instruction| match instruction.kind {
+            Kind::Load { access, .. } | Kind::Store { access, .. } => Some(access as usize),
+            _ => None,
+        });
+        let (mut groups, mut apart) = (0, Vec::new());
+        for access in accesses {
+            match kernel.accesses[access].vector {
+                Stride::One => groups += 1,
+                Stride::Any => apart.push(access),
+                Stride::Zero => {}
+            }
+        }
+        let runs = |axis: usize| {
+            let next = |&&access: &&usize| launch.accesses[access].strides[axis] == 1;
+            apart.iter().filter(next).count() * width as usize
+        };
+        let axes = (0..kernel.grid_rank).filter(|&axis| launch.extents[axis] >= SHORTEST_RUN);
+        let axis = axes.max_by_key(|&axis| runs(axis)).filter(|&axis| runs(axis) > groups);
+        axis.filter(|_| is_plain && !self.in_place).map(|axis| axis as u32)
     }
 
     /// Bytes of the smallest element that the kernel moves.

@@ -178,6 +178,37 @@ fn operands_along_another_axis_are_turned_in_tiles() {
     assert!(matches!(choose(&transpose, &narrow, 256).variant.mapping, Mapping::Points { .. }));
 }
 
+/// A transpose with zeros before the first row.
+const FRAMED: &str = "kernel grid 1 reduce 0 vector parallel\nparam p0: bf16\nparam p1: bf16 writes\n\
+    access a0: p0 reduce zero vector any\naccess a1: p1 reduce zero vector one\n\
+    access a2: position reduce zero vector zero\n%0 = position a2 : i32\n\
+    %1 = constant 1 : i32\n%2 = ge %0, %1 : bool\n%3 = load p0[a0] if %2 : bf16\n\
+    store p1[a1] %3 : bf16\n";
+
+#[test]
+fn threads_lie_along_the_axis_that_more_is_loaded_along() {
+    let framed = described(FRAMED);
+    let of = |rows: usize, row: isize| shape(&[rows, 64], &[&[row, 57], &[64, 1], &[1, 0]]);
+    let mapping = |size: LaunchShape| choose(&framed, &size, 256).variant.mapping;
+    assert_eq!(mapping(of(58, 1)), Mapping::Points { unroll: 1, along: Some(0) });
+    // Rows that are few, and elements that are next to each other along no axis.
+    for other in [of(4, 1), of(58, 2)] {
+        assert_eq!(mapping(other), Mapping::Points { unroll: 1, along: None });
+    }
+    let choice = choose(&framed, &of(58, 1), 256);
+    let source = text::source(&framed.kernel, choice.variant);
+    assert!(source.contains("const I c0 = item % (I)a.extent[0]"), "{source}");
+    assert!(source.contains("const I c1 = others % lanes * 8;"), "{source}");
+    // A group of what lies along the lanes is worth as much as its elements along another axis.
+    let turned = ADD
+        .replace("grid 0", "grid 1")
+        .replace("a0: p0 reduce zero vector one", "a0: p0 reduce zero vector any");
+    let add = described(&turned);
+    let small = shape(&[9, 9], &[&[1, 9], &[9, 1], &[9, 1]]);
+    let choice = choose(&add, &small, 4);
+    assert_eq!(choice.variant.mapping, Mapping::Points { unroll: 1, along: None });
+}
+
 const SYMMETRIC: &str = "kernel grid 1 reduce 0 vector parallel\nparam p0: f32\nparam p1: f32 writes\n\
     access a0: p0 reduce zero vector any\naccess a1: p0 reduce zero vector one\n\
     access a2: p1 reduce zero vector one\n%0 = load p0[a0] : f32\n%1 = load p0[a1] : f32\n\

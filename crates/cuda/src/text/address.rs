@@ -10,9 +10,13 @@ use inflight_ir::kernel::{AccessId, Kernel, Kind, Stride, Value};
 use std::ops::Range;
 
 /// Declares the coordinates of axes from a flat position, which is used up.
-pub fn unravel(writer: &mut Writer, position: &str, axes: Range<usize>) {
+pub fn unravel(
+    writer: &mut Writer,
+    position: &str,
+    axes: impl DoubleEndedIterator<Item = usize> + Clone,
+) {
     let Some(first) = axes.clone().next() else { return };
-    if axes.len() == 1 {
+    if axes.clone().count() == 1 {
         writer.line(format!("const I c{first} = {position};"));
         return;
     }

@@ -65,6 +65,8 @@ pub enum Mapping {
     Points {
         /// Groups of neighbours that a thread has under way at once.
         unroll: u32,
+        /// The grid axis along which threads are next to each other, if it is not the lanes'.
+        along: Option<u32>,
     },
     /// As `Points`, on square tiles, so that accesses along the other axis are turned in shared memory.
     Tiles {
@@ -180,7 +182,7 @@ pub fn walks(kernel: &Kernel) -> usize {
 /// The text of a kernel, whose entry is called `entry`. The kernel must be expanded.
 pub fn source(kernel: &Kernel, variant: Variant) -> String {
     let body = match variant.mapping {
-        Mapping::Points { unroll } => points::text(kernel, variant, unroll),
+        Mapping::Points { unroll, along } => points::text(kernel, variant, unroll, along),
         Mapping::Tiles { axis, turned, side, paired, whole } => {
             let tile = tiles::Tile { axis: axis as usize, side, paired, whole };
             tiles::text(kernel, variant, &tile, turned)

@@ -6,7 +6,7 @@ use super::body::{Body, Stages};
 use super::{POINT_THREADS, Variant, types};
 use inflight_ir::kernel::{Kernel, Kind, Level, Stride, Value};
 
-pub fn text(kernel: &Kernel, variant: Variant, unroll: u32) -> String {
+pub fn text(kernel: &Kernel, variant: Variant, unroll: u32, along: Option<u32>) -> String {
     let stages = Stages::new(kernel);
     let mut body = Body::new(kernel, &stages, variant.width, variant);
     body.open_entry(POINT_THREADS);
@@ -23,7 +23,7 @@ pub fn text(kernel: &Kernel, variant: Variant, unroll: u32) -> String {
             body.writer.line(format!("alignas(16) {kind} e{value}[{unroll}][{each}];"));
         }
         body.writer.unrolled("u", unroll);
-        open_item(&mut body, "start + u * (I)256");
+        open_item(&mut body, "start + u * (I)256", along);
         for &value in &early {
             load(&mut body, value);
         }
@@ -33,12 +33,12 @@ pub fn text(kernel: &Kernel, variant: Variant, unroll: u32) -> String {
             body.names[value as usize] = loaded(kernel, value, width);
         }
         body.writer.unrolled("u", unroll);
-        open_item(&mut body, "start + u * (I)256");
+        open_item(&mut body, "start + u * (I)256", along);
     } else {
         // The loop has looked whether there is such an item.
         body.writer.open("");
         body.writer.line("const I item = start;");
-        coordinates(&mut body);
+        coordinates(&mut body, along);
     }
     let there = |value: &Value| unroll > 1 && early.contains(value);
     compute(&mut body, &there);
@@ -52,18 +52,30 @@ pub fn text(kernel: &Kernel, variant: Variant, unroll: u32) -> String {
 }
 
 /// The block of one group of neighbours, if there is such a one.
-fn open_item(body: &mut Body, item: &str) {
+fn open_item(body: &mut Body, item: &str, along: Option<u32>) {
     body.writer.open(format!("if (const I item = {item}; item < (I)a.items)"));
-    coordinates(body);
+    coordinates(body, along);
 }
 
 /// The coordinates of the group `item`, and the bases of accesses.
-fn coordinates(body: &mut Body) {
+fn coordinates(body: &mut Body, along: Option<u32>) {
     let kernel = body.kernel;
     let vector = kernel.rank() - 1;
     match (vector, body.width) {
         (0, 1) => body.writer.line("const I c0 = item;"),
         (0, width) => body.writer.line(format!("const I c0 = item * {width};")),
+        (_, width) if let Some(axis) = along => {
+            let extent = format!("(I)a.extent[{axis}]");
+            for line in [
+                format!("const I lanes = (I)a.extent[{vector}] / {width};"),
+                format!("const I c{axis} = item % {extent}, others = item / {extent};"),
+                format!("const I c{vector} = others % lanes * {width};"),
+            ] {
+                body.writer.line(line);
+            }
+            let others = (0..vector).filter(move |&other| other != axis as usize);
+            address::unravel(&mut body.writer, "others / lanes", others);
+        }
         (_, width) => {
             body.writer.line(format!("const I lanes = (I)a.extent[{vector}] / {width};"));
             body.writer.line(format!("const I c{vector} = item % lanes * {width};"));
