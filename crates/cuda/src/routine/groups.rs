@@ -76,7 +76,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) entry(const __grid_cons
     // The same for all lanes, which the compiler is to know.
     const int group = __shfl_sync(~0u, warp / 4, 0);
     float sum[HIGH][WIDE][4];
-    const WindowCopier copier(a, t.group, t.row, t.output, t.begin);
+    const WindowCopier copier(a, t.group, t.row, t.output, t.begin, memory);
     const unsigned long long left = matrix_at(shared_address(memory) + group * (ROWS / 2) * ROW_BYTES);
     const unsigned long long right = matrix_at(shared_address(memory) + ROWS * ROW_BYTES);
     all_steps(copier, (int)(t.end - t.begin), memory, [&](int stage, int step) {

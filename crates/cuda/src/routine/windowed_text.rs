@@ -139,13 +139,15 @@ struct WindowCopier {
     // From the last place of a line, or of a plane, to the first of the next.
     N tap_at, next_line, next_plane, kernels_apart;
 
-    __device__ __forceinline__ WindowCopier(const Arguments& a, N group, N first_row, N first_output, N step) : a(a) {
+    // There is room for where rows begin in `memory`, before anything is copied there.
+    __device__ __forceinline__ WindowCopier(
+        const Arguments& a, N group, N first_row, N first_output, N step, unsigned char* memory) : a(a) {
         piece = threadIdx.x % ROW_PIECES;
         row = threadIdx.x / ROW_PIECES;
         const N rows = a.rows - first_row - row, outputs = a.outputs - first_output - row;
         window_rows = (int)(rows < ROWS ? rows : ROWS);
         kernel_rows = (int)(outputs < COLUMNS ? outputs : COLUMNS);
-        __shared__ N starts[ROWS];
+        N* const starts = (N*)memory;
         for (int y = threadIdx.x; y < ROWS; y += THREADS) {
             starts[y] = window_at(a, first_row + y < a.rows ? first_row + y : 0);
         }
@@ -155,6 +157,7 @@ struct WindowCopier {
         const E* const x = a.x + outer * a.examples * a.example + inner * a.features;
         #pragma unroll
         for (int i = 0; i < ROWS / APART; i++) windows[i] = x + starts[row + APART * i];
+        __syncthreads();
         const N before = step * STEP + piece * PIECE;
         kernels = a.kernels + (group * a.outputs + (kernel_rows > 0 ? first_output + row : 0)) * a.taps * a.features
             + before;
@@ -239,7 +242,7 @@ entry(const __grid_constant__ Arguments a) {
         for (int j = 0; j < WIDE; j++)
             #pragma unroll
             for (int k = 0; k < 4; k++) sum[i][j][k] = 0;
-    const WindowCopier copier(a, t.group, t.row, t.output, t.begin);
+    const WindowCopier copier(a, t.group, t.row, t.output, t.begin, memory);
     all_steps(copier, (int)(t.end - t.begin), memory, [&](const unsigned char* stage) {
         const unsigned char* kernels = stage + ROWS * 64;
         unsigned left[2][HIGH][4], right[2][WIDE / 2][4];
@@ -321,7 +324,7 @@ entry(const __grid_constant__ Arguments a) {
     __shared__ alignas(128) unsigned char memory[STAGES * STAGE_BYTES];
     const Tile t = tile_of(a);
     NumberTile tile;
-    const WindowCopier copier(a, t.group, t.row, t.output, t.begin);
+    const WindowCopier copier(a, t.group, t.row, t.output, t.begin, memory);
     all_steps(copier, (int)(t.end - t.begin), memory, [&](const unsigned char* stage) { tile.multiply(stage); });
     const int rows = (int)(a.rows - t.row < ROWS ? a.rows - t.row : ROWS);
     const int columns = (int)(a.outputs - t.output < COLUMNS ? a.outputs - t.output : COLUMNS);
