@@ -307,11 +307,11 @@ impl Described {
         if kept_bytes > 0 && length > 0 {
             // Two groups for each of many threads, of halves four (measured on an H200); the largest block only where
             // a row would not fit otherwise, as there is room for few of them.
-            let groups = if width >= 8 { 4 } else { 2 };
-            let threads = most / (groups * width as usize);
-            let few = if most <= WARP_ROW { 32 } else { threads.clamp(128, 512) as u32 };
+            let each = if width >= 8 { 32 } else { 8 };
+            let few = if most <= WARP_ROW { 32 } else { (most / each).clamp(128, 512) as u32 };
             let many = if most <= WARP_ROW { 32 } else { 1024 };
-            for threads in [few, many] {
+            let more = std::iter::successors(Some(few), |threads| Some(threads * 2));
+            for threads in more.take_while(|&threads| threads <= many) {
                 let steps = most.div_ceil((threads * width) as usize);
                 if steps * width as usize * kept_bytes <= MOST_KEPT {
                     return Ok(choice(width, threads, beside(threads), steps as u32));

@@ -183,7 +183,7 @@ impl Backend for CudaBackend {
     }
 
     fn libraries(&self) -> Vec<(&'static str, Result<String, String>)> {
-        let missing = |reason| format!("products are plain kernels, which are slow: {reason}");
+        let missing = |reason| format!("most products are plain kernels, which are slow: {reason}");
         vec![("cuBLASLt", contract::library_version().map_err(missing))]
     }
 

@@ -41,16 +41,16 @@ pub fn pool(context: &Arc<Context>) -> Arc<Pool> {
     pool
 }
 
-/// Blocks of at most this many bytes in all are kept for later, and where more are in use, uploads wait for those before
-/// them: the host may copy faster than the device does, or the device has other things to do first.
+/// Blocks of at most this many bytes in all are kept for later, and where uploads have more, those that come wait for those
+/// before them: the host may copy faster than the device does, or the device has other things to do first.
 const MOST_STAGED: usize = 256 << 20;
 
 /// Host memory that the device reads and writes by itself, kept for reuse.
 pub struct Staging {
     context: Arc<Context>,
     free: Mutex<Shelf<Address>>,
-    /// Bytes that somebody has.
-    used: AtomicUsize,
+    /// Bytes that uploads have.
+    uploaded: AtomicUsize,
     loads: Mutex<Loads<Point, Staged>>,
 }
 
@@ -125,6 +125,7 @@ pub struct Staged {
     staging: Arc<Staging>,
     ptr: NonNull<u8>,
     bytes: usize,
+    is_upload: bool,
 }
 
 // SAFETY: a block has one owner, and its memory belongs to no thread.
@@ -137,14 +138,14 @@ impl Staging {
         Arc::new(Staging {
             context: context.clone(),
             free: Mutex::new(Shelf::new(MOST_STAGED)),
-            used: AtomicUsize::new(0),
+            uploaded: AtomicUsize::new(0),
             loads: Mutex::new(Loads(VecDeque::new())),
         })
     }
 
-    /// Whether so much is in use that who wants to upload must wait.
+    /// Whether uploads have so much that who wants to upload must wait.
     pub fn is_full(&self) -> bool {
-        self.used.load(Ordering::Relaxed) > MOST_STAGED
+        self.uploaded.load(Ordering::Relaxed) > MOST_STAGED
     }
 
     /// Waits, if it is full, until uploads of before are there. Those are all with the driver already, so that they need
@@ -152,6 +153,7 @@ impl Staging {
     pub fn make_room(&self) -> Result<(), Fault> {
         while self.is_full() {
             let Some((point, blocks)) = self.loads.lock().0.pop_front() else { break };
+            let _entered = self.context.enter();
             point.wait(Watch::Loosely)?;
             drop(Landing(blocks));
         }
@@ -171,8 +173,15 @@ impl Staging {
             Some(Address(ptr)) => ptr,
             None => self.pin(bytes)?,
         };
-        self.used.fetch_add(bytes, Ordering::Relaxed);
-        Ok(Staged { staging: self.clone(), ptr, bytes })
+        Ok(Staged { staging: self.clone(), ptr, bytes, is_upload: false })
+    }
+
+    /// The same, for an upload.
+    pub fn take_for_upload(self: &Arc<Staging>, bytes: usize) -> Result<Staged, Fault> {
+        let mut staged = self.take(bytes)?;
+        staged.is_upload = true;
+        self.uploaded.fetch_add(staged.bytes, Ordering::Relaxed);
+        Ok(staged)
     }
 
     fn pin(&self, bytes: usize) -> Result<NonNull<u8>, Fault> {
@@ -214,7 +223,9 @@ impl Staged {
 
 impl Drop for Staged {
     fn drop(&mut self) {
-        self.staging.used.fetch_sub(self.bytes, Ordering::Relaxed);
+        if self.is_upload {
+            self.staging.uploaded.fetch_sub(self.bytes, Ordering::Relaxed);
+        }
         let without_room = self.staging.free.lock().put(self.bytes, Address(self.ptr));
         if !without_room.is_empty() {
             // SAFETY: the shelf has what nobody uses; whoever drops a block is done with it.

@@ -73,8 +73,8 @@ fn rows_stay_in_registers_while_they_fit() {
     assert_eq!(mapping(4000), mapping(4096));
     assert_eq!(mapping(1 << 15), Mapping::Rows { threads: 1024, rows: 1, kept: 8 });
     assert!(matches!(mapping(1 << 16), Mapping::Rows { kept: 0, .. }));
-    let halves = described(&SOFTMAX.replace(": f32", ": bf16"));
-    let halves = choose(&halves, &rows(4096), 256).variant;
+    let softmax_of_halves = described(&SOFTMAX.replace(": f32", ": bf16"));
+    let halves = choose(&softmax_of_halves, &rows(4096), 256).variant;
     let of_halves = Mapping::Rows { threads: 128, rows: 1, kept: 4 };
     assert_eq!((halves.width, halves.mapping), (8, of_halves));
     let source = text::source(&softmax.kernel, choose(&softmax, &rows(4096), 256).variant);

@@ -15,6 +15,7 @@ use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::{SmallVec, smallvec};
 use std::cell::Cell;
 use std::hash::{Hash, Hasher};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 /// About so many products are computed while a byte is moved.
@@ -90,10 +91,10 @@ struct Turned {
 impl Core {
     pub(super) fn contract(&self, queue: &mut Queue, command: &mut Contract) -> Result<(), Stop> {
         let is_form = |epilogue: &Epilogue| epilogue::form(command, epilogue).is_some();
-        // The library's results are its own.
-        if !command.epilogue.as_deref().is_some_and(is_form)
-            && let Some(epilogue) = &mut command.epilogue
-        {
+        let is_form = || command.epilogue.as_deref().is_some_and(is_form);
+        // The library's results are its own. What panics does so again where it is the command's fault.
+        let is_form = catch_unwind(AssertUnwindSafe(is_form)).unwrap_or(true);
+        if let Some(epilogue) = command.epilogue.as_mut().filter(|_| !is_form) {
             self.take_over(&mut epilogue.launch);
         }
         let command = &*command;

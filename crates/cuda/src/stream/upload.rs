@@ -81,7 +81,7 @@ impl Upload {
     /// Copies it all, with the help of other threads, as soon as there is room. None of them has anything of it any more in
     /// the end.
     pub(super) fn copy_shared(self: &Arc<Upload>, core: &Arc<Core>) -> Vec<Done> {
-        // A failure shows in the calls that follow.
+        // If the device is lost, the calls that follow say so.
         let _ = core.shared.staging.make_room();
         let total = self.bytes();
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -107,6 +107,7 @@ impl Upload {
         latch.close();
         let copied = std::mem::take(&mut *shared.copied.lock());
         let blocks = self.blocks(core, copied);
+        let _inside = enter();
         let point = core.raw().and_then(|raw| {
             let _entered = core.shared.context.enter();
             core.shared.events.record(raw)
@@ -162,7 +163,7 @@ impl Upload {
             }
             let staged = match if is_full { under_way.pop_front() } else { None } {
                 Some((staged, _)) => staged,
-                None => core.shared.staging.take(PIECE.min(pieces.total))?,
+                None => core.shared.staging.take_for_upload(PIECE.min(pieces.total))?,
             };
             // SAFETY: the source has this many bytes, which nobody writes while this command runs, and the
             // staged block was either new or its copy is done.

@@ -284,7 +284,8 @@ impl Device {
     /// Gives memory that is kept for reuse back to the system. Returns how many bytes that were.
     ///
     /// A GPU gives memory back only when it has nothing to do. So, if there is any, this waits for all that was submitted
-    /// to it.
+    /// to it, and must not be called by what the device itself calls, such as a host function. If others use the same GPU,
+    /// its driver waits for those as well.
     ///
     /// # Errors
     /// If it would have to wait, and a [`SyncGuard`](crate::SyncGuard) denies that.
