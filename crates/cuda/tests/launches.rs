@@ -267,3 +267,19 @@ fn every_kernel_waits_for_those_before_it_first() {
         assert!(wait < source.find("__global__").expect("an entry"), "{source}");
     }
 }
+
+#[test]
+fn the_assembler_does_not_see_negations_of_integers() {
+    let text_of = |dtype: &str| {
+        let text = "kernel grid 1 reduce 0 vector reduced\nparam p0: T\nparam p1: T writes\n\
+            access a0: p0 reduce zero vector one\naccess a1: p1 reduce zero vector zero\n\
+            %0 = load p0[a0] : T\n%1 = abs %0 : T\n%2 = max %1 : T\nstore p1[a1] %2 : T\n";
+        let kernel = described(&text.replace(": T", &format!(": {dtype}")));
+        let rows = shape(&[2, 2], &[&[2, 1], &[1, 0]]);
+        text::source(&kernel.kernel, choose(&kernel, &rows, 256).variant)
+    };
+    for dtype in ["i32", "i8"] {
+        assert!(text_of(dtype).contains("negative((unsigned)("), "{}", text_of(dtype));
+    }
+    assert!(!text_of("i64").contains("negative("), "{}", text_of("i64"));
+}

@@ -21,6 +21,27 @@ fn three_forms() {
     assert_eq!(scalar.mean().item::<f32>().unwrap(), 4.0);
 }
 
+/// An assembler of CUDA loses negations in the larger or smaller of three numbers.
+#[test]
+fn negated_integers_are_compared_with_others() {
+    let device = device();
+    let x = Tensor::from_vec(vec![0, 3, -4, -2], [2, 2], &device).unwrap();
+    let y = Tensor::from_vec(vec![5, -6, 1, 7], [2, 2], &device).unwrap();
+    let largest = |x: &Tensor| read::<i32>(&x.max_axes([1])).1;
+    let smallest = |x: &Tensor| read::<i32>(&x.min_axes([1])).1;
+    assert_eq!(largest(&x.abs()), [3, 4]);
+    assert_eq!(largest(&x.maximum(-&y)), [6, -1]);
+    assert_eq!(smallest(&x.minimum(-&y)), [-5, -7]);
+    assert_eq!(largest(&(-&x).maximum(-&y)), [6, 4]);
+    let narrow = x.cast(DType::I8);
+    assert_eq!(read::<i8>(&narrow.abs().max_axes([1])).1, [3, 4]);
+    let unsigned = x.abs().cast(DType::U32);
+    assert_eq!(
+        read::<u32>(&unsigned.maximum(-&unsigned).max_axes([1])).1,
+        [u32::MAX - 2, u32::MAX - 1]
+    );
+}
+
 #[test]
 fn each_reduction() {
     let device = device();

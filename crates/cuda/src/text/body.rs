@@ -504,7 +504,8 @@ impl<'a> Body<'a> {
             return;
         }
         let warps = self.scan_threads / 32;
-        writer.line(format!("__shared__ {kind} totals{value}[{warps}];"));
+        // The compiler loads up to four at a time.
+        writer.line(format!("__shared__ alignas(16) {kind} totals{value}[{}];", warps.max(4)));
         writer.line("__syncthreads();");
         writer.line(format!(
             "if ((threadIdx.x & 31) == 31) totals{value}[threadIdx.x / 32] = {part};"

@@ -127,6 +127,11 @@ fn complex_function(op: UnaryOp) -> &'static str {
     }
 }
 
+/// Whether it is an integer of at most 32 bits.
+fn is_short(dtype: DType) -> bool {
+    dtype.is_integer() && dtype.size() <= 4
+}
+
 /// `op(a, b)`.
 pub fn binary(op: BinaryOp, operand: DType, a: &str, b: &str) -> String {
     let name = types::name(operand);
@@ -148,6 +153,9 @@ pub fn binary(op: BinaryOp, operand: DType, a: &str, b: &str) -> String {
     match op {
         BinaryOp::Complex if operand == DType::F32 => format!("c64{{{a}, {b}}}"),
         BinaryOp::Complex => format!("c128{{{a}, {b}}}"),
+        BinaryOp::Sub if is_short(operand) && a == types::literal(Scalar::zero(operand)) => {
+            format!("({name})negative((unsigned)({b}))")
+        }
         BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul => {
             let sign = match op {
                 BinaryOp::Add => '+',

@@ -321,6 +321,16 @@ template <class T> FN T smaller(T a, T b) { return a < b || a != a ? a : b; }
 "#,
     ),
     (
+        "negative",
+        r#"
+// The assembler of CUDA 13.0 takes a negation into the larger or smaller of three numbers and loses it, for sm_90: of
+// max(max(x, -y), z) it makes max(x, y, z). So it is not to see one.
+FN unsigned negative(unsigned x) {
+    unsigned y; asm("{\n.reg .b32 t;\nnot.b32 t, %1;\nadd.u32 %0, t, 1;\n}" : "=r"(y) : "r"(x)); return y;
+}
+"#,
+    ),
+    (
         "larger",
         r#"
 FN float larger(float a, float b) {
