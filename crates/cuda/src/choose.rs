@@ -86,7 +86,19 @@ impl Described {
         let points: usize = tile.iter().product();
         let wide = self.is_wide(launch, buffers);
         let width = width(kernel, launch, buffers);
+        let reduces = kernel.vector == VectorAxis::Reduced || kernel.reduce_rank > 0;
         let choice = match self.shape {
+            // Nothing is reduced that anybody needs, and there is no point; but what does not vary along the axes that
+            // would be reduced is stored.
+            Shape::Points if points == 0 && programs > 0 && reduces => match kernel.vector {
+                VectorAxis::Reduced => {
+                    self.rows(programs, points, 1, wide, (true, 0), processors)?
+                }
+                VectorAxis::Parallel => {
+                    let columns = *tile.last().expect("a lane");
+                    self.columns([programs, 0, columns], 1, wide, (true, false, 0), processors)
+                }
+            },
             Shape::Points => self.points(launch, programs * points, width, wide, processors),
             Shape::Rows { ordered, kept_bytes } => {
                 if programs == 0 {

@@ -283,3 +283,27 @@ fn the_assembler_does_not_see_negations_of_integers() {
     }
     assert!(!text_of("i64").contains("negative("), "{}", text_of("i64"));
 }
+
+#[test]
+fn what_does_not_vary_along_an_empty_axis_is_stored() {
+    let text = "kernel grid 1 reduce 0 vector reduced\nparam p0: u32\nparam p1: u32 writes\n\
+        access a0: p0 reduce zero vector zero\naccess a1: p1 reduce zero vector zero\n\
+        %0 = constant 0 : u32\n%1 = sum %0 : u32\n%2 = load p0[a0] : u32\nstore p1[a1] %2 : u32\n";
+    let columns = text
+        .replace("reduce 0 vector reduced", "reduce 1 vector parallel")
+        .replace("vector zero", "vector one");
+    let sizes = [
+        (text.to_owned(), shape(&[3, 0], &[&[1, 0], &[1, 0]])),
+        (columns, shape(&[3, 0, 5], &[&[5, 0, 1], &[5, 0, 1]])),
+    ];
+    for (text, size) in sizes {
+        let kernel = described(&text);
+        let choice = choose(&kernel, &size, 256);
+        assert_eq!(choice.items, 3);
+        let source = text::source(&kernel.kernel, choice.variant);
+        assert_eq!(source.matches("a.buffer[1]").count(), 1, "{source}");
+        let mut none = size.clone();
+        none.extents[0] = 0;
+        assert_eq!(kernel.choose(&none, &[(256, 0); 2], PROCESSORS), Ok(None));
+    }
+}

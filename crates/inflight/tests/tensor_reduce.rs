@@ -43,6 +43,22 @@ fn negated_integers_are_compared_with_others() {
 }
 
 #[test]
+fn what_replaces_a_sum_of_nothing_is_there() {
+    let device = device();
+    for (shape, update) in [([0, 1], [1, 1]), ([0, 5], [1, 5])] {
+        // Memory that was used before.
+        Tensor::full(true, [64], &device).cumsum(0).wait().unwrap();
+        let nothing = Tensor::from_vec(Vec::<i32>::new(), shape, &device).unwrap();
+        let sum = nothing.sum_axes([0]).reshape(update);
+        let other = counting(update, &device) + 7;
+        other.wait().unwrap();
+        let replaced = sum.slice_assign((0..1, 0..update[1]), &other);
+        let expected: Vec<i32> = (7..7 + update[1] as i32).collect();
+        assert_eq!(read::<i32>(&replaced).1, expected);
+    }
+}
+
+#[test]
 fn each_reduction() {
     let device = device();
     let x = Tensor::from_vec(vec![4.0, -1.0, 2.5, 0.5, 3.0, -2.0], [2, 3], &device).unwrap();
