@@ -8,12 +8,20 @@ mod common;
 
 /// A GPU, if the tests are to run on one.
 fn gpu() -> Option<Device> {
-    if common::chosen_gpu().is_none() {
+    gpu_with(CudaOptions::from_env().unwrap())
+}
+
+/// The same, with options.
+fn gpu_with(options: CudaOptions) -> Option<Device> {
+    let Some(ordinal) = common::chosen_gpu() else {
         println!("SKIPPED: INFLIGHT_TEST_DEVICE does not name a GPU");
         return None;
-    }
-    Some(common::device())
+    };
+    Some(Device::open_cuda_with(ordinal, options).unwrap())
 }
+
+/// What lets products be computed in TF32.
+const TF32: CudaOptions = CudaOptions { tf32: true, half_sums: false };
 
 #[test]
 fn a_gpu_that_is_not_there_is_an_error_that_says_what_was_looked_for() {
@@ -168,35 +176,25 @@ fn work_that_comes_again_is_the_same_work_with_other_arguments() {
 
 #[test]
 fn products_round_their_operands_only_if_they_may() {
-    let Some(ordinal) = common::chosen_gpu() else {
-        println!("SKIPPED: INFLIGHT_TEST_DEVICE does not name a GPU");
-        return;
-    };
-    let error = |tf32: bool| {
-        let device =
-            Device::open_cuda_with(ordinal, CudaOptions { tf32, ..CudaOptions::default() })
-                .unwrap();
+    let error = |options: CudaOptions| {
+        let device = gpu_with(options)?;
         let values: Vec<f64> =
             (0..512 * 512).map(|i| (i * 37 % 1009) as f64 / 500.0 - 1.0).collect();
         let x = Tensor::from_vec(values, [512, 512], &device).unwrap();
         let narrow = x.cast(DType::F32);
         let exact = narrow.cast(DType::F64);
         let difference = narrow.matmul(&narrow).cast(DType::F64) - exact.matmul(&exact);
-        difference.abs().max().item::<f64>().unwrap()
+        Some(difference.abs().max().item::<f64>().unwrap())
     };
-    let (rounded, whole) = (error(true), error(false));
+    let [Some(rounded), Some(whole)] = [TF32, CudaOptions::default()].map(error) else { return };
     assert!(whole < 1e-4, "{whole}");
     assert!(rounded > 1e-4 && rounded < 1e-1, "{rounded}");
 }
 
 #[test]
 fn products_of_halves_are_right_with_sums_of_halves() {
-    let Some(ordinal) = common::chosen_gpu() else {
-        println!("SKIPPED: INFLIGHT_TEST_DEVICE does not name a GPU");
-        return;
-    };
     let options = CudaOptions { half_sums: true, ..CudaOptions::default() };
-    let device = Device::open_cuda_with(ordinal, options).unwrap();
+    let Some(device) = gpu_with(options) else { return };
     let cpu = Device::cpu();
     // Sums of up to 512, which halves hold exactly.
     let matrix = |rows: usize, columns: usize, step: usize| {
@@ -212,13 +210,7 @@ fn products_of_halves_are_right_with_sums_of_halves() {
 
 #[test]
 fn a_large_gradient_of_weights_is_right_in_tf32() {
-    let Some(ordinal) = common::chosen_gpu() else {
-        println!("SKIPPED: INFLIGHT_TEST_DEVICE does not name a GPU");
-        return;
-    };
-    let device =
-        Device::open_cuda_with(ordinal, CudaOptions { tf32: true, ..CudaOptions::default() })
-            .unwrap();
+    let Some(device) = gpu_with(TF32) else { return };
     // Integers that TF32 holds exactly, no two rows or columns of which are alike.
     let matrix = |columns: usize, step: usize| {
         let values = (0..192 * columns).map(|i| (i * step % 251) as f32 - 125.0).collect();
@@ -235,12 +227,8 @@ fn a_large_gradient_of_weights_is_right_in_tf32() {
 /// whole, and with more operands than come along with a tile.
 #[test]
 fn products_that_are_taken_in_by_what_follows_are_right() {
-    let Some(ordinal) = common::chosen_gpu() else {
-        println!("SKIPPED: INFLIGHT_TEST_DEVICE does not name a GPU");
-        return;
-    };
-    let options = CudaOptions { tf32: true, ..CudaOptions::default() };
-    let devices = [Device::open_cuda_with(ordinal, options).unwrap(), Device::cpu()];
+    let Some(device) = gpu_with(TF32) else { return };
+    let devices = [device, Device::cpu()];
     // Integers that TF32 holds exactly, whose sums `f32` does.
     let matrix = |shape: [usize; 2], step: usize, device: &Device| {
         let values = (0..shape[0] * shape[1]).map(|i| (i * step % 251 % 17) as f32 - 8.0).collect();
@@ -322,12 +310,7 @@ fn results_take_the_memory_of_operands_that_nobody_needs() {
 
 #[test]
 fn what_follows_a_product_takes_the_memory_of_operands_that_nobody_needs() {
-    let Some(ordinal) = common::chosen_gpu() else {
-        println!("SKIPPED: INFLIGHT_TEST_DEVICE does not name a GPU");
-        return;
-    };
-    let options = CudaOptions { tf32: true, ..CudaOptions::default() };
-    let device = Device::open_cuda_with(ordinal, options).unwrap();
+    let Some(device) = gpu_with(TF32) else { return };
     let side = 2048;
     let [a, b] = [1.0f32, 2.0].map(|x| Tensor::full(x, [side, 256], &device).cumsum(1) * 0.125);
     let [mut weights, mut moments] = [1.0f32, 3.0].map(|x| Tensor::full(x, [side, side], &device));
