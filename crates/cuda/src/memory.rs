@@ -115,6 +115,12 @@ impl<T> Shelf<T> {
     }
 }
 
+/// The bytes of a block that is to have so many: few sizes, so that blocks are used again, and a quarter too much at most.
+fn class(bytes: usize) -> usize {
+    let step = (bytes.next_power_of_two() / 8).max(4096);
+    bytes.max(1).next_multiple_of(step)
+}
+
 struct Address(NonNull<u8>);
 
 // SAFETY: the address of memory that nobody uses.
@@ -167,7 +173,7 @@ impl Staging {
 
     /// A block of at least this many bytes.
     pub fn take(self: &Arc<Staging>, bytes: usize) -> Result<Staged, Fault> {
-        let bytes = bytes.max(4096).next_power_of_two();
+        let bytes = class(bytes);
         let known = self.free.lock().take(bytes);
         let ptr = match known {
             Some(Address(ptr)) => ptr,
@@ -254,6 +260,18 @@ mod tests {
         assert_eq!(shelf.bytes, 0);
         assert_eq!(shelf.put(101, "too large"), ["too large"]);
         assert_eq!(shelf.bytes, 0);
+    }
+
+    #[test]
+    fn blocks_have_few_sizes_and_little_too_much() {
+        assert_eq!([0, 1, 4096, 4097].map(class), [4096, 4096, 4096, 8192]);
+        assert_eq!([1 << 20, 320 << 20].map(class), [1 << 20, 320 << 20]);
+        for bytes in (1 << 16..1 << 22).step_by(4321) {
+            assert!((bytes..=bytes + bytes / 4).contains(&class(bytes)), "{bytes}");
+        }
+        let classes: std::collections::HashSet<usize> =
+            (1 << 20..1 << 21).step_by(1000).map(class).collect();
+        assert!(classes.len() <= 9, "{classes:?}");
     }
 
     #[test]
