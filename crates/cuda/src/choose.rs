@@ -25,6 +25,9 @@ const STREAMED: usize = 64 << 20;
 /// Along an axis of fewer points threads do not lie next to each other.
 const SHORTEST_RUN: usize = 8;
 
+/// Threads of a warp.
+const WARP: usize = 32;
+
 /// Sides of tiles: the larger if there is room for it.
 const TILE_SIDES: [u32; 2] = [64, 32];
 
@@ -188,30 +191,38 @@ impl Described {
         }
     }
 
-    /// The grid axis along which more is loaded, element by element, than along the lanes, a group at a time, if there is
-    /// one: threads that are next to each other along it load what is next to each other.
+    /// The grid axis along which threads should be next to each other, if it is not the lanes': they then load what is
+    /// next to each other along it, element by element, from fewer sectors of 32 bytes, and groups along the lanes from more.
     fn along(&self, launch: &LaunchShape, width: u32) -> Option<u32> {
         let kernel = &self.kernel;
         let is_plain = kernel.vector == VectorAxis::Parallel && kernel.reduce_rank == 0;
+        if !is_plain || self.in_place {
+            return None;
+        }
         let accesses = kernel.body.iter().filter_map(|instruction| match instruction.kind {
             Kind::Load { access, .. } | Kind::Store { access, .. } => Some(access as usize),
             _ => None,
         });
-        let (mut groups, mut apart) = (0, Vec::new());
-        for access in accesses {
-            match kernel.accesses[access].vector {
-                Stride::One => groups += 1,
-                Stride::Any => apart.push(access),
-                Stride::Zero => {}
-            }
-        }
-        let runs = |axis: usize| {
-            let next = |&&access: &&usize| launch.accesses[access].strides[axis] == 1;
-            apart.iter().filter(next).count() * width as usize
+        let accesses: Vec<usize> = accesses.collect();
+        let of = |stride: Stride| {
+            accesses.iter().copied().filter(move |&access| kernel.accesses[access].vector == stride)
+        };
+        // What a warp's access touches: of a group along the lanes half of each thread's sector, instead of all of it;
+        // of an element along the axis a sector for each group of lanes, instead of its neighbours and an edge.
+        let lost = of(Stride::One).count() * WARP / 2;
+        let groups = launch.extents[kernel.rank() - 1] / width as usize;
+        let saved = |axis: usize| {
+            let runs = of(Stride::Any).filter(|&access| launch.accesses[access].strides[axis] == 1);
+            let sectors = runs.map(|access| {
+                let param =
+                    kernel.accesses[access].param.map(|param| kernel.params[param as usize]);
+                groups.min(WARP).saturating_sub(param.map_or(0, |param| param.dtype.size()) + 1)
+            });
+            sectors.sum::<usize>() * width as usize
         };
         let axes = (0..kernel.grid_rank).filter(|&axis| launch.extents[axis] >= SHORTEST_RUN);
-        let axis = axes.max_by_key(|&axis| runs(axis)).filter(|&axis| runs(axis) > groups);
-        axis.filter(|_| is_plain && !self.in_place).map(|axis| axis as u32)
+        let axis = axes.max_by_key(|&axis| saved(axis)).filter(|&axis| saved(axis) > lost);
+        axis.map(|axis| axis as u32)
     }
 
     /// Bytes of the smallest element that the kernel moves.

@@ -199,14 +199,9 @@ fn threads_lie_along_the_axis_that_more_is_loaded_along() {
     let source = text::source(&framed.kernel, choice.variant);
     assert!(source.contains("const I c0 = item % (I)a.extent[0]"), "{source}");
     assert!(source.contains("const I c1 = others % lanes * 8;"), "{source}");
-    // A group of what lies along the lanes is worth as much as its elements along another axis.
-    let turned = ADD
-        .replace("grid 0", "grid 1")
-        .replace("a0: p0 reduce zero vector one", "a0: p0 reduce zero vector any");
-    let add = described(&turned);
-    let small = shape(&[9, 9], &[&[1, 9], &[9, 1], &[9, 1]]);
-    let choice = choose(&add, &small, 4);
-    assert_eq!(choice.variant.mapping, Mapping::Points { unroll: 1, along: None });
+    // Few groups of lanes: threads are next to each other along both axes as it is.
+    let few = shape(&[58, 16], &[&[1, 57], &[16, 1], &[1, 0]]);
+    assert_eq!(mapping(few), Mapping::Points { unroll: 1, along: None });
 }
 
 const SYMMETRIC: &str = "kernel grid 1 reduce 0 vector parallel\nparam p0: f32\nparam p1: f32 writes\n\
