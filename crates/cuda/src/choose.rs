@@ -89,11 +89,11 @@ impl Described {
         let points: usize = tile.iter().product();
         let wide = self.is_wide(launch, buffers);
         let width = width(kernel, launch, buffers);
-        let reduces = kernel.vector == VectorAxis::Reduced || kernel.reduce_rank > 0;
         let choice = match self.shape {
             // Nothing is reduced that anybody needs, and there is no point; but what does not vary along the axes that
             // would be reduced is stored.
-            Shape::Points if points == 0 && programs > 0 && reduces => match kernel.vector {
+            Shape::Points if points == 0 && programs > 0 && kernel.reduces() => match kernel.vector
+            {
                 VectorAxis::Reduced => {
                     self.rows(programs, points, 1, wide, (true, 0), processors)?
                 }
@@ -195,8 +195,7 @@ impl Described {
     /// next to each other along it, element by element, from fewer sectors of 32 bytes, and groups along the lanes from more.
     fn along(&self, launch: &LaunchShape, width: u32) -> Option<u32> {
         let kernel = &self.kernel;
-        let is_plain = kernel.vector == VectorAxis::Parallel && kernel.reduce_rank == 0;
-        if !is_plain || self.in_place {
+        if kernel.reduces() || self.in_place {
             return None;
         }
         let accesses = kernel.body.iter().filter_map(|instruction| match instruction.kind {
@@ -234,9 +233,8 @@ impl Described {
     fn tiles(&self, launch: &LaunchShape, wide: bool) -> Option<Choice> {
         let kernel = &self.kernel;
         let vector = kernel.rank() - 1;
-        let is_plain = kernel.vector == VectorAxis::Parallel && kernel.reduce_rank == 0;
         let lanes = launch.extents[vector];
-        if !is_plain || self.in_place || lanes < 16 {
+        if kernel.reduces() || self.in_place || lanes < 16 {
             return None;
         }
         let loads: Vec<usize> = kernel

@@ -51,6 +51,7 @@ pub struct Staging {
     free: Mutex<Shelf<Address>>,
     /// Bytes that uploads have.
     uploaded: AtomicUsize,
+    /// Which of them are on their way.
     loads: Mutex<Loads<Point, Staged>>,
 }
 
@@ -74,8 +75,8 @@ impl<P, B> Loads<P, B> {
 
 impl<B> Drop for Landing<B> {
     fn drop(&mut self) {
-        let blocks = std::mem::take(&mut *self.0.lock());
-        drop(blocks);
+        // They go when nobody has the lock any more.
+        let _blocks = std::mem::take(&mut *self.0.lock());
     }
 }
 

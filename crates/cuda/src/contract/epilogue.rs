@@ -5,7 +5,7 @@
 
 use inflight_backend::{Contract, Epilogue};
 use inflight_ir::elementwise::{BinaryOp, UnaryOp};
-use inflight_ir::kernel::{AccessId, Kernel, Kind, LaunchShape, Stride, Value, VectorAxis};
+use inflight_ir::kernel::{AccessId, Kernel, Kind, LaunchShape, Stride, Value};
 use inflight_ir::plan::{ContractStep, ScalarSource};
 use inflight_ir::{DType, Scalar};
 
@@ -75,8 +75,7 @@ impl Followed<'_> {
         let Followed { dtype, extents: [m, n], kernel, shape, .. } = *self;
         let halves = matches!(dtype, DType::F16 | DType::BF16);
         let one_matrix = self.batch.iter().all(|&extent| extent == 1);
-        let is_plain = kernel.vector == VectorAxis::Parallel && kernel.reduce_rank == 0;
-        if !one_matrix || !is_plain || !(halves || dtype == DType::F32) {
+        if !one_matrix || kernel.reduces() || !(halves || dtype == DType::F32) {
             return None;
         }
         let (columns, grid) = shape.extents.split_last()?;

@@ -13,9 +13,7 @@ use crate::text::{
 use cudarc::driver::sys;
 use inflight_backend::{Contract, Fault};
 use inflight_ir::DType;
-use inflight_ir::kernel::{
-    AccessId, AccessShape, Kernel, Kind, LaunchShape, Stride, VectorAxis, parse,
-};
+use inflight_ir::kernel::{AccessId, AccessShape, Kernel, Kind, LaunchShape, Stride, parse};
 use inflight_ir::plan::ContractStep;
 use smallvec::SmallVec;
 
@@ -159,10 +157,9 @@ pub fn choose(
     processors: usize,
 ) -> Option<(Choice, Tiled)> {
     let kernel = &described.kernel;
-    let is_plain = kernel.vector == VectorAxis::Parallel && kernel.reduce_rank == 0;
     let (columns, grid) = shape.extents.split_last()?;
     if described.shape != Shape::Points
-        || !is_plain
+        || kernel.reduces()
         || grid.is_empty()
         || *columns != n
         || grid.iter().product::<usize>() != m

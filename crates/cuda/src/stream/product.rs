@@ -4,7 +4,8 @@ use super::run::{caught, check_faults, kernel_of};
 use super::{Core, MOST_GATHERED, Queue};
 use crate::background::Stop;
 use crate::choose::{self, Described};
-use crate::contract::{PlainLaunch, Site, Work, epilogue, fused, turn};
+use crate::contract::epilogue::{self, Form};
+use crate::contract::{PlainLaunch, Site, Work, fused, turn};
 use crate::device::AwaitedFunction;
 use crate::text::Variant;
 use cudarc::driver::sys;
@@ -15,7 +16,6 @@ use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::{SmallVec, smallvec};
 use std::cell::Cell;
 use std::hash::{Hash, Hasher};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 /// About so many products are computed while a byte is moved.
@@ -90,16 +90,14 @@ struct Turned {
 
 impl Core {
     pub(super) fn contract(&self, queue: &mut Queue, command: &mut Contract) -> Result<(), Stop> {
-        let is_form = |epilogue: &Epilogue| epilogue::form(command, epilogue).is_some();
-        let is_form = || command.epilogue.as_deref().is_some_and(is_form);
-        // The library's results are its own. What panics does so again where it is the command's fault.
-        let is_form = catch_unwind(AssertUnwindSafe(is_form)).unwrap_or(true);
-        if let Some(epilogue) = command.epilogue.as_mut().filter(|_| !is_form) {
-            self.take_over(&mut epilogue.launch);
-        }
-        let command = &*command;
-        let label = &command.label;
+        let label = &command.label.clone();
         caught(label, || {
+            let form = command.epilogue.as_deref().and_then(|after| epilogue::form(command, after));
+            // The library's results are its own.
+            if let Some(epilogue) = command.epilogue.as_mut().filter(|_| form.is_none()) {
+                self.take_over(&mut epilogue.launch);
+            }
+            let command = &*command;
             check_faults([&command.a.buffer, &command.b.buffer].into_iter())?;
             let (raw, until) = (self.raw()?, self.until(queue));
             let key = Places::key(queue, command);
@@ -111,7 +109,7 @@ impl Core {
                 Some(epilogue) => epilogue.launch.results().collect(),
                 None => smallvec![&command.c.buffer],
             };
-            if let Some(epilogue) = &command.epilogue
+            if let Some(epilogue) = command.epilogue.as_ref().filter(|_| form.is_none())
                 && self.take_in(queue, command, epilogue, [a, b], (key, &until))?
             {
                 return Ok(());
@@ -125,8 +123,11 @@ impl Core {
                 return self.multiply(queue, raw, command, [a, b, c], (key, &until), &results);
             };
             check_faults(epilogue.launch.buffers.iter())?;
-            if self.contract_with(queue, raw, command, epilogue, [a, b], (key, &until))? {
-                return Ok(());
+            if let Some(form) = &form {
+                let following = (&**epilogue, form);
+                if self.contract_with(queue, raw, command, following, [a, b], (key, &until))? {
+                    return Ok(());
+                }
             }
             let product = self.temporary_at(command.c.buffer.bytes(), place, label, &until)?;
             let c = product.ptr() as u64;
@@ -146,7 +147,7 @@ impl Core {
     ) -> Result<bool, Stop> {
         let shared = &self.shared;
         let (launch, label) = (&epilogue.launch, &command.label);
-        if !shared.takes_products || epilogue::form(command, epilogue).is_some() {
+        if !shared.takes_products {
             return Ok(false);
         }
         let Some(extents) = fused::Extents::of(command) else { return Ok(false) };
@@ -318,11 +319,10 @@ impl Core {
         queue: &mut Queue,
         raw: sys::CUstream,
         command: &Contract,
-        epilogue: &Epilogue,
+        (epilogue, form): (&Epilogue, &Form),
         operands: [u64; 2],
         (key, until): (u64, &Event),
     ) -> Result<bool, Stop> {
-        let Some(form) = epilogue::form(command, epilogue) else { return Ok(false) };
         let (label, buffers) = (&command.label, &epilogue.launch.buffers);
         let places = queue.places.get(key);
         let result = Cell::new(0);
@@ -336,7 +336,7 @@ impl Core {
         };
         let products = &self.shared.products;
         let work = self.prepared(queue, raw, command, (places[1], until), |site| {
-            products.work_with(site, command, &form, operands, address)
+            products.work_with(site, command, form, operands, address)
         });
         let (work, workspace) = work?;
         let Some(work) = work else { return Ok(false) };

@@ -74,8 +74,7 @@ impl Upload {
     /// Copies it all on this thread. Returns what must be kept until the copies are done.
     pub(super) fn copy(&self, core: &Core) -> Vec<Done> {
         let pieces = Pieces::new(self.bytes(), 1);
-        let blocks = self.blocks(core, [self.copy_some(core, &pieces)]);
-        vec![Done::Release(Box::new(blocks)), Done::Written(Arc::downgrade(&self.target))]
+        self.done(Box::new(self.blocks(core, [self.copy_some(core, &pieces)])))
     }
 
     /// Copies it all, with the help of other threads, as soon as there is room. None of them has anything of it any more in
@@ -112,10 +111,15 @@ impl Upload {
             let _entered = core.shared.context.enter();
             core.shared.events.record(raw)
         });
-        let kept: Box<dyn Any + Send> = match point {
-            Ok(point) => Box::new(core.shared.staging.land(blocks, point)),
-            Err(_) => Box::new(blocks),
-        };
+        match point {
+            Ok(point) => self.done(Box::new(core.shared.staging.land(blocks, point))),
+            // Why there is none shows when the batch is closed.
+            Err(_) => self.done(Box::new(blocks)),
+        }
+    }
+
+    /// What is to be done when the copies are, of which this must be kept until then.
+    fn done(&self, kept: Box<dyn Any + Send>) -> Vec<Done> {
         vec![Done::Release(kept), Done::Written(Arc::downgrade(&self.target))]
     }
 

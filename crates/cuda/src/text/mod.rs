@@ -139,8 +139,7 @@ pub fn shape(kernel: &Kernel) -> Shape {
         _ => false,
     };
     let any = |what: &dyn Fn(&Kind) -> bool| kernel.body.iter().any(|i| what(&i.kind));
-    let reduces = kernel.vector == VectorAxis::Reduced || kernel.reduce_rank > 0;
-    let is_walked = any(&folds) || (reduces && any(&meets));
+    let is_walked = any(&folds) || (kernel.reduces() && any(&meets));
     if !is_walked {
         return Shape::Points;
     }

@@ -64,22 +64,18 @@ fn coordinates(body: &mut Body, along: Option<u32>) {
     match (vector, body.width) {
         (0, 1) => body.writer.line("const I c0 = item;"),
         (0, width) => body.writer.line(format!("const I c0 = item * {width};")),
-        (_, width) if let Some(axis) = along => {
-            let extent = format!("(I)a.extent[{axis}]");
-            for line in [
-                format!("const I lanes = (I)a.extent[{vector}] / {width};"),
-                format!("const I c{axis} = item % {extent}, others = item / {extent};"),
-                format!("const I c{vector} = others % lanes * {width};"),
-            ] {
-                body.writer.line(line);
-            }
-            let others = (0..vector).filter(move |&other| other != axis as usize);
-            address::unravel(&mut body.writer, "others / lanes", others);
-        }
         (_, width) => {
             body.writer.line(format!("const I lanes = (I)a.extent[{vector}] / {width};"));
-            body.writer.line(format!("const I c{vector} = item % lanes * {width};"));
-            address::unravel(&mut body.writer, "item / lanes", 0..vector);
+            let mut rest = "item";
+            if let Some(axis) = along {
+                let extent = format!("(I)a.extent[{axis}]");
+                let line = format!("const I c{axis} = item % {extent}, others = item / {extent};");
+                body.writer.line(line);
+                rest = "others";
+            }
+            body.writer.line(format!("const I c{vector} = {rest} % lanes * {width};"));
+            let others = (0..vector).filter(|&other| along != Some(other as u32));
+            address::unravel(&mut body.writer, &format!("{rest} / lanes"), others);
         }
     }
     address::bases(&mut body.writer, kernel, 0..kernel.grid_rank);

@@ -62,21 +62,12 @@ pub fn text(kernel: &Kernel, variant: Variant, tile: &Tile, turned: u64) -> Stri
         body.writer.line(format!(
             "const I left = (second ? low : high) * {side}, top = (second ? high : low) * {side};"
         ));
-        body.writer.line("I rest = tile / all;");
     } else {
         body.writer.line(format!("const I left = tile % across * {side};"));
         body.writer.line(format!("const I top = tile / across % down * {side};"));
-        body.writer.line("I rest = tile / across / down;");
     }
-    let others: Vec<usize> = (0..vector).filter(|&other| other != axis).collect();
-    for (position, other) in others.iter().enumerate().rev() {
-        match position {
-            0 => body.writer.line(format!("const I c{other} = rest;")),
-            _ => body.writer.line(format!(
-                "const I c{other} = rest % (I)a.extent[{other}]; rest /= (I)a.extent[{other}];"
-            )),
-        }
-    }
+    let rest = if paired { "tile / all" } else { "tile / across / down" };
+    address::unravel(&mut body.writer, rest, (0..vector).filter(|&other| other != axis));
     tile.write(&mut body, &loads);
     body.writer.line("__syncthreads();");
     body.writer.close();

@@ -234,6 +234,11 @@ impl Kernel {
         self.grid_rank + self.reduce_rank + 1
     }
 
+    /// Whether there are axes to reduce along, the vector axis or others.
+    pub fn reduces(&self) -> bool {
+        self.vector == VectorAxis::Reduced || self.reduce_rank > 0
+    }
+
     /// Whether the vector axis is parallel while there are reduce axes: a reduction then ends in one
     /// value for each point of the vector axis.
     pub fn reduces_columns(&self) -> bool {

@@ -1,6 +1,6 @@
 //! Checks that a kernel means something: run on every kernel in tests and debug builds.
 
-use super::{AccessId, Kernel, Kind, Level, Value, VectorAxis};
+use super::{AccessId, Kernel, Kind, Level, Value};
 use crate::elementwise::{BinaryOp, CombineOp, UnaryOp};
 use crate::{DType, DTypeClass};
 use thiserror::Error;
@@ -223,9 +223,9 @@ fn check_store_levels(kernel: &Kernel) -> Result<(), VerifyError> {
 }
 
 fn check_reduced(kernel: &Kernel) -> Result<(), Problem> {
-    match kernel.vector == VectorAxis::Parallel && kernel.reduce_rank == 0 {
-        true => Err(Problem::NothingReduced),
-        false => Ok(()),
+    match kernel.reduces() {
+        true => Ok(()),
+        false => Err(Problem::NothingReduced),
     }
 }
 
