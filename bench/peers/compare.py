@@ -36,7 +36,7 @@ for name in names:
     # The weighed mean may be of numbers that cancel out.
     scale = ours[0] or 1.0
     # Halves, TF32, and sums of millions of numbers that cancel out.
-    is_rough = name.startswith("bf16") or name.endswith(".mlir")
+    is_rough = name.startswith(("bf16", "tf32")) or name.endswith(".mlir")
     tolerance = 2e-2 if is_rough else 1e-3 if "sum" in name else 1e-4
     for peer in peers[1:]:
         _, theirs = found.get((name, peer), (None, None))

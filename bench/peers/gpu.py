@@ -68,8 +68,9 @@ def with_torch():
     import torch.nn.functional as F
 
     print("torch", torch.__version__)
-    # Products of floats are of floats, as ours are.
+    # Convolutions of floats are of floats, as ours are. Of products, those of floats are the rows that TF32 is allowed for.
     torch.backends.cudnn.allow_tf32 = False
+    torch.backends.cuda.matmul.allow_tf32 = True
     torch.backends.cudnn.benchmark = True
     bits = (1 << 32) - 1
 
@@ -87,7 +88,8 @@ def with_torch():
 
     x, y, square = noise(0, ROWS, COLUMNS), noise(1, ROWS, COLUMNS), noise(2, 8192, 8192)
     row = noise(3, COLUMNS)
-    a, b = square.bfloat16(), (square * 0.5).bfloat16()
+    less, other_square = noise(2, 4096, 4096), square * 0.5
+    a, b = square.bfloat16(), other_square.bfloat16()
     half, other_half = x.bfloat16(), y.bfloat16()
     bias = noise(4, 1, 8192).bfloat16()
     size = ROWS * COLUMNS * 4
@@ -131,6 +133,15 @@ def with_torch():
             2 * 8192**3,
             "GFLOP/s",
         ),
+        ("tf32 matmul 4096", lambda a, b: a @ b, (less, less * 0.5), 2 * 4096**3, "GFLOP/s"),
+        ("tf32 matmul 8192", lambda a, b: a @ b, (square, other_square), 2 * 8192**3, "GFLOP/s"),
+        (
+            "tf32 matmul + bias + relu",
+            lambda a, b, c: F.relu(a @ b + c),
+            (square, other_square, noise(4, 1, 8192)),
+            2 * 8192**3,
+            "GFLOP/s",
+        ),
         ("bf16 layer, product alone", lambda a, b: a @ b, (left, right), layer, "GFLOP/s"),
         (
             "bf16 layer + bias + gelu",
@@ -166,7 +177,9 @@ def with_torch():
     for name, f, arguments, units, unit in chosen(rows):
         timings = timed(lambda: f(*arguments), wait, event)
         report("torch", name, timings, units, unit, means(f(*arguments)))
-    for name, f, arguments, units, unit in chosen(rows[:21]):
+    # Those before the convolutions and routines.
+    last = [name for name, *_ in rows].index("bf16 layer + bias + gelu")
+    for name, f, arguments, units, unit in chosen(rows[: last + 1]):
         compiled = torch.compile(f)
         timings = timed(lambda: compiled(*arguments), wait, event)
         report("torch.compile", name, timings, units, unit, means(compiled(*arguments)))
@@ -205,7 +218,8 @@ def with_jax():
 
     x, y, square = noise(0, ROWS, COLUMNS), noise(1, ROWS, COLUMNS), noise(2, 8192, 8192)
     row = noise(3, COLUMNS)
-    a, b = square.astype(jnp.bfloat16), (square * 0.5).astype(jnp.bfloat16)
+    less, other_square = noise(2, 4096, 4096), square * 0.5
+    a, b = square.astype(jnp.bfloat16), other_square.astype(jnp.bfloat16)
     half, other_half = x.astype(jnp.bfloat16), y.astype(jnp.bfloat16)
     bias = noise(4, 1, 8192).astype(jnp.bfloat16)
     size = ROWS * COLUMNS * 4
@@ -220,6 +234,9 @@ def with_jax():
         return (x + jnp.swapaxes(x, -1, -2)) / 2 + 2 * shape[-1] * jnp.eye(shape[-1])
 
     small, large = positive(4096, 32, 32), positive(4096, 4096)
+
+    def product(a, b):
+        return jnp.matmul(a, b, precision="tensorfloat32")
 
     def norm(x):
         mean = x.mean(1, keepdims=True)
@@ -252,6 +269,15 @@ def with_jax():
             "bf16 matmul + bias + gelu",
             lambda a, b, c: jax.nn.gelu(a @ b + c, approximate=True),
             (a, b, bias),
+            2 * 8192**3,
+            "GFLOP/s",
+        ),
+        ("tf32 matmul 4096", product, (less, less * 0.5), 2 * 4096**3, "GFLOP/s"),
+        ("tf32 matmul 8192", product, (square, other_square), 2 * 8192**3, "GFLOP/s"),
+        (
+            "tf32 matmul + bias + relu",
+            lambda a, b, c: jax.nn.relu(product(a, b) + c),
+            (square, other_square, noise(4, 1, 8192)),
             2 * 8192**3,
             "GFLOP/s",
         ),

@@ -3,7 +3,7 @@
 use crate::background::Awaited;
 use crate::choose::{Choice, Described};
 use crate::compile::Compiler;
-use crate::contract::{Products, epilogue, fused};
+use crate::contract::{Products, epilogue, fused, turn};
 use crate::driver::{self, Context, Function};
 use crate::event::{Events, Point};
 use crate::library::{self, Part};
@@ -158,7 +158,9 @@ impl Backend for CudaBackend {
     fn anticipate(&self, plan: &Plan, step: &Step, kernels: &[Result<Compiled, Fault>]) {
         let launches = match step {
             // The library does it: there is no launch.
-            Step::Contract(step) if epilogue::has_form(step) => SmallVec::new(),
+            Step::Contract(step) if epilogue::has_form(step) && !self.packs(step) => {
+                SmallVec::new()
+            }
             Step::Contract(step) if self.takes_in(plan, step, kernels) => SmallVec::new(),
             step => step.launches(),
         };
@@ -193,6 +195,12 @@ impl Backend for CudaBackend {
 }
 
 impl CudaBackend {
+    /// Whether the operands of a step's product are packed.
+    fn packs(&self, step: &ContractStep) -> bool {
+        let lie = self.shared.lie(fused::Extents::of_step(step));
+        lie.is_some_and(|lie| lie.packed.is_some())
+    }
+
     /// Begins to make the kernel that takes a product in. Says whether there is one.
     fn takes_in(
         &self,
@@ -201,10 +209,13 @@ impl CudaBackend {
         kernels: &[Result<Compiled, Fault>],
     ) -> bool {
         let shared = &self.shared;
-        let extents = fused::Extents::of_step(step).filter(|_| shared.takes_products);
-        let Some(lie) = extents.and_then(|extents| extents.lie(shared.processors)) else {
-            return false;
-        };
+        let Some(lie) = shared.lie(fused::Extents::of_step(step)) else { return false };
+        if lie.packed.is_some() {
+            contract::pack::function(shared);
+        }
+        if lie.turns {
+            shared.function(&turn::TEXT);
+        }
         let Some(epilogue) = &step.epilogue else {
             if lie.is_ours(step.k) {
                 let sides = [step.m, step.n];
@@ -351,6 +362,12 @@ impl Shared {
         let function = Awaited::start(move || shared.load(&text));
         functions.insert(source.to_owned(), function.clone());
         function
+    }
+
+    /// How a kernel takes a product of these extents in, if one does.
+    pub fn lie(&self, extents: Option<fused::Extents>) -> Option<fused::Lie> {
+        let extents = extents.filter(|_| self.takes_products);
+        extents.and_then(|extents| extents.lie(self.processors))
     }
 
     /// Notes where a stream signals an event.

@@ -10,7 +10,7 @@
 //! input are the same, which takes little power to multiply. `first` measures nothing but how long the process takes to its
 //! first results.
 
-use inflight::{ConvOptions, DType, Device, Program, Result, Shape, Tensor};
+use inflight::{ConvOptions, CudaOptions, DType, Device, Program, Result, Shape, Tensor};
 use std::sync::LazyLock;
 use std::time::Instant;
 
@@ -96,8 +96,32 @@ pub fn main() -> Result<()> {
         (a.matmul(&b) + &bias).gelu_tanh()
     })?;
     layer(&device)?;
+    products_in_tf32(ordinal)?;
     convolutions(&device)?;
     routines(&device)
+}
+
+/// Products of `f32` whose operands may be rounded.
+fn products_in_tf32(ordinal: usize) -> Result<()> {
+    let names = ["tf32 matmul 4096", "tf32 matmul 8192", "tf32 matmul + bias + relu"];
+    if !names.iter().any(|name| Asked::new().has(name)) {
+        return Ok(());
+    }
+    let options = CudaOptions { tf32: true, ..CudaOptions::default() };
+    let device = Device::open_cuda_with(ordinal, options)?;
+    for (side, name) in [(4096, names[0]), (8192, names[1])] {
+        let a = matrix(side, side, 2, &device)?;
+        let b = &a * 0.5;
+        b.wait()?;
+        let operations = 2 * side.pow(3);
+        time(name, operations, "GFLOP/s", || a.matmul(&b))?;
+        if side == 8192 {
+            let bias = matrix(1, side, 4, &device)?;
+            let layer = || (a.matmul(&b) + &bias).maximum(0.0);
+            time(names[2], operations, "GFLOP/s", layer)?;
+        }
+    }
+    Ok(())
 }
 
 /// Some of the same of halves.

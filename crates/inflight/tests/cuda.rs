@@ -284,6 +284,145 @@ fn products_that_are_taken_in_by_what_follows_are_right() {
     }
 }
 
+/// Large enough to be packed, in each way that operands may lie, with tiles and groups of eight that are not whole.
+#[test]
+fn products_of_packed_operands_are_right() {
+    let (Some(device), Some(exact)) = (gpu_with(TF32), gpu_with(CudaOptions::default())) else {
+        return;
+    };
+    let devices = [device, exact];
+    // Integers that a half holds exactly, whose sums `f32` does.
+    let matrix = |shape: [usize; 2], step: usize, device: &Device| {
+        let values = (0..shape[0] * shape[1]).map(|i| (i * step % 251 % 17) as f32 - 8.0).collect();
+        Tensor::from_vec::<f32>(values, shape, device).unwrap()
+    };
+    for (m, n, k) in [(4096, 4096, 2048), (4100, 4204, 2052), (4132, 4412, 2060)] {
+        for (left_across, right_across) in
+            [(false, false), (false, true), (true, false), (true, true)]
+        {
+            let results = devices.each_ref().map(|device| {
+                let lying = |rows: usize, columns: usize, across: bool, step: usize| match across {
+                    true => matrix([columns, rows], step, device).transpose(),
+                    false => matrix([rows, columns], step, device),
+                };
+                let (a, b) = (lying(m, k, left_across, 7), lying(k, n, !right_across, 11));
+                let bias = matrix([1, n], 23, device);
+                // Alone, with what the library could do as well, and with more.
+                let product = a.matmul(&b);
+                [&product * 1.0, &product + &bias, product.maximum(0.0) * &bias]
+                    .map(|result| result.to_vec::<f32>().unwrap())
+            });
+            assert!(results[0] == results[1], "{m} × {n} × {k}, {left_across}, {right_across}");
+        }
+    }
+}
+
+/// One operand has a single number in each row or column, a power of two: the product is the other's numbers, each as
+/// exact as TF32 is, however far apart they are.
+#[test]
+fn numbers_that_no_half_stands_for_are_multiplied_all_the_same() {
+    let Some(device) = gpu_with(TF32) else { return };
+    let (m, n, k) = (4096, 4096, 2048);
+    let usual = |i: usize| ((i * 2_654_435_761 % 1_000_003) as f32 / 1_000_003.0 - 0.5) * 0.1;
+    let few = |i: usize, scale: f32, [small, large]: [f32; 2]| match i {
+        5 | 70_000 | 3_000_001 => small,
+        9 | 70_001 | 4_000_003 => large,
+        13 | 70_002 => 0.0,
+        _ => usual(i) * scale,
+    };
+    let odd = |i: usize| match i {
+        70_000 => f32::INFINITY,
+        3_000_001 => f32::NAN,
+        _ => usual(i),
+    };
+    // And the power of two that the other operand's numbers are about.
+    type Way<'a> = (&'a str, i32, &'a dyn Fn(usize) -> f32);
+    let ways: [Way<'_>; 15] = [
+        ("usual", 0, &usual),
+        ("few", 0, &|i| few(i, 1.0, [3e-20, -7e19])),
+        ("many", 0, &|i| usual(i) * f32::exp2((i % 90) as f32 - 45.0)),
+        ("tiny", 0, &|i| usual(i) * 1e-27),
+        ("huge", 0, &|i| if i % 1000 == 7 { 3e37 } else { usual(i) }),
+        ("zeros", 0, &|i| if i == 12_345 { 1.0 } else { 0.0 }),
+        ("odd", 0, &odd),
+        ("odd and few", 0, &|i| if i % 99_991 == 3 { 1e-25 } else { odd(i) }),
+        // Factors that are out of range if they come in the wrong order.
+        ("large by small", -110, &|i| usual(i) * 1e34),
+        ("small by large", 104, &|i| usual(i) * 1e-30),
+        ("a few larger, by large", 30, &|i| few(i, 1e-18, [1e-35, 1e12])),
+        ("a few smaller, by small", -30, &|i| few(i, 1e18, [1e-12, -1e-9])),
+        // Too small to be multiplied by the same factor as the largest.
+        ("a few that vanish", 0, &|i| few(i, 1e30, [1e-15, -2e-12])),
+        ("many that vanish", 0, &|i| if i % 2 == 0 { 1e-15 } else { usual(i) * 1e30 }),
+        ("all but a few vanish", 0, &|i| if i % 999_983 == 3 { 1e30 } else { 1e-15 }),
+    ];
+    let tensor = |values: &[f32], shape: [usize; 2]| {
+        Tensor::from_vec::<f32>(values.to_vec(), shape, &device).unwrap()
+    };
+    let picked = |row: usize| (row * 5 + 3) % k;
+    for (name, power, way) in ways {
+        let factor = |row: usize| f32::exp2((row % 7) as f32 - 3.0 + power as f32);
+        let values: Vec<f32> = (0..k * n).map(way).collect();
+        let mut picks = vec![0.0; m * k];
+        (0..m).for_each(|row| picks[row * k + picked(row)] = factor(row));
+        let picks = tensor(&picks, [m, k]);
+        let wide = tensor(&values, [k, n]);
+        let across: Vec<f32> = (0..n * k).map(|i| values[i % k * n + i / k]).collect();
+        let turned = tensor(&across, [n, k]);
+        // With what is wide as each of the operands, in both ways that it may lie.
+        let products = [
+            picks.matmul(&wide),
+            picks.matmul(&turned.transpose()),
+            wide.transpose().matmul(&picks.transpose()).transpose(),
+            turned.matmul(&picks.transpose()).transpose(),
+        ];
+        let products = products.map(|product| product.to_vec::<f32>().unwrap());
+        let is_odd = |column: usize| (0..k).any(|row| !values[row * n + column].is_finite());
+        let odd: Vec<bool> = (0..n).map(is_odd).collect();
+        for (at, product) in products.iter().enumerate() {
+            for (place, &x) in product.iter().enumerate() {
+                let (row, column) = (place / n, place % n);
+                let expected = values[picked(row) * n + column] * factor(row);
+                let is_right = match odd[column] {
+                    // What is infinite or none was multiplied by zero, or by the number.
+                    true => x.is_nan() || x == expected,
+                    false => (x - expected).abs() <= expected.abs() * f32::exp2(-11.0),
+                };
+                let is_alike = !odd[column] || x.is_nan() == products[0][place].is_nan();
+                let of = format_args!("{name}, {at}: {x} and not {expected} at {row}, {column}");
+                assert!(is_right && is_alike, "{of}");
+            }
+        }
+    }
+}
+
+/// Both operands have numbers that no half stands for, in places that meet.
+#[test]
+fn numbers_of_both_operands_that_no_half_stands_for_are_multiplied_once() {
+    let Some(device) = gpu_with(TF32) else { return };
+    let (m, n, k) = (4096, 4096, 2048);
+    let usual = |i: usize| (i * 7 % 251 % 17) as f32 - 8.0;
+    let (mut a, mut b): (Vec<f32>, Vec<f32>) =
+        ((0..m * k).map(usual).collect(), (0..k * n).map(usual).collect());
+    // Rows and columns of zeros but for what is to meet: too small by too large, too small by too small, and usual numbers.
+    let places = [(17, 100, 33), (2000, 101, 3000), (4095, 2047, 4095)];
+    let numbers = [(3e-12, -5e15), (3e-12, 7e-11), (2.0, 3e-11)];
+    for ((row, depth, column), (left, right)) in places.into_iter().zip(numbers) {
+        (0..k).for_each(|at| a[row * k + at] = 0.0);
+        (0..k).for_each(|at| b[at * n + column] = 0.0);
+        a[row * k + depth] = left;
+        b[depth * n + column] = right;
+    }
+    let [a, b] = [(a, [m, k]), (b, [k, n])]
+        .map(|(values, shape)| Tensor::from_vec::<f32>(values, shape, &device).unwrap());
+    let product = a.matmul(&b).to_vec::<f32>().unwrap();
+    for ((row, _, column), (left, right)) in places.into_iter().zip(numbers) {
+        let (found, expected) = (product[row * n + column], left * right);
+        let error = (found - expected).abs() / expected.abs();
+        assert!(error <= f32::exp2(-10.0), "{found} and not {expected}");
+    }
+}
+
 #[test]
 fn results_take_the_memory_of_operands_that_nobody_needs() {
     let Some(device) = gpu() else { return };

@@ -1,13 +1,14 @@
-//! Products that a kernel takes in as they are computed, where the library does not do what follows.
+//! Products that a kernel takes in as they are computed, where the library does not do what follows, or is slower.
 //!
 //! The product is then in no memory, and what follows it needs no launch of its own. See
 //! [`Mapping::Product`](crate::text::Mapping::Product) for the kernel.
 
 use super::epilogue;
+use super::pack::{Matrix, Packed};
 use crate::choose::{self, Choice, Described};
 use crate::driver::check;
 use crate::text::{
-    MOST_HELD, Mapping, PRODUCT_COLUMNS, PRODUCT_DEPTH, PRODUCT_PART, PRODUCT_ROWS,
+    MOST_HELD, Mapping, PRODUCT_COLUMNS, PRODUCT_LINE_BYTES, PRODUCT_PART, PRODUCT_ROWS,
     PRODUCT_THREADS, Shape, Tiled, Variant,
 };
 use cudarc::driver::sys;
@@ -29,6 +30,13 @@ const LONG_SUM: usize = 1024;
 
 /// Of all the places of tiles, as many rounds of blocks as there are, so many must be taken by the result.
 const LEAST_TAKEN: f64 = 0.7;
+
+/// Multiplying a number with about 900 halves, and not with as many numbers in TF32, saves as much time as packing it takes
+/// (measured on an H200). As packing may be in vain, it must save more.
+const PACKING_COST: usize = 1536;
+
+/// What is saved of that must be worth the launches: so many products of numbers at least.
+const LEAST_PACKED: usize = 1 << 33;
 
 /// The arguments' struct is as long as a multiple of so many words.
 pub const ALIGNED_WORDS: usize = 16;
@@ -70,16 +78,23 @@ impl Extents {
         is_one(step.dtype, &step.batch).then_some(extents)
     }
 
-    /// How a kernel takes the product in, if that is worth it on a device of so many multiprocessors.
-    pub fn lie(&self, processors: usize) -> Option<Lie> {
+    /// For both operands, whether what is summed is next to each other, and whether, across, the elements of a tile's
+    /// side are.
+    fn lies(&self) -> [[bool; 2]; 2] {
         let Extents { m, n, k, a, b } = *self;
-        // What is summed is next to each other, or, across, the elements of a tile's side are.
         let lies = |near: isize, far: isize, extent: usize, offset: isize| {
             near == 1 && far >= extent as isize && far % 4 == 0 && offset % 4 == 0
         };
         let along = [lies(a.column, a.row, k, a.offset), lies(b.row, b.column, k, b.offset)];
         let across = [lies(a.row, a.column, m, a.offset), lies(b.column, b.row, n, b.offset)];
-        let lie = |turned, across, turns| Lie { turned, across, turns };
+        [along, across]
+    }
+
+    /// How a kernel takes the product in, if that is worth it on a device of so many multiprocessors.
+    pub fn lie(&self, processors: usize) -> Option<Lie> {
+        let Extents { m, n, k, .. } = *self;
+        let [along, across] = self.lies();
+        let lie = |turned, across, turns| Lie { turned, across, turns, packed: None };
         let lie = match (along, across) {
             ([true, true], _) => lie(false, false, false),
             ([_, true], [true, _]) => lie(false, true, false),
@@ -91,7 +106,41 @@ impl Extents {
         let rounds = tiles.div_ceil(processors);
         let places = (rounds * processors * PRODUCT_ROWS * PRODUCT_COLUMNS) as f64;
         let is_full = m * n > 0 && (m * n) as f64 >= LEAST_TAKEN * places;
-        (k >= SHORTEST_SUM && is_full).then_some(lie)
+        if k < SHORTEST_SUM || !is_full {
+            return None;
+        }
+        let packed = self.matrices().filter(|_| self.is_worth_packing());
+        Some(Lie { packed, ..lie })
+    }
+
+    /// Whether multiplying halves gains more than it costs to pack the operands.
+    fn is_worth_packing(&self) -> bool {
+        let Extents { m, n, k, .. } = *self;
+        let gain = (m * n).saturating_sub(PACKING_COST * (m + n));
+        gain.saturating_mul(k) >= LEAST_PACKED
+    }
+
+    /// The operands as matrices of lines, and whether what is summed lies across those.
+    fn matrices(&self) -> Option<[(Matrix, bool); 2]> {
+        let Extents { m, n, k, a, b } = *self;
+        let [along, across] = self.lies();
+        let matrix = |lines: usize, columns: usize, leading: isize, offset: isize| Matrix {
+            lines,
+            columns,
+            leading: leading as usize,
+            offset,
+        };
+        let a = match (along[0], across[0]) {
+            (true, _) => (matrix(m, k, a.row, a.offset), false),
+            (_, true) => (matrix(k, m, a.column, a.offset), true),
+            _ => return None,
+        };
+        let b = match (along[1], across[1]) {
+            (true, _) => (matrix(n, k, b.column, b.offset), false),
+            (_, true) => (matrix(k, n, b.row, b.offset), true),
+            _ => return None,
+        };
+        [a, b].iter().all(|(matrix, _)| matrix.is_countable()).then_some([a, b])
     }
 }
 
@@ -109,17 +158,25 @@ pub struct Lie {
     pub across: bool,
     /// Whether the right operand must be turned first.
     pub turns: bool,
+    /// The operands that are packed first, and whether what is summed lies across their lines. The rest is then for those that
+    /// halves cannot stand for.
+    pub packed: Option<[(Matrix, bool); 2]>,
 }
 
 impl Lie {
     /// Whether a product of sums of `k`, which nothing follows, is computed about as fast by a kernel of our own as by
-    /// the library, or faster: no operand must be turned, and one lies across, or sums are long.
+    /// the library, or faster: operands are packed, or none must be turned, and one lies across, or sums are long.
     pub fn is_ours(&self, k: usize) -> bool {
-        !self.turns && (self.across || k >= LONG_SUM)
+        self.packed.is_some() || !self.turns && (self.across || k >= LONG_SUM)
+    }
+
+    /// Of a pair for both operands, that of a tile's rows and that of its columns.
+    fn sides<T>(&self, [a, b]: [T; 2]) -> [T; 2] {
+        if self.turned { [b, a] } else { [a, b] }
     }
 
     fn tiles(&self, m: usize, n: usize) -> usize {
-        let (rows, columns) = if self.turned { (n, m) } else { (m, n) };
+        let [rows, columns] = self.sides([m, n]);
         rows.div_ceil(PRODUCT_ROWS) * columns.div_ceil(PRODUCT_COLUMNS)
     }
 }
@@ -198,8 +255,9 @@ pub fn choose(
             _ => {}
         }
     }
-    let tiled =
-        Tiled { product: product as u32, turned: lie.turned, across: lie.across, held, same };
+    let Lie { turned, across, .. } = lie;
+    let packed = lie.packed.map(|packed| lie.sides(packed.map(|(_, across)| across)));
+    let tiled = Tiled { product: product as u32, turned, across, packed, held, same };
     let variant = Variant {
         width: choose::width(kernel, shape, buffers),
         wide: described.is_wide(shape, buffers),
@@ -246,48 +304,31 @@ fn is_same(kernel: &Kernel, shape: &LaunchShape, access: AccessId) -> bool {
 
 /// The arguments of a launch that come before those of the kernel: where matrices are.
 ///
-/// `operands` are the addresses of both, the right one turned if it is to be.
+/// `operands` are the addresses of both, the right one turned if it is to be, and `packed` what they were packed into, if
+/// they are to be.
 pub fn arguments(
     extents: &Extents,
     lie: Lie,
     operands: [u64; 2],
+    packed: Option<[Packed; 2]>,
     held: &[(u64, usize)],
 ) -> Result<Vec<u64>, Fault> {
-    let Extents { m, n, k, a, b } = *extents;
-    let at = |address: u64, offset: isize| address.wrapping_add_signed(offset as i64 * 4);
-    let a_at = at(operands[0], a.offset);
-    // The side that is not summed over, its extent, and the distance along it or across it.
-    let a_side = |across: bool| (a_at, m, if across { a.column } else { a.row });
-    let (b_at, b_along) = match lie.turns {
-        true => (operands[1], k as isize),
-        false => (at(operands[1], b.offset), b.column),
-    };
-    let (row_side, column_side) = match lie.turned {
-        false => (a_side(lie.across), (b_at, n, b_along)),
-        true => ((b_at, n, b.row), a_side(false)),
-    };
-    let tf32 = sys::CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
-    let swizzled = sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_128B;
-    let along = |(address, extent, distance): (u64, usize, isize)| Map {
-        address,
-        extents: [k, extent],
-        distance: distance as usize,
-        part: [PRODUCT_DEPTH, 128],
-        kind: tf32,
-        swizzle: swizzled,
-    };
-    let across = |(address, extent, distance): (u64, usize, isize)| Map {
-        address,
-        extents: [extent, k],
-        distance: distance as usize,
-        part: [32, PRODUCT_DEPTH],
-        kind: tf32,
-        swizzle: swizzled,
-    };
-    let rows = if lie.across { across(row_side) } else { along(row_side) };
-    let mut words = Vec::with_capacity(16 * (2 + MOST_HELD) + 3);
-    words.extend(rows.words()?);
-    words.extend(along(column_side).words()?);
+    let Extents { m, n, k, .. } = *extents;
+    let [rows, columns] = lie.sides([m, n]);
+    let packed = packed.map(|packed| lie.sides(packed));
+    let mut words = Vec::with_capacity(16 * (4 + MOST_HELD) + 9);
+    for map in whole_maps(extents, lie, operands) {
+        words.extend(map.words()?);
+    }
+    match (packed, lie.packed) {
+        (Some(packed), Some(matrices)) => {
+            let across = lie.sides(matrices.map(|(_, across)| across));
+            for (at, side) in [rows, columns].into_iter().enumerate() {
+                words.extend(packed_map(&packed[at], side, k, across[at]).words()?);
+            }
+        }
+        _ => words.extend([0; 32]),
+    }
     for &(address, distance) in held {
         let part = match lie.turned {
             false => [PRODUCT_PART, PRODUCT_ROWS],
@@ -296,7 +337,7 @@ pub fn arguments(
         let map = Map {
             address,
             extents: [n, m],
-            distance,
+            distance: distance * 4,
             part,
             kind: sys::CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_UINT32,
             swizzle: sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_NONE,
@@ -306,9 +347,52 @@ pub fn arguments(
     if held.is_empty() {
         words.extend([0; 16]);
     }
-    let [rows, columns] = if lie.turned { [n, m] } else { [m, n] };
     words.extend([rows as u64, columns as u64, k as u64]);
+    match packed {
+        Some(packed) => words.extend(packed.iter().flat_map(Packed::words)),
+        None => words.extend([0; 6]),
+    }
     Ok(words)
+}
+
+/// The operands of a tile's rows and of its columns, as they are.
+fn whole_maps(extents: &Extents, lie: Lie, addresses: [u64; 2]) -> [Map; 2] {
+    let Extents { m, n, k, a, b } = *extents;
+    let at = |address: u64, offset: isize| address.wrapping_add_signed(offset as i64 * 4);
+    let a_at = at(addresses[0], a.offset);
+    // The side that is not summed over, its extent, and the distance along it or across it.
+    let a_side = |across: bool| (a_at, m, if across { a.column } else { a.row });
+    let (b_at, b_along) = match lie.turns {
+        true => (addresses[1], k as isize),
+        false => (at(addresses[1], b.offset), b.column),
+    };
+    let (row_side, column_side) = match lie.turned {
+        false => (a_side(lie.across), (b_at, n, b_along)),
+        true => ((b_at, n, b.row), a_side(false)),
+    };
+    let depth = PRODUCT_LINE_BYTES / 4;
+    let map = |(address, extent, distance): (u64, usize, isize), across: bool| Map {
+        address,
+        extents: if across { [extent, k] } else { [k, extent] },
+        distance: distance as usize * 4,
+        part: if across { [32, depth] } else { [depth, 128] },
+        kind: sys::CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_TFLOAT32,
+        swizzle: sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_128B,
+    };
+    [map(row_side, lie.across), map(column_side, false)]
+}
+
+/// A packed operand of a tile's rows or columns.
+fn packed_map(packed: &Packed, extent: usize, k: usize, across: bool) -> Map {
+    let depth = PRODUCT_LINE_BYTES / 2;
+    Map {
+        address: packed.halves,
+        extents: if across { [extent, k] } else { [k, extent] },
+        distance: packed.leading * 2,
+        part: if across { [64, depth] } else { [depth, 128] },
+        kind: sys::CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
+        swizzle: sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_128B,
+    }
 }
 
 /// The address of each access that comes in stages, and the distance of its rows.
@@ -326,12 +410,12 @@ pub fn held(
     tiled.held().filter_map(of).collect()
 }
 
-/// A matrix of four-byte elements that parts are copied of.
+/// A matrix that parts are copied of.
 struct Map {
     address: u64,
     /// Along the side whose elements are next to each other, and along the other.
     extents: [usize; 2],
-    /// From one row to the next, in elements.
+    /// From one row to the next, in bytes.
     distance: usize,
     /// Of what is copied at once.
     part: [usize; 2],
@@ -344,7 +428,7 @@ impl Map {
     fn words(&self) -> Result<[u64; 16], Fault> {
         let mut map = sys::CUtensorMap { opaque: [0; 16] };
         let extents = self.extents.map(|extent| extent as u64);
-        let distances = [self.distance as u64 * 4];
+        let distances = [self.distance as u64];
         let part = self.part.map(|extent| extent as u32);
         let steps = [1u32; 2];
         // SAFETY: the driver reads as many numbers as there are axes, less one for distances, and writes the map; it
@@ -390,7 +474,7 @@ mod tests {
     #[test]
     fn large_products_are_taken_in_however_their_operands_lie() {
         let lie = |along: [bool; 2]| extents(4096, 4096, 1024, along).lie(PROCESSORS).unwrap();
-        let expected = |turned, across, turns| Lie { turned, across, turns };
+        let expected = |turned, across, turns| Lie { turned, across, turns, packed: None };
         assert_eq!(lie([true, true]), expected(false, false, false));
         assert_eq!(lie([false, true]), expected(false, true, false));
         assert_eq!(lie([true, false]), expected(true, true, false));
@@ -404,6 +488,24 @@ mod tests {
         // Rows that no copy can begin at, and a matrix that is not turned.
         none(4096, 4096, 1022, [true, true]);
         none(4096, 4098, 1024, [false, false]);
+    }
+
+    #[test]
+    fn operands_of_larger_products_are_packed() {
+        let packed = |m, n, k, along| {
+            let packed = extents(m, n, k, along).lie(PROCESSORS).unwrap().packed;
+            packed.map(|packed| packed.map(|(matrix, across)| (matrix.lines, across)))
+        };
+        let found = packed(4096, 8192, 4096, [true, false]);
+        assert_eq!(found, Some([(4096, false), (4096, true)]));
+        let found = packed(4096, 8192, 2048, [false, true]);
+        assert_eq!(found, Some([(2048, true), (8192, false)]));
+        // What the tests on a GPU multiply.
+        for (m, n, k) in [(4096, 4096, 2048), (4100, 4204, 2052), (4132, 4412, 2060)] {
+            assert!(packed(m, n, k, [true, true]).is_some());
+        }
+        assert_eq!(packed(4096, 4096, 1024, [true, true]), None);
+        assert_eq!(packed(1024, 8192, 8192, [true, true]), None, "few rows for all the columns");
     }
 
     /// `max(product, 0) + r · q`, and the root of it times `u / v`: `q` is the same for all rows, `u` for all columns,
@@ -443,7 +545,7 @@ mod tests {
 
     #[test]
     fn matrices_come_in_stages_and_what_is_the_same_for_all_rows_does_not() {
-        let lie = Lie { turned: false, across: true, turns: true };
+        let lie = Lie { turned: false, across: true, turns: true, packed: None };
         let (_, choice, tiled) = chosen(4096, 4096, lie).unwrap();
         assert_eq!((tiled.held, tiled.same), (0b10, 1 << 6));
         assert_eq!((choice.variant.width, choice.grid), (4, [132, 1]));
@@ -461,15 +563,19 @@ mod tests {
             println!("SKIPPED: {fault}");
             return;
         }
-        for (turned, across) in [(false, false), (false, true), (true, true)] {
+        let lies = [(false, false), (false, true), (true, true)];
+        let matrix = Matrix { lines: 4096, columns: 4096, leading: 4096, offset: 0 };
+        let across = |a, b| Some([(matrix, a), (matrix, b)]);
+        let packed = [None, across(false, false), across(false, true), across(true, true)];
+        let all = lies.into_iter().flat_map(|lies| packed.map(|packed| (lies, packed)));
+        for ((turned, across), packed) in all {
+            let lie = Lie { turned, across, turns: false, packed };
             for (m, n) in [(4096, 4096), (1000, 1030), (1001, 1027)] {
-                let lie = Lie { turned, across, turns: false };
                 let (described, choice, _) = chosen(m, n, lie).unwrap();
                 let source = text::source(&described.kernel, choice.variant);
                 assert!(text::shared_bytes(&source) > 200_000 && text::waits(&source));
                 compiler.compile(&source).unwrap_or_else(|fault| panic!("{fault}\n{source}"));
             }
-            let lie = Lie { turned, across, turns: false };
             let stored = Described::new(text::expanded(&stored()));
             let (shape, buffers) = (stored_shape([2048, 2048], 2048, 0), [(256, 1 << 24); 2]);
             let (choice, tiled) =
@@ -477,5 +583,6 @@ mod tests {
             assert_eq!((tiled.held, choice.variant.width), (0, 4));
             compiler.compile(&text::source(&stored.kernel, choice.variant)).unwrap();
         }
+        compiler.compile(&text::packed::TEXT).unwrap();
     }
 }

@@ -5,6 +5,7 @@ pub mod epilogue;
 mod fastest;
 pub mod fused;
 mod library;
+pub mod pack;
 mod plain;
 pub mod turn;
 

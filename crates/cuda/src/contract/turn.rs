@@ -4,13 +4,15 @@
 //! both operands. Of a product whose operands both lie the other way, as that of a gradient of weights does, the
 //! library takes half as long again; turned first, they cost less than that if the result is large.
 
+use super::pack::Packed;
 use super::plain::PlainLaunch;
 use crate::background::Stop;
 use crate::device::Shared;
+use crate::text::packed;
 use inflight_backend::{Contract, ContractOperand};
 use inflight_ir::DType;
 use smallvec::smallvec;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// Rows of the part that a block turns: so long are the lines that it writes.
 const ROWS: usize = 128;
@@ -85,20 +87,21 @@ pub fn launches(
 ) -> Result<[PlainLaunch; 2], Stop> {
     let a = &contract.a;
     Ok([
-        launch(shared, a, [contract.k, contract.m], a.column_stride, from[0], to[0])?,
-        launch_right(shared, contract, from[1], to[1])?,
+        launch(shared, a, [contract.k, contract.m], a.column_stride, [from[0], to[0]], None)?,
+        launch_right(shared, contract, from[1], to[1], None)?,
     ])
 }
 
-/// The launch that turns `b`.
+/// The launch that turns `b`. With `packed`, it does so only where the product is not of what operands were packed into.
 pub fn launch_right(
     shared: &Arc<Shared>,
     contract: &Contract,
     from: u64,
     to: u64,
+    packed: Option<[Packed; 2]>,
 ) -> Result<PlainLaunch, Stop> {
     let b = &contract.b;
-    launch(shared, b, [contract.k, contract.n], b.row_stride, from, to)
+    launch(shared, b, [contract.k, contract.n], b.row_stride, [from, to], packed)
 }
 
 /// The launch that turns a matrix.
@@ -107,29 +110,32 @@ fn launch(
     of: &ContractOperand,
     [rows, columns]: [usize; 2],
     leading: isize,
-    from: u64,
-    to: u64,
+    [from, to]: [u64; 2],
+    packed: Option<[Packed; 2]>,
 ) -> Result<PlainLaunch, Stop> {
-    let function = shared.function(&text()).now()?;
+    let function = shared.function(&TEXT).now()?;
     let first = from.wrapping_add_signed(of.offset as i64 * 4);
     let across = columns.div_ceil(COLUMNS);
-    let words = vec![first, to, leading as u64, rows as u64, columns as u64, across as u64];
+    let mut words = vec![first, to, leading as u64, rows as u64, columns as u64, across as u64];
+    words.extend(packed.map_or([0; 2], |packed| packed.map(|packed| packed.header)));
     let blocks = (across * rows.div_ceil(ROWS)) as u32;
     Ok(PlainLaunch { function, blocks, threads: THREADS, words })
 }
 
 /// The kernel's text: a block turns a part through shared memory, where numbers that are moved together are in banks
 /// of their own.
-pub fn text() -> String {
+pub static TEXT: LazyLock<String> = LazyLock::new(|| {
     let sizes = format!("ROWS = {ROWS}, COLUMNS = {COLUMNS}, THREADS = {THREADS}");
-    crate::text::with_functions(&format!("constexpr int {sizes};\n{TEXT}"))
-}
+    let packed = packed::declarations();
+    crate::text::with_functions(&format!("constexpr int {sizes};\n{packed}{ENTRY}"))
+});
 
-const TEXT: &str = r#"
+const ENTRY: &str = r#"
 // Threads side by side along a line that is read and one that is written, and lines at a time.
 constexpr int READING = COLUMNS / 4, WRITING = ROWS / 4, READ = THREADS / READING, WRITTEN = THREADS / WRITING;
-struct Arguments { const float *from; float *to; long long leading, rows, columns, across; };
+struct Arguments { const float *from; float *to; long long leading, rows, columns, across; const Header* packed[2]; };
 extern "C" __global__ void __launch_bounds__(THREADS) entry(const __grid_constant__ Arguments a) {
+    if (a.packed[0] && fit(*a.packed[0], *a.packed[1])) return;
     __shared__ alignas(16) float part[COLUMNS * ROWS];
     const long long row = blockIdx.x / a.across * ROWS, column = blockIdx.x % a.across * COLUMNS;
     const int line = threadIdx.x / READING, place = threadIdx.x % READING * 4;
@@ -209,7 +215,7 @@ mod tests {
     fn the_text_compiles() {
         let compiler = Compiler::new("sm_90".to_owned(), || None);
         match compiler.version() {
-            Ok(_) => drop(compiler.compile(&text()).unwrap()),
+            Ok(_) => drop(compiler.compile(&TEXT).unwrap()),
             Err(fault) => println!("SKIPPED: {fault}"),
         }
     }

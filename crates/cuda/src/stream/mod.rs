@@ -83,7 +83,7 @@ struct Core {
     progress: Arc<Timeline>,
     queue: Mutex<Queue>,
     finisher: Arc<Finisher>,
-    /// Where blocks that share columns count each other; all zero between launches.
+    /// Where blocks that share columns, or a matrix to pack, count each other; all zero between launches.
     counters: OnceLock<Memory>,
     /// Whether the stream is to be flushed when a batch is done.
     is_deferred: AtomicBool,

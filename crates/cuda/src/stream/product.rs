@@ -5,6 +5,7 @@ use super::{Core, MOST_GATHERED, Queue};
 use crate::background::Stop;
 use crate::choose::{self, Described};
 use crate::contract::epilogue::{self, Form};
+use crate::contract::pack::{self, Matrix, Packed};
 use crate::contract::{PlainLaunch, Site, Work, fused, turn};
 use crate::device::AwaitedFunction;
 use crate::text::Variant;
@@ -80,6 +81,14 @@ struct Taken<'a> {
     turned_at: Option<usize>,
 }
 
+/// Operands that are to be packed.
+struct Packing {
+    launches: [PlainLaunch; 2],
+    packed: [Packed; 2],
+    /// That of what they are packed into.
+    memory: [Memory; 2],
+}
+
 /// A product whose operands have been turned.
 struct Turned {
     product: Contract,
@@ -92,7 +101,9 @@ impl Core {
     pub(super) fn contract(&self, queue: &mut Queue, command: &mut Contract) -> Result<(), Stop> {
         let label = &command.label.clone();
         caught(label, || {
-            let form = command.epilogue.as_deref().and_then(|after| epilogue::form(command, after));
+            let packs = self.packs(command);
+            let after = command.epilogue.as_deref().filter(|_| !packs);
+            let form = after.and_then(|after| epilogue::form(command, after));
             // The library's results are its own.
             if let Some(epilogue) = command.epilogue.as_mut().filter(|_| form.is_none()) {
                 self.take_over(&mut epilogue.launch);
@@ -114,7 +125,10 @@ impl Core {
             {
                 return Ok(());
             }
-            let turned = self.turned(queue, command, [a, b], (key, &until), &results)?;
+            let turned = match packs {
+                true => None,
+                false => self.turned(queue, command, [a, b], (key, &until), &results)?,
+            };
             let (epilogue, given) = (&command.epilogue, (command, [a, b]));
             let (command, [a, b]) = turned.as_ref().map_or(given, |t| (&t.product, t.operands));
             let Some(epilogue) = epilogue else {
@@ -136,6 +150,12 @@ impl Core {
         })
     }
 
+    /// Whether the operands of a product are packed first, if there is memory for it.
+    fn packs(&self, command: &Contract) -> bool {
+        let lie = self.shared.lie(fused::Extents::of(command));
+        lie.is_some_and(|lie| lie.packed.is_some())
+    }
+
     /// A product that the kernel which follows takes in as it is computed, if that is worth it.
     fn take_in(
         &self,
@@ -147,11 +167,8 @@ impl Core {
     ) -> Result<bool, Stop> {
         let shared = &self.shared;
         let (launch, label) = (&epilogue.launch, &command.label);
-        if !shared.takes_products {
-            return Ok(false);
-        }
         let Some(extents) = fused::Extents::of(command) else { return Ok(false) };
-        let Some(lie) = extents.lie(shared.processors) else { return Ok(false) };
+        let Some(lie) = shared.lie(Some(extents)) else { return Ok(false) };
         // Where memory is short, what is turned may need what is left.
         if lie.turns && queue.reclaims > 0 {
             return Ok(false);
@@ -198,19 +215,20 @@ impl Core {
         let shared = &self.shared;
         let into = &command.c;
         // Where memory is too short for the kernel, the library may have enough.
-        if !shared.takes_products || into.column_stride != 1 || queue.reclaims > 0 {
+        if into.column_stride != 1 || queue.reclaims > 0 {
             return Ok(false);
         }
         let Some(extents) = fused::Extents::of(command) else { return Ok(false) };
         let is_ours = |lie: &fused::Lie| lie.is_ours(command.k);
-        let Some(lie) = extents.lie(shared.processors).filter(is_ours) else { return Ok(false) };
+        let Some(lie) = shared.lie(Some(extents)).filter(is_ours) else { return Ok(false) };
         let (stored, sides) = (&shared.stored, [command.m, command.n]);
         let shape = fused::stored_shape(sides, into.row_stride, into.offset);
         let bytes = into.buffer.bytes();
         let buffers = SmallVec::from_slice(&[(0, bytes), (c, bytes)]);
         let results = results.iter().copied().collect();
         let whole = Whole { described: &stored.described, shape: &shape, scalars: &[], product: 0 };
-        let (noted, turned_at) = (SmallVec::from_slice(&[c as usize, 0]), None);
+        let turned_at = queue.places.all(key).get(2).copied();
+        let noted = SmallVec::from_slice(&[c as usize, 0]);
         let taken = Taken { extents, lie, whole, buffers, results, noted, turned_at };
         let function = |variant| stored.variant(shared, variant);
         let operands = [a, b];
@@ -228,8 +246,18 @@ impl Core {
         function: impl FnOnce(Variant) -> AwaitedFunction,
     ) -> Result<bool, Stop> {
         let (shared, label) = (&self.shared, &command.label);
-        let Taken { extents, lie, whole, buffers, results, mut noted, turned_at } = taken;
+        let Taken { extents, mut lie, whole, buffers, results, mut noted, turned_at } = taken;
         let Whole { described, shape, scalars, product } = whole;
+        let packing = match lie.packed {
+            Some(matrices) if queue.reclaims == 0 => {
+                let matrices = matrices.map(|(matrix, _)| matrix);
+                self.packing(queue, command, matrices, [a, b], (key, until))?
+            }
+            _ => None,
+        };
+        if packing.is_none() {
+            lie.packed = None;
+        }
         let (sides, processors) = ([command.m, command.n], shared.processors);
         let chosen = fused::choose(described, shape, product, sides, lie, &buffers, processors);
         let Some((choice, tiled)) = chosen else { return Ok(false) };
@@ -244,6 +272,7 @@ impl Core {
             Err(Stop::Failed(fault)) if !fault.is_short() && !fault.is_lost() => return Ok(false),
             Err(stop) => return Err(stop.of(label)),
         };
+        let packed = packing.as_ref().map(|packing| packing.packed);
         let mut turned = None;
         if lie.turns {
             let bytes = command.k * command.n * size_of::<f32>();
@@ -251,14 +280,22 @@ impl Core {
                 return Ok(false);
             };
             let to = memory.ptr() as u64;
-            let launched = turn::launch_right(shared, command, b, to);
+            let launched = turn::launch_right(shared, command, b, to, packed);
             turned = Some((launched.map_err(|stop| stop.of(label))?, memory));
             b = to;
         }
         let kernel = &described.kernel;
         let held = fused::held(kernel, shape, tiled, &buffers);
-        let Ok(words) = fused::arguments(&extents, lie, [a, b], &held) else { return Ok(false) };
-        // Kept until the kernel is gathered: what is gathered in between must not have it.
+        let words = fused::arguments(&extents, lie, [a, b], packed, &held);
+        let Ok(words) = words else { return Ok(false) };
+        // Memory is kept until the kernel is gathered: what is gathered in between must not have it.
+        let _packed_memory = packing.map(|packing| {
+            packing
+                .launches
+                .into_iter()
+                .for_each(|launch| self.gather_kernel(queue, launch, &results));
+            packing.memory
+        });
         let turned = turned.map(|(launched, memory)| {
             self.gather_kernel(queue, launched, &results);
             memory
@@ -281,6 +318,40 @@ impl Core {
             self.settle(queue);
         }
         Ok(true)
+    }
+
+    /// What packs the operands of a product, if there is memory for it.
+    fn packing(
+        &self,
+        queue: &mut Queue,
+        command: &Contract,
+        matrices: [Matrix; 2],
+        operands: [u64; 2],
+        (key, until): (u64, &Event),
+    ) -> Result<Option<Packing>, Stop> {
+        let (key, label) = (key.rotate_left(3), &command.label);
+        let places = queue.places.get(key);
+        let counter = self.counters(self.raw()?, label)?;
+        let [Ok(a), Ok(b)] =
+            [0, 1].map(|at| self.temporary_at(matrices[at].bytes(), places[at], label, until))
+        else {
+            return Ok(None);
+        };
+        let to = [a.ptr() as u64, b.ptr() as u64];
+        let function = match pack::function(&self.shared).now() {
+            Ok(function) => function,
+            // The product can do without.
+            Err(Stop::Failed(fault)) if !fault.is_short() && !fault.is_lost() => return Ok(None),
+            Err(stop) => return Err(stop.of(label)),
+        };
+        let pack = |at: usize, first: Option<Packed>| {
+            matrices[at].pack(&function, [operands[at], to[at]], counter, first)
+        };
+        let (first_launch, first) = pack(0, None);
+        let (second_launch, second) = pack(1, Some(first));
+        queue.places.note(key, SmallVec::from_slice(&to.map(|address| address as usize)));
+        let launches = [first_launch, second_launch];
+        Ok(Some(Packing { launches, packed: [first, second], memory: [a, b] }))
     }
 
     /// Turns the operands of a product, if that is worth it and there is memory for it.

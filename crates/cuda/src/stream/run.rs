@@ -341,7 +341,7 @@ impl Core {
     }
 
     /// The stream's counters, zeroed when they are first asked for.
-    fn counters(&self, raw: sys::CUstream, label: &Label) -> Result<u64, Fault> {
+    pub(super) fn counters(&self, raw: sys::CUstream, label: &Label) -> Result<u64, Fault> {
         if let Some(memory) = self.counters.get() {
             return Ok(memory.ptr() as u64);
         }

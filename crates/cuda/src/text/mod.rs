@@ -17,6 +17,7 @@ mod body;
 mod columns;
 mod complex;
 pub(crate) mod operation;
+pub(crate) mod packed;
 mod points;
 mod prelude;
 mod product;
@@ -29,7 +30,7 @@ pub use columns::shared_bytes as column_shared_bytes;
 pub(crate) use prelude::{waits, with_functions};
 pub(crate) use product::shared_bytes;
 pub use product::{
-    COLUMNS as PRODUCT_COLUMNS, DEPTH as PRODUCT_DEPTH, MOST_HELD, PART as PRODUCT_PART,
+    COLUMNS as PRODUCT_COLUMNS, LINE_BYTES as PRODUCT_LINE_BYTES, MOST_HELD, PART as PRODUCT_PART,
     ROWS as PRODUCT_ROWS, THREADS as PRODUCT_THREADS, Tiled,
 };
 
