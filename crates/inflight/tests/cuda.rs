@@ -223,17 +223,26 @@ fn a_large_gradient_of_weights_is_right_in_tf32() {
     assert_eq!(product.to_vec::<f32>().unwrap(), expected.to_vec::<f32>().unwrap());
 }
 
+/// A matrix of integers that halves and TF32 hold exactly, and whose products `f32` sums exactly.
+fn integers(shape: [usize; 2], step: usize, device: &Device) -> Tensor {
+    let values = (0..shape[0] * shape[1]).map(|i| (i * step % 251 % 17) as f32 - 8.0).collect();
+    Tensor::from_vec::<f32>(values, shape, device).unwrap()
+}
+
+/// The same, of which, with `across`, columns are contiguous and not rows.
+fn lying([rows, columns]: [usize; 2], across: bool, step: usize, device: &Device) -> Tensor {
+    match across {
+        true => integers([columns, rows], step, device).transpose(),
+        false => integers([rows, columns], step, device),
+    }
+}
+
 /// Large enough to be computed by the kernel that follows, in each way that operands may lie, with tiles that are not
 /// whole, and with more operands than come along with a tile.
 #[test]
 fn products_that_are_taken_in_by_what_follows_are_right() {
     let Some(device) = gpu_with(TF32) else { return };
     let devices = [device, Device::cpu()];
-    // Integers that TF32 holds exactly, whose sums `f32` does.
-    let matrix = |shape: [usize; 2], step: usize, device: &Device| {
-        let values = (0..shape[0] * shape[1]).map(|i| (i * step % 251 % 17) as f32 - 8.0).collect();
-        Tensor::from_vec::<f32>(values, shape, device).unwrap()
-    };
     // The last two have results of which two elements, or one, are moved at once.
     let sizes = [
         (2048, 2048, 256),
@@ -247,14 +256,10 @@ fn products_that_are_taken_in_by_what_follows_are_right() {
             [(false, false), (false, true), (true, false), (true, true)]
         {
             let results = devices.each_ref().map(|device| {
-                let lying = |rows: usize, columns: usize, across: bool, step: usize| match across {
-                    true => matrix([columns, rows], step, device).transpose(),
-                    false => matrix([rows, columns], step, device),
-                };
-                let a = lying(m, k, left_across, 7);
-                let b = lying(k, n, !right_across, 11);
-                let [r, q, u, v] = [3, 5, 13, 19].map(|step| matrix([m, n], step, device));
-                let row = matrix([1, n], 23, device);
+                let a = lying([m, k], left_across, 7, device);
+                let b = lying([k, n], !right_across, 11, device);
+                let [r, q, u, v] = [3, 5, 13, 19].map(|step| integers([m, n], step, device));
+                let row = integers([1, n], 23, device);
                 let product = a.matmul(&b);
                 let alone = b.transpose().matmul(&a.transpose());
                 let first = product.maximum(0.0) + &r * &q + &row;
@@ -291,22 +296,14 @@ fn products_of_packed_operands_are_right() {
         return;
     };
     let devices = [device, exact];
-    // Integers that a half holds exactly, whose sums `f32` does.
-    let matrix = |shape: [usize; 2], step: usize, device: &Device| {
-        let values = (0..shape[0] * shape[1]).map(|i| (i * step % 251 % 17) as f32 - 8.0).collect();
-        Tensor::from_vec::<f32>(values, shape, device).unwrap()
-    };
     for (m, n, k) in [(4096, 4096, 2048), (4100, 4204, 2052), (4132, 4412, 2060)] {
         for (left_across, right_across) in
             [(false, false), (false, true), (true, false), (true, true)]
         {
             let results = devices.each_ref().map(|device| {
-                let lying = |rows: usize, columns: usize, across: bool, step: usize| match across {
-                    true => matrix([columns, rows], step, device).transpose(),
-                    false => matrix([rows, columns], step, device),
-                };
-                let (a, b) = (lying(m, k, left_across, 7), lying(k, n, !right_across, 11));
-                let bias = matrix([1, n], 23, device);
+                let a = lying([m, k], left_across, 7, device);
+                let b = lying([k, n], !right_across, 11, device);
+                let bias = integers([1, n], 23, device);
                 // Alone, with what the library could do as well, and with more.
                 let product = a.matmul(&b);
                 [&product * 1.0, &product + &bias, product.maximum(0.0) * &bias]
