@@ -117,7 +117,7 @@ impl Extents {
     fn is_worth_packing(&self) -> bool {
         let Extents { m, n, k, .. } = *self;
         let gain = (m * n).saturating_sub(PACKING_COST * (m + n));
-        gain.saturating_mul(k) >= LEAST_PACKED
+        k >= LONG_SUM && gain.saturating_mul(k) >= LEAST_PACKED
     }
 
     /// The operands as matrices of lines, and whether what is summed lies across those.
@@ -506,6 +506,7 @@ mod tests {
         }
         assert_eq!(packed(4096, 4096, 1024, [true, true]), None);
         assert_eq!(packed(1024, 8192, 8192, [true, true]), None, "few rows for all the columns");
+        assert_eq!(packed(16384, 8192, 512, [true, true]), None, "short sums");
     }
 
     /// `max(product, 0) + r · q`, and the root of it times `u / v`: `q` is the same for all rows, `u` for all columns,

@@ -102,7 +102,10 @@ impl Core {
         let label = &command.label.clone();
         caught(label, || {
             let packs = self.packs(command);
-            let after = command.epilogue.as_deref().filter(|_| !packs);
+            // Where memory is short for packing, the library needs less of it; but its results are its own.
+            let is_for_library =
+                |after: &&Epilogue| !packs || queue.reclaims > 0 && !has_taken_over(after);
+            let after = command.epilogue.as_deref().filter(is_for_library);
             let form = after.and_then(|after| epilogue::form(command, after));
             // The library's results are its own.
             if let Some(epilogue) = command.epilogue.as_mut().filter(|_| form.is_none()) {
@@ -153,7 +156,8 @@ impl Core {
     /// Whether the operands of a product are packed first, if there is memory for it.
     fn packs(&self, command: &Contract) -> bool {
         let lie = self.shared.lie(fused::Extents::of(command));
-        lie.is_some_and(|lie| lie.packed.is_some())
+        let is_stored = command.epilogue.is_some() || command.c.column_stride == 1;
+        is_stored && lie.is_some_and(|lie| lie.packed.is_some())
     }
 
     /// A product that the kernel which follows takes in as it is computed, if that is worth it.
@@ -499,4 +503,11 @@ impl Core {
             self.settle(queue);
         }
     }
+}
+
+/// Whether a result of what follows a product has an operand's memory.
+fn has_taken_over(epilogue: &Epilogue) -> bool {
+    let launch = &epilogue.launch;
+    let read = launch.kernel.params.iter().zip(&launch.buffers).filter(|(param, _)| !param.writes);
+    launch.results().any(|result| read.clone().any(|(_, buffer)| Arc::ptr_eq(buffer, result)))
 }

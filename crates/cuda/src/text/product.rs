@@ -11,7 +11,7 @@
 //! its numbers to the units themselves, and a thread's rows are chosen such that their numbers are in banks of their
 //! own.
 //!
-//! Or they are multiplied as halves that [`packed`] has made of them, which have mantissas as long, in half the time. Such
+//! Or they are multiplied as halves that [`packed`] has made of them, which have mantissas as long, at twice the rate. Such
 //! operands may lie as they like. Whether their halves will do is known when the kernel starts: it has both ways.
 
 use super::address;
