@@ -315,26 +315,31 @@ def with_jax():
         wait = lambda result: result.block_until_ready()
         timings = timed(lambda: compiled(*arguments), wait)
         report("jax", name, timings, units, unit, means(compiled(*arguments)))
-    if chosen([(STEP,)]):
-        jax_step(jax, jnp, noise)
+    for name, sides in chosen(STEPS):
+        jax_step(jax, jnp, noise, name, sides)
 
 
-STEP = "mlp_adam_step_4096.mlir"
+# Programs, and the layers of the MLP that each trains.
+STEPS = [
+    ("mlp_adam_step_4096.mlir", [4096, 4096, 4096, 4096]),
+    ("mlp_adam_step_784_4096_10.mlir", [784, 4096, 4096, 4096, 10]),
+]
 
 
-def jax_step(jax, jnp, noise):
+def jax_step(jax, jnp, noise, name, sides):
     """The program of that name, from the values that the bench starts it with, as often."""
     from programs import adam, mlp_loss
 
     def start(position, *shape):
         return noise(position, *shape) * (0.02 if len(shape) == 2 else 0.5)
 
-    sides = [4096] * 4
     weights = [
         (start(2 * layer, a, b), start(2 * layer + 1, b)) for layer, (a, b) in enumerate(zip(sides, sides[1:]))
     ]
-    state = weights, jax.tree.map(jnp.zeros_like, weights), jax.tree.map(jnp.zeros_like, weights), start(18)
-    x, labels = start(19, 1024, 4096), jnp.arange(1024, dtype=jnp.int32) % 10
+    # The parameters, and the two moments of each.
+    fed = 6 * len(weights)
+    state = weights, jax.tree.map(jnp.zeros_like, weights), jax.tree.map(jnp.zeros_like, weights), start(fed)
+    x, labels = start(fed + 1, 1024, sides[0]), jnp.arange(1024, dtype=jnp.int32) % 10
     step = jax.jit(adam(mlp_loss), donate_argnums=(0, 1, 2))
 
     def steps(state, count):
@@ -351,7 +356,7 @@ def jax_step(jax, jnp, noise):
         state, loss = steps(state, 30)
         rounds.append((time.perf_counter() - begun) / 30)
     loss = float(loss)
-    print(f"{'jax':14} {STEP:28} {statistics.median(rounds) * 1e3:9.3f} ms a step, means {abs(loss):e} {0.0:e}")
+    print(f"{'jax':14} {name:28} {statistics.median(rounds) * 1e3:9.3f} ms a step, means {abs(loss):e} {0.0:e}")
 
 
 peers = {"torch": with_torch, "jax": with_jax}
