@@ -31,8 +31,8 @@ const LONG_SUM: usize = 1024;
 /// Of all the places of tiles, as many rounds of blocks as there are, so many must be taken by the result.
 const LEAST_TAKEN: f64 = 0.7;
 
-/// Multiplying a number with about 900 halves, and not with as many numbers in TF32, saves as much time as packing it takes
-/// (measured on an H200). As packing may be in vain, it must save more.
+/// Multiplying a number with 650 to 950 halves, and not with as many numbers in TF32, saves as much time as packing it takes
+/// (as the figures of an H200 say). As packing may be in vain, it must save more.
 const PACKING_COST: usize = 1536;
 
 /// What is saved of that must be worth the launches: so many products of numbers at least.
@@ -124,22 +124,17 @@ impl Extents {
     fn matrices(&self) -> Option<[(Matrix, bool); 2]> {
         let Extents { m, n, k, a, b } = *self;
         let [along, across] = self.lies();
-        let matrix = |lines: usize, columns: usize, leading: isize, offset: isize| Matrix {
-            lines,
-            columns,
-            leading: leading as usize,
-            offset,
+        // That of so many rows or columns, given the distances of its lines along what is summed and across it.
+        let side = |at: usize, extent: usize, distances: [isize; 2], offset: isize| {
+            let (lines, columns, leading) = match (along[at], across[at]) {
+                (true, _) => (extent, k, distances[0] as usize),
+                (_, true) => (k, extent, distances[1] as usize),
+                _ => return None,
+            };
+            Some((Matrix { lines, columns, leading, offset }, !along[at]))
         };
-        let a = match (along[0], across[0]) {
-            (true, _) => (matrix(m, k, a.row, a.offset), false),
-            (_, true) => (matrix(k, m, a.column, a.offset), true),
-            _ => return None,
-        };
-        let b = match (along[1], across[1]) {
-            (true, _) => (matrix(n, k, b.column, b.offset), false),
-            (_, true) => (matrix(k, n, b.row, b.offset), true),
-            _ => return None,
-        };
+        let a = side(0, m, [a.row, a.column], a.offset)?;
+        let b = side(1, n, [b.column, b.row], b.offset)?;
         [a, b].iter().all(|(matrix, _)| matrix.is_countable()).then_some([a, b])
     }
 }
@@ -324,7 +319,9 @@ pub fn arguments(
         (Some(packed), Some(matrices)) => {
             let across = lie.sides(matrices.map(|(_, across)| across));
             for (at, side) in [rows, columns].into_iter().enumerate() {
-                words.extend(packed_map(&packed[at], side, k, across[at]).words()?);
+                let Packed { halves, leading, .. } = packed[at];
+                let map = Map::of_side(halves, [side, k], leading, across[at], HALVES);
+                words.extend(map.words()?);
             }
         }
         _ => words.extend([0; 32]),
@@ -370,30 +367,20 @@ fn whole_maps(extents: &Extents, lie: Lie, addresses: [u64; 2]) -> [Map; 2] {
         false => (a_side(lie.across), (b_at, n, b_along)),
         true => ((b_at, n, b.row), a_side(false)),
     };
-    let depth = PRODUCT_LINE_BYTES / 4;
-    let map = |(address, extent, distance): (u64, usize, isize), across: bool| Map {
-        address,
-        extents: if across { [extent, k] } else { [k, extent] },
-        distance: distance as usize * 4,
-        part: if across { [32, depth] } else { [depth, 128] },
-        kind: sys::CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_TFLOAT32,
-        swizzle: sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_128B,
+    let map = |(address, extent, distance): (u64, usize, isize), across: bool| {
+        Map::of_side(address, [extent, k], distance as usize, across, WHOLE)
     };
     [map(row_side, lie.across), map(column_side, false)]
 }
 
-/// A packed operand of a tile's rows or columns.
-fn packed_map(packed: &Packed, extent: usize, k: usize, across: bool) -> Map {
-    let depth = PRODUCT_LINE_BYTES / 2;
-    Map {
-        address: packed.halves,
-        extents: if across { [extent, k] } else { [k, extent] },
-        distance: packed.leading * 2,
-        part: if across { [64, depth] } else { [depth, 128] },
-        kind: sys::CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
-        swizzle: sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_128B,
-    }
-}
+/// What an operand's numbers are: as the device's copies name them, and how many bytes.
+type Numbers = (sys::CUtensorMapDataType, usize);
+
+/// Those of an operand as it is, which copies round.
+const WHOLE: Numbers = (sys::CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_TFLOAT32, 4);
+
+/// Those of one that is packed.
+const HALVES: Numbers = (sys::CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2);
 
 /// The address of each access that comes in stages, and the distance of its rows.
 pub fn held(
@@ -424,6 +411,26 @@ struct Map {
 }
 
 impl Map {
+    /// The operand of a tile's rows or columns: so many of them, and what is summed of each. A stage has a line of each or,
+    /// if what is summed lies across, as many as fill a line.
+    fn of_side(
+        address: u64,
+        [extent, k]: [usize; 2],
+        leading: usize,
+        across: bool,
+        (kind, bytes): Numbers,
+    ) -> Map {
+        let line = PRODUCT_LINE_BYTES / bytes;
+        Map {
+            address,
+            extents: if across { [extent, k] } else { [k, extent] },
+            distance: leading * bytes,
+            part: if across { [line, line] } else { [line, 128] },
+            kind,
+            swizzle: sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_128B,
+        }
+    }
+
     /// As the device takes it.
     fn words(&self) -> Result<[u64; 16], Fault> {
         let mut map = sys::CUtensorMap { opaque: [0; 16] };
@@ -564,12 +571,18 @@ mod tests {
             println!("SKIPPED: {fault}");
             return;
         }
-        let lies = [(false, false), (false, true), (true, true)];
         let matrix = Matrix { lines: 4096, columns: 4096, leading: 4096, offset: 0 };
         let across = |a, b| Some([(matrix, a), (matrix, b)]);
-        let packed = [None, across(false, false), across(false, true), across(true, true)];
-        let all = lies.into_iter().flat_map(|lies| packed.map(|packed| (lies, packed)));
-        for ((turned, across), packed) in all {
+        let lies = [
+            (false, false, None),
+            (false, false, across(false, false)),
+            (false, true, None),
+            (false, true, across(true, false)),
+            (false, true, across(true, true)),
+            (true, true, None),
+            (true, true, across(false, true)),
+        ];
+        for (turned, across, packed) in lies {
             let lie = Lie { turned, across, turns: false, packed };
             for (m, n) in [(4096, 4096), (1000, 1030), (1001, 1027)] {
                 let (described, choice, _) = chosen(m, n, lie).unwrap();

@@ -15,7 +15,7 @@ pub fn function(shared: &Arc<Shared>) -> AwaitedFunction {
 }
 
 /// A matrix of `f32` whose lines are contiguous.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Matrix {
     pub lines: usize,
     pub columns: usize,

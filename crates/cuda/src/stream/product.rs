@@ -8,9 +8,10 @@ use crate::contract::epilogue::{self, Form};
 use crate::contract::pack::{self, Matrix, Packed};
 use crate::contract::{PlainLaunch, Site, Work, fused, turn};
 use crate::device::AwaitedFunction;
+use crate::driver::Function;
 use crate::text::Variant;
 use cudarc::driver::sys;
-use inflight_backend::{Buffer, Contract, Epilogue, Event, Fault, Memory};
+use inflight_backend::{Buffer, Contract, Epilogue, Event, Fault, Label, Memory};
 use inflight_ir::Scalar;
 use inflight_ir::kernel::LaunchShape;
 use rustc_hash::{FxHashMap, FxHasher};
@@ -270,12 +271,8 @@ impl Core {
         if is_written(a) || is_written(b) {
             return Ok(false);
         }
-        let function = match function(choice.variant).now() {
-            Ok(function) => function,
-            // The library computes it as well.
-            Err(Stop::Failed(fault)) if !fault.is_short() && !fault.is_lost() => return Ok(false),
-            Err(stop) => return Err(stop.of(label)),
-        };
+        // The library computes it as well.
+        let Some(function) = if_any(function(choice.variant), label)? else { return Ok(false) };
         let packed = packing.as_ref().map(|packing| packing.packed);
         let mut turned = None;
         if lie.turns {
@@ -342,12 +339,7 @@ impl Core {
             return Ok(None);
         };
         let to = [a.ptr() as u64, b.ptr() as u64];
-        let function = match pack::function(&self.shared).now() {
-            Ok(function) => function,
-            // The product can do without.
-            Err(Stop::Failed(fault)) if !fault.is_short() && !fault.is_lost() => return Ok(None),
-            Err(stop) => return Err(stop.of(label)),
-        };
+        let Some(function) = if_any(pack::function(&self.shared), label)? else { return Ok(None) };
         let pack = |at: usize, first: Option<Packed>| {
             matrices[at].pack(&function, [operands[at], to[at]], counter, first)
         };
@@ -502,6 +494,15 @@ impl Core {
         if queue.gathered.len() >= MOST_GATHERED {
             self.settle(queue);
         }
+    }
+}
+
+/// A kernel that can be done without. `None` if it cannot be made.
+fn if_any(function: AwaitedFunction, label: &Label) -> Result<Option<Arc<Function>>, Stop> {
+    match function.now() {
+        Ok(function) => Ok(Some(function)),
+        Err(Stop::Failed(fault)) if !fault.is_short() && !fault.is_lost() => Ok(None),
+        Err(stop) => Err(stop.of(label)),
     }
 }
 

@@ -122,7 +122,7 @@ FN void load_group(const Arguments& a, unsigned number, Group& group) {
     }
 }
 
-// Packs a group. `counted` is twice the count of what must be listed, and odd if something cannot be.
+// Packs a group. `counted` is twice the count of what must be listed, and one more if something infinite or none was met.
 FN void pack_group(const Arguments& a, unsigned number, const Group& group, float factor, unsigned& counted) {
     alignas(16) unsigned halves[GROUP / 2];
     bool all_stand = true;

@@ -264,7 +264,7 @@ constexpr int DEPTH = LINE_BYTES / 4, HALVES_DEPTH = LINE_BYTES / 2, STEPS = 4;
 // Where a matrix is, as the device's copies take it.
 struct alignas(128) Map { unsigned long long words[16]; };
 // What is known of a packed operand, its halves, and the distance of their lines.
-struct Operand { const Header* header; const unsigned short* halves; long long leading; };
+struct Operand { const Header* header; const f16* halves; long long leading; };
 // Operands of a tile's rows and of its columns.
 struct All { Map operands[2], packed_operands[2], held[HELD > 0 ? HELD : 1]; long long rows, columns, depth; Operand packed[2]; Arguments rest; };
 
@@ -288,7 +288,7 @@ FN void copy_box(unsigned to, const Map& map, int column, int row, unsigned barr
     asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];"
         :: "r"(to), "l"(&map), "r"(column), "r"(row), "r"(barrier) : "memory");
 }
-// Copies what a stage has of so many rows or columns, so many at a time.
+// Copies what a stage has of so many rows or columns, so many at a time: of those that lie across as many as fill a line.
 template <int SIDE, int EACH> FN void copy_side(unsigned to, const Map& map, int first, int depth, unsigned barrier, bool across) {
     for (int i = 0; i < SIDE; i += EACH)
         copy_box(to + i * LINE_BYTES, map, across ? first + i : depth, across ? depth : first + i, barrier);
@@ -332,6 +332,9 @@ FN Corner corner_of(int tile, int down, int across) {
 
 // What was listed of both packed operands, as numbers of `operand`.
 struct List { int count; Entry entries[2 * MOST_LISTED]; };
+// Some of them, as bits: each thread of a group looks at one.
+struct Found { unsigned words[2 * MOST_LISTED / 32]; };
+static_assert(2 * MOST_LISTED <= 128);
 FN float power_of_two(int exponent) { return __uint_as_float((unsigned)(127 + exponent) << 23); }
 // What packed numbers are to be multiplied by: those of each operand, and sums of both's, twice, since one factor may be too
 // large or too small.
@@ -349,9 +352,7 @@ FN Place place_of(const Entry& entry) {
 // What a half stands for, times the matrix's power of two.
 template <bool LIES_ACROSS> FN float number_of(const Operand& operand, int side, int depth) {
     const long long at = LIES_ACROSS ? depth * operand.leading + side : side * operand.leading + depth;
-    float x;
-    asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(operand.halves[at]));
-    return x;
+    return to_float(operand.halves[at]);
 }
 "#;
 
@@ -423,7 +424,7 @@ FN void sum_halves(float (&sums)[SUMS], Ring& ring, int steps, int own, int thre
 
 // The entries whose row is one of a group's, or whose column one of the tile's, as bits. All threads of a group must call
 // this, with words of their own.
-FN void find_listed(const List& list, unsigned (&found)[MOST_LISTED / 16], int first_row, int first_column, int group, int thread) {
+FN void find_listed(const List& list, Found& found, int first_row, int first_column, int group, int thread) {
     bool is_here = false;
     if (thread < list.count) {
         const Entry entry = list.entries[thread];
@@ -431,14 +432,14 @@ FN void find_listed(const List& list, unsigned (&found)[MOST_LISTED / 16], int f
         is_here = at >= 0 && at < (entry.operand == 0 ? ROWS / 2 : COLUMNS);
     }
     const unsigned of_warp = __ballot_sync(0xffffffff, is_here);
-    if (thread % 32 == 0) found[thread / 32] = of_warp;
+    if (thread % 32 == 0 && thread < 2 * MOST_LISTED) found.words[thread / 32] = of_warp;
     group_meets(group);
 }
 // Adds what no half stood for to the part of a tile in `sheet`: of the rows' operand, to a row, and of the columns', to a
 // column. All threads of a group must call this.
-FN void add_listed(const All& all, const List& list, const unsigned (&found)[MOST_LISTED / 16], float* sheet, int first_row, int first_column, int group, int thread, const Factors& factors) {
+FN void add_listed(const All& all, const List& list, const Found& found, float* sheet, int first_row, int first_column, int group, int thread, const Factors& factors) {
     for (int e = 0; e < list.count; e++) {
-        if (!(found[e / 32] >> e % 32 & 1)) continue;
+        if (!(found.words[e / 32] >> e % 32 & 1)) continue;
         const Entry entry = list.entries[e];
         const Place of = place_of(entry);
         const int y = entry.operand == 0 ? of.side - first_row : thread, row = first_row + y;
@@ -467,7 +468,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) entry(const __grid_constant
     unsigned char* const memory = raw + (-shared_address(raw) & 1023);
     __shared__ unsigned long long barriers[2 * STAGES];
     __shared__ List list;
-    __shared__ unsigned found[2][MOST_LISTED / 16];
+    __shared__ Found found[2];
     Ring ring = {shared_address(memory), shared_address(barriers), shared_address(barriers + STAGES), 0, 0};
     if (threadIdx.x == 0) {
         for (int s = 0; s < STAGES; s++) {
@@ -501,10 +502,10 @@ extern "C" __global__ void __launch_bounds__(384, 1) entry(const __grid_constant
                 ring.await_empty();
                 announce(barrier, STAGE_BYTES);
                 if (packed) {
-                    copy_side<ROWS, ROWS_ACROSS ? 64 : 128>(to, all.packed_operands[0], row, step * HALVES_DEPTH, barrier, ROWS_ACROSS);
-                    copy_side<COLUMNS, COLUMNS_ACROSS ? 64 : 128>(to + ROW_BYTES, all.packed_operands[1], column, step * HALVES_DEPTH, barrier, COLUMNS_ACROSS);
+                    copy_side<ROWS, ROWS_ACROSS ? HALVES_DEPTH : 128>(to, all.packed_operands[0], row, step * HALVES_DEPTH, barrier, ROWS_ACROSS);
+                    copy_side<COLUMNS, COLUMNS_ACROSS ? HALVES_DEPTH : 128>(to + ROW_BYTES, all.packed_operands[1], column, step * HALVES_DEPTH, barrier, COLUMNS_ACROSS);
                 } else {
-                    copy_side<ROWS, ACROSS ? 32 : 128>(to, all.operands[0], row, step * DEPTH, barrier, ACROSS);
+                    copy_side<ROWS, ACROSS ? DEPTH : 128>(to, all.operands[0], row, step * DEPTH, barrier, ACROSS);
                     copy_side<COLUMNS, 128>(to + ROW_BYTES, all.operands[1], column, step * DEPTH, barrier, false);
                 }
             }
