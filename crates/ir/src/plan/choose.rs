@@ -59,6 +59,7 @@ pub fn choose(graph: &Graph, repeated: &[NodeId]) -> Choice {
     cut_long_chains(graph, &mut choice);
     write_before_windows(graph, &mut choice);
     write_repeated(graph, repeated, &mut choice);
+    write_before_broadcasts(graph, &mut choice);
     write_shared(graph, &mut choice);
     choice
 }
@@ -233,6 +234,79 @@ fn write_repeated(graph: &Graph, repeated: &[NodeId], choice: &mut Choice) {
     }
 }
 
+/// A value is not computed again at so many places for each of its elements or more, ...
+const MOST_PLACES_EACH: usize = 16;
+
+/// ... if there are at least so many, and that costs as much as moving so many bytes.
+const MOST_PLACES: usize = 1 << 18;
+const MOST_AGAIN: usize = 8 << 20;
+
+/// Has values written that transcendental functions compute and that are broadcast to many places: a kernel may compute
+/// what it reads at each of its points. A scalar such as Adam's `1 - β^step` is one.
+fn write_before_broadcasts(graph: &Graph, choice: &mut Choice) {
+    let is_large = |node: &Node| {
+        let places = node.shape.elements();
+        matches!(node.op, Op::Broadcast(_))
+            && places >= MOST_PLACES
+            && places / MOST_PLACES_EACH >= graph.node(node.inputs[0]).shape.elements()
+    };
+    if !graph.nodes.iter().any(is_large) {
+        return;
+    }
+    let mut again: Vec<Again> = Vec::with_capacity(graph.nodes.len());
+    for (id, node) in graph.nodes.iter().enumerate() {
+        if is_large(node) {
+            let base = base_of_view(graph, &choice.written, node.inputs[0]);
+            if let Again::Costs(each) = again[base as usize]
+                && each.saturating_mul(node.shape.elements()) >= MOST_AGAIN
+            {
+                choice.write(base, Reason::Broadcast);
+                // What was computed of it costs less now.
+                for later in base as usize..id {
+                    again[later] = Again::of(graph, &choice.written, &again, later);
+                }
+            }
+        }
+        again.push(Again::of(graph, &choice.written, &again, id));
+    }
+}
+
+/// What it takes to compute an element of a value again, from what is in memory.
+#[derive(Clone, Copy, PartialEq)]
+enum Again {
+    /// Nothing: it is the same everywhere.
+    Constant,
+    /// It follows a reduction, and may be computed where that ends, once for each row.
+    Reduced,
+    /// Functions that cost as much as moving so many bytes.
+    Costs(usize),
+}
+
+impl Again {
+    /// That of a node, given that of those before it.
+    fn of(graph: &Graph, written: &Written, before: &[Again], node: usize) -> Again {
+        let data = &graph.nodes[node];
+        let operands = || data.inputs.iter().map(|&input| before[input as usize]);
+        match &data.op {
+            _ if written[node] => Again::Costs(0),
+            Op::Scalar => Again::Constant,
+            Op::Reduce { .. } | Op::ArgReduce { .. } => Again::Reduced,
+            _ if operands().any(|operand| operand == Again::Reduced) => Again::Reduced,
+            _ if !data.inputs.is_empty()
+                && operands().all(|operand| operand == Again::Constant) =>
+            {
+                Again::Constant
+            }
+            op => {
+                Again::Costs(operands().fold(work_of_element(op), |sum, operand| match operand {
+                    Again::Costs(bytes) => sum.saturating_add(bytes),
+                    _ => sum,
+                }))
+            }
+        }
+    }
+}
+
 /// What a transcendental function costs, in bytes that could be moved in the same time.
 const TRANSCENDENTAL_BYTES: usize = 2;
 
@@ -263,11 +337,13 @@ fn bytes(node: &Node) -> usize {
 }
 
 fn own_work(node: &Node) -> usize {
-    match &node.op {
-        Op::Unary(op) if op.is_transcendental() => node.shape.elements() * TRANSCENDENTAL_BYTES,
-        Op::Binary(crate::BinaryOp::Pow | crate::BinaryOp::Atan2) => {
-            node.shape.elements() * TRANSCENDENTAL_BYTES * 2
-        }
+    node.shape.elements() * work_of_element(&node.op)
+}
+
+fn work_of_element(op: &Op) -> usize {
+    match op {
+        Op::Unary(op) if op.is_transcendental() => TRANSCENDENTAL_BYTES,
+        Op::Binary(BinaryOp::Pow | BinaryOp::Atan2) => TRANSCENDENTAL_BYTES * 2,
         _ => 0,
     }
 }
@@ -360,6 +436,76 @@ mod tests {
         assert!(!written(MOST_OPS_IN_WINDOWS - 1, WindowAxis::new(3)));
         // Windows side by side compute nothing twice.
         assert!(!written(20, WindowAxis { size: 2, stride: 2, dilation: 1 }));
+    }
+
+    /// What is written where a value is broadcast to so many rows.
+    fn before_broadcast(rows: usize, of: impl FnOnce(&mut Graph) -> NodeId) -> Vec<Reason> {
+        let mut graph = Graph::default();
+        let value = of(&mut graph);
+        graph.outputs = vec![broadcast(&mut graph, value, rows)];
+        let reasons = choose(&graph, &[]).reasons;
+        let made = graph.nodes.iter().zip(reasons).filter(|(node, _)| node.op != Op::Input);
+        made.filter_map(|(_, reason)| reason).collect()
+    }
+
+    /// A value that is broadcast to so many rows, and multiplied.
+    fn broadcast(graph: &mut Graph, value: NodeId, rows: usize) -> NodeId {
+        let elements = graph.node(value).shape.elements();
+        let row = graph.push(Op::Reshape([1, elements].into()), &[value]).unwrap();
+        let wide = graph.push(Op::Broadcast([rows, elements].into()), &[row]).unwrap();
+        let x = graph.input([rows, elements], DType::F32);
+        graph.push(Op::Binary(BinaryOp::Mul), &[wide, x]).unwrap()
+    }
+
+    #[test]
+    fn what_is_dear_is_not_computed_at_each_place_it_is_broadcast_to() {
+        let power = |elements: usize| {
+            move |graph: &mut Graph| {
+                let [base, count] = [0, 1].map(|_| graph.input([elements], DType::F32));
+                graph.push(Op::Binary(BinaryOp::Pow), &[base, count]).unwrap()
+            }
+        };
+        let unary = |op| {
+            move |graph: &mut Graph| {
+                let x = graph.input([1usize], DType::F32);
+                graph.push(Op::Unary(op), &[x]).unwrap()
+            }
+        };
+        let (dear, cheap) = ([Reason::Broadcast, Reason::Requested], [Reason::Requested]);
+        let most = MOST_AGAIN / TRANSCENDENTAL_BYTES;
+        assert_eq!(before_broadcast(most, unary(UnaryOp::Exp)), dear);
+        assert_eq!(before_broadcast(most - 1, unary(UnaryOp::Exp)), cheap);
+        assert_eq!(before_broadcast(most / 2, power(1)), dear, "a power is twice as dear");
+        assert_eq!(before_broadcast(most, unary(UnaryOp::Neg)), cheap);
+        // Few places for each element.
+        assert_eq!(before_broadcast(MOST_PLACES_EACH, power(most)), dear);
+        assert_eq!(before_broadcast(MOST_PLACES_EACH - 1, power(most)), cheap);
+        // What follows a reduction is computed where that ends, and what is constant is so everywhere.
+        let of_sum = |graph: &mut Graph| {
+            let x = graph.input([64, 1], DType::F32);
+            let axes = Axes::from_slice(&[0]);
+            let sum = graph.push(Op::Reduce { op: CombineOp::Sum, axes }, &[x]).unwrap();
+            graph.push(Op::Unary(UnaryOp::Exp), &[sum]).unwrap()
+        };
+        assert_eq!(before_broadcast(most, of_sum), cheap);
+        let of_constant = |graph: &mut Graph| {
+            let two = graph.scalar(2f32);
+            graph.push(Op::Unary(UnaryOp::Exp), &[two]).unwrap()
+        };
+        assert_eq!(before_broadcast(most, of_constant), cheap);
+    }
+
+    #[test]
+    fn what_is_cheap_to_compute_of_what_is_written_is_not_written() {
+        let mut graph = Graph::default();
+        let x = graph.input([1usize], DType::F32);
+        let exp = graph.push(Op::Unary(UnaryOp::Exp), &[x]).unwrap();
+        let negated = graph.push(Op::Unary(UnaryOp::Neg), &[exp]).unwrap();
+        let outputs = [exp, negated].map(|value| broadcast(&mut graph, value, MOST_AGAIN));
+        graph.outputs = outputs.to_vec();
+        let reasons = choose(&graph, &[]).reasons;
+        assert_eq!(reasons[exp as usize], Some(Reason::Broadcast));
+        assert_eq!(reasons[negated as usize], None);
     }
 
     /// What is written where the updates of the lines of `[32, 10]` are computed from values in memory.

@@ -29,6 +29,8 @@ pub enum Reason {
     Windows,
     /// It is put somewhere along a line, which is decided at each place of it, and dear to compute at each.
     AlongLine,
+    /// It is broadcast to many places, and dear to compute at each.
+    Broadcast,
     /// What reads it walks other axes than the reduction does.
     OtherAxes,
     /// It is reduced, and read only where a condition holds.
@@ -58,6 +60,7 @@ impl fmt::Display for Reason {
             Reason::Shared => "read by several kernels and dearer to recompute",
             Reason::Windows => "read through windows that overlap",
             Reason::AlongLine => "put somewhere along a line and dear to compute at each place",
+            Reason::Broadcast => "broadcast to many places and dear to compute at each",
             Reason::OtherAxes => "reduction over other axes than its reader walks",
             Reason::GuardedReduction => "reduction read under a condition",
             Reason::LongRow => "rows too long to keep",
