@@ -51,10 +51,11 @@ pub struct Shared {
     pub products: Products,
     pub(crate) routines: crate::routine::Cache,
     pub processors: usize,
-    /// Whether groups of four warps can multiply, as on Hopper.
+    /// Whether groups of four warps can multiply, as on Hopper, and so kernels can take in products
+    /// ([`text::Mapping::Product`]).
     pub has_groups: bool,
-    /// Whether kernels can take in products ([`text::Mapping::Product`]).
-    pub takes_products: bool,
+    /// Whether numbers of `f32` may be rounded before they are multiplied.
+    pub rounds_products: bool,
     /// The kernel that takes a product in and stores it.
     pub stored: CudaKernel,
     /// Why the device does not answer any more, if so.
@@ -133,7 +134,7 @@ impl CudaBackend {
             routines: Default::default(),
             processors,
             has_groups,
-            takes_products: options.tf32 && has_groups,
+            rounds_products: options.tf32,
             stored: CudaKernel::new(&fused::stored()),
             lost: OnceLock::new(),
             signals: Mutex::default(),
@@ -210,8 +211,8 @@ impl CudaBackend {
     ) -> bool {
         let shared = &self.shared;
         let Some(lie) = shared.lie(fused::Extents::of_step(step)) else { return false };
-        if lie.packed.is_some() {
-            contract::pack::function(shared);
+        if let Some(pack) = lie.packed {
+            pack.parts.function(shared);
         }
         if lie.turns {
             shared.function(&turn::TEXT);
@@ -366,8 +367,11 @@ impl Shared {
 
     /// How a kernel takes a product of these extents in, if one does.
     pub fn lie(&self, extents: Option<fused::Extents>) -> Option<fused::Lie> {
-        let extents = extents.filter(|_| self.takes_products);
-        extents.and_then(|extents| extents.lie(self.processors))
+        let extents = extents.filter(|_| self.has_groups)?;
+        match self.rounds_products {
+            true => extents.rounded_lie(self.processors),
+            false => extents.whole_lie(self.processors),
+        }
     }
 
     /// Notes where a stream signals an event.

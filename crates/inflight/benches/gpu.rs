@@ -23,6 +23,10 @@ const COLUMNS: usize = 4096;
 const ROUNDS: usize = 7;
 const ROUND_SECONDS: f64 = 0.1;
 
+/// How often two works are timed in turns, and how often before that counts.
+const TURNS: usize = 21;
+const WARM_TURNS: usize = 20;
+
 /// Executions of a program that are timed together.
 const CALLS: usize = 30;
 
@@ -96,20 +100,22 @@ pub fn main() -> Result<()> {
         (a.matmul(&b) + &bias).gelu_tanh()
     })?;
     layer(&device)?;
-    products_in_tf32(ordinal)?;
+    products("f32", ordinal)?;
+    products("tf32", ordinal)?;
     convolutions(&device)?;
     routines(&device)
 }
 
-/// Products of `f32` whose operands may be rounded.
-fn products_in_tf32(ordinal: usize) -> Result<()> {
-    let names = ["tf32 matmul 4096", "tf32 matmul 8192", "tf32 matmul + bias + relu"];
+/// Products of `f32`, whose operands may be rounded in TF32.
+fn products(numbers: &str, ordinal: usize) -> Result<()> {
+    let works = ["matmul 4096", "matmul 8192", "matmul + bias + relu"];
+    let names = works.map(|work| format!("{numbers} {work}"));
     if !names.iter().any(|name| Asked::new().has(name)) {
         return Ok(());
     }
-    let options = CudaOptions { tf32: true, ..CudaOptions::default() };
+    let options = CudaOptions { tf32: numbers == "tf32", ..CudaOptions::default() };
     let device = Device::open_cuda_with(ordinal, options)?;
-    for (side, name) in [(4096, names[0]), (8192, names[1])] {
+    for (side, name) in [4096, 8192].into_iter().zip(&names) {
         let a = matrix(side, side, 2, &device)?;
         let b = &a * 0.5;
         b.wait()?;
@@ -118,7 +124,7 @@ fn products_in_tf32(ordinal: usize) -> Result<()> {
         if side == 8192 {
             let bias = matrix(1, side, 4, &device)?;
             let layer = || (a.matmul(&b) + &bias).maximum(0.0);
-            time(names[2], operations, "GFLOP/s", layer)?;
+            time(&names[2], operations, "GFLOP/s", layer)?;
         }
     }
     Ok(())
@@ -167,8 +173,12 @@ fn layer(device: &Device) -> Result<()> {
     };
     let (x, w, bias) = (of(rows, inner, 0)?, of(inner, columns, 1)?, of(1, columns, 2)?);
     let operations = 2 * rows * inner * columns;
-    time("bf16 layer, product alone", operations, "GFLOP/s", || x.matmul(&w))?;
-    time("bf16 layer + bias + gelu", operations, "GFLOP/s", || (x.matmul(&w) + &bias).gelu_tanh())
+    let product = || x.matmul(&w);
+    let whole = || (x.matmul(&w) + &bias).gelu_tanh();
+    time("bf16 layer, product alone", operations, "GFLOP/s", product)?;
+    time("bf16 layer + bias + gelu", operations, "GFLOP/s", whole)?;
+    let works: [(&str, &dyn Fn() -> Tensor); 2] = [("product", &product), ("layer", &whole)];
+    in_turns("bf16 layer in turns", operations, "GFLOP/s", works)
 }
 
 /// Convolutions of 3 × 3, such as a residual network's, in PyTorch's layout.
@@ -304,25 +314,9 @@ fn time(name: &str, units: usize, unit: &str, f: impl Fn() -> Tensor) -> Result<
     if !asked.has(name) {
         return Ok(());
     }
-    let round = |calls: usize| -> Result<f64> {
-        let start = Instant::now();
-        let mut last = None;
-        for _ in 0..calls {
-            let result = f();
-            // Submits it.
-            result.is_ready();
-            last = Some(result);
-        }
-        last.map_or(Ok(()), |last| last.wait())?;
-        Ok(start.elapsed().as_secs_f64() / calls as f64)
-    };
-    (0..3).try_for_each(|_| round(1).map(drop))?;
-    let calls = match asked.calls {
-        Some(calls) => calls.max(1),
-        None => ((ROUND_SECONDS / round(10)?) as usize).clamp(10, 3000),
-    };
-    let median = median(|| round(calls))?;
-    let busy = busy(|| round(calls))? / calls as f64;
+    let calls = calls_of_round(&asked, &f)?;
+    let median = median(|| round(&f, calls))?;
+    let busy = busy(|| round(&f, calls))? / calls as f64;
     let [magnitude, weighed] = digest(&f())?;
     println!(
         "{name:28} {:9.3} ms {:9.0} {unit} {:9.3} ms on the device, {calls} calls, means {magnitude:e} {weighed:e}",
@@ -330,6 +324,57 @@ fn time(name: &str, units: usize, unit: &str, f: impl Fn() -> Tensor) -> Result<
         units as f64 / median / 1e9,
         busy * 1e3
     );
+    Ok(())
+}
+
+/// How many calls a round has. They have been warmed up then.
+fn calls_of_round(asked: &Asked, f: &dyn Fn() -> Tensor) -> Result<usize> {
+    (0..3).try_for_each(|_| round(f, 1).map(drop))?;
+    Ok(match asked.calls {
+        Some(calls) => calls.max(1),
+        None => ((ROUND_SECONDS / round(f, 10)?) as usize).clamp(10, 3000),
+    })
+}
+
+/// How long a call takes of so many that are queued, in seconds.
+fn round(f: &dyn Fn() -> Tensor, calls: usize) -> Result<f64> {
+    let start = Instant::now();
+    let mut last = None;
+    for _ in 0..calls {
+        let result = f();
+        // Submits it.
+        result.is_ready();
+        last = Some(result);
+    }
+    last.map_or(Ok(()), |last| last.wait())?;
+    Ok(start.elapsed().as_secs_f64() / calls as f64)
+}
+
+/// Rounds of two works in turns, for as long as it takes the device to be as warm as it gets: what can be said of one is
+/// then not said of a cooler device.
+fn in_turns(
+    name: &str,
+    units: usize,
+    unit: &str,
+    works: [(&str, &dyn Fn() -> Tensor); 2],
+) -> Result<()> {
+    let asked = Asked::new();
+    if !asked.has(name) {
+        return Ok(());
+    }
+    let calls = calls_of_round(&asked, works[0].1)?;
+    let turn = || -> Result<[f64; 2]> {
+        let [first, second] = works;
+        Ok([round(first.1, calls)?, round(second.1, calls)?])
+    };
+    (0..WARM_TURNS).try_for_each(|_| turn().map(drop))?;
+    let turns = (0..TURNS).map(|_| turn()).collect::<Result<Vec<[f64; 2]>>>()?;
+    let rates = [0, 1].map(|at| {
+        let seconds = middle(turns.iter().map(|turn| turn[at]).collect());
+        format!("{} {:.0} {unit}", works[at].0, units as f64 / seconds / 1e9)
+    });
+    let ratio = middle(turns.iter().map(|[first, second]| first / second).collect());
+    println!("{name}: {}, {ratio:.3} of the first's", rates.join(", "));
     Ok(())
 }
 
@@ -361,9 +406,12 @@ fn busy(work: impl FnOnce() -> Result<f64>) -> Result<f64> {
 
 /// The median of a few rounds, in seconds.
 fn median(mut round: impl FnMut() -> Result<f64>) -> Result<f64> {
-    let mut rounds = (0..ROUNDS).map(|_| round()).collect::<Result<Vec<f64>>>()?;
-    rounds.sort_by(f64::total_cmp);
-    Ok(rounds[ROUNDS / 2])
+    Ok(middle((0..ROUNDS).map(|_| round()).collect::<Result<Vec<f64>>>()?))
+}
+
+fn middle(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
 }
 
 /// A thousand small calls, each of which needs the one before and is submitted by itself.
@@ -494,22 +542,24 @@ fn training_steps(path: &str, device: &Device) -> Result<()> {
         }
     };
     let mut values = (0..count).map(start).collect::<Result<Vec<Tensor>>>()?;
-    let mut loss = None;
-    let mut step = || -> Result<()> {
+    let mut step = || -> Result<Option<Tensor>> {
         let references: Vec<&Tensor> = values.iter().collect();
         let results = executable.execute(&references)?;
-        loss = results.last().cloned();
+        let loss = results.last().cloned();
         results.into_iter().take(fed).enumerate().for_each(|(at, result)| values[at] = result);
-        Ok(())
+        Ok(loss)
     };
+    // Those of the first steps are compared: what is rounded otherwise makes others of later ones.
+    let mut losses = Vec::new();
     for _ in 0..5 {
-        step()?;
+        let loss = step()?;
+        losses.push(loss.map_or(Ok(0.0), |loss| loss.abs().mean().item::<f32>())?);
         device.sync()?;
     }
     let before = device.stats().launches;
     let seconds = median(|| {
         let start = Instant::now();
-        (0..CALLS).try_for_each(|_| step())?;
+        (0..CALLS).try_for_each(|_| step().map(drop))?;
         device.sync()?;
         Ok(start.elapsed().as_secs_f64() / CALLS as f64)
     })?;
@@ -521,12 +571,11 @@ fn training_steps(path: &str, device: &Device) -> Result<()> {
         assert!(is_number(value)?, "{path} has learned a number that is none");
     }
     let name = path.rsplit('/').next().unwrap_or(path);
-    let loss = loss.map_or(Ok([0.0; 2]), |loss| digest(&loss))?;
     println!(
         "{name:28} {:9.3} ms a step of {launches} launches, means {:e} {:e}",
         seconds * 1e3,
-        loss[0],
-        loss[1]
+        losses[0],
+        losses[2]
     );
     Ok(())
 }

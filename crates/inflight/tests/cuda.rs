@@ -241,8 +241,10 @@ fn lying([rows, columns]: [usize; 2], across: bool, step: usize, device: &Device
 /// whole, and with more operands than come along with a tile.
 #[test]
 fn products_that_are_taken_in_by_what_follows_are_right() {
-    let Some(device) = gpu_with(TF32) else { return };
-    let devices = [device, Device::cpu()];
+    let (Some(rounds), Some(whole)) = (gpu_with(TF32), gpu_with(CudaOptions::default())) else {
+        return;
+    };
+    let devices = [Device::cpu(), rounds, whole];
     // The last two have results of which two elements, or one, are moved at once.
     let sizes = [
         (2048, 2048, 256),
@@ -284,8 +286,121 @@ fn products_that_are_taken_in_by_what_follows_are_right() {
                     .map(|result| result.to_vec::<f32>().unwrap().into_iter().map(bits))
                     .map(Vec::from_iter)
             });
-            assert!(results[0] == results[1], "{m} × {n} × {k}, {left_across}, {right_across}");
+            for (at, result) in results.iter().enumerate() {
+                let of = format_args!("{m} × {n} × {k}, {left_across}, {right_across}, {at}");
+                assert!(*result == results[0], "{of}");
+            }
         }
+    }
+}
+
+/// Large enough to be split into thirds, in each way that operands may lie, with tiles, stages and groups of eight that are
+/// not whole. As exact as sums in `f32` of products that are not rounded; without any of the products of thirds, the sums
+/// would be off by more.
+#[test]
+fn products_of_whole_numbers_are_exact() {
+    let Some(device) = gpu_with(CudaOptions::default()) else { return };
+    for (m, n, k) in [(1536, 1536, 1536), (2048, 2048, 1024), (2056, 2180, 1548)] {
+        let [a, b] = [([m, k], 1), ([k, n], 2)]
+            .map(|(shape, seed)| Tensor::rand::<f32>(shape, seed, &device));
+        // Whether numbers are of both signs, and how far apart they are.
+        for (signed, powers, most) in [(true, 0, 1.5e-7), (false, 0, 8e-7), (true, 60, 1.5e-6)] {
+            let number = |x: &Tensor, seed: u64| {
+                let power = Tensor::rand::<f32>(x.shape(), seed, &device) * powers as f32;
+                let x = if signed { x * 2.0 - 1.0 } else { x * 1.0 };
+                x * (power - powers as f32 / 2.0).floor().exp2()
+            };
+            let (a, b) = (number(&a, 3), number(&b, 4));
+            let [exact_a, exact_b] = [&a, &b].map(|x| x.cast(DType::F64));
+            let exact = exact_a.matmul(&exact_b);
+            let magnitude = exact_a.abs().matmul(&exact_b.abs());
+            let across = |x: &Tensor| (x.transpose() * 1.0).transpose();
+            let layouts =
+                [(a.clone(), b.clone()), (a.clone(), across(&b)), (across(&a), b.clone())];
+            for (at, (a, b)) in layouts.iter().chain(&[(across(&a), across(&b))]).enumerate() {
+                let off = (a.matmul(b).cast(DType::F64) - &exact).abs() / &magnitude;
+                let largest = off.max().item::<f64>().unwrap();
+                let of = format_args!("{m} × {n} × {k}, {signed}, {powers}, {at}");
+                assert!(largest < most, "{of}: off by {largest}");
+            }
+        }
+    }
+}
+
+/// Of parts of larger matrices, with numbers that have no thirds among them or without, with and without memory for thirds,
+/// and with what follows.
+#[test]
+fn products_of_thirds_are_right_wherever_numbers_are() {
+    let Some(device) = gpu_with(CudaOptions::default()) else { return };
+    let devices = [Device::cpu(), device];
+    let (m, n, k) = (2052, 2060, 772);
+    for odd in [None, Some(f32::INFINITY), Some(f32::NAN)] {
+        for (left_across, right_across) in
+            [(false, false), (false, true), (true, false), (true, true)]
+        {
+            let results = devices.each_ref().map(|device| {
+                let part = |[rows, columns]: [usize; 2], across: bool, step: usize| {
+                    let whole = lying([rows + 12, columns + 20], across, step, device);
+                    whole.slice((4..rows + 4, 8..columns + 8))
+                };
+                let mut a = part([m, k], left_across, 7);
+                if let Some(odd) = odd {
+                    // In the last row, which is not in a whole tile.
+                    let at = Tensor::full(odd, [1, 1], device);
+                    a = match left_across {
+                        true => a.transpose().slice_assign((5..6, m - 1..m), &at).transpose(),
+                        false => a.slice_assign((m - 1..m, 5..6), &at),
+                    };
+                    a.wait().unwrap();
+                }
+                let b = part([k, n], !right_across, 11);
+                let [r, q] = [3, 5].map(|step| integers([m, n], step, device));
+                let product = a.matmul(&b);
+                let bits = |x: f32| if x.is_nan() { f32::NAN.to_bits() } else { x.to_bits() };
+                [&product * 1.0, product.maximum(0.0) + &r * &q]
+                    .map(|result| result.to_vec::<f32>().unwrap().into_iter().map(bits))
+                    .map(Vec::from_iter)
+            });
+            assert!(results[0] == results[1], "{odd:?}, {left_across}, {right_across}");
+        }
+    }
+    let side = 2048;
+    let results = devices.each_ref().map(|device| {
+        // Enough for the operands, the result and a workspace, and not for thirds.
+        device.set_memory_limit(Some(90 << 20));
+        let [a, b] = [7, 11].map(|step| integers([side, side], step, device));
+        let product = (a.matmul(&b) * 2.0).to_vec::<f32>().unwrap();
+        device.set_memory_limit(None);
+        product
+    });
+    assert!(results[0] == results[1], "without memory");
+}
+
+/// Products that are too large are infinite, of the sign that they have, and those that are not are what they are.
+#[test]
+fn products_of_thirds_overflow_as_those_of_numbers_do() {
+    let Some(device) = gpu_with(CudaOptions::default()) else { return };
+    let side = 1536;
+    let tensor = |of: &dyn Fn(usize, usize) -> f32| {
+        let values = (0..side * side).map(|i| of(i / side, i % side)).collect();
+        Tensor::from_vec::<f32>(values, [side, side], &device).unwrap()
+    };
+    let uneven = |row: usize, column: usize| 1.0 + (row * 37 + column * 101) as f32 % 1009.0 * 1e-4;
+    let large = tensor(&|row, column| uneven(row, column) * 1e24);
+    let product = large.matmul(&large).to_vec::<f32>().unwrap();
+    assert!(product.iter().all(|&x| x == f32::INFINITY));
+    // One product in each row.
+    let numbers = |row: usize| match row % 3 {
+        0 => (1.37e24, -1.21e24),
+        1 => (-1.8419e19, 1.8463e19),
+        _ => (3e20, 1e18),
+    };
+    let left = tensor(&|row, column| if row == column { numbers(row).0 } else { 0.0 });
+    let right = tensor(&|row, _| numbers(row).1);
+    let product = left.matmul(&right).to_vec::<f32>().unwrap();
+    for (place, &found) in product.iter().enumerate() {
+        let (left, right) = numbers(place / side);
+        assert_eq!(found, left * right, "{left} · {right}");
     }
 }
 
@@ -314,27 +429,47 @@ fn products_of_packed_operands_are_right() {
     }
 }
 
-/// One operand has a single number in each row or column, a power of two: the product is the other's numbers, each as
-/// exact as TF32 is, however far apart they are.
+/// As exact as TF32 is.
 #[test]
 fn numbers_that_no_half_stands_for_are_multiplied_all_the_same() {
-    let Some(device) = gpu_with(TF32) else { return };
-    let (m, n, k) = (4096, 4096, 2048);
+    numbers_are_multiplied(TF32, (4096, 4096, 2048), |expected, _| {
+        expected.abs() * f32::exp2(-11.0)
+    });
+}
+
+/// Exactly, but for what is too small to be a number.
+#[test]
+fn numbers_that_no_thirds_stand_for_are_multiplied_all_the_same() {
+    for extents in [(1536, 1536, 1536), (2048, 2048, 1024), (2056, 2180, 1548)] {
+        numbers_are_multiplied(CudaOptions::default(), extents, |_, factor| {
+            factor * f32::exp2(-125.0)
+        });
+    }
+}
+
+/// One operand has a single number in each row or column, a power of two: the product is the other's numbers, off by no
+/// more than `most` of what is expected and of that power, however far apart they are.
+fn numbers_are_multiplied(
+    options: CudaOptions,
+    (m, n, k): (usize, usize, usize),
+    most: impl Fn(f32, f32) -> f32,
+) {
+    let Some(device) = gpu_with(options) else { return };
     let usual = |i: usize| ((i * 2_654_435_761 % 1_000_003) as f32 / 1_000_003.0 - 0.5) * 0.1;
     let few = |i: usize, scale: f32, [small, large]: [f32; 2]| match i {
-        5 | 70_000 | 3_000_001 => small,
-        9 | 70_001 | 4_000_003 => large,
+        5 | 70_000 | 1_000_001 => small,
+        9 | 70_001 | 1_000_003 => large,
         13 | 70_002 => 0.0,
         _ => usual(i) * scale,
     };
     let odd = |i: usize| match i {
         70_000 => f32::INFINITY,
-        3_000_001 => f32::NAN,
+        1_000_001 => f32::NAN,
         _ => usual(i),
     };
     // And the power of two that the other operand's numbers are about.
     type Way<'a> = (&'a str, i32, &'a dyn Fn(usize) -> f32);
-    let ways: [Way<'_>; 15] = [
+    let ways: [Way<'_>; 17] = [
         ("usual", 0, &usual),
         ("few", 0, &|i| few(i, 1.0, [3e-20, -7e19])),
         ("many", 0, &|i| usual(i) * f32::exp2((i % 90) as f32 - 45.0)),
@@ -352,6 +487,9 @@ fn numbers_that_no_half_stands_for_are_multiplied_all_the_same() {
         ("a few that vanish", 0, &|i| few(i, 1e30, [1e-15, -2e-12])),
         ("many that vanish", 0, &|i| if i % 2 == 0 { 1e-15 } else { usual(i) * 1e30 }),
         ("all but a few vanish", 0, &|i| if i % 999_983 == 3 { 1e30 } else { 1e-15 }),
+        // Parts of which are too small to be numbers, and too large.
+        ("very small", 20, &|i| (1.0 + usual(i)) * f32::exp2(-115.0)),
+        ("largest", -10, &|i| if i == 5 { f32::from_bits(0x7f7f_c000) } else { usual(i) }),
     ];
     let tensor = |values: &[f32], shape: [usize; 2]| {
         Tensor::from_vec::<f32>(values.to_vec(), shape, &device).unwrap()
@@ -383,7 +521,7 @@ fn numbers_that_no_half_stands_for_are_multiplied_all_the_same() {
                 let is_right = match odd[column] {
                     // What is infinite or none was multiplied by zero, or by the number.
                     true => x.is_nan() || x == expected,
-                    false => (x - expected).abs() <= expected.abs() * f32::exp2(-11.0),
+                    false => (x - expected).abs() <= most(expected, factor(row)),
                 };
                 let is_alike = !odd[column] || x.is_nan() == products[0][place].is_nan();
                 let of = format_args!("{name}, {at}: {x} and not {expected} at {row}, {column}");

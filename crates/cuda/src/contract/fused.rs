@@ -4,12 +4,12 @@
 //! [`Mapping::Product`](crate::text::Mapping::Product) for the kernel.
 
 use super::epilogue;
-use super::pack::{Matrix, Packed};
+use super::pack::{Matrix, Packed, Parts};
 use crate::choose::{self, Choice, Described};
 use crate::driver::check;
 use crate::text::{
-    MOST_HELD, Mapping, PRODUCT_COLUMNS, PRODUCT_LINE_BYTES, PRODUCT_PART, PRODUCT_ROWS,
-    PRODUCT_THREADS, Shape, Tiled, Variant,
+    MOST_HELD, Mapping, PRODUCT_LINE_BYTES, PRODUCT_PART, PRODUCT_ROWS, PRODUCT_THREADS,
+    ProductNumbers, ROUNDED_COLUMNS, Shape, THIRDS_DEPTH, Tiled, Variant,
 };
 use cudarc::driver::sys;
 use inflight_backend::{Contract, Fault};
@@ -37,6 +37,19 @@ const PACKING_COST: usize = 1536;
 
 /// What is saved of that must be worth the launches: so many products of numbers at least.
 const LEAST_PACKED: usize = 1 << 33;
+
+/// Columns of tiles whose numbers are in thirds, and how much faster those are multiplied than the library does it, which
+/// multiplies numbers as they are (122, 114 and 51 TFLOP/s of an H200).
+const THIRDS: [(usize, f64); 2] = [(192, 2.4), (128, 2.25)];
+
+/// While a number is split into thirds, the library multiplies so many.
+const SPLITTING_COST: f64 = 70.0;
+
+/// While two launches are made, the library multiplies so many.
+const LAUNCHING_COST: f64 = 3e8;
+
+/// What is faster must take less than this of the library's time.
+const WORTHWHILE: f64 = 0.9;
 
 /// The arguments' struct is as long as a multiple of so many words.
 pub const ALIGNED_WORDS: usize = 16;
@@ -90,11 +103,38 @@ impl Extents {
         [along, across]
     }
 
-    /// How a kernel takes the product in, if that is worth it on a device of so many multiprocessors.
-    pub fn lie(&self, processors: usize) -> Option<Lie> {
+    /// How a kernel takes the product in with its numbers as they are, if that is worth it on a device of so many
+    /// multiprocessors.
+    pub fn whole_lie(&self, processors: usize) -> Option<Lie> {
+        let Extents { m, n, k, .. } = *self;
+        let operands = self.matrices()?;
+        if k < SHORTEST_SUM || m * n == 0 {
+            return None;
+        }
+        let lie = |columns: usize| Lie {
+            turned: false,
+            across: false,
+            turns: false,
+            columns,
+            packed: Some(Pack { operands, parts: Parts::Thirds }),
+        };
+        // In products of numbers by the library.
+        let cost = |&(columns, faster): &(usize, f64)| {
+            let rounds = lie(columns).tiles(m, n).div_ceil(processors);
+            (rounds * processors * PRODUCT_ROWS * columns) as f64 * k as f64 / faster
+        };
+        let best = THIRDS.iter().min_by(|a, b| cost(a).total_cmp(&cost(b)))?;
+        let whole = cost(best) + SPLITTING_COST * (m + n) as f64 * k as f64 + LAUNCHING_COST;
+        (whole < WORTHWHILE * (m * n) as f64 * k as f64).then(|| lie(best.0))
+    }
+
+    /// How a kernel takes the product in with its numbers rounded, if that is worth it on a device of so many
+    /// multiprocessors.
+    pub fn rounded_lie(&self, processors: usize) -> Option<Lie> {
         let Extents { m, n, k, .. } = *self;
         let [along, across] = self.lies();
-        let lie = |turned, across, turns| Lie { turned, across, turns, packed: None };
+        let columns = ROUNDED_COLUMNS;
+        let lie = |turned, across, turns| Lie { turned, across, turns, columns, packed: None };
         let lie = match (along, across) {
             ([true, true], _) => lie(false, false, false),
             ([_, true], [true, _]) => lie(false, true, false),
@@ -104,12 +144,13 @@ impl Extents {
         };
         let tiles = lie.tiles(m, n);
         let rounds = tiles.div_ceil(processors);
-        let places = (rounds * processors * PRODUCT_ROWS * PRODUCT_COLUMNS) as f64;
+        let places = (rounds * processors * PRODUCT_ROWS * columns) as f64;
         let is_full = m * n > 0 && (m * n) as f64 >= LEAST_TAKEN * places;
         if k < SHORTEST_SUM || !is_full {
             return None;
         }
-        let packed = self.matrices().filter(|_| self.is_worth_packing());
+        let operands = self.matrices().filter(|_| self.is_worth_packing());
+        let packed = operands.map(|operands| Pack { operands, parts: Parts::Halves });
         Some(Lie { packed, ..lie })
     }
 
@@ -153,9 +194,19 @@ pub struct Lie {
     pub across: bool,
     /// Whether the right operand must be turned first.
     pub turns: bool,
-    /// The operands that are packed first, and whether what is summed lies across their lines. The rest is then for those that
-    /// halves cannot stand for.
-    pub packed: Option<[(Matrix, bool); 2]>,
+    /// Columns of a tile.
+    pub columns: usize,
+    /// What is packed first. With halves, the rest is for numbers that those cannot stand for.
+    pub packed: Option<Pack>,
+}
+
+/// What is packed before it is multiplied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pack {
+    /// The operands, and whether what is summed lies across their lines.
+    pub operands: [(Matrix, bool); 2],
+    /// What they are packed into.
+    pub parts: Parts,
 }
 
 impl Lie {
@@ -170,9 +221,20 @@ impl Lie {
         if self.turned { [b, a] } else { [a, b] }
     }
 
+    /// How a kernel multiplies.
+    fn numbers(&self) -> ProductNumbers {
+        let across = self.packed.map(|pack| self.sides(pack.operands.map(|(_, across)| across)));
+        match (self.packed, across) {
+            (Some(Pack { parts: Parts::Thirds, .. }), Some(across)) => {
+                ProductNumbers::Thirds { across, columns: self.columns as u32 }
+            }
+            _ => ProductNumbers::Rounded { across: self.across, packed: across },
+        }
+    }
+
     fn tiles(&self, m: usize, n: usize) -> usize {
         let [rows, columns] = self.sides([m, n]);
-        rows.div_ceil(PRODUCT_ROWS) * columns.div_ceil(PRODUCT_COLUMNS)
+        rows.div_ceil(PRODUCT_ROWS) * columns.div_ceil(self.columns)
     }
 }
 
@@ -250,9 +312,8 @@ pub fn choose(
             _ => {}
         }
     }
-    let Lie { turned, across, .. } = lie;
-    let packed = lie.packed.map(|packed| lie.sides(packed.map(|(_, across)| across)));
-    let tiled = Tiled { product: product as u32, turned, across, packed, held, same };
+    let (turned, numbers) = (lie.turned, lie.numbers());
+    let tiled = Tiled { product: product as u32, turned, numbers, held, same };
     let variant = Variant {
         width: choose::width(kernel, shape, buffers),
         wide: described.is_wide(shape, buffers),
@@ -311,16 +372,24 @@ pub fn arguments(
     let Extents { m, n, k, .. } = *extents;
     let [rows, columns] = lie.sides([m, n]);
     let packed = packed.map(|packed| lie.sides(packed));
-    let mut words = Vec::with_capacity(16 * (4 + MOST_HELD) + 9);
-    for map in whole_maps(extents, lie, operands) {
-        words.extend(map.words()?);
+    let numbers = lie.numbers();
+    let mut words = Vec::with_capacity(16 * (4 + MOST_HELD) + 13);
+    if let ProductNumbers::Rounded { .. } = numbers {
+        for map in rounded_maps(extents, lie, operands) {
+            words.extend(map.words()?);
+        }
     }
-    match (packed, lie.packed) {
-        (Some(packed), Some(matrices)) => {
-            let across = lie.sides(matrices.map(|(_, across)| across));
+    match (packed, numbers) {
+        (Some(packed), ProductNumbers::Thirds { across, .. }) => {
             for (at, side) in [rows, columns].into_iter().enumerate() {
-                let Packed { halves, leading, .. } = packed[at];
-                let map = Map::of_side(halves, [side, k], leading, across[at], HALVES);
+                let columns = if across[at] { side } else { k };
+                words.extend(Map::of_thirds(packed[at], columns, across[at]).words()?);
+            }
+        }
+        (Some(packed), ProductNumbers::Rounded { packed: Some(across), .. }) => {
+            for (at, side) in [rows, columns].into_iter().enumerate() {
+                let Packed { numbers, leading, .. } = packed[at];
+                let map = Map::of_side(numbers, [side, k], leading, across[at], HALVES);
                 words.extend(map.words()?);
             }
         }
@@ -335,6 +404,7 @@ pub fn arguments(
             address,
             extents: [n, m],
             distance: distance * 4,
+            planes: None,
             part,
             kind: sys::CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_UINT32,
             swizzle: sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_NONE,
@@ -345,15 +415,29 @@ pub fn arguments(
         words.extend([0; 16]);
     }
     words.extend([rows as u64, columns as u64, k as u64]);
-    match packed {
-        Some(packed) => words.extend(packed.iter().flat_map(Packed::words)),
-        None => words.extend([0; 6]),
+    match (packed, numbers) {
+        (Some(packed), ProductNumbers::Thirds { .. }) => {
+            let Extents { a, b, .. } = *extents;
+            let strides = [[a.row, a.column, a.offset], [b.column, b.row, b.offset]];
+            let (operands, strides) = (lie.sides(operands), lie.sides(strides));
+            for ((packed, address), [side, depth, offset]) in
+                packed.iter().zip(operands).zip(strides)
+            {
+                let at = address.wrapping_add_signed(offset as i64 * 4);
+                words.extend([packed.header, packed.blocks.into(), at, side as u64, depth as u64]);
+            }
+        }
+        (Some(packed), ProductNumbers::Rounded { .. }) => {
+            let of = |packed: &Packed| [packed.header, packed.numbers, packed.leading as u64];
+            words.extend(packed.iter().flat_map(of));
+        }
+        (None, _) => words.extend([0; 6]),
     }
     Ok(words)
 }
 
-/// The operands of a tile's rows and of its columns, as they are.
-fn whole_maps(extents: &Extents, lie: Lie, addresses: [u64; 2]) -> [Map; 2] {
+/// The operands of a tile's rows and of its columns, which are rounded on the way.
+fn rounded_maps(extents: &Extents, lie: Lie, addresses: [u64; 2]) -> [Map; 2] {
     let Extents { m, n, k, a, b } = *extents;
     let at = |address: u64, offset: isize| address.wrapping_add_signed(offset as i64 * 4);
     let a_at = at(addresses[0], a.offset);
@@ -368,7 +452,7 @@ fn whole_maps(extents: &Extents, lie: Lie, addresses: [u64; 2]) -> [Map; 2] {
         true => ((b_at, n, b.row), a_side(false)),
     };
     let map = |(address, extent, distance): (u64, usize, isize), across: bool| {
-        Map::of_side(address, [extent, k], distance as usize, across, WHOLE)
+        Map::of_side(address, [extent, k], distance as usize, across, ROUNDED)
     };
     [map(row_side, lie.across), map(column_side, false)]
 }
@@ -376,8 +460,8 @@ fn whole_maps(extents: &Extents, lie: Lie, addresses: [u64; 2]) -> [Map; 2] {
 /// What an operand's numbers are: as the device's copies name them, and how many bytes.
 type Numbers = (sys::CUtensorMapDataType, usize);
 
-/// Those of an operand as it is, which copies round.
-const WHOLE: Numbers = (sys::CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_TFLOAT32, 4);
+/// Those of an operand that copies round.
+const ROUNDED: Numbers = (sys::CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_TFLOAT32, 4);
 
 /// Those of one that is packed.
 const HALVES: Numbers = (sys::CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2);
@@ -404,6 +488,8 @@ struct Map {
     extents: [usize; 2],
     /// From one row to the next, in bytes.
     distance: usize,
+    /// How many such matrices follow each other, if a copy is of one of several.
+    planes: Option<usize>,
     /// Of what is copied at once.
     part: [usize; 2],
     kind: sys::CUtensorMapDataType,
@@ -425,26 +511,45 @@ impl Map {
             address,
             extents: if across { [extent, k] } else { [k, extent] },
             distance: leading * bytes,
+            planes: None,
             part: if across { [line, line] } else { [line, 128] },
             kind,
             swizzle: sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_128B,
         }
     }
 
+    /// An operand with lines of so many numbers that is packed into thirds.
+    fn of_thirds(packed: Packed, columns: usize, across: bool) -> Map {
+        let (part, swizzle) = match across {
+            true => ([64, THIRDS_DEPTH], sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_128B),
+            false => ([THIRDS_DEPTH, 64], sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_64B),
+        };
+        Map {
+            address: packed.numbers,
+            extents: [columns, packed.lines],
+            distance: packed.leading * 2,
+            planes: Some(3),
+            part,
+            kind: sys::CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
+            swizzle,
+        }
+    }
+
     /// As the device takes it.
     fn words(&self) -> Result<[u64; 16], Fault> {
         let mut map = sys::CUtensorMap { opaque: [0; 16] };
-        let extents = self.extents.map(|extent| extent as u64);
-        let distances = [self.distance as u64];
-        let part = self.part.map(|extent| extent as u32);
-        let steps = [1u32; 2];
+        let [width, height] = self.extents.map(|extent| extent as u64);
+        let extents = [width, height, self.planes.unwrap_or(1) as u64];
+        let distances = [self.distance as u64, self.distance as u64 * height];
+        let part = [self.part[0] as u32, self.part[1] as u32, 1];
+        let steps = [1u32; 3];
         // SAFETY: the driver reads as many numbers as there are axes, less one for distances, and writes the map; it
         // only writes the address down.
         let encoded = unsafe {
             sys::cuTensorMapEncodeTiled(
                 &mut map,
                 self.kind,
-                2,
+                if self.planes.is_some() { 3 } else { 2 },
                 self.address as *mut std::ffi::c_void,
                 extents.as_ptr(),
                 distances.as_ptr(),
@@ -480,13 +585,16 @@ mod tests {
 
     #[test]
     fn large_products_are_taken_in_however_their_operands_lie() {
-        let lie = |along: [bool; 2]| extents(4096, 4096, 1024, along).lie(PROCESSORS).unwrap();
-        let expected = |turned, across, turns| Lie { turned, across, turns, packed: None };
+        let lie =
+            |along: [bool; 2]| extents(4096, 4096, 1024, along).rounded_lie(PROCESSORS).unwrap();
+        let expected =
+            |turned, across, turns| Lie { packed: None, ..lie_of(turned, across, turns) };
         assert_eq!(lie([true, true]), expected(false, false, false));
         assert_eq!(lie([false, true]), expected(false, true, false));
         assert_eq!(lie([true, false]), expected(true, true, false));
         assert_eq!(lie([false, false]), expected(false, true, true));
-        let none = |m, n, k, along| assert!(extents(m, n, k, along).lie(PROCESSORS).is_none());
+        let none =
+            |m, n, k, along| assert!(extents(m, n, k, along).rounded_lie(PROCESSORS).is_none());
         none(0, 4096, 1024, [true, true]);
         none(512, 512, 1024, [true, true]);
         none(4096, 4096, 64, [true, true]);
@@ -500,8 +608,8 @@ mod tests {
     #[test]
     fn operands_of_larger_products_are_packed() {
         let packed = |m, n, k, along| {
-            let packed = extents(m, n, k, along).lie(PROCESSORS).unwrap().packed;
-            packed.map(|packed| packed.map(|(matrix, across)| (matrix.lines, across)))
+            let packed = extents(m, n, k, along).rounded_lie(PROCESSORS).unwrap().packed;
+            packed.map(|pack| pack.operands.map(|(matrix, across)| (matrix.lines, across)))
         };
         let found = packed(4096, 8192, 4096, [true, false]);
         assert_eq!(found, Some([(4096, false), (4096, true)]));
@@ -514,6 +622,36 @@ mod tests {
         assert_eq!(packed(4096, 4096, 1024, [true, true]), None);
         assert_eq!(packed(1024, 8192, 8192, [true, true]), None, "few rows for all the columns");
         assert_eq!(packed(16384, 8192, 512, [true, true]), None, "short sums");
+    }
+
+    #[test]
+    fn large_products_of_whole_numbers_are_of_thirds() {
+        let columns = |m, n, k, along| {
+            let lie = extents(m, n, k, along).whole_lie(PROCESSORS);
+            lie.inspect(|lie| assert_eq!(lie.packed.unwrap().parts, Parts::Thirds))
+                .map(|lie| lie.columns)
+        };
+        assert_eq!(columns(8192, 8192, 8192, [true, true]), Some(192));
+        assert_eq!(columns(8192, 8192, 8192, [true, false]), Some(192));
+        // Two rounds of blocks, nearly all of which have something to do.
+        assert_eq!(columns(1024, 4096, 4096, [true, true]), Some(128));
+        assert_eq!(columns(2048, 2048, 2048, [false, false]), Some(128));
+        // One round, in which most have.
+        assert_eq!(columns(1536, 1536, 1536, [true, true]), Some(192));
+        assert_eq!(columns(1024, 1024, 1024, [true, true]), None);
+        assert_eq!(columns(16, 65536, 4096, [true, true]), None);
+        assert_eq!(columns(8192, 8192, 128, [true, true]), None);
+        assert_eq!(columns(0, 8192, 8192, [true, true]), None);
+        // What the tests on a GPU multiply.
+        let sizes = [(1536, 1536, 1536), (2048, 2048, 1024), (2056, 2180, 1548), (2052, 2060, 772)];
+        let with_more = [(2048, 2048, 256), (2008, 2036, 276), (4092, 1984, 512)];
+        for (m, n, k) in sizes.into_iter().chain(with_more) {
+            assert!(columns(m, n, k, [true, true]).is_some(), "{m} × {n} × {k}");
+        }
+    }
+
+    fn lie_of(turned: bool, across: bool, turns: bool) -> Lie {
+        Lie { turned, across, turns, columns: ROUNDED_COLUMNS, packed: None }
     }
 
     /// `max(product, 0) + r · q`, and the root of it times `u / v`: `q` is the same for all rows, `u` for all columns,
@@ -553,7 +691,7 @@ mod tests {
 
     #[test]
     fn matrices_come_in_stages_and_what_is_the_same_for_all_rows_does_not() {
-        let lie = Lie { turned: false, across: true, turns: true, packed: None };
+        let lie = lie_of(false, true, true);
         let (_, choice, tiled) = chosen(4096, 4096, lie).unwrap();
         assert_eq!((tiled.held, tiled.same), (0b10, 1 << 6));
         assert_eq!((choice.variant.width, choice.grid), (4, [132, 1]));
@@ -572,18 +710,26 @@ mod tests {
             return;
         }
         let matrix = Matrix { lines: 4096, columns: 4096, leading: 4096, offset: 0 };
-        let across = |a, b| Some([(matrix, a), (matrix, b)]);
-        let lies = [
+        let pack = |a, b, parts| Some(Pack { operands: [(matrix, a), (matrix, b)], parts });
+        let halves = |a, b| pack(a, b, Parts::Halves);
+        let rounded = [
             (false, false, None),
-            (false, false, across(false, false)),
+            (false, false, halves(false, false)),
             (false, true, None),
-            (false, true, across(true, false)),
-            (false, true, across(true, true)),
+            (false, true, halves(true, false)),
+            (false, true, halves(true, true)),
             (true, true, None),
-            (true, true, across(false, true)),
+            (true, true, halves(false, true)),
         ];
-        for (turned, across, packed) in lies {
-            let lie = Lie { turned, across, turns: false, packed };
+        let rounded =
+            rounded.map(|(turned, across, packed)| Lie { packed, ..lie_of(turned, across, false) });
+        let whole =
+            [(false, false, 192), (false, true, 192), (true, false, 128), (true, true, 128)];
+        let whole = whole.map(|(a, b, columns)| {
+            let packed = pack(a, b, Parts::Thirds);
+            Lie { packed, columns, ..lie_of(false, false, false) }
+        });
+        for lie in rounded.into_iter().chain(whole) {
             for (m, n) in [(4096, 4096), (1000, 1030), (1001, 1027)] {
                 let (described, choice, _) = chosen(m, n, lie).unwrap();
                 let source = text::source(&described.kernel, choice.variant);
@@ -598,5 +744,6 @@ mod tests {
             compiler.compile(&text::source(&stored.kernel, choice.variant)).unwrap();
         }
         compiler.compile(&text::packed::TEXT).unwrap();
+        compiler.compile(&text::split::TEXT).unwrap();
     }
 }

@@ -1,17 +1,40 @@
-//! Packing the operands of a product in TF32 into halves. See [`packed`](crate::text::packed) for what that is.
+//! Packing the operands of a product into what is multiplied in their place: halves, or thirds. See
+//! [`packed`](crate::text::packed) and [`split`](crate::text::split) for what those are.
 
 use super::plain::PlainLaunch;
 use crate::device::{AwaitedFunction, Shared};
 use crate::driver::Function;
-use crate::text::packed::{GROUP, HEADER_BYTES, MOST_BLOCKS, TEXT, THREADS};
+use crate::text::groups::{GROUP, MOST_BLOCKS, THREADS};
+use crate::text::packed::{self, HEADER_BYTES};
+use crate::text::split;
 use std::sync::Arc;
 
 /// A block has so many groups of numbers at least.
 const LEAST_GROUPS: usize = 2 * THREADS as usize;
 
-/// The kernel that packs.
-pub fn function(shared: &Arc<Shared>) -> AwaitedFunction {
-    shared.function(&TEXT)
+/// What numbers are packed into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parts {
+    Halves,
+    Thirds,
+}
+
+impl Parts {
+    /// How many there are of each number: one half stands for it, or three thirds do.
+    fn count(self) -> usize {
+        match self {
+            Parts::Halves => 1,
+            Parts::Thirds => 3,
+        }
+    }
+
+    /// The kernel that packs.
+    pub fn function(self, shared: &Arc<Shared>) -> AwaitedFunction {
+        shared.function(match self {
+            Parts::Halves => &packed::TEXT,
+            Parts::Thirds => &split::TEXT,
+        })
+    }
 }
 
 /// A matrix of `f32` whose lines are contiguous.
@@ -28,18 +51,16 @@ pub struct Matrix {
 /// A packed matrix, on the device.
 #[derive(Clone, Copy)]
 pub struct Packed {
-    pub halves: u64,
+    /// The address of its halves, or of its thirds.
+    pub numbers: u64,
     /// From one line to the next.
     pub leading: usize,
-    /// What is known of it besides.
+    /// How many lines there are of each part.
+    pub lines: usize,
+    /// The address of what is known of it besides.
     pub header: u64,
-}
-
-impl Packed {
-    /// As a kernel that multiplies takes it.
-    pub fn words(&self) -> [u64; 3] {
-        [self.header, self.halves, self.leading as u64]
-    }
+    /// How many blocks have packed it.
+    pub blocks: u32,
 }
 
 impl Matrix {
@@ -52,13 +73,18 @@ impl Matrix {
         self.lines * self.line_groups()
     }
 
-    fn halves_bytes(&self) -> usize {
+    /// Bytes of one part of each number.
+    fn part_bytes(&self) -> usize {
         self.groups() * GROUP * 2
     }
 
     /// What it takes, packed.
-    pub fn bytes(&self) -> usize {
-        self.halves_bytes() + HEADER_BYTES
+    pub fn bytes(&self, parts: Parts) -> usize {
+        let header = match parts {
+            Parts::Halves => HEADER_BYTES,
+            Parts::Thirds => 4 * MOST_BLOCKS,
+        };
+        self.part_bytes() * parts.count() + header
     }
 
     /// Whether the kernel can count its groups.
@@ -66,8 +92,18 @@ impl Matrix {
         self.groups() < 1 << 31
     }
 
-    /// The launch that packs it, from one address to another, and what it then is. `counter` is the address of a word that
-    /// is zero between launches. If `first`, which is packed before, is of no use, neither is this.
+    /// Blocks that go through it.
+    fn blocks(&self) -> usize {
+        self.groups().div_ceil(LEAST_GROUPS).min(MOST_BLOCKS)
+    }
+
+    /// Where it is in memory that begins at an address.
+    fn at(&self, address: u64) -> u64 {
+        address.wrapping_add_signed(self.offset as i64 * 4)
+    }
+
+    /// The launch that packs it into halves, from one address to another, and what it then is. `counter` is the address of a
+    /// word that is zero between launches. If `first`, which is packed before, is of no use, neither is this.
     pub fn pack(
         &self,
         function: &Arc<Function>,
@@ -75,17 +111,39 @@ impl Matrix {
         counter: u64,
         first: Option<Packed>,
     ) -> (PlainLaunch, Packed) {
-        let blocks = self.groups().div_ceil(LEAST_GROUPS).min(MOST_BLOCKS);
-        let block_groups = self.groups().div_ceil(blocks);
-        let header = to + self.halves_bytes() as u64;
-        let at = from.wrapping_add_signed(self.offset as i64 * 4);
+        let block_groups = self.groups().div_ceil(self.blocks());
+        let packed = self.packed(to, Parts::Halves);
         let other = first.map_or(0, |first| first.header);
         let extents = [self.leading, self.lines, self.columns];
         let groups = [self.line_groups(), block_groups, self.groups()];
-        let mut words = vec![at, to, header, counter, other];
+        let mut words = vec![self.at(from), to, packed.header, counter, other];
         words.extend(extents.iter().chain(&groups).map(|&word| word as u64));
-        let (function, blocks) = (function.clone(), blocks as u32);
-        let launch = PlainLaunch { function, blocks, threads: THREADS, words };
-        (launch, Packed { halves: to, leading: self.line_groups() * GROUP, header })
+        (self.launch(function, words), packed)
+    }
+
+    /// The launch that splits it into thirds, from one address to another, and what it then is.
+    pub fn split(&self, function: &Arc<Function>, [from, to]: [u64; 2]) -> (PlainLaunch, Packed) {
+        let packed = self.packed(to, Parts::Thirds);
+        let sizes = [self.leading, self.columns, self.line_groups(), self.groups()];
+        let mut words = vec![self.at(from), to, packed.header];
+        words.extend(sizes.map(|size| size as u64));
+        (self.launch(function, words), packed)
+    }
+
+    fn launch(&self, function: &Arc<Function>, words: Vec<u64>) -> PlainLaunch {
+        let (function, blocks) = (function.clone(), self.blocks() as u32);
+        PlainLaunch { function, blocks, threads: THREADS, words }
+    }
+
+    /// What it is when it was packed, to an address.
+    fn packed(&self, to: u64, parts: Parts) -> Packed {
+        let numbers = self.part_bytes() * parts.count();
+        Packed {
+            numbers: to,
+            leading: self.line_groups() * GROUP,
+            lines: self.lines,
+            header: to + numbers as u64,
+            blocks: self.blocks() as u32,
+        }
     }
 }

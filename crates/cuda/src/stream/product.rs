@@ -5,7 +5,7 @@ use super::{Core, MOST_GATHERED, Queue};
 use crate::background::Stop;
 use crate::choose::{self, Described};
 use crate::contract::epilogue::{self, Form};
-use crate::contract::pack::{self, Matrix, Packed};
+use crate::contract::pack::{Packed, Parts};
 use crate::contract::{PlainLaunch, Site, Work, fused, turn};
 use crate::device::AwaitedFunction;
 use crate::driver::Function;
@@ -253,24 +253,30 @@ impl Core {
         let (shared, label) = (&self.shared, &command.label);
         let Taken { extents, mut lie, whole, buffers, results, mut noted, turned_at } = taken;
         let Whole { described, shape, scalars, product } = whole;
-        let packing = match lie.packed {
-            Some(matrices) if queue.reclaims == 0 => {
-                let matrices = matrices.map(|(matrix, _)| matrix);
-                self.packing(queue, command, matrices, [a, b], (key, until))?
-            }
-            _ => None,
-        };
-        if packing.is_none() {
-            lie.packed = None;
-        }
-        let (sides, processors) = ([command.m, command.n], shared.processors);
-        let chosen = fused::choose(described, shape, product, sides, lie, &buffers, processors);
-        let Some((choice, tiled)) = chosen else { return Ok(false) };
         // Some blocks store results while others still read operands.
         let is_written = |address: u64| noted.contains(&(address as usize));
         if is_written(a) || is_written(b) {
             return Ok(false);
         }
+        let (sides, processors) = ([command.m, command.n], shared.processors);
+        let choose =
+            |lie| fused::choose(described, shape, product, sides, lie, &buffers, processors);
+        let Some(mut chosen) = choose(lie) else { return Ok(false) };
+        let packing = match lie.packed {
+            Some(pack) if queue.reclaims == 0 => {
+                self.packing(queue, command, pack, [a, b], (key, until))?
+            }
+            _ => None,
+        };
+        if let Some(pack) = lie.packed.take_if(|_| packing.is_none()) {
+            // The library needs no memory for thirds.
+            if pack.parts == Parts::Thirds {
+                return Ok(false);
+            }
+            let Some(again) = choose(lie) else { return Ok(false) };
+            chosen = again;
+        }
+        let (choice, tiled) = chosen;
         // The library computes it as well.
         let Some(function) = if_any(function(choice.variant), label)? else { return Ok(false) };
         let packed = packing.as_ref().map(|packing| packing.packed);
@@ -326,22 +332,30 @@ impl Core {
         &self,
         queue: &mut Queue,
         command: &Contract,
-        matrices: [Matrix; 2],
+        pack: fused::Pack,
         operands: [u64; 2],
         (key, until): (u64, &Event),
     ) -> Result<Option<Packing>, Stop> {
         let (key, label) = (key.rotate_left(3), &command.label);
         let places = queue.places.get(key);
-        let counter = self.counters(self.raw()?, label)?;
-        let [Ok(a), Ok(b)] =
-            [0, 1].map(|at| self.temporary_at(matrices[at].bytes(), places[at], label, until))
-        else {
-            return Ok(None);
-        };
+        let (matrices, parts) = (pack.operands.map(|(matrix, _)| matrix), pack.parts);
+        let memory = [0, 1].map(|at| {
+            let bytes = matrices[at].bytes(parts);
+            self.temporary_at(bytes, places[at], label, until)
+        });
+        let [Ok(a), Ok(b)] = memory else { return Ok(None) };
         let to = [a.ptr() as u64, b.ptr() as u64];
-        let Some(function) = if_any(pack::function(&self.shared), label)? else { return Ok(None) };
+        let Some(function) = if_any(parts.function(&self.shared), label)? else { return Ok(None) };
+        let counter = match parts {
+            Parts::Halves => self.counters(self.raw()?, label)?,
+            Parts::Thirds => 0,
+        };
         let pack = |at: usize, first: Option<Packed>| {
-            matrices[at].pack(&function, [operands[at], to[at]], counter, first)
+            let addresses = [operands[at], to[at]];
+            match parts {
+                Parts::Halves => matrices[at].pack(&function, addresses, counter, first),
+                Parts::Thirds => matrices[at].split(&function, addresses),
+            }
         };
         let (first_launch, first) = pack(0, None);
         let (second_launch, second) = pack(1, Some(first));

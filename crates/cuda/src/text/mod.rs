@@ -16,12 +16,14 @@ mod address;
 mod body;
 mod columns;
 mod complex;
+pub(crate) mod groups;
 pub(crate) mod operation;
 pub(crate) mod packed;
 mod points;
 mod prelude;
 mod product;
 mod rows;
+pub(crate) mod split;
 mod tiles;
 pub(crate) mod types;
 mod writer;
@@ -30,8 +32,8 @@ pub use columns::shared_bytes as column_shared_bytes;
 pub(crate) use prelude::{waits, with_functions};
 pub(crate) use product::shared_bytes;
 pub use product::{
-    COLUMNS as PRODUCT_COLUMNS, LINE_BYTES as PRODUCT_LINE_BYTES, MOST_HELD, PART as PRODUCT_PART,
-    ROWS as PRODUCT_ROWS, THREADS as PRODUCT_THREADS, Tiled,
+    LINE_BYTES as PRODUCT_LINE_BYTES, MOST_HELD, Numbers as ProductNumbers, PART as PRODUCT_PART,
+    ROUNDED_COLUMNS, ROWS as PRODUCT_ROWS, THIRDS_DEPTH, THREADS as PRODUCT_THREADS, Tiled,
 };
 
 use inflight_ir::elementwise::UnaryOp;

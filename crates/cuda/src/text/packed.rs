@@ -5,16 +5,8 @@
 //! the few numbers that are too large or too small for that, what no half stands for is listed, and whoever multiplies
 //! adds it. If they are many, the halves are of no use: the product is computed in TF32.
 
+use super::groups::{self, MOST_BLOCKS};
 use std::sync::LazyLock;
-
-/// Threads of a block that packs.
-pub const THREADS: u32 = 256;
-
-/// A matrix is shared by so many blocks at most.
-pub const MOST_BLOCKS: usize = 512;
-
-/// So many numbers are packed by a thread at a time.
-pub const GROUP: usize = 8;
 
 /// What a block lists at most.
 const MOST_OF_BLOCK: usize = 4;
@@ -31,15 +23,15 @@ pub const HEADER_BYTES: usize =
 /// What those who pack and those who multiply have in common.
 pub fn declarations() -> String {
     format!(
-        "constexpr int MOST_BLOCKS = {MOST_BLOCKS}, MOST_OF_BLOCK = {MOST_OF_BLOCK}, MOST_LISTED = {MOST_LISTED};\n\
+        "constexpr int PACKING_BLOCKS = {MOST_BLOCKS}, MOST_OF_BLOCK = {MOST_OF_BLOCK}, MOST_LISTED = {MOST_LISTED};\n\
          constexpr int HEADER_BYTES = {HEADER_BYTES};\n{HEADER}"
     )
 }
 
 /// The kernel that packs a matrix.
 pub static TEXT: LazyLock<String> = LazyLock::new(|| {
-    let sizes = format!("constexpr int THREADS = {THREADS}, GROUP = {GROUP};");
-    super::with_functions(&format!("{sizes}\n{}{PACK}", declarations()))
+    let groups = groups::declarations();
+    super::with_functions(&format!("{groups}\n{}{PACK}", declarations()))
 });
 
 const HEADER: &str = r#"
@@ -52,8 +44,8 @@ struct alignas(16) Header {
     unsigned count, is_odd, unused;
     Entry list[MOST_LISTED];
     // Of each block, the same: the count, twice, and one more if it has met what is odd.
-    unsigned counts[MOST_BLOCKS];
-    Entry entries[MOST_BLOCKS][MOST_OF_BLOCK];
+    unsigned counts[PACKING_BLOCKS];
+    Entry entries[PACKING_BLOCKS][MOST_OF_BLOCK];
 };
 static_assert(sizeof(Header) == HEADER_BYTES);
 // Whether the halves of two matrices can be multiplied in place of their numbers. What is odd must not meet a half that
@@ -94,32 +86,11 @@ FN bool stands_for(float half, float x, float number) {
     return fabsf(x - half) <= fabsf(x) * 0x1p-11f && (x != 0.0f || number == 0.0f);
 }
 
-struct Group { float x[GROUP]; };
-
 // What others may be writing.
 FN unsigned read_shared(const unsigned& of) {
     unsigned x;
     asm volatile("ld.relaxed.cta.shared.u32 %0, [%1];" : "=r"(x) : "r"((unsigned)__cvta_generic_to_shared(&of)));
     return x;
-}
-
-// Loads a group of numbers.
-FN void load_group(const Arguments& a, unsigned number, Group& group) {
-    const unsigned line = number / (unsigned)a.line_groups, place = number % (unsigned)a.line_groups * GROUP;
-    const float* const from = a.from + line * a.leading + place;
-    if (place + GROUP <= a.columns) {
-        #pragma unroll
-        for (int i = 0; i < GROUP; i += 4) {
-            const float4 four = *(const float4*)(from + i);
-            group.x[i] = four.x;
-            group.x[i + 1] = four.y;
-            group.x[i + 2] = four.z;
-            group.x[i + 3] = four.w;
-        }
-    } else {
-        #pragma unroll
-        for (int i = 0; i < GROUP; i++) group.x[i] = place + i < a.columns ? from[i] : 0.0f;
-    }
 }
 
 // Packs a group. `counted` is twice the count of what must be listed, and one more if something infinite or none was met.

@@ -1,0 +1,76 @@
+//! Numbers of `f32` as sums of three of `bf16`, to be multiplied in their place.
+//!
+//! A number of `f32` has 24 bits, one of `bf16` has eight and the same exponents. So the nearest `bf16`, the nearest to what
+//! is left, and the nearest to what is left then are the number. They are not if it is infinite, none, or so large that the
+//! first of them is infinite; and of numbers below 2^-103 what is left may be too small to be a number. That is noted if
+//! no number of a matrix is much larger.
+
+use super::groups;
+use std::sync::LazyLock;
+
+/// What those who split and those who multiply have in common.
+pub const NOTED: &str = r#"
+// What is met in a matrix: what thirds do not stand for, something that is not zero, and something that is not very small.
+constexpr unsigned ODD = 1, SOME = 2, USUAL = 4;
+"#;
+
+/// The kernel that splits a matrix.
+pub static TEXT: LazyLock<String> =
+    LazyLock::new(|| super::with_functions(&format!("{}{NOTED}{SPLIT}", groups::declarations())));
+
+const SPLIT: &str = r#"
+struct Arguments {
+    const float* from;
+    // The first thirds of all numbers, then the second ones, and the third ones.
+    uint4* to;
+    // One for each block, of what it has met.
+    unsigned* noted;
+    // The distance of lines, and their length.
+    long long leading, columns;
+    // Groups of a line, and of all. Those of lines that follow each other do so in what is written.
+    long long line_groups, groups;
+};
+// The nearest to two numbers.
+FN unsigned thirds_of(float x, float y) {
+    unsigned thirds;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(thirds) : "f"(y), "f"(x));
+    return thirds;
+}
+
+// Splits a group. `largest` is the magnitude of the largest number, and none if one is none.
+FN void split_group(const Arguments& a, unsigned number, const Group& group, float& largest) {
+    alignas(16) unsigned thirds[3][GROUP / 2];
+    #pragma unroll
+    for (int i = 0; i < GROUP; i += 2) {
+        float x = group.x[i], y = group.x[i + 1];
+        asm("max.NaN.f32 %0, %0, %1;" : "+f"(largest) : "f"(fabsf(x)));
+        asm("max.NaN.f32 %0, %0, %1;" : "+f"(largest) : "f"(fabsf(y)));
+        #pragma unroll
+        for (int third = 0; third < 3; third++) {
+            const unsigned two = thirds_of(x, y);
+            thirds[third][i / 2] = two;
+            x = __fsub_rn(x, __uint_as_float(two << 16));
+            y = __fsub_rn(y, __uint_as_float(two & 0xffff0000));
+        }
+    }
+    #pragma unroll
+    for (int third = 0; third < 3; third++) a.to[third * a.groups + number] = *(const uint4*)thirds[third];
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, 4) entry(const __grid_constant__ Arguments a) {
+    float largest = 0.0f;
+    const unsigned step = gridDim.x * THREADS;
+    for (unsigned number = blockIdx.x * THREADS + threadIdx.x; number < a.groups; number += 2 * step) {
+        const bool has_next = number + step < a.groups;
+        Group group, next;
+        load_group(a, number, group);
+        if (has_next) load_group(a, number + step, next);
+        split_group(a, number, group, largest);
+        if (has_next) split_group(a, number + step, next, largest);
+    }
+    // What is rounded to something infinite is odd, too.
+    const bool odd = __syncthreads_or(!(largest < 0x1.ffp127f));
+    const bool some = __syncthreads_or(largest > 0.0f), usual = __syncthreads_or(largest >= 0x1p-90f);
+    if (threadIdx.x == 0) a.noted[blockIdx.x] = (odd ? ODD : 0) | (some ? SOME : 0) | (usual ? USUAL : 0);
+}
+"#;
