@@ -321,7 +321,7 @@ fn on_gpu(ordinal: usize, trace: Option<&str>) -> Result<()> {
     let [one, nine] = times;
     let (one, more) = (one?.as_secs_f64(), nine?.as_secs_f64());
     let each = (more - one) / 8.0;
-    pipeline.products = ((0.011 - one) / each + 1.0).round().max(1.0) as usize;
+    pipeline.products = ((0.011 - one) / each + 1.0).ceil().max(1.0) as usize;
     println!(
         "a batch is prepared in {:.1} ms; uploaded and computed alone it takes {:.1} ms, computed {:.1} ms",
         milliseconds(pipeline.preparing_alone()),
