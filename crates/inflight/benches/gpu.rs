@@ -106,7 +106,7 @@ pub fn main() -> Result<()> {
     routines(&device)
 }
 
-/// Products of `f32`, whose operands may be rounded in TF32.
+/// Products of `f32`, of numbers as they are or, of `tf32`, that may be rounded.
 fn products(numbers: &str, ordinal: usize) -> Result<()> {
     let works = ["matmul 4096", "matmul 8192", "matmul + bias + relu"];
     let names = works.map(|work| format!("{numbers} {work}"));

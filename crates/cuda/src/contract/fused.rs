@@ -223,12 +223,12 @@ impl Lie {
 
     /// How a kernel multiplies.
     fn numbers(&self) -> ProductNumbers {
-        let across = self.packed.map(|pack| self.sides(pack.operands.map(|(_, across)| across)));
-        match (self.packed, across) {
-            (Some(Pack { parts: Parts::Thirds, .. }), Some(across)) => {
-                ProductNumbers::Thirds { across, columns: self.columns as u32 }
+        let across = |pack: Pack| self.sides(pack.operands.map(|(_, across)| across));
+        match self.packed {
+            Some(pack) if pack.parts == Parts::Thirds => {
+                ProductNumbers::Thirds { across: across(pack), columns: self.columns as u32 }
             }
-            _ => ProductNumbers::Rounded { across: self.across, packed: across },
+            packed => ProductNumbers::Rounded { across: self.across, packed: packed.map(across) },
         }
     }
 
@@ -372,29 +372,15 @@ pub fn arguments(
     let Extents { m, n, k, .. } = *extents;
     let [rows, columns] = lie.sides([m, n]);
     let packed = packed.map(|packed| lie.sides(packed));
-    let numbers = lie.numbers();
-    let mut words = Vec::with_capacity(16 * (4 + MOST_HELD) + 13);
-    if let ProductNumbers::Rounded { .. } = numbers {
-        for map in rounded_maps(extents, lie, operands) {
-            words.extend(map.words()?);
+    let (mut words, last) = match lie.numbers() {
+        ProductNumbers::Rounded { packed: across, .. } => {
+            rounded_arguments(extents, lie, operands, packed.zip(across))?
         }
-    }
-    match (packed, numbers) {
-        (Some(packed), ProductNumbers::Thirds { across, .. }) => {
-            for (at, side) in [rows, columns].into_iter().enumerate() {
-                let columns = if across[at] { side } else { k };
-                words.extend(Map::of_thirds(packed[at], columns, across[at]).words()?);
-            }
+        ProductNumbers::Thirds { across, .. } => {
+            let packed = packed.expect("what is multiplied in thirds is split before");
+            thirds_arguments(extents, lie, operands, packed, across)?
         }
-        (Some(packed), ProductNumbers::Rounded { packed: Some(across), .. }) => {
-            for (at, side) in [rows, columns].into_iter().enumerate() {
-                let Packed { numbers, leading, .. } = packed[at];
-                let map = Map::of_side(numbers, [side, k], leading, across[at], HALVES);
-                words.extend(map.words()?);
-            }
-        }
-        _ => words.extend([0; 32]),
-    }
+    };
     for &(address, distance) in held {
         let part = match lie.turned {
             false => [PRODUCT_PART, PRODUCT_ROWS],
@@ -415,25 +401,60 @@ pub fn arguments(
         words.extend([0; 16]);
     }
     words.extend([rows as u64, columns as u64, k as u64]);
-    match (packed, numbers) {
-        (Some(packed), ProductNumbers::Thirds { .. }) => {
-            let Extents { a, b, .. } = *extents;
-            let strides = [[a.row, a.column, a.offset], [b.column, b.row, b.offset]];
-            let (operands, strides) = (lie.sides(operands), lie.sides(strides));
-            for ((packed, address), [side, depth, offset]) in
-                packed.iter().zip(operands).zip(strides)
-            {
-                let at = address.wrapping_add_signed(offset as i64 * 4);
-                words.extend([packed.header, packed.blocks.into(), at, side as u64, depth as u64]);
-            }
-        }
-        (Some(packed), ProductNumbers::Rounded { .. }) => {
-            let of = |packed: &Packed| [packed.header, packed.numbers, packed.leading as u64];
-            words.extend(packed.iter().flat_map(of));
-        }
-        (None, _) => words.extend([0; 6]),
-    }
+    words.extend(last);
     Ok(words)
+}
+
+/// What comes first and last of the arguments: where the matrices are that are copied, and what is known of operands.
+type Ends = (Vec<u64>, Vec<u64>);
+
+/// Those of operands that are rounded, with what they were packed into, and whether that lies across.
+fn rounded_arguments(
+    extents: &Extents,
+    lie: Lie,
+    operands: [u64; 2],
+    packed: Option<([Packed; 2], [bool; 2])>,
+) -> Result<Ends, Fault> {
+    let (mut maps, mut last) = (Vec::new(), Vec::new());
+    for map in rounded_maps(extents, lie, operands) {
+        maps.extend(map.words()?);
+    }
+    let Some((packed, across)) = packed else {
+        maps.extend([0; 32]);
+        return Ok((maps, vec![0; 6]));
+    };
+    let sides = lie.sides([extents.m, extents.n]);
+    for ((packed, across), side) in packed.into_iter().zip(across).zip(sides) {
+        let Packed { numbers, leading, header, .. } = packed;
+        let map = Map::of_side(numbers, [side, extents.k], leading, across, HALVES);
+        maps.extend(map.words()?);
+        last.extend([header, numbers, leading as u64]);
+    }
+    Ok((maps, last))
+}
+
+/// Those of operands in thirds, and whether these lie across.
+fn thirds_arguments(
+    extents: &Extents,
+    lie: Lie,
+    operands: [u64; 2],
+    packed: [Packed; 2],
+    across: [bool; 2],
+) -> Result<Ends, Fault> {
+    let Extents { m, n, k, a, b } = *extents;
+    let (mut maps, mut last) = (Vec::new(), Vec::new());
+    let of_a = (operands[0], m, [a.row, a.column, a.offset]);
+    let of_b = (operands[1], n, [b.column, b.row, b.offset]);
+    let sides = lie.sides([of_a, of_b]);
+    for ((packed, across), (address, side, strides)) in packed.into_iter().zip(across).zip(sides) {
+        let columns = if across { side } else { k };
+        maps.extend(Map::of_thirds(packed, columns, across).words()?);
+        let [along_side, along_sum, offset] = strides;
+        let at = address.wrapping_add_signed(offset as i64 * 4);
+        let distances = [along_side as u64, along_sum as u64];
+        last.extend([packed.header, packed.blocks.into(), at, distances[0], distances[1]]);
+    }
+    Ok((maps, last))
 }
 
 /// The operands of a tile's rows and of its columns, which are rounded on the way.
