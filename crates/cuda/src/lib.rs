@@ -14,6 +14,7 @@ mod memory;
 mod options;
 pub mod routine;
 mod stream;
+mod tensor_map;
 pub mod text;
 
 pub use device::{CudaBackend, count};

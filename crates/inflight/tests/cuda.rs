@@ -2,7 +2,7 @@
 //!
 //! Without a GPU, or while `INFLIGHT_TEST_DEVICE` names another device, these say that they are skipped.
 
-use inflight::{CudaOptions, DType, Device, Tensor, Transaction};
+use inflight::{ConvOptions, CudaOptions, DType, Device, Tensor, Transaction};
 
 mod common;
 
@@ -225,8 +225,12 @@ fn a_large_gradient_of_weights_is_right_in_tf32() {
 
 /// A matrix of integers that halves and TF32 hold exactly, and whose products `f32` sums exactly.
 fn integers(shape: [usize; 2], step: usize, device: &Device) -> Tensor {
-    let values = (0..shape[0] * shape[1]).map(|i| (i * step % 251 % 17) as f32 - 8.0).collect();
-    Tensor::from_vec::<f32>(values, shape, device).unwrap()
+    Tensor::from_vec(numbers_of(shape[0] * shape[1], step), shape, device).unwrap()
+}
+
+/// So many of the same.
+fn numbers_of(count: usize, step: usize) -> Vec<f32> {
+    (0..count).map(|i| (i * step % 251 % 17) as f32 - 8.0).collect()
 }
 
 /// The same, of which, with `across`, columns are contiguous and not rows.
@@ -401,6 +405,111 @@ fn products_of_thirds_overflow_as_those_of_numbers_do() {
         let (left, right) = numbers(place / side);
         assert_eq!(found, left * right, "{left} · {right}");
     }
+}
+
+/// A convolution of `[examples, features, space]` with `[outputs, features, window]`.
+struct Convolution {
+    x: Vec<usize>,
+    weight: Vec<usize>,
+    of: fn(&Tensor, &Tensor) -> Tensor,
+}
+
+/// Large enough for thirds: with tiles and features that are not whole, windows of several kinds along one axis to three,
+/// and sums that are cut into parts.
+fn large_convolutions() -> Vec<Convolution> {
+    let large = |x: &[usize], weight: &[usize], of: fn(&Tensor, &Tensor) -> Tensor| Convolution {
+        x: x.to_vec(),
+        weight: weight.to_vec(),
+        of,
+    };
+    vec![
+        large(&[5, 64, 30, 30], &[64, 64, 3, 3], |x, weight| {
+            x.conv2d(weight, None, ConvOptions::default().padding(1))
+        }),
+        large(&[12, 48, 39, 39], &[200, 48, 3, 3], |x, weight| {
+            x.conv2d(weight, None, ConvOptions::default().padding(1).stride(2))
+        }),
+        large(&[9, 96, 41, 41], &[80, 48, 3, 3], |x, weight| {
+            x.conv2d(weight, None, ConvOptions::default().padding(1).groups(2).dilation(2))
+        }),
+        large(&[4, 512, 14, 14], &[96, 512, 3, 3], |x, weight| {
+            x.conv2d(weight, None, ConvOptions::default().padding(1))
+        }),
+        large(&[10, 64, 30, 30], &[128, 64, 3, 3], |x, weight| {
+            x.conv2d(weight, None, ConvOptions::default().padding(1))
+        }),
+        // A window that begins before the last place where it fits.
+        large(&[6, 72, 37, 51], &[72, 72, 5, 2], |x, weight| {
+            let (stride, padding, dilation) = ([1, 3], [3, 0], [2, 1]);
+            x.conv2d(
+                weight,
+                None,
+                ConvOptions { stride, padding, dilation, ..ConvOptions::default() },
+            )
+        }),
+        large(&[16, 64, 1000], &[96, 64, 5], |x, weight| {
+            x.conv1d(weight, None, ConvOptions::default().dilation(40))
+        }),
+        large(&[3, 40, 12, 13, 14], &[64, 40, 3, 2, 3], |x, weight| {
+            x.conv3d(weight, None, ConvOptions::default())
+        }),
+    ]
+}
+
+#[test]
+fn convolutions_of_thirds_are_right() {
+    let Some(device) = gpu_with(CudaOptions::default()) else { return };
+    let devices = [Device::cpu(), device];
+    for Convolution { x: shape, weight: weight_shape, of } in large_convolutions() {
+        // With numbers that have no thirds, too.
+        for odd in [None, Some(f32::INFINITY), Some(f32::NAN), Some(1.3e38)] {
+            let results = devices.each_ref().map(|device| {
+                let mut values = numbers_of(shape.iter().product(), 7);
+                if let Some(odd) = odd {
+                    let place = values.len() / shape[0] - 3;
+                    values[place] = odd;
+                }
+                let x = Tensor::from_vec(values, shape.clone(), device).unwrap();
+                let weight = numbers_of(weight_shape.iter().product(), 11);
+                let weight = Tensor::from_vec(weight, weight_shape.clone(), device).unwrap();
+                let bits = |x: f32| if x.is_nan() { f32::NAN.to_bits() } else { x.to_bits() };
+                let values = of(&x, &weight).to_vec::<f32>().unwrap();
+                values.into_iter().map(bits).collect::<Vec<u32>>()
+            });
+            assert!(results[0] == results[1], "{shape:?}, {weight_shape:?}, {odd:?}");
+        }
+    }
+}
+
+/// As exact as sums of products that are not rounded; numbers that are multiplied one by one are off by more.
+#[test]
+fn convolutions_of_thirds_are_more_exact_than_those_of_numbers() {
+    let Some(device) = gpu_with(CudaOptions::default()) else { return };
+    for Convolution { x: shape, weight: weight_shape, of } in large_convolutions() {
+        let x = Tensor::rand::<f32>(shape.clone(), 1, &device) * 2.0 - 1.0;
+        let weight = Tensor::rand::<f32>(weight_shape.clone(), 2, &device) * 2.0 - 1.0;
+        let [exact_x, exact_weight] = [&x, &weight].map(|x| x.cast(DType::F64));
+        let exact = of(&exact_x, &exact_weight);
+        let magnitude = of(&exact_x.abs(), &exact_weight.abs());
+        let off = (of(&x, &weight).cast(DType::F64) - exact).abs() / magnitude;
+        let largest = off.max().item::<f64>().unwrap();
+        assert!(largest < 1e-7, "{shape:?}, {weight_shape:?}: off by {largest}");
+    }
+}
+
+#[test]
+fn convolutions_without_memory_for_thirds_are_of_numbers() {
+    let Some(device) = gpu_with(CudaOptions::default()) else { return };
+    device.set_memory_limit(Some(96 << 20));
+    let results = [Device::cpu(), device].map(|device| {
+        let x = numbers_of(32 * 64 * 56 * 56, 7);
+        let x = Tensor::from_vec(x, [32, 64, 56, 56], &device).unwrap();
+        let weight = numbers_of(64 * 64 * 9, 11);
+        let weight = Tensor::from_vec(weight, [64, 64, 3, 3], &device).unwrap();
+        let options = ConvOptions::default().padding(1);
+        x.conv2d(&weight, None, options).to_vec::<f32>().unwrap()
+    });
+    assert!(results[0] == results[1]);
 }
 
 /// Large enough to be packed, in each way that operands may lie, with tiles and groups of eight that are not whole.

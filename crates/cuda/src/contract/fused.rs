@@ -6,7 +6,7 @@
 use super::epilogue;
 use super::pack::{Matrix, Packed, Parts};
 use crate::choose::{self, Choice, Described};
-use crate::driver::check;
+use crate::tensor_map::{MAP_WORDS, MappedTensor};
 use crate::text::{
     MOST_HELD, Mapping, PRODUCT_LINE_BYTES, PRODUCT_PART, PRODUCT_ROWS, PRODUCT_THREADS,
     ProductNumbers, ROUNDED_COLUMNS, Shape, THIRDS_DEPTH, Tiled, Variant,
@@ -50,9 +50,6 @@ const LAUNCHING_COST: f64 = 3e8;
 
 /// What is faster must take less than this of the library's time.
 const WORTHWHILE: f64 = 0.9;
-
-/// The arguments' struct is as long as a multiple of so many words.
-pub const ALIGNED_WORDS: usize = 16;
 
 /// A matrix operand: the distances of its rows and columns, in elements.
 #[derive(Clone, Copy)]
@@ -398,7 +395,7 @@ pub fn arguments(
         words.extend(map.words()?);
     }
     if held.is_empty() {
-        words.extend([0; 16]);
+        words.extend([0; MAP_WORDS]);
     }
     words.extend([rows as u64, columns as u64, k as u64]);
     words.extend(last);
@@ -557,33 +554,20 @@ impl Map {
     }
 
     /// As the device takes it.
-    fn words(&self) -> Result<[u64; 16], Fault> {
-        let mut map = sys::CUtensorMap { opaque: [0; 16] };
+    fn words(&self) -> Result<[u64; MAP_WORDS], Fault> {
         let [width, height] = self.extents.map(|extent| extent as u64);
         let extents = [width, height, self.planes.unwrap_or(1) as u64];
         let distances = [self.distance as u64, self.distance as u64 * height];
         let part = [self.part[0] as u32, self.part[1] as u32, 1];
-        let steps = [1u32; 3];
-        // SAFETY: the driver reads as many numbers as there are axes, less one for distances, and writes the map; it
-        // only writes the address down.
-        let encoded = unsafe {
-            sys::cuTensorMapEncodeTiled(
-                &mut map,
-                self.kind,
-                if self.planes.is_some() { 3 } else { 2 },
-                self.address as *mut std::ffi::c_void,
-                extents.as_ptr(),
-                distances.as_ptr(),
-                part.as_ptr(),
-                steps.as_ptr(),
-                sys::CUtensorMapInterleave::CU_TENSOR_MAP_INTERLEAVE_NONE,
-                self.swizzle,
-                sys::CUtensorMapL2promotion::CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-                sys::CUtensorMapFloatOOBfill::CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
-            )
+        let rank = if self.planes.is_some() { 3 } else { 2 };
+        let tensor = MappedTensor {
+            address: self.address,
+            kind: self.kind,
+            swizzle: self.swizzle,
+            extents: &extents[..rank],
+            distances: &distances[..rank - 1],
         };
-        check(encoded, "describing a matrix")?;
-        Ok(map.opaque)
+        tensor.boxes(&part[..rank])
     }
 }
 

@@ -127,6 +127,7 @@ impl Matrix {
         let sizes = [self.leading, self.columns, self.line_groups(), self.groups()];
         let mut words = vec![self.at(from), to, packed.header];
         words.extend(sizes.map(|size| size as u64));
+        words.push(0);
         (self.launch(function, words), packed)
     }
 

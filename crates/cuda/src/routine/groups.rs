@@ -71,7 +71,7 @@ pub const MULTIPLY: &str = r#"
 extern "C" __global__ void __launch_bounds__(THREADS, 2) entry(const __grid_constant__ Arguments a) {
     extern __shared__ unsigned char raw[];
     unsigned char* const memory = raw + (-shared_address(raw) & 1023);
-    const Tile t = tile_of(a);
+    const Tile t = tile_of(a, blockIdx.x);
     const int lane = threadIdx.x & 31, warp = threadIdx.x / 32;
     // The same for all lanes, which the compiler is to know.
     const int group = __shfl_sync(~0u, warp / 4, 0);

@@ -15,6 +15,7 @@ mod sort;
 mod tiles;
 mod windowed;
 mod windowed_text;
+mod windowed_thirds;
 
 use crate::background::Stop;
 use crate::device::Shared;
@@ -206,7 +207,10 @@ pub fn texts(routine: &Routine, has_groups: bool) -> Vec<String> {
         }
         Routine::WindowProduct(product) => {
             let kernels = |tile| windowed_text::kernels(product.dtype, tile).texts;
-            let kinds = windowed_text::Tile::all(product.dtype, has_groups);
+            let mut kinds = windowed_text::Tile::all(product.dtype, has_groups).to_vec();
+            if windowed::may_split(product, has_groups) {
+                kinds.extend(windowed_text::Tile::of_thirds(product.extents.space.len()));
+            }
             kinds.into_iter().flat_map(kernels).collect()
         }
         Routine::Cholesky { dtype, .. } | Routine::TriangularSolve { dtype, .. } => {

@@ -5,8 +5,10 @@
 //! are follows from numbers that come with the launch. Where there are too few tiles of the result for the device,
 //! several blocks add up parts of a tile's sums, and another kernel adds these.
 
-use super::windowed_text::{self, ROWS, Tile};
-use super::{Key, Launch, Site, wrong_dtype};
+use super::windowed_text::{self, ADDED, By, Tile};
+use super::{Key, Launch, Site, windowed_thirds, wrong_dtype};
+use crate::tensor_map::MAP_WORDS;
+use crate::text::groups::{GROUP, MOST_BLOCKS, THREADS as GROUP_THREADS};
 use inflight_backend::Fault;
 use inflight_ir::DType;
 use inflight_ir::plan::WindowedOperands;
@@ -18,8 +20,10 @@ const SPACE: usize = 3;
 const NUMBERS_PER_TIME: f64 = 18e6;
 const HALVES_PER_TIME: f64 = 180e6;
 
-/// The same of halves that groups of warps multiply.
+/// The same of halves that groups of warps multiply, and of numbers in thirds.
 const GROUPED_PER_TIME: f64 = 250e6;
+const THIRDS_PER_TIME: f64 = 60e6;
+const NARROW_THIRDS_PER_TIME: f64 = 42e6;
 
 /// Each part of a sum has at least this many steps.
 const FEWEST_STEPS: usize = 8;
@@ -32,6 +36,12 @@ const EDGE_BYTES: f64 = 384.0;
 
 /// Microseconds of one more launch.
 const LAUNCH_TIME: f64 = 3.0;
+
+/// Fewer products of numbers are not worth the launches: what is estimated of few tiles is too much.
+const LEAST_SPLIT: usize = 1 << 27;
+
+/// Blocks that begin and end in a microsecond.
+const BLOCKS_PER_TIME: f64 = 500.0;
 
 /// Bytes that are moved in a microsecond.
 const BYTES_PER_TIME: f64 = 3e6;
@@ -55,14 +65,31 @@ pub fn product(
     let positions: usize = extents.positions.iter().product();
     let taps: usize = product.windows.iter().map(|window| window.size).product();
     let rows = extents.examples * positions;
-    let bytes = taps * features * dtype.size();
-    let kinds = Tile::all(*dtype, site.shared.has_groups);
-    let (tile, parts) = cut(*dtype, [groups, rows, outputs], bytes, kinds, site.shared.processors);
-    let steps = bytes.div_ceil(tile.step_bytes());
-    let tiles = tiles([groups, rows, outputs], tile.columns);
-    let sums = match parts {
+    let sizes = Sizes { dtype: *dtype, groups, rows, outputs, taps, features };
+    let (has_groups, processors) = (site.shared.has_groups, site.shared.processors);
+    let mut cut = sizes.cut(Tile::all(*dtype, has_groups), processors);
+    let examples: usize = extents.space.iter().product::<usize>() * extents.examples;
+    let inputs = groups / extents.feature_groups * examples * extents.feature_groups * features;
+    let weights = groups * outputs * taps * features;
+    let partial = |cut: Cut| match cut.parts {
         1 => 0,
-        _ => site.temporary(4 * parts * groups * rows * outputs)?,
+        parts => 4 * parts * sizes.results(),
+    };
+    let mut split = None;
+    if may_split(operands, has_groups) && sizes.results() * taps * features >= LEAST_SPLIT {
+        let thirds = sizes.cut(Tile::of_thirds(extents.space.len()), processors);
+        if thirds.time + Split::time(inputs + weights, sizes.tiles(cut.tile)) < cut.time {
+            split = Split::of(site, [inputs, weights], partial(thirds));
+        }
+        if split.is_some() {
+            cut = thirds;
+        }
+    }
+    let Cut { tile, parts, .. } = cut;
+    let sums = match (&split, partial(cut)) {
+        (Some(split), _) => split.sums,
+        (None, 0) => 0,
+        (None, bytes) => site.temporary(bytes)?,
     };
 
     // Axes of space that there are not have one position.
@@ -82,85 +109,234 @@ pub fn product(
     let strides = shape.strides();
     let [group_axis, example_axis, output_axis, first] = product.axes();
     let windows = || product.windows.iter().zip(&distances);
-    let mut words =
-        [rows, outputs, groups, steps, parts, features, taps].map(|n| n as u64).to_vec();
-    words.extend(padded(&mut extents.positions.iter().copied(), 1));
-    words.extend(padded(&mut windows().map(|(window, distance)| window.stride * distance), 0));
-    words.extend(padded(&mut product.windows.iter().map(|window| window.size), 1));
-    words.extend(padded(&mut windows().map(|(window, distance)| window.dilation * distance), 0));
-    words.extend([example, extents.feature_groups, extents.examples].map(|n| n as u64));
-    words.extend([group_axis, example_axis, output_axis].map(|axis| strides[axis] as u64));
-    words.extend(padded(&mut strides[first..first + extents.space.len()].iter().copied(), 0));
-    words.extend([x, kernels, result, sums]);
+    let words = |tile: Tile| {
+        let steps = sizes.steps(tile);
+        let counts = [rows, outputs, groups, steps, parts, features, taps];
+        let mut words = counts.map(|n| n as u64).to_vec();
+        words.extend(padded(&mut extents.positions.iter().copied(), 1));
+        words.extend(padded(&mut windows().map(|(window, distance)| window.stride * distance), 0));
+        words.extend(padded(&mut product.windows.iter().map(|window| window.size), 1));
+        words
+            .extend(padded(&mut windows().map(|(window, distance)| window.dilation * distance), 0));
+        words.extend([example, extents.feature_groups, extents.examples].map(|n| n as u64));
+        words.extend([group_axis, example_axis, output_axis].map(|axis| strides[axis] as u64));
+        words.extend(padded(&mut strides[first..first + extents.space.len()].iter().copied(), 0));
+        words.extend([x, kernels, result, sums]);
+        words.extend(split.as_ref().map_or([0; 5], Split::words));
+        words
+    };
 
     let key = Key::WindowProduct { dtype: *dtype, tile };
     let prepared = site.kernels(key, || Ok(windowed_text::kernels(*dtype, tile)))?;
-    let threads = tile.threads() as u32;
-    let multiply = Launch { blocks: tiles * parts, threads, words: words.clone() };
-    site.launch(&prepared, windowed_text::MULTIPLY, multiply)?;
+    let launch = |tile: Tile, blocks: usize, words: Vec<u64>| Launch {
+        blocks,
+        threads: tile.threads(),
+        words,
+    };
+    match &split {
+        None => {
+            let multiply = launch(tile, sizes.tiles(tile) * parts, words(tile));
+            site.launch(&prepared, windowed_text::MULTIPLY, multiply)?;
+        }
+        Some(split) => {
+            for launch in split.launches([x, kernels]) {
+                site.launch(&prepared, windowed_text::SPLIT, launch)?;
+            }
+            let mut all = windowed_thirds::arguments(operands, tile.columns, split.thirds)?;
+            all.extend(words(tile));
+            all.resize(all.len().next_multiple_of(MAP_WORDS), 0);
+            let blocks = (sizes.tiles(tile) * parts).min(processors);
+            site.launch(&prepared, windowed_text::MULTIPLY, launch(tile, blocks, all))?;
+            let plain = Tile { by: By::Warps, ..tile };
+            let multiply = launch(plain, sizes.tiles(plain) * parts, words(plain));
+            site.launch(&prepared, windowed_text::MULTIPLY_NUMBERS, multiply)?;
+        }
+    }
     if parts == 1 {
         return Ok(());
     }
-    let blocks = (groups * rows * outputs).div_ceil(tile.threads());
-    site.launch(&prepared, windowed_text::ADD, Launch { blocks, threads, words })
+    let blocks = sizes.results().div_ceil(ADDED * tile.threads() as usize);
+    site.launch(&prepared, windowed_text::ADD, launch(tile, blocks, words(tile)))
 }
 
-/// How many tiles of so many columns there are.
-fn tiles([groups, rows, outputs]: [usize; 3], columns: usize) -> usize {
-    groups * rows.div_ceil(ROWS) * outputs.div_ceil(columns)
+/// Whether operands may be multiplied in thirds.
+pub fn may_split(operands: &WindowedOperands, has_groups: bool) -> bool {
+    has_groups && windowed_thirds::may_multiply(operands)
 }
 
-/// Which tiles, and into how many parts their sums of so many bytes are cut, so that all multiprocessors have work, by
-/// what that is estimated to take.
-fn cut(
+/// Operands in thirds.
+struct Split {
+    thirds: [u64; 2],
+    /// What those who split note, and how many they are.
+    noted: [u64; 2],
+    blocks: [usize; 2],
+    /// Numbers of each.
+    counts: [usize; 2],
+    /// What is not zero when numbers are to be multiplied instead.
+    instead: u64,
+    /// Memory for parts of sums.
+    sums: u64,
+}
+
+impl Split {
+    /// What it takes to split so many numbers, to launch what does, and to launch so many blocks that have nothing to do.
+    fn time(numbers: usize, blocks: usize) -> f64 {
+        let idle = blocks as f64 / BLOCKS_PER_TIME;
+        (10 * numbers) as f64 / BYTES_PER_TIME + 3.0 * LAUNCH_TIME + idle
+    }
+
+    /// Memory for such operands and so many bytes of sums. `None` if there is none.
+    fn of(site: &mut Site, counts: [usize; 2], sums: usize) -> Option<Split> {
+        // The kernel counts them in 32 bits.
+        if counts.iter().any(|&count| count >= 1 << 31) {
+            return None;
+        }
+        let blocks = counts
+            .map(|count| count.div_ceil(2 * GROUP * GROUP_THREADS as usize).clamp(1, MOST_BLOCKS));
+        let sizes = counts.map(|count| (6 * count).next_multiple_of(256));
+        let notes = 4 * MOST_BLOCKS;
+        let memory = site.temporary(sizes[0] + sizes[1] + 2 * notes + 256 + sums).ok()?;
+        let thirds = [memory, memory + sizes[0] as u64];
+        let first = thirds[1] + sizes[1] as u64;
+        let noted = [first, first + notes as u64];
+        let instead = first + 2 * notes as u64;
+        Some(Split { thirds, noted, blocks, counts, instead, sums: instead + 256 })
+    }
+
+    /// What splits both.
+    fn launches(&self, operands: [u64; 2]) -> [Launch; 2] {
+        [0, 1].map(|at| {
+            let (count, groups) = (self.counts[at] as u64, (self.counts[at] / GROUP) as u64);
+            let memory = [operands[at], self.thirds[at], self.noted[at]];
+            let mut words = memory.to_vec();
+            words.extend([count, count, groups, groups, self.instead]);
+            Launch { blocks: self.blocks[at], threads: GROUP_THREADS, words }
+        })
+    }
+
+    /// As the kernels take it.
+    fn words(&self) -> [u64; 5] {
+        let [first, second] = self.blocks.map(|blocks| blocks as u64);
+        [self.noted[0], self.noted[1], first, second, self.instead]
+    }
+}
+
+/// How much there is to multiply.
+#[derive(Clone, Copy)]
+struct Sizes {
     dtype: DType,
-    extents: [usize; 3],
-    bytes: usize,
-    kinds: [Tile; 2],
-    processors: usize,
-) -> (Tile, usize) {
-    let elements: usize = extents.iter().product();
-    let time = |(tile, parts): (Tile, usize)| {
-        let Tile { columns, grouped } = tile;
-        // Microseconds of a step while all places are taken.
-        let rate = match dtype {
-            DType::F32 => NUMBERS_PER_TIME,
-            _ if grouped => GROUPED_PER_TIME,
-            _ => HALVES_PER_TIME,
+    groups: usize,
+    /// Windows of a group, and its kernels.
+    rows: usize,
+    outputs: usize,
+    /// Places of a window, and features at each.
+    taps: usize,
+    features: usize,
+}
+
+/// Which tiles, into how many parts their sums are cut, and what that takes by estimate, in microseconds.
+#[derive(Clone, Copy, Debug)]
+struct Cut {
+    tile: Tile,
+    parts: usize,
+    time: f64,
+}
+
+impl Sizes {
+    /// Elements of the result.
+    fn results(&self) -> usize {
+        self.groups * self.rows * self.outputs
+    }
+
+    /// How many tiles there are.
+    fn tiles(&self, tile: Tile) -> usize {
+        self.groups * self.rows.div_ceil(tile.rows()) * self.outputs.div_ceil(tile.columns)
+    }
+
+    /// How many steps there are to a tile's sums.
+    fn steps(&self, tile: Tile) -> usize {
+        tile.steps(self.taps, self.features, self.dtype.size())
+    }
+
+    /// Cuts sums so that all multiprocessors have work.
+    fn cut(&self, kinds: [Tile; 2], processors: usize) -> Cut {
+        let of = |tile: Tile, parts: usize| {
+            // Microseconds of a step while all places are taken.
+            let rate = match (tile.by, self.dtype) {
+                (By::Thirds { .. }, _) if tile.columns == 128 => THIRDS_PER_TIME,
+                (By::Thirds { .. }, _) => NARROW_THIRDS_PER_TIME,
+                (By::Groups, _) => GROUPED_PER_TIME,
+                (By::Warps, DType::F32) => NUMBERS_PER_TIME,
+                (By::Warps, _) => HALVES_PER_TIME,
+            };
+            let products = tile.rows() * tile.columns * tile.step_bytes() / self.dtype.size();
+            let places = tile.resident() * processors;
+            let step = (products * places) as f64 / rate;
+            let rounds = (self.tiles(tile) * parts).div_ceil(places) as f64;
+            let steps = self.steps(tile).div_ceil(parts) as f64;
+            let multiplied = rounds * (steps + EDGE_BYTES / tile.step_bytes() as f64) * step;
+            let moved = (8 * parts * self.results()) as f64 / BYTES_PER_TIME;
+            let time = multiplied + if parts > 1 { LAUNCH_TIME + moved } else { 0.0 };
+            Cut { tile, parts, time }
         };
-        let products = ROWS * columns * tile.step_bytes() / dtype.size();
-        let places = tile.resident() * processors;
-        let step = (products * places) as f64 / rate;
-        let rounds = (tiles(extents, columns) * parts).div_ceil(places) as f64;
-        let steps = bytes.div_ceil(tile.step_bytes()).div_ceil(parts) as f64;
-        let multiplied = rounds * (steps + EDGE_BYTES / tile.step_bytes() as f64) * step;
-        let moved = (8 * parts * elements) as f64 / BYTES_PER_TIME;
-        multiplied + if parts > 1 { LAUNCH_TIME + moved } else { 0.0 }
-    };
-    let cuts = |tile: Tile| {
-        let most = (bytes.div_ceil(tile.step_bytes()) / FEWEST_STEPS).clamp(1, MOST_PARTS);
-        (1..=most).map(move |parts| (tile, parts))
-    };
-    let cuts = kinds.into_iter().flat_map(cuts);
-    cuts.min_by(|&a, &b| time(a).total_cmp(&time(b))).unwrap_or((kinds[0], 1))
+        let cuts = |tile: Tile| {
+            let most = (self.steps(tile) / FEWEST_STEPS).clamp(1, MOST_PARTS);
+            (1..=most).map(move |parts| of(tile, parts))
+        };
+        let cuts = kinds.into_iter().flat_map(cuts);
+        cuts.min_by(|a, b| a.time.total_cmp(&b.time)).unwrap_or(of(kinds[0], 1))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// Which tile, and how many parts.
+    fn cut_of(sizes: Sizes, kinds: [Tile; 2]) -> (Tile, usize) {
+        let Cut { tile, parts, .. } = sizes.cut(kinds, 132);
+        (tile, parts)
+    }
+
     #[test]
     fn sums_are_cut_where_there_are_few_tiles() {
+        let dtype = DType::BF16;
         for has_groups in [false, true] {
-            let kinds = Tile::all(DType::BF16, has_groups);
+            let kinds = Tile::all(dtype, has_groups);
+            let sizes = |rows, outputs, features| Sizes {
+                dtype,
+                groups: 1,
+                rows,
+                outputs,
+                taps: 1,
+                features,
+            };
             // The gradient of a 3 × 3 kernel: long sums, five tiles.
-            let (tile, parts) = cut(DType::BF16, [1, 576, 64], 401_408, kinds, 132);
+            let (tile, parts) = cut_of(sizes(576, 64, 200_704), kinds);
             assert!(tile.columns == 64 && (40..=64).contains(&parts), "{tile:?} {parts}");
             // A large result.
-            assert_eq!(cut(DType::BF16, [1, 200_704, 64], 1152, kinds, 132), (kinds[1], 1));
-            assert_eq!(cut(DType::BF16, [1, 200_704, 1024], 1152, kinds, 132).1, 1);
+            assert_eq!(cut_of(sizes(200_704, 64, 576), kinds), (kinds[1], 1));
+            assert_eq!(cut_of(sizes(200_704, 1024, 576), kinds).1, 1);
         }
         let kinds = Tile::all(DType::F32, true);
-        assert_eq!(cut(DType::F32, [1, 1, 1], 4, kinds, 132), (kinds[1], 1));
+        let sizes =
+            Sizes { dtype: DType::F32, groups: 1, rows: 1, outputs: 1, taps: 1, features: 1 };
+        assert_eq!(cut_of(sizes, kinds), (kinds[1], 1));
+    }
+
+    #[test]
+    fn large_convolutions_of_numbers_are_of_thirds() {
+        let times = |sizes: Sizes, numbers: usize| {
+            let plain = sizes.cut(Tile::all(DType::F32, true), 132);
+            let thirds = sizes.cut(Tile::of_thirds(2), 132);
+            (thirds.time + Split::time(numbers, 2000), plain.time)
+        };
+        // As large as the layers of a residual network with 64 examples.
+        for (rows, features, numbers) in [(200_704, 64, 13_800_000), (12_544, 256, 4_800_000)] {
+            let (dtype, groups, taps) = (DType::F32, 1, 9);
+            let sizes = Sizes { dtype, groups, rows, outputs: features, taps, features };
+            let (thirds, plain) = times(sizes, numbers);
+            assert!(thirds < 0.7 * plain, "{thirds} and {plain}");
+        }
     }
 }

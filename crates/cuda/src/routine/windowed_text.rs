@@ -1,81 +1,138 @@
 //! The kernels of products of windows.
 
-use super::Kernels;
-use super::groups;
 use super::tiles::{COPIES, MATRICES, NUMBER_TILE, PIECES};
-use crate::text::types;
+use super::{Kernels, groups, windowed_thirds};
+use crate::text::{split, types};
 use inflight_ir::DType;
 
 /// Rows of a tile: windows.
-pub const ROWS: usize = 128;
+const ROWS: usize = 128;
 
 /// Multiplies.
 pub const MULTIPLY: usize = 0;
 /// Adds up parts.
 pub const ADD: usize = 1;
+/// Splits an operand into thirds.
+pub const SPLIT: usize = 2;
+/// Multiplies numbers that thirds do not stand for.
+pub const MULTIPLY_NUMBERS: usize = 3;
+
+/// Elements that a thread adds up the parts of.
+pub const ADDED: usize = 4;
 
 /// How a block multiplies.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Tile {
     /// How many columns it has: kernels.
     pub columns: usize,
-    /// Whether groups of four warps multiply from shared memory, as Hopper can (`sm_90a`).
-    pub grouped: bool,
+    pub by: By,
+}
+
+/// Who multiplies.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum By {
+    /// Warps, from registers.
+    Warps,
+    /// Groups of four warps, from shared memory, as Hopper can (`sm_90a`).
+    Groups,
+    /// The same, of numbers in thirds, of windows along so many axes.
+    Thirds { axes: usize },
 }
 
 impl Tile {
     /// Those that there are for a dtype, on a device whose groups of warps can multiply, the widest first.
     pub fn all(dtype: DType, has_groups: bool) -> [Tile; 2] {
-        [128, 64].map(|columns| Tile { columns, grouped: has_groups && dtype != DType::F32 })
+        let by = if has_groups && dtype != DType::F32 { By::Groups } else { By::Warps };
+        [128, 64].map(|columns| Tile { columns, by })
+    }
+
+    /// Those of numbers in thirds, on such a device.
+    pub fn of_thirds(axes: usize) -> [Tile; 2] {
+        [128, 64].map(|columns| Tile { columns, by: By::Thirds { axes } })
+    }
+
+    /// How many rows it has: windows.
+    pub fn rows(self) -> usize {
+        if let By::Thirds { .. } = self.by { windowed_thirds::ROWS } else { ROWS }
     }
 
     /// Threads of its block.
-    pub fn threads(self) -> usize {
-        if self.grouped { 256 } else { 128 }
+    pub fn threads(self) -> u32 {
+        match self.by {
+            By::Warps => 128,
+            By::Groups => 256,
+            By::Thirds { .. } => windowed_thirds::THREADS,
+        }
     }
 
-    /// Bytes of each row that a step multiplies.
+    /// Steps of a sum over so many places of a window, with so many features of so many bytes at each.
+    pub fn steps(self, taps: usize, features: usize, bytes: usize) -> usize {
+        match self.by {
+            By::Thirds { .. } => taps * features.div_ceil(self.step_bytes() / bytes),
+            _ => (taps * features * bytes).div_ceil(self.step_bytes()),
+        }
+    }
+
+    /// Bytes of each row's elements that a step multiplies.
     pub fn step_bytes(self) -> usize {
-        if self.grouped { 128 } else { 64 }
+        match self.by {
+            By::Warps => 64,
+            By::Groups => 128,
+            By::Thirds { .. } => 4 * windowed_thirds::DEPTH,
+        }
     }
 
     /// Blocks that run at once on a multiprocessor.
     pub fn resident(self) -> usize {
-        if self.columns == 64 && !self.grouped { 3 } else { 2 }
+        match self.by {
+            By::Warps if self.columns == 64 => 3,
+            By::Thirds { .. } => 1,
+            _ => 2,
+        }
     }
 }
 
 /// The kernels for a dtype and a tile.
 pub fn kernels(dtype: DType, tile: Tile) -> Kernels {
-    let (stored, multiplied) = match dtype {
+    let (stored, half) = match dtype {
         DType::F16 => ("to_f16(x)", "f16"),
         DType::BF16 => ("to_bf16(x)", "bf16"),
         _ => ("x", ""),
     };
-    let Tile { columns, grouped } = tile;
-    let head = format!(
-        "typedef long long N;\ntypedef {} E;\n\
-         constexpr int ROWS = {ROWS}, COLUMNS = {columns}, THREADS = {};\n\
-         FN E stored(float x) {{ return {stored}; }}\n{ARGUMENTS}",
-        types::name(dtype),
-        tile.threads(),
-    );
-    let multiply = match dtype {
-        DType::F32 => format!("{head}{COPIES}{PIECES}{NUMBER_TILE}{WINDOWS}{NUMBERS}"),
-        _ if grouped => {
-            let groups = groups::text(columns, multiplied);
-            format!(
-                "{head}{COPIES}{groups}{WINDOWS}{HALVES_FORM}{}{HALVES_STORED}",
-                groups::MULTIPLY
-            )
+    let Tile { columns, by } = tile;
+    let head = |tile: Tile| {
+        format!(
+            "typedef long long N;\ntypedef {} E;\n\
+             constexpr int ROWS = {}, COLUMNS = {columns}, THREADS = {};\n\
+             FN E stored(float x) {{ return {stored}; }}\n{ARGUMENTS}",
+            types::name(dtype),
+            tile.rows(),
+            tile.threads(),
+        )
+    };
+    let own = head(tile);
+    let numbers = |head: &str| format!("{head}{COPIES}{PIECES}{NUMBER_TILE}{WINDOWS}{NUMBERS}");
+    let multiply = match by {
+        By::Thirds { axes } => format!("{own}{}", windowed_thirds::text(columns, axes)),
+        By::Groups => {
+            let (groups, multiply) = (groups::text(columns, half), groups::MULTIPLY);
+            format!("{own}{COPIES}{groups}{WINDOWS}{HALVES_FORM}{multiply}{HALVES_STORED}")
         }
-        _ => {
-            let matrices = MATRICES.replace("HALF", multiplied);
-            format!("{head}{COPIES}{matrices}{PIECES}{WINDOWS}{HALVES_FORM}{HALVES}{HALVES_STORED}")
+        By::Warps if dtype == DType::F32 => numbers(&own),
+        By::Warps => {
+            let matrices = MATRICES.replace("HALF", half);
+            format!("{own}{COPIES}{matrices}{PIECES}{WINDOWS}{HALVES_FORM}{HALVES}{HALVES_STORED}")
         }
     };
-    let texts = [multiply, format!("{head}{ADD_TEXT}")];
-    Kernels::new(texts.map(|text| crate::text::with_functions(&text)).into(), 0)
+    let add = ADD_TEXT.replace("ADDED", &ADDED.to_string());
+    let mut texts = vec![multiply, format!("{own}{add}")];
+    texts.iter_mut().for_each(|text| *text = crate::text::with_functions(text));
+    if let By::Thirds { .. } = by {
+        let plain = head(Tile { by: By::Warps, ..tile });
+        texts.push(split::TEXT.clone());
+        texts.push(crate::text::with_functions(&numbers(&plain)));
+    }
+    Kernels::new(texts, 0)
 }
 
 const ARGUMENTS: &str = r"
@@ -86,6 +143,9 @@ struct Arguments {
     N example, feature_groups, examples;
     N to_group, to_example, to_output, to_position[3];
     const E *x, *kernels; E* result; float* sums;
+    // Of both operands in thirds: what blocks have noted, and how many did; and what is not zero if numbers are to be
+    // multiplied instead, if they may be.
+    const unsigned* noted[2]; N blocks[2]; unsigned* instead;
 };
 
 // Divides and returns what is left over. What fits 32 bits is divided several times as fast.
@@ -116,12 +176,26 @@ FN N part_at(const Arguments& a, N part, N group, N row, N output) {
     const N first = (part * a.groups + group) * a.rows * a.outputs;
     return first + (a.to_output == 1 ? row * a.outputs + output : output * a.rows + row);
 }
-FN N result_at(const Arguments& a, N group, N row) {
-    const Row r = row_of(a, row);
-    N at = group * a.to_group + r.example * a.to_example;
+FN N row_at(const Arguments& a, const Row& r) {
+    N at = r.example * a.to_example;
     #pragma unroll
     for (int axis = 0; axis < 3; axis++) at += r.position[axis] * a.to_position[axis];
     return at;
+}
+FN N result_at(const Arguments& a, N group, N row) { return group * a.to_group + row_at(a, row_of(a, row)); }
+
+// Which tile and which part of its sums is computed.
+struct Tile { N group, part, row, output, begin, end; };
+FN Tile tile_of(const Arguments& a, N number) {
+    const N across = (a.outputs + COLUMNS - 1) / COLUMNS, down = (a.rows + ROWS - 1) / ROWS;
+    Tile t;
+    t.output = take_out(number, across) * COLUMNS;
+    t.row = take_out(number, down) * ROWS;
+    t.part = take_out(number, a.parts);
+    t.group = number;
+    t.begin = a.steps * t.part / a.parts;
+    t.end = a.steps * (t.part + 1) / a.parts;
+    return t;
 }
 ";
 
@@ -199,22 +273,6 @@ struct WindowCopier {
         }
     }
 };
-
-// Which tile and which part of its sums a block computes.
-struct Tile { N group, part, row, output, begin, end; };
-FN Tile tile_of(const Arguments& a) {
-    const N across = (a.outputs + COLUMNS - 1) / COLUMNS, down = (a.rows + ROWS - 1) / ROWS;
-    N rest = blockIdx.x;
-    Tile t;
-    t.output = take_out(rest, across) * COLUMNS;
-    t.row = take_out(rest, down) * ROWS;
-    t.part = take_out(rest, a.parts);
-    t.group = rest;
-    t.begin = a.steps * t.part / a.parts;
-    t.end = a.steps * (t.part + 1) / a.parts;
-    return t;
-}
-
 ";
 
 /// How a tile of halves lies in shared memory before it is stored.
@@ -232,7 +290,7 @@ constexpr int ACROSS = THREADS / 32 / (ROWS / 64), HIGH = 4, WIDE = COLUMNS / AC
 extern "C" __global__ void __launch_bounds__(THREADS, COLUMNS == 64 ? 3 : 2)
 entry(const __grid_constant__ Arguments a) {
     __shared__ alignas(128) unsigned char memory[STAGES * STAGE_BYTES];
-    const Tile t = tile_of(a);
+    const Tile t = tile_of(a, blockIdx.x);
     const int lane = threadIdx.x & 31, warp = threadIdx.x / 32;
     const int row = warp / ACROSS * 64, column = warp % ACROSS * (8 * WIDE);
     float sum[HIGH][WIDE][4];
@@ -322,7 +380,8 @@ const NUMBERS: &str = r#"
 extern "C" __global__ void __launch_bounds__(THREADS, COLUMNS == 64 ? 3 : 2)
 entry(const __grid_constant__ Arguments a) {
     __shared__ alignas(128) unsigned char memory[STAGES * STAGE_BYTES];
-    const Tile t = tile_of(a);
+    if (a.instead && !*a.instead) return;
+    const Tile t = tile_of(a, blockIdx.x);
     NumberTile tile;
     const WindowCopier copier(a, t.group, t.row, t.output, t.begin, memory);
     all_steps(copier, (int)(t.end - t.begin), memory, [&](const unsigned char* stage) { tile.multiply(stage); });
@@ -350,16 +409,69 @@ entry(const __grid_constant__ Arguments a) {
 "#;
 
 const ADD_TEXT: &str = r#"
+// Elements of a thread, next to each other in each part.
+constexpr int EACH = ADDED;
+static_assert(EACH == 4);
+struct alignas(EACH * sizeof(E)) Several { E x[EACH]; };
+
+// An element, and the one after it in the order of parts. Only the first is divided for.
+struct Place { N group, output; Row row; };
+FN bool next_row(const Arguments& a, Row& row) {
+    #pragma unroll
+    for (int axis = 2; axis >= 0; axis--) {
+        if (++row.position[axis] < a.positions[axis]) return true;
+        row.position[axis] = 0;
+    }
+    if (++row.example < a.examples) return true;
+    row.example = 0;
+    return false;
+}
+FN bool next_output(const Arguments& a, N& output) {
+    if (++output < a.outputs) return true;
+    output = 0;
+    return false;
+}
+FN void next_place(const Arguments& a, bool along, Place& p) {
+    const bool is_there = along ? next_output(a, p.output) || next_row(a, p.row) : next_row(a, p.row) || next_output(a, p.output);
+    if (!is_there) p.group++;
+}
+
 extern "C" __global__ void __launch_bounds__(THREADS) entry(const __grid_constant__ Arguments a) {
-    const N each = a.rows * a.outputs, total = a.groups * each, at = (N)blockIdx.x * THREADS + threadIdx.x;
-    if (at >= total) return;
-    float sum = 0;
-    #pragma unroll 8
-    for (N part = 0; part < a.parts; part++) sum += a.sums[part * total + at];
+    const N each = a.rows * a.outputs, total = a.groups * each;
+    const N first = ((N)blockIdx.x * THREADS + threadIdx.x) * EACH;
+    if (first >= total) return;
+    float sum[EACH] = {};
+    const bool is_even = total % EACH == 0;
+    #pragma unroll 4
+    for (N part = 0; part < a.parts; part++) {
+        const float* const from = a.sums + part * total + first;
+        if (is_even) {
+            const float4 four = *(const float4*)from;
+            sum[0] += four.x; sum[1] += four.y; sum[2] += four.z; sum[3] += four.w;
+            continue;
+        }
+        #pragma unroll
+        for (int k = 0; k < EACH; k++) if (first + k < total) sum[k] += from[k];
+    }
     const bool along = a.to_output == 1;
-    N group = at, rest = take_out(group, each);
-    const N first = take_out(rest, along ? a.outputs : a.rows);
-    const N row = along ? rest : first, output = along ? first : rest;
-    a.result[result_at(a, group, row) + output * a.to_output] = stored(sum);
+    Place p;
+    p.group = first;
+    N rest = take_out(p.group, each);
+    const N inner = take_out(rest, along ? a.outputs : a.rows);
+    p.output = along ? inner : rest;
+    p.row = row_of(a, along ? rest : inner);
+    N to[EACH];
+    Several several;
+    #pragma unroll
+    for (int k = 0; k < EACH; k++, next_place(a, along, p)) {
+        to[k] = p.group * a.to_group + row_at(a, p.row) + p.output * a.to_output;
+        several.x[k] = stored(sum[k]);
+    }
+    if (is_even && to[0] % EACH == 0 && to[EACH - 1] == to[0] + EACH - 1) {
+        *(Several*)&a.result[to[0]] = several;
+        return;
+    }
+    #pragma unroll
+    for (int k = 0; k < EACH; k++) if (first + k < total) a.result[to[k]] = several.x[k];
 }
 "#;

@@ -9,6 +9,7 @@ use crate::contract::pack::{Packed, Parts};
 use crate::contract::{PlainLaunch, Site, Work, fused, turn};
 use crate::device::AwaitedFunction;
 use crate::driver::Function;
+use crate::tensor_map::MAP_WORDS;
 use crate::text::Variant;
 use cudarc::driver::sys;
 use inflight_backend::{Buffer, Contract, Epilogue, Event, Fault, Label, Memory};
@@ -313,7 +314,7 @@ impl Core {
             all.extend(words);
             choose::append_arguments(all, kernel, shape, &buffers, scalars, &choice, [0; 2]);
             // As long as the text's struct, which is aligned.
-            all.resize(start + (all.len() - start).next_multiple_of(fused::ALIGNED_WORDS), 0);
+            all.resize(start + (all.len() - start).next_multiple_of(MAP_WORDS), 0);
         };
         queue.places.note(key, noted);
         queue.moved += buffers.iter().map(|(_, bytes)| bytes).sum::<usize>()

@@ -21,7 +21,7 @@ pub(crate) mod operation;
 pub(crate) mod packed;
 mod points;
 mod prelude;
-mod product;
+pub(crate) mod product;
 mod rows;
 pub(crate) mod split;
 mod tiles;

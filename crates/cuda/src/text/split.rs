@@ -12,6 +12,12 @@ use std::sync::LazyLock;
 pub const NOTED: &str = r#"
 // What is met in a matrix: what thirds do not stand for, something that is not zero, and something that is not very small.
 constexpr unsigned ODD = 1, SOME = 2, USUAL = 4;
+// Whether thirds do not stand for a matrix, of which so many blocks have noted something. All threads of a block must ask.
+FN bool is_odd_matrix(const unsigned* noted, long long blocks, int threads) {
+    unsigned met = 0;
+    for (int i = threadIdx.x; i < blocks; i += threads) met |= noted[i];
+    return __syncthreads_or(met & ODD) || (__syncthreads_or(met & SOME) && !__syncthreads_or(met & USUAL));
+}
 "#;
 
 /// The kernel that splits a matrix.
@@ -29,6 +35,8 @@ struct Arguments {
     long long leading, columns;
     // Groups of a line, and of all. Those of lines that follow each other do so in what is written.
     long long line_groups, groups;
+    // Becomes zero, if there is such a one.
+    unsigned* cleared;
 };
 // The nearest to two numbers.
 FN unsigned thirds_of(float x, float y) {
@@ -71,6 +79,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 4) entry(const __grid_cons
     // What is rounded to something infinite is odd, too.
     const bool odd = __syncthreads_or(!(largest < 0x1.ffp127f));
     const bool some = __syncthreads_or(largest > 0.0f), usual = __syncthreads_or(largest >= 0x1p-90f);
+    if (threadIdx.x == 0 && blockIdx.x == 0 && a.cleared) *a.cleared = 0;
     if (threadIdx.x == 0) a.noted[blockIdx.x] = (odd ? ODD : 0) | (some ? SOME : 0) | (usual ? USUAL : 0);
 }
 "#;

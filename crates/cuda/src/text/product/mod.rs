@@ -10,7 +10,7 @@
 //! or whole, in [`thirds`].
 
 mod rounded;
-mod thirds;
+pub mod thirds;
 
 use super::address;
 use super::body::{Body, Division, Stages};
@@ -109,7 +109,7 @@ struct Way {
 }
 
 /// Sums of each thread: half the rows of a tile are a group's.
-fn sums(columns: usize) -> usize {
+pub fn sums(columns: usize) -> usize {
     ROWS / 2 * columns / 128
 }
 
@@ -136,6 +136,7 @@ pub fn text(kernel: &Kernel, variant: Variant, tiled: Tiled) -> String {
         tiled.turned,
     ));
     body.writer.line(MACHINE);
+    body.writer.line(TILES);
     body.writer.line(&way.declarations);
     let same = same_everywhere(&mut body, tiled);
     let entry = [
@@ -259,7 +260,7 @@ fn compute(body: &mut Body, group: &points::Group) {
 }
 
 /// How a text says how much shared memory its kernel has beyond what it declares.
-const SHARED: &str = "constexpr unsigned SHARED_BYTES = ";
+pub const SHARED: &str = "constexpr unsigned SHARED_BYTES = ";
 
 /// Bytes of shared memory that a text's kernel must be launched with.
 pub fn shared_bytes(text: &str) -> u32 {
@@ -301,8 +302,8 @@ fn multiply(function: &str, columns: usize, name: &str, lies: &str, fetched: boo
     )
 }
 
-const MACHINE: &str = r#"
-static_assert(HELD * ROWS * PART * 4 <= STAGE_BYTES);
+/// Copies by the device, products by its matrix units, and the ring of stages between them.
+pub const MACHINE: &str = r#"
 // Where a matrix is, as the device's copies take it.
 struct alignas(128) Map { unsigned long long words[16]; };
 FN unsigned shared_address(const void* p) { return (unsigned)__cvta_generic_to_shared(p); }
@@ -338,7 +339,10 @@ struct Ring {
     __device__ __forceinline__ void await_full() const { await(full + 8 * stage, parity); }
     __device__ __forceinline__ void await_empty() const { await(empty + 8 * stage, parity ^ 1); }
 };
+"#;
 
+const TILES: &str = r#"
+static_assert(HELD * ROWS * PART * 4 <= STAGE_BYTES);
 // The first row and column of a tile. Tiles that are computed at the same time are near each other, so that they need few
 // of the operands' numbers: they go down so many rows, and then to the next columns.
 constexpr int HIGH = 16;

@@ -15,20 +15,14 @@ use crate::text::split::NOTED;
 const STAGES_BYTES: usize = 200 << 10;
 
 /// How the kernel is filled in. See [`Numbers::Thirds`](super::Numbers::Thirds) for what is asked.
-pub fn way(across: [bool; 2], columns: usize) -> Way {
-    let [rows_across, columns_across] = across;
-    let lies = format!(", {}, {}", u8::from(rows_across), u8::from(columns_across));
-    let constants = format!(
-        "constexpr int DEPTH = {DEPTH}, THREADS = {THREADS};\n\
-         constexpr bool ROWS_ACROSS = {rows_across}, COLUMNS_ACROSS = {columns_across};"
-    );
-    let multiply = multiply("multiply", columns, "k16.f32.bf16.bf16", &lies, false);
-    let stage_bytes = 3 * (ROWS + columns) * DEPTH * 2;
+pub(super) fn way(across: [bool; 2], columns: usize) -> Way {
+    let stage_bytes = stage_bytes(ROWS, columns);
+    let threads = format!("constexpr int THREADS = {THREADS};");
     Way {
         columns,
         stages: STAGES_BYTES / stage_bytes,
         stage_bytes,
-        declarations: [&constants, NOTED, MACHINE, &multiply, SUMMING].join("\n"),
+        declarations: [&threads, &declarations(across, columns), MACHINE, SUMMING].join("\n"),
         begin: BEGIN,
         copy: COPY,
         own: OWN,
@@ -37,11 +31,38 @@ pub fn way(across: [bool; 2], columns: usize) -> Way {
     }
 }
 
-const MACHINE: &str = r#"
+/// Bytes of a stage: all thirds of so many rows and columns.
+pub const fn stage_bytes(rows: usize, columns: usize) -> usize {
+    3 * (rows + columns) * DEPTH * 2
+}
+
+/// What sums up stages, for tiles of so many columns. It goes by `ROWS`, `COLUMNS` and `SUMS`.
+pub fn declarations(across: [bool; 2], columns: usize) -> String {
+    let [rows_across, columns_across] = across;
+    let lies = format!(", {}, {}", u8::from(rows_across), u8::from(columns_across));
+    let constants = format!(
+        "constexpr int DEPTH = {DEPTH};\n\
+         constexpr bool ROWS_ACROSS = {rows_across}, COLUMNS_ACROSS = {columns_across};"
+    );
+    let multiply = multiply("multiply", columns, "k16.f32.bf16.bf16", &lies, false);
+    [&constants, NOTED, MATRICES, &multiply, STAGES].join("\n")
+}
+
+const MATRICES: &str = r#"
 // Bytes of what a stage has of a row or a column in one third, and of all rows in all thirds.
 constexpr unsigned LINE_BYTES = DEPTH * 2, ROW_BYTES = 3 * ROWS * LINE_BYTES;
 // Rows or columns that are copied at once.
 constexpr int BOX = 64;
+// A matrix in shared memory as the units take it: with rows of 64 bytes, eight of them swizzled together; or, if it lies
+// across, boxes of 64 rows side by side, with lines of 128 bytes. Its address is in units of sixteen bytes, to which what is
+// known before is added at once.
+template <bool ACROSS> FN unsigned long long matrix_at(unsigned address, unsigned known) {
+    constexpr unsigned NEXT = ACROSS ? BOX * LINE_BYTES >> 4 : 1, UPPER = ACROSS ? 64 | 1u << 30 : 32 | 2u << 30;
+    return (unsigned long long)UPPER << 32 | (address + (known >> 4 | NEXT << 16));
+}
+"#;
+
+const MACHINE: &str = r#"
 // What those who have split an operand have noted, how many they are, where its numbers are, and how far apart they are from
 // row to row or column to column, and along what is summed.
 struct Operand { const unsigned* noted; long long blocks; const float* numbers; long long side, depth; };
@@ -61,52 +82,40 @@ template <int SIDE, bool ACROSS> FN void copy_side(unsigned to, const Map& map, 
             copy_third(to + (third * SIDE + i) * LINE_BYTES, map, column, line, third, barrier);
         }
 }
-// A matrix in shared memory as the units take it: with rows of 64 bytes, eight of them swizzled together; or, if it lies
-// across, boxes of 64 rows side by side, with lines of 128 bytes. Its address is in units of sixteen bytes, to which what is
-// known before is added at once.
-template <bool ACROSS> FN unsigned long long matrix_at(unsigned address, unsigned known) {
-    constexpr unsigned NEXT = ACROSS ? BOX * LINE_BYTES >> 4 : 1, UPPER = ACROSS ? 64 | 1u << 30 : 32 | 2u << 30;
-    return (unsigned long long)UPPER << 32 | (address + (known >> 4 | NEXT << 16));
-}
 "#;
 
-const SUMMING: &str = r#"
+const STAGES: &str = r#"
 // Groups multiply in turns, so that the units have something to do while one of them adds.
 FN void await_turn(int own) { asm volatile("bar.sync %0, 256;" :: "r"(own + 3) : "memory"); }
 FN void pass_turn(int own) { asm volatile("bar.arrive %0, 256;" :: "r"(4 - own) : "memory"); }
-// Of thirds.
-FN void sum_thirds(float (&all_sums)[SUMS], Ring& ring, int steps, int own, int thread) {
+// Multiplies 64 rows of a stage, in units of sixteen bytes at `own_at`, with its columns, in a stage at `at`, and adds to the
+// sums. When the units are done, `done` is arrived at, if it is not zero.
+FN void sum_stage(float (&all_sums)[SUMS], unsigned at, unsigned own_at, int own, unsigned done) {
     float sums[SUMS];
+    await_turn(own);
+    begin_multiplying();
+    // Which thirds are multiplied, the smallest first: a third is at most 2^-8 of the one before it.
+    constexpr int thirds[6][2] = {{2, 0}, {1, 1}, {0, 2}, {1, 0}, {0, 1}, {0, 0}};
+    // Sixteen lines of a box, or 32 bytes of each row.
+    constexpr unsigned LEFT_STEP = ROWS_ACROSS ? 2048 : 32, RIGHT_STEP = COLUMNS_ACROSS ? 2048 : 32;
     #pragma unroll
-    for (int i = 0; i < SUMS; i++) all_sums[i] = 0.0f;
-    for (int step = 0; step < steps; step++, ring.next()) {
-        ring.await_full();
-        await_turn(own);
-        begin_multiplying();
-        // Which thirds are multiplied, the smallest first: a third is at most 2^-8 of the one before it.
-        constexpr int thirds[6][2] = {{2, 0}, {1, 1}, {0, 2}, {1, 0}, {0, 1}, {0, 0}};
-        // Sixteen lines of a box, or 32 bytes of each row.
-        constexpr unsigned LEFT_STEP = ROWS_ACROSS ? 2048 : 32, RIGHT_STEP = COLUMNS_ACROSS ? 2048 : 32;
-        const unsigned at = ring.here() >> 4, own_at = at + own * (ROWS / 2 * LINE_BYTES >> 4);
+    for (int i = 0; i < 6; i++) {
         #pragma unroll
-        for (int i = 0; i < 6; i++) {
-            #pragma unroll
-            for (int s = 0; s < DEPTH / 16; s++) {
-                const unsigned left = thirds[i][0] * ROWS * LINE_BYTES + s * LEFT_STEP;
-                const unsigned right = ROW_BYTES + thirds[i][1] * COLUMNS * LINE_BYTES + s * RIGHT_STEP;
-                multiply(sums, matrix_at<ROWS_ACROSS>(own_at, left), matrix_at<COLUMNS_ACROSS>(at, right), i | s);
-            }
+        for (int s = 0; s < DEPTH / 16; s++) {
+            const unsigned left = thirds[i][0] * ROWS * LINE_BYTES + s * LEFT_STEP;
+            const unsigned right = ROW_BYTES + thirds[i][1] * COLUMNS * LINE_BYTES + s * RIGHT_STEP;
+            multiply(sums, matrix_at<ROWS_ACROSS>(own_at, left), matrix_at<COLUMNS_ACROSS>(at, right), i | s);
         }
-        end_multiplying();
-        pass_turn(own);
-        multiplied<0>();
-        // No sum is read before.
-        #pragma unroll
-        for (int i = 0; i < SUMS; i++) asm volatile("" : "+f"(sums[i]) :: "memory");
-        if (thread == 0) arrive(ring.empty + 8 * ring.stage);
-        #pragma unroll
-        for (int i = 0; i < SUMS; i++) all_sums[i] = __fadd_rn(all_sums[i], sums[i]);
     }
+    end_multiplying();
+    pass_turn(own);
+    multiplied<0>();
+    // No sum is read before.
+    #pragma unroll
+    for (int i = 0; i < SUMS; i++) asm volatile("" : "+f"(sums[i]) :: "memory");
+    if (done) arrive(done);
+    #pragma unroll
+    for (int i = 0; i < SUMS; i++) all_sums[i] = __fadd_rn(all_sums[i], sums[i]);
 }
 
 // Whether a sum is not finite: products of thirds may be infinite, of either sign, where that of the numbers is not, or is of
@@ -117,6 +126,20 @@ FN bool overflows(const float (&sums)[SUMS]) {
     for (int i = 0; i < SUMS; i++) is_finite &= fabsf(sums[i]) < __int_as_float(0x7f800000);
     return !is_finite;
 }
+"#;
+
+const SUMMING: &str = r#"
+// Of thirds.
+FN void sum_thirds(float (&sums)[SUMS], Ring& ring, int steps, int own, int thread) {
+    #pragma unroll
+    for (int i = 0; i < SUMS; i++) sums[i] = 0.0f;
+    for (int step = 0; step < steps; step++, ring.next()) {
+        ring.await_full();
+        const unsigned at = ring.here() >> 4, own_at = at + own * (ROWS / 2 * LINE_BYTES >> 4);
+        sum_stage(sums, at, own_at, own, thread == 0 ? ring.empty + 8 * ring.stage : 0);
+    }
+}
+
 // Whether it is so of any thread of a group.
 FN bool group_has(int group, bool it) {
     unsigned any;
@@ -163,11 +186,7 @@ FN void sum_one_by_one(float (&sums)[SUMS], const All& all, float* sheet, const 
 
 const BEGIN: &str = r#"
     bool is_odd = false;
-    for (const Operand& operand : all.operands) {
-        unsigned noted = 0;
-        for (int i = threadIdx.x; i < operand.blocks; i += THREADS) noted |= operand.noted[i];
-        is_odd |= __syncthreads_or(noted & ODD) || (__syncthreads_or(noted & SOME) && !__syncthreads_or(noted & USUAL));
-    }
+    for (const Operand& operand : all.operands) is_odd |= is_odd_matrix(operand.noted, operand.blocks, THREADS);
     const int steps = is_odd ? 0 : (int)((all.depth + DEPTH - 1) / DEPTH);
 "#;
 
