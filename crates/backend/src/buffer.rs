@@ -56,8 +56,8 @@ impl Memory {
     }
 
     /// The same memory, with work in flight on it.
-    pub(crate) fn with_uses(self, uses: Uses) -> Memory {
-        *self.uses.lock() = uses;
+    pub(crate) fn with_uses(mut self, uses: Uses) -> Memory {
+        *self.uses.get_mut() = uses;
         self
     }
 
@@ -100,13 +100,13 @@ impl Memory {
     /// Notes that a lane's work uses the memory until an event of that lane, also if the memory is dropped
     /// before. Its [`Pool`] then gives it to nobody else until that is reached, but to the same lane, whose
     /// work is done in order, at once.
-    pub fn use_until(&self, lane: u64, until: Event) {
+    pub fn use_until(&self, lane: u64, until: &Event) {
         let mut uses = self.uses.lock();
         match uses.iter_mut().find(|known| known.lane == lane) {
-            Some(known) => known.until = until,
+            Some(known) => known.until.clone_from(until),
             None => {
                 uses.retain(|known| !known.until.is_reached());
-                uses.push(Use { lane, until });
+                uses.push(Use { lane, until: until.clone() });
             }
         }
     }
@@ -135,7 +135,7 @@ impl Drop for Memory {
                 // SAFETY: the block came from this pool, and after this drop nobody can reach it but work in
                 // flight, which is noted.
                 unsafe {
-                    let uses = std::mem::take(&mut *self.uses.lock());
+                    let uses = std::mem::take(self.uses.get_mut());
                     pool.take_back(self.ptr, self.bytes, *block, uses);
                 }
             }

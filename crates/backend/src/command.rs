@@ -27,9 +27,9 @@ pub enum Command {
     /// Runs kernels that are independent of each other, in any order or at once.
     Batch(Batch),
     /// Runs a contraction.
-    Contract(Contract),
+    Contract(Box<Contract>),
     /// Runs a routine.
-    Routine(RoutineCall),
+    Routine(Box<RoutineCall>),
     /// Shows a buffer's bytes to the host, then goes on.
     Read {
         /// What is read.
@@ -102,7 +102,7 @@ pub struct Launch {
     /// none yet, when the command runs.
     pub buffers: SmallVec<[Arc<Buffer>; 6]>,
     /// The values of the kernel's scalars.
-    pub scalars: SmallVec<[Scalar; 4]>,
+    pub scalars: SmallVec<[Scalar; 2]>,
     /// What it computes, for messages and traces.
     pub label: Label,
 }

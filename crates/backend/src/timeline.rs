@@ -140,11 +140,24 @@ impl fmt::Debug for Timeline {
 }
 
 /// A point on a [`Timeline`]. Reached once, it stays reached.
-#[derive(Clone)]
 pub struct Event {
     /// `None` for the event that is always reached.
     timeline: Option<Arc<Timeline>>,
     value: u64,
+}
+
+impl Clone for Event {
+    fn clone(&self) -> Event {
+        Event { timeline: self.timeline.clone(), value: self.value }
+    }
+
+    /// From one point of a timeline to another, which is most often the case, nothing is counted.
+    fn clone_from(&mut self, source: &Event) {
+        if !self.same_timeline(source) {
+            self.timeline.clone_from(&source.timeline);
+        }
+        self.value = source.value;
+    }
 }
 
 impl Event {

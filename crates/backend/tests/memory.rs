@@ -113,7 +113,7 @@ fn memory_that_is_dropped_unused_is_still_in_use_by_what_came_before() {
     let timeline = Timeline::new();
     let memory = pool.allocate(1000).unwrap();
     let place = memory.ptr();
-    memory.use_until(1, timeline.event(1));
+    memory.use_until(1, &timeline.event(1));
     drop(memory);
     // The lane has it again, but does nothing with it.
     let again = pool.allocate_for(Some(1), 1000).unwrap();
@@ -231,8 +231,8 @@ fn memory_in_use_by_a_lane_goes_to_nobody_else_until_that_is_done() {
     let (one, two) = (Timeline::new(), Timeline::new());
     let memory = pool.allocate_for(Some(1), 1000).unwrap();
     let address = memory.ptr();
-    memory.use_until(1, one.event(1));
-    memory.use_until(1, one.event(3));
+    memory.use_until(1, &one.event(1));
+    memory.use_until(1, &one.event(3));
     drop(memory);
     let other = pool.allocate(1000).unwrap();
     assert_ne!(other.ptr(), address, "lane 1 is not done with it");
@@ -241,15 +241,15 @@ fn memory_in_use_by_a_lane_goes_to_nobody_else_until_that_is_done() {
     // What the lane does next comes after all it has done.
     let same = pool.allocate_for(Some(1), 1000).unwrap();
     assert_eq!(same.ptr(), address);
-    same.use_until(1, one.event(4));
-    same.use_until(2, two.event(1));
+    same.use_until(1, &one.event(4));
+    same.use_until(2, &two.event(1));
     drop(same);
     let next = pool.allocate_for(Some(1), 1000).unwrap();
     assert_ne!(next.ptr(), address, "lane 2 uses it as well");
     two.signal(1);
     let next = pool.allocate_for(Some(1), 1000).unwrap();
     assert_eq!(next.ptr(), address, "lane 1 may have it before it is done");
-    next.use_until(1, one.event(5));
+    next.use_until(1, &one.event(5));
     drop(next);
     one.signal(4);
     let late = pool.allocate(1000).unwrap();
@@ -264,7 +264,7 @@ fn what_work_in_flight_uses_is_not_given_back() {
     pool.set_cache_limit(Some(0));
     let lane = Timeline::new();
     let (used, unused) = (pool.allocate(1000).unwrap(), pool.allocate(1000).unwrap());
-    used.use_until(1, lane.event(1));
+    used.use_until(1, &lane.event(1));
     drop(used);
     drop(unused);
     let left = held.load(Ordering::SeqCst);
@@ -300,7 +300,7 @@ fn memory_is_taken_over_from_a_buffer_that_nobody_else_has() {
     assert!(!Buffer::declare(100).take_over(&operand, 1), "somebody else has it");
     drop(reader);
     assert!(!Buffer::declare(50).take_over(&operand, 1), "its size is another");
-    operand.memory().unwrap().use_until(2, lane.event(1));
+    operand.memory().unwrap().use_until(2, &lane.event(1));
     assert!(!Buffer::declare(100).take_over(&operand, 1), "another lane reads it");
     lane.signal(1);
     let first = Buffer::declare(100);

@@ -216,7 +216,7 @@ fn compare<T: Exact>(
     let result = buffer(before);
     common::enqueue(
         &queue.stream,
-        Command::Contract(Contract {
+        Command::Contract(Box::new(Contract {
             dtype: T::DTYPE,
             batch: SmallVec::from_slice(batch),
             m,
@@ -228,7 +228,7 @@ fn compare<T: Exact>(
             prologue: None,
             epilogue: None,
             label: label(),
-        }),
+        })),
     );
     let actual = queue.read::<T>(&result).unwrap();
     if let Some(i) = (0..actual.len()).find(|&i| actual[i] != expected[i]) {
@@ -348,7 +348,7 @@ fn fractions_are_within_the_bound() {
     let layouts = extents(&[], [m, n, k]).map(|extents| Layout::dense(&extents));
     common::enqueue(
         &queue.stream,
-        Command::Contract(Contract {
+        Command::Contract(Box::new(Contract {
             dtype: f32::DTYPE,
             batch: SmallVec::new(),
             m,
@@ -360,7 +360,7 @@ fn fractions_are_within_the_bound() {
             prologue: None,
             epilogue: None,
             label: label(),
-        }),
+        })),
     );
     let actual = queue.read::<f32>(&result).unwrap();
     for row in 0..m {
@@ -383,7 +383,7 @@ fn the_result_does_not_depend_on_what_was_there() {
         let result = Buffer::with_memory(Memory::adopt(vec![f32::NAN; 15]));
         common::enqueue(
             &queue.stream,
-            Command::Contract(Contract {
+            Command::Contract(Box::new(Contract {
                 dtype: f32::DTYPE,
                 batch: SmallVec::new(),
                 m: 3,
@@ -395,7 +395,7 @@ fn the_result_does_not_depend_on_what_was_there() {
                 prologue: None,
                 epilogue: None,
                 label: label(),
-            }),
+            })),
         );
         assert_eq!(queue.read::<f32>(&result).unwrap(), vec![2.0 * k as f32; 15]);
     }

@@ -56,7 +56,7 @@ fn run(graph: &Graph, operands: &[Array], threads: usize) -> Result<Array, Fault
         result: result.clone(),
         label: label(),
     };
-    enqueue(&queue.stream, Command::Routine(call));
+    enqueue(&queue.stream, Command::Routine(Box::new(call)));
     let bytes = queue.read::<u8>(&result)?;
     Ok(Array { shape: node.shape.clone(), dtype: node.dtype, bytes })
 }
@@ -339,7 +339,7 @@ fn a_failed_operand_fails_the_result() {
         result: result.clone(),
         label: label(),
     };
-    enqueue(&queue.stream, Command::Routine(call));
+    enqueue(&queue.stream, Command::Routine(Box::new(call)));
     assert_eq!(queue.read::<f32>(&result).unwrap_err().kind, cause);
     assert!(result.memory().is_none(), "what is not computed gets no memory");
 }

@@ -92,7 +92,7 @@ pub fn square(n: usize, a: &Arc<Buffer>, b: &Arc<Buffer>, c: &Arc<Buffer>) -> Co
         row_stride: n as isize,
         column_stride: 1,
     };
-    Command::Contract(Contract {
+    Command::Contract(Box::new(Contract {
         dtype: DType::F32,
         batch: smallvec![],
         m: n,
@@ -104,7 +104,7 @@ pub fn square(n: usize, a: &Arc<Buffer>, b: &Arc<Buffer>, c: &Arc<Buffer>) -> Co
         prologue: None,
         epilogue: None,
         label: label(),
-    })
+    }))
 }
 
 /// Puts a command on a stream.

@@ -162,7 +162,12 @@ impl CudaStream {
 // before it is done. Memory that a command uses is noted as used until then, what else it needs is kept.
 unsafe impl Stream for CudaStream {
     unsafe fn enqueue(&self, command: Command) {
-        self.core.enqueue(command);
+        let mut queue = self.core.queue.lock();
+        queue.held.push_back(command);
+        if !queue.is_held && queue.held.len() >= MOST_HELD {
+            drop(self.core.put_held(queue, 0));
+            self.core.shared.waiters.resume();
+        }
     }
 
     fn flush(&self) {
@@ -182,15 +187,6 @@ impl Drop for CudaStream {
 }
 
 impl Core {
-    fn enqueue(self: &Arc<Core>, command: Command) {
-        let mut queue = self.queue.lock();
-        queue.held.push_back(command);
-        if !queue.is_held && queue.held.len() >= MOST_HELD {
-            drop(self.put_held(queue, 0));
-            self.shared.waiters.resume();
-        }
-    }
-
     /// Has what is queued put on the driver's stream, now or while the device has still something to do.
     fn flush(self: &Arc<Core>) {
         if self.can_wait() {
@@ -499,7 +495,8 @@ impl Drop for Core {
         {
             let _entered = self.shared.context.enter();
             if let Some(counters) = self.counters.get() {
-                counters.use_until(self.number, self.progress.event(self.queue.get_mut().batches));
+                let done = self.progress.event(self.queue.get_mut().batches);
+                counters.use_until(self.number, &done);
             }
             // SAFETY: made by `new`. The driver finishes what is on it.
             unsafe { sys::cuStreamDestroy_v2(*raw) };

@@ -312,7 +312,7 @@ impl Core {
             let _ = buffer.provide(memory);
         }
         let memory = buffer.readable().map_err(|fault| with_label(fault, label))?;
-        memory.use_until(self.number, until.clone());
+        memory.use_until(self.number, until);
         Ok(memory.ptr() as u64)
     }
 
@@ -336,7 +336,7 @@ impl Core {
     ) -> Result<Memory, Fault> {
         let memory = self.shared.pool.allocate_at(Some(self.number), bytes, place);
         let memory = memory.map_err(|fault| with_label(fault, label))?;
-        memory.use_until(self.number, until.clone());
+        memory.use_until(self.number, until);
         Ok(memory)
     }
 

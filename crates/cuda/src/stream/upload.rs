@@ -52,7 +52,7 @@ impl Core {
             let _ = target.provide(memory);
         }
         let memory = target.readable()?;
-        memory.use_until(self.number, self.until(queue));
+        memory.use_until(self.number, &self.until(queue));
         let address = memory.ptr() as u64;
         let upload = Upload { source: source.clone(), target: target.clone(), address };
         if is_large {

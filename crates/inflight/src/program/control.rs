@@ -2,7 +2,7 @@
 
 use super::repeat::{Small, Turns};
 use super::sequence::{Buffers, Context, Sequence};
-use crate::runtime::commands::Emitted;
+use crate::runtime::commands::Emit;
 use crate::runtime::panic_message;
 use inflight_backend::observe::{self, What};
 use inflight_backend::{Buffer, Command, Expansion, Fault, FaultKind, Label, Repeat};
@@ -49,7 +49,7 @@ impl While {
         context: &Arc<Context>,
         inputs: Buffers,
         results: &[Arc<Buffer>],
-        emit: &mut dyn FnMut(Emitted<'_>),
+        emit: &mut dyn Emit,
     ) {
         let source = self.condition.emit(context, inputs.clone(), &[], false, emit);
         let turning = Turning {
@@ -60,7 +60,7 @@ impl While {
             turns: 0,
             began: None,
         };
-        emit(Emitted::Command(turning.when_known(source[0].clone())));
+        emit.command(turning.when_known(source[0].clone()));
     }
 }
 
@@ -107,13 +107,8 @@ impl Turning {
         // What this turn takes and the next does not is held by its commands alone.
         let fixed: Buffers = self.inputs[carried..].iter().cloned().collect();
         let inputs = std::mem::take(&mut self.inputs);
-        let mut next = repeated.turn.emit(
-            &self.context,
-            inputs,
-            &[],
-            false,
-            &mut into(&mut expansion.commands),
-        );
+        let mut next =
+            repeated.turn.emit(&self.context, inputs, &[], false, &mut expansion.commands);
         let source = next.pop().expect("a turn ends with its condition");
         next.extend(fixed);
         self.inputs = next;
@@ -175,7 +170,7 @@ impl Case {
         context: &Arc<Context>,
         mut inputs: Buffers,
         results: &[Arc<Buffer>],
-        emit: &mut dyn FnMut(Emitted<'_>),
+        emit: &mut dyn Emit,
     ) {
         let source = inputs.remove(0);
         let (case, context) = (self.clone(), context.clone());
@@ -185,21 +180,12 @@ impl Case {
                 let index = bytes?.first_chunk().map_or(-1, |bytes| i32::from_le_bytes(*bytes));
                 let last = case.branches.len() - 1;
                 let index = usize::try_from(index).map_or(last, |index| index.min(last));
-                let commands = &mut into(&mut expansion.commands);
+                let commands = &mut expansion.commands;
                 case.branches[index].emit(&context, inputs, &results, false, commands);
                 Ok(())
             });
         });
-        emit(Emitted::Command(Command::Expand { source, callback }));
-    }
-}
-
-/// Puts commands at the end of a list.
-fn into(commands: &mut Vec<Command>) -> impl FnMut(Emitted<'_>) + '_ {
-    |emitted| {
-        if let Emitted::Command(command) = emitted {
-            commands.push(command);
-        }
+        emit.command(Command::Expand { source, callback });
     }
 }
 

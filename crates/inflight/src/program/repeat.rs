@@ -1,7 +1,7 @@
 //! Loops of small turns, which a stream runs itself.
 
 use super::sequence::{Action, Buffers, Compute, Sequence, Source};
-use crate::runtime::commands::{Bound, Emitted};
+use crate::runtime::commands::Bound;
 use crate::runtime::stats::Counters;
 use inflight_backend::{Buffer, Command};
 use std::sync::Arc;
@@ -128,11 +128,7 @@ impl Small {
         }
         let bound =
             Bound { ready: &compute.ready, scalars: &compute.scalars, labels: &compute.labels };
-        bound.emit(&step_inputs, &outputs, counters, &mut |emitted| {
-            if let Emitted::Command(command) = emitted {
-                commands.push(command);
-            }
-        });
+        bound.emit(&step_inputs, &outputs, counters, &mut commands);
         for (origin, result) in self.outputs.iter().zip(results) {
             let source = match *origin {
                 Origin::Written(_) => continue,

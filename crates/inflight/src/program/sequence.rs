@@ -4,7 +4,7 @@ use super::compile::Compiled;
 use super::control::{Case, While};
 use crate::runtime::Promise;
 use crate::runtime::cache::ReadyPlan;
-use crate::runtime::commands::{Bound, Emitted};
+use crate::runtime::commands::{Bound, Emit};
 use crate::runtime::stats::Counters;
 use inflight_backend::{Buffer, Command, HostCall, HostFunction, Label, LabelOp};
 use inflight_hlo::program::Slot;
@@ -88,12 +88,7 @@ pub(crate) struct Run {
 
 impl Run {
     /// Emits everything. `inputs` are the arguments and the constants.
-    pub fn emit(
-        &mut self,
-        inputs: &[Arc<Buffer>],
-        outputs: &[Arc<Buffer>],
-        emit: &mut dyn FnMut(Emitted<'_>),
-    ) {
+    pub fn emit(&mut self, inputs: &[Arc<Buffer>], outputs: &[Arc<Buffer>], emit: &mut dyn Emit) {
         let body = &self.program.body;
         let witness = body.has_effects.then(|| Buffer::declare(0));
         let context =
@@ -116,7 +111,7 @@ impl Run {
                 }
             });
             let source = witness.unwrap_or_else(|| Buffer::declare(0));
-            emit(Emitted::Command(Command::Expand { source, callback }));
+            emit.command(Command::Expand { source, callback });
         }
     }
 }
@@ -131,7 +126,7 @@ impl Sequence {
         inputs: Buffers,
         wanted: &[Arc<Buffer>],
         announce: bool,
-        emit: &mut dyn FnMut(Emitted<'_>),
+        emit: &mut dyn Emit,
     ) -> Buffers {
         let mut values: SmallVec<[Option<Arc<Buffer>>; 16]> =
             inputs.into_iter().map(Some).collect();
@@ -155,14 +150,14 @@ impl Sequence {
     }
 
     /// Announces those of the values that are outputs.
-    fn announce(&self, slots: impl Iterator<Item = Slot>, emit: &mut dyn FnMut(Emitted<'_>)) {
+    fn announce(&self, slots: impl Iterator<Item = Slot>, emit: &mut dyn Emit) {
         let mut written = SmallVec::<[usize; 8]>::new();
         for slot in slots {
             let outputs = self.outputs.iter().enumerate();
             written.extend(outputs.filter(|&(_, &output)| output == slot).map(|(at, _)| at));
         }
         if !written.is_empty() {
-            emit(Emitted::Written(&written));
+            emit.written(&written);
         }
     }
 
@@ -172,7 +167,7 @@ impl Sequence {
         context: &Arc<Context>,
         values: &mut [Option<Arc<Buffer>>],
         announce: bool,
-        emit: &mut dyn FnMut(Emitted<'_>),
+        emit: &mut dyn Emit,
     ) {
         let inputs: Buffers = step
             .inputs
@@ -183,14 +178,8 @@ impl Sequence {
             let results = compute.place(self, step, &inputs, values);
             let bound =
                 Bound { ready: &compute.ready, scalars: &compute.scalars, labels: &compute.labels };
-            bound.emit(&inputs, &results, &context.counters, &mut |emitted| match emitted {
-                Emitted::Written(outputs) if announce => {
-                    let slot = |&output: &usize| step.results[compute.outputs[output]];
-                    self.announce(outputs.iter().map(slot), emit);
-                }
-                Emitted::Written(_) => {}
-                command => emit(command),
-            });
+            let mut announced = Announced { sequence: self, step, compute, announce, emit };
+            bound.emit(&inputs, &results, &context.counters, &mut announced);
             return;
         }
         let results: Buffers = step
@@ -204,13 +193,35 @@ impl Sequence {
             Action::Compute(_) => unreachable!("handled above"),
             Action::While(repeated) => repeated.emit(context, inputs, &results, emit),
             Action::Case(case) => case.emit(context, inputs, &results, emit),
-            Action::Call(call) => emit(Emitted::Command(Command::Host(HostCall {
+            Action::Call(call) => emit.command(Command::Host(HostCall {
                 function: call.function.clone(),
                 inputs: inputs.into_iter().collect(),
                 outputs: results.into_iter().collect(),
                 witnesses: context.witness.iter().filter(|_| call.has_effects).cloned().collect(),
                 label: call.label.clone(),
-            }))),
+            })),
+        }
+    }
+}
+
+/// What a step's plan asks for, with outputs by their positions among the sequence's.
+struct Announced<'a> {
+    sequence: &'a Sequence,
+    step: &'a Step,
+    compute: &'a Compute,
+    announce: bool,
+    emit: &'a mut dyn Emit,
+}
+
+impl Emit for Announced<'_> {
+    fn command(&mut self, command: Command) {
+        self.emit.command(command);
+    }
+
+    fn written(&mut self, outputs: &[usize]) {
+        if self.announce {
+            let slot = |&output: &usize| self.step.results[self.compute.outputs[output]];
+            self.sequence.announce(outputs.iter().map(slot), self.emit);
         }
     }
 }

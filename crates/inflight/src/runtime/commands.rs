@@ -13,13 +13,38 @@ use inflight_ir::plan::{
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// What running a plan asks of a stream, in order.
-#[expect(clippy::large_enum_variant, reason = "handed on at once, never kept")]
-pub(crate) enum Emitted<'a> {
-    /// To be run.
-    Command(Command),
+/// Takes what running a plan asks of a stream, in order.
+pub(crate) trait Emit {
+    /// Takes a command that is to be run.
+    fn command(&mut self, command: Command);
+
     /// The commands so far have written these outputs, by their positions, and more commands follow.
-    Written(&'a [usize]),
+    fn written(&mut self, outputs: &[usize]);
+}
+
+/// A list of commands, which tells nobody of outputs.
+impl Emit for Vec<Command> {
+    fn command(&mut self, command: Command) {
+        self.push(command);
+    }
+
+    fn written(&mut self, _: &[usize]) {}
+}
+
+/// What commands do that were emitted and are not counted yet: to count each by itself costs as much as half of the rest.
+#[derive(Default)]
+struct Counted {
+    launches: u64,
+    read: u64,
+    written: u64,
+}
+
+impl Counted {
+    fn add_to(self, counters: &Counters) {
+        Counters::add(&counters.launches, self.launches);
+        Counters::add(&counters.bytes_read, self.read);
+        Counters::add(&counters.bytes_written, self.written);
+    }
 }
 
 /// A plan, and what is the same whenever it runs.
@@ -38,7 +63,7 @@ impl Bound<'_> {
         inputs: &[Arc<Buffer>],
         outputs: &[Arc<Buffer>],
         counters: &Counters,
-        emit: &mut dyn FnMut(Emitted<'_>),
+        emit: &mut dyn Emit,
     ) {
         let plan = &self.ready.plan;
         // The value that each buffer of the plan is, or new memory for what only the plan needs.
@@ -55,6 +80,7 @@ impl Bound<'_> {
             }
         }
         let mut uses_left: SmallVec<[u32; 16]> = SmallVec::from_slice(&self.ready.uses);
+        let mut counted = Counted::default();
         // The launches of the batch that is being gathered.
         let mut gathered: Vec<Launch> = Vec::new();
         let mut batches = plan.batches.iter().enumerate();
@@ -64,7 +90,7 @@ impl Bound<'_> {
                 && let Some((number, &size)) = batches.next()
             {
                 (batch, left) = (number, size);
-                Counters::add(&counters.launches, 1);
+                counted.launches += 1;
             }
             left -= 1;
             let batched = self.ready.batch_work[batch].as_ref();
@@ -82,8 +108,8 @@ impl Bound<'_> {
             };
             let work = self.ready.work[position].clone();
             let label = Label { segment: self.labels.clone(), work };
-            Counters::add(&counters.bytes_read, label.work.bytes_read);
-            Counters::add(&counters.bytes_written, label.work.bytes_written);
+            counted.read += label.work.bytes_read;
+            counted.written += label.work.bytes_written;
             let kernels = &self.ready.kernels[position];
             // Where a kernel is missing, the results have the fault: the step is not run.
             match step {
@@ -92,7 +118,7 @@ impl Bound<'_> {
                     match (self.launch(step, kernels[0].clone(), buffers, label), batched) {
                         (Err(_), _) => {}
                         (Ok(launch), Some(_)) => gathered.push(launch),
-                        (Ok(launch), None) => emit(Emitted::Command(Command::Launch(launch))),
+                        (Ok(launch), None) => emit.command(Command::Launch(launch)),
                     }
                 }
                 Step::Contract(contraction) => {
@@ -104,11 +130,11 @@ impl Bound<'_> {
                     }
                     let mut launches = launches.into_iter();
                     if let Ok(contract) = contract(contraction, &mut launches, &mut bind, &label) {
-                        emit(Emitted::Command(Command::Contract(contract)));
+                        emit.command(Command::Contract(Box::new(contract)));
                     }
                 }
                 Step::Routine(step) => {
-                    emit(Emitted::Command(Command::Routine(RoutineCall {
+                    emit.command(Command::Routine(Box::new(RoutineCall {
                         routine: step.routine.clone(),
                         operands: step.operands.iter().map(|&id| bind(id)).collect(),
                         result: bind(step.result),
@@ -119,14 +145,17 @@ impl Bound<'_> {
             if let (Some(work), 0) = (batched, left) {
                 let launches = std::mem::take(&mut gathered);
                 let label = Label { segment: self.labels.clone(), work: work.clone() };
-                emit(Emitted::Command(Command::Batch(Batch { launches, label })));
+                emit.command(Command::Batch(Batch { launches, label }));
             }
             // A value that is done is announced at once: its reader need not wait for the rest.
             let finished = &self.ready.finished[position];
             if !finished.is_empty() && position + 1 < plan.steps.len() {
-                emit(Emitted::Written(finished));
+                // Whoever reads it may look at the counters then.
+                std::mem::take(&mut counted).add_to(counters);
+                emit.written(finished);
             }
         }
+        counted.add_to(counters);
     }
 
     fn launch(

@@ -4,7 +4,7 @@
 //! does it itself, if the thread is not at it: that saves the way there and back.
 
 use super::cache::{Cache, Kept, ReadyPlan};
-use super::commands::{Bound, Emitted};
+use super::commands::{Bound, Emit};
 use super::device::DeviceStream;
 use super::stats::Counters;
 use super::trace::{self, Span};
@@ -269,16 +269,7 @@ impl Shared {
         let inputs = segment.take_inputs();
         let outputs: Vec<Arc<Buffer>> =
             segment.outputs.iter().map(|value| value.buffer()).collect();
-        let mut emit = |emitted: Emitted<'_>| match emitted {
-            Emitted::Command(command) => stream.enqueue(command),
-            Emitted::Written(positions) => {
-                let event = stream.signal();
-                for &position in positions {
-                    let written = Written::on(&stream, event.clone());
-                    let _ = segment.outputs[position].written.set(written);
-                }
-            }
-        };
+        let mut emit = Enqueued { stream: &stream, outputs: &segment.outputs };
         match &mut segment.content {
             Content::Recorded(graph) => {
                 // Planning and compiling take a while, and the device should have something to do meanwhile.
@@ -294,6 +285,26 @@ impl Shared {
                 let _span = trace::begin(|| Span::Enqueue);
                 run.emit(&inputs, &outputs, &mut emit);
             }
+        }
+    }
+}
+
+/// Puts what a segment asks for on its stream.
+struct Enqueued<'a> {
+    stream: &'a DeviceStream,
+    outputs: &'a [Arc<Value>],
+}
+
+impl Emit for Enqueued<'_> {
+    fn command(&mut self, command: Command) {
+        self.stream.enqueue(command);
+    }
+
+    fn written(&mut self, outputs: &[usize]) {
+        let event = self.stream.signal();
+        for &output in outputs {
+            let written = Written::on(self.stream, event.clone());
+            let _ = self.outputs[output].written.set(written);
         }
     }
 }
