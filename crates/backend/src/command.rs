@@ -1,10 +1,12 @@
 //! The commands a stream runs.
 
+use crate::sync::Mutex;
 use crate::{Buffer, Compiled, Event, Fault, FaultKind, Label};
 use inflight_ir::kernel::{Kernel, LaunchShape};
 use inflight_ir::plan::{Routine, Side};
 use inflight_ir::{DType, Scalar};
 use smallvec::SmallVec;
+use std::any::Any;
 use std::sync::Arc;
 
 /// Receives the bytes of a buffer, or why there are none.
@@ -90,14 +92,65 @@ impl Command {
     }
 }
 
-/// A kernel with everything it needs.
-pub struct Launch {
+/// What is the same whenever a step of a plan launches a kernel.
+pub struct PlannedLaunch {
     /// The kernel as compiled by the same backend.
     pub compiled: Compiled,
     /// The kernel itself.
     pub kernel: Arc<Kernel>,
     /// Extents and maps.
     pub shape: Arc<LaunchShape>,
+    /// What the backend has found out about it.
+    pub memo: Memo,
+}
+
+impl PlannedLaunch {
+    /// One that nothing is known of.
+    pub fn new(
+        compiled: Compiled,
+        kernel: Arc<Kernel>,
+        shape: Arc<LaunchShape>,
+    ) -> Arc<PlannedLaunch> {
+        Arc::new(PlannedLaunch { compiled, kernel, shape, memo: Memo::default() })
+    }
+}
+
+/// A note for each of the last few streams that asked for one to be kept.
+#[derive(Default)]
+pub struct Memo(Mutex<SmallVec<[(u64, Note); 1]>>);
+
+type Note = Arc<dyn Any + Send + Sync>;
+
+/// A step of more streams than this is one that threads come and go with.
+const MOST_NOTES: usize = 8;
+
+impl Memo {
+    /// What a stream, by its number, has noted last.
+    pub fn get<T: Any + Send + Sync>(&self, stream: u64) -> Option<Arc<T>> {
+        let notes = self.0.lock();
+        let (_, note) = notes.iter().find(|(noted_by, _)| *noted_by == stream)?;
+        note.clone().downcast().ok()
+    }
+
+    /// Notes something for a stream, in the place of what it has noted before.
+    pub fn set(&self, stream: u64, note: Note) {
+        let mut notes = self.0.lock();
+        match notes.iter_mut().find(|(noted_by, _)| *noted_by == stream) {
+            Some((_, before)) => *before = note,
+            None => {
+                if notes.len() >= MOST_NOTES {
+                    notes.remove(0);
+                }
+                notes.push((stream, note));
+            }
+        }
+    }
+}
+
+/// A kernel with everything it needs.
+pub struct Launch {
+    /// The kernel, and its extents and maps.
+    pub planned: Arc<PlannedLaunch>,
     /// The buffers, one for each of the kernel's params. Those written get their memory, if they have
     /// none yet, when the command runs.
     pub buffers: SmallVec<[Arc<Buffer>; 6]>,
@@ -118,7 +171,7 @@ pub struct Batch {
 impl Launch {
     /// The buffers it writes.
     pub fn results(&self) -> impl Iterator<Item = &Arc<Buffer>> {
-        let params = self.kernel.params.iter().zip(&self.buffers);
+        let params = self.planned.kernel.params.iter().zip(&self.buffers);
         params.filter(|(param, _)| param.writes).map(|(_, buffer)| buffer)
     }
 

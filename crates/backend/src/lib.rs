@@ -22,8 +22,8 @@ mod work_queue;
 pub use buffer::{Buffer, Memory};
 pub use command::{
     Batch, BlockLaunch, ChainedContract, Command, Contract, ContractOperand, Epilogue,
-    ExpandCallback, Expansion, HostCall, HostFunction, Launch, Producer, Prologue, ReadCallback,
-    Repeat, RepeatCallback, RoutineCall,
+    ExpandCallback, Expansion, HostCall, HostFunction, Launch, Memo, PlannedLaunch, Producer,
+    Prologue, ReadCallback, Repeat, RepeatCallback, RoutineCall,
 };
 pub use completion::{Completion, WakerSlot};
 pub use disk::DiskCache;

@@ -296,10 +296,10 @@ impl Core {
         let compiled = kernel_of(launch)?;
         check(launch.buffers.iter())?;
         let mut buffers = SmallVec::new();
-        for (param, buffer) in launch.kernel.params.iter().zip(&launch.buffers) {
+        for (param, buffer) in launch.planned.kernel.params.iter().zip(&launch.buffers) {
             buffers.push(self.address(buffer, param.writes, &launch.label)?);
         }
-        Ok(Prepared { compiled, buffers, scalars: &launch.scalars, shape: &launch.shape })
+        Ok(Prepared { compiled, buffers, scalars: &launch.scalars, shape: &launch.planned.shape })
     }
 
     fn contract(&self, command: &Contract) {
@@ -363,7 +363,7 @@ impl Core {
         without: &[usize],
     ) -> Result<SmallVec<[*mut u8; 8]>, Fault> {
         check(launch.buffers.iter())?;
-        let params = launch.kernel.params.iter().zip(&launch.buffers).enumerate();
+        let params = launch.planned.kernel.params.iter().zip(&launch.buffers).enumerate();
         params
             .map(|(position, (param, buffer))| match without.contains(&position) {
                 true => Ok(std::ptr::null_mut()),
@@ -474,7 +474,7 @@ fn check<'a>(mut buffers: impl Iterator<Item = &'a Arc<Buffer>>) -> Result<(), F
 /// Gives results the memory of operands that this launch is the last to need, where it reads them only at the places
 /// that it writes. Says whether there is nothing left to do: the launch only copied such an operand.
 fn take_over(launch: &mut Launch) -> bool {
-    let compiled = launch.compiled.clone();
+    let compiled = launch.planned.compiled.clone();
     let Some(compiled) = compiled.downcast_ref::<CompiledKernel>() else { return false };
     for reuse in compiled.reuses() {
         let (read, written) = (reuse.read as usize, reuse.written as usize);
@@ -482,7 +482,7 @@ fn take_over(launch: &mut Launch) -> bool {
         if result.memory().is_some()
             || operand.bytes() != result.bytes()
             || operand.fault().is_some()
-            || !reuse.suits(&launch.shape)
+            || !reuse.suits(&launch.planned.shape)
         {
             continue;
         }
@@ -494,8 +494,9 @@ fn take_over(launch: &mut Launch) -> bool {
             continue;
         }
         launch.buffers[read] = launch.buffers[written].clone();
-        let elements = launch.buffers[written].bytes() / launch.kernel.params[written].dtype.size();
-        if is_copy(&launch.kernel, &launch.shape, elements) {
+        let elements =
+            launch.buffers[written].bytes() / launch.planned.kernel.params[written].dtype.size();
+        if is_copy(&launch.planned.kernel, &launch.planned.shape, elements) {
             return true;
         }
     }
@@ -504,7 +505,7 @@ fn take_over(launch: &mut Launch) -> bool {
 
 /// A launch's kernel, as this backend compiled it.
 fn kernel_of(launch: &Launch) -> Result<&CompiledKernel, Fault> {
-    launch.compiled.downcast_ref::<CompiledKernel>().ok_or_else(|| {
+    launch.planned.compiled.downcast_ref::<CompiledKernel>().ok_or_else(|| {
         let message = "a kernel that another backend compiled";
         labelled(FaultKind::Unsupported(message.into()), &launch.label)
     })

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Queue, buffer, label};
-use inflight_backend::{Backend, Buffer, Command, FaultKind, Launch};
+use inflight_backend::{Backend, Buffer, Command, FaultKind, Launch, PlannedLaunch};
 use inflight_cpu::{CpuBackend, Options, Path};
 use inflight_ir::elementwise::{BinaryOp, CombineOp};
 use inflight_ir::kernel::{
@@ -75,9 +75,11 @@ fn launch(
 ) -> Command {
     verify(&kernel).unwrap();
     Command::Launch(Launch {
-        compiled: device.compile(&kernel).unwrap(),
-        kernel: Arc::new(kernel),
-        shape: Arc::new(shape),
+        planned: PlannedLaunch::new(
+            device.compile(&kernel).unwrap(),
+            Arc::new(kernel),
+            Arc::new(shape),
+        ),
         buffers: buffers.iter().map(|&buffer| buffer.clone()).collect(),
         scalars: scalars.into(),
         label: label(),
@@ -217,7 +219,8 @@ fn faults_and_missing_memory_reach_what_a_kernel_writes() {
     let buffers = [&good, &good, &result];
     let mut command = launch(&device, scale_and_add(), shape(), &buffers, &scalars);
     if let Command::Launch(launch) = &mut command {
-        launch.compiled = Arc::new("from elsewhere");
+        let (kernel, shape) = (launch.planned.kernel.clone(), launch.planned.shape.clone());
+        launch.planned = PlannedLaunch::new(Arc::new("from elsewhere"), kernel, shape);
     }
     common::enqueue(&queue.stream, command);
     let fault = queue.read::<f32>(&result).unwrap_err();

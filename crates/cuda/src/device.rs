@@ -1,7 +1,7 @@
 //! A GPU as a [`Backend`].
 
 use crate::background::Awaited;
-use crate::choose::{Choice, Described};
+use crate::choose::Described;
 use crate::compile::Compiler;
 use crate::contract::{Products, epilogue, fused, turn};
 use crate::driver::{self, Context, Function};
@@ -16,7 +16,7 @@ use cudarc::driver::sys::{CUdevice_attribute as Attribute, CUresult};
 use inflight_backend::{
     Backend, Capabilities, Compiled, DiskCache, Event, Fault, FaultKind, Pool, Priority, Stream,
 };
-use inflight_ir::kernel::{Kernel, LaunchShape, Reuse, reuses};
+use inflight_ir::kernel::{Kernel, Reuse, reuses};
 use inflight_ir::plan::{ContractStep, LaunchStep, Plan, Step};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
@@ -260,27 +260,10 @@ pub struct CudaKernel {
     /// Which operands' memory results may have.
     pub reuses: Vec<Reuse>,
     variants: Mutex<FxHashMap<Variant, AwaitedFunction>>,
-    /// Launches of plans that ran before, by their stream and the address of their shape.
-    known: Mutex<FxHashMap<(u64, usize), Arc<Known>>>,
-}
-
-/// What was found out about a launch of a plan when it last ran.
-pub struct Known {
-    /// Kept, so that no other has its address.
-    pub shape: Arc<LaunchShape>,
-    /// Where the memory of its results was.
-    pub results: SmallVec<[usize; 2]>,
-    /// Of its operands' addresses. The choice holds for the same alignments only.
-    pub alignments: Option<u64>,
-    pub choice: Choice,
-    pub function: Arc<Function>,
 }
 
 /// Kernels of the backend's own beyond this many are forgotten: comparators are as many as programs make up.
 const MOST_FUNCTIONS: usize = 4096;
-
-/// Beyond this many, launches that ran before are forgotten.
-const MOST_KNOWN: usize = 4096;
 
 impl CudaKernel {
     fn new(kernel: &Kernel) -> CudaKernel {
@@ -291,7 +274,6 @@ impl CudaKernel {
             described: Arc::new(Described::new(expanded)),
             reuses,
             variants: Mutex::default(),
-            known: Mutex::default(),
         }
     }
 
@@ -306,21 +288,6 @@ impl CudaKernel {
             variants.remove(&variant);
         }
         variants.entry(variant).or_insert_with(start).clone()
-    }
-
-    /// What is known of a launch of this shape, the very same and not one like it, on a stream.
-    pub fn known(&self, stream: u64, shape: &Arc<LaunchShape>) -> Option<Arc<Known>> {
-        let all = self.known.lock();
-        all.get(&(stream, Arc::as_ptr(shape).addr())).cloned()
-    }
-
-    /// Notes what was found out.
-    pub fn note(&self, stream: u64, known: &Arc<Known>) {
-        let mut all = self.known.lock();
-        if all.len() >= MOST_KNOWN {
-            all.clear();
-        }
-        all.insert((stream, Arc::as_ptr(&known.shape).addr()), known.clone());
     }
 }
 

@@ -4,7 +4,7 @@
 
 use cudarc::driver::sys::{self, CUresult};
 use inflight_backend::{
-    Backend, Buffer, Command, FaultKind, Label, Launch, Memory, Priority, Timeline,
+    Backend, Buffer, Command, FaultKind, Label, Launch, Memory, PlannedLaunch, Priority, Timeline,
 };
 use inflight_cuda::{CudaBackend, Options};
 use inflight_ir::kernel::{AccessShape, Kernel, LaunchShape, parse};
@@ -27,9 +27,11 @@ fn doubling(backend: &CudaBackend, source: &Arc<Buffer>, result: &Arc<Buffer>) -
         accesses: [access.clone(), access].into_iter().collect(),
     };
     Command::Launch(Launch {
-        compiled: backend.compile(&kernel).expect("a kernel that compiles"),
-        kernel: Arc::new(kernel),
-        shape: Arc::new(shape),
+        planned: PlannedLaunch::new(
+            backend.compile(&kernel).expect("a kernel that compiles"),
+            Arc::new(kernel),
+            Arc::new(shape),
+        ),
         scalars: Default::default(),
         buffers: [source.clone(), result.clone()].into_iter().collect(),
         label: Label { segment: Arc::new([]), work: Arc::default() },

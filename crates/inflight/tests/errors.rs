@@ -6,7 +6,8 @@ mod common;
 use common::device;
 use inflight::{DType, Device, Error, SyncGuard, Tensor, WaitReason};
 use inflight_backend::{
-    Backend, Capabilities, Command, Compiled, Event, Fault, FaultKind, Pool, Priority, Stream,
+    Backend, Capabilities, Command, Compiled, Event, Fault, FaultKind, PlannedLaunch, Pool,
+    Priority, Stream,
 };
 use inflight_ir::kernel::Kernel;
 use std::sync::Arc;
@@ -231,7 +232,9 @@ unsafe impl Stream for PanickingStream {
         for launch in launches {
             if self.left.fetch_sub(1, Ordering::Relaxed) == 0 {
                 // Too few operands: the launch cannot find its buffers.
-                launch.shape = Arc::default();
+                let PlannedLaunch { compiled, kernel, .. } = &*launch.planned;
+                launch.planned =
+                    PlannedLaunch::new(compiled.clone(), kernel.clone(), Arc::default());
             }
         }
         // SAFETY: promised by the caller.

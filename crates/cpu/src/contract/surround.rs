@@ -56,14 +56,19 @@ impl<'a> Follower<'a> {
         buffers: SmallVec<[*mut u8; 8]>,
     ) -> Follower<'a> {
         let (launch, product) = (&epilogue.launch, epilogue.product);
-        let accesses = &launch.kernel.accesses;
+        let accesses = &launch.planned.kernel.accesses;
         let access = accesses.iter().position(|access| access.param == Some(product as u32));
         Follower {
-            kernel: Bound { compiled, buffers, scalars: &launch.scalars, shape: &launch.shape },
+            kernel: Bound {
+                compiled,
+                buffers,
+                scalars: &launch.scalars,
+                shape: &launch.planned.shape,
+            },
             product,
-            size: launch.kernel.params[product].dtype.size(),
+            size: launch.planned.kernel.params[product].dtype.size(),
             access: access.expect("a follower reads the product"),
-            whole_rows: launch.kernel.vector == VectorAxis::Reduced,
+            whole_rows: launch.planned.kernel.vector == VectorAxis::Reduced,
         }
     }
 
@@ -173,18 +178,23 @@ impl<'a> Blocks<'a> {
         buffers: SmallVec<[*mut u8; 8]>,
     ) -> Blocks<'a> {
         let launch = &block.launch;
-        let accesses = &launch.kernel.accesses;
+        let accesses = &launch.planned.kernel.accesses;
         let access = accesses.iter().position(|access| access.param == Some(block.value as u32));
         let mut axes: SmallVec<[usize; 6]> =
             (0..block.rows.len()).filter(|&axis| block.rows[axis] != 0).collect();
         axes.sort_by_key(|&axis| std::cmp::Reverse(block.rows[axis]));
         Blocks {
-            kernel: Bound { compiled, buffers, scalars: &launch.scalars, shape: &launch.shape },
+            kernel: Bound {
+                compiled,
+                buffers,
+                scalars: &launch.scalars,
+                shape: &launch.planned.shape,
+            },
             block,
             access: access.expect("a block's kernel writes the operand"),
             axes,
-            grid_rank: launch.kernel.grid_rank,
-            size: launch.kernel.params[block.value].dtype.size(),
+            grid_rank: launch.planned.kernel.grid_rank,
+            size: launch.planned.kernel.params[block.value].dtype.size(),
         }
     }
 

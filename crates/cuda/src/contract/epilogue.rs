@@ -29,8 +29,8 @@ pub fn form(contract: &Contract, epilogue: &Epilogue) -> Option<Form> {
         dtype: contract.dtype,
         batch: &contract.batch,
         extents: [contract.m, contract.n],
-        kernel: &launch.kernel,
-        shape: &launch.shape,
+        kernel: &launch.planned.kernel,
+        shape: &launch.planned.shape,
         scalar: &|position| launch.scalars.get(position).copied(),
         product: epilogue.product,
     };

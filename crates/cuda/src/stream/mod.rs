@@ -539,7 +539,7 @@ impl Hold {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use inflight_backend::{Batch, Buffer, Label};
+    use inflight_backend::{Batch, Buffer, Label, PlannedLaunch};
     use inflight_ir::kernel::{LaunchShape, parse};
     use smallvec::smallvec;
 
@@ -548,9 +548,11 @@ mod tests {
         let kernel = "kernel grid 0 reduce 0 vector parallel\nparam p0: f32 writes\n\
             access a0: p0 reduce zero vector one\n%0 = load p0[a0] : f32\nstore p0[a0] %0 : f32\n";
         Launch {
-            compiled: Arc::new(()),
-            kernel: Arc::new(parse(kernel).expect("a kernel")),
-            shape: Arc::new(LaunchShape { extents: smallvec![1], accesses: Vec::new() }),
+            planned: PlannedLaunch::new(
+                Arc::new(()),
+                Arc::new(parse(kernel).expect("a kernel")),
+                Arc::new(LaunchShape { extents: smallvec![1], accesses: Vec::new() }),
+            ),
             buffers: smallvec![Buffer::declare(bytes)],
             scalars: smallvec![],
             label: Label { segment: Arc::new([]), work: Arc::default() },

@@ -187,7 +187,7 @@ impl Core {
         let mut places = places.into_iter();
         let mut buffers = SmallVec::<[(u64, usize); 8]>::new();
         let mut noted = SmallVec::new();
-        for (position, param) in launch.kernel.params.iter().enumerate() {
+        for (position, param) in launch.planned.kernel.params.iter().enumerate() {
             let buffer = &launch.buffers[position];
             if position == epilogue.product {
                 buffers.push((0, buffer.bytes()));
@@ -202,7 +202,7 @@ impl Core {
         }
         let results = launch.results().collect();
         let (described, scalars) = (&*compiled.described, &launch.scalars[..]);
-        let (shape, product) = (&*launch.shape, epilogue.product);
+        let (shape, product) = (&*launch.planned.shape, epilogue.product);
         let whole = Whole { described, shape, scalars, product };
         let taken = Taken { extents, lie, whole, buffers, results, noted, turned_at };
         let function = |variant| compiled.variant(shared, variant);
@@ -295,7 +295,7 @@ impl Core {
         let kernel = &described.kernel;
         let held = fused::held(kernel, shape, tiled, &buffers);
         let words = fused::arguments(&extents, lie, [a, b], packed, &held);
-        let Ok(words) = words else { return Ok(false) };
+        let Ok(mut words) = words else { return Ok(false) };
         // Memory is kept until the kernel is gathered: what is gathered in between must not have it.
         let _packed_memory = packing.map(|packing| {
             packing
@@ -309,19 +309,15 @@ impl Core {
             memory
         });
         noted.push(turned.as_ref().map_or(0, |memory| memory.ptr().addr()));
-        let arguments = |all: &mut Vec<u64>| {
-            let start = all.len();
-            all.extend(words);
-            choose::append_arguments(all, kernel, shape, &buffers, scalars, &choice, [0; 2]);
-            // As long as the text's struct, which is aligned.
-            all.resize(start + (all.len() - start).next_multiple_of(MAP_WORDS), 0);
-        };
+        choose::append_arguments(&mut words, kernel, shape, &buffers, scalars, &choice, [0; 2]);
+        // As long as the text's struct, which is aligned.
+        words.resize(words.len().next_multiple_of(MAP_WORDS), 0);
         queue.places.note(key, noted);
         queue.moved += buffers.iter().map(|(_, bytes)| bytes).sum::<usize>()
             + command.m * command.n * command.k / PRODUCTS_FOR_A_BYTE;
         queue.launched += 1;
         let (grid, threads) = (choice.grid, choice.threads);
-        queue.gathered.push(function, grid, threads, arguments, results.into_iter());
+        queue.gathered.push(function, grid, threads, &words, results.into_iter());
         if queue.gathered.len() >= MOST_GATHERED {
             self.settle(queue);
         }
@@ -503,9 +499,8 @@ impl Core {
 
     /// Gathers a kernel of a product.
     fn gather_kernel(&self, queue: &mut Queue, launch: PlainLaunch, results: &[&Arc<Buffer>]) {
-        let arguments = |words: &mut Vec<u64>| words.extend(&launch.words);
-        let (grid, results) = ([launch.blocks, 1], results.iter().copied());
-        queue.gathered.push(launch.function, grid, launch.threads, arguments, results);
+        let PlainLaunch { function, blocks, threads, words } = launch;
+        queue.gathered.push(function, [blocks, 1], threads, &words, results.iter().copied());
         if queue.gathered.len() >= MOST_GATHERED {
             self.settle(queue);
         }
@@ -524,6 +519,7 @@ fn if_any(function: AwaitedFunction, label: &Label) -> Result<Option<Arc<Functio
 /// Whether a result of what follows a product has an operand's memory.
 fn has_taken_over(epilogue: &Epilogue) -> bool {
     let launch = &epilogue.launch;
-    let read = launch.kernel.params.iter().zip(&launch.buffers).filter(|(param, _)| !param.writes);
+    let read =
+        launch.planned.kernel.params.iter().zip(&launch.buffers).filter(|(param, _)| !param.writes);
     launch.results().any(|result| read.clone().any(|(_, buffer)| Arc::ptr_eq(buffer, result)))
 }

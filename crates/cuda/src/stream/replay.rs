@@ -154,17 +154,17 @@ impl Launched {
 }
 
 impl Gathered {
-    /// Adds a launch to the end. `arguments` appends its arguments to those that it is given.
+    /// Adds a launch with these arguments to the end.
     pub fn push<'a>(
         &mut self,
         function: Arc<Function>,
         grid: [u32; 2],
         threads: u32,
-        arguments: impl FnOnce(&mut Vec<u64>),
+        words: &[u64],
         results: impl Iterator<Item = &'a Arc<Buffer>>,
     ) {
         let start = self.words.len();
-        arguments(&mut self.words);
+        self.words.extend_from_slice(words);
         self.add(What::Kernel { function, grid, threads }, start, results);
     }
 
@@ -542,12 +542,10 @@ mod tests {
     fn gathered(functions: &[Arc<Function>], kernels: &[usize]) -> Gathered {
         let mut gathered = Gathered::default();
         for (position, &kernel) in kernels.iter().enumerate() {
-            let arguments = |words: &mut Vec<u64>| {
-                words.extend(std::iter::repeat_n(position as u64, kernel + 1));
-            };
+            let words = vec![position as u64; kernel + 1];
             let results = Buffer::declare(4);
             let function = functions[kernel].clone();
-            gathered.push(function, [1, 1], 32, arguments, std::iter::once(&results));
+            gathered.push(function, [1, 1], 32, &words, std::iter::once(&results));
         }
         gathered
     }

@@ -38,8 +38,7 @@ impl Core {
             }
             let grid = [launch.blocks as u32, 1];
             let results = std::iter::once(&call.result);
-            let arguments = |words: &mut Vec<u64>| words.extend(&launch.words);
-            queue.gathered.push(function, grid, launch.threads, arguments, results);
+            queue.gathered.push(function, grid, launch.threads, &launch.words, results);
             queue.launched += 1;
             if queue.gathered.len() >= MOST_GATHERED {
                 self.settle(queue);

@@ -5,15 +5,16 @@ use super::replay;
 use super::{Core, MOST_GATHERED, Queue};
 use crate::background::{Stop, with_label};
 use crate::choose::{self, Choice, MOST_SLICED_BLOCKS};
-use crate::device::{CudaKernel, Known};
+use crate::device::CudaKernel;
 use crate::driver::{Function, check};
 use crate::memory::Staged;
 use cudarc::driver::sys;
 use inflight_backend::{
     Batch, Buffer, Command, Event, ExpandCallback, Expansion, Fault, FaultKind, HostCall, Label,
-    Launch, Memory, ReadCallback,
+    Launch, Memory, PlannedLaunch, ReadCallback,
 };
-use inflight_ir::kernel::is_copy;
+use inflight_ir::Scalar;
+use inflight_ir::kernel::{LaunchShape, is_copy};
 use smallvec::SmallVec;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -22,6 +23,37 @@ use std::time::Duration;
 /// So often, with so long a pause in between, a command that lacks memory is tried again before there is none.
 const RECLAIMS: usize = 20;
 const RECLAIM_PAUSE: Duration = Duration::from_millis(1);
+
+/// Most launches have no more words of arguments.
+const USUAL_WORDS: usize = 48;
+
+/// What was found out about a launch of a plan when it last ran.
+struct Known {
+    /// Where its operands and results were, and how many bytes they are.
+    buffers: SmallVec<[(u64, usize); 8]>,
+    scalars: SmallVec<[Scalar; 2]>,
+    /// Of the buffers' addresses. The choice holds for the same alignments only.
+    alignments: Option<u64>,
+    choice: Choice,
+    function: Arc<Function>,
+    /// Its arguments, if they are the same with the same buffers and scalars: it needs no memory besides.
+    words: Vec<u64>,
+}
+
+impl Known {
+    /// Whether a launch is the same again.
+    fn has_same(&self, buffers: &[(u64, usize)], scalars: &[Scalar]) -> bool {
+        self.alignments.is_some() && *self.buffers == *buffers && *self.scalars == *scalars
+    }
+
+    /// The arguments of a launch. `extra` is what it needs besides: memory for parts, and counters.
+    fn arguments(&self, compiled: &CudaKernel, shape: &LaunchShape, extra: [u64; 2]) -> Vec<u64> {
+        let mut words = Vec::with_capacity(USUAL_WORDS);
+        let (kernel, Known { buffers, scalars, choice, .. }) = (&compiled.described.kernel, self);
+        choose::append_arguments(&mut words, kernel, shape, buffers, scalars, choice, extra);
+        words
+    }
+}
 
 impl Core {
     pub(super) fn launch(&self, queue: &mut Queue, launch: &mut Launch) -> Result<(), Stop> {
@@ -61,29 +93,30 @@ impl Core {
     }
 
     fn take_all_over(&self, launch: &mut Launch) -> bool {
-        let reuses = launch.compiled.downcast_ref().map(|compiled: &CudaKernel| &compiled.reuses);
+        let reuses =
+            launch.planned.compiled.downcast_ref().map(|compiled: &CudaKernel| &compiled.reuses);
         if reuses.is_none_or(|reuses| reuses.is_empty()) {
             return false;
         }
-        let compiled = launch.compiled.clone();
+        let compiled = launch.planned.compiled.clone();
         let Some(compiled) = compiled.downcast_ref::<CudaKernel>() else { return false };
-        let points: usize = launch.shape.extents.iter().product();
+        let points: usize = launch.planned.shape.extents.iter().product();
         for reuse in &compiled.reuses {
             let (read, written) = (reuse.read as usize, reuse.written as usize);
-            let params = &launch.kernel.params;
+            let params = &launch.planned.kernel.params;
             let (operand, result) = (&launch.buffers[read], &launch.buffers[written]);
             // Threads write at once: each element must have a point of its own. And the compiler takes it that
             // places of different types are different places.
             let elements = result.bytes() / params[written].dtype.size();
             if params[read].dtype != params[written].dtype
                 || points != elements
-                || !reuse.suits(&launch.shape)
+                || !reuse.suits(&launch.planned.shape)
                 || !result.take_over(operand, self.number)
             {
                 continue;
             }
             launch.buffers[read] = launch.buffers[written].clone();
-            if is_copy(&launch.kernel, &launch.shape, elements) {
+            if is_copy(&launch.planned.kernel, &launch.planned.shape, elements) {
                 return true;
             }
         }
@@ -121,33 +154,24 @@ impl Core {
         let raw = self.raw()?;
         let compiled = kernel_of(launch)?;
         let until = self.until(queue);
-        let known = compiled.known(self.number, &launch.shape);
-        let mut places = known.iter().flat_map(|known| known.results.iter().copied());
+        let PlannedLaunch { kernel, shape, memo, .. } = &*launch.planned;
+        let known = memo.get::<Known>(self.number);
+        let mut places = known.iter().flat_map(|known| known.buffers.iter().copied());
         let mut buffers = SmallVec::<[(u64, usize); 8]>::new();
-        let mut results = SmallVec::<[usize; 2]>::new();
-        for (position, param) in launch.kernel.params.iter().enumerate() {
+        for (position, param) in kernel.params.iter().enumerate() {
             let buffer = &launch.buffers[position];
-            let place = if param.writes { places.next() } else { None };
+            let place = places.next().filter(|_| param.writes).map(|(address, _)| address as usize);
             let address = match product {
                 Some((at, memory)) if at == position => memory.ptr() as u64,
                 _ => self.address(buffer, param.writes, place, &launch.label, &until)?,
             };
-            if param.writes {
-                results.push(address as usize);
-            }
             buffers.push((address, buffer.bytes()));
             queue.moved += buffer.bytes();
         }
-        let alignments = choose::alignments(&buffers);
         let known = match known {
-            Some(known)
-                if alignments.is_some()
-                    && known.alignments == alignments
-                    && known.results == results =>
-            {
-                known
-            }
+            Some(known) if known.has_same(&buffers, &launch.scalars) => known,
             known => {
+                let alignments = choose::alignments(&buffers);
                 let alike =
                     |known: &Arc<Known>| alignments.is_some() && known.alignments == alignments;
                 let chosen = match known.filter(alike) {
@@ -157,27 +181,26 @@ impl Core {
                         .map_err(|stop| stop.of(&launch.label))?,
                 };
                 let Some((choice, function)) = chosen else { return Ok(()) };
-                let shape = launch.shape.clone();
-                let known = Arc::new(Known { shape, results, alignments, choice, function });
-                compiled.note(self.number, &known);
+                let (scalars, words) = (launch.scalars.clone(), Vec::new());
+                let mut known = Known { buffers, scalars, alignments, choice, function, words };
+                if choice.scratch == 0 {
+                    known.words = known.arguments(compiled, shape, [0; 2]);
+                }
+                let known = Arc::new(known);
+                memo.set(self.number, known.clone());
                 known
             }
         };
-        let (choice, function) = (known.choice, known.function.clone());
-        let (mut scratch, mut counters) = (0, 0);
-        if choice.scratch > 0 {
-            let memory = self.temporary(choice.scratch, &launch.label, &until)?;
-            scratch = memory.ptr() as u64;
-            counters = self.counters(raw, &launch.label)?;
+        let Known { choice: Choice { grid, threads, scratch, .. }, function, .. } = &*known;
+        let (function, results) = (function.clone(), launch.results());
+        if *scratch == 0 {
+            queue.gathered.push(function, *grid, *threads, &known.words, results);
+        } else {
+            let memory = self.temporary(*scratch, &launch.label, &until)?;
+            let extra = [memory.ptr() as u64, self.counters(raw, &launch.label)?];
+            let words = known.arguments(compiled, shape, extra);
+            queue.gathered.push(function, *grid, *threads, &words, results);
         }
-        let arguments = |words: &mut Vec<u64>| {
-            let (kernel, shape) = (&compiled.described.kernel, &launch.shape);
-            let extra = [scratch, counters];
-            let scalars = &launch.scalars;
-            choose::append_arguments(words, kernel, shape, &buffers, scalars, &choice, extra);
-        };
-        let (grid, threads) = (choice.grid, choice.threads);
-        queue.gathered.push(function, grid, threads, arguments, launch.results());
         queue.launched += 1;
         if queue.gathered.len() >= MOST_GATHERED {
             self.settle(queue);
@@ -192,7 +215,8 @@ impl Core {
         compiled: &CudaKernel,
         buffers: &[(u64, usize)],
     ) -> Result<Option<(Choice, Arc<Function>)>, Stop> {
-        let choice = compiled.described.choose(&launch.shape, buffers, self.shared.processors);
+        let choice =
+            compiled.described.choose(&launch.planned.shape, buffers, self.shared.processors);
         let choice = choice.map_err(|message| Fault::from(FaultKind::Unsupported(message)))?;
         let Some(choice) = choice else { return Ok(None) };
         let function = compiled.variant(&self.shared, choice.variant).now()?;
@@ -394,7 +418,7 @@ pub(super) fn check_faults<'a>(
 
 /// A launch's kernel, as this backend compiled it.
 pub(super) fn kernel_of(launch: &Launch) -> Result<&CudaKernel, Fault> {
-    launch.compiled.downcast_ref::<CudaKernel>().ok_or_else(|| {
+    launch.planned.compiled.downcast_ref::<CudaKernel>().ok_or_else(|| {
         let message = "a kernel that another backend compiled";
         with_label(FaultKind::Unsupported(message.into()).into(), &launch.label)
     })

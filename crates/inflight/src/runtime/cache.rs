@@ -1,7 +1,9 @@
 //! Plans found again by structure, kernels found again by their text.
 
 use super::dispatcher::panic_message;
-use inflight_backend::{Backend, Capabilities, Compiled, DiskCache, Fault, FaultKind};
+use inflight_backend::{
+    Backend, Capabilities, Compiled, DiskCache, Fault, FaultKind, PlannedLaunch,
+};
 use inflight_ir::graph::{Graph, Node, NodeId};
 use inflight_ir::kernel::Kernel;
 use inflight_ir::plan::{Abilities, Plan, Step, Work, plan_for};
@@ -15,13 +17,16 @@ use super::stats::Counters;
 use super::trace::{self, Span};
 
 /// A step's kernels in the order of its launches, each compiled, or why it is not.
-pub(crate) type Kernels = SmallVec<[Result<Compiled, Fault>; 1]>;
+type Kernels = SmallVec<[Result<Compiled, Fault>; 1]>;
+
+/// A step's launches in order, or why one has no kernel.
+pub(crate) type Launches = SmallVec<[Result<Arc<PlannedLaunch>, Fault>; 1]>;
 
 /// A plan with its kernels compiled.
 pub(crate) struct ReadyPlan {
     pub plan: Plan,
-    /// For each step, its kernels.
-    pub kernels: Vec<Kernels>,
+    /// For each step, what it launches.
+    pub planned: Vec<Launches>,
     /// For each step, what it does.
     pub work: Vec<Arc<Work>>,
     /// For each batch of more than one step, what all of them do.
@@ -35,6 +40,14 @@ pub(crate) struct ReadyPlan {
 impl ReadyPlan {
     fn new(plan: Plan, kernels: Vec<Kernels>) -> ReadyPlan {
         let work = plan.steps.iter().map(|step| Arc::new(step.work().clone())).collect();
+        let planned = plan.steps.iter().zip(kernels).map(|(step, kernels)| {
+            let launches = step.launches().into_iter().zip(kernels);
+            let planned = launches.map(|(step, compiled)| {
+                Ok(PlannedLaunch::new(compiled?, step.kernel.clone(), step.shape.clone()))
+            });
+            planned.collect()
+        });
+        let planned = planned.collect();
         let mut first = 0;
         let batch_work = plan.batches.iter().map(|&size| {
             let steps = &plan.steps[first..first + size];
@@ -61,12 +74,12 @@ impl ReadyPlan {
                 finished[last_of_batch[position]].push(output);
             }
         }
-        ReadyPlan { plan, kernels, work, batch_work, uses, finished }
+        ReadyPlan { plan, planned, work, batch_work, uses, finished }
     }
 
     /// Why a kernel could not be compiled, if one could not.
     pub fn fault(&self) -> Option<&Fault> {
-        self.kernels.iter().flatten().find_map(|kernel| kernel.as_ref().err())
+        self.planned.iter().flatten().find_map(|launch| launch.as_ref().err())
     }
 }
 
@@ -148,13 +161,9 @@ impl Cache {
     pub fn kept(&self, ready: &ReadyPlan, backend: &dyn Backend) -> Vec<Kept> {
         let Some(compiler) = backend.compiler() else { return Vec::new() };
         let mut kept = Vec::new();
-        for (step, kernels) in ready.plan.steps.iter().zip(&ready.kernels) {
-            for (launch, compiled) in step.launches().iter().zip(kernels) {
-                if let Ok(compiled) = compiled
-                    && let Some(bytes) = backend.save(compiled)
-                {
-                    kept.push((key(&compiler, &launch.kernel), bytes.into()));
-                }
+        for launch in ready.planned.iter().flatten().flatten() {
+            if let Some(bytes) = backend.save(&launch.compiled) {
+                kept.push((key(&compiler, &launch.kernel), bytes.into()));
             }
         }
         kept

@@ -3,8 +3,8 @@
 use super::cache::ReadyPlan;
 use super::stats::Counters;
 use inflight_backend::{
-    Batch, BlockLaunch, Buffer, ChainedContract, Command, Compiled, Contract, ContractOperand,
-    Epilogue, Fault, Label, LabelOp, Launch, Producer, Prologue, RoutineCall,
+    Batch, BlockLaunch, Buffer, ChainedContract, Command, Contract, ContractOperand, Epilogue,
+    Fault, Label, LabelOp, Launch, PlannedLaunch, Producer, Prologue, RoutineCall,
 };
 use inflight_ir::Scalar;
 use inflight_ir::plan::{
@@ -110,12 +110,12 @@ impl Bound<'_> {
             let label = Label { segment: self.labels.clone(), work };
             counted.read += label.work.bytes_read;
             counted.written += label.work.bytes_written;
-            let kernels = &self.ready.kernels[position];
+            let kernels = &self.ready.planned[position];
             // Where a kernel is missing, the results have the fault: the step is not run.
             match step {
                 Step::Launch(step) => {
                     let buffers = step.buffers.iter().map(|&id| bind(id)).collect();
-                    match (self.launch(step, kernels[0].clone(), buffers, label), batched) {
+                    match (self.launch(step, &kernels[0], buffers, label), batched) {
                         (Err(_), _) => {}
                         (Ok(launch), Some(_)) => gathered.push(launch),
                         (Ok(launch), None) => emit.command(Command::Launch(launch)),
@@ -126,7 +126,7 @@ impl Bound<'_> {
                     let mut launches: SmallVec<[Result<Launch, Unlaunched>; 2]> = SmallVec::new();
                     for (step, kernel) in step.launches().iter().zip(kernels) {
                         let buffers = step.buffers.iter().map(|&id| bind(id)).collect();
-                        launches.push(self.launch(step, kernel.clone(), buffers, label.clone()));
+                        launches.push(self.launch(step, kernel, buffers, label.clone()));
                     }
                     let mut launches = launches.into_iter();
                     if let Ok(contract) = contract(contraction, &mut launches, &mut bind, &label) {
@@ -161,12 +161,12 @@ impl Bound<'_> {
     fn launch(
         &self,
         step: &LaunchStep,
-        kernel: Result<Compiled, Fault>,
+        planned: &Result<Arc<PlannedLaunch>, Fault>,
         buffers: SmallVec<[Arc<Buffer>; 6]>,
         label: Label,
     ) -> Result<Launch, Unlaunched> {
-        let compiled = kernel.map_err(|fault| {
-            let fault = Fault { label: Some(label.clone()), ..fault };
+        let planned = planned.as_ref().map_err(|fault| {
+            let fault = Fault { label: Some(label.clone()), ..fault.clone() };
             let results = step.kernel.params.iter().zip(&buffers).filter(|(param, _)| param.writes);
             results.for_each(|(_, buffer)| buffer.fail(fault.clone()));
             Unlaunched(fault)
@@ -175,14 +175,7 @@ impl Bound<'_> {
             ScalarSource::Graph(position) => self.scalars[*position],
             ScalarSource::Fixed(value) => *value,
         });
-        Ok(Launch {
-            compiled,
-            kernel: step.kernel.clone(),
-            shape: step.shape.clone(),
-            scalars: scalars.collect(),
-            buffers,
-            label,
-        })
+        Ok(Launch { planned: planned.clone(), scalars: scalars.collect(), buffers, label })
     }
 }
 
