@@ -130,6 +130,19 @@ fn routines_compile() {
             routines.push(Routine::WindowProduct(WindowedOperands { dtype, product, extents }));
         }
     }
+    // Large enough for thirds.
+    for axes in 1..=3 {
+        let windows = std::iter::repeat_n(WindowAxis::new(3), axes).collect();
+        let product = WindowProduct { windows, order: WindowOrder::ExamplesFirst };
+        let (mut x, mut kernels) = (vec![1 << 14], vec![1, 64]);
+        x.extend(std::iter::repeat_n(9, axes).chain([1, 64]));
+        kernels.extend(std::iter::repeat_n(3, axes).chain([64]));
+        let extents = product.extents(&Shape::from(&x[..]), &Shape::from(&kernels[..])).unwrap();
+        let windowed = WindowedOperands { dtype: DType::F32, product, extents };
+        let routine = Routine::WindowProduct(windowed);
+        assert!(routine::texts(&routine, true).len() > routine::texts(&routine, false).len());
+        routines.push(routine);
+    }
     let cases = std::env::var("INFLIGHT_CUDA_CASES").map_or(200, |text| text.parse().unwrap());
     for seed in 0..cases {
         let case = random_case(seed);

@@ -2,7 +2,7 @@
 //!
 //! Without a GPU, or while `INFLIGHT_TEST_DEVICE` names another device, these say that they are skipped.
 
-use inflight::{ConvOptions, CudaOptions, DType, Device, Tensor, Transaction};
+use inflight::{ConvOptions, CudaOptions, DType, Device, Program, Tensor, Transaction};
 
 mod common;
 
@@ -447,8 +447,15 @@ fn large_convolutions() -> Vec<Convolution> {
                 ConvOptions { stride, padding, dilation, ..ConvOptions::default() },
             )
         }),
+        // Wide tiles.
+        large(&[32, 128, 28, 28], &[136, 128, 3, 3], |x, weight| {
+            x.conv2d(weight, None, ConvOptions::default().padding(1))
+        }),
         large(&[16, 64, 1000], &[96, 64, 5], |x, weight| {
-            x.conv1d(weight, None, ConvOptions::default().dilation(40))
+            x.conv1d(weight, None, ConvOptions::default().dilation(40).stride(3))
+        }),
+        large(&[6, 40, 13, 13, 14], &[160, 40, 3, 2, 3], |x, weight| {
+            x.conv3d(weight, None, ConvOptions::default().stride(2))
         }),
         large(&[3, 40, 12, 13, 14], &[64, 40, 3, 2, 3], |x, weight| {
             x.conv3d(weight, None, ConvOptions::default())
@@ -478,6 +485,53 @@ fn convolutions_of_thirds_are_right() {
             });
             assert!(results[0] == results[1], "{shape:?}, {weight_shape:?}, {odd:?}");
         }
+    }
+}
+
+/// In the layouts of programs, where results lie otherwise: with features last, the gradient of a kernel, and groups of
+/// examples.
+#[test]
+fn convolutions_of_thirds_are_right_in_programs() {
+    let Some(device) = gpu_with(CudaOptions::default()) else { return };
+    let devices = [Device::cpu(), device];
+    let cases = [
+        ("[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]", 1, "10x30x30x64", "3x3x64x96", "10x30x30x96"),
+        (
+            "[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]",
+            1,
+            "32x28x28x128",
+            "3x3x128x135",
+            "32x28x28x135",
+        ),
+        ("[b, 0, 1, f]x[0, 1, i, o]->[f, 0, 1, b]", 1, "10x30x30x64", "3x3x64x96", "96x30x30x10"),
+        ("[f, 0, 1, b]x[i, 0, 1, o]->[0, 1, b, f]", 1, "32x30x30x64", "32x30x30x64", "3x3x64x64"),
+        ("[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]", 2, "8x30x30x64", "3x3x64x96", "4x30x30x96"),
+    ];
+    for (numbers, groups, x, kernel, result) in cases {
+        let [x_type, kernel_type, result_type] =
+            [x, kernel, result].map(|shape| format!("tensor<{shape}xf32>"));
+        let text = format!(
+            "func.func @main(%x: {x_type}, %k: {kernel_type}) -> {result_type} {{\n\
+             %0 = stablehlo.convolution(%x, %k) dim_numbers = {numbers}, \
+             window = {{stride = [1, 1], pad = [[1, 1], [1, 1]]}} \
+             {{batch_group_count = {groups} : i64, feature_group_count = 1 : i64}} \
+             : ({x_type}, {kernel_type}) -> {result_type}\nreturn %0 : {result_type}\n}}\n"
+        );
+        let program = Program::parse(&text).unwrap();
+        let [x, kernel] = [x, kernel].map(|shape| {
+            shape.split('x').map(|extent| extent.parse().unwrap()).collect::<Vec<usize>>()
+        });
+        let results = devices.each_ref().map(|device| {
+            let whole = |shape: &Vec<usize>, step| {
+                let numbers = numbers_of(shape.iter().product(), step);
+                Tensor::from_vec(numbers, shape.clone(), device).unwrap()
+            };
+            let operands = [whole(&x, 7), whole(&kernel, 11)];
+            let executable = device.compile(&program).unwrap();
+            let results = executable.execute(&[&operands[0], &operands[1]]).unwrap();
+            results[0].to_vec::<f32>().unwrap()
+        });
+        assert!(results[0] == results[1], "{numbers}, {groups}");
     }
 }
 

@@ -11,6 +11,7 @@ use crate::tensor_map::MAP_WORDS;
 use crate::text::groups::{GROUP, MOST_BLOCKS, THREADS as GROUP_THREADS};
 use inflight_backend::Fault;
 use inflight_ir::DType;
+use inflight_ir::graph::WindowExtents;
 use inflight_ir::plan::WindowedOperands;
 
 /// Axes of space that the kernels walk.
@@ -75,11 +76,16 @@ pub fn product(
         1 => 0,
         parts => 4 * parts * sizes.results(),
     };
+    // Thirds, and how the copies walk. Where there is no memory for the one, or no way for the other, numbers are multiplied.
     let mut split = None;
-    if may_split(operands, has_groups) && sizes.results() * taps * features >= LEAST_SPLIT {
+    if may_split(operands, has_groups) {
         let thirds = sizes.cut(Tile::of_thirds(extents.space.len()), processors);
         if thirds.time + Split::time(inputs + weights, sizes.tiles(cut.tile)) < cut.time {
-            split = Split::of(site, [inputs, weights], partial(thirds));
+            split = Split::of(site, [inputs, weights], partial(thirds)).and_then(|split| {
+                let columns = thirds.tile.columns;
+                let walk = windowed_thirds::arguments(operands, columns, split.thirds).ok()?;
+                Some((split, walk))
+            });
         }
         if split.is_some() {
             cut = thirds;
@@ -87,7 +93,7 @@ pub fn product(
     }
     let Cut { tile, parts, .. } = cut;
     let sums = match (&split, partial(cut)) {
-        (Some(split), _) => split.sums,
+        (Some((split, _)), _) => split.sums,
         (None, 0) => 0,
         (None, bytes) => site.temporary(bytes)?,
     };
@@ -122,7 +128,7 @@ pub fn product(
         words.extend([group_axis, example_axis, output_axis].map(|axis| strides[axis] as u64));
         words.extend(padded(&mut strides[first..first + extents.space.len()].iter().copied(), 0));
         words.extend([x, kernels, result, sums]);
-        words.extend(split.as_ref().map_or([0; 5], Split::words));
+        words.extend(split.as_ref().map_or([0; 5], |(split, _)| split.words()));
         words
     };
 
@@ -138,11 +144,11 @@ pub fn product(
             let multiply = launch(tile, sizes.tiles(tile) * parts, words(tile));
             site.launch(&prepared, windowed_text::MULTIPLY, multiply)?;
         }
-        Some(split) => {
+        Some((split, walk)) => {
             for launch in split.launches([x, kernels]) {
                 site.launch(&prepared, windowed_text::SPLIT, launch)?;
             }
-            let mut all = windowed_thirds::arguments(operands, tile.columns, split.thirds)?;
+            let mut all = walk.clone();
             all.extend(words(tile));
             all.resize(all.len().next_multiple_of(MAP_WORDS), 0);
             let blocks = (sizes.tiles(tile) * parts).min(processors);
@@ -159,9 +165,13 @@ pub fn product(
     site.launch(&prepared, windowed_text::ADD, launch(tile, blocks, words(tile)))
 }
 
-/// Whether operands may be multiplied in thirds.
+/// Whether operands may be multiplied in thirds, and it may be worth it.
 pub fn may_split(operands: &WindowedOperands, has_groups: bool) -> bool {
-    has_groups && windowed_thirds::may_multiply(operands)
+    let WindowExtents { examples, outputs, features, positions, .. } = &operands.extents;
+    let taps = operands.product.windows.iter().map(|window| window.size).product::<usize>();
+    let rows = operands.extents.groups() * examples * positions.iter().product::<usize>();
+    let products = rows.saturating_mul(*outputs).saturating_mul(taps * features);
+    has_groups && products >= LEAST_SPLIT && windowed_thirds::may_multiply(operands)
 }
 
 /// Operands in thirds.

@@ -461,13 +461,15 @@ extern "C" __global__ void __launch_bounds__(THREADS) entry(const __grid_constan
     p.output = along ? inner : rest;
     p.row = row_of(a, along ? rest : inner);
     N to[EACH];
+    bool is_one = is_even;
     Several several;
     #pragma unroll
     for (int k = 0; k < EACH; k++, next_place(a, along, p)) {
         to[k] = p.group * a.to_group + row_at(a, p.row) + p.output * a.to_output;
+        is_one &= to[k] == to[0] + k;
         several.x[k] = stored(sum[k]);
     }
-    if (is_even && to[0] % EACH == 0 && to[EACH - 1] == to[0] + EACH - 1) {
+    if (is_one && to[0] % EACH == 0) {
         *(Several*)&a.result[to[0]] = several;
         return;
     }

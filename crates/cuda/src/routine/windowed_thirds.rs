@@ -3,6 +3,9 @@
 //!
 //! A block computes one tile after another, as those of other products do. The device's own copies know how to walk
 //! windows: one thread says at which place of the windows, with which features, and of which window on.
+//!
+//! Where an operand has numbers that thirds do not stand for, or a result is not finite, that is noted, and another kernel
+//! multiplies the numbers instead.
 
 use crate::tensor_map::{self, MAP_WORDS, MappedTensor, WalkedAxis};
 use crate::text::product::{self, thirds};
@@ -29,10 +32,12 @@ const ALIGNED_FEATURES: usize = 8;
 
 /// Whether operands may be multiplied so.
 pub fn may_multiply(operands: &WindowedOperands) -> bool {
-    let features = operands.extents.features;
+    let (features, mut windows) = (operands.extents.features, operands.product.windows.iter());
     operands.dtype == DType::F32
         && features >= DEPTH
         && features.is_multiple_of(ALIGNED_FEATURES)
+        && windows.all(|window| window.size > 0)
+        && operands.extents.positions.iter().all(|&positions| positions > 0)
         && tensor_map::can_walk(&axes(operands))
 }
 
@@ -191,11 +196,14 @@ FN void copy_tile(const All& all, const Tile& t, Ring& ring) {
     }
 }
 
-// Stores sums of 64 rows, or parts of them, from this row on. A thread has two rows, and pairs of columns.
-FN void store(const Arguments& a, const Tile& t, N first_row, const float (&sums)[SUMS], int lane) {
+// Stores sums of 64 rows, or parts of them, from this row on. A thread has two rows, and pairs of columns. Says whether all
+// that it has stored is finite: products of thirds may be infinite, of either sign, where that of the numbers is not, or is of
+// one sign.
+FN bool store(const Arguments& a, const Tile& t, N first_row, const float (&sums)[SUMS], int lane) {
     const bool is_part = a.parts > 1;
     const N distance = is_part && a.to_output != 1 ? a.rows : a.to_output;
     const int columns = (int)(a.outputs - t.output < COLUMNS ? a.outputs - t.output : COLUMNS);
+    bool is_finite = true;
     #pragma unroll
     for (int k = 0; k < 2; k++) {
         const N row = first_row + lane / 4 + 8 * k;
@@ -207,6 +215,8 @@ FN void store(const Arguments& a, const Tile& t, N first_row, const float (&sums
         for (int j = 0; j < COLUMNS / 8; j++) {
             const int x = 8 * j + lane % 4 * 2;
             const float2 two = {sums[4 * j + 2 * k], sums[4 * j + 2 * k + 1]};
+            is_finite &= x >= columns || fabsf(two.x) < __int_as_float(0x7f800000);
+            is_finite &= x + 1 >= columns || fabsf(two.y) < __int_as_float(0x7f800000);
             if (in_pairs && x + 1 < columns) {
                 *(float2*)&to[x] = two;
                 continue;
@@ -215,6 +225,7 @@ FN void store(const Arguments& a, const Tile& t, N first_row, const float (&sums
             if (x + 1 < columns) to[(x + 1) * distance] = two.y;
         }
     }
+    return is_finite;
 }
 
 extern "C" __global__ void __launch_bounds__(384, 1) entry(const __grid_constant__ All all) {
@@ -270,8 +281,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) entry(const __grid_constant
         const Tile t = tile_of(a, number);
         #pragma unroll
         for (int half = 0; half < 2; half++) {
-            if (overflows(sums[half])) *a.instead = 1;
-            store(a, t, t.row + (2 * own + half) * 64 + warp * 16, sums[half], lane);
+            if (!store(a, t, t.row + (2 * own + half) * 64 + warp * 16, sums[half], lane)) *a.instead = 1;
         }
     }
 }

@@ -31,19 +31,30 @@ impl Emit for Vec<Command> {
     fn written(&mut self, _: &[usize]) {}
 }
 
-/// What commands do that were emitted and are not counted yet: to count each by itself costs as much as half of the rest.
-#[derive(Default)]
-struct Counted {
+/// What commands do that were emitted and are not counted yet: to count each by itself would be a good part of what
+/// emitting it takes. They are counted when this is dropped, at the latest.
+struct Uncounted<'a> {
+    counters: &'a Counters,
     launches: u64,
     read: u64,
     written: u64,
 }
 
-impl Counted {
-    fn add_to(self, counters: &Counters) {
-        Counters::add(&counters.launches, self.launches);
-        Counters::add(&counters.bytes_read, self.read);
-        Counters::add(&counters.bytes_written, self.written);
+impl<'a> Uncounted<'a> {
+    fn new(counters: &'a Counters) -> Uncounted<'a> {
+        Uncounted { counters, launches: 0, read: 0, written: 0 }
+    }
+
+    fn count(&mut self) {
+        Counters::add(&self.counters.launches, std::mem::take(&mut self.launches));
+        Counters::add(&self.counters.bytes_read, std::mem::take(&mut self.read));
+        Counters::add(&self.counters.bytes_written, std::mem::take(&mut self.written));
+    }
+}
+
+impl Drop for Uncounted<'_> {
+    fn drop(&mut self) {
+        self.count();
     }
 }
 
@@ -80,7 +91,7 @@ impl Bound<'_> {
             }
         }
         let mut uses_left: SmallVec<[u32; 16]> = SmallVec::from_slice(&self.ready.uses);
-        let mut counted = Counted::default();
+        let mut uncounted = Uncounted::new(counters);
         // The launches of the batch that is being gathered.
         let mut gathered: Vec<Launch> = Vec::new();
         let mut batches = plan.batches.iter().enumerate();
@@ -90,7 +101,7 @@ impl Bound<'_> {
                 && let Some((number, &size)) = batches.next()
             {
                 (batch, left) = (number, size);
-                counted.launches += 1;
+                uncounted.launches += 1;
             }
             left -= 1;
             let batched = self.ready.batch_work[batch].as_ref();
@@ -108,8 +119,8 @@ impl Bound<'_> {
             };
             let work = self.ready.work[position].clone();
             let label = Label { segment: self.labels.clone(), work };
-            counted.read += label.work.bytes_read;
-            counted.written += label.work.bytes_written;
+            uncounted.read += label.work.bytes_read;
+            uncounted.written += label.work.bytes_written;
             let kernels = &self.ready.planned[position];
             // Where a kernel is missing, the results have the fault: the step is not run.
             match step {
@@ -151,11 +162,10 @@ impl Bound<'_> {
             let finished = &self.ready.finished[position];
             if !finished.is_empty() && position + 1 < plan.steps.len() {
                 // Whoever reads it may look at the counters then.
-                std::mem::take(&mut counted).add_to(counters);
+                uncounted.count();
                 emit.written(finished);
             }
         }
-        counted.add_to(counters);
     }
 
     fn launch(
