@@ -232,14 +232,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) entry(const __grid_constant
     extern __shared__ unsigned char raw[];
     unsigned char* const memory = raw + (-shared_address(raw) & 1023);
     __shared__ unsigned long long barriers[2 * STAGES];
-    Ring ring = {shared_address(memory), shared_address(barriers), shared_address(barriers + STAGES), 0, 0};
-    if (threadIdx.x == 0) {
-        for (int s = 0; s < STAGES; s++) {
-            begin_barrier(ring.full + 8 * s, 1);
-            begin_barrier(ring.empty + 8 * s, 2);
-        }
-        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-    }
+    Ring ring = begin_ring(memory, barriers);
     const Arguments& a = all.rest;
     bool is_odd = false;
     for (int i = 0; i < 2; i++) is_odd |= is_odd_matrix(a.noted[i], a.blocks[i], THREADS);

@@ -339,6 +339,19 @@ struct Ring {
     __device__ __forceinline__ void await_full() const { await(full + 8 * stage, parity); }
     __device__ __forceinline__ void await_empty() const { await(empty + 8 * stage, parity ^ 1); }
 };
+// A stage is full when one thread has announced its bytes and they came, and empty when both groups say so. All threads of the
+// block must meet before they go on.
+FN Ring begin_ring(const unsigned char* stages, const unsigned long long (&barriers)[2 * STAGES]) {
+    const Ring ring = {shared_address(stages), shared_address(barriers), shared_address(barriers + STAGES), 0, 0};
+    if (threadIdx.x == 0) {
+        for (int s = 0; s < STAGES; s++) {
+            begin_barrier(ring.full + 8 * s, 1);
+            begin_barrier(ring.empty + 8 * s, 2);
+        }
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    }
+    return ring;
+}
 "#;
 
 const TILES: &str = r#"
@@ -358,14 +371,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) entry(const __grid_constant
     extern __shared__ unsigned char raw[];
     unsigned char* const memory = raw + (-shared_address(raw) & 1023);
     __shared__ unsigned long long barriers[2 * STAGES];
-    Ring ring = {shared_address(memory), shared_address(barriers), shared_address(barriers + STAGES), 0, 0};
-    if (threadIdx.x == 0) {
-        for (int s = 0; s < STAGES; s++) {
-            begin_barrier(ring.full + 8 * s, 1);
-            begin_barrier(ring.empty + 8 * s, 2);
-        }
-        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-    }
+    Ring ring = begin_ring(memory, barriers);
     BEGIN
     const Arguments& a = all.rest;
     const int group = threadIdx.x / 128;
