@@ -115,14 +115,14 @@ impl PlannedLaunch {
     }
 }
 
-/// A note for each of the last few streams that asked for one to be kept.
+/// A note for each stream that has asked for one to be kept. Of many streams, the first are forgotten.
 #[derive(Default)]
 pub struct Memo(Mutex<SmallVec<[(u64, Note); 1]>>);
 
 type Note = Arc<dyn Any + Send + Sync>;
 
-/// A step of more streams than this is one that threads come and go with.
-const MOST_NOTES: usize = 8;
+/// Streams of more than this many are those of threads that come and go.
+const MOST_NOTES: usize = 64;
 
 impl Memo {
     /// What a stream, by its number, has noted last.
@@ -340,4 +340,29 @@ pub struct Expansion {
     pub stream: u64,
     /// The device's short name.
     pub device: &'static str,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_memo_has_the_last_note_of_each_stream() {
+        let memo = Memo::default();
+        assert!(memo.get::<u32>(1).is_none());
+        memo.set(1, Arc::new(10u32));
+        memo.set(2, Arc::new(20u32));
+        memo.set(1, Arc::new(11u32));
+        assert_eq!(
+            (memo.get::<u32>(1).as_deref(), memo.get::<u32>(2).as_deref()),
+            (Some(&11), Some(&20))
+        );
+        // Another kind of note.
+        assert!(memo.get::<u64>(1).is_none());
+        for stream in 3..3 + MOST_NOTES as u64 {
+            memo.set(stream, Arc::new(0u32));
+        }
+        assert!(memo.get::<u32>(1).is_none() && memo.get::<u32>(2).is_none());
+        assert!(memo.get::<u32>(3).is_some());
+    }
 }

@@ -174,6 +174,31 @@ fn work_that_comes_again_is_the_same_work_with_other_arguments() {
     }
 }
 
+/// In the same memory each time, from several threads, each of which has a stream of its own.
+#[test]
+fn a_launch_that_comes_again_has_the_scalars_and_operands_of_this_time() {
+    let Some(device) = gpu() else { return };
+    let scalars = [2.0, 2.0, 0.0, -0.0, 0.0, f32::NAN, f32::INFINITY, 2.0, -1.5];
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                let operands = [1.0, 3.0].map(|first| {
+                    let numbers: Vec<f32> = (0..70).map(|i| i as f32 - 30.0 + first).collect();
+                    (Tensor::from_vec(numbers.clone(), [70], &device).unwrap(), numbers)
+                });
+                for round in 0..60 {
+                    let (scalar, (x, numbers)) = (scalars[round % 9], &operands[round / 2 % 2]);
+                    let found = (x * scalar).to_vec::<f32>().unwrap();
+                    let bits = |x: f32| if x.is_nan() { f32::NAN.to_bits() } else { x.to_bits() };
+                    let found: Vec<u32> = found.into_iter().map(bits).collect();
+                    let expected: Vec<u32> = numbers.iter().map(|x| bits(x * scalar)).collect();
+                    assert_eq!(found, expected, "times {scalar}");
+                }
+            });
+        }
+    });
+}
+
 #[test]
 fn products_round_their_operands_only_if_they_may() {
     let error = |options: CudaOptions| {
@@ -488,10 +513,30 @@ fn convolutions_of_thirds_are_right() {
     }
 }
 
+/// Sums of whole numbers are exact in `f32`, and are rounded once.
+#[test]
+fn large_convolutions_of_halves_are_right() {
+    let Some(device) = gpu_with(CudaOptions::default()) else { return };
+    let devices = [Device::cpu(), device];
+    for Convolution { x: shape, weight: weight_shape, of } in large_convolutions() {
+        for dtype in [DType::BF16, DType::F16] {
+            let results = devices.each_ref().map(|device| {
+                let whole = |shape: &Vec<usize>, step| {
+                    let numbers = numbers_of(shape.iter().product(), step);
+                    Tensor::from_vec(numbers, shape.clone(), device).unwrap().cast(dtype)
+                };
+                let result = of(&whole(&shape, 7), &whole(&weight_shape, 11));
+                result.cast(DType::F32).to_vec::<f32>().unwrap()
+            });
+            assert!(results[0] == results[1], "{dtype}, {shape:?}, {weight_shape:?}");
+        }
+    }
+}
+
 /// In the layouts of programs, where results lie otherwise: with features last, the gradient of a kernel, and groups of
 /// examples.
 #[test]
-fn convolutions_of_thirds_are_right_in_programs() {
+fn large_convolutions_are_right_in_programs() {
     let Some(device) = gpu_with(CudaOptions::default()) else { return };
     let devices = [Device::cpu(), device];
     let cases = [
@@ -507,9 +552,12 @@ fn convolutions_of_thirds_are_right_in_programs() {
         ("[f, 0, 1, b]x[i, 0, 1, o]->[0, 1, b, f]", 1, "32x30x30x64", "32x30x30x64", "3x3x64x64"),
         ("[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]", 2, "8x30x30x64", "3x3x64x96", "4x30x30x96"),
     ];
-    for (numbers, groups, x, kernel, result) in cases {
+    let dtypes = [DType::F32, DType::BF16];
+    for ((numbers, groups, x, kernel, result), dtype) in
+        cases.into_iter().flat_map(|case| dtypes.map(|dtype| (case, dtype)))
+    {
         let [x_type, kernel_type, result_type] =
-            [x, kernel, result].map(|shape| format!("tensor<{shape}xf32>"));
+            [x, kernel, result].map(|shape| format!("tensor<{shape}x{dtype}>"));
         let text = format!(
             "func.func @main(%x: {x_type}, %k: {kernel_type}) -> {result_type} {{\n\
              %0 = stablehlo.convolution(%x, %k) dim_numbers = {numbers}, \
@@ -524,14 +572,14 @@ fn convolutions_of_thirds_are_right_in_programs() {
         let results = devices.each_ref().map(|device| {
             let whole = |shape: &Vec<usize>, step| {
                 let numbers = numbers_of(shape.iter().product(), step);
-                Tensor::from_vec(numbers, shape.clone(), device).unwrap()
+                Tensor::from_vec(numbers, shape.clone(), device).unwrap().cast(dtype)
             };
             let operands = [whole(&x, 7), whole(&kernel, 11)];
             let executable = device.compile(&program).unwrap();
             let results = executable.execute(&[&operands[0], &operands[1]]).unwrap();
-            results[0].to_vec::<f32>().unwrap()
+            results[0].cast(DType::F32).to_vec::<f32>().unwrap()
         });
-        assert!(results[0] == results[1], "{numbers}, {groups}");
+        assert!(results[0] == results[1], "{dtype}, {numbers}, {groups}");
     }
 }
 

@@ -32,7 +32,7 @@ struct Known {
     /// Where its operands and results were, and how many bytes they are.
     buffers: SmallVec<[(u64, usize); 8]>,
     scalars: SmallVec<[Scalar; 2]>,
-    /// Of the buffers' addresses. The choice holds for the same alignments only.
+    /// Of the buffers' addresses. The choice holds for the same alignments, and for the same sizes, which are a plan's.
     alignments: Option<u64>,
     choice: Choice,
     function: Arc<Function>,
@@ -43,7 +43,7 @@ struct Known {
 impl Known {
     /// Whether a launch is the same again.
     fn has_same(&self, buffers: &[(u64, usize)], scalars: &[Scalar]) -> bool {
-        self.alignments.is_some() && *self.buffers == *buffers && *self.scalars == *scalars
+        *self.buffers == *buffers && *self.scalars == *scalars
     }
 
     /// The arguments of a launch. `extra` is what it needs besides: memory for parts, and counters.
