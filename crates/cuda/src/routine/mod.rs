@@ -23,7 +23,7 @@ use crate::driver::Function;
 use inflight_backend::{Event, Fault, FaultKind};
 use inflight_ir::DType;
 use inflight_ir::graph::{ScalarFunction, SortKey, SortOrder, SortResult};
-use inflight_ir::plan::Routine;
+use inflight_ir::plan::{Routine, WindowedOperands};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -77,12 +77,15 @@ impl Kernels {
     }
 }
 
-/// Kernels of routines beyond this many kinds are forgotten.
+/// Kernels of routines beyond this many kinds are forgotten, and what was decided about as many products.
 const MOST_KINDS: usize = 1024;
 
-/// The kernels of a device's routines.
+/// The kernels of a device's routines, and what was decided about products of windows.
 #[derive(Default)]
-pub(crate) struct Cache(Mutex<FxHashMap<Key, Arc<Kernels>>>);
+pub(crate) struct Cache {
+    kernels: Mutex<FxHashMap<Key, Arc<Kernels>>>,
+    cuts: Mutex<FxHashMap<WindowedOperands, windowed::Cuts>>,
+}
 
 /// Where a routine's kernels go, and where its memory comes from.
 pub struct Site<'a> {
@@ -112,11 +115,11 @@ impl Site<'_> {
 
     /// The kernels of a routine, which `write` writes if they are not known.
     fn kernels(&self, key: Key, write: impl FnOnce() -> Result<Kernels, Fault>) -> Prepared {
-        if let Some(known) = self.shared.routines.0.lock().get(&key) {
+        if let Some(known) = self.shared.routines.kernels.lock().get(&key) {
             return Ok(known.clone());
         }
         let kernels = Arc::new(write()?);
-        let mut all = self.shared.routines.0.lock();
+        let mut all = self.shared.routines.kernels.lock();
         if all.len() >= MOST_KINDS {
             all.clear();
         }

@@ -6,7 +6,7 @@
 //! several blocks add up parts of a tile's sums, and another kernel adds these.
 
 use super::windowed_text::{self, ADDED, By, Tile};
-use super::{Key, Launch, Site, windowed_thirds, wrong_dtype};
+use super::{Key, Launch, MOST_KINDS, Site, windowed_thirds, wrong_dtype};
 use crate::tensor_map::MAP_WORDS;
 use crate::text::groups::{GROUP, MOST_BLOCKS, THREADS as GROUP_THREADS};
 use inflight_backend::Fault;
@@ -67,8 +67,8 @@ pub fn product(
     let taps: usize = product.windows.iter().map(|window| window.size).product();
     let rows = extents.examples * positions;
     let sizes = Sizes { dtype: *dtype, groups, rows, outputs, taps, features };
-    let (has_groups, processors) = (site.shared.has_groups, site.shared.processors);
-    let mut cut = sizes.cut(Tile::all(*dtype, has_groups), processors);
+    let processors = site.shared.processors;
+    let Cuts { numbers: mut cut, thirds } = Cuts::of(site, operands, sizes);
     let examples: usize = extents.space.iter().product::<usize>() * extents.examples;
     let inputs = groups / extents.feature_groups * examples * extents.feature_groups * features;
     let weights = groups * outputs * taps * features;
@@ -78,8 +78,7 @@ pub fn product(
     };
     // Thirds, and how the copies walk. Where there is no memory for the one, or no way for the other, numbers are multiplied.
     let mut split = None;
-    if may_split(operands, has_groups) {
-        let thirds = sizes.cut(Tile::of_thirds(extents.space.len()), processors);
+    if let Some(thirds) = thirds {
         if thirds.time + Split::time(inputs + weights, sizes.tiles(cut.tile)) < cut.time {
             split = Split::of(site, [inputs, weights], partial(thirds)).and_then(|split| {
                 let columns = thirds.tile.columns;
@@ -163,6 +162,33 @@ pub fn product(
     }
     let blocks = sizes.results().div_ceil(ADDED * tile.threads() as usize);
     site.launch(&prepared, windowed_text::ADD, launch(tile, blocks, words(tile)))
+}
+
+/// How a product is best cut, of numbers or halves as they are, and of thirds if it may be: that takes longer to find out than
+/// to look up.
+#[derive(Clone, Copy)]
+pub(super) struct Cuts {
+    numbers: Cut,
+    thirds: Option<Cut>,
+}
+
+impl Cuts {
+    fn of(site: &Site, operands: &WindowedOperands, sizes: Sizes) -> Cuts {
+        let known = site.shared.routines.cuts.lock().get(operands).copied();
+        known.unwrap_or_else(|| {
+            let (has_groups, processors) = (site.shared.has_groups, site.shared.processors);
+            let thirds = may_split(operands, has_groups)
+                .then(|| sizes.cut(Tile::of_thirds(operands.extents.space.len()), processors));
+            let numbers = sizes.cut(Tile::all(operands.dtype, has_groups), processors);
+            let cuts = Cuts { numbers, thirds };
+            let mut all = site.shared.routines.cuts.lock();
+            if all.len() >= MOST_KINDS {
+                all.clear();
+            }
+            all.insert(operands.clone(), cuts);
+            cuts
+        })
+    }
 }
 
 /// Whether operands may be multiplied in thirds, and it may be worth it.
