@@ -124,11 +124,17 @@ impl Matrix {
     /// The launch that splits it into thirds, from one address to another, and what it then is.
     pub fn split(&self, function: &Arc<Function>, [from, to]: [u64; 2]) -> (PlainLaunch, Packed) {
         let packed = self.packed(to, Parts::Thirds);
-        let sizes = [self.leading, self.columns, self.line_groups(), self.groups()];
-        let mut words = vec![self.at(from), to, packed.header];
-        words.extend(sizes.map(|size| size as u64));
-        words.push(0);
-        (self.launch(function, words), packed)
+        let arguments = split::Arguments {
+            from: self.at(from),
+            to,
+            noted: packed.header,
+            leading: self.leading,
+            columns: self.columns,
+            line_groups: self.line_groups(),
+            groups: self.groups(),
+            cleared: 0,
+        };
+        (self.launch(function, arguments.words()), packed)
     }
 
     fn launch(&self, function: &Arc<Function>, words: Vec<u64>) -> PlainLaunch {

@@ -7,15 +7,12 @@
 
 use super::windowed_text::{self, ADDED, By, Tile};
 use super::{Key, Launch, MOST_KINDS, Site, windowed_thirds, wrong_dtype};
-use crate::tensor_map::MAP_WORDS;
+use crate::tensor_map::{MAP_WORDS, MOST_SPACE};
 use crate::text::groups::{GROUP, MOST_BLOCKS, THREADS as GROUP_THREADS};
+use crate::text::split;
 use inflight_backend::Fault;
 use inflight_ir::DType;
-use inflight_ir::graph::WindowExtents;
 use inflight_ir::plan::WindowedOperands;
-
-/// Axes of space that the kernels walk.
-const SPACE: usize = 3;
 
 /// Products of numbers, and of halves, in a microsecond.
 const NUMBERS_PER_TIME: f64 = 18e6;
@@ -63,15 +60,10 @@ pub fn product(
         return Ok(());
     }
     let (groups, outputs, features) = (extents.groups(), extents.outputs, extents.features);
-    let positions: usize = extents.positions.iter().product();
-    let taps: usize = product.windows.iter().map(|window| window.size).product();
-    let rows = extents.examples * positions;
-    let sizes = Sizes { dtype: *dtype, groups, rows, outputs, taps, features };
+    let sizes = Sizes::of(operands);
+    let Sizes { rows, taps, .. } = sizes;
     let processors = site.shared.processors;
-    let Cuts { numbers: mut cut, thirds } = Cuts::of(site, operands, sizes);
-    let examples: usize = extents.space.iter().product::<usize>() * extents.examples;
-    let inputs = groups / extents.feature_groups * examples * extents.feature_groups * features;
-    let weights = groups * outputs * taps * features;
+    let Cuts { numbers: mut cut, thirds } = Cuts::of(site, operands);
     let partial = |cut: Cut| match cut.parts {
         1 => 0,
         parts => 4 * parts * sizes.results(),
@@ -79,13 +71,11 @@ pub fn product(
     // Thirds, and how the copies walk. Where there is no memory for the one, or no way for the other, numbers are multiplied.
     let mut split = None;
     if let Some(thirds) = thirds {
-        if thirds.time + Split::time(inputs + weights, sizes.tiles(cut.tile)) < cut.time {
-            split = Split::of(site, [inputs, weights], partial(thirds)).and_then(|split| {
-                let columns = thirds.tile.columns;
-                let walk = windowed_thirds::arguments(operands, columns, split.thirds).ok()?;
-                Some((split, walk))
-            });
-        }
+        split = Split::of(site, counts(operands), partial(thirds)).and_then(|split| {
+            let columns = thirds.tile.columns;
+            let walk = windowed_thirds::arguments(operands, columns, split.thirds).ok()?;
+            Some((split, walk))
+        });
         if split.is_some() {
             cut = thirds;
         }
@@ -98,9 +88,9 @@ pub fn product(
     };
 
     // Axes of space that there are not have one position.
-    let missing = SPACE - extents.space.len();
+    let missing = MOST_SPACE - extents.space.len();
     let padded = |values: &mut dyn Iterator<Item = usize>, fill: usize| {
-        let mut padded = [fill as u64; SPACE];
+        let mut padded = [fill as u64; MOST_SPACE];
         values.zip(&mut padded[missing..]).for_each(|(value, to)| *to = value as u64);
         padded
     };
@@ -164,8 +154,8 @@ pub fn product(
     site.launch(&prepared, windowed_text::ADD, launch(tile, blocks, words(tile)))
 }
 
-/// How a product is best cut, of numbers or halves as they are, and of thirds if it may be: that takes longer to find out than
-/// to look up.
+/// How a product is best cut, of numbers or halves as they are, and of thirds if that is faster. To find it out takes longer
+/// than to look it up.
 #[derive(Clone, Copy)]
 pub(super) struct Cuts {
     numbers: Cut,
@@ -173,14 +163,10 @@ pub(super) struct Cuts {
 }
 
 impl Cuts {
-    fn of(site: &Site, operands: &WindowedOperands, sizes: Sizes) -> Cuts {
+    fn of(site: &Site, operands: &WindowedOperands) -> Cuts {
         let known = site.shared.routines.cuts.lock().get(operands).copied();
         known.unwrap_or_else(|| {
-            let (has_groups, processors) = (site.shared.has_groups, site.shared.processors);
-            let thirds = may_split(operands, has_groups)
-                .then(|| sizes.cut(Tile::of_thirds(operands.extents.space.len()), processors));
-            let numbers = sizes.cut(Tile::all(operands.dtype, has_groups), processors);
-            let cuts = Cuts { numbers, thirds };
+            let cuts = Cuts::found(operands, site.shared.has_groups, site.shared.processors);
             let mut all = site.shared.routines.cuts.lock();
             if all.len() >= MOST_KINDS {
                 all.clear();
@@ -189,15 +175,32 @@ impl Cuts {
             cuts
         })
     }
+
+    fn found(operands: &WindowedOperands, has_groups: bool, processors: usize) -> Cuts {
+        let sizes = Sizes::of(operands);
+        let numbers = sizes.cut(Tile::all(operands.dtype, has_groups), processors);
+        let thirds = may_split(operands, has_groups).then(|| {
+            let thirds = sizes.cut(Tile::of_thirds(operands.extents.space.len()), processors);
+            let split = Split::time(counts(operands).iter().sum(), sizes.tiles(numbers.tile));
+            (thirds.time + split < numbers.time).then_some(thirds)
+        });
+        Cuts { numbers, thirds: thirds.flatten() }
+    }
 }
 
 /// Whether operands may be multiplied in thirds, and it may be worth it.
 pub fn may_split(operands: &WindowedOperands, has_groups: bool) -> bool {
-    let WindowExtents { examples, outputs, features, positions, .. } = &operands.extents;
-    let taps = operands.product.windows.iter().map(|window| window.size).product::<usize>();
-    let rows = operands.extents.groups() * examples * positions.iter().product::<usize>();
-    let products = rows.saturating_mul(*outputs).saturating_mul(taps * features);
+    let sizes = Sizes::of(operands);
+    let products = sizes.results().saturating_mul(sizes.taps * sizes.features);
     has_groups && products >= LEAST_SPLIT && windowed_thirds::may_multiply(operands)
+}
+
+/// Numbers of what the windows are of, and of the kernels.
+fn counts(operands: &WindowedOperands) -> [usize; 2] {
+    let (extents, Sizes { groups, outputs, taps, features, .. }) =
+        (&operands.extents, Sizes::of(operands));
+    let examples = extents.space.iter().product::<usize>() * extents.examples;
+    [groups * examples * features, groups * outputs * taps * features]
 }
 
 /// Operands in thirds.
@@ -242,10 +245,19 @@ impl Split {
     /// What splits both.
     fn launches(&self, operands: [u64; 2]) -> [Launch; 2] {
         [0, 1].map(|at| {
-            let (count, groups) = (self.counts[at] as u64, (self.counts[at] / GROUP) as u64);
-            let memory = [operands[at], self.thirds[at], self.noted[at]];
-            let mut words = memory.to_vec();
-            words.extend([count, count, groups, groups, self.instead]);
+            // One line.
+            let (count, groups) = (self.counts[at], self.counts[at] / GROUP);
+            let arguments = split::Arguments {
+                from: operands[at],
+                to: self.thirds[at],
+                noted: self.noted[at],
+                leading: count,
+                columns: count,
+                line_groups: groups,
+                groups,
+                cleared: self.instead,
+            };
+            let words = arguments.words();
             Launch { blocks: self.blocks[at], threads: GROUP_THREADS, words }
         })
     }
@@ -279,6 +291,18 @@ struct Cut {
 }
 
 impl Sizes {
+    fn of(operands: &WindowedOperands) -> Sizes {
+        let WindowedOperands { dtype, product, extents } = operands;
+        Sizes {
+            dtype: *dtype,
+            groups: extents.groups(),
+            rows: extents.examples * extents.positions.iter().product::<usize>(),
+            outputs: extents.outputs,
+            taps: product.windows.iter().map(|window| window.size).product(),
+            features: extents.features,
+        }
+    }
+
     /// Elements of the result.
     fn results(&self) -> usize {
         self.groups * self.rows * self.outputs

@@ -7,7 +7,7 @@
 //! Where an operand has numbers that thirds do not stand for, or a result is not finite, that is noted, and another kernel
 //! multiplies the numbers instead.
 
-use crate::tensor_map::{self, MAP_WORDS, MappedTensor, WalkedAxis};
+use crate::tensor_map::{self, MAP_WORDS, MOST_SPACE, MappedTensor, WalkedAxis};
 use crate::text::product::{self, thirds};
 use cudarc::driver::sys::{CUtensorMapDataType, CUtensorMapSwizzle};
 use inflight_backend::Fault;
@@ -64,15 +64,6 @@ pub fn arguments(
     let axes = axes(operands);
     let features = extents.features as u64;
     let images = (extents.groups() / extents.feature_groups * extents.examples) as u64;
-    let tensor = |address: u64, extents: &[u64]| {
-        let mut distance = 2;
-        let distances = extents.iter().map(|extent| {
-            distance *= extent;
-            distance
-        });
-        let distances: SmallVec<[u64; 5]> = distances.take(extents.len() - 1).collect();
-        (address, SmallVec::<[u64; 5]>::from_slice(extents), distances)
-    };
     // The axis that lies closest comes first.
     let mut of_x = vec![extents.feature_groups as u64 * features];
     of_x.extend(extents.space.iter().rev().map(|&extent| extent as u64));
@@ -83,19 +74,16 @@ pub fn arguments(
     let strides: SmallVec<[u32; 4]> = axes.iter().rev().map(|axis| axis.stride as u32).collect();
     let ends: SmallVec<[i32; 4]> = axes.iter().rev().map(|axis| axis.end as i32).collect();
 
-    let (address, sizes, distances) = tensor(x, &of_x);
-    let windows = mapped(address, &sizes, &distances).windows(
-        &strides,
-        &ends,
-        [DEPTH as u32, ROWS as u32],
-    )?;
-    let (address, sizes, distances) = tensor(kernels, &of_kernels);
+    let distances = distances_of(&of_x);
+    let windows = mapped(x, &of_x, &distances);
+    let windows = windows.windows(&strides, &ends, [DEPTH as u32, ROWS as u32])?;
+    let distances = distances_of(&of_kernels);
     let part = [DEPTH as u32, 1, columns as u32, 1];
-    let kernels = mapped(address, &sizes, &distances).boxes(&part)?;
+    let kernels = mapped(kernels, &of_kernels, &distances).boxes(&part)?;
     let mut words = Vec::with_capacity(3 * MAP_WORDS);
     words.extend(windows);
     words.extend(kernels);
-    let missing = SPACE - axes.len();
+    let missing = MOST_SPACE - axes.len();
     words.extend((0..missing).map(|_| 0));
     words.extend(axes.iter().map(|axis| axis.stride as u64));
     words.extend((0..missing).map(|_| 0));
@@ -104,8 +92,14 @@ pub fn arguments(
     Ok(words)
 }
 
-/// Axes of space in the arguments.
-const SPACE: usize = 3;
+/// From an element to the next along each axis but the first, in bytes of halves that lie one after another.
+fn distances_of(extents: &[u64]) -> SmallVec<[u64; 5]> {
+    let distances = extents.iter().scan(2, |distance, extent| {
+        *distance *= extent;
+        Some(*distance)
+    });
+    distances.take(extents.len() - 1).collect()
+}
 
 fn mapped<'a>(address: u64, extents: &'a [u64], distances: &'a [u64]) -> MappedTensor<'a> {
     MappedTensor {

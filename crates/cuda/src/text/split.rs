@@ -24,6 +24,31 @@ FN bool is_odd_matrix(const unsigned* noted, long long blocks, int threads) {
 pub static TEXT: LazyLock<String> =
     LazyLock::new(|| super::with_functions(&format!("{}{NOTED}{SPLIT}", groups::declarations())));
 
+/// What the kernel takes.
+pub struct Arguments {
+    /// Where the numbers are, where their thirds come to be, and where blocks note what they have met.
+    pub from: u64,
+    pub to: u64,
+    pub noted: u64,
+    /// From one line to the next, and how many numbers a line has.
+    pub leading: usize,
+    pub columns: usize,
+    /// Groups of numbers in a line, and in all.
+    pub line_groups: usize,
+    pub groups: usize,
+    /// The address of a word that becomes zero, if it is not zero itself.
+    pub cleared: u64,
+}
+
+impl Arguments {
+    /// As the text declares them.
+    pub fn words(&self) -> Vec<u64> {
+        let Arguments { from, to, noted, leading, columns, line_groups, groups, cleared } = *self;
+        let sizes = [leading, columns, line_groups, groups].map(|size| size as u64);
+        [&[from, to, noted][..], &sizes, &[cleared]].concat()
+    }
+}
+
 const SPLIT: &str = r#"
 struct Arguments {
     const float* from;

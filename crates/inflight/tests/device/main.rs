@@ -11,6 +11,8 @@ mod batches;
 mod convolutions;
 #[path = "../cuda.rs"]
 mod cuda;
+#[path = "../cuda_convolutions.rs"]
+mod cuda_convolutions;
 #[path = "../differential.rs"]
 mod differential;
 #[path = "../errors.rs"]

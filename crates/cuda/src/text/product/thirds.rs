@@ -117,15 +117,6 @@ FN void sum_stage(float (&all_sums)[SUMS], unsigned at, unsigned own_at, int own
     #pragma unroll
     for (int i = 0; i < SUMS; i++) all_sums[i] = __fadd_rn(all_sums[i], sums[i]);
 }
-
-// Whether a sum is not finite: products of thirds may be infinite, of either sign, where that of the numbers is not, or is of
-// one sign.
-FN bool overflows(const float (&sums)[SUMS]) {
-    bool is_finite = true;
-    #pragma unroll
-    for (int i = 0; i < SUMS; i++) is_finite &= fabsf(sums[i]) < __int_as_float(0x7f800000);
-    return !is_finite;
-}
 "#;
 
 const SUMMING: &str = r#"
@@ -140,6 +131,14 @@ FN void sum_thirds(float (&sums)[SUMS], Ring& ring, int steps, int own, int thre
     }
 }
 
+// Whether a sum is not finite: products of thirds may be infinite, of either sign, where that of the numbers is not, or is of
+// one sign.
+FN bool overflows(const float (&sums)[SUMS]) {
+    bool is_finite = true;
+    #pragma unroll
+    for (int i = 0; i < SUMS; i++) is_finite &= fabsf(sums[i]) < __int_as_float(0x7f800000);
+    return !is_finite;
+}
 // Whether it is so of any thread of a group.
 FN bool group_has(int group, bool it) {
     unsigned any;
