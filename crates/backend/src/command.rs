@@ -16,7 +16,7 @@ pub type ReadCallback = Box<dyn FnOnce(Result<&[u8], Fault>) + Send>;
 pub type ExpandCallback = Box<dyn FnOnce(Result<&[u8], Fault>, &mut Expansion) + Send>;
 
 /// Receives how many turns a loop has taken, or why it did not come to its end, and says what is to be done next.
-pub type RepeatCallback = Box<dyn FnOnce(Result<u64, Fault>, &mut Expansion) + Send>;
+pub type LoopCallback = Box<dyn FnOnce(Result<u64, Fault>, &mut Expansion) + Send>;
 
 /// A function of the host: it is given the bytes of its inputs and fills those of its outputs.
 pub type HostFunction =
@@ -29,7 +29,7 @@ pub enum Command {
     /// Runs kernels that are independent of each other, in any order or at once.
     Batch(Batch),
     /// Runs a contraction.
-    Contract(Box<Contract>),
+    Gemm(Box<GemmLaunch>),
     /// Runs a routine.
     Routine(Box<RoutineCall>),
     /// Shows a buffer's bytes to the host, then goes on.
@@ -50,7 +50,7 @@ pub enum Command {
         callback: ExpandCallback,
     },
     /// Runs the turns of a loop, on devices whose [`Capabilities`](crate::Capabilities) say so.
-    Repeat(Box<Repeat>),
+    Loop(Box<DeviceLoop>),
     /// Copies the bytes of a buffer that the host can read to a new buffer of the device.
     Upload {
         /// What is copied.
@@ -71,7 +71,7 @@ impl Command {
         match self {
             Command::Launch(launch) => launch.fail(&fault),
             Command::Batch(batch) => batch.launches.iter().for_each(|launch| launch.fail(&fault)),
-            Command::Contract(contract) => contract.fail(&fault),
+            Command::Gemm(contract) => contract.fail(&fault),
             Command::Routine(routine) => routine.result.fail(fault),
             Command::Host(call) => call.fail(&fault),
             Command::Read { callback, .. } => callback(Err(fault)),
@@ -80,7 +80,7 @@ impl Command {
                 callback(Err(fault.clone()), &mut expansion);
                 expansion.commands.into_iter().for_each(|command| command.abandon(fault.clone()));
             }
-            Command::Repeat(repeat) => {
+            Command::Loop(repeat) => {
                 let mut expansion = Expansion { commands: Vec::new(), stream: 0, device: "" };
                 (repeat.callback)(Err(fault.clone()), &mut expansion);
                 expansion.commands.into_iter().for_each(|command| command.abandon(fault.clone()));
@@ -101,7 +101,7 @@ pub struct PlannedLaunch {
     /// Extents and maps.
     pub shape: Arc<LaunchShape>,
     /// What the backend has found out about it.
-    pub memo: Memo,
+    pub memo: StreamLocal,
 }
 
 impl PlannedLaunch {
@@ -111,20 +111,20 @@ impl PlannedLaunch {
         kernel: Arc<Kernel>,
         shape: Arc<LaunchShape>,
     ) -> Arc<PlannedLaunch> {
-        Arc::new(PlannedLaunch { compiled, kernel, shape, memo: Memo::default() })
+        Arc::new(PlannedLaunch { compiled, kernel, shape, memo: StreamLocal::default() })
     }
 }
 
 /// A note for each stream that has asked for one to be kept. Of many streams, the first are forgotten.
 #[derive(Default)]
-pub struct Memo(Mutex<SmallVec<[(u64, Note); 1]>>);
+pub struct StreamLocal(Mutex<SmallVec<[(u64, Note); 1]>>);
 
 type Note = Arc<dyn Any + Send + Sync>;
 
 /// Streams of more than this many are those of threads that come and go.
 const MOST_NOTES: usize = 64;
 
-impl Memo {
+impl StreamLocal {
     /// What a stream, by its number, has noted last.
     pub fn get<T: Any + Send + Sync>(&self, stream: u64) -> Option<Arc<T>> {
         let notes = self.0.lock();
@@ -182,7 +182,7 @@ impl Launch {
 }
 
 /// `c[i.., m, n] = Σₖ a[i.., m, k] · b[i.., k, n]`, on strided operands.
-pub struct Contract {
+pub struct GemmLaunch {
     /// The dtype of all three operands.
     pub dtype: DType,
     /// The extents of the batch axes.
@@ -194,11 +194,11 @@ pub struct Contract {
     /// Length of each sum.
     pub k: usize,
     /// The left operand; row is `m`, column is `k`.
-    pub a: ContractOperand,
+    pub a: GemmOperand,
     /// The right operand; row is `k`, column is `n`.
-    pub b: ContractOperand,
+    pub b: GemmOperand,
     /// The result; row is `m`, column is `n`.
-    pub c: ContractOperand,
+    pub c: GemmOperand,
     /// What computes an operand, block by block, as it is needed. The operand's buffer then gets no memory:
     /// nobody else reads it. `None` on devices whose [`Capabilities`](crate::Capabilities) say so.
     pub prologue: Option<Box<Prologue>>,
@@ -209,7 +209,7 @@ pub struct Contract {
     pub label: Label,
 }
 
-impl Contract {
+impl GemmLaunch {
     /// Marks all it should have written as failed.
     pub fn fail(&self, fault: &Fault) {
         match &self.epilogue {
@@ -232,7 +232,7 @@ pub enum Producer {
     /// A launch.
     Kernel(BlockLaunch),
     /// Another product with an epilogue.
-    Product(ChainedContract),
+    Product(ChainedGemmLaunch),
 }
 
 /// A launch that can be run on a block of an operand's rows, as
@@ -252,9 +252,9 @@ pub struct BlockLaunch {
 }
 
 /// A product whose rows are, when its epilogue has taken them in, the rows of an operand of another product.
-pub struct ChainedContract {
+pub struct ChainedGemmLaunch {
     /// The product. It has an epilogue, which writes the operand row by row, densely.
-    pub contract: Contract,
+    pub contract: GemmLaunch,
     /// The param of the epilogue's kernel that is the operand.
     pub value: usize,
 }
@@ -281,7 +281,7 @@ pub struct Epilogue {
 }
 
 /// A batch of matrices in a buffer. Offsets and strides are in elements.
-pub struct ContractOperand {
+pub struct GemmOperand {
     /// The memory.
     pub buffer: Arc<Buffer>,
     /// The address of the first element.
@@ -316,7 +316,7 @@ impl HostCall {
 }
 
 /// A loop whose turns the stream runs without asking anybody: nothing is queued, bound or allocated for a turn.
-pub struct Repeat {
+pub struct DeviceLoop {
     /// What the first turn does, and what the second does. Later turns take these in turns: each of the two reads
     /// what the other has written, and both write the same buffers whenever they run. Only launches, batches,
     /// contractions, routines and, as copies, uploads.
@@ -328,7 +328,7 @@ pub struct Repeat {
     /// Whether somebody still wants what comes of it; asked now and then. If not, the loop ends.
     pub is_wanted: Box<dyn Fn() -> bool + Send>,
     /// Who is told when the loop has ended.
-    pub callback: RepeatCallback,
+    pub callback: LoopCallback,
 }
 
 /// What the callback of a [`Command::Expand`] gives, and where it runs.
@@ -348,7 +348,7 @@ mod tests {
 
     #[test]
     fn a_memo_has_the_last_note_of_each_stream() {
-        let memo = Memo::default();
+        let memo = StreamLocal::default();
         assert!(memo.get::<u32>(1).is_none());
         memo.set(1, Arc::new(10u32));
         memo.set(2, Arc::new(20u32));

@@ -86,12 +86,12 @@ pub struct LabelOp {
     /// The op's name.
     pub name: &'static str,
     /// Where it was written.
-    pub location: Place,
+    pub location: SourceLocation,
 }
 
 /// Where an op was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum SourceLocation {
     /// In the caller's code.
     Caller(&'static Location<'static>),
     /// In a program.
@@ -105,22 +105,24 @@ pub enum Place {
     },
 }
 
-impl Place {
+impl SourceLocation {
     /// The caller's file and line, if that is where it was written.
     pub fn caller(&self) -> Option<&'static Location<'static>> {
         match self {
-            Place::Caller(location) => Some(location),
-            Place::Program { .. } => None,
+            SourceLocation::Caller(location) => Some(location),
+            SourceLocation::Program { .. } => None,
         }
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SourceLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::Caller(location) => write!(f, "{location}"),
-            Place::Program { name, line: 0, column } => write!(f, "{name}, operation {column}"),
-            Place::Program { name, line, column } => write!(f, "{name}:{line}:{column}"),
+            SourceLocation::Caller(location) => write!(f, "{location}"),
+            SourceLocation::Program { name, line: 0, column } => {
+                write!(f, "{name}, operation {column}")
+            }
+            SourceLocation::Program { name, line, column } => write!(f, "{name}:{line}:{column}"),
         }
     }
 }

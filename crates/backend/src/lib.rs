@@ -21,13 +21,13 @@ mod work_queue;
 
 pub use buffer::{Buffer, Memory};
 pub use command::{
-    Batch, BlockLaunch, ChainedContract, Command, Contract, ContractOperand, Epilogue,
-    ExpandCallback, Expansion, HostCall, HostFunction, Launch, Memo, PlannedLaunch, Producer,
-    Prologue, ReadCallback, Repeat, RepeatCallback, RoutineCall,
+    Batch, BlockLaunch, ChainedGemmLaunch, Command, DeviceLoop, Epilogue, ExpandCallback,
+    Expansion, GemmLaunch, GemmOperand, HostCall, HostFunction, Launch, LoopCallback,
+    PlannedLaunch, Producer, Prologue, ReadCallback, RoutineCall, StreamLocal,
 };
 pub use completion::{Completion, WakerSlot};
 pub use disk::DiskCache;
-pub use fault::{Fault, FaultKind, Label, LabelOp, Place};
+pub use fault::{Fault, FaultKind, Label, LabelOp, SourceLocation};
 pub use pool::{MemoryStats, Pool};
 pub use timeline::{Event, Timeline};
 pub use work_queue::WorkQueue;
@@ -57,16 +57,16 @@ pub struct Capabilities {
     pub host_visible: bool,
     /// Whether contractions may have prologues.
     pub prologues: bool,
-    /// Whether streams run loops themselves ([`Command::Repeat`]).
+    /// Whether streams run loops themselves ([`Command::Loop`]).
     pub repeats: bool,
     /// Whether arg-reductions are no slower than two reductions.
     pub arg_reductions: bool,
     /// Whether convolutions are products of windows that are not written.
-    pub window_products: bool,
+    pub implicit_gemm: bool,
     /// How many pieces a reduction of many elements to one result is cut into.
-    pub reduction_pieces: usize,
+    pub reduction_splits: usize,
     /// Of how many elements a piece of a long sum is at most, if its elements are added one after another.
-    pub longest_sum: Option<usize>,
+    pub max_sum_chain: Option<usize>,
 }
 
 /// Which of several streams that have work goes on first. It changes when work is done, never what comes of it.
@@ -114,7 +114,7 @@ pub trait Backend: Send + Sync + 'static {
 
     /// Says that a step of a plan will run, soon and perhaps often, so that what takes a while can begin. Never
     /// waits. `kernels` are those of the step's launches, in order.
-    fn anticipate(&self, plan: &Plan, step: &Step, kernels: &[Result<Compiled, Fault>]) {
+    fn precompile(&self, plan: &Plan, step: &Step, kernels: &[Result<Compiled, Fault>]) {
         let _ = (plan, step, kernels);
     }
 

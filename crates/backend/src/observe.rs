@@ -11,17 +11,17 @@ use std::time::Instant;
 /// Is told what streams have run.
 pub trait Observer: Send + Sync {
     /// A command has run, or was passed over because an operand failed.
-    fn command_ran(&self, ran: &Ran<'_>);
+    fn command_ran(&self, ran: &RanCommand<'_>);
 }
 
 /// A command that has run.
-pub struct Ran<'a> {
+pub struct RanCommand<'a> {
     /// The stream, by its number in this process.
     pub stream: u64,
     /// The device's short name.
     pub device: &'static str,
     /// What it did.
-    pub what: &'a What,
+    pub what: &'a CommandKind,
     /// When it began.
     pub began: Instant,
     /// When it was done.
@@ -29,13 +29,13 @@ pub struct Ran<'a> {
 }
 
 /// What a command does.
-pub enum What {
+pub enum CommandKind {
     /// Computes these ops.
     Compute(Label),
     /// Calls a function of the host.
     Host(Label),
     /// Runs a loop, from its first turn to the end of its last. Its turns' commands are reported as well, but for
-    /// those of a [`Repeat`](crate::Repeat).
+    /// those of a [`DeviceLoop`](crate::DeviceLoop).
     Loop {
         /// What it computes.
         label: Label,
@@ -78,27 +78,27 @@ pub fn stream_number() -> u64 {
 }
 
 /// A command that is about to run on a stream, if somebody listens and it is one that takes time.
-pub struct Observed {
-    what: What,
+pub struct CommandTimer {
+    what: CommandKind,
     began: Instant,
 }
 
-impl Observed {
+impl CommandTimer {
     /// Looks at a command that is about to run. `None` if nobody wants to know.
-    pub fn begin(command: &Command) -> Option<Observed> {
+    pub fn begin(command: &Command) -> Option<CommandTimer> {
         if !is_listening() {
             return None;
         }
         let what = match command {
-            Command::Launch(launch) => What::Compute(launch.label.clone()),
-            Command::Batch(batch) => What::Compute(batch.label.clone()),
-            Command::Contract(contract) => What::Compute(contract.label.clone()),
-            Command::Routine(routine) => What::Compute(routine.label.clone()),
-            Command::Host(call) => What::Host(call.label.clone()),
-            Command::Read { source, .. } => What::Read { bytes: source.bytes() },
+            Command::Launch(launch) => CommandKind::Compute(launch.label.clone()),
+            Command::Batch(batch) => CommandKind::Compute(batch.label.clone()),
+            Command::Gemm(contract) => CommandKind::Compute(contract.label.clone()),
+            Command::Routine(routine) => CommandKind::Compute(routine.label.clone()),
+            Command::Host(call) => CommandKind::Host(call.label.clone()),
+            Command::Read { source, .. } => CommandKind::Read { bytes: source.bytes() },
             _ => return None,
         };
-        Some(Observed { what, began: Instant::now() })
+        Some(CommandTimer { what, began: Instant::now() })
     }
 
     /// The command has run.
@@ -114,8 +114,8 @@ impl Observed {
 }
 
 /// Tells the observers of something that has ended now.
-pub fn report(stream: u64, device: &'static str, what: &What, began: Instant) {
-    let ran = Ran { stream, device, what, began, ended: Instant::now() };
+pub fn report(stream: u64, device: &'static str, what: &CommandKind, began: Instant) {
+    let ran = RanCommand { stream, device, what, began, ended: Instant::now() };
     let observers = OBSERVERS.read().unwrap_or_else(|poisoned| poisoned.into_inner());
     observers.iter().for_each(|observer| observer.command_ran(&ran));
 }

@@ -7,7 +7,7 @@ use crate::workers::Workers;
 use crate::{launch, memory};
 use inflight_backend::{Backend, Capabilities, Compiled, Fault, FaultKind, Pool, Priority, Stream};
 use inflight_ir::kernel::Kernel;
-use inflight_ir::plan::LONGEST_SUM;
+use inflight_ir::plan::MAX_SUM_CHAIN;
 use std::sync::Arc;
 
 /// How kernels are run.
@@ -150,9 +150,9 @@ impl CpuBackend {
             prologues: true,
             repeats: true,
             arg_reductions: false,
-            window_products: false,
-            reduction_pieces: 256,
-            longest_sum: Some(LONGEST_SUM),
+            implicit_gemm: false,
+            reduction_splits: 256,
+            max_sum_chain: Some(MAX_SUM_CHAIN),
         };
         Ok(Arc::new(CpuBackend { capabilities, path, workers: Arc::new(workers), pool }))
     }

@@ -5,7 +5,9 @@ use crate::device::Path;
 use crate::workers::{Workers, panic_message};
 use crate::{block, emit};
 use inflight_ir::Scalar;
-use inflight_ir::kernel::{AccessId, Kernel, Kind, LaunchShape, Reuse, VectorAxis, expand, reuses};
+use inflight_ir::kernel::{
+    AccessId, InPlacePair, Kernel, Kind, LaunchShape, VectorAxis, expand, in_place_pairs,
+};
 use parking_lot::Mutex;
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -40,7 +42,7 @@ pub struct CompiledKernel {
     /// Whether it folds rows, so that each point of the vector axis is a column.
     reduces_columns: bool,
     /// The results that may take over the memory of an operand.
-    reuses: Vec<Reuse>,
+    reuses: Vec<InPlacePair>,
 }
 
 /// The two ways to run a kernel.
@@ -85,7 +87,7 @@ impl CompiledKernel {
     }
 
     /// The results that may take over the memory of an operand.
-    pub fn reuses(&self) -> &[Reuse] {
+    pub fn in_place_pairs(&self) -> &[InPlacePair] {
         &self.reuses
     }
 
@@ -107,11 +109,11 @@ impl CompiledKernel {
 
 /// What may be reused whichever way the kernel runs: machine code is made from the expanded kernel, which may be
 /// scheduled in another order.
-fn reuses_both_ways(kernel: &Kernel) -> Vec<Reuse> {
-    let mut both = reuses(kernel);
+fn reuses_both_ways(kernel: &Kernel) -> Vec<InPlacePair> {
+    let mut both = in_place_pairs(kernel);
     if !both.is_empty() {
-        let expanded = reuses(&expand(kernel));
-        let known = |reuse: &Reuse| {
+        let expanded = in_place_pairs(&expand(kernel));
+        let known = |reuse: &InPlacePair| {
             let pair = (reuse.read, reuse.written);
             expanded.iter().any(|other| (other.read, other.written) == pair)
         };

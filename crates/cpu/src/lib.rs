@@ -10,9 +10,9 @@
 
 mod block;
 mod call;
-mod contract;
 mod device;
 mod emit;
+mod gemm;
 mod launch;
 mod memory;
 mod routine;

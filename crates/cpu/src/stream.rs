@@ -1,14 +1,14 @@
 //! Streams: queues of commands, each run in order by whichever thread is free.
 
-use crate::contract::{Blocks, Follower, Product, Source, Target, contract};
+use crate::gemm::{Blocks, EpilogueRunner, Product, Source, Target, contract};
 use crate::launch::{self, CompiledKernel, Prepared};
 use crate::routine;
 use crate::workers::{Workers, panic_message};
-use inflight_backend::observe::{self, Observed};
+use inflight_backend::observe::{self, CommandTimer};
 use inflight_backend::sync::thread::{self, ThreadId};
 use inflight_backend::sync::{MODEL_CHECKED, Mutex, MutexGuard, hint};
 use inflight_backend::{
-    Buffer, Command, Contract, ContractOperand, Event, ExpandCallback, Expansion, Fault, FaultKind,
+    Buffer, Command, Event, ExpandCallback, Expansion, Fault, FaultKind, GemmLaunch, GemmOperand,
     HostCall, Label, Launch, Pool, Priority, Producer, ReadCallback, RoutineCall, Stream,
 };
 use inflight_ir::kernel::is_copy;
@@ -207,7 +207,7 @@ impl Core {
             };
             drop(queue);
             // A loop's turns are as good as many commands.
-            commands += if matches!(command, Command::Repeat(_)) { TURN } else { 1 };
+            commands += if matches!(command, Command::Loop(_)) { TURN } else { 1 };
             // Also what a command owns may panic when it is dropped. The stream goes on.
             let _ = catch_unwind(AssertUnwindSafe(|| self.execute(command)));
         }
@@ -224,16 +224,16 @@ impl Core {
     }
 
     fn execute(&self, command: Command) {
-        let observed = Observed::begin(&command);
+        let observed = CommandTimer::begin(&command);
         match command {
             Command::Launch(launch) => self.launch(launch),
             Command::Batch(mut batch) => self.launches(&mut batch.launches),
-            Command::Contract(contract) => self.contract(&contract),
+            Command::Gemm(contract) => self.contract(&contract),
             Command::Routine(call) => self.routine(&call),
             Command::Host(call) => self.call(&call),
             Command::Read { source, callback } => read(&source, callback),
             Command::Expand { source, callback } => self.expand(&source, callback),
-            Command::Repeat(repeat) => self.repeat(repeat),
+            Command::Loop(repeat) => self.repeat(repeat),
             Command::Upload { source, target } => self.upload(&source, &target),
             Command::Signal(event) => event.signal(),
             // Handled by `run`, which can stop.
@@ -302,7 +302,7 @@ impl Core {
         Ok(Prepared { compiled, buffers, scalars: &launch.scalars, shape: &launch.planned.shape })
     }
 
-    fn contract(&self, command: &Contract) {
+    fn contract(&self, command: &GemmLaunch) {
         let label = &command.label;
         let result = caught(label, || {
             let product = self.product(command, None)?;
@@ -319,12 +319,12 @@ impl Core {
     /// and of a chain's first product the param of the epilogue that is the second's operand.
     fn product<'a>(
         &self,
-        command: &'a Contract,
+        command: &'a GemmLaunch,
         operand: Option<usize>,
     ) -> Result<Product<'a>, Fault> {
         let label = &command.label;
         check([&command.a.buffer, &command.b.buffer, &command.c.buffer].into_iter())?;
-        let source = |side: Side, operand: &ContractOperand| -> Result<Source<'a>, Fault> {
+        let source = |side: Side, operand: &GemmOperand| -> Result<Source<'a>, Fault> {
             match command.prologue.as_ref().filter(|prologue| prologue.side == side) {
                 None => Ok(Source::Memory(self.address(&operand.buffer, false, label)?)),
                 Some(prologue) => match &prologue.producer {
@@ -350,7 +350,9 @@ impl Core {
                     operand.into_iter().chain([epilogue.product]).collect();
                 let addresses = self.addresses(&epilogue.launch, &without)?;
                 // SAFETY: as for a launch.
-                Target::Follower(unsafe { Follower::new(compiled, epilogue, addresses) })
+                Target::EpilogueRunner(unsafe {
+                    EpilogueRunner::new(compiled, epilogue, addresses)
+                })
             }
         };
         Ok(Product { contract: command, a, b, c })
@@ -476,7 +478,7 @@ fn check<'a>(mut buffers: impl Iterator<Item = &'a Arc<Buffer>>) -> Result<(), F
 fn take_over(launch: &mut Launch) -> bool {
     let compiled = launch.planned.compiled.clone();
     let Some(compiled) = compiled.downcast_ref::<CompiledKernel>() else { return false };
-    for reuse in compiled.reuses() {
+    for reuse in compiled.in_place_pairs() {
         let (read, written) = (reuse.read as usize, reuse.written as usize);
         let (operand, result) = (&launch.buffers[read], &launch.buffers[written]);
         if result.memory().is_some()

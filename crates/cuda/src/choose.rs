@@ -1,6 +1,6 @@
 //! How a launch is spread over the device: the variant of its kernel, the grid, and the arguments.
 
-use crate::text::{
+use crate::codegen::{
     COLUMN_LANES, Mapping, POINT_THREADS, Shape, TILE_THREADS, Variant, column_shared_bytes,
     is_in_place, walks, widest,
 };
@@ -67,7 +67,7 @@ pub struct Choice {
 impl Described {
     /// Looks at an expanded kernel.
     pub fn new(kernel: Kernel) -> Described {
-        let shape = crate::text::shape(&kernel);
+        let shape = crate::codegen::shape(&kernel);
         let in_place = is_in_place(&kernel);
         let scans = kernel.body.iter().any(|i| matches!(i.kind, Kind::Scan(..)));
         let walks = walks(&kernel);

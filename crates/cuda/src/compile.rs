@@ -1,7 +1,7 @@
 //! From text to machine code: NVRTC, and what it made before, on disk.
 
-use crate::ending;
 use crate::library::{self, Part};
+use crate::shutdown;
 use cudarc::nvrtc::sys::{self, nvrtcResult};
 use inflight_backend::{DiskCache, Fault, FaultKind};
 use std::ffi::{CStr, CString};
@@ -92,7 +92,7 @@ impl Compiler {
         WARM.call_once(|| {
             // If it cannot compile this, it says so of what is compiled next.
             let _ = self.translate(WARMING, version);
-            ending::watch();
+            shutdown::watch();
         });
     }
 

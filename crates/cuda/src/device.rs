@@ -2,22 +2,22 @@
 
 use crate::background::Awaited;
 use crate::choose::Described;
+use crate::codegen::{self, Variant};
 use crate::compile::Compiler;
-use crate::contract::{Products, epilogue, fused, turn};
 use crate::driver::{self, Context, Function};
 use crate::event::{Events, Point};
+use crate::gemm::{Products, epilogue, fused_epilogue, transpose};
 use crate::library::{self, Part};
 use crate::memory::{self, Staging};
 use crate::options::Options;
-use crate::stream::{Crew, CudaStream, Waiters};
-use crate::text::{self, Variant};
-use crate::{contract, routine};
+use crate::stream::{CopyThreads, CudaStream, Waiters};
+use crate::{gemm, routine};
 use cudarc::driver::sys::{CUdevice_attribute as Attribute, CUresult};
 use inflight_backend::{
     Backend, Capabilities, Compiled, DiskCache, Event, Fault, FaultKind, Pool, Priority, Stream,
 };
-use inflight_ir::kernel::{Kernel, Reuse, reuses};
-use inflight_ir::plan::{ContractStep, LaunchStep, Plan, Step};
+use inflight_ir::kernel::{InPlacePair, Kernel, in_place_pairs};
+use inflight_ir::plan::{GemmStep, LaunchStep, Plan, Step};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -52,7 +52,7 @@ pub struct Shared {
     pub(crate) routines: crate::routine::Cache,
     pub processors: usize,
     /// Whether groups of four warps can multiply, as on Hopper, and so kernels can take in products
-    /// ([`text::Mapping::Product`]).
+    /// ([`codegen::Mapping::Product`]).
     pub has_groups: bool,
     /// Whether numbers of `f32` may be rounded before they are multiplied.
     pub rounds_products: bool,
@@ -63,7 +63,7 @@ pub struct Shared {
     /// For each timeline, the points at which streams of this device will signal its values.
     signals: Mutex<FxHashMap<usize, Points>>,
     /// Threads that copy to the device.
-    pub(crate) crew: Arc<Crew>,
+    pub(crate) crew: Arc<CopyThreads>,
     /// Streams that wait until such a point is known.
     pub(crate) waiters: Waiters,
     functions: Mutex<FxHashMap<String, AwaitedFunction>>,
@@ -118,11 +118,11 @@ impl CudaBackend {
             repeats: false,
             arg_reductions: true,
             // Products of small matrices of either half came with this generation.
-            window_products: major >= 8,
+            implicit_gemm: major >= 8,
             // Several for each block that there is room for, so that few of them are idle at the end.
-            reduction_pieces: (processors * 32).next_power_of_two() / 2,
+            reduction_splits: (processors * 32).next_power_of_two() / 2,
             // Many threads share a sum.
-            longest_sum: None,
+            max_sum_chain: None,
         };
         let has_groups = (major, minor) == HOPPER;
         let shared = Shared {
@@ -135,7 +135,7 @@ impl CudaBackend {
             processors,
             has_groups,
             rounds_products: options.tf32,
-            stored: CudaKernel::new(&fused::stored()),
+            stored: CudaKernel::new(&fused_epilogue::stored()),
             lost: OnceLock::new(),
             signals: Mutex::default(),
             crew: Arc::default(),
@@ -156,13 +156,11 @@ impl Backend for CudaBackend {
         Ok(Arc::new(CudaKernel::new(kernel)))
     }
 
-    fn anticipate(&self, plan: &Plan, step: &Step, kernels: &[Result<Compiled, Fault>]) {
+    fn precompile(&self, plan: &Plan, step: &Step, kernels: &[Result<Compiled, Fault>]) {
         let launches = match step {
             // The library does it: there is no launch.
-            Step::Contract(step) if epilogue::has_form(step) && !self.packs(step) => {
-                SmallVec::new()
-            }
-            Step::Contract(step) if self.takes_in(plan, step, kernels) => SmallVec::new(),
+            Step::Gemm(step) if epilogue::has_form(step) && !self.packs(step) => SmallVec::new(),
+            Step::Gemm(step) if self.takes_in(plan, step, kernels) => SmallVec::new(),
             step => step.launches(),
         };
         for (launch, compiled) in launches.iter().zip(kernels) {
@@ -176,8 +174,8 @@ impl Backend for CudaBackend {
         }
         match step {
             Step::Launch(_) => {}
-            Step::Contract(step) => contract::anticipate(&self.shared, step.dtype),
-            Step::Routine(step) => routine::anticipate(&self.shared, &step.routine),
+            Step::Gemm(step) => gemm::precompile(&self.shared, step.dtype),
+            Step::Routine(step) => routine::precompile(&self.shared, &step.routine),
         }
     }
 
@@ -187,7 +185,7 @@ impl Backend for CudaBackend {
 
     fn libraries(&self) -> Vec<(&'static str, Result<String, String>)> {
         let missing = |reason| format!("most products are plain kernels, which are slow: {reason}");
-        vec![("cuBLASLt", contract::library_version().map_err(missing))]
+        vec![("cuBLASLt", gemm::library_version().map_err(missing))]
     }
 
     fn pool(&self) -> &Arc<Pool> {
@@ -197,33 +195,29 @@ impl Backend for CudaBackend {
 
 impl CudaBackend {
     /// Whether the operands of a step's product are packed.
-    fn packs(&self, step: &ContractStep) -> bool {
-        let lie = self.shared.lie(fused::Extents::of_step(step));
+    fn packs(&self, step: &GemmStep) -> bool {
+        let lie = self.shared.lie(fused_epilogue::Extents::of_step(step));
         lie.is_some_and(|lie| lie.packed.is_some())
     }
 
     /// Begins to make the kernel that takes a product in. Says whether there is one.
-    fn takes_in(
-        &self,
-        plan: &Plan,
-        step: &ContractStep,
-        kernels: &[Result<Compiled, Fault>],
-    ) -> bool {
+    fn takes_in(&self, plan: &Plan, step: &GemmStep, kernels: &[Result<Compiled, Fault>]) -> bool {
         let shared = &self.shared;
-        let Some(lie) = shared.lie(fused::Extents::of_step(step)) else { return false };
+        let Some(lie) = shared.lie(fused_epilogue::Extents::of_step(step)) else { return false };
         if let Some(pack) = lie.packed {
             pack.parts.function(shared);
         }
         if lie.turns {
-            shared.function(&turn::TEXT);
+            shared.function(&transpose::TEXT);
         }
         let Some(epilogue) = &step.epilogue else {
             if lie.is_ours(step.k) {
                 let sides = [step.m, step.n];
-                let shape = fused::stored_shape(sides, step.c.row_stride, step.c.offset);
+                let shape = fused_epilogue::stored_shape(sides, step.c.row_stride, step.c.offset);
                 let (stored, buffers) = (&shared.stored, [(ALIGNED, step.m * step.n * 4); 2]);
                 let (described, processors) = (&stored.described, shared.processors);
-                let chosen = fused::choose(described, &shape, 0, sides, lie, &buffers, processors);
+                let chosen =
+                    fused_epilogue::choose(described, &shape, 0, sides, lie, &buffers, processors);
                 if let Some((choice, _)) = chosen {
                     stored.variant(shared, choice.variant);
                 }
@@ -236,7 +230,7 @@ impl CudaBackend {
         let buffers = anticipated(plan, launch);
         let (described, product) = (&kernel.described, epilogue.product);
         let (shape, processors) = (&launch.shape, shared.processors);
-        match fused::choose(described, shape, product, sides, lie, &buffers, processors) {
+        match fused_epilogue::choose(described, shape, product, sides, lie, &buffers, processors) {
             Some((choice, _)) => drop(kernel.variant(shared, choice.variant)),
             None => return false,
         }
@@ -258,7 +252,7 @@ const ALIGNED: u64 = 256;
 pub struct CudaKernel {
     pub described: Arc<Described>,
     /// Which operands' memory results may have.
-    pub reuses: Vec<Reuse>,
+    pub reuses: Vec<InPlacePair>,
     variants: Mutex<FxHashMap<Variant, AwaitedFunction>>,
 }
 
@@ -267,9 +261,9 @@ const MOST_FUNCTIONS: usize = 4096;
 
 impl CudaKernel {
     fn new(kernel: &Kernel) -> CudaKernel {
-        let expanded = text::expanded(kernel);
-        let mut reuses = reuses(kernel);
-        reuses.retain(|reuse| !text::loads_after_store(&expanded, reuse.read, reuse.written));
+        let expanded = codegen::expanded(kernel);
+        let mut reuses = in_place_pairs(kernel);
+        reuses.retain(|reuse| !codegen::loads_after_store(&expanded, reuse.read, reuse.written));
         CudaKernel {
             described: Arc::new(Described::new(expanded)),
             reuses,
@@ -282,7 +276,7 @@ impl CudaKernel {
         let mut variants = self.variants.lock();
         let start = || {
             let (shared, described) = (shared.clone(), self.described.clone());
-            Awaited::start(move || shared.load(&text::source(&described.kernel, variant)))
+            Awaited::start(move || shared.load(&codegen::source(&described.kernel, variant)))
         };
         if variants.get(&variant).is_some_and(|known| known.was_short()) {
             variants.remove(&variant);
@@ -295,9 +289,9 @@ impl Shared {
     fn load(&self, source: &str) -> Result<Arc<Function>, Fault> {
         let mut code = self.compiler.compile(source)?;
         let load = |code: &[u8]| {
-            let shared_bytes = text::shared_bytes(source);
+            let shared_bytes = codegen::shared_bytes(source);
             // SAFETY: where a text says so, every thread of its kernel waits first.
-            unsafe { Function::load(&self.context, code, text::waits(source), shared_bytes) }
+            unsafe { Function::load(&self.context, code, codegen::waits(source), shared_bytes) }
         };
         let mut loaded = load(&code);
         // What is on disk may be of no use to this driver.
@@ -333,7 +327,10 @@ impl Shared {
     }
 
     /// How a kernel takes a product of these extents in, if one does.
-    pub fn lie(&self, extents: Option<fused::Extents>) -> Option<fused::Lie> {
+    pub fn lie(
+        &self,
+        extents: Option<fused_epilogue::Extents>,
+    ) -> Option<fused_epilogue::GemmConfig> {
         let extents = extents.filter(|_| self.has_groups)?;
         match self.rounds_products {
             true => extents.rounded_lie(self.processors),

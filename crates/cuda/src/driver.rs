@@ -1,9 +1,9 @@
 //! The driver's calls, checked.
 
-pub use crate::ending::{ended, enter, is_ending};
+pub use crate::shutdown::{ended, enter, is_ending};
 
-use crate::ending;
 use crate::library::{self, Part};
+use crate::shutdown;
 use cudarc::driver::sys::{self, CUresult};
 use inflight_backend::{Fault, FaultKind};
 use parking_lot::{Mutex, RwLock, RwLockReadGuard};
@@ -89,7 +89,7 @@ pub fn count() -> Result<usize, String> {
         }
         static STARTED: Once = Once::new();
         // After the driver has registered what it does at the end: ours is called before that.
-        STARTED.call_once(ending::watch);
+        STARTED.call_once(shutdown::watch);
         said(sys::cuDeviceGetCount(&mut count), "counting devices")?;
     }
     Ok(count.max(0) as usize)

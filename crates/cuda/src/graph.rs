@@ -1,7 +1,7 @@
 //! The driver's graphs: launches and products, one after the other, that start with one call.
 
-use crate::contract::Product;
 use crate::driver::{Context, Function, check, enter};
+use crate::gemm::Product;
 use cudarc::driver::sys::{self, CUgraphDependencyType, CUstreamCaptureMode};
 use inflight_backend::Fault;
 use std::ffi::c_void;

@@ -2,20 +2,20 @@
 
 mod background;
 pub mod choose;
+pub mod codegen;
 pub mod compile;
-mod contract;
 mod device;
 mod driver;
-mod ending;
 mod event;
+mod gemm;
 mod graph;
 pub mod library;
 mod memory;
 mod options;
 pub mod routine;
+mod shutdown;
 mod stream;
 mod tensor_map;
-pub mod text;
 
 pub use device::{CudaBackend, count};
 pub use options::Options;

@@ -1,6 +1,6 @@
 //! The libraries of CUDA, opened at run time.
 
-use crate::ending;
+use crate::shutdown;
 use cudarc::{cublaslt, driver, nvrtc};
 use libloading::Library;
 use std::path::{Path, PathBuf};
@@ -64,7 +64,7 @@ pub fn open(part: Part) -> Result<(), String> {
         let by_name = part.names().iter().any(|name| keep_open(Path::new(name)));
         let found = (by_name || open_in_folders(part)) && is_there();
         if found {
-            ending::watch();
+            shutdown::watch();
         }
         found
     });

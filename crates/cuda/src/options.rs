@@ -10,16 +10,19 @@ pub struct Options {
     pub tf32: bool,
     /// Whether products of `f16` may keep their sums in `f16`, which is a little faster, and overflows beyond
     /// 65,504; in `f32` unless said otherwise.
-    pub half_sums: bool,
+    pub f16_accumulate: bool,
 }
 
 impl Options {
-    /// The options that `INFLIGHT_TF32` and `INFLIGHT_HALF_SUMS` (`0` or `1`) set.
+    /// The options that `INFLIGHT_TF32` and `INFLIGHT_F16_ACCUMULATE` (`0` or `1`) set.
     ///
     /// # Errors
     /// If one of them is something else.
     pub fn from_env() -> Result<Options, Fault> {
-        Ok(Options { tf32: flag("INFLIGHT_TF32")?, half_sums: flag("INFLIGHT_HALF_SUMS")? })
+        Ok(Options {
+            tf32: flag("INFLIGHT_TF32")?,
+            f16_accumulate: flag("INFLIGHT_F16_ACCUMULATE")?,
+        })
     }
 }
 

@@ -5,12 +5,12 @@
 
 use inflight_cuda::choose::Described;
 use inflight_cuda::compile::Compiler;
-use inflight_cuda::{routine, text};
+use inflight_cuda::{codegen, routine};
 use inflight_ir::graph::{
-    FloatOrder, SortKey, SortOrder, SortResult, WindowAxis, WindowOrder, WindowProduct,
+    ConvOutputLayout, FloatOrder, ImplicitGemm, SortKey, SortOrder, SortResult, WindowAxis,
 };
 use inflight_ir::kernel::LaunchShape;
-use inflight_ir::plan::{Lines, Routine, Step, WindowedOperands, plan};
+use inflight_ir::plan::{ImplicitGemmOperands, Lines, Routine, Step, plan};
 use inflight_ir::{DType, Shape};
 use inflight_testkit::random_case;
 use std::collections::{HashMap, HashSet};
@@ -21,7 +21,7 @@ fn sources(cases: u64) -> Vec<(String, String)> {
     for seed in 0..cases {
         let case = random_case(seed);
         for step in plan(&case.graph).steps.iter().filter_map(Step::launch) {
-            let described = Described::new(text::expanded(&step.kernel));
+            let described = Described::new(codegen::expanded(&step.kernel));
             // As it is, with everything aligned, with nothing aligned, and with many rows.
             let mut shapes: Vec<(LaunchShape, u64)> =
                 vec![((*step.shape).clone(), 256), ((*step.shape).clone(), 1)];
@@ -32,7 +32,7 @@ fn sources(cases: u64) -> Vec<(String, String)> {
                 let buffers = vec![(address, 1 << 20); step.kernel.params.len()];
                 let choice = described.choose(&shape, &buffers, 132);
                 let Ok(Some(choice)) = choice else { continue };
-                let source = text::source(&described.kernel, choice.variant);
+                let source = codegen::source(&described.kernel, choice.variant);
                 if seen.insert(source.clone()) {
                     sources.push((format!("seed {seed}, {:?}", choice.variant), source));
                 }
@@ -124,22 +124,22 @@ fn routines_compile() {
     for dtype in [DType::F16, DType::BF16, DType::F32] {
         for outputs in [20, 200] {
             let windows = [WindowAxis::new(3); 2].into_iter().collect();
-            let product = WindowProduct { windows, order: WindowOrder::OutputsLast };
+            let product = ImplicitGemm { windows, order: ConvOutputLayout::OutputsLast };
             let x = Shape::from([2, 9, 9, 1, 16]);
             let extents = product.extents(&x, &Shape::from([1, outputs, 3, 3, 16])).unwrap();
-            routines.push(Routine::WindowProduct(WindowedOperands { dtype, product, extents }));
+            routines.push(Routine::ImplicitGemm(ImplicitGemmOperands { dtype, product, extents }));
         }
     }
     // Large enough for thirds.
     for axes in 1..=3 {
         let windows = std::iter::repeat_n(WindowAxis::new(3), axes).collect();
-        let product = WindowProduct { windows, order: WindowOrder::ExamplesFirst };
+        let product = ImplicitGemm { windows, order: ConvOutputLayout::ExamplesFirst };
         let (mut x, mut kernels) = (vec![1 << 14], vec![1, 64]);
         x.extend(std::iter::repeat_n(9, axes).chain([1, 64]));
         kernels.extend(std::iter::repeat_n(3, axes).chain([64]));
         let extents = product.extents(&Shape::from(&x[..]), &Shape::from(&kernels[..])).unwrap();
-        let windowed = WindowedOperands { dtype: DType::F32, product, extents };
-        let routine = Routine::WindowProduct(windowed);
+        let windowed = ImplicitGemmOperands { dtype: DType::F32, product, extents };
+        let routine = Routine::ImplicitGemm(windowed);
         assert!(routine::texts(&routine, true).len() > routine::texts(&routine, false).len());
         routines.push(routine);
     }

@@ -1,7 +1,7 @@
 //! How launches are spread over a device, and what their kernels' text then has. No GPU is needed.
 
 use inflight_cuda::choose::{Choice, Described};
-use inflight_cuda::text::{self, Mapping};
+use inflight_cuda::codegen::{self, Mapping};
 use inflight_ir::kernel::{AccessShape, LaunchShape, parse, verify};
 
 const PROCESSORS: usize = 132;
@@ -9,7 +9,7 @@ const PROCESSORS: usize = 132;
 fn described(text: &str) -> Described {
     let kernel = parse(text).expect("a kernel");
     verify(&kernel).expect("a right kernel");
-    Described::new(text::expanded(&kernel))
+    Described::new(codegen::expanded(&kernel))
 }
 
 fn shape(extents: &[usize], strides: &[&[isize]]) -> LaunchShape {
@@ -39,7 +39,7 @@ fn neighbours_are_moved_sixteen_bytes_at_once_where_that_is_possible() {
     let mut shifted = flat(1024);
     shifted.accesses[1].offset = 1;
     assert_eq!(choose(&add, &shifted, 256).variant.width, 1);
-    let source = text::source(&add.kernel, choose(&add, &flat(1 << 24), 256).variant);
+    let source = codegen::source(&add.kernel, choose(&add, &flat(1 << 24), 256).variant);
     assert_eq!(source.matches("load_pack<4>(").count(), 2, "{source}");
     assert_eq!(source.matches("store_pack<4>(").count(), 1, "{source}");
 }
@@ -77,7 +77,7 @@ fn rows_stay_in_registers_while_they_fit() {
     let halves = choose(&softmax_of_halves, &rows(4096), 256).variant;
     let of_halves = Mapping::Rows { threads: 128, rows: 1, kept: 4 };
     assert_eq!((halves.width, halves.mapping), (8, of_halves));
-    let source = text::source(&softmax.kernel, choose(&softmax, &rows(4096), 256).variant);
+    let source = codegen::source(&softmax.kernel, choose(&softmax, &rows(4096), 256).variant);
     // Each element is loaded once and stored once, and its power is computed once.
     assert_eq!(source.matches("a.buffer[0]").count(), 1, "{source}");
     assert_eq!(source.matches("a.buffer[1]").count(), 1, "{source}");
@@ -96,7 +96,7 @@ fn rows_that_are_walked_once_are_loaded_several_steps_at_a_time() {
     assert_eq!(mapping(&rows(1 << 12, 1 << 14)), Mapping::Rows { threads: 512, rows: 1, kept: 0 });
     // Few rows have the largest blocks: there is room for all of them.
     assert_eq!(mapping(&rows(256, 1 << 18)), Mapping::Rows { threads: 1024, rows: 1, kept: 0 });
-    let source = text::source(&sum.kernel, choose(&sum, &rows(1 << 14, 4096), 256).variant);
+    let source = codegen::source(&sum.kernel, choose(&sum, &rows(1 << 14, 4096), 256).variant);
     let (loads, rest) = source.split_once("r1 = (r1 + e0[u][j]);").expect("a batch of steps");
     assert_eq!(loads.matches("load_pack<4>(e0[u]").count(), 1, "{source}");
     assert_eq!(rest.matches("load_pack<4>(l0").count(), 1, "{source}");
@@ -111,9 +111,9 @@ fn what_a_later_walk_may_load_again_keeps_its_memory() {
         %0 = load p0[a0] : f32\n%1 = mul %0, %0 : f32\nstore p1[a1] %1 : f32\n\
         %3 = sum %1 : f32\n%4 = div %1, %3 : f32\nstore p2[a2] %4 : f32\n";
     let kernel = &described(shared).kernel;
-    assert!(text::loads_after_store(kernel, 0, 1));
-    assert!(!text::loads_after_store(kernel, 0, 2), "nothing comes after the last walk");
-    assert!(!text::loads_after_store(&described(ROW_SUM).kernel, 0, 1));
+    assert!(codegen::loads_after_store(kernel, 0, 1));
+    assert!(!codegen::loads_after_store(kernel, 0, 2), "nothing comes after the last walk");
+    assert!(!codegen::loads_after_store(&described(ROW_SUM).kernel, 0, 1));
 }
 
 const COLUMN_SUM: &str = "kernel grid 0 reduce 1 vector parallel\nparam p0: f32\nparam p1: f32 writes\n\
@@ -129,7 +129,7 @@ fn few_long_columns_are_shared_by_blocks() {
     assert!(choice.grid[0] * choice.grid[1] >= PROCESSORS as u32 * 9 / 5, "{choice:?}");
     assert_eq!(choice.scratch, 16 * choice.slices * 4096);
     // A block's threads fold what they have with one barrier before and one after, not one for each half of them.
-    let source = text::source(&sum.kernel, choice.variant);
+    let source = codegen::source(&sum.kernel, choice.variant);
     assert_eq!(source.matches("for (int k = 1; k < 32; k++)").count(), 1, "{source}");
     let choice = choose(&sum, &columns(64, 1 << 20), 256);
     assert!(matches!(choice.variant.mapping, Mapping::Columns { sliced: false, .. }));
@@ -149,7 +149,7 @@ fn columns_are_loaded_several_rows_at_a_time_unless_they_store_where_they_load()
     let choose = |described: &Described| {
         let columns: &[isize] = &[4096, 1];
         let shape = shape(&[1024, 4096], &[columns, columns, columns, &[0, 1]]);
-        text::source(&described.kernel, choose(described, &shape, 256).variant)
+        codegen::source(&described.kernel, choose(described, &shape, 256).variant)
     };
     let source = choose(&described(STORED_SUM));
     assert_eq!(source.matches("load_pack<4>(e1[u]").count(), 1, "{source}");
@@ -196,7 +196,7 @@ fn threads_lie_along_the_axis_that_more_is_loaded_along() {
         assert_eq!(mapping(other), Mapping::Points { unroll: 1, along: None });
     }
     let choice = choose(&framed, &of(58, 1), 256);
-    let source = text::source(&framed.kernel, choice.variant);
+    let source = codegen::source(&framed.kernel, choice.variant);
     assert!(source.contains("const I c0 = item % (I)a.extent[0]"), "{source}");
     assert!(source.contains("const I c1 = others % lanes * 8;"), "{source}");
     // Few groups of lanes: threads are next to each other along both axes as it is.
@@ -234,7 +234,7 @@ fn what_is_larger_than_the_caches_and_only_read_does_not_stay_there() {
     };
     let variant = streamed(&sum, &shape, &[(256, 1 << 28), (256, 1 << 14)]);
     assert_eq!(variant.streamed, 1);
-    let source = text::source(&sum.kernel, variant);
+    let source = codegen::source(&sum.kernel, variant);
     assert!(source.contains("stream_in_pack<4>("), "{source}");
     assert_eq!(streamed(&sum, &shape, &[(256, 1 << 20), (256, 1 << 14)]).streamed, 0);
     let add = described(ADD);
@@ -243,7 +243,7 @@ fn what_is_larger_than_the_caches_and_only_read_does_not_stay_there() {
     // Rows that are kept and written leave the cache after what is written.
     let softmax = described(SOFTMAX);
     let shape = self::shape(&[16384, 4096], &[&[4096, 1], &[4096, 1]]);
-    let source = text::source(&softmax.kernel, streamed(&softmax, &shape, &[(256, 1 << 28); 2]));
+    let source = codegen::source(&softmax.kernel, streamed(&softmax, &shape, &[(256, 1 << 28); 2]));
     assert!(source.contains("last_in_pack<4>(t0"), "{source}");
     assert!(source.contains(" store_pack<4>(((float*)a.buffer[1]"), "{source}");
 }
@@ -254,7 +254,7 @@ fn every_kernel_waits_for_those_before_it_first() {
     let flat = shape(&[4096], &[&[1], &[1], &[1]]);
     for (text, shape) in [(ADD, flat), (SOFTMAX, rows(64)), (SOFTMAX, rows(1 << 16))] {
         let described = described(text);
-        let source = text::source(&described.kernel, choose(&described, &shape, 256).variant);
+        let source = codegen::source(&described.kernel, choose(&described, &shape, 256).variant);
         let (_, entry) = source.split_once("__global__").expect("an entry");
         let (_, body) = entry.split_once('{').expect("its body");
         assert!(body.trim_start().starts_with("begin_kernel();"), "{source}");
@@ -271,7 +271,7 @@ fn the_assembler_does_not_see_negations_of_integers() {
             %0 = load p0[a0] : T\n%1 = abs %0 : T\n%2 = max %1 : T\nstore p1[a1] %2 : T\n";
         let kernel = described(&text.replace(": T", &format!(": {dtype}")));
         let rows = shape(&[2, 2], &[&[2, 1], &[1, 0]]);
-        text::source(&kernel.kernel, choose(&kernel, &rows, 256).variant)
+        codegen::source(&kernel.kernel, choose(&kernel, &rows, 256).variant)
     };
     for dtype in ["i32", "i8"] {
         assert!(text_of(dtype).contains("negative((unsigned)("), "{}", text_of(dtype));
@@ -295,7 +295,7 @@ fn what_does_not_vary_along_an_empty_axis_is_stored() {
         let kernel = described(&text);
         let choice = choose(&kernel, &size, 256);
         assert_eq!(choice.items, 3);
-        let source = text::source(&kernel.kernel, choice.variant);
+        let source = codegen::source(&kernel.kernel, choice.variant);
         assert_eq!(source.matches("a.buffer[1]").count(), 1, "{source}");
         let mut none = size.clone();
         none.extents[0] = 0;

@@ -1,7 +1,7 @@
 //! The one error type.
 
 use crate::runtime::WaitReason;
-use inflight_backend::{Fault, FaultKind, LabelOp, Place};
+use inflight_backend::{Fault, FaultKind, LabelOp, SourceLocation};
 use inflight_ir::graph::InferError;
 use inflight_ir::{DType, Shape};
 use std::fmt;
@@ -166,7 +166,7 @@ fn describe_fault(fault: &Fault) -> String {
 
 /// The ops of each place, in the order in which they come: `add, mul at a.rs:1:2, exp at a.rs:3:4`.
 fn places_of(ops: impl Iterator<Item = LabelOp>) -> String {
-    let mut places: Vec<(Place, Vec<&'static str>)> = Vec::new();
+    let mut places: Vec<(SourceLocation, Vec<&'static str>)> = Vec::new();
     for op in ops {
         match places.iter_mut().find(|(place, _)| *place == op.location) {
             Some((_, names)) if names.contains(&op.name) => {}
@@ -174,10 +174,11 @@ fn places_of(ops: impl Iterator<Item = LabelOp>) -> String {
             None => places.push((op.location, vec![op.name])),
         }
     }
-    let of_place = |(place, names): &(Place, Vec<&'static str>)| match names.len() > MOST_OPS {
-        true => format!("{}, … at {place}", names[..MOST_OPS].join(", ")),
-        false => format!("{} at {place}", names.join(", ")),
-    };
+    let of_place =
+        |(place, names): &(SourceLocation, Vec<&'static str>)| match names.len() > MOST_OPS {
+            true => format!("{}, … at {place}", names[..MOST_OPS].join(", ")),
+            false => format!("{} at {place}", names.join(", ")),
+        };
     let mut texts: Vec<String> = places.iter().take(MOST_PLACES).map(of_place).collect();
     if places.len() > MOST_PLACES {
         texts.push(format!("and {} more places", places.len() - MOST_PLACES));
@@ -231,7 +232,7 @@ mod tests {
     fn what_was_computed_is_named_by_place_and_shortened() {
         let op = |name: &'static str, line: u32| LabelOp {
             name,
-            location: Place::Program { name: "a.mlir".into(), line, column: 1 },
+            location: SourceLocation::Program { name: "a.mlir".into(), line, column: 1 },
         };
         let few = [op("add", 1), op("mul", 1), op("add", 1), op("exp", 2)];
         assert_eq!(places_of(few.into_iter()), "add, mul at a.mlir:1:1, exp at a.mlir:2:1");

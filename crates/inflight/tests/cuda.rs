@@ -8,7 +8,7 @@ use inflight::{CudaOptions, DType, Device, Tensor, Transaction};
 mod common;
 
 /// What lets products be computed in TF32.
-const TF32: CudaOptions = CudaOptions { tf32: true, half_sums: false };
+const TF32: CudaOptions = CudaOptions { tf32: true, f16_accumulate: false };
 
 #[test]
 fn a_gpu_that_is_not_there_is_an_error_that_says_what_was_looked_for() {
@@ -205,7 +205,7 @@ fn products_round_their_operands_only_if_they_may() {
 
 #[test]
 fn products_of_halves_are_right_with_sums_of_halves() {
-    let options = CudaOptions { half_sums: true, ..CudaOptions::default() };
+    let options = CudaOptions { f16_accumulate: true, ..CudaOptions::default() };
     let Some(device) = gpu_with(options) else { return };
     let cpu = Device::cpu();
     // Sums of up to 512, which halves hold exactly.

@@ -30,7 +30,7 @@ impl Drop for Folder {
 
 fn keeping(folder: &Path) -> Device {
     let device = common::device();
-    assert!(device.keep_kernels(folder).unwrap());
+    assert!(device.set_kernel_cache_dir(folder).unwrap());
     device
 }
 
@@ -62,7 +62,7 @@ fn what_one_device_compiles_another_loads() {
     assert_eq!(compute(&second), expected);
     let kernels = stats.compiles;
     assert_eq!((second.stats().compiles, second.stats().loads), (0, kernels));
-    assert!(!second.keep_kernels(env::temp_dir()).unwrap(), "the first folder stays");
+    assert!(!second.set_kernel_cache_dir(env::temp_dir()).unwrap(), "the first folder stays");
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn many_write_at_once() {
 fn a_folder_that_cannot_be_made_is_said() {
     let folder = Folder::new("file");
     fs::write(&folder.0, "a file").unwrap();
-    let error = common::device().keep_kernels(&folder.0).unwrap_err();
+    let error = common::device().set_kernel_cache_dir(&folder.0).unwrap_err();
     assert!(error.to_string().contains(&*folder.0.to_string_lossy()), "{error}");
     fs::remove_file(&folder.0).unwrap();
 }

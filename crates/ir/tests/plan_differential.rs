@@ -11,8 +11,8 @@ use inflight_ir::graph::{Combine, DTypeSet, DotAxes, Graph, Node, NodeId, Op, co
 use inflight_ir::interpret::{Accumulator, Array, interpret};
 use inflight_ir::kernel;
 use inflight_ir::plan::{
-    Abilities, ContractStep, LaunchStep, Lines, MatrixOperand, Plan, Producer, Routine,
-    ScalarSource, Step, TriangularSystems, WindowedOperands, plan, plan_for,
+    GemmStep, ImplicitGemmOperands, LaunchStep, Lines, MatrixOperand, Plan, PlanTarget, Producer,
+    Routine, ScalarSource, Step, TriangularSystems, plan, plan_for,
 };
 use inflight_ir::{BinaryOp, DType, Scalar, Shape, UnaryOp};
 use inflight_testkit::random::{Case, random_case};
@@ -42,7 +42,7 @@ fn check_plan(graph: &Graph, plan: &Plan) -> Result<(), String> {
         }
         match step {
             Step::Launch(step) => check_launch(at, step, plan, &mut written)?,
-            Step::Contract(step) => check_contract(at, step, plan, &mut written)?,
+            Step::Gemm(step) => check_contract(at, step, plan, &mut written)?,
             Step::Routine(_) => {}
         }
         // What only the step itself sees is not there for others.
@@ -67,7 +67,7 @@ fn check_plan(graph: &Graph, plan: &Plan) -> Result<(), String> {
 
 fn check_contract(
     at: usize,
-    step: &ContractStep,
+    step: &GemmStep,
     plan: &Plan,
     written: &mut [bool],
 ) -> Result<(), String> {
@@ -133,7 +133,7 @@ fn execute(case: &Case, plan: &Plan) -> Vec<Array> {
         }
         match step {
             Step::Launch(step) => launch(case, step, &mut buffers),
-            Step::Contract(step) => contract(case, step, &mut buffers),
+            Step::Gemm(step) => contract(case, step, &mut buffers),
             Step::Routine(_) => {}
         }
     }
@@ -172,7 +172,7 @@ fn launch(case: &Case, step: &LaunchStep, buffers: &mut [Vec<u8>]) {
 }
 
 /// A product with what surrounds it: that may as well run whole, before and after it.
-fn contract(case: &Case, step: &ContractStep, buffers: &mut [Vec<u8>]) {
+fn contract(case: &Case, step: &GemmStep, buffers: &mut [Vec<u8>]) {
     match step.prologue.as_ref().map(|prologue| &prologue.producer) {
         None => {}
         Some(Producer::Kernel(kernel)) => launch(case, &kernel.launch, buffers),
@@ -184,7 +184,7 @@ fn contract(case: &Case, step: &ContractStep, buffers: &mut [Vec<u8>]) {
     }
 }
 
-fn multiply(step: &ContractStep, buffers: &mut [Vec<u8>]) {
+fn multiply(step: &GemmStep, buffers: &mut [Vec<u8>]) {
     let size = step.dtype.size();
     let place = |operand: &MatrixOperand, batch: &[usize], row: usize, column: usize| {
         let strides = operand.batch_strides.iter().zip(batch);
@@ -279,7 +279,7 @@ fn routine(routine: &Routine, operands: Vec<Vec<u8>>) -> Vec<u8> {
                 (along(lines, *updates), *dtype),
             ],
         ),
-        Routine::WindowProduct(WindowedOperands { dtype, product, extents }) => {
+        Routine::ImplicitGemm(ImplicitGemmOperands { dtype, product, extents }) => {
             let space = extents.space.iter().copied();
             let sizes = product.windows.iter().map(|window| window.size);
             let examples = extents.examples * extents.example_groups;
@@ -289,7 +289,7 @@ fn routine(routine: &Routine, operands: Vec<Vec<u8>>) -> Vec<u8> {
             let kernels =
                 [extents.groups(), extents.outputs].into_iter().chain(sizes).chain([features]);
             (
-                Op::WindowProduct(Box::new(product.clone())),
+                Op::ImplicitGemm(Box::new(product.clone())),
                 vec![(x.collect(), *dtype), (kernels.collect(), *dtype)],
             )
         }
@@ -326,7 +326,7 @@ fn report(case: &Case, problem: &str) -> String {
     let kernels: Vec<String> = plan.map_or(Vec::new(), |plan| {
         let steps = plan.steps.iter().map(|step| match step {
             Step::Launch(step) => format!("{}{:?} {:?}", step.kernel, step.buffers, step.shape),
-            Step::Contract(step) => format!("{step:?}"),
+            Step::Gemm(step) => format!("{step:?}"),
             Step::Routine(step) => format!("{step:?}"),
         });
         steps.collect()
@@ -509,17 +509,17 @@ fn convolutions_are_products_of_windows() {
                 };
                 let inputs = vec![value(x_shape, 3), value(kernel_shape, 11)];
                 let case = Case { seed: 0, graph, inputs };
-                let abilities = Abilities {
+                let plan_target = PlanTarget {
                     prologues: false,
                     arg_reductions: true,
-                    window_products: true,
+                    implicit_gemm: true,
                     pieces: 4096,
-                    longest_sum: None,
+                    max_sum_chain: None,
                 };
-                let planned = plan_for(&case.graph, abilities);
+                let planned = plan_for(&case.graph, plan_target);
                 check_plan(&case.graph, &planned).unwrap();
                 let routines = planned.steps.iter().filter(|step| matches!(step, Step::Routine(_)));
-                let others = planned.steps.iter().filter(|step| matches!(step, Step::Contract(_)));
+                let others = planned.steps.iter().filter(|step| matches!(step, Step::Gemm(_)));
                 assert_eq!((routines.count(), others.count()), (1, 0), "{kernel_shape:?} {layout}");
                 Reference::new(&case).compare(&execute(&case, &planned)).unwrap();
             }

@@ -3,7 +3,7 @@
 use super::field::{Number, Part, Stored, subtract_product};
 use super::solve::{Triangle, copy};
 use super::{Device, Shared};
-use crate::contract::{Matrix, Multiplier};
+use crate::gemm::{Matrix, Multiplier};
 use inflight_backend::Fault;
 
 /// Columns that are factored at a time.

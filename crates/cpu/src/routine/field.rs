@@ -1,6 +1,6 @@
 //! The number types that matrices are factored and solved in.
 
-use crate::contract::{Matrix, Multiplier, multiply_subtract};
+use crate::gemm::{Matrix, Multiplier, multiply_subtract};
 use half::{bf16, f16};
 use num_complex::Complex;
 use std::ops::{Add, Div, Mul, Sub};

@@ -111,8 +111,8 @@ pub unsafe fn run(
                 run(device, batch, n, lower, x, result)
             }
             // Its capabilities say that there is none.
-            Routine::WindowProduct(_) => Err(FaultKind::Unsupported(
-                "a product of windows that are not written; plan for this device's abilities"
+            Routine::ImplicitGemm(_) => Err(FaultKind::Unsupported(
+                "a product of windows that are not written; plan for this device's plan_target"
                     .into(),
             )
             .into()),

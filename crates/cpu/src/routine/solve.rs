@@ -3,7 +3,7 @@
 
 use super::field::{Number, Part, Stored, subtract_product};
 use super::{Device, Shared};
-use crate::contract::Matrix;
+use crate::gemm::Matrix;
 use inflight_backend::Fault;
 use inflight_ir::graph::Transpose;
 use inflight_ir::plan::TriangularSystems;

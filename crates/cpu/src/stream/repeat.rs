@@ -3,7 +3,7 @@
 use super::{Core, caught, check, labelled, with_label};
 use crate::launch::BoundLaunch;
 use crate::workers::{FlushToZero, panic_message};
-use inflight_backend::{Buffer, Command, Expansion, Fault, FaultKind, Label, Launch, Repeat};
+use inflight_backend::{Buffer, Command, DeviceLoop, Expansion, Fault, FaultKind, Label, Launch};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -38,14 +38,14 @@ struct Turn<'a> {
 
 impl Core {
     /// Runs turns for a while. If the loop has not ended then, it is what the stream runs next.
-    pub(super) fn repeat(&self, mut repeat: Box<Repeat>) {
+    pub(super) fn repeat(&self, mut repeat: Box<DeviceLoop>) {
         let mut taken = repeat.taken;
         let outcome = catch_unwind(AssertUnwindSafe(|| self.turns(&repeat, &mut taken)));
         repeat.taken = taken;
         let outcome =
             outcome.unwrap_or_else(|panic| Err(FaultKind::Panicked(panic_message(&*panic)).into()));
         let ended = match outcome {
-            Ok(false) => return self.put_first(vec![Command::Repeat(repeat)]),
+            Ok(false) => return self.put_first(vec![Command::Loop(repeat)]),
             Ok(true) => Ok(taken),
             Err(fault) => Err(fault),
         };
@@ -55,7 +55,7 @@ impl Core {
     }
 
     /// Runs turns for a while. Says whether the loop has ended.
-    fn turns(&self, repeat: &Repeat, taken: &mut u64) -> Result<bool, Fault> {
+    fn turns(&self, repeat: &DeviceLoop, taken: &mut u64) -> Result<bool, Fault> {
         let [first, second] = &repeat.turns;
         self.provide(first).map_err(|fault| of_loop(fault, first))?;
         self.provide(second).map_err(|fault| of_loop(fault, second))?;
@@ -99,7 +99,7 @@ impl Core {
             match command {
                 Command::Launch(one) => launch(one)?,
                 Command::Batch(batch) => batch.launches.iter().try_for_each(launch)?,
-                Command::Contract(contract) => match &contract.epilogue {
+                Command::Gemm(contract) => match &contract.epilogue {
                     Some(epilogue) => launch(&epilogue.launch)?,
                     None => {
                         self.address(&contract.c.buffer, true, &contract.label)?;
@@ -130,7 +130,7 @@ impl Core {
                         actions.push(self.bound(launch)?);
                     }
                 }
-                Command::Contract(contract) => {
+                Command::Gemm(contract) => {
                     let result = match &contract.epilogue {
                         Some(epilogue) => epilogue.launch.results().next(),
                         None => Some(&contract.c.buffer),
@@ -179,7 +179,7 @@ impl Core {
                 },
                 Action::Other(command, result) => {
                     match command {
-                        Command::Contract(contract) => self.contract(contract),
+                        Command::Gemm(contract) => self.contract(contract),
                         Command::Routine(call) => self.routine(call),
                         _ => return Err(unexpected()),
                     }
@@ -196,7 +196,7 @@ fn of_loop(fault: Fault, turn: &[Command]) -> Fault {
     let label = turn.iter().find_map(|command| match command {
         Command::Launch(launch) => Some(&launch.label),
         Command::Batch(batch) => Some(&batch.label),
-        Command::Contract(contract) => Some(&contract.label),
+        Command::Gemm(contract) => Some(&contract.label),
         Command::Routine(call) => Some(&call.label),
         _ => None,
     });

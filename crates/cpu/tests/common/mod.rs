@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use inflight_backend::{
-    Backend, Buffer, Command, Contract, ContractOperand, Event, Fault, Label, Memory, Priority,
+    Backend, Buffer, Command, Event, Fault, GemmLaunch, GemmOperand, Label, Memory, Priority,
     Stream, Timeline,
 };
 use inflight_cpu::{CpuBackend, Options};
@@ -85,14 +85,14 @@ pub fn label() -> Label {
 
 /// A dense square product `c = a · b` of `f32`.
 pub fn square(n: usize, a: &Arc<Buffer>, b: &Arc<Buffer>, c: &Arc<Buffer>) -> Command {
-    let operand = |buffer: &Arc<Buffer>| ContractOperand {
+    let operand = |buffer: &Arc<Buffer>| GemmOperand {
         buffer: buffer.clone(),
         offset: 0,
         batch_strides: smallvec![],
         row_stride: n as isize,
         column_stride: 1,
     };
-    Command::Contract(Box::new(Contract {
+    Command::Gemm(Box::new(GemmLaunch {
         dtype: DType::F32,
         batch: smallvec![],
         m: n,

@@ -1,6 +1,6 @@
 //! Functions of scalars as functions of the device.
 
-use crate::text::{expanded, operation, types};
+use crate::codegen::{expanded, operation, types};
 use inflight_ir::DType;
 use inflight_ir::graph::{Op, ScalarFunction};
 use inflight_ir::kernel::{Access, Instruction, Kernel, Kind, Param, Stride, Value, VectorAxis};

@@ -1,7 +1,7 @@
 //! A key's elements as unsigned integers whose order, smallest first, is the order that is asked for, as text.
 
 use super::order;
-use crate::text::types;
+use crate::codegen::types;
 use inflight_ir::graph::{SortKey, SortOrder};
 use inflight_ir::{DType, DTypeClass};
 

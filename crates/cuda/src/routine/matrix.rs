@@ -1,7 +1,7 @@
 //! The kernels of triangular factors and solutions, in blocks of 32 rows.
 
 use super::{Kernels, wrong_dtype};
-use crate::text::types;
+use crate::codegen::types;
 use inflight_backend::Fault;
 use inflight_ir::DType;
 
@@ -66,7 +66,7 @@ pub fn head(dtype: DType) -> Result<String, Fault> {
 /// Writes the kernels for a dtype.
 pub fn kernels(dtype: DType) -> Result<Kernels, Fault> {
     let head = head(dtype)?;
-    let text = |body: &str| crate::text::with_functions(&format!("{head}{body}"));
+    let text = |body: &str| crate::codegen::with_functions(&format!("{head}{body}"));
     Ok(Kernels::new(
         [LOAD_TEXT, STORE_TEXT, FACTOR_TEXT, SOLVE_TEXT, UPDATE_TEXT].map(text).into(),
         0,

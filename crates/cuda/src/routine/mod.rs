@@ -3,6 +3,9 @@
 
 mod function;
 mod groups;
+mod implicit_gemm;
+mod implicit_gemm_bf16x3;
+mod implicit_gemm_codegen;
 mod key;
 mod matrix;
 mod order;
@@ -13,9 +16,6 @@ mod select;
 mod solve;
 mod sort;
 mod tiles;
-mod windowed;
-mod windowed_text;
-mod windowed_thirds;
 
 use crate::background::Stop;
 use crate::device::Shared;
@@ -23,7 +23,7 @@ use crate::driver::Function;
 use inflight_backend::{Event, Fault, FaultKind};
 use inflight_ir::DType;
 use inflight_ir::graph::{ScalarFunction, SortKey, SortOrder, SortResult};
-use inflight_ir::plan::{Routine, WindowedOperands};
+use inflight_ir::plan::{ImplicitGemmOperands, Routine};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -57,9 +57,9 @@ enum Key {
     },
     Matrix(DType),
     Panel(DType),
-    WindowProduct {
+    ImplicitGemm {
         dtype: DType,
-        tile: windowed_text::Tile,
+        tile: implicit_gemm_codegen::Tile,
     },
 }
 
@@ -84,7 +84,7 @@ const MOST_KINDS: usize = 1024;
 #[derive(Default)]
 pub(crate) struct Cache {
     kernels: Mutex<FxHashMap<Key, Arc<Kernels>>>,
-    cuts: Mutex<FxHashMap<WindowedOperands, windowed::Cuts>>,
+    cuts: Mutex<FxHashMap<ImplicitGemmOperands, implicit_gemm::Cuts>>,
 }
 
 /// Where a routine's kernels go, and where its memory comes from.
@@ -176,9 +176,9 @@ pub(crate) fn run(
             };
             scatter::scatter(site, &scatter, [x, index_at, update], result)
         }
-        Routine::WindowProduct(product) => {
+        Routine::ImplicitGemm(product) => {
             let &[x, kernels] = operands else { return Err(wrong_operands(routine)) };
-            windowed::product(site, product, [x, kernels], result)
+            implicit_gemm::product(site, product, [x, kernels], result)
         }
         &Routine::Cholesky { dtype, batch, n, lower } => {
             let &[x] = operands else { return Err(wrong_operands(routine)) };
@@ -192,7 +192,7 @@ pub(crate) fn run(
 }
 
 /// Begins to compile the kernels that a routine may launch.
-pub(crate) fn anticipate(shared: &Arc<Shared>, routine: &Routine) {
+pub(crate) fn precompile(shared: &Arc<Shared>, routine: &Routine) {
     for text in texts(routine, shared.has_groups) {
         shared.function(&text);
     }
@@ -208,11 +208,11 @@ pub fn texts(routine: &Routine, has_groups: bool) -> Vec<String> {
             texts.extend(sort::kernels(&[*index], &order, SortResult::Positions, false).texts);
             texts
         }
-        Routine::WindowProduct(product) => {
-            let kernels = |tile| windowed_text::kernels(product.dtype, tile).texts;
-            let mut kinds = windowed_text::Tile::all(product.dtype, has_groups).to_vec();
-            if windowed::may_split(product, has_groups) {
-                kinds.extend(windowed_text::Tile::of_thirds(product.extents.space.len()));
+        Routine::ImplicitGemm(product) => {
+            let kernels = |tile| implicit_gemm_codegen::kernels(product.dtype, tile).texts;
+            let mut kinds = implicit_gemm_codegen::Tile::all(product.dtype, has_groups).to_vec();
+            if implicit_gemm::may_use_bf16x3(product, has_groups) {
+                kinds.extend(implicit_gemm_codegen::Tile::of_bf16x3(product.extents.space.len()));
             }
             kinds.into_iter().flat_map(kernels).collect()
         }

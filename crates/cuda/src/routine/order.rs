@@ -1,7 +1,7 @@
 //! What a sort moves, and when one of them comes before another, as text.
 
 use super::function;
-use crate::text::types;
+use crate::codegen::types;
 use inflight_ir::graph::{FloatOrder, SortKey, SortOrder, SortResult};
 use inflight_ir::{DType, DTypeClass};
 

@@ -50,10 +50,10 @@ pub fn suits(number: DType, n: usize) -> bool {
 /// The kernels for a dtype that is computed in; only those of floats have the large product.
 pub fn kernels(number: DType) -> Result<Kernels, Fault> {
     let head = matrix::head(number)?;
-    let text = |body: &str| crate::text::with_functions(&format!("{head}{body}"));
+    let text = |body: &str| crate::codegen::with_functions(&format!("{head}{body}"));
     let mut texts = vec![text(COLUMNS_TEXT), text(DIAGONAL_TEXT)];
     if number == DType::F32 {
-        texts.push(crate::text::with_functions(&format!(
+        texts.push(crate::codegen::with_functions(&format!(
             "typedef long long N;\ntypedef float E;\n\
              constexpr int ROWS = {TILE}, COLUMNS = {TILE}, THREADS = {TILE_THREADS};\n\
              {COPIES}{PIECES}{NUMBER_TILE}{SUBTRACT_TEXT}"

@@ -67,7 +67,7 @@ pub fn kernels(dtype: DType, order: SortKey, places: bool) -> Kernels {
         items(dtype),
         dtype.size(),
     );
-    let text = |body: &str| crate::text::with_functions(&format!("{head}{body}"));
+    let text = |body: &str| crate::codegen::with_functions(&format!("{head}{body}"));
     let lines = LINES_TEXT.replace("LINE_THREADS", &LINE_THREADS.to_string());
     let [moves, lines] = [MOVE_TEXT, &lines].map(|body| format!("{NUMBERED_TEXT}{body}"));
     Kernels::new([CLEAR_TEXT, COUNT_TEXT, SUM_TEXT, &moves, &lines].map(text).into(), 0)

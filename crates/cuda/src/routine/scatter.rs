@@ -4,7 +4,7 @@
 //! where they go; those of one place are then one thread's.
 
 use super::{Kernels, Key, Launch, Site, function, sort};
-use crate::text::types;
+use crate::codegen::types;
 use inflight_backend::Fault;
 use inflight_ir::DType;
 use inflight_ir::graph::{ScalarFunction, SortOrder, SortResult};
@@ -93,7 +93,7 @@ pub fn kernels(dtype: DType, index: DType, combine: &ScalarFunction) -> Kernels 
         types::name(index),
         combine.text
     );
-    let text = |body: &str| crate::text::with_functions(&format!("{head}{PLACE}{body}"));
+    let text = |body: &str| crate::codegen::with_functions(&format!("{head}{PLACE}{body}"));
     Kernels::new([COPY, IN_TURN, SORTED].map(text).into(), 0)
 }
 

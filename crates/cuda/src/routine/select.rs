@@ -40,7 +40,7 @@ fn threads(lines: Lines, count: usize) -> usize {
 /// The kernel for a key and a block of this many threads.
 pub fn kernels(dtype: DType, order: SortKey, threads: usize) -> Kernels {
     let head = format!("{}constexpr int THREADS = {threads};\n", key::text(dtype, order));
-    Kernels::new(vec![crate::text::with_functions(&format!("{head}{SELECT_TEXT}"))], 0)
+    Kernels::new(vec![crate::codegen::with_functions(&format!("{head}{SELECT_TEXT}"))], 0)
 }
 
 /// All kernels for a key.
@@ -82,7 +82,7 @@ pub fn take(
 
 /// The kernel of [`take`].
 pub fn take_kernels() -> Kernels {
-    Kernels::new(vec![crate::text::with_functions(TAKE_TEXT)], 0)
+    Kernels::new(vec![crate::codegen::with_functions(TAKE_TEXT)], 0)
 }
 
 const TAKE_TEXT: &str = r#"

@@ -121,12 +121,12 @@ fn head(order: &Order, items: usize) -> String {
 
 fn tile_text(order: &Order, items: usize, whole: bool) -> String {
     let body = TILES.replace("WHOLE", if whole { "true" } else { "false" });
-    crate::text::with_functions(&(head(order, items) + &body))
+    crate::codegen::with_functions(&(head(order, items) + &body))
 }
 
 fn merge_text(order: &Order, items: usize, last: bool) -> String {
     let body = MERGES.replace("LAST", if last { "true" } else { "false" });
-    crate::text::with_functions(&(head(order, items) + &body))
+    crate::codegen::with_functions(&(head(order, items) + &body))
 }
 
 const COMMON: &str = r"

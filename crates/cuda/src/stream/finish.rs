@@ -6,7 +6,7 @@ use crate::device::Shared;
 use crate::driver::{ended, enter};
 use crate::event::{Point, Timed, Watch};
 use crate::memory::Staged;
-use inflight_backend::observe::Observed;
+use inflight_backend::observe::CommandTimer;
 use inflight_backend::{Buffer, Event, Fault, ReadCallback, Timeline};
 use parking_lot::{Condvar, Mutex};
 use std::any::Any;
@@ -57,7 +57,7 @@ pub enum Done {
     /// Let go of what the device needed.
     Release(#[expect(dead_code, reason = "it is dropped")] Box<dyn Any + Send>),
     /// Say how long it took.
-    Observed(Observed),
+    CommandTimer(CommandTimer),
 }
 
 /// The batches of a stream that are not done, and the thread that sees to them.
@@ -230,7 +230,7 @@ impl Finisher {
             },
             Done::Call(callback) => callback(fault.map_or(Ok(()), |fault| Err(fault.clone()))),
             Done::Refuse { fault, callback } => callback(Err(fault)),
-            Done::Observed(observed) => match began {
+            Done::CommandTimer(observed) => match began {
                 Some(began) => observed.end_since(self.stream, "cuda", began),
                 None => observed.end(self.stream, "cuda"),
             },

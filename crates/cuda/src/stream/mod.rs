@@ -4,9 +4,9 @@
 //! is put there. A command that waits for something that the driver does not know of holds those after it back
 //! until the host is told.
 
-mod crew;
+mod copy_threads;
 mod finish;
-mod product;
+mod gemm;
 mod replay;
 mod routine;
 mod run;
@@ -19,15 +19,15 @@ use crate::driver::{check, ended, enter, is_ending};
 use crate::event::Timed;
 use cudarc::driver::sys::{self, CUstream_flags};
 use finish::{Batch, Done, Finisher};
-use inflight_backend::observe::{self, Observed};
+use inflight_backend::observe::{self, CommandTimer};
 use inflight_backend::{Command, Event, Fault, Launch, Memory, Priority, Stream, Timeline};
 use parking_lot::{Mutex, MutexGuard};
-use replay::{Gathered, Replays};
+use replay::{LaunchBatch, Replays};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-pub(crate) use crew::Crew;
+pub(crate) use copy_threads::CopyThreads;
 pub use replay::{ReplayCounts, replay_counts};
 pub(crate) use waiters::Waiters;
 
@@ -53,7 +53,7 @@ fn is_brief(command: &Command) -> bool {
     match command {
         Command::Launch(one) => launch(one),
         Command::Batch(batch) => batch.launches.iter().all(launch),
-        Command::Contract(contract) => {
+        Command::Gemm(contract) => {
             let operands = [&contract.a, &contract.b, &contract.c];
             operands.iter().map(|operand| operand.buffer.bytes()).sum::<usize>() <= BRIEF_BYTES
         }
@@ -104,11 +104,11 @@ struct Queue {
     /// Whether a callback or a thread will resume the stream.
     is_held: bool,
     /// Launches that are to be put on the driver's stream before anything else is.
-    gathered: Gathered,
+    gathered: LaunchBatch,
     /// Graphs of launches that came before.
     replays: Replays,
     /// Where the memory of products was.
-    places: product::Places,
+    places: gemm::AllocationHints,
     /// What was put on the driver's stream since the last point.
     open: Vec<Done>,
     /// How many launches there were since then.
@@ -297,20 +297,20 @@ impl Core {
     fn put(self: &Arc<Core>, queue: &mut Queue, place: &mut Option<Command>) -> Option<Hold> {
         // A command is large: most are not moved.
         let command = place.as_mut()?;
-        let observed = Observed::begin(command);
+        let observed = CommandTimer::begin(command);
         if observed.is_some() && queue.began.is_none() {
             queue.began = self.raw().ok().and_then(|raw| self.shared.events.timed(raw));
         }
         if !matches!(
             command,
-            Command::Launch(_) | Command::Batch(_) | Command::Contract(_) | Command::Signal(_)
+            Command::Launch(_) | Command::Batch(_) | Command::Gemm(_) | Command::Signal(_)
         ) {
             self.settle(queue);
         }
         let computed = match command {
             Command::Launch(launch) => Some(self.launch(queue, launch)),
             Command::Batch(batch) => Some(self.batch(queue, batch)),
-            Command::Contract(contract) => Some(self.contract(queue, contract)),
+            Command::Gemm(contract) => Some(self.contract(queue, contract)),
             Command::Routine(call) => Some(self.routine(queue, call)),
             Command::Upload { source, target } => match self.upload(queue, source, target) {
                 Ok(None) => Some(Ok(())),
@@ -338,7 +338,7 @@ impl Core {
             }
         }
         if let Some(observed) = observed {
-            queue.open.push(Done::Observed(observed));
+            queue.open.push(Done::CommandTimer(observed));
         }
         None
     }
@@ -383,7 +383,7 @@ impl Core {
         match command {
             Command::Read { source, callback } => self.read(queue, source, callback),
             Command::Expand { source, callback } => self.expand(queue, source, callback),
-            Command::Repeat(_) => {
+            Command::Loop(_) => {
                 let message = "loops that the stream runs itself, on CUDA".to_owned();
                 command.abandon(inflight_backend::FaultKind::Unsupported(message).into());
             }
@@ -412,7 +412,7 @@ impl Core {
             }
             Command::Launch(_)
             | Command::Batch(_)
-            | Command::Contract(_)
+            | Command::Gemm(_)
             | Command::Routine(_)
             | Command::Upload { .. } => unreachable!("these are put by `put`"),
         }

@@ -5,8 +5,8 @@
 //! changed since are told to the driver.
 
 use crate::background::with_label;
-use crate::contract::Product;
 use crate::driver::{Context, Function};
+use crate::gemm::Product;
 use crate::graph::{Capture, Graph, KernelLaunch, Step};
 use cudarc::driver::sys;
 use inflight_backend::{Buffer, Fault, FaultKind, Label};
@@ -69,7 +69,7 @@ const MOST_SEEN: usize = 1 << 12;
 
 /// Launches that are not on the driver's stream yet, in order.
 #[derive(Default)]
-pub struct Gathered {
+pub struct LaunchBatch {
     launches: Vec<Launched>,
     /// The arguments of all.
     words: Vec<u64>,
@@ -153,7 +153,7 @@ impl Launched {
     }
 }
 
-impl Gathered {
+impl LaunchBatch {
     /// Adds a launch with these arguments to the end.
     pub fn push<'a>(
         &mut self,
@@ -205,12 +205,12 @@ impl Gathered {
     }
 
     /// Takes the launches from this one on away.
-    fn split_off(&mut self, at: usize) -> Gathered {
+    fn split_off(&mut self, at: usize) -> LaunchBatch {
         let (word, result) = match self.launches.get(at) {
             Some(first) => (first.words.start, first.results),
             None => (self.words.len(), self.results.len()),
         };
-        let mut rest = Gathered {
+        let mut rest = LaunchBatch {
             launches: self.launches.split_off(at),
             words: self.words.split_off(word),
             results: self.results.split_off(result),
@@ -321,7 +321,7 @@ struct Replay {
 
 impl Replays {
     /// Cuts what was gathered, if that is likely to come again in parts only. What is left is returned.
-    pub fn cut(&mut self, gathered: &mut Gathered) -> Option<Gathered> {
+    pub fn cut(&mut self, gathered: &mut LaunchBatch) -> Option<LaunchBatch> {
         if self.known.contains_key(&gathered.hash) {
             return None;
         }
@@ -353,7 +353,7 @@ impl Replays {
     pub unsafe fn launch(
         &mut self,
         context: &Arc<Context>,
-        gathered: &mut Gathered,
+        gathered: &mut LaunchBatch,
         stream: Result<sys::CUstream, Fault>,
     ) -> (InFlight, Result<(), Fault>) {
         let mut replayed = None;
@@ -379,7 +379,7 @@ impl Replays {
     }
 
     /// A graph of what was gathered, if it came before.
-    fn find(&mut self, context: &Arc<Context>, gathered: &Gathered) -> Option<&mut Replay> {
+    fn find(&mut self, context: &Arc<Context>, gathered: &LaunchBatch) -> Option<&mut Replay> {
         if gathered.len() < LEAST || self.unable.contains(&gathered.hash) {
             return None;
         }
@@ -479,7 +479,7 @@ impl Replay {
     fn new(
         context: &Arc<Context>,
         capture: &mut Capture,
-        gathered: &Gathered,
+        gathered: &LaunchBatch,
         overlaps: bool,
     ) -> Result<Replay, Fault> {
         let all = gathered.launches.iter();
@@ -490,18 +490,18 @@ impl Replay {
     }
 
     /// Whether these are the same kernels.
-    fn is_like(&self, gathered: &Gathered) -> bool {
+    fn is_like(&self, gathered: &LaunchBatch) -> bool {
         self.launches.len() == gathered.launches.len()
             && self.launches.iter().zip(&gathered.launches).all(|(a, b)| a.is_like(b))
     }
 
     /// Whether these are the same kernels with the same arguments.
-    fn is_same(&self, gathered: &Gathered) -> bool {
+    fn is_same(&self, gathered: &LaunchBatch) -> bool {
         self.words == gathered.words && self.is_like(gathered)
     }
 
     /// How many launches have other arguments. `None` if these are other kernels.
-    fn differences(&self, gathered: &Gathered) -> Option<usize> {
+    fn differences(&self, gathered: &LaunchBatch) -> Option<usize> {
         if !self.is_like(gathered) {
             return None;
         }
@@ -512,7 +512,7 @@ impl Replay {
     }
 
     /// Gives the graph the arguments of what was gathered.
-    fn update(&mut self, capture: &mut Capture, gathered: &Gathered) -> Result<(), Fault> {
+    fn update(&mut self, capture: &mut Capture, gathered: &LaunchBatch) -> Result<(), Fault> {
         for (position, launch) in self.launches.iter().enumerate() {
             let range = launch.words.clone();
             if self.words[range.clone()] != gathered.words[range] {
@@ -539,8 +539,8 @@ mod tests {
     use super::*;
 
     /// Launches of these kernels; the arguments of each are its position, as often as its kernel's number says.
-    fn gathered(functions: &[Arc<Function>], kernels: &[usize]) -> Gathered {
-        let mut gathered = Gathered::default();
+    fn gathered(functions: &[Arc<Function>], kernels: &[usize]) -> LaunchBatch {
+        let mut gathered = LaunchBatch::default();
         for (position, &kernel) in kernels.iter().enumerate() {
             let words = vec![position as u64; kernel + 1];
             let results = Buffer::declare(4);

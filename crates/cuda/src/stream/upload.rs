@@ -1,6 +1,6 @@
 //! Copies from the host: through pinned memory, and if there is much to copy, piece by piece by several threads.
 
-use super::crew::Latch;
+use super::copy_threads::Latch;
 use super::finish::Done;
 use super::{Core, Queue};
 use crate::background::Stop;

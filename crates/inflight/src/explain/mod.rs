@@ -8,7 +8,7 @@ use inflight_backend::LabelOp;
 use inflight_ir::graph::Graph;
 use inflight_ir::kernel::Kind;
 use inflight_ir::plan::{
-    Abilities, BufferId, ContractStep, LaunchStep, Plan, Producer, Prologue, Side, Step, plan_for,
+    BufferId, GemmStep, LaunchStep, Plan, PlanTarget, Producer, Prologue, Side, Step, plan_for,
 };
 use std::fmt;
 
@@ -80,8 +80,8 @@ pub fn explain<T: AsRef<[Tensor]>>(f: impl FnOnce() -> T) -> Explanation {
     let nodes: Vec<_> = tensors.as_ref().iter().map(|tensor| tensor.node().clone()).collect();
     let (graph, ops) = segment::preview(&nodes);
     let device = tensors.as_ref().first().map(|tensor| tensor.device());
-    let abilities = device.map_or_else(Abilities::default, |device| device.abilities());
-    explain_plan(&graph, &plan_for(&graph, abilities), &ops)
+    let plan_target = device.map_or_else(PlanTarget::default, |device| device.plan_target());
+    explain_plan(&graph, &plan_for(&graph, plan_target), &ops)
 }
 
 impl Tensor {
@@ -126,13 +126,13 @@ pub(crate) fn explain_plan(graph: &Graph, plan: &Plan, ops: &[LabelOp]) -> Expla
 
 fn arithmetic(step: &Step) -> u64 {
     let products = match step {
-        Step::Contract(step) => product_arithmetic(step),
+        Step::Gemm(step) => product_arithmetic(step),
         Step::Launch(_) | Step::Routine(_) => 0,
     };
     products + step.launches().into_iter().map(launch_arithmetic).sum::<u64>()
 }
 
-fn product_arithmetic(step: &ContractStep) -> u64 {
+fn product_arithmetic(step: &GemmStep) -> u64 {
     let batches: usize = step.batch.iter().product();
     let own = 2 * (batches * step.m * step.n * step.k) as u64;
     match step.prologue.as_ref().map(|prologue| &prologue.producer) {
@@ -161,7 +161,7 @@ fn text(step: &Step) -> String {
     match step {
         Step::Routine(step) => format!("{:?}\n", step.routine),
         Step::Launch(step) => launch_text(step),
-        Step::Contract(step) => contract_text(step),
+        Step::Gemm(step) => contract_text(step),
     }
 }
 
@@ -170,7 +170,7 @@ fn launch_text(launch: &LaunchStep) -> String {
 }
 
 /// A product between what computes an operand and what takes it in.
-fn contract_text(step: &ContractStep) -> String {
+fn contract_text(step: &GemmStep) -> String {
     let mut text = String::new();
     if let Some(Prologue { side, producer }) = step.prologue.as_deref() {
         text = match producer {
@@ -181,7 +181,7 @@ fn contract_text(step: &ContractStep) -> String {
         text.push_str(&format!("block by block the {side} operand of the\n"));
     }
     let batches: usize = step.batch.iter().product();
-    let ContractStep { m, n, k, .. } = step;
+    let GemmStep { m, n, k, .. } = step;
     text.push_str(&format!("product of {batches} × [{m}, {k}] · [{k}, {n}]\n"));
     if let Some(epilogue) = &step.epilogue {
         text.push_str(&launch_text(&epilogue.launch));

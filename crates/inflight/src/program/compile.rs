@@ -9,7 +9,7 @@ use crate::runtime::Device;
 use crate::runtime::cache::ReadyPlan;
 use crate::runtime::value::Value;
 use crate::{Error, Result, Tensor};
-use inflight_backend::{Label, LabelOp, Place};
+use inflight_backend::{Label, LabelOp, SourceLocation};
 use inflight_hlo::module::{Attribute, Location, attribute};
 use inflight_hlo::program as lowered;
 use inflight_ir::graph::{Graph, NodeId, Op};
@@ -298,8 +298,8 @@ fn distinct(graph: &Graph) -> (Graph, SmallVec<[Source; 8]>) {
     (result, sources)
 }
 
-fn place(name: &Arc<str>, location: Location) -> Place {
-    Place::Program { name: name.clone(), line: location.line, column: location.column }
+fn place(name: &Arc<str>, location: Location) -> SourceLocation {
+    SourceLocation::Program { name: name.clone(), line: location.line, column: location.column }
 }
 
 fn label_op(name: &Arc<str>, op: &str, location: Location) -> LabelOp {

@@ -4,8 +4,8 @@ use super::repeat::{Small, Turns};
 use super::sequence::{Buffers, Context, Sequence};
 use crate::runtime::commands::Emit;
 use crate::runtime::panic_message;
-use inflight_backend::observe::{self, What};
-use inflight_backend::{Buffer, Command, Expansion, Fault, FaultKind, Label, Repeat};
+use inflight_backend::observe::{self, CommandKind};
+use inflight_backend::{Buffer, Command, DeviceLoop, Expansion, Fault, FaultKind, Label};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Weak};
 use std::time::Instant;
@@ -146,7 +146,7 @@ impl Turning {
                 Ok(())
             });
         });
-        commands.push(Command::Repeat(Box::new(Repeat {
+        commands.push(Command::Loop(Box::new(DeviceLoop {
             turns,
             again,
             taken: 0,
@@ -158,7 +158,7 @@ impl Turning {
     /// Reports the loop to those who listen.
     fn end(&self, expansion: &Expansion) {
         if let Some(began) = self.began {
-            let what = What::Loop { label: self.repeated.label.clone(), turns: self.turns };
+            let what = CommandKind::Loop { label: self.repeated.label.clone(), turns: self.turns };
             observe::report(expansion.stream, expansion.device, &what, began);
         }
     }

@@ -6,7 +6,7 @@ use inflight_backend::{
 };
 use inflight_ir::graph::{Graph, Node, NodeId};
 use inflight_ir::kernel::Kernel;
-use inflight_ir::plan::{Abilities, Plan, Step, Work, plan_for};
+use inflight_ir::plan::{Plan, PlanTarget, Step, Work, plan_for};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -126,13 +126,13 @@ const MOST_KERNELS: usize = 4096;
 const MOST_BROUGHT: usize = 64 << 20;
 
 /// What can be planned for a backend.
-pub fn abilities(capabilities: &Capabilities) -> Abilities {
-    Abilities {
+pub fn plan_target(capabilities: &Capabilities) -> PlanTarget {
+    PlanTarget {
         prologues: capabilities.prologues,
         arg_reductions: capabilities.arg_reductions,
-        window_products: capabilities.window_products,
-        pieces: capabilities.reduction_pieces,
-        longest_sum: capabilities.longest_sum,
+        implicit_gemm: capabilities.implicit_gemm,
+        pieces: capabilities.reduction_splits,
+        max_sum_chain: capabilities.max_sum_chain,
     }
 }
 
@@ -201,7 +201,7 @@ impl Cache {
         // The values of scalars are no part of a plan.
         let graph =
             Graph { nodes: structure.nodes, outputs: structure.outputs, scalars: Vec::new() };
-        let plan = plan_for(&graph, abilities(backend.capabilities()));
+        let plan = plan_for(&graph, plan_target(backend.capabilities()));
         let kernels = plan
             .steps
             .iter()
@@ -209,7 +209,7 @@ impl Cache {
                 let launches = step.launches().into_iter();
                 let kernels: Kernels =
                     launches.map(|step| self.kernel(&step.kernel, backend, counters)).collect();
-                backend.anticipate(&plan, step, &kernels);
+                backend.precompile(&plan, step, &kernels);
                 kernels
             })
             .collect();

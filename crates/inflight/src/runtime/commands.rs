@@ -3,13 +3,11 @@
 use super::cache::ReadyPlan;
 use super::stats::Counters;
 use inflight_backend::{
-    Batch, BlockLaunch, Buffer, ChainedContract, Command, Contract, ContractOperand, Epilogue,
-    Fault, Label, LabelOp, Launch, PlannedLaunch, Producer, Prologue, RoutineCall,
+    Batch, BlockLaunch, Buffer, ChainedGemmLaunch, Command, Epilogue, Fault, GemmLaunch,
+    GemmOperand, Label, LabelOp, Launch, PlannedLaunch, Producer, Prologue, RoutineCall,
 };
 use inflight_ir::Scalar;
-use inflight_ir::plan::{
-    self, BufferId, ContractStep, LaunchStep, MatrixOperand, ScalarSource, Step,
-};
+use inflight_ir::plan::{self, BufferId, GemmStep, LaunchStep, MatrixOperand, ScalarSource, Step};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -132,7 +130,7 @@ impl Bound<'_> {
                         (Ok(launch), None) => emit.command(Command::Launch(launch)),
                     }
                 }
-                Step::Contract(contraction) => {
+                Step::Gemm(contraction) => {
                     // In the order of the step's launches.
                     let mut launches: SmallVec<[Result<Launch, Unlaunched>; 2]> = SmallVec::new();
                     for (step, kernel) in step.launches().iter().zip(kernels) {
@@ -141,7 +139,7 @@ impl Bound<'_> {
                     }
                     let mut launches = launches.into_iter();
                     if let Ok(contract) = contract(contraction, &mut launches, &mut bind, &label) {
-                        emit.command(Command::Contract(Box::new(contract)));
+                        emit.command(Command::Gemm(Box::new(contract)));
                     }
                 }
                 Step::Routine(step) => {
@@ -195,11 +193,11 @@ struct Unlaunched(Fault);
 /// The command of a contraction, whose launches, and those of what surrounds it, are the next of `launches`. If
 /// one of those has no kernel, there is no command, and its results have the fault.
 fn contract(
-    step: &ContractStep,
+    step: &GemmStep,
     launches: &mut dyn Iterator<Item = Result<Launch, Unlaunched>>,
     bind: &mut dyn FnMut(BufferId) -> Arc<Buffer>,
     label: &Label,
-) -> Result<Contract, Unlaunched> {
+) -> Result<GemmLaunch, Unlaunched> {
     let producer = match step.prologue.as_ref().map(|prologue| &prologue.producer) {
         None => None,
         Some(plan::Producer::Kernel(kernel)) => {
@@ -217,7 +215,7 @@ fn contract(
         Some(plan::Producer::Product(chained)) => {
             let first = contract(&chained.contract, launches, bind, label);
             Some(first.map(|contract| {
-                Producer::Product(ChainedContract { contract, value: chained.value })
+                Producer::Product(ChainedGemmLaunch { contract, value: chained.value })
             }))
         }
     };
@@ -238,7 +236,7 @@ fn contract(
     let side = step.prologue.as_ref().map(|prologue| prologue.side);
     let prologue =
         side.zip(producer?).map(|(side, producer)| Box::new(Prologue { side, producer }));
-    Ok(Contract {
+    Ok(GemmLaunch {
         dtype: step.dtype,
         batch: step.batch.clone(),
         m: step.m,
@@ -253,11 +251,8 @@ fn contract(
     })
 }
 
-fn operand(
-    operand: &MatrixOperand,
-    bind: &mut dyn FnMut(BufferId) -> Arc<Buffer>,
-) -> ContractOperand {
-    ContractOperand {
+fn operand(operand: &MatrixOperand, bind: &mut dyn FnMut(BufferId) -> Arc<Buffer>) -> GemmOperand {
+    GemmOperand {
         buffer: bind(operand.buffer),
         offset: operand.offset,
         batch_strides: operand.batch_strides.clone(),

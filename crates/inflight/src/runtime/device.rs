@@ -1,6 +1,6 @@
 //! Devices.
 
-use super::cache::{Cache, abilities};
+use super::cache::{Cache, plan_target};
 use super::dispatcher::Dispatcher;
 use super::pending::queue::Queue;
 use super::reads::Reads;
@@ -18,7 +18,7 @@ use inflight_backend::{
 };
 use inflight_cpu::CpuBackend;
 use inflight_cuda::CudaBackend;
-use inflight_ir::plan::Abilities;
+use inflight_ir::plan::PlanTarget;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use std::fmt;
@@ -98,7 +98,7 @@ impl Device {
 
     /// The NVIDIA GPU of this number. Its memory and caches are shared by the whole process.
     ///
-    /// `INFLIGHT_TF32=1` and `INFLIGHT_HALF_SUMS=1` set its [`CudaOptions`]; `INFLIGHT_CACHE` is the folder that
+    /// `INFLIGHT_TF32=1` and `INFLIGHT_F16_ACCUMULATE=1` set its [`CudaOptions`]; `INFLIGHT_CACHE` is the folder that
     /// compiled kernels are kept in for later processes, or `off`.
     ///
     /// # Errors
@@ -190,8 +190,8 @@ impl Device {
     }
 
     /// What can be planned for it.
-    pub(crate) fn abilities(&self) -> Abilities {
-        abilities(self.capabilities())
+    pub(crate) fn plan_target(&self) -> PlanTarget {
+        plan_target(self.capabilities())
     }
 
     /// The short name: `cpu`, `cuda:0`.
@@ -207,7 +207,7 @@ impl Device {
     ///
     /// # Errors
     /// If there is no such folder and none can be made.
-    pub fn keep_kernels(&self, folder: impl AsRef<Path>) -> Result<bool> {
+    pub fn set_kernel_cache_dir(&self, folder: impl AsRef<Path>) -> Result<bool> {
         let folder = folder.as_ref();
         match DiskCache::open(folder) {
             Ok(disk) => Ok(self.0.cache.keep_on(disk)),

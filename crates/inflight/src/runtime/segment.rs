@@ -8,7 +8,7 @@ use super::device::DeviceStream;
 use super::dispatcher::{Content, Segment, Submission};
 use super::value::Value;
 use crate::tensor::{Inputs, Node};
-use inflight_backend::{LabelOp, Place};
+use inflight_backend::{LabelOp, SourceLocation};
 use inflight_ir::BinaryOp;
 use inflight_ir::graph::{Graph, NodeId, Op};
 use smallvec::SmallVec;
@@ -96,7 +96,7 @@ enum Recomputing {
     /// expression, which are alive when its end is read but never looked at, are not stored at all.
     Affordable,
     /// Much more. It is stored at once.
-    Dear,
+    Expensive,
 }
 
 /// Weighs a recorded value by counted bytes, and by work in bytes that could be moved in the same time.
@@ -115,7 +115,7 @@ fn weigh(node: &Arc<Node>) -> Recomputing {
         }
         seen.push(Arc::as_ptr(&node));
         if seen.len() > MOST_NODES {
-            return Recomputing::Dear;
+            return Recomputing::Expensive;
         }
         if node.value().is_some() {
             leaves.push(node);
@@ -126,8 +126,8 @@ fn weigh(node: &Arc<Node>) -> Recomputing {
         work += match node.op() {
             Op::Unary(op) if op.is_transcendental() => 16 * node.elements(),
             Op::Binary(BinaryOp::Pow | BinaryOp::Atan2) => 32 * node.elements(),
-            Op::Dot(_) | Op::Scatter { .. } | Op::Scan { .. } => return Recomputing::Dear,
-            op if op.is_routine() => return Recomputing::Dear,
+            Op::Dot(_) | Op::Scatter { .. } | Op::Scan { .. } => return Recomputing::Expensive,
+            op if op.is_routine() => return Recomputing::Expensive,
             op if op.is_view() => 0,
             _ => node.elements(),
         };
@@ -140,7 +140,7 @@ fn weigh(node: &Arc<Node>) -> Recomputing {
     match again {
         again if again <= store => Recomputing::Free,
         again if again <= AFFORDABLE * store => Recomputing::Affordable,
-        _ => Recomputing::Dear,
+        _ => Recomputing::Expensive,
     }
 }
 
@@ -192,7 +192,7 @@ impl Builder {
         }
         match weigh(node) {
             Recomputing::Free => false,
-            Recomputing::Dear => true,
+            Recomputing::Expensive => true,
             // Computed on the way to something else, it may wait to be asked for; computed for itself,
             // it is best started now.
             Recomputing::Affordable => node.position_in(self.walk).is_none() || node.was_computed(),
@@ -284,8 +284,10 @@ impl Builder {
                 }
             },
         };
-        self.labels
-            .push(LabelOp { name: node.op().name(), location: Place::Caller(node.location()) });
+        self.labels.push(LabelOp {
+            name: node.op().name(),
+            location: SourceLocation::Caller(node.location()),
+        });
         node.set_position_in(self.walk, id);
     }
 

@@ -10,7 +10,7 @@
 use super::{Device, WaitReason};
 use crate::{Error, Result};
 use inflight_backend::Label;
-use inflight_backend::observe::{self, Observer, Ran, What};
+use inflight_backend::observe::{self, CommandKind, Observer, RanCommand};
 use parking_lot::{Mutex, RwLock};
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -324,11 +324,11 @@ impl Sink {
 }
 
 impl Observer for Collector {
-    fn command_ran(&self, ran: &Ran<'_>) {
+    fn command_ran(&self, ran: &RanCommand<'_>) {
         let name = format!("{} stream {}", ran.device, ran.stream);
         let track = Track { process: STREAMS, number: ran.stream, name };
         match ran.what {
-            What::Compute(label) => {
+            CommandKind::Compute(label) => {
                 let title = title(label.ops().map(|op| op.name));
                 let details = format!(
                     "{},\"bytes_read\":{},\"bytes_written\":{}",
@@ -338,16 +338,16 @@ impl Observer for Collector {
                 );
                 self.write(&track, &title, "kernel", ran.began, ran.ended, &details);
             }
-            What::Host(label) => {
+            CommandKind::Host(label) => {
                 let title = title(label.ops().map(|op| op.name));
                 self.write(&track, &title, "host", ran.began, ran.ended, &sources(label));
             }
-            What::Loop { label, turns } => {
+            CommandKind::Loop { label, turns } => {
                 let title = title(label.ops().map(|op| op.name));
                 let details = format!("{},\"turns\":{turns}", sources(label));
                 self.write(&track, &title, "loop", ran.began, ran.ended, &details);
             }
-            What::Read { bytes } => {
+            CommandKind::Read { bytes } => {
                 let details = format!("\"bytes\":{bytes}");
                 self.write(&track, "read", "copy", ran.began, ran.ended, &details);
             }

@@ -209,7 +209,7 @@ impl Control {
     fn run(&self, stream: &SteppedStream, number: u64, command: Command) {
         let computes = matches!(
             command,
-            Command::Launch(_) | Command::Batch(_) | Command::Contract(_) | Command::Routine(_)
+            Command::Launch(_) | Command::Batch(_) | Command::Gemm(_) | Command::Routine(_)
         );
         if let Some(fault) = self.fault(computes) {
             return command.abandon(fault);

@@ -168,7 +168,7 @@ pub fn infer(op: &Op, operands: &[Operand<'_>]) -> Result<(Shape, DType), InferE
             accept(DTypeSet::NUMBERS, dtype)?;
             (contracted(axes, a, b)?, dtype)
         }
-        Op::WindowProduct(product) => {
+        Op::ImplicitGemm(product) => {
             let [(x, dtype), (kernels, other)] = exactly(operands)?;
             same_dtype(dtype, other)?;
             accept(DTypeSet::FLOATS, dtype)?;

@@ -4,20 +4,20 @@
 //! each other by position, so equal programs give equal graphs, which is how a plan is found again.
 
 mod function;
+mod implicit_gemm;
 mod infer;
 mod op;
 mod order;
-mod windowed;
 
 pub use function::ScalarFunction;
 
+pub use implicit_gemm::{ConvExtents, ConvOutputLayout, ImplicitGemm};
 pub use infer::{
     DTypeSet, DotRole, InferError, binary_accepts, binary_dtype, combine_accepts, compare_accepts,
     infer, plausible, unary_accepts, unary_dtype,
 };
 pub use op::{Combine, DotAxes, Op, PadAxis, SliceAxis, Transpose, WindowAxis};
 pub use order::{FloatOrder, SortKey, SortOrder, SortResult};
-pub use windowed::{WindowExtents, WindowOrder, WindowProduct};
 
 use crate::{DType, Scalar, Shape};
 use smallvec::SmallVec;

@@ -1,6 +1,6 @@
 //! The primitive ops of a graph. Everything else a tensor offers is built from these.
 
-use super::{ScalarFunction, SortOrder, SortResult, WindowProduct};
+use super::{ImplicitGemm, ScalarFunction, SortOrder, SortResult};
 use crate::elementwise::{ArgOp, BinaryOp, CombineOp, CompareOp, UnaryOp};
 use crate::{Axes, DType, Shape};
 use smallvec::SmallVec;
@@ -109,7 +109,7 @@ pub enum Op {
     Dot(DotAxes),
     /// `x`, `kernels`, of one dtype: all windows of `x`, multiplied with kernels. The planner writes convolutions
     /// so for devices that do not write windows.
-    WindowProduct(Box<WindowProduct>),
+    ImplicitGemm(Box<ImplicitGemm>),
     /// `x`, `[…, n, n]`, positive definite: the triangular factor of each matrix, zero in the other
     /// triangle. Only the triangle of `x` that the factor fills is looked at. Where a matrix is not positive
     /// definite, its factor has NaN.
@@ -294,7 +294,7 @@ impl Op {
             Op::ArgReduce { op: ArgOp::Max, .. } => "argmax",
             Op::Scan { op, .. } => op.scan_name(),
             Op::Dot(_) => "dot",
-            Op::WindowProduct(_) => "convolution",
+            Op::ImplicitGemm(_) => "convolution",
             Op::Windows(_) => "windows",
             Op::Sort { result: SortResult::Values, .. } => "sort",
             Op::Sort { result: SortResult::Positions, .. } => "argsort",
@@ -331,7 +331,7 @@ impl Op {
         matches!(
             self,
             Op::Sort { .. }
-                | Op::WindowProduct(_)
+                | Op::ImplicitGemm(_)
                 | Op::Cholesky { .. }
                 | Op::TriangularSolve { .. }
                 | Op::Scatter { combine: Some(Combine::Function(_)), .. }

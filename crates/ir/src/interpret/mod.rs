@@ -9,6 +9,7 @@ mod accumulate;
 mod array;
 mod complex;
 mod function;
+mod implicit_gemm;
 mod index;
 mod linear;
 mod movement;
@@ -16,7 +17,6 @@ mod reduction;
 pub mod scalars;
 mod sort;
 mod wide;
-mod windowed;
 
 pub use accumulate::Accumulator;
 pub use array::Array;
@@ -100,7 +100,9 @@ fn evaluate(node: &Node, operands: &[&Array]) -> Array {
         (Op::ArgReduce { op, axis }, [x]) => reduction::arg_reduce(x, shape, *op, *axis),
         (Op::Scan { op, axis }, [x]) => reduction::scan(x, *op, *axis),
         (Op::Dot(axes), [a, b]) => reduction::dot(a, b, shape, axes),
-        (Op::WindowProduct(product), [x, kernels]) => windowed::product(x, kernels, shape, product),
+        (Op::ImplicitGemm(product), [x, kernels]) => {
+            implicit_gemm::product(x, kernels, shape, product)
+        }
         (Op::Cholesky { lower }, [x]) => linear::cholesky(x, *lower),
         (Op::TriangularSolve { left_side, lower, unit_diagonal, transpose }, [a, b]) => {
             linear::triangular_solve(a, b, *left_side, *lower, *unit_diagonal, *transpose)

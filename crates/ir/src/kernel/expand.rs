@@ -30,11 +30,11 @@ use crate::{DType, DTypeClass, Element, Scalar};
 /// Functions of `f32` become arithmetic that may use `i32`, and for `Sin`, `Cos`, `Tan` and `Pow` also
 /// `f64` and `i64`.
 pub fn expand(kernel: &Kernel) -> Kernel {
-    expand_but(kernel, &[])
+    expand_except(kernel, &[])
 }
 
 /// The same for a backend that has these functions of `f32` itself.
-pub fn expand_but(kernel: &Kernel, kept: &[UnaryOp]) -> Kernel {
+pub fn expand_except(kernel: &Kernel, kept: &[UnaryOp]) -> Kernel {
     let mut expander = Expander { kernel, kept, builder: Builder::new(), values: Vec::new() };
     for &instruction in &kernel.body {
         let value = expander.instruction(instruction);

@@ -20,15 +20,15 @@
 
 mod evaluate;
 mod expand;
+mod in_place;
 mod math;
-mod reuse;
 mod schedule;
 mod text;
 mod verify;
 
 pub use evaluate::evaluate;
-pub use expand::{expand, expand_but};
-pub use reuse::{Reuse, is_copy, reuses};
+pub use expand::{expand, expand_except};
+pub use in_place::{InPlacePair, in_place_pairs, is_copy};
 pub use schedule::{Pass, Schedule, Storage, schedule};
 pub use text::{ParseError, parse};
 pub use verify::{Problem, VerifyError, verify};

@@ -5,9 +5,9 @@
 //! instruction, a value in memory becomes a load, and a reduction binds the domain's row axes. What
 //! cannot be done inside this kernel is an [`Obstacle`], and says what would help.
 
-use super::choose::{Written, always_written, is_alias};
-use super::group::Grouping;
+use super::fusion::Grouping;
 use super::index::{self, Coordinate, Map, Unflatten};
+use super::materialize::{Written, always_written, is_alias};
 use super::rewrite::LONG_ROW;
 use super::{Reason, ScalarSource};
 use crate::elementwise::{ArgOp, BinaryOp, CombineOp, CompareOp};
@@ -212,7 +212,7 @@ impl<'a> Lowering<'a> {
                 unreachable!("{} is always written", data.op.name())
             }
             Op::Sort { .. }
-            | Op::WindowProduct(_)
+            | Op::ImplicitGemm(_)
             | Op::Cholesky { .. }
             | Op::TriangularSolve { .. } => {
                 unreachable!("{} is always written", data.op.name())

@@ -3,30 +3,30 @@
 //! Planning is a list of passes over plain data, top to bottom in [`plan`]:
 //!
 //! 1. [`rewrite`]: large reductions become two, contractions get one canonical form, or are products of windows
-//!    ([`windowed`]), scatters of one update to each line become elementwise ([`scattered`]);
-//! 2. [`choose`]: which values are written to memory, by counted bytes;
-//! 3. [`group`]: each written value becomes a kernel, and takes in every value on its way that it can;
+//!    ([`implicit_gemm`]), scatters of one update to each line become elementwise ([`scattered`]);
+//! 2. [`materialize`]: which values are written to memory, by counted bytes;
+//! 3. [`fusion`]: each written value becomes a kernel, and takes in every value on its way that it can;
 //! 4. [`lower`]: a group becomes a kernel: views become index maps, the rest instructions;
-//! 5. [`surround`]: what runs before and after a product as a part of its step;
+//! 5. [`gemm_fusion`]: what runs before and after a product as a part of its step;
 //! 6. [`layout`]: the kernel's axes are merged, ordered and given to grid, reduction and vector;
 //! 7. [`batch`]: launches that are independent of each other are brought together.
 //!
 //! The result depends on the graph alone (rule 6), so it is found again by the graph's structure.
 
 mod batch;
-mod choose;
-mod contract;
-mod group;
+mod fusion;
+mod gemm;
+mod gemm_fusion;
+mod implicit_gemm;
 mod index;
 mod layout;
 mod lower;
+mod materialize;
 mod prologue;
 mod reason;
 mod rewrite;
 mod routine;
 mod scattered;
-mod surround;
-mod windowed;
 
 use crate::graph::{Graph, NodeId};
 use crate::kernel::{Kernel, LaunchShape, VectorAxis};
@@ -34,10 +34,10 @@ use crate::{DType, Scalar};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-pub use prologue::{BlockKernel, ChainedProduct, Producer, Prologue, Side};
+pub use prologue::{BlockKernel, ChainedGemm, Producer, Prologue, Side};
 pub use reason::Reason;
-pub use rewrite::LONGEST_SUM;
-pub use routine::{Lines, Routine, RoutineStep, TriangularSystems, WindowedOperands};
+pub use rewrite::MAX_SUM_CHAIN;
+pub use routine::{ImplicitGemmOperands, Lines, Routine, RoutineStep, TriangularSystems};
 
 /// Features of a product of windows are next to each other, and as many bytes as a multiple of this.
 pub const FEATURE_BYTES: usize = 16;
@@ -77,7 +77,7 @@ pub enum Step {
     /// Runs a kernel.
     Launch(LaunchStep),
     /// Runs a contraction.
-    Contract(ContractStep),
+    Gemm(GemmStep),
     /// Runs a routine.
     Routine(RoutineStep),
 }
@@ -108,7 +108,7 @@ pub enum ScalarSource {
 
 /// A batch of matrix products on strided operands.
 #[derive(Clone, Debug)]
-pub struct ContractStep {
+pub struct GemmStep {
     /// The dtype of all operands.
     pub dtype: DType,
     /// The extents of the batch axes.
@@ -177,7 +177,7 @@ impl Step {
     pub fn launch(&self) -> Option<&LaunchStep> {
         match self {
             Step::Launch(step) => Some(step),
-            Step::Contract(step) => step.epilogue.as_ref().map(|epilogue| &epilogue.launch),
+            Step::Gemm(step) => step.epilogue.as_ref().map(|epilogue| &epilogue.launch),
             Step::Routine(_) => None,
         }
     }
@@ -188,7 +188,7 @@ impl Step {
         let mut launches = SmallVec::new();
         match self {
             Step::Launch(step) => launches.push(step),
-            Step::Contract(step) => step.push_launches(&mut launches),
+            Step::Gemm(step) => step.push_launches(&mut launches),
             Step::Routine(_) => {}
         }
         launches
@@ -198,7 +198,7 @@ impl Step {
     pub fn operands(&self) -> SmallVec<[BufferId; 8]> {
         let mut operands = SmallVec::new();
         match self {
-            Step::Contract(step) => step.push_operands(&mut operands),
+            Step::Gemm(step) => step.push_operands(&mut operands),
             Step::Routine(step) => {
                 operands.extend(step.operands.iter().copied().chain([step.result]));
             }
@@ -212,7 +212,7 @@ impl Step {
     /// The buffers that it is bound to, but that only the step itself sees parts of: they need no memory.
     pub fn unwritten(&self) -> SmallVec<[BufferId; 4]> {
         let mut unwritten = SmallVec::new();
-        if let Step::Contract(step) = self {
+        if let Step::Gemm(step) = self {
             step.push_unwritten(&mut unwritten);
         }
         unwritten
@@ -222,7 +222,7 @@ impl Step {
     pub fn results(&self) -> SmallVec<[BufferId; 4]> {
         let mut results = SmallVec::new();
         match self {
-            Step::Contract(step) if step.epilogue.is_none() => results.push(step.c.buffer),
+            Step::Gemm(step) if step.epilogue.is_none() => results.push(step.c.buffer),
             Step::Routine(step) => results.push(step.result),
             _ => {}
         }
@@ -239,7 +239,7 @@ impl Step {
     pub fn work(&self) -> &Work {
         match self {
             Step::Launch(step) => &step.work,
-            Step::Contract(step) => &step.work,
+            Step::Gemm(step) => &step.work,
             Step::Routine(step) => &step.work,
         }
     }
@@ -252,7 +252,7 @@ impl Epilogue {
     }
 }
 
-impl ContractStep {
+impl GemmStep {
     fn push_launches<'a>(&'a self, launches: &mut SmallVec<[&'a LaunchStep; 2]>) {
         match self.prologue.as_ref().map(|prologue| &prologue.producer) {
             None => {}
@@ -287,50 +287,50 @@ impl ContractStep {
 
 /// What a backend can run, which decides what is planned for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Abilities {
-    /// Products whose operands are computed as they are needed ([`ContractStep::prologue`]).
+pub struct PlanTarget {
+    /// Products whose operands are computed as they are needed ([`GemmStep::prologue`]).
     pub prologues: bool,
     /// Arg-reductions that are no slower than two reductions, one of the elements and one of their places. Otherwise
     /// they are planned as those.
     pub arg_reductions: bool,
-    /// Products of windows that are not written ([`Routine::WindowProduct`]). Otherwise convolutions are contractions
+    /// Products of windows that are not written ([`Routine::ImplicitGemm`]). Otherwise convolutions are contractions
     /// whose windows are computed before, or as they are needed.
-    pub window_products: bool,
+    pub implicit_gemm: bool,
     /// How many pieces a reduction of many elements to one result is cut into.
     pub pieces: usize,
     /// Of how many elements a piece of a long sum is at most, if its elements are added one after another: the more
     /// there are, the less the last ones count.
-    pub longest_sum: Option<usize>,
+    pub max_sum_chain: Option<usize>,
 }
 
-impl Default for Abilities {
+impl Default for PlanTarget {
     /// What the CPU has, and fast arg-reductions.
-    fn default() -> Abilities {
-        Abilities {
+    fn default() -> PlanTarget {
+        PlanTarget {
             prologues: true,
             arg_reductions: true,
-            window_products: false,
+            implicit_gemm: false,
             pieces: rewrite::PIECES,
-            longest_sum: Some(rewrite::LONGEST_SUM),
+            max_sum_chain: Some(rewrite::MAX_SUM_CHAIN),
         }
     }
 }
 
-/// Plans a graph for a backend of the default abilities.
+/// Plans a graph for a backend of the default plan_target.
 pub fn plan(graph: &Graph) -> Plan {
-    plan_for(graph, Abilities::default())
+    plan_for(graph, PlanTarget::default())
 }
 
-/// Plans a graph for a backend of these abilities.
-pub fn plan_for(graph: &Graph, abilities: Abilities) -> Plan {
-    let rewritten = rewrite::rewrite(graph, abilities);
-    let mut choice = choose::choose(&rewritten.graph, &rewritten.repeated);
-    let groups = group::form_groups(&rewritten.graph, &mut choice);
-    let mut plan = group::assemble(&rewritten.graph, &choice, groups, abilities);
+/// Plans a graph for a backend of these plan_target.
+pub fn plan_for(graph: &Graph, plan_target: PlanTarget) -> Plan {
+    let rewritten = rewrite::rewrite(graph, plan_target);
+    let mut choice = materialize::choose(&rewritten.graph, &rewritten.repeated);
+    let groups = fusion::form_groups(&rewritten.graph, &mut choice);
+    let mut plan = fusion::assemble(&rewritten.graph, &choice, groups, plan_target);
     for step in &mut plan.steps {
         let work = match step {
             Step::Launch(step) => &mut step.work,
-            Step::Contract(step) => &mut step.work,
+            Step::Gemm(step) => &mut step.work,
             Step::Routine(step) => &mut step.work,
         };
         rewritten.restore(&mut work.nodes);

@@ -7,7 +7,7 @@
 
 use super::layout::{Axis, Domain, axes, finish, merge, swallow, take_vector};
 use super::lower::RawKernel;
-use super::{BufferId, ContractStep, LaunchStep};
+use super::{BufferId, GemmStep, LaunchStep};
 use crate::graph::NodeId;
 use crate::kernel::Kind;
 use smallvec::SmallVec;
@@ -37,7 +37,7 @@ pub enum Producer {
     /// A kernel.
     Kernel(BlockKernel),
     /// Another product with an epilogue.
-    Product(ChainedProduct),
+    Product(ChainedGemm),
 }
 
 /// A kernel that can be run on a block of an operand's rows: the rows of `a`, or the columns of `b`, counted
@@ -63,9 +63,9 @@ pub struct BlockKernel {
 
 /// A product whose rows are, when its epilogue has taken them in, the rows of an operand of another product.
 #[derive(Clone, Debug)]
-pub struct ChainedProduct {
+pub struct ChainedGemm {
     /// The product. It has an epilogue, which writes the operand row by row, densely.
-    pub contract: ContractStep,
+    pub contract: GemmStep,
     /// The param of the epilogue's kernel that is the operand.
     pub value: usize,
 }
@@ -199,9 +199,9 @@ pub fn lay_out_blocks(
     Some(BlockKernel { launch, value, rows, columns, row_major })
 }
 
-impl ContractStep {
+impl GemmStep {
     /// This step with a kernel that computes one of its operands.
-    pub fn preceded_by(mut self, side: Side, kernel: BlockKernel, digits: &Digits) -> ContractStep {
+    pub fn preceded_by(mut self, side: Side, kernel: BlockKernel, digits: &Digits) -> GemmStep {
         let value = (digits.rows() * digits.columns() * self.dtype.size()) as u64;
         self.work.nodes.extend(&kernel.launch.work.nodes);
         // The operand stays in cache: neither its writing nor its reading counts.
@@ -230,13 +230,13 @@ impl ContractStep {
     }
 
     /// This step with another product, which has an epilogue, that computes its left operand.
-    pub fn chained_to(mut self, contract: ContractStep, value: usize) -> ContractStep {
+    pub fn chained_to(mut self, contract: GemmStep, value: usize) -> GemmStep {
         let operand = (self.batch.iter().product::<usize>() * self.m * self.k) * self.dtype.size();
         self.work.nodes.extend(&contract.work.nodes);
         self.work.bytes_read += contract.work.bytes_read;
         self.work.bytes_read -= operand as u64;
         self.work.bytes_written += contract.work.bytes_written - operand as u64;
-        let producer = Producer::Product(ChainedProduct { contract, value });
+        let producer = Producer::Product(ChainedGemm { contract, value });
         self.prologue = Some(Box::new(Prologue { side: Side::A, producer }));
         self
     }

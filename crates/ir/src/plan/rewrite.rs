@@ -1,9 +1,9 @@
 //! Rewrites of the graph before it is planned: same values, a form that plans better.
 
-use super::windowed::{self, Found};
-use super::{Abilities, FEATURE_BYTES, scattered};
+use super::implicit_gemm::{self, Found};
+use super::{FEATURE_BYTES, PlanTarget, scattered};
 use crate::elementwise::{ArgOp, BinaryOp, CombineOp, CompareOp, UnaryOp};
-use crate::graph::{Combine, DotAxes, Graph, Node, NodeId, Op, PadAxis, SliceAxis, WindowProduct};
+use crate::graph::{Combine, DotAxes, Graph, ImplicitGemm, Node, NodeId, Op, PadAxis, SliceAxis};
 use crate::{Axes, DType, Shape};
 use rustc_hash::FxHashMap;
 
@@ -32,27 +32,27 @@ impl Rewritten {
 pub const LONG_ROW: usize = 1 << 16;
 
 /// The most elements that are added one after another, where that is how a device does it.
-pub const LONGEST_SUM: usize = 1 << 14;
+pub const MAX_SUM_CHAIN: usize = 1 << 14;
 
 /// The number of programs that a large reduction is cut for, at least.
 pub const PIECES: usize = 256;
 
 /// Applies every rewrite, front to back.
-pub fn rewrite(graph: &Graph, abilities: Abilities) -> Rewritten {
+pub fn rewrite(graph: &Graph, plan_target: PlanTarget) -> Rewritten {
     let mut rewriter = Rewriter {
         graph: Graph { scalars: graph.scalars.clone(), ..Graph::default() },
         origin: Vec::with_capacity(graph.nodes.len()),
         repeated: Vec::new(),
         current: 0,
-        pieces: abilities.pieces,
-        longest_sum: abilities.longest_sum,
+        pieces: plan_target.pieces,
+        max_sum_chain: plan_target.max_sum_chain,
     };
     let mut turned = turned_products(graph);
-    let windowed = match abilities.window_products {
-        true => windowed::find(graph),
+    let windowed = match plan_target.implicit_gemm {
+        true => implicit_gemm::find(graph),
         false => vec![None; graph.nodes.len()],
     };
-    let needed = windowed::needed(graph, &windowed);
+    let needed = implicit_gemm::needed(graph, &windowed);
     turned.iter_mut().zip(&windowed).for_each(|(turned, found)| {
         *turned = turned.filter(|_| found.is_none());
     });
@@ -81,7 +81,7 @@ pub fn rewrite(graph: &Graph, abilities: Abilities) -> Rewritten {
         let id = match &node.op {
             Op::Reduce { op, axes } => rewriter.reduce(*op, axes, inputs[0], node),
             Op::Scan { op, axis } => rewriter.scan(*op, *axis, inputs[0], node),
-            Op::ArgReduce { op, axis } if !abilities.arg_reductions => {
+            Op::ArgReduce { op, axis } if !plan_target.arg_reductions => {
                 rewriter.arg_reduce(*op, *axis, inputs[0], node)
             }
             // Its one user has the product turned: it is computed that way.
@@ -174,10 +174,10 @@ struct Rewriter {
     origin: Vec<NodeId>,
     repeated: Vec<NodeId>,
     current: NodeId,
-    /// As [`Abilities::pieces`].
+    /// As [`PlanTarget::pieces`].
     pieces: usize,
-    /// As [`Abilities::longest_sum`].
-    longest_sum: Option<usize>,
+    /// As [`PlanTarget::max_sum_chain`].
+    max_sum_chain: Option<usize>,
 }
 
 impl Rewriter {
@@ -245,7 +245,7 @@ impl Rewriter {
     /// How many elements are combined one after another, at most, if that rounds.
     fn longest(&self, op: CombineOp, dtype: DType) -> Option<usize> {
         let rounds = matches!(op, CombineOp::Sum | CombineOp::Product);
-        self.longest_sum.filter(|_| rounds && (dtype.is_float() || dtype.is_complex()))
+        self.max_sum_chain.filter(|_| rounds && (dtype.is_float() || dtype.is_complex()))
     }
 
     /// A scan of a long axis: of pieces of it, and of the last of each piece, which all elements of later pieces take
@@ -434,8 +434,8 @@ impl Rewriter {
             self.permuted(kernels, [0, 1].into_iter().chain(3..rank).chain([2]).collect(), node);
         let (x, kernels) =
             (self.with_whole_features(x, node), self.with_whole_features(kernels, node));
-        let op = WindowProduct { windows: found.windows.clone(), order: found.order };
-        self.append(Op::WindowProduct(Box::new(op)), &[x, kernels], node.shape.clone(), node)
+        let op = ImplicitGemm { windows: found.windows.clone(), order: found.order };
+        self.append(Op::ImplicitGemm(Box::new(op)), &[x, kernels], node.shape.clone(), node)
     }
 
     /// An operand with its axes in this order. What it is a permutation of already is looked through.
@@ -521,8 +521,8 @@ mod tests {
         let op = Op::ArgReduce { op: ArgOp::Max, axis: 1 };
         graph.outputs = vec![graph.push(op, &[x]).unwrap()];
         let is_arg = |arg_reductions: bool| {
-            let abilities = Abilities { arg_reductions, ..Abilities::default() };
-            let planned = crate::plan::plan_for(&graph, abilities);
+            let plan_target = PlanTarget { arg_reductions, ..PlanTarget::default() };
+            let planned = crate::plan::plan_for(&graph, plan_target);
             let [Step::Launch(step)] = &planned.steps[..] else { panic!("{:?}", planned.steps) };
             // The elements are read once either way.
             assert_eq!((step.work.bytes_read, step.work.bytes_written), (4 * 30_000, 8 * 100));
@@ -537,9 +537,9 @@ mod tests {
         let x = graph.input([4096, 8192], DType::F32);
         let op = Op::Reduce { op: CombineOp::Sum, axes: Axes::from_slice(&[0, 1]) };
         graph.outputs = vec![graph.push(op, &[x]).unwrap()];
-        let programs = |pieces: usize, longest_sum: Option<usize>| {
-            let abilities = Abilities { pieces, longest_sum, ..Abilities::default() };
-            let planned = crate::plan::plan_for(&graph, abilities);
+        let programs = |pieces: usize, max_sum_chain: Option<usize>| {
+            let plan_target = PlanTarget { pieces, max_sum_chain, ..PlanTarget::default() };
+            let planned = crate::plan::plan_for(&graph, plan_target);
             let [Step::Launch(first), Step::Launch(_)] = &planned.steps[..] else {
                 panic!("{:?}", planned.steps)
             };
@@ -574,8 +574,8 @@ mod tests {
             let op = Op::Reduce { op: CombineOp::Sum, axes: Axes::from_slice(&[0, 1]) };
             graph.outputs = vec![graph.push(op, &[x]).unwrap()];
             for pieces in [256, 4096] {
-                let abilities = Abilities { pieces, ..Abilities::default() };
-                for step in &crate::plan::plan_for(&graph, abilities).steps {
+                let plan_target = PlanTarget { pieces, ..PlanTarget::default() };
+                for step in &crate::plan::plan_for(&graph, plan_target).steps {
                     let Step::Launch(step) = step else { panic!("{step:?}") };
                     let (_, row) = step.shape.extents.split_at(step.kernel.grid_rank);
                     let row: usize = row.iter().product();
@@ -620,7 +620,7 @@ mod tests {
     #[test]
     fn a_turned_product_is_computed_turned() {
         let planned = plan(&turned(false));
-        let [Step::Contract(step)] = &planned.steps[..] else { panic!("{:?}", planned.steps) };
+        let [Step::Gemm(step)] = &planned.steps[..] else { panic!("{:?}", planned.steps) };
         assert_eq!((step.m, step.n, step.k), (100, 40, 32));
         // Read both ways, it is written one way and copied the other.
         assert_eq!(plan(&turned(true)).steps.len(), 2);

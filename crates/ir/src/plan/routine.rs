@@ -2,8 +2,8 @@
 
 use super::{BufferId, Work};
 use crate::graph::{
-    Combine, Graph, NodeId, Op, ScalarFunction, SortOrder, SortResult, Transpose, WindowExtents,
-    WindowProduct,
+    Combine, ConvExtents, Graph, ImplicitGemm, NodeId, Op, ScalarFunction, SortOrder, SortResult,
+    Transpose,
 };
 use crate::{DType, Shape};
 use smallvec::SmallVec;
@@ -61,7 +61,7 @@ pub enum Routine {
     },
     /// Operands: `x`, `[examples, space…, feature groups, features]`, and `kernels`, `[groups, outputs, window…,
     /// features]`; [features](super::FEATURE_BYTES) fill whole accesses.
-    WindowProduct(WindowedOperands),
+    ImplicitGemm(ImplicitGemmOperands),
     /// Operands: the triangular matrices `[batch, n, n]`, and what they are solved for: `[batch, n, count]`,
     /// or on the right side `[batch, count, n]`.
     TriangularSolve {
@@ -74,13 +74,13 @@ pub enum Routine {
 
 /// What a product of windows is of.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct WindowedOperands {
+pub struct ImplicitGemmOperands {
     /// The dtype of both operands and the result.
     pub dtype: DType,
     /// How windows move, and the order of the result's axes.
-    pub product: WindowProduct,
+    pub product: ImplicitGemm,
     /// The extents.
-    pub extents: WindowExtents,
+    pub extents: ConvExtents,
 }
 
 /// Systems of equations whose matrices are triangular.
@@ -155,10 +155,10 @@ impl Routine {
                     combine: function.clone(),
                 })
             }
-            Op::WindowProduct(product) => {
+            Op::ImplicitGemm(product) => {
                 let extents = product.extents(&operand(0).shape, &operand(1).shape)?;
                 let (dtype, product) = (data.dtype, (**product).clone());
-                Some(Routine::WindowProduct(WindowedOperands { dtype, product, extents }))
+                Some(Routine::ImplicitGemm(ImplicitGemmOperands { dtype, product, extents }))
             }
             Op::Cholesky { lower } => {
                 let (batch, n, _) = matrices(&data.shape);
@@ -189,7 +189,7 @@ impl Routine {
             Routine::Sort { result: SortResult::Positions, .. } => "argsort",
             Routine::Sort { result: SortResult::FirstPositions(_), .. } => "top_k",
             Routine::Scatter { .. } => "scatter",
-            Routine::WindowProduct(_) => "convolution",
+            Routine::ImplicitGemm(_) => "convolution",
             Routine::Cholesky { .. } => "cholesky",
             Routine::TriangularSolve { .. } => "triangular_solve",
         }

@@ -1,0 +1,253 @@
+//! Contractions on operands that are read in place: transposes, slices and broadcasts are strides.
+
+use super::index::{self, Coordinate, Map, Unflatten};
+use super::materialize::{Written, is_alias};
+use super::prologue::{Digits, Side};
+use super::{BufferId, Epilogue, GemmStep, MatrixOperand, Work};
+use crate::graph::{Graph, NodeId, Op};
+use smallvec::SmallVec;
+
+/// A contraction before its buffers are known.
+pub struct RawGemm {
+    node: NodeId,
+    a: StridedOperand,
+    b: StridedOperand,
+}
+
+/// A value in memory seen with these strides, one for each axis of the operand.
+struct StridedOperand {
+    base: NodeId,
+    offset: isize,
+    strides: SmallVec<[isize; 6]>,
+}
+
+/// The contraction of a canonical dot node (`[batch…, m, k] · [batch…, k, n]`), or the operand that must
+/// be written first.
+pub fn contract(graph: &Graph, written: &Written, node: NodeId) -> Result<RawGemm, NodeId> {
+    let inputs = &graph.node(node).inputs;
+    let a = strided(graph, written, inputs[0])?;
+    let b = strided(graph, written, inputs[1])?;
+    Ok(RawGemm { node, a, b })
+}
+
+/// The value whose memory a chain of aliases shares.
+pub fn without_aliases(graph: &Graph, mut node: NodeId) -> NodeId {
+    while is_alias(graph, node) {
+        node = graph.node(node).inputs[0];
+    }
+    node
+}
+
+/// Follows views from an operand down to a value in memory.
+///
+/// Where a reshape needs a finer look at an axis of the operand, the axis is split, as a kernel's domain is,
+/// and the parts must go on from one to the other in memory.
+fn strided(graph: &Graph, written: &Written, operand: NodeId) -> Result<StridedOperand, NodeId> {
+    let shape = &graph.node(operand).shape;
+    // Each axis of the operand as the extents it is split into.
+    let mut factors: Vec<SmallVec<[usize; 4]>> =
+        shape.iter().map(|&extent| SmallVec::from_slice(&[extent])).collect();
+    loop {
+        let extents: SmallVec<[usize; 6]> = factors.iter().flatten().copied().collect();
+        match follow(graph, written, operand, &factors, &extents)? {
+            Followed::Split { axis, inner } => {
+                let mut first = 0;
+                let parts = factors.iter_mut().find(|parts| {
+                    first += parts.len();
+                    axis < first
+                });
+                let parts = parts.expect("the axis is one of the operand's");
+                let position = axis - (first - parts.len());
+                parts[position] /= inner;
+                parts.insert(position + 1, inner);
+            }
+            Followed::Base { base, offset, strides } => {
+                let mut merged = SmallVec::new();
+                let mut rest = &strides[..];
+                for parts in &factors {
+                    let (own, others) = rest.split_at(parts.len());
+                    merged.push(merge(parts, own).ok_or(without_aliases(graph, operand))?);
+                    rest = others;
+                }
+                return Ok(StridedOperand { base, offset, strides: merged });
+            }
+        }
+    }
+}
+
+/// Where a walk through views ends.
+enum Followed {
+    /// At a value in memory, with strides for the operand's axes as they are split.
+    Base { base: NodeId, offset: isize, strides: SmallVec<[isize; 6]> },
+    /// Before it: this axis, counted over all parts, must be split so that the inner part has this extent.
+    Split { axis: usize, inner: usize },
+}
+
+fn follow(
+    graph: &Graph,
+    written: &Written,
+    operand: NodeId,
+    factors: &[SmallVec<[usize; 4]>],
+    extents: &[usize],
+) -> Result<Followed, NodeId> {
+    let rank = extents.len();
+    let mut map = Map::new();
+    let mut next = 0;
+    for parts in factors {
+        let mut coordinate = Coordinate::default();
+        let mut stride: usize = parts.iter().product();
+        for &extent in parts {
+            stride /= extent.max(1);
+            coordinate.add_axis(next, stride as isize);
+            next += 1;
+        }
+        map.push(coordinate);
+    }
+    let mut node = operand;
+    loop {
+        let data = graph.node(node);
+        if written[node as usize] && !is_alias(graph, node) {
+            let (offset, strides, _) = index::flatten(&map, &data.shape, rank).ok_or(operand)?;
+            return Ok(Followed::Base { base: node, offset, strides });
+        }
+        let Some(&inner) = data.inputs.first() else { return Err(node) };
+        let shape = &graph.node(inner).shape;
+        map = match &data.op {
+            Op::Permute(axes) => index::permute(&map, axes),
+            Op::Slice(axes) => index::slice(&map, axes),
+            Op::Windows(axes) => index::windows(&map, axes).ok_or(node)?,
+            Op::Broadcast(_) => index::broadcast(&map, shape),
+            Op::Reshape(to) => match index::reshape(&map, to, shape, extents) {
+                Ok(map) => map,
+                // A value in memory is as contiguous under one shape as under another.
+                Err(_) if written[without_aliases(graph, inner) as usize] => {
+                    let base = without_aliases(graph, inner);
+                    let (offset, strides, _) = index::flatten(&map, to, rank).ok_or(operand)?;
+                    return Ok(Followed::Base { base, offset, strides });
+                }
+                Err(Unflatten::Split { axis, inner }) => {
+                    return Ok(Followed::Split { axis, inner });
+                }
+                Err(_) if node == operand => return Err(inner),
+                Err(_) => return Err(without_aliases(graph, operand)),
+            },
+            _ => return Err(node),
+        };
+        node = inner;
+    }
+}
+
+/// The stride of an axis whose parts have these, if they go on from one to the other.
+fn merge(extents: &[usize], strides: &[isize]) -> Option<isize> {
+    let mut parts = extents.iter().zip(strides).filter(|(extent, _)| **extent != 1).rev();
+    let Some((&extent, &stride)) = parts.next() else { return Some(0) };
+    let mut expected = stride * extent as isize;
+    for (&extent, &outer) in parts {
+        if outer != expected {
+            return None;
+        }
+        expected *= extent as isize;
+    }
+    Some(stride)
+}
+
+/// Whether a product can read an operand in place, once the values that are `written` are.
+pub fn reads_in_place(graph: &Graph, written: &Written, operand: NodeId) -> bool {
+    strided(graph, written, operand).is_ok()
+}
+
+impl RawGemm {
+    /// The value it computes.
+    pub fn node(&self) -> NodeId {
+        self.node
+    }
+
+    /// The bytes of the left matrix of each product of the batch.
+    pub fn left_bytes(&self, graph: &Graph) -> usize {
+        let operand = graph.node(graph.node(self.node).inputs[0]);
+        let matrix = &operand.shape[operand.shape.rank() - 2..];
+        matrix.iter().product::<usize>() * operand.dtype.size()
+    }
+
+    /// The value that an operand is a view of, and how it takes all of it, row by row, if it does: the rows of
+    /// the left operand, the columns of the right one.
+    pub fn rows_of(&self, graph: &Graph, side: Side) -> Option<(NodeId, Digits)> {
+        let (operand, input) = match side {
+            Side::A => (&self.a, 0),
+            Side::B => (&self.b, 1),
+        };
+        let extents = &graph.node(graph.node(self.node).inputs[input]).shape;
+        let mut axes: SmallVec<[(usize, isize); 6]> =
+            extents.iter().copied().zip(operand.strides.iter().copied()).collect();
+        let (last, before) = (axes.pop()?, axes.pop()?);
+        let (row, column) = match side {
+            Side::A => (before, last),
+            Side::B => (last, before),
+        };
+        let digits = Digits::new(&axes, row, column)?;
+        let elements = graph.node(operand.base).shape.elements();
+        let is_all = operand.offset == 0 && digits.rows() * digits.columns() == elements;
+        is_all.then_some((operand.base, digits))
+    }
+
+    /// The values in memory that it reads or writes.
+    pub fn operands(&self) -> [NodeId; 3] {
+        [self.a.base, self.b.base, self.node]
+    }
+
+    /// The step, once buffers are known.
+    pub fn bind(&self, graph: &Graph, buffer: impl Fn(NodeId) -> BufferId) -> GemmStep {
+        let node = graph.node(self.node);
+        let rank = node.shape.rank();
+        let a_shape = &graph.node(node.inputs[0]).shape;
+        let (m, n, k) = (node.shape[rank - 2], node.shape[rank - 1], a_shape[rank - 1]);
+        let batch = SmallVec::from_slice(&node.shape[..rank - 2]);
+        let operand = |base: NodeId, offset: isize, strides: &[isize]| MatrixOperand {
+            buffer: buffer(base),
+            offset,
+            batch_strides: SmallVec::from_slice(&strides[..rank - 2]),
+            row_stride: strides[rank - 2],
+            column_stride: strides[rank - 1],
+        };
+        let strides: SmallVec<[isize; 6]> =
+            node.shape.strides().iter().map(|&stride| stride as isize).collect();
+        let bytes = |elements: usize| (elements * node.dtype.size()) as u64;
+        // An axis with stride zero is read once.
+        let read = |operand: &StridedOperand, input: usize| {
+            let extents = graph.node(node.inputs[input]).shape.extents();
+            let distinct = extents.iter().zip(&operand.strides);
+            bytes(distinct.filter(|(_, stride)| **stride != 0).map(|(extent, _)| extent).product())
+        };
+        GemmStep {
+            dtype: node.dtype,
+            batch,
+            m,
+            n,
+            k,
+            a: operand(self.a.base, self.a.offset, &self.a.strides),
+            b: operand(self.b.base, self.b.offset, &self.b.strides),
+            c: operand(self.node, 0, &strides),
+            prologue: None,
+            epilogue: None,
+            work: Work {
+                nodes: vec![self.node],
+                bytes_read: read(&self.a, 0) + read(&self.b, 1),
+                bytes_written: bytes(node.shape.elements()),
+            },
+        }
+    }
+}
+
+impl GemmStep {
+    /// This step with a kernel that follows it part by part.
+    pub fn followed_by(mut self, epilogue: Epilogue) -> GemmStep {
+        let launch = &epilogue.launch.work;
+        let product = self.work.bytes_written;
+        self.work.nodes.extend(&launch.nodes);
+        // The product stays in cache: neither its writing nor its reading counts.
+        self.work.bytes_read += launch.bytes_read - product;
+        self.work.bytes_written = launch.bytes_written;
+        self.epilogue = Some(Box::new(epilogue));
+        self
+    }
+}

@@ -1,0 +1,157 @@
+//! Convolutions found in a graph, for devices that multiply windows without writing them.
+//!
+//! A convolution is recorded as a contraction of windows, which are a view ([`compose`](crate::compose)). Here the view
+//! is looked through, and the contraction becomes a product of windows: of what the windows are of, laid out with
+//! features last, which is a kernel that the planner fuses with whatever came before.
+
+use crate::graph::{ConvOutputLayout, DotAxes, Graph, NodeId, Op, WindowAxis};
+use crate::{Axes, DType};
+use smallvec::SmallVec;
+
+/// The most axes that a window moves along.
+const MOST_SPACE: usize = 3;
+
+/// Groups with fewer features or outputs than this are not worth a product of their own.
+const SMALLEST_GROUP: usize = 16;
+
+/// A contraction of windows.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// What the windows are of: `[examples, features, space…]`.
+    pub source: NodeId,
+    /// `[groups, outputs, features, window…]`.
+    pub kernels: NodeId,
+    /// How the window moves along each axis of space.
+    pub windows: SmallVec<[WindowAxis; 3]>,
+    /// Groups of features; if 1, all groups are groups of examples.
+    pub feature_groups: usize,
+    /// The order of the contraction's axes.
+    pub order: ConvOutputLayout,
+}
+
+/// For each contraction of windows that is worth it, what it is made of.
+pub fn find(graph: &Graph) -> Vec<Option<Found>> {
+    (0..graph.nodes.len() as NodeId).map(|node| found(graph, node)).collect()
+}
+
+fn found(graph: &Graph, node: NodeId) -> Option<Found> {
+    let data = graph.node(node);
+    let Op::Dot(axes) = &data.op else { return None };
+    if !matches!(data.dtype, DType::F16 | DType::BF16 | DType::F32) || data.shape.contains(&0) {
+        return None;
+    }
+    let (a, b) = (data.inputs[0], data.inputs[1]);
+    let of = |order: ConvOutputLayout, split: NodeId, kernels: NodeId| {
+        let view = view_of_windows(graph, split)?;
+        (*axes == expected_axes(order, view.windows.len())).then_some(())?;
+        let kernels = match (order, &graph.node(kernels).op) {
+            (ConvOutputLayout::ExamplesFirst, Op::Broadcast(_)) => {
+                let (repeated, once) = (graph.node(kernels), graph.node(kernels).inputs[0]);
+                // For each example, and along no other axis.
+                (repeated.shape[1..] == graph.node(once).shape[..]).then_some(once)?
+            }
+            (ConvOutputLayout::ExamplesFirst, _) => return None,
+            _ => kernels,
+        };
+        let shape = &graph.node(kernels).shape;
+        if shape.rank() != view.windows.len() + 3 || shape.contains(&0) {
+            return None;
+        }
+        let (groups, outputs, features) = (shape[0], shape[1], shape[2]);
+        let is_moved = view.windows.iter().any(|window| *window != WindowAxis::new(1));
+        let is_large = groups == 1 || outputs.min(features) >= SMALLEST_GROUP;
+        let feature_groups = if view.has_feature_groups { groups } else { 1 };
+        (is_moved && is_large).then_some(Found {
+            source: view.source,
+            kernels,
+            windows: view.windows,
+            feature_groups,
+            order,
+        })
+    };
+    of(ConvOutputLayout::OutputsLast, a, b)
+        .or_else(|| of(ConvOutputLayout::OutputsFirst, b, a))
+        .or_else(|| of(ConvOutputLayout::ExamplesFirst, b, a))
+}
+
+/// The axes of the contraction of `[groups, examples, features, positions…, window…]` with `[groups, outputs,
+/// features, window…]`, or with the latter repeated for each example.
+fn expected_axes(order: ConvOutputLayout, space: usize) -> DotAxes {
+    let windows: Axes = std::iter::once(2).chain(3 + space..3 + 2 * space).collect();
+    let kernels: Axes = (2..3 + space).collect();
+    let one = Axes::from_slice(&[0]);
+    match order {
+        ConvOutputLayout::OutputsLast => {
+            DotAxes { a_batch: one.clone(), b_batch: one, a_contract: windows, b_contract: kernels }
+        }
+        ConvOutputLayout::OutputsFirst => {
+            DotAxes { a_batch: one.clone(), b_batch: one, a_contract: kernels, b_contract: windows }
+        }
+        ConvOutputLayout::ExamplesFirst => DotAxes {
+            a_batch: Axes::from_slice(&[0, 1]),
+            b_batch: Axes::from_slice(&[1, 0]),
+            a_contract: kernels.iter().map(|axis| axis + 1).collect(),
+            b_contract: windows,
+        },
+    }
+}
+
+struct View {
+    source: NodeId,
+    windows: SmallVec<[WindowAxis; 3]>,
+    has_feature_groups: bool,
+}
+
+/// What `[groups, examples, features, positions…, window…]` is a view of.
+fn view_of_windows(graph: &Graph, split: NodeId) -> Option<View> {
+    let data = graph.node(split);
+    let (reshaped, has_feature_groups) = match &data.op {
+        Op::Permute(order) => {
+            let swapped = order.len() > 2 && order[..2] == [1, 0];
+            let rest = order.iter().enumerate().skip(2).all(|(to, &from)| to == from);
+            (swapped && rest).then_some((data.inputs[0], true))?
+        }
+        _ => (split, false),
+    };
+    let reshape = graph.node(reshaped);
+    let Op::Reshape(shape) = &reshape.op else { return None };
+    let windowed = graph.node(reshape.inputs[0]);
+    let Op::Windows(windows) = &windowed.op else { return None };
+    let space = windows.len().checked_sub(2).filter(|space| (1..=MOST_SPACE).contains(space))?;
+    if shape.rank() != 3 + 2 * space || windows[..2] != [WindowAxis::new(1); 2] {
+        return None;
+    }
+    // `[examples, features, positions…, 1, 1, window…]`, of which one of the first two is cut.
+    let cut = match has_feature_groups {
+        true => shape[0] == windowed.shape[0] && shape[1] * shape[2] == windowed.shape[1],
+        false => shape[0] * shape[1] == windowed.shape[0] && shape[2] == windowed.shape[1],
+    };
+    let rest = windowed.shape[2..2 + space].iter().chain(&windowed.shape[4 + space..]);
+    (cut && shape[3..].iter().eq(rest)).then(|| View {
+        source: windowed.inputs[0],
+        windows: windows[2..].iter().copied().collect(),
+        has_feature_groups,
+    })
+}
+
+/// Which nodes are needed where contractions of windows do not look at these.
+pub fn needed(graph: &Graph, found: &[Option<Found>]) -> Vec<bool> {
+    let is_any = found.iter().any(Option::is_some);
+    let mut needed = vec![!is_any; graph.nodes.len()];
+    graph.outputs.iter().for_each(|&output| needed[output as usize] = true);
+    for (id, node) in graph.nodes.iter().enumerate().rev() {
+        if !needed[id] {
+            // Inputs and scalars are counted.
+            needed[id] = matches!(node.op, Op::Input | Op::Scalar);
+            continue;
+        }
+        match &found[id] {
+            Some(found) => {
+                needed[found.source as usize] = true;
+                needed[found.kernels as usize] = true;
+            }
+            None => node.inputs.iter().for_each(|&input| needed[input as usize] = true),
+        }
+    }
+    needed
+}
