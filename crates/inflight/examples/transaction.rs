@@ -19,7 +19,7 @@ fn main() -> Result<()> {
     for step in 0..STEPS {
         let output = inputs.matmul(&weights);
         let error = &output - &targets;
-        let loss = error.square().mean();
+        let loss = error.square().mean_all();
         let gradient = inputs.transpose().matmul(&error) * (2.0 / SAMPLES as f32);
         weights = &weights - gradient * 0.1;
         if step % 10 == 9 {

@@ -51,7 +51,7 @@ fn main() -> Result<()> {
     for batch in batches {
         let (images, labels) = batch?;
         assert_eq!(images.device(), &training);
-        let found = images.reshape([BATCH, 16, 16]).mean_axes([2]).argmax(1);
+        let found = images.reshape([BATCH, 16, 16]).mean([2]).argmax(1);
         assert_eq!(found.to_vec::<i64>()?, labels);
         seen += labels.len();
     }
@@ -62,7 +62,7 @@ fn main() -> Result<()> {
 
     // A value can also go from one device to the other without a look at it, and without a wait.
     let waits = loading.stats().all_waits() + training.stats().all_waits();
-    let moved = augmented(3, 1, &loading).to_device(&training).sum();
+    let moved = augmented(3, 1, &loading).to_device(&training).sum_all();
     assert_eq!(loading.stats().all_waits() + training.stats().all_waits(), waits);
     assert!((16.0..16.0 + 25.7).contains(&moved.item::<f32>()?));
     Ok(())

@@ -140,7 +140,7 @@ fn run(case: &Case, reference: &Reference, device: &Device) -> Result<Compared, 
         if random.chance(restless) {
             match random.below(4) {
                 0 => device.flush(),
-                1 => device.sync().map_err(problem)?,
+                1 => device.wait().map_err(problem)?,
                 2 => drop(handles[id].clone()),
                 _ => {
                     let early = unread

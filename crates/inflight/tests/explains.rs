@@ -32,7 +32,7 @@ fn a_kernel_says_why_it_ends() {
     let device = device();
     let x = Tensor::ones::<f32>([64, 100], &device);
     // The columns' sums are needed by rows, and the product of the result by nobody else.
-    let explanation = (&x / x.sum_keep([0]).sum_keep([1])).explain();
+    let explanation = (&x / x.sum_keepdim([0]).sum_keepdim([1])).explain();
     let reasons: Vec<&str> =
         explanation.kernels.iter().map(|kernel| kernel.writes[0].reason.as_str()).collect();
     assert!(reasons.contains(&"reduction over other axes than its reader walks"), "{reasons:?}");
@@ -91,7 +91,7 @@ fn an_explanation_is_a_page() {
     let device = device();
     let x = Tensor::ones::<f32>([64, 64], &device);
     let hidden = x.matmul(&x).layer_norm([1], None, None, 1e-5).gelu();
-    let explanation = hidden.matmul(&x).softmax(1).sum_axes([0]).explain();
+    let explanation = hidden.matmul(&x).softmax(1).sum([0]).explain();
     let page = explanation.to_html();
     assert_eq!(page.matches("class=\"kernel\"").count(), explanation.kernels.len());
     assert!(page.contains("class=\"edge\"") && page.contains("KiB"));

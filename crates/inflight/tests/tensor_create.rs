@@ -16,7 +16,7 @@ fn host_data_comes_back() {
     assert_eq!(read::<f32>(&x), (vec![0, 3], vec![]));
     let x = Tensor::from_vec(vec![f16::from_f32(0.5)], (), &device).unwrap();
     assert_eq!(x.item::<f16>().unwrap(), f16::from_f32(0.5));
-    assert_eq!(Tensor::from_scalar(7u8, &device).item::<u8>().unwrap(), 7);
+    assert_eq!(Tensor::scalar(7u8, &device).item::<u8>().unwrap(), 7);
 }
 
 #[test]
@@ -72,14 +72,14 @@ fn constants() {
     assert_eq!(read::<i32>(&Tensor::full(7, [2, 2], &device)), (vec![2, 2], vec![7; 4]));
     assert_eq!(read::<f64>(&Tensor::zeros::<f64>([3], &device)).1, [0.0; 3]);
     assert_eq!(read::<bool>(&Tensor::ones::<bool>([3], &device)).1, [true; 3]);
-    assert_eq!(read::<u16>(&Tensor::full_of(DType::U16, 9, [2], &device)).1, [9; 2]);
+    assert_eq!(read::<u16>(&Tensor::full_with_dtype(DType::U16, 9, [2], &device)).1, [9; 2]);
     assert_eq!(Tensor::full(2.5f32, (), &device).item::<f32>().unwrap(), 2.5);
     assert_eq!(read::<f32>(&Tensor::ones::<f32>([0, 4], &device)), (vec![0, 4], vec![]));
     let x = Tensor::full(2.5f32, [2], &device);
     assert_eq!(read::<f32>(&x.zeros_like()).1, [0.0; 2]);
     assert_eq!(read::<f32>(&x.ones_like()).1, [1.0; 2]);
     assert_eq!(read::<f32>(&x.full_like(3)).1, [3.0; 2]);
-    assert!(message(&Tensor::full_of(DType::U8, 300, [2], &device)).contains("300"));
+    assert!(message(&Tensor::full_with_dtype(DType::U8, 300, [2], &device)).contains("300"));
 }
 
 #[test]
@@ -150,11 +150,11 @@ fn what_cannot_be_addressed_is_a_mistake() {
         Tensor::iota::<f32>([usize::MAX, 3], 0, &device),
         Tensor::eye::<f32>(usize::MAX, &device),
         Tensor::rand::<f32>([usize::MAX, 3], 0, &device),
-        Tensor::rand_int(0, 9, [usize::MAX, 3], 0, &device),
+        Tensor::randint(0, 9, [usize::MAX, 3], 0, &device),
         Tensor::iota::<f32>([usize::MAX, 3], 7, &device),
     ] {
         assert!(message(&tensor).contains("addressed"), "{}", message(&tensor));
         assert!(tensor.shape().checked_elements().is_some());
     }
-    assert_eq!(Tensor::ones::<f32>([2], &device).sum().item::<f32>().unwrap(), 2.0);
+    assert_eq!(Tensor::ones::<f32>([2], &device).sum_all().item::<f32>().unwrap(), 2.0);
 }

@@ -87,7 +87,7 @@ fn a_new_seed_compiles_nothing() {
 #[test]
 fn integers_cover_their_range() {
     let device = device();
-    let dice = Tensor::rand_int(1u8, 7, [60_000], 3, &device).to_vec::<u8>().unwrap();
+    let dice = Tensor::randint(1u8, 7, [60_000], 3, &device).to_vec::<u8>().unwrap();
     for face in 1..7 {
         // Five standard deviations of a fair die.
         let count = dice.iter().filter(|&&found| found == face).count() as f64;
@@ -98,13 +98,13 @@ fn integers_cover_their_range() {
     }
     assert!(dice.iter().all(|face| (1..7).contains(face)));
     let words = words(9, 100);
-    let found = Tensor::rand_int(-5i64, i64::MAX, [100], 9, &device).to_vec::<i64>().unwrap();
+    let found = Tensor::randint(-5i64, i64::MAX, [100], 9, &device).to_vec::<i64>().unwrap();
     let range = (i64::MAX as i128 + 5) as u128;
     for (found, [high, low]) in found.into_iter().zip(words) {
         let draw = (u128::from(high) << 32) | u128::from(low);
         assert_eq!(i128::from(found), ((draw * range) >> 64) as i128 - 5);
     }
-    assert_eq!(Tensor::rand_int(4, 5, [3], 0, &device).to_vec::<i32>().unwrap(), [4; 3]);
+    assert_eq!(Tensor::randint(4, 5, [3], 0, &device).to_vec::<i32>().unwrap(), [4; 3]);
 }
 
 /// The moments and tails of a large sample, within five of their own standard deviations.
@@ -162,6 +162,6 @@ fn mistakes() {
     assert!(text.contains(&format!("tensor_random.rs:{line}:")), "{text}");
     assert_eq!(bad.shape().extents(), [2, 3]);
     assert!(message(&Tensor::randn::<bool>([2], 0.0, 1.0, 0, &device)).starts_with("randn("));
-    assert!(message(&Tensor::rand_int(3, 3, [2], 0, &device)).contains("no integer in 3..3"));
-    assert!(message(&Tensor::rand_int(0.0, 3.0, [2], 0, &device)).contains("integer dtype"));
+    assert!(message(&Tensor::randint(3, 3, [2], 0, &device)).contains("no integer in 3..3"));
+    assert!(message(&Tensor::randint(0.0, 3.0, [2], 0, &device)).contains("integer dtype"));
 }

@@ -164,8 +164,8 @@ impl Step {
         let state = types.map(|(number, ty)| {
             let extents: Vec<usize> = ty.extents.iter().map(|extent| extent.unwrap_or(1)).collect();
             match extents.len() {
-                0 | 1 => Tensor::zeros_of(ty.dtype, extents, device),
-                _ if number >= parameters => Tensor::zeros_of(ty.dtype, extents, device),
+                0 | 1 => Tensor::zeros_with_dtype(ty.dtype, extents, device),
+                _ if number >= parameters => Tensor::zeros_with_dtype(ty.dtype, extents, device),
                 _ => {
                     // What comes in is all but the last axis.
                     let inputs: usize = extents[..extents.len() - 1].iter().product();
@@ -353,7 +353,7 @@ impl Prediction {
                     predicted.shape()
                 )));
             }
-            right += f64::from(predicted.eq(&labels).cast(DType::F32).sum().item::<f32>()?);
+            right += f64::from(predicted.eq(&labels).cast(DType::F32).sum_all().item::<f32>()?);
         }
         let tested = parts * self.rows;
         Ok((tested, right / tested as f64))

@@ -238,7 +238,7 @@ impl Device {
     ///
     /// Pending work whose operands are not there is not waited for.
     #[track_caller]
-    pub fn sync(&self) -> Result<()> {
+    pub fn wait(&self) -> Result<()> {
         let location = Location::caller();
         recorder::flush(self, location);
         self.come_to_rest(location)

@@ -19,7 +19,7 @@ pub fn stats() -> Stats {
 ///
 /// # fn main() -> inflight::Result<()> {
 /// let x = Tensor::from_vec(vec![1.0f32; 1000], [1000], &Device::cpu())?;
-/// let (sum, stats) = inflight::counted(|| ((&x + 1.0).exp() * 2.0).sum().item::<f32>());
+/// let (sum, stats) = inflight::counted(|| ((&x + 1.0).exp() * 2.0).sum_all().item::<f32>());
 /// assert!(sum? > 1000.0);
 /// println!("{} launches, {} bytes read", stats.launches, stats.bytes_read);
 /// # Ok(())

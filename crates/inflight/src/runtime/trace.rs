@@ -32,7 +32,7 @@ use std::time::Instant;
 /// # fn main() -> inflight::Result<()> {
 /// let path = std::env::temp_dir().join(format!("inflight-doc-{}.json", std::process::id()));
 /// let sum = inflight::trace(&path, || {
-///     Tensor::ones::<f32>([64, 64], &Device::cpu()).exp().sum().item::<f32>()
+///     Tensor::ones::<f32>([64, 64], &Device::cpu()).exp().sum_all().item::<f32>()
 /// })??;
 /// assert!(sum > 11_000.0);
 /// # std::fs::remove_file(&path).ok();

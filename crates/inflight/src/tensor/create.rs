@@ -136,7 +136,7 @@ impl Tensor {
 
     /// A tensor of rank 0.
     #[track_caller]
-    pub fn from_scalar<T: Element>(value: T, device: &Device) -> Tensor {
+    pub fn scalar<T: Element>(value: T, device: &Device) -> Tensor {
         constant(value.to_scalar(), device, Location::caller())
     }
 
@@ -148,7 +148,7 @@ impl Tensor {
 
     /// A tensor of one value of a run-time dtype, repeated. The value must be one that the dtype has.
     #[track_caller]
-    pub fn full_of(
+    pub fn full_with_dtype(
         dtype: DType,
         value: impl Into<Scalar>,
         shape: impl Into<Shape>,
@@ -164,43 +164,43 @@ impl Tensor {
     /// A tensor of zeros.
     #[track_caller]
     pub fn zeros<T: Element>(shape: impl Into<Shape>, device: &Device) -> Tensor {
-        Tensor::zeros_of(T::DTYPE, shape, device)
+        Tensor::zeros_with_dtype(T::DTYPE, shape, device)
     }
 
     /// A tensor of zeros of a run-time dtype.
     #[track_caller]
-    pub fn zeros_of(dtype: DType, shape: impl Into<Shape>, device: &Device) -> Tensor {
+    pub fn zeros_with_dtype(dtype: DType, shape: impl Into<Shape>, device: &Device) -> Tensor {
         repeated(Scalar::zero(dtype), shape.into(), device)
     }
 
     /// A tensor of ones.
     #[track_caller]
     pub fn ones<T: Element>(shape: impl Into<Shape>, device: &Device) -> Tensor {
-        Tensor::ones_of(T::DTYPE, shape, device)
+        Tensor::ones_with_dtype(T::DTYPE, shape, device)
     }
 
     /// A tensor of ones of a run-time dtype.
     #[track_caller]
-    pub fn ones_of(dtype: DType, shape: impl Into<Shape>, device: &Device) -> Tensor {
+    pub fn ones_with_dtype(dtype: DType, shape: impl Into<Shape>, device: &Device) -> Tensor {
         repeated(Scalar::one(dtype), shape.into(), device)
     }
 
     /// Zeros of this tensor's shape and dtype, where it is.
     #[track_caller]
     pub fn zeros_like(&self) -> Tensor {
-        Tensor::zeros_of(self.dtype(), self.shape(), self.device())
+        Tensor::zeros_with_dtype(self.dtype(), self.shape(), self.device())
     }
 
     /// Ones of this tensor's shape and dtype, where it is.
     #[track_caller]
     pub fn ones_like(&self) -> Tensor {
-        Tensor::ones_of(self.dtype(), self.shape(), self.device())
+        Tensor::ones_with_dtype(self.dtype(), self.shape(), self.device())
     }
 
     /// One value in this tensor's shape and dtype, where it is.
     #[track_caller]
     pub fn full_like(&self, value: impl Into<Scalar>) -> Tensor {
-        Tensor::full_of(self.dtype(), value, self.shape(), self.device())
+        Tensor::full_with_dtype(self.dtype(), value, self.shape(), self.device())
     }
 
     /// 0, 1, 2, … along an axis, repeated along the others.
@@ -291,7 +291,7 @@ impl Tensor {
         let rising = &index * step + start.to_f64();
         let falling = end.to_f64() - (last as f64 - &index) * step;
         let lower = index.lt((count as f64 / 2.0).max(1.0));
-        Ok(lower.where_(rising, falling).cast(T::DTYPE))
+        Ok(lower.where_cond(rising, falling).cast(T::DTYPE))
     }
 
     /// The `n` × `n` matrix with ones on its diagonal and zeros elsewhere.

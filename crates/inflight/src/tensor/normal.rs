@@ -121,13 +121,13 @@ pub(super) fn inverse_error_function(distance: &Tensor) -> Tensor {
             let near = polynomial(&(&w - DOUBLE_CENTER), &DOUBLE);
             let far = polynomial(&(&root - DOUBLE_TAILS[0]), &DOUBLE_FAR);
             let farthest = polynomial(&(&root - DOUBLE_TAILS[1]), &DOUBLE_FARTHEST);
-            let far = w.lt(DOUBLE_LIMITS[1]).where_(far, farthest);
-            w.lt(DOUBLE_LIMITS[0]).where_(near, far)
+            let far = w.lt(DOUBLE_LIMITS[1]).where_cond(far, farthest);
+            w.lt(DOUBLE_LIMITS[0]).where_cond(near, far)
         }
         _ => {
             let near = polynomial(&(&w - SINGLE_CENTER), &SINGLE);
             let far = polynomial(&(&root - SINGLE_TAIL), &SINGLE_FAR);
-            w.lt(SINGLE_LIMIT).where_(near, far)
+            w.lt(SINGLE_LIMIT).where_cond(near, far)
         }
     };
     factor * (1 - distance)

@@ -77,7 +77,7 @@ impl Tensor {
             _ => (magnitude.cast(DType::F32) + 0.5) * (-31f64).exp2(),
         };
         let normal = inverse_error_function(&distance) * (SQRT_2 * deviation);
-        let normal = high.bitcast(DType::I32).lt(0).where_(-&normal, &normal) + mean;
+        let normal = high.bitcast(DType::I32).lt(0).where_cond(-&normal, &normal) + mean;
         shaped(normal.cast(T::DTYPE), shape)
     }
 
@@ -86,7 +86,7 @@ impl Tensor {
     ///
     /// Of 2⁶⁴ equally likely draws each integer gets as many as another, or one more.
     #[track_caller]
-    pub fn rand_int<T: Element>(
+    pub fn randint<T: Element>(
         low: T,
         high: T,
         shape: impl Into<Shape>,
@@ -99,12 +99,12 @@ impl Tensor {
             (Some(low), Some(high)) if T::DTYPE.is_integer() => high - low,
             _ => {
                 let message = format!("expected an integer dtype, found {}", T::DTYPE);
-                return source_mistake("rand_int", message, shape, T::DTYPE, device);
+                return source_mistake("randint", message, shape, T::DTYPE, device);
             }
         };
         let Ok(range @ 1..) = u64::try_from(range) else {
             let message = format!("there is no integer in {low}..{high}");
-            return source_mistake("rand_int", message, shape, T::DTYPE, device);
+            return source_mistake("randint", message, shape, T::DTYPE, device);
         };
         let [first, second] = words(&shape, seed, device);
         let offset = scaled(first.cast(DType::U64), second.cast(DType::U64), range);

@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// # fn main() -> inflight::Result<()> {
 /// let device = Device::cpu();
 /// let output = Tensor::ones::<f32>([2, 3], &device).exp();
-/// let loss = output.mean();
+/// let loss = output.mean_all();
 /// let targets = Tensor::zeros::<i64>([2], &device);
 /// let [output, loss, targets] = Transaction::default()
 ///     .register(&output)

@@ -6,7 +6,7 @@
 //! # fn main() -> inflight::Result<()> {
 //! let ones = api::ones::<f32>([1024, 1024]); // nothing has happened yet
 //! let tensor = ones.sync_on(&Device::cpu().stream())?; // now it has
-//! assert_eq!(tensor.sum().item::<f32>()?, 1024.0 * 1024.0);
+//! assert_eq!(tensor.sum_all().item::<f32>()?, 1024.0 * 1024.0);
 //! # Ok(())
 //! # }
 //! ```

@@ -24,7 +24,7 @@ use std::task::{Context, Poll, ready};
 #[macro_export]
 macro_rules! zip {
     ($($member:expr),+ $(,)?) => {
-        $crate::op::Zip::zip(($($member,)+))
+        $crate::device_op::Zip::zip(($($member,)+))
     };
 }
 
@@ -147,12 +147,12 @@ tuples! {
 /// the members of [`zip!`](crate::zip!) do.
 ///
 /// ```
-/// use inflight::op::join_all;
+/// use inflight::device_op::join_all;
 /// use inflight::{DeviceOp, Tensor, api};
 ///
 /// # fn main() -> inflight::Result<()> {
 /// let parts = join_all((0..4).map(|part| api::full(part as f32, [2]))).sync()?;
-/// assert_eq!(Tensor::cat(&parts, 0).sum().item::<f32>()?, 12.0);
+/// assert_eq!(Tensor::cat(&parts, 0).sum_all().item::<f32>()?, 12.0);
 /// # Ok(())
 /// # }
 /// ```

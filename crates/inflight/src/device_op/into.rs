@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// A function that takes inputs this way takes them mixed:
 ///
 /// ```
-/// use inflight::op::BoxedOp;
+/// use inflight::device_op::BoxedOp;
 /// use inflight::{Device, DeviceOp, IntoDeviceOp, Tensor, api, zip};
 ///
 /// fn saxpy<'a>(
@@ -36,7 +36,7 @@ use std::sync::Arc;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an input of an op",
     note = "inputs are ops, `Tensor`, `Arc<Tensor>`, `&Tensor`, `Pending<…>` and numbers; \
-            `op::value(…)` makes an op of any other value"
+            `device_op::value(…)` makes an op of any other value"
 )]
 pub trait IntoDeviceOp {
     /// What the op sees.

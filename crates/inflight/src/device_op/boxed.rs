@@ -17,7 +17,7 @@ pub(super) type Steps<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + '
 /// This is what the combinators of [`DeviceOp`] return, and what can be awaited:
 ///
 /// ```
-/// use inflight::op::BoxedOp;
+/// use inflight::device_op::BoxedOp;
 /// use inflight::{DeviceOp, Tensor, api};
 ///
 /// fn batch(number: u64) -> BoxedOp<'static, Tensor> {
@@ -80,11 +80,11 @@ impl<T> fmt::Debug for BoxedOp<'_, T> {
 /// An op of one step: a function that is called when the op runs.
 ///
 /// ```
-/// use inflight::{DeviceOp, Tensor, op};
+/// use inflight::{DeviceOp, Tensor, device_op};
 ///
 /// # fn main() -> inflight::Result<()> {
 /// let weights = vec![0.5f32, 0.25];
-/// let upload = op::from_fn(move |context| Tensor::from_vec(weights, [2], context.device()));
+/// let upload = device_op::from_fn(move |context| Tensor::from_vec(weights, [2], context.device()));
 /// assert_eq!(upload.to_host_vec::<f32>().sync()?, [0.5, 0.25]);
 /// # Ok(())
 /// # }

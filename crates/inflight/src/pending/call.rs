@@ -14,7 +14,7 @@ use std::panic::Location;
 /// submitted. If it panics, that is the promise's error.
 ///
 /// ```
-/// use inflight::{Device, Pending, Tensor, ops};
+/// use inflight::{Device, Pending, Tensor, pending};
 ///
 /// fn block(x: &Tensor, w: &Tensor) -> Tensor {
 ///     x.matmul(w).relu()
@@ -23,8 +23,8 @@ use std::panic::Location;
 /// # fn main() -> inflight::Result<()> {
 /// let device = Device::cpu();
 /// let (x, w) = (Tensor::ones::<f32>([2, 3], &device), Tensor::ones::<f32>([3, 2], &device));
-/// let plain: Tensor = ops::call(block, (&x, &w));
-/// let pending: Pending<Tensor> = ops::call(block, (x.to_async(), &w));
+/// let plain: Tensor = pending::call(block, (&x, &w));
+/// let pending: Pending<Tensor> = pending::call(block, (x.to_async(), &w));
 /// assert_eq!(plain.to_vec::<f32>()?, pending.get()?.to_vec::<f32>()?);
 /// # Ok(())
 /// # }

@@ -5,21 +5,21 @@
 //! [`Pending`] one if any was pending: the caller sees in the types which it is.
 //!
 //! ```
-//! use inflight::{Device, Pending, Tensor, ops};
+//! use inflight::{Device, Pending, Tensor, pending};
 //!
 //! # fn main() -> inflight::Result<()> {
 //! let device = Device::cpu();
 //! let activations = Tensor::ones::<f32>([4, 8], &device);
 //! let weights = Tensor::ones::<f32>([8, 6], &device);
 //!
-//! let output: Tensor = ops::matmul(&activations, &weights);
-//! let slices: (Tensor, Tensor) = ops::split2(&output, 1);
+//! let output: Tensor = pending::matmul(&activations, &weights);
+//! let slices: (Tensor, Tensor) = pending::split2(&output, 1);
 //!
-//! let output: Pending<Tensor> = ops::matmul(activations.to_async(), &weights);
-//! let slices: Pending<(Tensor, Tensor)> = ops::split2(&output, 1);
+//! let output: Pending<Tensor> = pending::matmul(activations.to_async(), &weights);
+//! let slices: Pending<(Tensor, Tensor)> = pending::split2(&output, 1);
 //! // … something else …
 //! let (left, right) = slices.get()?; // the tensors exist
-//! device.sync()?; // the device is done
+//! device.wait()?; // the device is done
 //! # assert_eq!(left.shape(), right.shape());
 //! # Ok(())
 //! # }
@@ -52,7 +52,7 @@ pub fn split2<A: Argument<Value = Tensor>>(x: A, axis: isize) -> Mixed<(A,), (Te
 }
 
 impl Tensor {
-    /// This tensor as a promise that is kept: what is computed from it with [`ops`](crate::ops) is pending.
+    /// This tensor as a promise that is kept: what is computed from it with [`pending`](crate::pending) is pending.
     pub fn to_async(&self) -> Pending<Tensor> {
         Pending::settled(Ok(self.clone()), Some(self.device().clone()))
     }

@@ -70,7 +70,7 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 /// There is one method to write, and an `async fn` does: what it needs is in the context.
 ///
 /// ```
-/// use inflight::op::ExecutionContext;
+/// use inflight::device_op::ExecutionContext;
 /// use inflight::{DeviceOp, Result, Tensor};
 ///
 /// struct Ramp(usize);
