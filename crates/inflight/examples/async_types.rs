@@ -6,8 +6,8 @@ use inflight::{Device, Pending, Result, SyncGuard, Tensor, pending};
 
 /// Not async.
 fn plain(device: &Device) -> Result<Vec<f32>> {
-    let activations = Tensor::randn::<f32>([64, 128], 0.0, 1.0, 1, device);
-    let weights = Tensor::randn::<f32>([128, 32], 0.0, 1.0, 2, device);
+    let activations = Tensor::randn::<f32>(0.0, 1.0, [64, 128], 1, device);
+    let weights = Tensor::randn::<f32>(0.0, 1.0, [128, 32], 2, device);
     let output: Tensor = pending::matmul(&activations, &weights);
     let slices: (Tensor, Tensor) = pending::split2(&output, 1);
     (slices.0 - slices.1).to_vec()
@@ -15,8 +15,8 @@ fn plain(device: &Device) -> Result<Vec<f32>> {
 
 /// Async: one pending input makes everything that comes from it pending.
 fn pending(device: &Device) -> Result<Vec<f32>> {
-    let activations = Tensor::randn::<f32>([64, 128], 0.0, 1.0, 1, device);
-    let weights = Tensor::randn::<f32>([128, 32], 0.0, 1.0, 2, device);
+    let activations = Tensor::randn::<f32>(0.0, 1.0, [64, 128], 1, device);
+    let weights = Tensor::randn::<f32>(0.0, 1.0, [128, 32], 2, device);
     let guard = SyncGuard::deny();
     let async_activations: Pending<Tensor> = activations.to_async();
     let async_output: Pending<Tensor> = pending::matmul(async_activations, &weights);
@@ -39,9 +39,9 @@ fn feed_forward(x: &Tensor, up: &Tensor, down: &Tensor) -> (Tensor, Tensor) {
 }
 
 fn composite(device: &Device) -> Result<()> {
-    let x = Tensor::randn::<f32>([16, 32], 0.0, 1.0, 3, device);
-    let up = Tensor::randn::<f32>([32, 64], 0.0, 0.2, 4, device);
-    let down = Tensor::randn::<f32>([64, 32], 0.0, 0.2, 5, device);
+    let x = Tensor::randn::<f32>(0.0, 1.0, [16, 32], 3, device);
+    let up = Tensor::randn::<f32>(0.0, 0.2, [32, 64], 4, device);
+    let down = Tensor::randn::<f32>(0.0, 0.2, [64, 32], 5, device);
     let (output, magnitude): (Tensor, Tensor) = pending::call(feed_forward, (&x, &up, &down));
     let later: Pending<(Tensor, Tensor)> = pending::call(feed_forward, (&x, up.to_async(), &down));
     // Each result is a promise of its own, and feeds what comes next.
@@ -59,7 +59,7 @@ fn many_devices(devices: &[Device]) -> Result<()> {
         .iter()
         .enumerate()
         .map(|(number, device)| {
-            let shard = Tensor::iota::<i32>([4, 6], 1, device) + 10 * number as i32;
+            let shard = Tensor::iota::<i32>(1, [4, 6], device) + 10 * number as i32;
             pending::chunk(shard.to_async(), 1, 3)
         })
         .collect();

@@ -111,7 +111,7 @@ fn train_network(data: &Examples, device: &Device) -> Result<Network> {
     // So scaled, what goes through a layer keeps its size.
     let random = |inputs: usize, outputs: usize, seed: u64| {
         let deviation = (2.0 / inputs as f64).sqrt();
-        Tensor::randn::<f32>([inputs, outputs], 0.0, deviation, seed, device)
+        Tensor::randn::<f32>(0.0, deviation, [inputs, outputs], seed, device)
     };
     let mut model = Network {
         weights: [random(PIXELS, HIDDEN, 1), random(HIDDEN, CLASSES, 2)],

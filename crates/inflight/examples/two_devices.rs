@@ -12,7 +12,7 @@ const BATCHES: usize = 6;
 
 /// An image of 16 by 16 pixels with a bright row, turned and blended at random.
 fn augmented(row: usize, seed: u64, device: &Device) -> Tensor {
-    let rows = Tensor::iota::<f32>([16, 16], 0, device);
+    let rows = Tensor::iota::<f32>(0, [16, 16], device);
     let image = rows.eq(row as f32).cast(inflight::DType::F32);
     let image = if seed.is_multiple_of(2) { image.flip([1]) } else { image };
     let noise = Tensor::rand::<f32>([16, 16], seed, device) * 0.1;

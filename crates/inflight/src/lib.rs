@@ -64,12 +64,12 @@ pub use runtime::{
     CpuOptions, CpuPath, CudaOptions, Device, Pending, Stats, Stream, SyncGuard, WaitReason,
     counted, no_fuse, stats,
 };
-#[doc(hidden)]
-pub use tensor::record_graph_node;
 pub use tensor::{
-    ConvOptions, Extents, Operand, PoolOptions, Slice, Slices, Tensor, TensorData, Transaction,
-    TriangularOptions,
+    ConvOptions, Expected, Extents, Item, NestedArray, Operand, PoolOptions, Rng, Slice, Slices,
+    Tensor, TensorData, Transaction, TriangularOptions,
 };
+#[doc(hidden)]
+pub use tensor::{difference, record_graph_node};
 
 /// Compiles the examples of the README with the tests.
 #[cfg(doctest)]

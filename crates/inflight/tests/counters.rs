@@ -506,7 +506,7 @@ fn attention_is_one_launch_that_writes_no_scores() {
     assert_eq!((stats.launches, stats.bytes_written), (1, f32s(queries)));
     assert_eq!(stats.bytes_read, f32s(queries + 2 * all_keys + rows * keys));
     // Where a row must not look further than its own place, nothing more is read.
-    let count = |end: usize| Tensor::arange(0, end as i32, 1, &device).unwrap();
+    let count = |end: usize| Tensor::arange(0..end as i32, &device);
     let later = count(keys).reshape([1, keys]).gt(count(rows).reshape([rows, 1]));
     let result = scores().masked_fill(&later, -1e9).softmax(-1).matmul(&value);
     drop(later);

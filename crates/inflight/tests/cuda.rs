@@ -97,7 +97,7 @@ fn threads_have_streams_of_their_own_that_wait_for_each_other() {
         });
         values.push(next);
         if round % 3 == 0 {
-            values.remove(0);
+            drop(values.remove(0));
         }
     }
     assert_eq!(values.last().unwrap().to_vec::<f32>().unwrap(), vec![21.0; 1 << 18]);
@@ -150,7 +150,7 @@ fn work_that_comes_again_is_the_same_work_with_other_arguments() {
         // What is kept is where the next round would like to have its results.
         kept.push((found, expected));
         if round % 4 == 3 {
-            kept.remove(0);
+            drop(kept.remove(0));
         }
     }
     for (found, expected) in kept {

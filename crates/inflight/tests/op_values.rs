@@ -50,7 +50,7 @@ fn creation_makes_what_tensors_make() {
     assert_eq!(read(api::from_vec(vec![7.0f32, 8.0], [2])), [7.0, 8.0]);
     let uniform = Tensor::rand::<f32>([9], 3, device).to_vec::<f32>().unwrap();
     assert_eq!(read(api::rand::<f32>([9], Some(3))), uniform);
-    let normal = Tensor::randn::<f32>([9], 1.0, 2.0, 3, device).to_vec::<f32>().unwrap();
+    let normal = Tensor::randn::<f32>(1.0, 2.0, [9], 3, device).to_vec::<f32>().unwrap();
     assert_eq!(read(api::randn::<f32>(1.0, 2.0, [9], Some(3))), normal);
     // Without a seed they are others each time.
     let fresh = || read(api::rand::<f32>([64], None));

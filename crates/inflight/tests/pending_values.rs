@@ -120,8 +120,11 @@ fn an_abandoned_promise_is_an_error() {
         move || pending.get()
     });
     drop(promise);
-    assert!(matches!(waiter.join().unwrap(), Err(Error::Abandoned)));
-    assert!(matches!(pending.and_then(|value| Ok(value + 1)).get(), Err(Error::Abandoned)));
+    let error = waiter.join().unwrap().unwrap_err();
+    assert!(matches!(error, Error::Abandoned { .. }));
+    assert!(error.to_string().contains("pending_values.rs:"), "{error}");
+    let derived = pending.and_then(|value| Ok(value + 1)).get();
+    assert!(matches!(derived, Err(Error::Abandoned { .. })));
 }
 
 #[test]

@@ -147,7 +147,9 @@ fn operators_take_tensors_and_references() {
 fn numbers_take_the_dtype_of_the_tensor() {
     let device = device();
     let x = Tensor::from_vec(vec![1.0f32, 2.0, 4.0], [3], &device).unwrap();
-    for doubled in [&x * 2, &x * 2.0, &x * 2.0f32, 2 * &x, 2.0 * &x, 2u8 * &x, 2.0f32 * x.clone()] {
+    for doubled in
+        [&x * 2, &x * 2.0, &x * 2.0f32, 2 * &x, 2.0 * &x, &x * 2u8, &x * 2usize, 2.0 * x.clone()]
+    {
         assert_eq!(doubled.dtype(), DType::F32);
         assert_eq!(read::<f32>(&doubled).1, [2.0, 4.0, 8.0]);
     }

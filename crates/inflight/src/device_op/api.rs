@@ -41,14 +41,14 @@ pub fn full<T: Element>(value: T, shape: impl Into<Shape>) -> BoxedOp<'static, T
 /// The numbers 0, 1, 2, … on one axis, `count` of them.
 #[track_caller]
 pub fn arange<T: Element>(count: usize) -> BoxedOp<'static, Tensor> {
-    creation(Location::caller(), move |context| Ok(Tensor::iota::<T>([count], 0, context.device())))
+    creation(Location::caller(), move |context| Ok(Tensor::iota::<T>(0, [count], context.device())))
 }
 
 /// `count` numbers from `start` to `end`, both included, at equal distances, on one axis.
 #[track_caller]
 pub fn linspace<T: Element>(start: T, end: T, count: usize) -> BoxedOp<'static, Tensor> {
     creation(Location::caller(), move |context| {
-        Tensor::linspace(start, end, count, context.device())
+        Ok(Tensor::linspace(start, end, count, context.device()))
     })
 }
 
@@ -80,7 +80,7 @@ pub fn randn<T: Element>(
     let shape = shape.into();
     creation(Location::caller(), move |context| {
         let seed = seed.unwrap_or_else(fresh_seed);
-        Ok(Tensor::randn::<T>(shape, mean, deviation, seed, context.device()))
+        Ok(Tensor::randn::<T>(mean, deviation, shape, seed, context.device()))
     })
 }
 

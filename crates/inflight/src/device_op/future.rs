@@ -50,16 +50,18 @@ impl<'a, T: Send + 'a> DeviceFuture<'a, T> {
     /// Runs the future on a thread of the runtime, without any executor, and returns at once.
     ///
     /// If every handle of the promise is dropped before, steps that did not run yet never run.
+    #[track_caller]
     pub fn spawn(self) -> Pending<T>
     where
         'a: 'static,
         T: 'static,
     {
-        let device = match &self.state {
-            State::Described { place, .. } => place.device(),
-            State::Running(_) | State::Done => crate::Device::cpu(),
+        let location = Location::caller();
+        let (device, location) = match &self.state {
+            State::Described { place, location, .. } => (place.device(), *location),
+            State::Running(_) | State::Done => (crate::Device::cpu(), location),
         };
-        let (promise, pending) = Promise::new(&device);
+        let (promise, pending) = Promise::of("device op", &device, location);
         spawner::spawn(self, promise);
         pending
     }
@@ -75,7 +77,7 @@ impl<'a, T: Send + 'a> Future for DeviceFuture<'a, T> {
             && let State::Described { op, place, location } =
                 std::mem::replace(&mut self.state, State::Done)
         {
-            self.state = State::Running(Box::pin(drive(op, place.context(location))));
+            self.state = State::Running(Box::pin(drive(op, place.context(location), location)));
         }
         let State::Running(running) = &mut self.state else {
             panic!("a DeviceFuture was polled after it was done")
@@ -99,7 +101,11 @@ impl<T> fmt::Debug for DeviceFuture<'_, T> {
 }
 
 /// An op from its start to its end.
-async fn drive<T: Send>(op: BoxedOp<'_, T>, context: ExecutionContext) -> Result<T> {
+async fn drive<T: Send>(
+    op: BoxedOp<'_, T>,
+    context: ExecutionContext,
+    location: &'static Location<'static>,
+) -> Result<T> {
     if let Some(oldest) = context.stream().inner().excess(MOST_IN_FLIGHT) {
         let dispatched = oldest.dispatched.clone();
         let done = move || oldest.finished.get().map(|finished| finished.event.clone());
@@ -108,7 +114,7 @@ async fn drive<T: Send>(op: BoxedOp<'_, T>, context: ExecutionContext) -> Result
         parts.reached().await;
     }
     let executed = Execution::new(op, context, false).await?;
-    reached(&executed.values).await?;
+    reached(&executed.values, location).await?;
     Ok(executed.output)
 }
 
@@ -129,7 +135,7 @@ pub(super) fn block_on<O: DeviceOp>(
 }
 
 /// Completes when values are in memory. The fault of the first that has one is the error.
-async fn reached(values: &[DeviceValue]) -> Result<()> {
+async fn reached(values: &[DeviceValue], location: &'static Location<'static>) -> Result<()> {
     let mut parts = Parts::default();
     for (_, value) in values {
         if !value.is_ready() {
@@ -145,8 +151,8 @@ async fn reached(values: &[DeviceValue]) -> Result<()> {
             return Err(fault.clone().into());
         }
         if !value.is_ready() {
-            // Its device is gone, and nobody is left who could compute it.
-            return Err(Error::Abandoned);
+            // Its device was closed before it ran.
+            return Err(Error::Abandoned { work: "device op", location });
         }
     }
     Ok(())

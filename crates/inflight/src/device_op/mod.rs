@@ -79,7 +79,7 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 ///     type Output = Tensor;
 ///
 ///     async fn execute(self, context: &ExecutionContext) -> Result<Tensor> {
-///         Ok(Tensor::iota::<f32>([self.0], 0, context.device()))
+///         Ok(Tensor::iota::<f32>(0, [self.0], context.device()))
 ///     }
 /// }
 ///

@@ -3,6 +3,7 @@
 use super::{BoxedOp, DeviceOp};
 use crate::{Error, Result};
 use parking_lot::Mutex;
+use std::panic::Location;
 use std::sync::Arc;
 
 /// A tuple of up to eight members.
@@ -34,8 +35,10 @@ fn slot<T>(value: T) -> Slot<T> {
     Arc::new(Mutex::new(Some(value)))
 }
 
+#[track_caller]
 fn take<T>(slot: &Slot<T>) -> Result<T> {
-    slot.lock().take().ok_or(Error::Abandoned)
+    let location = Location::caller();
+    slot.lock().take().ok_or(Error::Abandoned { work: "member of an unzipped op", location })
 }
 
 macro_rules! tuples {

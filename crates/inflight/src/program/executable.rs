@@ -97,7 +97,7 @@ impl Execution {
 /// than the result that it was given up for.
 fn outcome(done: Result<()>, computed: Result<()>) -> Result<()> {
     match done {
-        Err(Error::Abandoned) => computed.and(done),
+        Err(Error::Abandoned { .. }) => computed.and(done),
         done => done.and(computed),
     }
 }
@@ -218,7 +218,7 @@ impl Executable {
         let device = &self.0.device;
         let mut waiting = Waiting::new(device, WaitReason::Sync, location);
         waiting.begin()?;
-        let (promise, done) = Promise::new(device);
+        let (promise, done) = Promise::of("execution", device, location);
         let Submitted { results, held, submission } =
             self.enqueue(arguments, None, Some(promise), true, location)?;
         waiting.hold(held);
@@ -246,7 +246,7 @@ impl Executable {
     #[track_caller]
     pub fn submit(&self, arguments: &[&Tensor]) -> Result<Execution> {
         let location = Location::caller();
-        let (promise, done) = Promise::new(&self.0.device);
+        let (promise, done) = Promise::of("execution", &self.0.device, location);
         let submitted = self.enqueue(arguments, None, Some(promise), false, location)?;
         Ok(Execution { results: submitted.results, done })
     }

@@ -149,7 +149,7 @@ fn polynomial(x: &Tensor, coefficients: &[f64]) -> Tensor {
 /// The natural logarithm of positive, normal numbers, as fdlibm computes it: x is 2ᵏ(1 + f) with 1 + f
 /// between √½ and √2, and ln(1 + f) is a series in s = f / (2 + f).
 #[track_caller]
-fn logarithm(x: &Tensor) -> Tensor {
+pub(super) fn logarithm(x: &Tensor) -> Tensor {
     let dtype = x.dtype();
     let (integer, mantissa_bits, root_half, ln2_high, ln2_low) = match dtype {
         DType::F64 => {

@@ -94,7 +94,7 @@ impl Transaction {
             Err(error) => return Pending::settled(Err(error), device),
         };
         let Some(device) = device else { return Pending::ready(results) };
-        let (promise, pending) = Promise::new(&device);
+        let (promise, pending) = Promise::of("read", &device, location);
         let values: Vec<_> = results.iter().map(|data| data.value.clone()).collect();
         let all = Arc::new(Outstanding {
             left: AtomicUsize::new(values.len()),
