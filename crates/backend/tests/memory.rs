@@ -98,7 +98,7 @@ fn the_cache_makes_room_before_the_limit_is_exceeded() {
 fn a_pool_may_leave_it_to_others_to_make_room() {
     let (pool, held) = pool();
     pool.set_limit(Some(1 << 20));
-    pool.leave_room_to_trim();
+    pool.disable_implicit_trim();
     drop(pool.allocate(600 << 10).unwrap());
     let cached = held.load(Ordering::SeqCst);
     assert!(matches!(pool.allocate(1 << 20).unwrap_err().kind, FaultKind::OutOfMemory { .. }));
@@ -297,19 +297,19 @@ fn memory_is_taken_over_from_a_buffer_that_nobody_else_has() {
     let operand = Buffer::with_memory(pool.allocate(100).unwrap());
     let address = operand.memory().unwrap().ptr();
     let reader = operand.clone();
-    assert!(!Buffer::declare(100).take_over(&operand, 1), "somebody else has it");
+    assert!(!Buffer::declare(100).reuse_in_place(&operand, 1), "somebody else has it");
     drop(reader);
-    assert!(!Buffer::declare(50).take_over(&operand, 1), "its size is another");
+    assert!(!Buffer::declare(50).reuse_in_place(&operand, 1), "its size is another");
     operand.memory().unwrap().use_until(2, &lane.event(1));
-    assert!(!Buffer::declare(100).take_over(&operand, 1), "another lane reads it");
+    assert!(!Buffer::declare(100).reuse_in_place(&operand, 1), "another lane reads it");
     lane.signal(1);
     let first = Buffer::declare(100);
-    assert!(first.take_over(&operand, 1));
-    assert!(!Buffer::declare(100).take_over(&first, 1), "the operand is not gone");
+    assert!(first.reuse_in_place(&operand, 1));
+    assert!(!Buffer::declare(100).reuse_in_place(&first, 1), "the operand is not gone");
     drop(operand);
     // What was taken over once can be again.
     let second = Buffer::declare(100);
-    assert!(second.take_over(&first, 1));
+    assert!(second.reuse_in_place(&first, 1));
     drop(first);
     assert_eq!(second.memory().unwrap().ptr(), address);
     drop(second);

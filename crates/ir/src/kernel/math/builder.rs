@@ -8,12 +8,12 @@ use rustc_hash::FxHashMap;
 /// The body written so far.
 pub(in crate::kernel) struct Builder {
     pub body: Vec<Instruction>,
-    known: FxHashMap<Instruction, Value>,
+    available: FxHashMap<Instruction, Value>,
 }
 
 impl Builder {
     pub fn new() -> Builder {
-        Builder { body: Vec::new(), known: FxHashMap::default() }
+        Builder { body: Vec::new(), available: FxHashMap::default() }
     }
 
     /// The dtype of a value.
@@ -32,11 +32,11 @@ impl Builder {
     /// The value of an instruction: the one there is already, or a new one.
     pub fn push(&mut self, kind: Kind, dtype: DType) -> Value {
         let instruction = Instruction { kind, dtype };
-        if let Some(&value) = self.known.get(&instruction) {
+        if let Some(&value) = self.available.get(&instruction) {
             return value;
         }
         let value = self.append(instruction);
-        self.known.insert(instruction, value);
+        self.available.insert(instruction, value);
         value
     }
 
@@ -47,7 +47,7 @@ impl Builder {
         param: Option<u32>,
         accesses: &[Access],
     ) -> Value {
-        self.known.retain(|known, _| match known.kind {
+        self.available.retain(|available, _| match available.kind {
             Kind::Load { access, .. } => accesses[access as usize].param != param,
             _ => true,
         });
