@@ -348,7 +348,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_memo_has_the_last_note_of_each_stream() {
+    fn stream_local_keeps_last_entry_of_each_stream() {
         let cache = StreamLocal::default();
         assert!(cache.get::<u32>(1).is_none());
         cache.set(1, Arc::new(10u32));

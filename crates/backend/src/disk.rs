@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_are_found_by_their_whole_key() {
+    fn lookup_compares_complete_key() {
         let folder = temporary("keys");
         let cache = DiskCache::open(&folder).unwrap();
         assert_eq!(cache.get(b"a"), None);
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_off_or_changed_is_absent() {
+    fn truncated_or_corrupt_entry_is_a_miss() {
         let whole = entry(b"key", b"some machine code");
         assert_eq!(parse(&whole, b"key"), Some(&b"some machine code"[..]));
         for length in 0..whole.len() {
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_cannot_be_is_an_error_and_one_that_is_full_is_emptied() {
+    fn full_folder_is_pruned_and_invalid_folder_is_an_error() {
         let folder = temporary("full");
         let cache = DiskCache::open(&folder).unwrap();
         for number in 0..20u8 {

@@ -24,7 +24,7 @@ fn bounds(ops: &[Op], input: Vec<f32>) -> Vec<f64> {
 }
 
 #[test]
-fn the_reference_itself_is_accepted() {
+fn reference_result_is_accepted() {
     for seed in 0..300 {
         let case = random_case(seed);
         bound::compare(&case, &interpret(&case.graph, &case.inputs)).unwrap();
@@ -32,7 +32,7 @@ fn the_reference_itself_is_accepted() {
 }
 
 #[test]
-fn a_changed_element_is_found() {
+fn changed_element_is_a_mismatch() {
     let mut found = 0;
     for seed in 0..300 {
         let case = random_case(seed);
@@ -88,7 +88,7 @@ fn exact_arithmetic_has_no_error() {
 }
 
 #[test]
-fn close_decisions_are_undecided() {
+fn decisions_within_the_error_are_undecided() {
     // exp(ln x) is x, give or take: its floor at a whole number may be either neighbour.
     let around = [Op::Unary(UnaryOp::Log), Op::Unary(UnaryOp::Exp), Op::Unary(UnaryOp::Floor)];
     assert_eq!(bounds(&around, vec![3.0, 3.5]), [UNDECIDED, 0.0]);
@@ -110,7 +110,7 @@ fn close_decisions_are_undecided() {
 }
 
 #[test]
-fn a_zero_times_what_is_not_exact_has_no_sign() {
+fn zero_times_inexact_value_has_unknown_sign() {
     for dtype in [DType::F16, DType::BF16, DType::F32, DType::F64] {
         let mut graph = Graph::default();
         let (x, zero) = (graph.input([1], dtype), graph.scalar(0f32.to_scalar().cast(dtype)));
@@ -123,13 +123,13 @@ fn a_zero_times_what_is_not_exact_has_no_sign() {
 }
 
 #[test]
-fn subnormal_numbers_may_become_zero() {
+fn subnormals_may_flush_to_zero() {
     let error = bounds(&[Op::Unary(UnaryOp::Neg)], vec![1e-40, 1.0, 0.0]);
     assert!(error[0] >= 1e-40 && error[1..] == [0.0, 0.0], "{error:?}");
 }
 
 #[test]
-fn a_case_shrinks_to_what_makes_it_fail() {
+fn case_shrinks_to_the_failing_op() {
     let uses_product = |case: &Case| {
         case.graph.nodes.iter().any(|node| {
             matches!(node.op, Op::Reduce { op: CombineOp::Product, .. }) && node.shape.rank() > 0

@@ -61,7 +61,7 @@ fn every_op_and_dtype_appears() {
 }
 
 #[test]
-fn a_seed_gives_one_case() {
+fn seed_determines_the_case() {
     for seed in 0..50 {
         let (one, other) = (random_case(seed), random_case(seed));
         assert_eq!(one.graph.nodes, other.graph.nodes);

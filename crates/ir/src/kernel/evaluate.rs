@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_less_their_maximum_in_place() {
+    fn subtract_row_maximum_in_place() {
         let text = "kernel grid 1 reduce 0 vector reduced\nparam p0: f32 writes\nscalar s0: f32\n\
             access a0: p0 reduce zero vector one\n\
             %0 = load p0[a0] : f32\n%1 = max %0 : f32\n%2 = sub %0, %1 : f32\n%3 = scalar s0 : f32\n\
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_reduce_scan_and_find_their_extremes() {
+    fn column_reduction_scan_and_argmax() {
         let text = "kernel grid 0 reduce 1 vector parallel\nparam p0: f16\nparam p1: f16 writes\n\
             param p2: f16 writes\nparam p3: i64 writes\n\
             access a0: p0 reduce any vector one\naccess a1: p1 reduce zero vector one\n\
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_row_reduces_to_the_identity() {
+    fn empty_row_reduces_to_the_identity() {
         let text = "kernel grid 1 reduce 0 vector reduced\nparam p0: i32\nparam p1: i32 writes\n\
             access a0: p0 reduce zero vector one\naccess a1: p1 reduce zero vector zero\n\
             %0 = load p0[a0] : i32\n%1 = prod %0 : i32\nstore p1[a1] %1 : i32\n";
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn indices_masks_and_combining_stores() {
+    fn gather_mask_and_combining_scatter() {
         // Counts, gathers from a table with a mask, and adds up in a histogram.
         let text = "kernel grid 0 reduce 0 vector parallel\nparam p0: i32\nparam p1: f32\n\
             param p2: f32 writes\nparam p3: i32 writes\n\
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn a_store_at_the_program_combines_once() {
+    fn program_level_combining_store_runs_once() {
         let text = "kernel grid 1 reduce 0 vector reduced\nparam p0: f32\nparam p1: f32 writes\n\
             access a0: p0 reduce zero vector one\naccess a1: p1 reduce zero vector zero\n\
             %0 = load p0[a0] : f32\n%1 = sum %0 : f32\nstore p1[a1] sum %1 : f32\n";
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_nan_is_every_extreme() {
+    fn arg_reduce_returns_the_first_nan() {
         let at = |op, values: &[f32]| {
             (1..values.len()).fold(0, |best, at| {
                 let better = is_better(op, values[at].to_scalar(), values[best].to_scalar());

@@ -406,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn unary_ops_of_every_dtype_keep_their_meaning() {
+    fn expansion_preserves_unary_ops_of_every_dtype() {
         for op in UnaryOp::ALL {
             for from in DType::ALL {
                 let to = match op {
@@ -426,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_a_number_that_is_not_complex() {
+    fn real_imag_and_conj_of_real_dtypes() {
         for from in DType::ALL.into_iter().filter(|dtype| !dtype.is_complex()) {
             let inputs = outputs(&elementwise(Kind::Bitcast(0), from, from));
             for op in [UnaryOp::Real, UnaryOp::Conj] {
@@ -438,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn binary_ops_of_every_dtype_keep_their_meaning() {
+    fn expansion_preserves_binary_and_compare_ops_of_every_dtype() {
         use BinaryOp::*;
         let bool_ops = [Add, Mul, Min, Max, And, Or, Xor];
         for op in BinaryOp::ALL {
@@ -463,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn casts_between_all_dtypes_round_once() {
+    fn expanded_casts_round_once() {
         for from in DType::ALL {
             for to in DType::ALL {
                 check(&elementwise(Kind::Cast(0), from, to), false);
@@ -472,7 +472,7 @@ mod tests {
     }
 
     #[test]
-    fn reductions_leave_what_is_listed() {
+    fn expanded_reductions_use_listed_instructions() {
         let mut reductions: Vec<Kind> = Vec::new();
         for op in CombineOp::ALL {
             reductions.extend([Kind::Reduce(op, 0), Kind::Scan(op, 0)]);
@@ -491,7 +491,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_computed_twice_or_for_nothing() {
+    fn cse_and_dce_remove_repeated_and_unused_instructions() {
         let kernel = kernel(
             "kernel grid 0 reduce 0 vector parallel\nparam p0: f32\nparam p1: f32 writes\n\
              access a0: p0 reduce zero vector one\naccess a1: p1 reduce zero vector one\n\
@@ -506,7 +506,7 @@ mod tests {
     }
 
     #[test]
-    fn a_load_after_a_store_to_its_buffer_is_another() {
+    fn cse_does_not_merge_loads_across_a_store() {
         let text = "kernel grid 0 reduce 0 vector parallel\nparam p0: f32 writes\nparam p1: f32 writes\n\
              param p2: f32\naccess a0: p0 reduce zero vector one\n\
              access a1: p1 reduce zero vector one\naccess a2: p2 reduce zero vector one\n";
@@ -520,7 +520,7 @@ mod tests {
     }
 
     #[test]
-    fn a_half_is_rounded_after_each_op() {
+    fn bf16_is_rounded_after_each_op() {
         let kernel = kernel(
             "kernel grid 0 reduce 0 vector parallel\nparam p0: bf16\nparam p1: bf16 writes\n\
              access a0: p0 reduce zero vector one\naccess a1: p1 reduce zero vector one\n\

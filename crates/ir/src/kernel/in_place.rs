@@ -141,7 +141,7 @@ mod tests {
         store p2[a2] %2 : f32\n";
 
     #[test]
-    fn operands_read_where_the_result_is_written_may_become_it() {
+    fn equal_accesses_allow_in_place_reuse() {
         let pairs = in_place_pairs(&kernel(SUM));
         let params: Vec<_> = pairs.iter().map(|pair| (pair.read, pair.written)).collect();
         assert_eq!(params, [(0, 2), (1, 2)]);
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn elements_that_points_share_are_not_written_in_place() {
+    fn non_injective_access_prevents_in_place_reuse() {
         let copy = kernel(
             "kernel grid 1 reduce 0 vector parallel\nparam p0: f32\nparam p1: f32 writes\n\
             access a0: p0 reduce zero vector any\naccess a1: p1 reduce zero vector any\n\
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn operands_that_are_read_again_later_may_not() {
+    fn load_after_store_prevents_in_place_reuse() {
         // A row divided by its sum, and the row squared. The division reads the row again after the sum; the
         // squares could be stored in the first pass, before that.
         let text = "kernel grid 1 reduce 0 vector reduced\n\
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn results_that_stand_for_many_elements_or_any_do_not() {
+    fn reductions_and_other_sizes_prevent_in_place_reuse() {
         let summed = "kernel grid 0 reduce 1 vector parallel\n\
             param p0: f32\nparam p1: f32 writes\n\
             access a0: p0 reduce any vector one\naccess a1: p1 reduce zero vector one\n\
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn only_whole_copies_are_copies() {
+    fn only_complete_copies_are_copies() {
         let copy = kernel(
             "kernel grid 1 reduce 0 vector parallel\nparam p0: f32\nparam p1: f32 writes\n\
             access a0: p0 reduce zero vector one\naccess a1: p1 reduce zero vector one\n\

@@ -526,7 +526,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_instruction_reads_back() {
+    fn every_kind_of_instruction_round_trips() {
         let mut kinds = vec![
             Kind::Scalar(1),
             Kind::Position(1),
@@ -555,7 +555,7 @@ mod tests {
     }
 
     #[test]
-    fn every_constant_keeps_its_bits() {
+    fn every_constant_round_trips_bit_exact() {
         let mut body = Vec::new();
         for dtype in DType::ALL {
             let numbers =
@@ -573,7 +573,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kernel_reads_as_documented() {
+    fn documented_example_round_trips() {
         let text = "kernel grid 1 reduce 0 vector reduced\n\
                     param p0: f32\n\
                     param p1: f32 writes\n\
@@ -591,7 +591,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_found_where_they_are() {
+    fn parse_errors_have_line_and_column() {
         let header = "kernel grid 0 reduce 0 vector parallel\nparam p0: f32\n\
                       access a0: p0 reduce zero vector one\n";
         for (line, column, expected, found) in [

@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn a_right_kernel_passes() {
+    fn valid_kernel_passes() {
         let lines = "%3 = scalar s0 : f32\n%4 = position a2 : i64\n\
             %5 = load p0[a0 + %4] if %1 : f32\n%6 = fma %0, %3, %5 : f32\n%7 = sum %6 : f32\n\
             %8 = argmax %7 : i64\n%9 = cumsum %0 : f32\n%10 = bitcast %9 : i32\n\
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn each_mistake_is_named() {
+    fn each_violation_has_its_message() {
         for (line, message) in [
             ("%3 = exp %3 : f32", "%3: operand %3 does not come before it"),
             ("%3 = exp %9 : f32", "%3: operand %9 does not come before it"),
@@ -440,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn halves_have_no_fma() {
+    fn f16_has_no_fma() {
         let mut kernel = parse(&format!("{HEADER}{STORE}")).expect("valid IR text");
         let half = half::f16::ONE.into();
         kernel.body.push(Instruction { kind: Kind::Constant(half), dtype: DType::F16 });
@@ -450,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_outside_the_body() {
+    fn violations_outside_the_body() {
         let good = parse(&format!("{HEADER}{STORE}")).expect("valid IR text");
         assert_eq!(verify(&good), Ok(()));
 
