@@ -1,4 +1,4 @@
-//! That the comparison accepts what is correct, and nothing else.
+//! The comparison accepts correct results and rejects wrong ones.
 
 use inflight_ir::elementwise::{ArgOp, BinaryOp, CombineOp, CompareOp, UnaryOp};
 use inflight_ir::graph::{Graph, Op};
@@ -11,7 +11,7 @@ fn case(graph: Graph, inputs: Vec<Array>) -> Case {
     Case { seed: 0, graph, inputs }
 }
 
-/// The bounds of the one output of a graph of one op.
+/// The error bounds of the only output of a graph with one op.
 fn bounds(ops: &[Op], input: Vec<f32>) -> Vec<f64> {
     let mut graph = Graph::default();
     let mut node = graph.input([input.len()], DType::F32);
@@ -69,8 +69,7 @@ fn functions_may_be_off_by_a_few_ulps() {
     let error = bounds(&[Op::Unary(UnaryOp::Exp)], vec![1.0])[0];
     let ulp = f32::EPSILON as f64 * 2.0;
     assert!(error >= 3.0 * ulp && error <= 4.0 * ulp, "{error:e}");
-    // Errors go through what follows: an exponential of a large number widens them, a hyperbolic tangent
-    // narrows them.
+    // Errors propagate: an exponential of a large number amplifies them, a hyperbolic tangent damps them.
     let chain = [Op::Unary(UnaryOp::Exp), Op::Unary(UnaryOp::Exp)];
     assert!(bounds(&chain, vec![3.0])[0] > 1e2 * bounds(&chain[..1], vec![3.0])[0]);
     let chain = [Op::Unary(UnaryOp::Exp), Op::Unary(UnaryOp::Tanh)];
@@ -89,13 +88,13 @@ fn exact_arithmetic_has_no_error() {
 
 #[test]
 fn decisions_within_the_error_are_undecided() {
-    // exp(ln x) is x, give or take: its floor at a whole number may be either neighbour.
+    // exp(ln x) is x within rounding: its floor at an integer may be either neighbour.
     let around = [Op::Unary(UnaryOp::Log), Op::Unary(UnaryOp::Exp), Op::Unary(UnaryOp::Floor)];
     assert_eq!(bounds(&around, vec![3.0, 3.5]), [UNDECIDED, 0.0]);
     let largest = [Op::Unary(UnaryOp::Exp), Op::ArgReduce { op: ArgOp::Max, axis: 0 }];
     assert_eq!(bounds(&largest, vec![1.0, 2.0, 0.5]), [0.0]);
     assert_eq!(bounds(&largest, vec![1.0, 1.0, 0.5]), [UNDECIDED]);
-    // 1 / x of a zero whose sign is not known.
+    // 1 / x for a zero of unknown sign.
     let mut graph = Graph::default();
     let (one, x) = (graph.scalar(1f32), graph.input([2], DType::F32));
     let sum = Op::Scan { op: CombineOp::Sum, axis: 0 };
@@ -135,7 +134,7 @@ fn case_shrinks_to_the_failing_op() {
             matches!(node.op, Op::Reduce { op: CombineOp::Product, .. }) && node.shape.rank() > 0
         })
     };
-    // Large, but not so large that shrinking gives up before it is done.
+    // Large, but small enough that shrinking finishes within its limit.
     let is_large = |case: &Case| (21..60).contains(&case.graph.nodes.len());
     let large = (0..10_000).map(random_case).find(|case| uses_product(case) && is_large(case));
     let small = shrink::shrink(&large.unwrap(), uses_product);

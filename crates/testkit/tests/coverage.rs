@@ -1,4 +1,4 @@
-//! What the random graphs are made of.
+//! Coverage of the random graphs: every op and dtype appears.
 
 use inflight_ir::DType;
 use inflight_ir::elementwise::{BinaryOp, CombineOp, CompareOp, UnaryOp};
