@@ -66,8 +66,8 @@ impl DiskCache {
     /// Stores a value. Stores nothing if the disk is full or read-only.
     pub fn put(&self, key: &[u8], value: &[u8]) {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let unfinished = self.folder.join(format!("{}-{number}.new", process::id()));
+        let sequence = NEXT.fetch_add(1, Ordering::Relaxed);
+        let unfinished = self.folder.join(format!("{}-{sequence}.new", process::id()));
         let written = fs::File::create(&unfinished)
             .and_then(|mut file| file.write_all(&entry(key, value)))
             .and_then(|()| fs::rename(&unfinished, self.path(key)));

@@ -66,7 +66,7 @@ pub fn add(observer: Arc<dyn Observer>) {
 /// Unregisters an observer.
 pub fn remove(observer: &Arc<dyn Observer>) {
     let mut observers = OBSERVERS.write().unwrap_or_else(|poisoned| poisoned.into_inner());
-    observers.retain(|known| !Arc::ptr_eq(known, observer));
+    observers.retain(|registered| !Arc::ptr_eq(registered, observer));
     LISTENING.store(!observers.is_empty(), Ordering::Relaxed);
 }
 

@@ -114,9 +114,9 @@ mod tests {
     fn compensated_sum_rounds_once() {
         assert_eq!(combine(CombineOp::Sum, &[1e16f64, 1.0, 1.0, -1e16]), 2.0);
         assert_eq!(combine(CombineOp::Sum, &[1e30f32, 1.0, -1e30]), 1.0);
-        let halves = vec![half::f16::from_f32(0.1); 4096];
-        let exact = halves[0].to_f64() * 4096.0;
-        assert_eq!(combine(CombineOp::Sum, &halves), half::f16::from_f64(exact));
+        let values = vec![half::f16::from_f32(0.1); 4096];
+        let exact = values[0].to_f64() * 4096.0;
+        assert_eq!(combine(CombineOp::Sum, &values), half::f16::from_f64(exact));
         assert_eq!(combine(CombineOp::Sum, &[f64::INFINITY, 1.0]), f64::INFINITY);
         assert!(combine(CombineOp::Sum, &[f64::INFINITY, f64::NEG_INFINITY]).is_nan());
         assert!(combine(CombineOp::Sum, &[f64::NAN, 1.0]).is_nan());

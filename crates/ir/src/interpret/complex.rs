@@ -611,10 +611,10 @@ mod tests {
             (tan::<DoubleDouble>, 0.9995, 0.03125, 1.550515841971911, 0.10659442089880833),
             (tan::<DoubleDouble>, -0.75, -1e-05, -0.9315964597700622, -1.8678719639559582e-05),
         ];
-        for (number, (function, x, y, re, im)) in cases.into_iter().enumerate() {
+        for (index, (function, x, y, re, im)) in cases.into_iter().enumerate() {
             let found = function(Complex::new(x, y));
             let apart = ulps(found.re, re).max(ulps(found.im, im));
-            assert!(apart <= 2, "case {number} at ({x}, {y}): {found} is not ({re}, {im})");
+            assert!(apart <= 2, "case {index} at ({x}, {y}): {found} is not ({re}, {im})");
         }
     }
 }

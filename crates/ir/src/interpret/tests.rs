@@ -124,7 +124,7 @@ fn views() {
     assert_eq!(nothing.elements(), 0);
 }
 
-fn taken(start: usize, step: isize, len: usize) -> SliceAxis {
+fn slice_axis(start: usize, step: isize, len: usize) -> SliceAxis {
     SliceAxis { start, step, len }
 }
 
@@ -132,20 +132,20 @@ fn taken(start: usize, step: isize, len: usize) -> SliceAxis {
 fn slice() {
     let x = counted([3, 4]);
     let take = |rows, columns| apply(Op::Slice(smallvec![rows, columns]), from_ref(&x));
-    assert_eq!(take(taken(1, 1, 2), taken(0, 3, 2)), array(&[4, 7, 8, 11], [2, 2]));
-    assert_eq!(take(taken(2, -2, 2), taken(3, -1, 2)), array(&[11, 10, 3, 2], [2, 2]));
-    assert_eq!(take(SliceAxis::full(3), taken(9, 1, 0)).shape, Shape::from([3, 0]));
+    assert_eq!(take(slice_axis(1, 1, 2), slice_axis(0, 3, 2)), array(&[4, 7, 8, 11], [2, 2]));
+    assert_eq!(take(slice_axis(2, -2, 2), slice_axis(3, -1, 2)), array(&[11, 10, 3, 2], [2, 2]));
+    assert_eq!(take(SliceAxis::full(3), slice_axis(9, 1, 0)).shape, Shape::from([3, 0]));
     assert_eq!(apply(Op::Slice(smallvec![]), &[counted(())]), counted(()));
 }
 
 #[test]
 fn assign() {
     let update = array(&[-1, -2], [1, 2]);
-    let slices = smallvec![taken(1, 1, 1), taken(2, -2, 2)];
+    let slices = smallvec![slice_axis(1, 1, 1), slice_axis(2, -2, 2)];
     let result = apply(Op::Assign(slices), &[counted([2, 3]), update]);
     assert_eq!(result, array(&[0, 1, 2, -2, 4, -1], [2, 3]));
     let empty = Array::full([2, 0], 0i32.to_scalar());
-    let slices = smallvec![SliceAxis::full(2), taken(0, 1, 0)];
+    let slices = smallvec![SliceAxis::full(2), slice_axis(0, 1, 0)];
     assert_eq!(apply(Op::Assign(slices), &[counted([2, 3]), empty]), counted([2, 3]));
 }
 

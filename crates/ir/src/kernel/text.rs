@@ -368,7 +368,7 @@ impl<'a> Line<'a> {
 
     fn instruction(&mut self, kernel: &Kernel) -> Result<Instruction, ParseError> {
         if self.accept("store") {
-            let (access, index) = self.place(kernel)?;
+            let (access, index) = self.address(kernel)?;
             let combine = find(CombineOp::ALL, CombineOp::reduce_name, self.peek());
             self.next += combine.is_some() as usize;
             let value = self.value()?;
@@ -422,7 +422,7 @@ impl<'a> Line<'a> {
             "scalar" => return Ok(Kind::Scalar(self.reference("s")?)),
             "position" => return Ok(Kind::Position(self.reference("a")?)),
             "load" => {
-                let (access, index) = self.place(kernel)?;
+                let (access, index) = self.address(kernel)?;
                 return Ok(Kind::Load { access, index, mask: self.mask()? });
             }
             "select" => return self.values().map(|[a, b, c]| Kind::Select(a, b, c)),
@@ -465,7 +465,7 @@ impl<'a> Line<'a> {
     }
 
     /// `p0[a1]` or `p0[a1 + %2]`
-    fn place(&mut self, kernel: &Kernel) -> Result<(AccessId, Option<Value>), ParseError> {
+    fn address(&mut self, kernel: &Kernel) -> Result<(AccessId, Option<Value>), ParseError> {
         let at = self.next;
         self.next += 2;
         let access = self.reference("a")?;

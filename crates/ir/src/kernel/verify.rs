@@ -56,20 +56,20 @@ pub enum InstructionError {
     #[error("access a{0} has a param; a position needs one without")]
     HasParam(AccessId),
     /// A dtype differs from the expected one.
-    #[error("{what} is {found}, expected {expected}")]
+    #[error("{subject} is {found}, expected {expected}")]
     DType {
         /// The operand or result concerned.
-        what: &'static str,
+        subject: &'static str,
         /// Its dtype.
         found: DType,
         /// The expected dtype.
         expected: DType,
     },
     /// A dtype is not one of those allowed.
-    #[error("{what} is {found}, expected {expected}")]
+    #[error("{subject} is {found}, expected {expected}")]
     DTypeClass {
         /// The operand or result concerned.
-        what: &'static str,
+        subject: &'static str,
         /// Its dtype.
         found: DType,
         /// The dtypes allowed.
@@ -182,9 +182,9 @@ fn check(kernel: &Kernel, at: Value) -> Result<(), InstructionError> {
         Kind::Fma(a, b, c) => {
             expect_class("the result", result, &[DTypeClass::Float], "f32 or f64")?;
             if result.is_half() {
-                let what = "the result";
+                let subject = "the result";
                 return Err(InstructionError::DTypeClass {
-                    what,
+                    subject,
                     found: result,
                     expected: "f32 or f64",
                 });
@@ -263,20 +263,20 @@ const REAL: &[DTypeClass] =
 const FLOATING: &[DTypeClass] = &[DTypeClass::Float, DTypeClass::Complex];
 
 fn check_unary(op: UnaryOp, operand: DType, result: DType) -> Result<(), InstructionError> {
-    let what = "the operand";
+    let subject = "the operand";
     match op {
-        UnaryOp::Not => expect_class(what, operand, LOGIC, "bool or an integer")?,
+        UnaryOp::Not => expect_class(subject, operand, LOGIC, "bool or an integer")?,
         UnaryOp::PopulationCount | UnaryOp::LeadingZeros => {
-            expect_class(what, operand, INTEGER, "an integer")?;
+            expect_class(subject, operand, INTEGER, "an integer")?;
         }
         UnaryOp::Floor | UnaryOp::Ceil | UnaryOp::Round => {
-            expect_class(what, operand, REAL, "not complex")?;
+            expect_class(subject, operand, REAL, "not complex")?;
         }
         UnaryOp::Sqrt | UnaryOp::Rsqrt => {
-            expect_class(what, operand, FLOATING, "a float or complex")?
+            expect_class(subject, operand, FLOATING, "a float or complex")?
         }
         op if op.is_transcendental() => {
-            expect_class(what, operand, FLOATING, "a float or complex")?
+            expect_class(subject, operand, FLOATING, "a float or complex")?
         }
         _ => {}
     }
@@ -289,13 +289,13 @@ fn check_unary(op: UnaryOp, operand: DType, result: DType) -> Result<(), Instruc
 }
 
 fn check_binary(op: BinaryOp, operand: DType, result: DType) -> Result<(), InstructionError> {
-    let what = "the first operand";
+    let subject = "the first operand";
     match op {
         BinaryOp::And | BinaryOp::Or | BinaryOp::Xor => {
-            expect_class(what, operand, LOGIC, "bool or an integer")?;
+            expect_class(subject, operand, LOGIC, "bool or an integer")?;
         }
         BinaryOp::ShiftLeft | BinaryOp::ShiftRight | BinaryOp::ShiftRightLogical => {
-            expect_class(what, operand, INTEGER, "an integer")?;
+            expect_class(subject, operand, INTEGER, "an integer")?;
         }
         BinaryOp::Complex => {
             let expected = match operand {
@@ -303,7 +303,7 @@ fn check_binary(op: BinaryOp, operand: DType, result: DType) -> Result<(), Instr
                 DType::F64 => DType::C128,
                 found => {
                     return Err(InstructionError::DTypeClass {
-                        what,
+                        subject,
                         found,
                         expected: "f32 or f64",
                     });
@@ -326,29 +326,33 @@ fn check_combine(op: CombineOp, dtype: DType) -> Result<(), InstructionError> {
     }
 }
 
-fn index_dtype(what: &'static str, found: DType) -> Result<(), InstructionError> {
+fn index_dtype(subject: &'static str, found: DType) -> Result<(), InstructionError> {
     match found {
         DType::I32 | DType::I64 => Ok(()),
-        _ => Err(InstructionError::DTypeClass { what, found, expected: "i32 or i64" }),
+        _ => Err(InstructionError::DTypeClass { subject, found, expected: "i32 or i64" }),
     }
 }
 
-fn expect_dtype(what: &'static str, found: DType, expected: DType) -> Result<(), InstructionError> {
+fn expect_dtype(
+    subject: &'static str,
+    found: DType,
+    expected: DType,
+) -> Result<(), InstructionError> {
     match found == expected {
         true => Ok(()),
-        false => Err(InstructionError::DType { what, found, expected }),
+        false => Err(InstructionError::DType { subject, found, expected }),
     }
 }
 
 fn expect_class(
-    what: &'static str,
+    subject: &'static str,
     found: DType,
     allowed: &[DTypeClass],
     expected: &'static str,
 ) -> Result<(), InstructionError> {
     match allowed.contains(&found.class()) {
         true => Ok(()),
-        false => Err(InstructionError::DTypeClass { what, found, expected }),
+        false => Err(InstructionError::DTypeClass { subject, found, expected }),
     }
 }
 

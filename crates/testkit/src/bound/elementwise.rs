@@ -155,9 +155,9 @@ pub fn binary(op: BinaryOp, dtype: DType, a: Approximate, b: Approximate, result
     }
 }
 
-/// Whether an inexact value may equal this number.
-fn may_be(x: Approximate, number: f64) -> bool {
-    distance(x.error) > 0.0 && (x.value - number).abs() <= x.error
+/// Whether an inexact value may equal `constant`.
+fn may_be(x: Approximate, constant: f64) -> bool {
+    distance(x.error) > 0.0 && (x.value - constant).abs() <= x.error
 }
 
 fn extreme(a: Approximate, b: Approximate, value: f64) -> f64 {

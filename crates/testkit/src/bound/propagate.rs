@@ -308,19 +308,19 @@ fn scatter(
     let format = Format::of(dtype);
     let mut folds: Vec<Option<Fold>> = vec![None; value.elements()];
     let mut next = 0;
-    for_each_index(&index.value.shape, |place| {
+    for_each_index(&index.value.shape, |target| {
         let (along, update_error) = (index.value.get(next), update.error[next]);
         let new = modulus(update.value.get(next));
         let undecided = index.error[next] == UNDECIDED;
         next += 1;
-        let mut place = Axes::from_slice(place);
-        let at = |place: &Axes| linear_index(place, &strides);
+        let mut target = Axes::from_slice(target);
+        let at = |target: &Axes| linear_index(target, &strides);
         if undecided {
             for along in 0..shape[axis] {
-                place[axis] = along;
+                target[axis] = along;
                 match combine {
-                    None => errors[at(&place)] = UNDECIDED,
-                    Some(op) => folds[at(&place)]
+                    None => errors[at(&target)] = UNDECIDED,
+                    Some(op) => folds[at(&target)]
                         .get_or_insert_with(|| Fold::new(op, dtype, format))
                         .push(0.0, UNDECIDED),
                 }
@@ -331,8 +331,8 @@ fn scatter(
         if along >= shape[axis] || index.value.get(next - 1).to_f64() >= shape[axis] as f64 {
             return;
         }
-        place[axis] = along;
-        let at = at(&place);
+        target[axis] = along;
+        let at = at(&target);
         match combine {
             None => errors[at] = update_error,
             Some(op) => {
@@ -361,9 +361,9 @@ fn sort(keys: &[&Estimate], axis: usize, order: &SortOrder, result: SortResult) 
     let mut strides = lines.strides();
     strides[axis] = 0;
     let mut largest = vec![0.0f64; lines.elements()];
-    for (number, key) in keys.iter().enumerate() {
+    for (position, key) in keys.iter().enumerate() {
         let total = match order {
-            SortOrder::Keys(orders) => orders[number].floats == FloatOrder::Total,
+            SortOrder::Keys(orders) => orders[position].floats == FloatOrder::Total,
             SortOrder::Comparator(_) => false,
         };
         let by_bits = total && key.value.dtype.is_float();
@@ -375,9 +375,9 @@ fn sort(keys: &[&Estimate], axis: usize, order: &SortOrder, result: SortResult) 
             *line = line.max(if unsigned { UNDECIDED } else { error });
         });
     }
-    let answered = shape.with(axis, result.places(shape[axis]));
-    let mut errors = Vec::with_capacity(answered.elements());
-    for_each_index(&answered, |index| {
+    let result_shape = shape.with(axis, result.places(shape[axis]));
+    let mut errors = Vec::with_capacity(result_shape.elements());
+    for_each_index(&result_shape, |index| {
         let error = largest[linear_index(index, &strides)];
         errors.push(match result {
             SortResult::Values => error,

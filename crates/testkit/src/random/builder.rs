@@ -90,7 +90,7 @@ impl Builder {
     }
 
     /// A constant with this value.
-    pub fn number(&mut self, value: f64, dtype: DType) -> NodeId {
+    pub fn scalar(&mut self, value: f64, dtype: DType) -> NodeId {
         self.graph.scalar(inflight_ir::Scalar::from(value).cast(dtype))
     }
 

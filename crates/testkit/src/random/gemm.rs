@@ -41,7 +41,7 @@ fn computed(builder: &mut Builder, extents: &[usize], dtype: DType) -> Option<No
         }
         1 => {
             let x = plain(builder);
-            let scale = builder.number(0.125, dtype);
+            let scale = builder.scalar(0.125, dtype);
             builder.binary(BinaryOp::Mul, x, scale)
         }
         2 => {
@@ -153,7 +153,7 @@ pub fn attention(builder: &mut Builder) -> Option<NodeId> {
         let value = computed(builder, &[heads, keys, width], dtype)?;
         let mut scores = multiply(builder, query, key, [false, true])?;
         if builder.random.chance(60) {
-            let scale = builder.number(0.5, dtype);
+            let scale = builder.scalar(0.5, dtype);
             scores = builder.binary(BinaryOp::Mul, scores, scale)?;
         }
         let shape = builder.shape(scores);
@@ -168,7 +168,7 @@ pub fn attention(builder: &mut Builder) -> Option<NodeId> {
                 let row = builder.push(iota(1), &[])?;
                 let column = builder.push(iota(2), &[])?;
                 let earlier = builder.push(Op::Compare(CompareOp::Le), &[column, row])?;
-                let low = builder.number(-100.0, dtype);
+                let low = builder.scalar(-100.0, dtype);
                 scores = builder.push(Op::Select, &[earlier, scores, low])?;
             }
             _ => {}

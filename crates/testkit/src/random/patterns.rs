@@ -61,7 +61,7 @@ pub fn softmax_of(builder: &mut Builder, x: NodeId, axis: usize) -> Option<NodeI
 fn mean(builder: &mut Builder, x: NodeId, axis: usize) -> Option<NodeId> {
     let count = builder.shape(x)[axis] as f64;
     let total = builder.reduce_keep(CombineOp::Sum, x, &[axis])?;
-    let count = builder.number(count, builder.dtype(x));
+    let count = builder.scalar(count, builder.dtype(x));
     builder.binary(BinaryOp::Div, total, count)
 }
 
@@ -72,7 +72,7 @@ fn layer_norm(builder: &mut Builder) -> Option<NodeId> {
     let centred = builder.binary(BinaryOp::Sub, x, average)?;
     let squares = builder.binary(BinaryOp::Mul, centred, centred)?;
     let variance = mean(builder, squares, axis)?;
-    let epsilon = builder.number(1e-3, dtype);
+    let epsilon = builder.scalar(1e-3, dtype);
     let variance = builder.binary(BinaryOp::Add, variance, epsilon)?;
     let scale = builder.unary(UnaryOp::Rsqrt, variance)?;
     let normal = builder.binary(BinaryOp::Mul, centred, scale)?;
@@ -108,7 +108,7 @@ fn chain(builder: &mut Builder) -> Option<NodeId> {
         let op = builder.random.pick(&[Tanh, Sigmoid, Abs, Neg, Sin, Cos, Erf, Atan, Asinh, Cbrt]);
         x = builder.unary(op, x)?;
         if builder.random.chance(30) {
-            let constant = builder.number(1.25, builder.dtype(x));
+            let constant = builder.scalar(1.25, builder.dtype(x));
             x = builder.binary(BinaryOp::Add, x, constant)?;
         }
     }
@@ -135,7 +135,7 @@ fn dense_layer(builder: &mut Builder) -> Option<NodeId> {
     let sum = builder.binary(BinaryOp::Add, product, bias)?;
     match builder.random.below(3) {
         0 => {
-            let zero = builder.number(0.0, dtype);
+            let zero = builder.scalar(0.0, dtype);
             builder.binary(BinaryOp::Max, sum, zero)
         }
         1 => {
@@ -147,7 +147,7 @@ fn dense_layer(builder: &mut Builder) -> Option<NodeId> {
 }
 
 /// A value that is updated repeatedly, in parts, from parts of itself and from itself, while views of its earlier
-/// states are still read. Without handles to earlier states, it is updated in place.
+/// states are still read. Without handles to earlier states, it is updated in random_start.
 fn partial_updates(builder: &mut Builder) -> Option<NodeId> {
     let mut x = match builder.random.chance(40) {
         true => builder.fresh(DTypeSet::NUMBERS),
@@ -168,8 +168,8 @@ fn partial_updates(builder: &mut Builder) -> Option<NodeId> {
             true => 1 + builder.random.below(extent.div_ceil(8)),
             false => 1 + builder.random.below(extent),
         };
-        let place = |builder: &mut Builder| builder.random.below(extent - len + 1);
-        let (from, to) = (place(builder), place(builder));
+        let random_start = |builder: &mut Builder| builder.random.below(extent - len + 1);
+        let (from, to) = (random_start(builder), random_start(builder));
         let source = if builder.random.chance(50) { x } else { earlier };
         let part = match builder.random.chance(30) {
             true => SliceAxis { start: from + len - 1, step: -1, len },
@@ -189,10 +189,10 @@ fn partial_updates(builder: &mut Builder) -> Option<NodeId> {
                 builder.push(Op::Scatter { axis, combine }, &[x, index, part])?
             }
             _ => {
-                let mut places: SmallVec<[SliceAxis; 4]> =
+                let mut slices: SmallVec<[SliceAxis; 4]> =
                     shape.iter().map(|&extent| SliceAxis::full(extent)).collect();
-                places[axis] = SliceAxis { start: to, step: 1, len };
-                builder.push(Op::Assign(places), &[x, part])?
+                slices[axis] = SliceAxis { start: to, step: 1, len };
+                builder.push(Op::Assign(slices), &[x, part])?
             }
         };
     }
@@ -265,7 +265,7 @@ fn large_reduction(builder: &mut Builder) -> Option<NodeId> {
 fn long_chain(builder: &mut Builder) -> Option<NodeId> {
     let mut x = builder.operand(DTypeSet::REALS);
     let dtype = builder.dtype(x);
-    let (one, two) = (builder.number(1.0, dtype), builder.number(0.5, dtype));
+    let (one, two) = (builder.scalar(1.0, dtype), builder.scalar(0.5, dtype));
     for at in 0..130 + builder.random.below(40) {
         x = match at % 3 {
             0 => builder.binary(BinaryOp::Add, x, one)?,

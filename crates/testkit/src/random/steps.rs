@@ -88,7 +88,7 @@ fn binary(builder: &mut Builder) -> Option<NodeId> {
     let b = if op == Pow && builder.random.chance(70) {
         let dtype = builder.dtype(a);
         let power = builder.random.pick(&[2.0, 3.0, 0.0, 1.0, -1.0, 0.5]);
-        builder.number(power, dtype)
+        builder.scalar(power, dtype)
     } else {
         builder.partner(a)
     };

@@ -56,8 +56,8 @@ fn reduce(b: &mut Builder, x: Value) -> Reduced {
 /// k, shifted into the exponent field.
 fn exponent_bits(b: &mut Builder, shifted: Value) -> Value {
     let bits = b.bitcast(shifted, DType::I32);
-    let places = b.i32(23);
-    b.binary(BinaryOp::ShiftLeft, bits, places)
+    let shift = b.i32(23);
+    b.binary(BinaryOp::ShiftLeft, bits, shift)
 }
 
 /// 2ᵏ⁺ᵒᶠᶠˢᵉᵗ.

@@ -55,9 +55,9 @@ pub(super) fn decompose(b: &mut Builder, x: Value) -> Decomposed {
     let bits = b.bitcast(x, DType::I32);
     let origin = b.i32(SQRT_HALF);
     let offset = b.sub(bits, origin);
-    let (mask, places) = (b.i32(EXPONENT_MASK), b.i32(23));
+    let (mask, shift) = (b.i32(EXPONENT_MASK), b.i32(23));
     let exponent_bits = b.binary(BinaryOp::And, offset, mask);
-    let exponent = b.binary(BinaryOp::ShiftRight, offset, places);
+    let exponent = b.binary(BinaryOp::ShiftRight, offset, shift);
     let exponent = b.cast(exponent, DType::F32);
     let mantissa = b.sub(bits, exponent_bits);
     let mantissa = b.bitcast(mantissa, DType::F32);

@@ -137,8 +137,8 @@ fn exp2_f64(b: &mut Builder, x: Value) -> Value {
     let rest = b.sub(x, k);
     let sum = b.polynomial_f64(rest, &EXP2);
     let bits = b.bitcast(shifted, DType::I64);
-    let (places, bias) = (b.i64(52), b.i64(1023 << 52));
-    let bits = b.binary(BinaryOp::ShiftLeft, bits, places);
+    let (shift, bias) = (b.i64(52), b.i64(1023 << 52));
+    let bits = b.binary(BinaryOp::ShiftLeft, bits, shift);
     let bits = b.add(bits, bias);
     let power = b.bitcast(bits, DType::F64);
     b.mul(sum, power)

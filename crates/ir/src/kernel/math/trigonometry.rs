@@ -107,8 +107,8 @@ fn reduce(b: &mut Builder, x: Value, period: Period, offset: f64, otherwise: f64
 
 /// Negates an `f64` where an `i64` is odd.
 fn negated_if_odd(b: &mut Builder, value: Value, integer: Value) -> Value {
-    let places = b.i64(63);
-    let sign = b.binary(BinaryOp::ShiftLeft, integer, places);
+    let shift = b.i64(63);
+    let sign = b.binary(BinaryOp::ShiftLeft, integer, shift);
     let bits = b.bitcast(value, DType::I64);
     let bits = b.binary(BinaryOp::Xor, bits, sign);
     b.bitcast(bits, DType::F64)
