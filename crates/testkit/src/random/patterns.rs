@@ -147,7 +147,7 @@ fn dense_layer(builder: &mut Builder) -> Option<NodeId> {
 }
 
 /// A value that is updated repeatedly, in parts, from parts of itself and from itself, while views of its earlier
-/// states are still read. Without handles to earlier states, it is updated in random_start.
+/// states are still read. Without handles to earlier states, it is updated in place.
 fn partial_updates(builder: &mut Builder) -> Option<NodeId> {
     let mut x = match builder.random.chance(40) {
         true => builder.fresh(DTypeSet::NUMBERS),
