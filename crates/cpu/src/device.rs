@@ -148,7 +148,7 @@ impl CpuBackend {
             memory_bytes: memory::capacity() as u64,
             host_visible: true,
             prologues: true,
-            repeats: true,
+            device_loops: true,
             arg_reductions: false,
             implicit_gemm: false,
             reduction_splits: 256,

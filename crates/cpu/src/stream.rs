@@ -89,7 +89,7 @@ impl CpuStream {
             flushed: None,
             runner: None,
         });
-        let number = observe::stream_number();
+        let number = observe::next_stream_id();
         CpuStream { core: Arc::new(Core { number, priority, workers, pool, queue }) }
     }
 }
@@ -253,13 +253,16 @@ impl Core {
         // If a launch is so wrong that this panics, running it fails as well, and its results with it.
         let done: SmallVec<[bool; 1]> = launches
             .iter_mut()
-            .map(|launch| catch_unwind(AssertUnwindSafe(|| take_over(launch))).unwrap_or(false))
+            .map(|launch| {
+                catch_unwind(AssertUnwindSafe(|| reuse_in_place(launch))).unwrap_or(false)
+            })
             .collect();
         let mut prepared = SmallVec::<[Prepared<'_>; 1]>::new();
         let mut running = SmallVec::<[&Launch; 1]>::new();
         for (launch, done) in launches.iter().zip(done) {
             if done {
-                self.pool.count_taken_over(launch.results().map(|result| result.bytes()).sum());
+                self.pool
+                    .count_reused_in_place(launch.results().map(|result| result.bytes()).sum());
                 continue;
             }
             let mut ready = None;
@@ -330,13 +333,13 @@ impl Core {
                 Some(prologue) => match &prologue.producer {
                     Producer::Kernel(block) => {
                         let compiled = kernel_of(&block.launch)?;
-                        let addresses = self.addresses(&block.launch, &[block.value])?;
+                        let addresses = self.addresses(&block.launch, &[block.operand_param])?;
                         // SAFETY: as for a launch.
                         Ok(Source::Blocks(unsafe { Blocks::new(compiled, block, addresses) }))
                     }
-                    Producer::Product(chained) => {
-                        let first = self.product(&chained.contract, Some(chained.value))?;
-                        Ok(Source::Product(Box::new(first), chained.value))
+                    Producer::Gemm(chained) => {
+                        let first = self.product(&chained.gemm, Some(chained.operand_param))?;
+                        Ok(Source::Product(Box::new(first), chained.operand_param))
                     }
                 },
             }
@@ -347,7 +350,7 @@ impl Core {
             Some(epilogue) => {
                 let compiled = kernel_of(&epilogue.launch)?;
                 let without: SmallVec<[usize; 2]> =
-                    operand.into_iter().chain([epilogue.product]).collect();
+                    operand.into_iter().chain([epilogue.gemm_result]).collect();
                 let addresses = self.addresses(&epilogue.launch, &without)?;
                 // SAFETY: as for a launch.
                 Target::EpilogueRunner(unsafe {
@@ -475,7 +478,7 @@ fn check<'a>(mut buffers: impl Iterator<Item = &'a Arc<Buffer>>) -> Result<(), F
 
 /// Gives results the memory of operands that this launch is the last to need, where it reads them only at the places
 /// that it writes. Says whether there is nothing left to do: the launch only copied such an operand.
-fn take_over(launch: &mut Launch) -> bool {
+fn reuse_in_place(launch: &mut Launch) -> bool {
     let compiled = launch.planned.compiled.clone();
     let Some(compiled) = compiled.downcast_ref::<CompiledKernel>() else { return false };
     for reuse in compiled.in_place_pairs() {

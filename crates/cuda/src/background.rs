@@ -86,7 +86,7 @@ impl<T: Clone + Send + Sync + 'static> Awaited<T> {
 
     /// Whether it could not be made for lack of memory, of which there may be enough another time.
     pub fn was_short(&self) -> bool {
-        matches!(self.value.get(), Some(Err(fault)) if fault.is_short())
+        matches!(self.value.get(), Some(Err(fault)) if fault.is_out_of_memory())
     }
 
     /// The value, or that it is not there yet. Then it is made next.

@@ -115,7 +115,7 @@ impl CudaBackend {
             memory_bytes: context.memory() as u64,
             host_visible: false,
             prologues: false,
-            repeats: false,
+            device_loops: false,
             arg_reductions: true,
             // Products of small matrices of either half came with this generation.
             implicit_gemm: major >= 8,

@@ -37,7 +37,7 @@ pub fn pool(context: &Arc<Context>) -> Arc<Pool> {
     // Because it waits for all that the device does, nothing is freed before somebody asks for it or needs it, and
     // then by a thread that may wait.
     pool.set_cache_limit(Some(context.memory()));
-    pool.leave_room_to_trim();
+    pool.disable_implicit_trim();
     pool
 }
 

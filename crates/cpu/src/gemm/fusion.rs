@@ -55,7 +55,7 @@ impl<'a> EpilogueRunner<'a> {
         epilogue: &'a Epilogue,
         buffers: SmallVec<[*mut u8; 8]>,
     ) -> EpilogueRunner<'a> {
-        let (launch, product) = (&epilogue.launch, epilogue.product);
+        let (launch, product) = (&epilogue.launch, epilogue.gemm_result);
         let accesses = &launch.planned.kernel.accesses;
         let access = accesses.iter().position(|access| access.param == Some(product as u32));
         EpilogueRunner {
@@ -179,7 +179,8 @@ impl<'a> Blocks<'a> {
     ) -> Blocks<'a> {
         let launch = &block.launch;
         let accesses = &launch.planned.kernel.accesses;
-        let access = accesses.iter().position(|access| access.param == Some(block.value as u32));
+        let access =
+            accesses.iter().position(|access| access.param == Some(block.operand_param as u32));
         let mut axes: SmallVec<[usize; 6]> =
             (0..block.rows.len()).filter(|&axis| block.rows[axis] != 0).collect();
         axes.sort_by_key(|&axis| std::cmp::Reverse(block.rows[axis]));
@@ -194,7 +195,7 @@ impl<'a> Blocks<'a> {
             access: access.expect("a block's kernel writes the operand"),
             axes,
             grid_rank: launch.planned.kernel.grid_rank,
-            size: launch.planned.kernel.params[block.value].dtype.size(),
+            size: launch.planned.kernel.params[block.operand_param].dtype.size(),
         }
     }
 
@@ -259,7 +260,7 @@ impl<'a> Blocks<'a> {
             *stride = rows as isize * row + columns as isize * column;
         }
         let mut buffers = self.kernel.buffers.clone();
-        buffers[self.block.value] = start;
+        buffers[self.block.operand_param] = start;
         // SAFETY: promised by the caller.
         unsafe { self.cover(&buffers, shape, &self.axes, rows) };
     }

@@ -3,7 +3,7 @@
 use super::{Device, Shared};
 use inflight_backend::Fault;
 use inflight_ir::graph::ScalarFunction;
-use inflight_ir::interpret::Evaluation;
+use inflight_ir::interpret::ScalarFunctionEvaluator;
 use inflight_ir::plan::Lines;
 use inflight_ir::{DType, DTypeClass, Scalar};
 
@@ -37,7 +37,7 @@ pub unsafe fn scatter(
     let count = lines.count();
     let step = (PART / (lines.extent + updates).max(1)).max(1);
     device.parallel_for(count.div_ceil(step), |chunk| {
-        let mut combine = Evaluation::new(combine);
+        let mut combine = ScalarFunctionEvaluator::new(combine);
         for number in chunk * step..((chunk + 1) * step).min(count) {
             let (outer, inner) = (number / lines.inner, number % lines.inner);
             let element = |i: usize| ((outer * lines.extent + i) * lines.inner + inner) * size;

@@ -6,7 +6,7 @@ use super::select::Least;
 use super::{Device, Shared, merge};
 use inflight_backend::Fault;
 use inflight_ir::graph::{ScalarFunction, SortKey, SortOrder, SortResult};
-use inflight_ir::interpret::Evaluation;
+use inflight_ir::interpret::ScalarFunctionEvaluator;
 use inflight_ir::plan::Lines;
 use inflight_ir::{DType, Element, Scalar};
 use parking_lot::Mutex;
@@ -435,7 +435,7 @@ struct Comparison<'a> {
     keys: &'a [&'a Key],
     line: Line,
     /// The function, or `None` to go by keys.
-    function: Option<Evaluation<'a>>,
+    function: Option<ScalarFunctionEvaluator<'a>>,
     arguments: Vec<Scalar>,
 }
 
@@ -476,7 +476,7 @@ unsafe fn compared(
     let comparison = |line: Line| Comparison {
         keys,
         line,
-        function: function.map(Evaluation::new),
+        function: function.map(ScalarFunctionEvaluator::new),
         arguments: Vec::new(),
     };
     let count = answer.places(lines.extent);

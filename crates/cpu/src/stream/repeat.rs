@@ -39,9 +39,9 @@ struct Turn<'a> {
 impl Core {
     /// Runs turns for a while. If the loop has not ended then, it is what the stream runs next.
     pub(super) fn repeat(&self, mut repeat: Box<DeviceLoop>) {
-        let mut taken = repeat.taken;
+        let mut taken = repeat.iterations;
         let outcome = catch_unwind(AssertUnwindSafe(|| self.turns(&repeat, &mut taken)));
-        repeat.taken = taken;
+        repeat.iterations = taken;
         let outcome =
             outcome.unwrap_or_else(|panic| Err(FaultKind::Panicked(panic_message(&*panic)).into()));
         let ended = match outcome {
@@ -56,10 +56,13 @@ impl Core {
 
     /// Runs turns for a while. Says whether the loop has ended.
     fn turns(&self, repeat: &DeviceLoop, taken: &mut u64) -> Result<bool, Fault> {
-        let [first, second] = &repeat.turns;
+        let [first, second] = &repeat.bodies;
         self.provide(first).map_err(|fault| of_loop(fault, first))?;
         self.provide(second).map_err(|fault| of_loop(fault, second))?;
-        let turns = [self.turn(first, &repeat.again[0])?, self.turn(second, &repeat.again[1])?];
+        let turns = [
+            self.turn(first, &repeat.continue_flags[0])?,
+            self.turn(second, &repeat.continue_flags[1])?,
+        ];
         let _mode = FlushToZero::enter();
         let began = Instant::now();
         let (mut count, mut looked) = (1, began);

@@ -126,7 +126,9 @@ impl Products {
         let handle = match self.opening().now() {
             Ok(handle) => handle,
             // Without the library, products are kernels of our own.
-            Err(Stop::Failed(fault)) if !fault.is_lost() && !fault.is_short() => return Ok(None),
+            Err(Stop::Failed(fault)) if !fault.is_lost() && !fault.is_out_of_memory() => {
+                return Ok(None);
+            }
             Err(stop) => return Err(stop),
         };
         let size = contract.dtype.size() as i64;

@@ -32,7 +32,7 @@ pub fn form(contract: &GemmLaunch, epilogue: &Epilogue) -> Option<Form> {
         kernel: &launch.planned.kernel,
         shape: &launch.planned.shape,
         scalar: &|position| launch.scalars.get(position).copied(),
-        product: epilogue.product,
+        product: epilogue.gemm_result,
     };
     followed.form()
 }

@@ -111,7 +111,7 @@ impl Core {
             let form = after.and_then(|after| epilogue::form(command, after));
             // The library's results are its own.
             if let Some(epilogue) = command.epilogue.as_mut().filter(|_| form.is_none()) {
-                self.take_over(&mut epilogue.launch);
+                self.reuse_in_place(&mut epilogue.launch);
             }
             let command = &*command;
             check_faults([&command.a.buffer, &command.b.buffer].into_iter())?;
@@ -151,7 +151,7 @@ impl Core {
             let product = self.temporary_at(command.c.buffer.bytes(), place, label, &until)?;
             let c = product.ptr() as u64;
             self.multiply(queue, raw, command, [a, b, c], (key, &until), &results)?;
-            self.launch_on(queue, &epilogue.launch, Some((epilogue.product, &product)))
+            self.launch_on(queue, &epilogue.launch, Some((epilogue.gemm_result, &product)))
         })
     }
 
@@ -189,7 +189,7 @@ impl Core {
         let mut noted = SmallVec::new();
         for (position, param) in launch.planned.kernel.params.iter().enumerate() {
             let buffer = &launch.buffers[position];
-            if position == epilogue.product {
+            if position == epilogue.gemm_result {
                 buffers.push((0, buffer.bytes()));
                 continue;
             }
@@ -202,7 +202,7 @@ impl Core {
         }
         let results = launch.results().collect();
         let (described, scalars) = (&*compiled.described, &launch.scalars[..]);
-        let (shape, product) = (&*launch.planned.shape, epilogue.product);
+        let (shape, product) = (&*launch.planned.shape, epilogue.gemm_result);
         let whole = EpilogueLaunch { described, shape, scalars, product };
         let taken = FusedEpilogue { extents, lie, whole, buffers, results, noted, turned_at };
         let function = |variant| compiled.variant(shared, variant);
@@ -528,7 +528,7 @@ impl Core {
 fn if_any(function: AwaitedFunction, label: &Label) -> Result<Option<Arc<Function>>, Stop> {
     match function.now() {
         Ok(function) => Ok(Some(function)),
-        Err(Stop::Failed(fault)) if !fault.is_short() && !fault.is_lost() => Ok(None),
+        Err(Stop::Failed(fault)) if !fault.is_out_of_memory() && !fault.is_lost() => Ok(None),
         Err(stop) => Err(stop.of(label)),
     }
 }

@@ -141,7 +141,7 @@ impl CudaStream {
             check(sys::cuStreamCreateWithPriority(&mut raw, flags, urgency), "making a stream")
         };
         let progress = Timeline::new();
-        let number = observe::stream_number();
+        let number = observe::next_stream_id();
         let core = Arc::new(Core {
             number,
             raw: made.map(|()| Raw(raw)),

@@ -57,7 +57,7 @@ impl Known {
 
 impl Core {
     pub(super) fn launch(&self, queue: &mut Queue, launch: &mut Launch) -> Result<(), Stop> {
-        if self.take_over(launch) {
+        if self.reuse_in_place(launch) {
             return Ok(());
         }
         caught(&launch.label, || {
@@ -88,7 +88,7 @@ impl Core {
     }
 
     /// Gives results the memory of operands that nobody else needs. Says whether nothing is left to do.
-    pub(super) fn take_over(&self, launch: &mut Launch) -> bool {
+    pub(super) fn reuse_in_place(&self, launch: &mut Launch) -> bool {
         catch_unwind(AssertUnwindSafe(|| self.take_all_over(launch))).unwrap_or(false)
     }
 
@@ -111,7 +111,7 @@ impl Core {
             if params[read].dtype != params[written].dtype
                 || points != elements
                 || !reuse.suits(&launch.planned.shape)
-                || !result.take_over(operand, self.number)
+                || !result.reuse_in_place(operand, self.number)
             {
                 continue;
             }
@@ -126,7 +126,7 @@ impl Core {
     /// Whether a fault is a lack of memory that may pass when what is in flight on the device is done.
     pub(super) fn may_reclaim(&self, queue: &Queue, fault: &Fault) -> bool {
         let is_first = queue.reclaims == 0;
-        fault.is_short()
+        fault.is_out_of_memory()
             && self.raw().is_ok()
             && (is_first || queue.reclaims < RECLAIMS && self.shared.pool.stats().cached > 0)
     }
@@ -154,7 +154,7 @@ impl Core {
         let raw = self.raw()?;
         let compiled = kernel_of(launch)?;
         let until = self.until(queue);
-        let PlannedLaunch { kernel, shape, memo, .. } = &*launch.planned;
+        let PlannedLaunch { kernel, shape, cache: memo, .. } = &*launch.planned;
         let known = memo.get::<Known>(self.number);
         let mut places = known.iter().flat_map(|known| known.buffers.iter().copied());
         let mut buffers = SmallVec::<[(u64, usize); 8]>::new();

@@ -54,7 +54,7 @@ pub(super) fn compile(
         let tensor = Tensor::from_bytes(&constant.bytes, shape, dtype, device)?;
         constants.push(tensor.node().value().expect("host data is a value").clone());
     }
-    let repeats = device.capabilities().repeats;
+    let repeats = device.capabilities().device_loops;
     let mut compiler =
         Compiler { name, repeats, problems: Vec::new(), graphs: Vec::new(), plans: Vec::new() };
     compiler.collect(&program.body);

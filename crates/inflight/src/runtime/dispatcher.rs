@@ -190,7 +190,7 @@ impl Dispatcher {
             let patience = if is_host { Duration::ZERO } else { PATIENCE };
             let dispatch = move || {
                 let queue = &shared.queue;
-                queue.serve_patiently(patience, |segment| shared.dispatch(segment, None));
+                queue.serve_spinning(patience, |segment| shared.dispatch(segment, None));
             };
             std::thread::Builder::new()
                 .name("inflight-dispatcher".to_owned())

@@ -184,7 +184,7 @@ impl Counters {
             skipped: read(&self.skipped),
             allocations: memory.allocations,
             reuses: memory.reuses,
-            bytes_taken_over: memory.taken_over,
+            bytes_taken_over: memory.reused_in_place,
             peak_memory: memory.peak as u64,
             waits: std::array::from_fn(|reason| read(&self.waits[reason])),
         }

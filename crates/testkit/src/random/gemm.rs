@@ -1,4 +1,4 @@
-//! Products between what computes their operands and what takes them in.
+//! GEMMs with prologues and epilogues: computed operands and fused consumers.
 
 use super::builder::Builder;
 use super::patterns;
@@ -9,24 +9,24 @@ use inflight_ir::graph::{DTypeSet, DotAxes, NodeId, Op, WindowAxis};
 use inflight_ir::{Axes, DType, Shape};
 use smallvec::SmallVec;
 
-/// The most multiplications of a product: the reference takes them one at a time.
-const MOST_WORK: usize = 60_000;
+/// Limit on the multiplications of a GEMM, since the reference computes them one at a time.
+const MAX_MULTIPLICATIONS: usize = 60_000;
 
-/// `[batch…, m, k] · [batch…, k, n]`, where operands may be given with their last axes the other way around.
-fn multiply(builder: &mut Builder, a: NodeId, b: NodeId, turned: [bool; 2]) -> Option<NodeId> {
+/// `[batch…, m, k] · [batch…, k, n]`; either operand may be given with its last two axes transposed.
+fn multiply(builder: &mut Builder, a: NodeId, b: NodeId, transposed: [bool; 2]) -> Option<NodeId> {
     let rank = builder.rank(a);
     let batch: Axes = (0..rank - 2).collect();
     let axes = DotAxes {
         a_batch: batch.clone(),
         b_batch: batch,
-        a_contract: Axes::from_slice(&[rank - 1 - turned[0] as usize]),
-        b_contract: Axes::from_slice(&[rank - 2 + turned[1] as usize]),
+        a_contract: Axes::from_slice(&[rank - 1 - transposed[0] as usize]),
+        b_contract: Axes::from_slice(&[rank - 2 + transposed[1] as usize]),
     };
     builder.push(Op::Dot(axes), &[a, b])
 }
 
-/// A matrix of these extents that is computed: from an input of another dtype, another shape or another order
-/// of axes, by a scale, a normalization of rows or columns, a lookup, or windows.
+/// A computed matrix of these extents: from an input of another dtype, shape or axis order, by a scale, a
+/// normalization of rows or columns, a gather, or sliding windows.
 fn computed(builder: &mut Builder, extents: &[usize], dtype: DType) -> Option<NodeId> {
     let shape = Shape::from(extents.to_vec());
     let rank = shape.rank();
@@ -41,18 +41,18 @@ fn computed(builder: &mut Builder, extents: &[usize], dtype: DType) -> Option<No
         }
         1 => {
             let x = plain(builder);
-            let scale = builder.number(0.125, dtype);
+            let scale = builder.scalar(0.125, dtype);
             builder.binary(BinaryOp::Mul, x, scale)
         }
         2 => {
-            // By the largest of each row or column.
+            // Normalize by the maximum of each row or column.
             let x = plain(builder);
             let axis = rank - 1 - builder.random.below(2);
             let largest = builder.reduce_keep(CombineOp::Max, x, &[axis])?;
             builder.binary(BinaryOp::Sub, x, largest)
         }
         3 => {
-            // Rows of a table; a table for each batch.
+            // Gather rows of a table, with one table per batch.
             let table = builder.random.below(20) + 1;
             let mut whole = shape.to_vec();
             whole[rank - 2] = table;
@@ -65,13 +65,13 @@ fn computed(builder: &mut Builder, extents: &[usize], dtype: DType) -> Option<No
             let x = plain(builder);
             let mut order: Axes = (0..rank).collect();
             order.swap(rank - 1, rank - 2);
-            let turned: Shape = order.iter().map(|&axis| shape[axis]).collect();
-            let other = builder.input_like(&turned, dtype, Profile::Moderate);
+            let transposed: Shape = order.iter().map(|&axis| shape[axis]).collect();
+            let other = builder.input_like(&transposed, dtype, Profile::Moderate);
             let other = builder.push(Op::Permute(order), &[other])?;
             builder.binary(BinaryOp::Add, x, other)
         }
         5 if rank == 2 && rows > 1 => {
-            // Rows cut in pieces that come in another order: no strides express that.
+            // Rows split into blocks in another order, which no strides can express.
             let pieces = (2..=columns).find(|&pieces| columns.is_multiple_of(pieces))?;
             let parts = Shape::from([pieces, rows, columns / pieces]);
             let x = builder.input_like(&parts, dtype, Profile::Moderate);
@@ -79,7 +79,7 @@ fn computed(builder: &mut Builder, extents: &[usize], dtype: DType) -> Option<No
             builder.reshape(x, &shape)
         }
         6 if rank == 2 => {
-            // Windows of columns many rows, side by side.
+            // Sliding windows of columns, concatenated (im2col).
             let size =
                 (1..=columns).rev().find(|&size| columns.is_multiple_of(size) && size < 5)?;
             let window = WindowAxis {
@@ -103,8 +103,8 @@ fn computed(builder: &mut Builder, extents: &[usize], dtype: DType) -> Option<No
     }
 }
 
-/// A product of computed operands, taken in by something.
-pub fn surrounded(builder: &mut Builder) -> Option<NodeId> {
+/// A GEMM of computed operands with a consumer.
+pub fn with_computed_operands(builder: &mut Builder) -> Option<NodeId> {
     let dtype = builder.dtype_of(DTypeSet::FLOATS);
     let extent = |builder: &mut Builder| shapes::extent(&mut builder.random, 40).max(1);
     let (m, n, k) = (extent(builder), extent(builder), extent(builder));
@@ -112,19 +112,19 @@ pub fn surrounded(builder: &mut Builder) -> Option<NodeId> {
         true => vec![1 + builder.random.below(4)],
         false => vec![],
     };
-    if batch.iter().product::<usize>() * m * n * k > MOST_WORK {
+    if batch.iter().product::<usize>() * m * n * k > MAX_MULTIPLICATIONS {
         return None;
     }
-    let turned = [builder.random.chance(30), builder.random.chance(30)];
-    let matrix = |rows: usize, columns: usize, turned: bool| -> Vec<usize> {
-        let (rows, columns) = if turned { (columns, rows) } else { (rows, columns) };
+    let transposed = [builder.random.chance(30), builder.random.chance(30)];
+    let matrix = |rows: usize, columns: usize, transposed: bool| -> Vec<usize> {
+        let (rows, columns) = if transposed { (columns, rows) } else { (rows, columns) };
         batch.iter().copied().chain([rows, columns]).collect()
     };
-    let limit = std::mem::replace(&mut builder.limit, MOST_WORK);
+    let limit = std::mem::replace(&mut builder.limit, MAX_MULTIPLICATIONS);
     let mut build = || {
-        let a = computed(builder, &matrix(m, k, turned[0]), dtype)?;
-        let b = computed(builder, &matrix(k, n, turned[1]), dtype)?;
-        let product = multiply(builder, a, b, turned)?;
+        let a = computed(builder, &matrix(m, k, transposed[0]), dtype)?;
+        let b = computed(builder, &matrix(k, n, transposed[1]), dtype)?;
+        let product = multiply(builder, a, b, transposed)?;
         match builder.random.below(4) {
             0 => builder.unary(UnaryOp::Tanh, product),
             1 => {
@@ -140,20 +140,20 @@ pub fn surrounded(builder: &mut Builder) -> Option<NodeId> {
     result
 }
 
-/// `softmax(q · kᵀ · scale + mask) · v`, with enough rows that the scores are not written.
+/// `softmax(q · kᵀ · scale + mask) · v`, with enough rows that the scores are not materialized.
 pub fn attention(builder: &mut Builder) -> Option<NodeId> {
     let dtype = builder.random.pick(&[DType::F32, DType::F32, DType::F64, DType::BF16]);
     let (heads, rows) = builder.random.pick(&[(1, 530), (4, 130), (6, 100), (3, 171)]);
     let (keys, depth, width) =
         (1 + builder.random.below(9), 1 + builder.random.below(4), 1 + builder.random.below(4));
-    let limit = std::mem::replace(&mut builder.limit, MOST_WORK);
+    let limit = std::mem::replace(&mut builder.limit, MAX_MULTIPLICATIONS);
     let mut build = || {
         let query = computed(builder, &[heads, rows, depth], dtype)?;
         let key = computed(builder, &[heads, keys, depth], dtype)?;
         let value = computed(builder, &[heads, keys, width], dtype)?;
         let mut scores = multiply(builder, query, key, [false, true])?;
         if builder.random.chance(60) {
-            let scale = builder.number(0.5, dtype);
+            let scale = builder.scalar(0.5, dtype);
             scores = builder.binary(BinaryOp::Mul, scores, scale)?;
         }
         let shape = builder.shape(scores);
@@ -163,12 +163,12 @@ pub fn attention(builder: &mut Builder) -> Option<NodeId> {
                 scores = builder.binary(BinaryOp::Add, scores, mask)?;
             }
             1 => {
-                // What comes later is not looked at.
+                // Causal mask: later positions are masked out.
                 let iota = |axis| Op::Iota { axis, shape: shape.clone(), dtype: DType::I32 };
                 let row = builder.push(iota(1), &[])?;
                 let column = builder.push(iota(2), &[])?;
                 let earlier = builder.push(Op::Compare(CompareOp::Le), &[column, row])?;
-                let low = builder.number(-100.0, dtype);
+                let low = builder.scalar(-100.0, dtype);
                 scores = builder.push(Op::Select, &[earlier, scores, low])?;
             }
             _ => {}
