@@ -2,13 +2,13 @@
 //! interpreter's, which computes in double precision without the overflow and cancellation of the
 //! textbook formulas.
 
-use super::number::{Number, Real};
+use super::element::{Numeric, Real};
 use inflight_ir::interpret::{scalar_binary, scalar_unary};
 use inflight_ir::{BinaryOp, Element, UnaryOp};
 use num_complex::Complex;
 
 /// What complex numbers have.
-pub trait ComplexNumber: Number + Element {
+pub trait ComplexElement: Numeric + Element {
     type Part: Real;
     fn real(self) -> Self::Part;
     fn imaginary(self) -> Self::Part;
@@ -30,7 +30,7 @@ pub trait ComplexNumber: Number + Element {
 
 macro_rules! complex {
     ($part:ident) => {
-        impl Number for Complex<$part> {
+        impl Numeric for Complex<$part> {
             #[inline(always)]
             fn add(self, other: Self) -> Self {
                 self + other
@@ -41,7 +41,7 @@ macro_rules! complex {
             }
         }
 
-        impl ComplexNumber for Complex<$part> {
+        impl ComplexElement for Complex<$part> {
             type Part = $part;
             #[inline(always)]
             fn real(self) -> $part {

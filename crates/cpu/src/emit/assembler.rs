@@ -7,29 +7,29 @@ use iced_x86::{Code, Encoder, Instruction, MemoryOperand, Register, RoundingCont
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Width {
     /// 128 bits.
-    X,
+    Xmm,
     /// 256 bits.
-    Y,
+    Ymm,
     /// 512 bits.
-    Z,
+    Zmm,
 }
 
 impl Width {
     /// The narrowest width of at least this many bytes.
     pub(super) fn of_bytes(bytes: usize) -> Width {
         match bytes {
-            0..=16 => Width::X,
-            17..=32 => Width::Y,
-            _ => Width::Z,
+            0..=16 => Width::Xmm,
+            17..=32 => Width::Ymm,
+            _ => Width::Zmm,
         }
     }
 
     /// The register of this width and number.
     pub(super) fn register(self, index: u8) -> Register {
         let first = match self {
-            Width::X => Register::XMM0,
-            Width::Y => Register::YMM0,
-            Width::Z => Register::ZMM0,
+            Width::Xmm => Register::XMM0,
+            Width::Ymm => Register::YMM0,
+            Width::Zmm => Register::ZMM0,
         };
         first + index as u32
     }
@@ -91,17 +91,17 @@ pub(super) enum Operand {
 pub(super) enum Masking {
     /// Every lane is written.
     None,
-    /// Lanes without a bit keep what they had.
+    /// ActiveLanes without a bit keep what they had.
     Merge(u8),
-    /// Lanes without a bit become zero; no memory is touched for them.
+    /// ActiveLanes without a bit become zero; no memory is touched for them.
     Zero(u8),
 }
 
-/// A place in the code that branches go to.
+/// A place in the code that fixups go to.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Label(usize);
 
-/// The conditions of branches used here, as their codes in the instruction.
+/// The conditions of fixups used here, as their codes in the instruction.
 #[derive(Clone, Copy, Debug)]
 #[repr(u8)]
 pub(super) enum Condition {
@@ -123,7 +123,7 @@ pub(super) struct Assembler {
     /// The place of each label, once known.
     labels: Vec<Option<usize>>,
     /// The places of 32-bit distances to fill in, and the labels they lead to.
-    branches: Vec<(usize, Label)>,
+    fixups: Vec<(usize, Label)>,
     /// The first operand combination that has no encoding.
     error: Option<String>,
 }
@@ -135,7 +135,7 @@ impl Assembler {
             encoder: Encoder::new(64),
             length: 0,
             labels: Vec::new(),
-            branches: Vec::new(),
+            fixups: Vec::new(),
             error: None,
         }
     }
@@ -146,8 +146,8 @@ impl Assembler {
             return Err(error);
         }
         let mut bytes = self.encoder.take_buffer();
-        for (at, Label(label)) in self.branches {
-            let target = self.labels[label].ok_or("a branch to nowhere")?;
+        for (at, Label(label)) in self.fixups {
+            let target = self.labels[label].ok_or("a branch to an unbound label")?;
             let distance = target as i64 - (at as i64 + 4);
             bytes[at..at + 4].copy_from_slice(&(distance as i32).to_le_bytes());
         }
@@ -159,30 +159,30 @@ impl Assembler {
         Label(self.labels.len() - 1)
     }
 
-    pub(super) fn place(&mut self, label: Label) {
+    pub(super) fn bind(&mut self, label: Label) {
         self.labels[label.0] = Some(self.length);
     }
 
     /// A label at this place.
-    pub(super) fn here(&mut self) -> Label {
+    pub(super) fn label_here(&mut self) -> Label {
         let label = self.label();
-        self.place(label);
+        self.bind(label);
         label
     }
 
     pub(super) fn branch(&mut self, condition: Condition, label: Label) {
         self.byte(0x0f);
         self.byte(0x80 | condition as u8);
-        self.distance(label);
+        self.displacement32(label);
     }
 
     pub(super) fn jump(&mut self, label: Label) {
         self.byte(0xe9);
-        self.distance(label);
+        self.displacement32(label);
     }
 
-    fn distance(&mut self, label: Label) {
-        self.branches.push((self.length, label));
+    fn displacement32(&mut self, label: Label) {
+        self.fixups.push((self.length, label));
         for _ in 0..4 {
             self.byte(0);
         }
@@ -197,7 +197,7 @@ impl Assembler {
         self.error.get_or_insert_with(|| error.to_string());
     }
 
-    fn push(&mut self, instruction: Result<Instruction, iced_x86::IcedError>) {
+    fn encode(&mut self, instruction: Result<Instruction, iced_x86::IcedError>) {
         let encoded = instruction.and_then(|instruction| self.encoder.encode(&instruction, 0));
         match encoded {
             Ok(length) => self.length += length,
@@ -205,7 +205,7 @@ impl Assembler {
         }
     }
 
-    fn push_masked(
+    fn encode_masked(
         &mut self,
         instruction: Result<Instruction, iced_x86::IcedError>,
         masking: Masking,
@@ -221,13 +221,13 @@ impl Assembler {
             }
             instruction
         });
-        self.push(instruction);
+        self.encode(instruction);
     }
 
     /// The code of an op at a width on this instruction set.
-    fn code(&mut self, op: Op, width: Width) -> Option<Code> {
+    fn form(&mut self, op: Op, width: Width) -> Option<Code> {
         let code = if self.isa == Isa::Avx512 { op.evex } else { op.vex };
-        if code == Code::INVALID || (self.isa == Isa::Avx2 && width == Width::Z) {
+        if code == Code::INVALID || (self.isa == Isa::Avx2 && width == Width::Zmm) {
             self.fail(format!("{op:?}, which {:?} does not have", self.isa));
             return None;
         }
@@ -248,13 +248,13 @@ impl Assembler {
         b: Operand,
         masking: Masking,
     ) {
-        let Some(code) = self.code(op, width) else { return };
+        let Some(code) = self.form(op, width) else { return };
         let (dest, a) = (width.register(dest), width.register(a));
         let instruction = match b {
             Operand::Vector(b) => Instruction::with3(code, dest, a, width.register(b)),
             Operand::Memory(b) => Instruction::with3(code, dest, a, b.operand()),
         };
-        self.push_masked(instruction, masking);
+        self.encode_masked(instruction, masking);
     }
 
     /// `dest = op(a, b, immediate)`, all of one width.
@@ -267,24 +267,24 @@ impl Assembler {
         b: Operand,
         immediate: u32,
     ) {
-        let Some(code) = self.code(op, width) else { return };
+        let Some(code) = self.form(op, width) else { return };
         let (dest, a) = (width.register(dest), width.register(a));
         let instruction = match b {
             Operand::Vector(b) => Instruction::with4(code, dest, a, width.register(b), immediate),
             Operand::Memory(b) => Instruction::with4(code, dest, a, b.operand(), immediate),
         };
-        self.push(instruction);
+        self.encode(instruction);
     }
 
     /// `dest = op(a, b, c)` with four vector registers: the blends of AVX2.
     pub(super) fn op4(&mut self, op: Op, width: Width, dest: u8, a: u8, b: Operand, c: u8) {
-        let Some(code) = self.code(op, width) else { return };
+        let Some(code) = self.form(op, width) else { return };
         let (dest, a, c) = (width.register(dest), width.register(a), width.register(c));
         let instruction = match b {
             Operand::Vector(b) => Instruction::with4(code, dest, a, width.register(b), c),
             Operand::Memory(b) => Instruction::with4(code, dest, a, b.operand(), c),
         };
-        self.push(instruction);
+        self.encode(instruction);
     }
 
     /// `dest = op(a)`, of one width.
@@ -305,9 +305,9 @@ impl Assembler {
 
     /// `dest = op(a, immediate)`, of one width.
     pub(super) fn op2_immediate(&mut self, op: Op, width: Width, dest: u8, a: u8, immediate: u32) {
-        let Some(code) = self.code(op, width) else { return };
+        let Some(code) = self.form(op, width) else { return };
         let (dest, a) = (width.register(dest), width.register(a));
-        self.push(Instruction::with3(code, dest, a, immediate));
+        self.encode(Instruction::with3(code, dest, a, immediate));
     }
 
     /// `dest = op(a)` of two widths; `width` is the one that chooses the form.
@@ -319,13 +319,13 @@ impl Assembler {
         source: (Width, Operand),
         masking: Masking,
     ) {
-        let Some(code) = self.code(op, width) else { return };
+        let Some(code) = self.form(op, width) else { return };
         let dest = dest.0.register(dest.1);
         let instruction = match source.1 {
             Operand::Vector(index) => Instruction::with2(code, dest, source.0.register(index)),
             Operand::Memory(memory) => Instruction::with2(code, dest, memory.operand()),
         };
-        self.push_masked(instruction, masking);
+        self.encode_masked(instruction, masking);
     }
 
     /// A conversion that rounds towards zero, whatever the mode; 512-bit forms only.
@@ -336,13 +336,13 @@ impl Assembler {
         dest: (Width, u8),
         source: (Width, u8),
     ) {
-        let Some(code) = self.code(op, width) else { return };
+        let Some(code) = self.form(op, width) else { return };
         let (dest, source) = (dest.0.register(dest.1), source.0.register(source.1));
         let instruction = Instruction::with2(code, dest, source).map(|mut instruction| {
             instruction.set_rounding_control(RoundingControl::RoundTowardZero);
             instruction
         });
-        self.push(instruction);
+        self.encode(instruction);
     }
 
     /// `dest = op(source, immediate)` of two widths; `width` is the one that chooses the form.
@@ -354,37 +354,42 @@ impl Assembler {
         source: (Width, u8),
         immediate: u32,
     ) {
-        let Some(code) = self.code(op, width) else { return };
+        let Some(code) = self.form(op, width) else { return };
         let (dest, source) = (dest.0.register(dest.1), source.0.register(source.1));
-        self.push(Instruction::with3(code, dest, source, immediate));
+        self.encode(Instruction::with3(code, dest, source, immediate));
     }
 
     /// `dest = a` with a narrower register inserted.
-    pub(super) fn insert(&mut self, width: Width, dest: u8, a: u8, part: u8, immediate: u32) {
+    pub(super) fn insert_128(&mut self, width: Width, dest: u8, a: u8, part: u8, immediate: u32) {
         let code = match (self.isa, width) {
-            (Isa::Avx512, Width::Z) => Code::EVEX_Vinserti32x4_zmm_k1z_zmm_xmmm128_imm8,
+            (Isa::Avx512, Width::Zmm) => Code::EVEX_Vinserti32x4_zmm_k1z_zmm_xmmm128_imm8,
             (Isa::Avx512, _) => Code::EVEX_Vinserti32x4_ymm_k1z_ymm_xmmm128_imm8,
             (Isa::Avx2, _) => Code::VEX_Vinserti128_ymm_ymm_xmmm128_imm8,
         };
         let (dest, a) = (width.register(dest), width.register(a));
-        self.push(Instruction::with4(code, dest, a, Width::X.register(part), immediate));
+        self.encode(Instruction::with4(code, dest, a, Width::Xmm.register(part), immediate));
     }
 
     /// A 128-bit part of a wider register.
-    pub(super) fn extract(&mut self, width: Width, dest: u8, a: u8, immediate: u32) {
+    pub(super) fn extract_128(&mut self, width: Width, dest: u8, a: u8, immediate: u32) {
         let code = match (self.isa, width) {
-            (Isa::Avx512, Width::Z) => Code::EVEX_Vextracti32x4_xmmm128_k1z_zmm_imm8,
+            (Isa::Avx512, Width::Zmm) => Code::EVEX_Vextracti32x4_xmmm128_k1z_zmm_imm8,
             (Isa::Avx512, _) => Code::EVEX_Vextracti32x4_xmmm128_k1z_ymm_imm8,
             (Isa::Avx2, _) => Code::VEX_Vextracti128_xmmm128_ymm_imm8,
         };
-        let (dest, a) = (Width::X.register(dest), width.register(a));
-        self.push(Instruction::with3(code, dest, a, immediate));
+        let (dest, a) = (Width::Xmm.register(dest), width.register(a));
+        self.encode(Instruction::with3(code, dest, a, immediate));
     }
 
     /// The upper half of a 512-bit register.
-    pub(super) fn extract_half(&mut self, dest: u8, a: u8) {
+    pub(super) fn extract_upper_256(&mut self, dest: u8, a: u8) {
         let code = Code::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8;
-        self.push(Instruction::with3(code, Width::Y.register(dest), Width::Z.register(a), 1u32));
+        self.encode(Instruction::with3(
+            code,
+            Width::Ymm.register(dest),
+            Width::Zmm.register(a),
+            1u32,
+        ));
     }
 
     /// Writes a whole register to memory.
@@ -396,8 +401,8 @@ impl Assembler {
         source: u8,
         masking: Masking,
     ) {
-        let Some(code) = self.code(op, width) else { return };
-        self.push_masked(
+        let Some(code) = self.form(op, width) else { return };
+        self.encode_masked(
             Instruction::with2(code, memory.operand(), width.register(source)),
             masking,
         );
@@ -412,9 +417,9 @@ impl Assembler {
         mask: u8,
         source: u8,
     ) {
-        let Some(code) = self.code(op, width) else { return };
+        let Some(code) = self.form(op, width) else { return };
         let (mask, source) = (width.register(mask), width.register(source));
-        self.push(Instruction::with3(code, memory.operand(), mask, source));
+        self.encode(Instruction::with3(code, memory.operand(), mask, source));
     }
 
     /// A comparison into an opmask.
@@ -427,79 +432,79 @@ impl Assembler {
         b: Operand,
         predicate: u32,
     ) {
-        let Some(code) = self.code(op, width) else { return };
+        let Some(code) = self.form(op, width) else { return };
         let (mask, a) = (Register::K0 + mask as u32, width.register(a));
         let instruction = match b {
             Operand::Vector(b) => Instruction::with4(code, mask, a, width.register(b), predicate),
             Operand::Memory(b) => Instruction::with4(code, mask, a, b.operand(), predicate),
         };
-        self.push(instruction);
+        self.encode(instruction);
     }
 
     /// An opmask from the lanes of a vector that have a bit set.
-    pub(super) fn test(&mut self, op: Op, width: Width, mask: u8, a: u8) {
-        let Some(code) = self.code(op, width) else { return };
+    pub(super) fn test_into_mask(&mut self, op: Op, width: Width, mask: u8, a: u8) {
+        let Some(code) = self.form(op, width) else { return };
         let a = width.register(a);
-        self.push(Instruction::with3(code, Register::K0 + mask as u32, a, a));
+        self.encode(Instruction::with3(code, Register::K0 + mask as u32, a, a));
     }
 
-    /// Lanes of all ones where an opmask has a bit.
-    pub(super) fn spread(&mut self, op: Op, width: Width, dest: u8, mask: u8) {
-        let Some(code) = self.code(op, width) else { return };
-        self.push(Instruction::with2(code, width.register(dest), Register::K0 + mask as u32));
+    /// ActiveLanes of all ones where an opmask has a bit.
+    pub(super) fn expand_mask(&mut self, op: Op, width: Width, dest: u8, mask: u8) {
+        let Some(code) = self.form(op, width) else { return };
+        self.encode(Instruction::with2(code, width.register(dest), Register::K0 + mask as u32));
     }
 
     /// An opmask from the highest bit of each 32-bit lane.
-    pub(super) fn gather_signs(&mut self, width: Width, mask: u8, a: u8) {
+    pub(super) fn mask_from_sign_bits(&mut self, width: Width, mask: u8, a: u8) {
         let code =
             [Code::EVEX_Vpmovd2m_kr_xmm, Code::EVEX_Vpmovd2m_kr_ymm, Code::EVEX_Vpmovd2m_kr_zmm];
         let code = code[width as usize];
-        self.push(Instruction::with2(code, Register::K0 + mask as u32, width.register(a)));
+        self.encode(Instruction::with2(code, Register::K0 + mask as u32, width.register(a)));
     }
 
     /// An instruction on registers and opmasks of one fixed form.
-    pub(super) fn fixed3(&mut self, code: Code, a: Register, b: Register, c: Register) {
-        self.push(Instruction::with3(code, a, b, c));
+    pub(super) fn emit_rrr(&mut self, code: Code, a: Register, b: Register, c: Register) {
+        self.encode(Instruction::with3(code, a, b, c));
     }
 
     /// An instruction on registers and opmasks of one fixed form.
-    pub(super) fn fixed2(&mut self, code: Code, a: Register, b: Register) {
-        self.push(Instruction::with2(code, a, b));
+    pub(super) fn emit_rr(&mut self, code: Code, a: Register, b: Register) {
+        self.encode(Instruction::with2(code, a, b));
     }
 
     /// An instruction of one fixed form that reads memory.
-    pub(super) fn load_fixed(&mut self, code: Code, dest: Register, memory: Memory) {
-        self.push(Instruction::with2(code, dest, memory.operand()));
+    pub(super) fn emit_rm(&mut self, code: Code, dest: Register, memory: Memory) {
+        self.encode(Instruction::with2(code, dest, memory.operand()));
     }
 
     /// An instruction of one fixed form that writes memory.
-    pub(super) fn store_fixed(&mut self, code: Code, memory: Memory, source: Register) {
-        self.push(Instruction::with2(code, memory.operand(), source));
+    pub(super) fn emit_mr(&mut self, code: Code, memory: Memory, source: Register) {
+        self.encode(Instruction::with2(code, memory.operand(), source));
     }
 
     /// An instruction of one fixed form with a register and an immediate.
-    pub(super) fn immediate(&mut self, code: Code, dest: Register, immediate: u32) {
-        self.push(Instruction::with2(code, dest, immediate));
+    pub(super) fn emit_ri(&mut self, code: Code, dest: Register, immediate: u32) {
+        self.encode(Instruction::with2(code, dest, immediate));
     }
 
     /// An instruction of one fixed form with memory and an immediate.
-    pub(super) fn memory_immediate(&mut self, code: Code, memory: Memory, immediate: i32) {
-        self.push(Instruction::with2(code, memory.operand(), immediate));
+    pub(super) fn emit_mi(&mut self, code: Code, memory: Memory, immediate: i32) {
+        self.encode(Instruction::with2(code, memory.operand(), immediate));
     }
 
     /// An instruction of one fixed form with memory alone.
-    pub(super) fn memory(&mut self, code: Code, memory: Memory) {
-        self.push(Instruction::with1(code, memory.operand()));
+    pub(super) fn emit_m(&mut self, code: Code, memory: Memory) {
+        self.encode(Instruction::with1(code, memory.operand()));
     }
 
     /// An instruction of one fixed form with one register.
-    pub(super) fn fixed1(&mut self, code: Code, register: Register) {
-        self.push(Instruction::with1(code, register));
+    pub(super) fn emit_r(&mut self, code: Code, register: Register) {
+        self.encode(Instruction::with1(code, register));
     }
 
     /// An instruction without operands.
-    pub(super) fn fixed0(&mut self, code: Code) {
-        self.push(Ok(Instruction::with(code)));
+    pub(super) fn emit_bare(&mut self, code: Code) {
+        self.encode(Ok(Instruction::with(code)));
     }
 
     /// Inserts an element of `size` bytes from memory into a 128-bit register.
@@ -515,8 +520,8 @@ impl Assembler {
             (_, false) => Code::VEX_Vpinsrq_xmm_xmm_rm64_imm8,
             (_, true) => Code::EVEX_Vpinsrq_xmm_xmm_rm64_imm8,
         };
-        let dest = Width::X.register(dest);
-        self.push(Instruction::with4(code, dest, dest, memory.operand(), lane));
+        let dest = Width::Xmm.register(dest);
+        self.encode(Instruction::with4(code, dest, dest, memory.operand(), lane));
     }
 
     /// Writes an element of `size` bytes of a 128-bit register to memory.
@@ -532,6 +537,6 @@ impl Assembler {
             (_, false) => Code::VEX_Vpextrq_rm64_xmm_imm8,
             (_, true) => Code::EVEX_Vpextrq_rm64_xmm_imm8,
         };
-        self.push(Instruction::with3(code, memory.operand(), Width::X.register(source), lane));
+        self.encode(Instruction::with3(code, memory.operand(), Width::Xmm.register(source), lane));
     }
 }

@@ -1,10 +1,10 @@
 //! The state of code being written, and how values get into registers.
 
+use super::argument_layout::{self, ArgumentLayout, lane_size};
 use super::assembler::{Assembler, Masking, Memory, Operand, Width};
-use super::indexed;
-use super::layout::{self, Layout, lane_size};
+use super::gather_scatter;
 use super::opcodes::*;
-use super::registers::{File, Holder};
+use super::register_allocator::{RegisterFile, RegisterState};
 use super::{Isa, Unsupported};
 use iced_x86::{Code, Register};
 use inflight_ir::kernel::{Kernel, Kind, Pass, Schedule, Storage, Value};
@@ -15,7 +15,7 @@ pub(super) const ARGUMENTS: Register = Register::RDI;
 /// The current point of the vector axis.
 pub(super) const INDEX: Register = Register::RSI;
 /// The constants.
-pub(super) const POOL: Register = Register::R8;
+pub(super) const CONSTANT_POOL: Register = Register::R8;
 /// Registers for the pointers of a pass; what finds no room stays in the argument block.
 pub(super) const POINTERS: [Register; 8] = [
     Register::R9,
@@ -38,20 +38,20 @@ const MASK_COUNT: usize = 6;
 
 /// Which lanes of a body's vectors are points of the vector axis.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Lanes {
+pub(super) enum ActiveLanes {
     /// All of them.
     Full,
     /// Those in the tail mask; AVX-512 only.
     Masked,
     /// The first alone.
-    One,
+    Scalar,
     /// All hold the same: the body runs once for a program.
-    Program,
+    Uniform,
 }
 
 /// Where a value that is not computed in the body is.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Home {
+pub(super) enum ReloadSource {
     /// A vector in the argument block or among the constants.
     Vector(Memory),
     /// The current row of a scratch array.
@@ -62,23 +62,23 @@ pub(super) enum Home {
 pub(super) struct Emitter<'a> {
     pub(super) kernel: &'a Kernel,
     pub(super) schedule: &'a Schedule,
-    pub(super) layout: &'a Layout,
+    pub(super) layout: &'a ArgumentLayout,
     pub(super) assembler: Assembler,
-    pub(super) vectors: File,
-    pub(super) masks: File,
+    pub(super) vectors: RegisterFile,
+    pub(super) masks: RegisterFile,
     /// The constants, in every lane.
-    pub(super) pool: Vec<[u8; 64]>,
-    /// The most registers any body spilled.
-    pub(super) spills: usize,
-    spilled: Vec<Option<usize>>,
+    pub(super) constant_pool: Vec<[u8; 64]>,
+    /// The most registers any body value_spill_slots.
+    pub(super) spill_slots: usize,
+    value_spill_slots: Vec<Option<usize>>,
     spill_count: usize,
     /// For each value, the places in the pass's body that use it.
     pub(super) uses: Vec<Vec<u32>>,
     /// Whether each value is computed by the pass.
     computed: Vec<bool>,
-    /// The place in the pass's body of the instruction being written.
+    /// The location in the pass's body of the instruction being written.
     pub(super) position: u32,
-    pub(super) lanes: Lanes,
+    pub(super) active_lanes: ActiveLanes,
     /// Elements between the index register and this copy of the body.
     pub(super) offset: usize,
     /// The register of each access, and of each array, in the current pass.
@@ -88,13 +88,13 @@ pub(super) struct Emitter<'a> {
     /// that takes several at once.
     pub(super) row_pointers: Vec<(usize, Vec<Register>)>,
     /// Whether the loop being written takes several rows at once.
-    pub(super) many_rows: bool,
+    pub(super) rows_unrolled: bool,
     /// For each value, whether it is the same along the vector axis.
     pub(super) uniform: Vec<bool>,
     /// The index of each access.
     pub(super) indices: Vec<Option<Value>>,
     /// For each access, whether the current pass takes its index into its pointer, row by row.
-    pub(super) pointed: Vec<bool>,
+    pub(super) index_folded: Vec<bool>,
     /// For each value, whether the loops of the current pass compute it.
     pub(super) live: Vec<bool>,
     /// Whether whole vectors of results go around the caches: their addresses are multiples of their size.
@@ -102,21 +102,21 @@ pub(super) struct Emitter<'a> {
 }
 
 /// What a value looks like in memory of the argument block: the lane's bits in every lane.
-pub(super) fn image(scalar: Scalar) -> [u8; 64] {
+pub(super) fn splat(scalar: Scalar) -> [u8; 64] {
     let word = match scalar.dtype() {
         DType::Bool => scalar.bits()[0].wrapping_neg(),
         DType::F16 | DType::BF16 => scalar.cast(DType::F32).bits()[0],
         DType::I8 | DType::I16 => scalar.cast(DType::I32).bits()[0],
         _ => scalar.bits()[0],
     };
-    if lane_size(scalar.dtype()) == 8 { image64(word) } else { image32(word as u32) }
+    if lane_size(scalar.dtype()) == 8 { splat64(word) } else { splat32(word as u32) }
 }
 
-fn image32(word: u32) -> [u8; 64] {
-    image64(word as u64 | (word as u64) << 32)
+fn splat32(word: u32) -> [u8; 64] {
+    splat64(word as u64 | (word as u64) << 32)
 }
 
-fn image64(word: u64) -> [u8; 64] {
+fn splat64(word: u64) -> [u8; 64] {
     let mut bytes = [0; 64];
     for chunk in bytes.chunks_exact_mut(8) {
         chunk.copy_from_slice(&word.to_le_bytes());
@@ -128,7 +128,7 @@ impl<'a> Emitter<'a> {
     pub(super) fn new(
         kernel: &'a Kernel,
         schedule: &'a Schedule,
-        layout: &'a Layout,
+        layout: &'a ArgumentLayout,
         isa: Isa,
     ) -> Result<Emitter<'a>, Unsupported> {
         let values = kernel.body.len();
@@ -138,24 +138,24 @@ impl<'a> Emitter<'a> {
             schedule,
             layout,
             assembler: Assembler::new(isa),
-            vectors: File::new(0, registers, values),
-            masks: File::new(FIRST_MASK, MASK_COUNT, values),
-            pool: Vec::new(),
-            spills: 0,
-            spilled: vec![None; values],
+            vectors: RegisterFile::new(0, registers, values),
+            masks: RegisterFile::new(FIRST_MASK, MASK_COUNT, values),
+            constant_pool: Vec::new(),
+            spill_slots: 0,
+            value_spill_slots: vec![None; values],
             spill_count: 0,
             uses: vec![Vec::new(); values],
             computed: vec![false; values],
             position: 0,
-            lanes: Lanes::Full,
+            active_lanes: ActiveLanes::Full,
             offset: 0,
             access_pointers: vec![None; kernel.accesses.len()],
             array_pointers: vec![None; schedule.columns.len() + schedule.tiles.len()],
             row_pointers: Vec::new(),
-            many_rows: false,
-            uniform: indexed::uniform(kernel),
-            indices: indexed::indices(kernel)?,
-            pointed: vec![false; kernel.accesses.len()],
+            rows_unrolled: false,
+            uniform: gather_scatter::uniform(kernel),
+            indices: gather_scatter::indices(kernel)?,
+            index_folded: vec![false; kernel.accesses.len()],
             live: vec![false; values],
             streaming: false,
         })
@@ -182,7 +182,7 @@ impl<'a> Emitter<'a> {
     /// The width of a register for so many bytes. There may be too many: of 64-bit lanes that are all the same, one
     /// register holds as many as it has room for.
     pub(super) fn width_of(&self, bytes: usize) -> Width {
-        let widest = if self.is_avx512() { Width::Z } else { Width::Y };
+        let widest = if self.is_avx512() { Width::Zmm } else { Width::Ymm };
         Width::of_bytes(bytes).min(widest)
     }
 
@@ -214,7 +214,7 @@ impl<'a> Emitter<'a> {
     pub(super) fn begin_body(&mut self) {
         self.vectors.begin_body();
         self.masks.begin_body();
-        self.spilled.fill(None);
+        self.value_spill_slots.fill(None);
         self.spill_count = 0;
     }
 
@@ -236,8 +236,8 @@ impl<'a> Emitter<'a> {
     }
 
     /// Frees the registers of operands that are used for the last time, so that the result may take
-    /// their place: only for instructions that read them all before they write.
-    pub(super) fn release_dying(&mut self, operands: &[Value]) {
+    /// their location: only for instructions that read them all before they write.
+    pub(super) fn release_killed(&mut self, operands: &[Value]) {
         for &operand in operands {
             if !self.is_used_later(operand) {
                 self.vectors.release(operand);
@@ -247,14 +247,14 @@ impl<'a> Emitter<'a> {
     }
 
     /// Where a value is that the body does not compute.
-    pub(super) fn home(&mut self, value: Value) -> Option<Home> {
+    pub(super) fn reload_source(&mut self, value: Value) -> Option<ReloadSource> {
         match self.kernel.body[value as usize].kind {
             Kind::Constant(scalar) => {
-                return Some(Home::Vector(self.constant(image(scalar))));
+                return Some(ReloadSource::Vector(self.constant(splat(scalar))));
             }
             Kind::Scalar(index) => {
                 let at = self.layout.scalar(index as usize);
-                return Some(Home::Vector(Memory::at(ARGUMENTS, at)));
+                return Some(ReloadSource::Vector(Memory::at(ARGUMENTS, at)));
             }
             _ => {}
         }
@@ -264,107 +264,112 @@ impl<'a> Emitter<'a> {
         match self.schedule.storage[value as usize] {
             Storage::None => None,
             Storage::Slot(slot) => {
-                Some(Home::Vector(Memory::at(ARGUMENTS, self.layout.slot(slot))))
+                Some(ReloadSource::Vector(Memory::at(ARGUMENTS, self.layout.slot(slot))))
             }
-            Storage::Column(column) => Some(Home::Array(column)),
-            Storage::Tile(tile) => Some(Home::Array(self.schedule.columns.len() + tile)),
+            Storage::Column(column) => Some(ReloadSource::Array(column)),
+            Storage::Tile(tile) => Some(ReloadSource::Array(self.schedule.columns.len() + tile)),
         }
     }
 
-    /// The place of a constant.
-    pub(super) fn constant(&mut self, image: [u8; 64]) -> Memory {
-        let index = self.pool.iter().position(|other| *other == image).unwrap_or_else(|| {
-            self.pool.push(image);
-            self.pool.len() - 1
-        });
-        Memory::at(POOL, 64 * index as i32)
+    /// The location of a constant.
+    pub(super) fn constant(&mut self, splat: [u8; 64]) -> Memory {
+        let index =
+            self.constant_pool.iter().position(|other| *other == splat).unwrap_or_else(|| {
+                self.constant_pool.push(splat);
+                self.constant_pool.len() - 1
+            });
+        Memory::at(CONSTANT_POOL, 64 * index as i32)
     }
 
-    /// The place of a constant in 32-bit lanes.
+    /// The location of a constant in 32-bit lanes.
     pub(super) fn constant32(&mut self, word: u32) -> Operand {
-        Operand::Memory(self.constant(image32(word)))
+        Operand::Memory(self.constant(splat32(word)))
     }
 
-    /// The place of a constant in 64-bit lanes.
+    /// The location of a constant in 64-bit lanes.
     pub(super) fn constant64(&mut self, word: u64) -> Operand {
-        Operand::Memory(self.constant(image64(word)))
+        Operand::Memory(self.constant(splat64(word)))
     }
 
-    fn take_vector(&mut self, holder: Holder) -> Result<u8, Unsupported> {
+    fn allocate_vector(&mut self, state: RegisterState) -> Result<u8, Unsupported> {
         let (uses, position) = (&self.uses, self.position);
         let next_use = |value: Value| {
             let uses = &uses[value as usize];
-            uses.get(uses.partition_point(|&place| place <= position)).copied().unwrap_or(u32::MAX)
+            uses.get(uses.partition_point(|&location| location <= position))
+                .copied()
+                .unwrap_or(u32::MAX)
         };
         let allocation = self
             .vectors
-            .take(holder, next_use)
+            .allocate(state, next_use)
             .ok_or_else(|| Unsupported("an instruction that needs every register".to_string()))?;
         if let Some(evicted) = allocation.evicted
-            && self.spilled[evicted as usize].is_none()
-            && self.home(evicted).is_none()
+            && self.value_spill_slots[evicted as usize].is_none()
+            && self.reload_source(evicted).is_none()
         {
-            let place = self.spill(evicted);
+            let location = self.assign_spill_slot(evicted);
             let width = self.width(self.dtype(evicted));
-            self.assembler.store(STOREUPS, width, place, allocation.register, Masking::None);
+            self.assembler.store(STOREUPS, width, location, allocation.register, Masking::None);
         }
         Ok(allocation.register)
     }
 
-    fn take_mask(&mut self, holder: Holder) -> Result<u8, Unsupported> {
+    fn allocate_mask(&mut self, state: RegisterState) -> Result<u8, Unsupported> {
         let (uses, position) = (&self.uses, self.position);
         let next_use = |value: Value| {
             let uses = &uses[value as usize];
-            uses.get(uses.partition_point(|&place| place <= position)).copied().unwrap_or(u32::MAX)
+            uses.get(uses.partition_point(|&location| location <= position))
+                .copied()
+                .unwrap_or(u32::MAX)
         };
         let allocation = self
             .masks
-            .take(holder, next_use)
+            .allocate(state, next_use)
             .ok_or_else(|| Unsupported("an instruction that needs every opmask".to_string()))?;
         if let Some(evicted) = allocation.evicted
-            && self.spilled[evicted as usize].is_none()
-            && self.home(evicted).is_none()
+            && self.value_spill_slots[evicted as usize].is_none()
+            && self.reload_source(evicted).is_none()
         {
-            let place = self.spill(evicted);
+            let location = self.assign_spill_slot(evicted);
             let source = Register::K0 + allocation.register as u32;
-            self.assembler.store_fixed(Code::VEX_Kmovw_m16_kr, place, source);
+            self.assembler.emit_mr(Code::VEX_Kmovw_m16_kr, location, source);
         }
         Ok(allocation.register)
     }
 
-    fn spill(&mut self, value: Value) -> Memory {
+    fn assign_spill_slot(&mut self, value: Value) -> Memory {
         let spill = self.spill_count;
         self.spill_count += 1;
-        self.spills = self.spills.max(self.spill_count);
-        self.spilled[value as usize] = Some(spill);
+        self.spill_slots = self.spill_slots.max(self.spill_count);
+        self.value_spill_slots[value as usize] = Some(spill);
         Memory::at(ARGUMENTS, self.layout.spill(spill))
     }
 
     /// A register for the result of the instruction being written.
     pub(super) fn result(&mut self, value: Value) -> Result<u8, Unsupported> {
-        self.take_vector(Holder::Value(value))
+        self.allocate_vector(RegisterState::Value(value))
     }
 
     /// An opmask for the result of the instruction being written.
     pub(super) fn result_mask(&mut self, value: Value) -> Result<u8, Unsupported> {
-        self.take_mask(Holder::Value(value))
+        self.allocate_mask(RegisterState::Value(value))
     }
 
     /// A register until the instruction ends.
     pub(super) fn temporary(&mut self) -> Result<u8, Unsupported> {
-        self.take_vector(Holder::Temporary)
+        self.allocate_vector(RegisterState::Temporary)
     }
 
     /// A register for the whole pass.
     pub(super) fn reserve(&mut self) -> Result<u8, Unsupported> {
-        self.take_vector(Holder::Reserved)
+        self.allocate_vector(RegisterState::Reserved)
     }
 
-    /// Loads a value that has a home into a register for the whole pass.
+    /// Loads a value that has a reload_source into a register for the whole pass.
     pub(super) fn pin(&mut self, value: Value) -> Result<(), Unsupported> {
-        if let Some(Home::Vector(memory)) = self.home(value) {
+        if let Some(ReloadSource::Vector(memory)) = self.reload_source(value) {
             let width = self.width(self.dtype(value));
-            let register = self.take_vector(Holder::Pinned(value))?;
+            let register = self.allocate_vector(RegisterState::Pinned(value))?;
             self.assembler.op2(MOVUPS, width, register, Operand::Memory(memory));
         }
         Ok(())
@@ -376,7 +381,7 @@ impl<'a> Emitter<'a> {
             Operand::Vector(register) => Ok(register),
             Operand::Memory(memory) => {
                 let width = self.width(self.dtype(value));
-                let register = self.take_vector(Holder::Value(value))?;
+                let register = self.allocate_vector(RegisterState::Value(value))?;
                 self.assembler.op2(MOVUPS, width, register, Operand::Memory(memory));
                 Ok(register)
             }
@@ -389,15 +394,15 @@ impl<'a> Emitter<'a> {
         if let Some(register) = self.vectors.lock(value) {
             return Ok(Operand::Vector(register));
         }
-        if let Some(spill) = self.spilled[value as usize] {
+        if let Some(spill) = self.value_spill_slots[value as usize] {
             return Ok(Operand::Memory(Memory::at(ARGUMENTS, self.layout.spill(spill))));
         }
-        match self.home(value) {
-            Some(Home::Vector(memory)) => Ok(Operand::Memory(memory)),
-            Some(Home::Array(array)) => {
+        match self.reload_source(value) {
+            Some(ReloadSource::Vector(memory)) => Ok(Operand::Memory(memory)),
+            Some(ReloadSource::Array(array)) => {
                 let width = self.width(self.dtype(value));
                 let memory = self.array_element(array, lane_size(self.dtype(value)));
-                let register = self.take_vector(Holder::Value(value))?;
+                let register = self.allocate_vector(RegisterState::Value(value))?;
                 self.assembler.op2(MOVUPS, width, register, Operand::Memory(memory));
                 Ok(Operand::Vector(register))
             }
@@ -407,7 +412,7 @@ impl<'a> Emitter<'a> {
 
     /// Whether using a value costs an instruction to get it into a register.
     pub(super) fn is_in_memory(&self, value: Value) -> bool {
-        !self.vectors.holds(value)
+        !self.vectors.contains(value)
     }
 
     /// The opmask of a `bool`; AVX-512 only.
@@ -415,41 +420,41 @@ impl<'a> Emitter<'a> {
         if let Some(mask) = self.masks.lock(value) {
             return Ok(mask);
         }
-        if let Some(spill) = self.spilled[value as usize] {
-            let mask = self.take_mask(Holder::Value(value))?;
-            let place = Memory::at(ARGUMENTS, self.layout.spill(spill));
-            self.assembler.load_fixed(Code::VEX_Kmovw_kr_km16, Register::K0 + mask as u32, place);
+        if let Some(spill) = self.value_spill_slots[value as usize] {
+            let mask = self.allocate_mask(RegisterState::Value(value))?;
+            let location = Memory::at(ARGUMENTS, self.layout.spill(spill));
+            self.assembler.emit_rm(Code::VEX_Kmovw_kr_km16, Register::K0 + mask as u32, location);
             return Ok(mask);
         }
-        let memory = match self.home(value) {
-            Some(Home::Vector(memory)) => memory,
-            Some(Home::Array(array)) => self.array_element(array, 4),
+        let memory = match self.reload_source(value) {
+            Some(ReloadSource::Vector(memory)) => memory,
+            Some(ReloadSource::Array(array)) => self.array_element(array, 4),
             None => return Err(Unsupported(format!("value {value}, which is nowhere"))),
         };
         let width = self.width32();
-        let mask = self.take_mask(Holder::Value(value))?;
+        let mask = self.allocate_mask(RegisterState::Value(value))?;
         let lanes = self.temporary()?;
         self.assembler.op2(MOVUPS, width, lanes, Operand::Memory(memory));
-        self.assembler.gather_signs(width, mask, lanes);
+        self.assembler.mask_from_sign_bits(width, mask, lanes);
         Ok(mask)
     }
 
     /// A value as lanes of a vector, also if it is in an opmask.
-    pub(super) fn lanes_of(&mut self, value: Value) -> Result<u8, Unsupported> {
+    pub(super) fn as_vector(&mut self, value: Value) -> Result<u8, Unsupported> {
         if !self.in_mask(self.dtype(value)) {
             return self.vector(value);
         }
         let mask = self.mask(value)?;
         let lanes = self.temporary()?;
-        self.assembler.spread(M2D, self.width32(), lanes, mask);
+        self.assembler.expand_mask(M2D, self.width32(), lanes, mask);
         Ok(lanes)
     }
 
     /// The address of this body's elements of a scratch array.
     pub(super) fn array_element(&mut self, array: usize, size: usize) -> Memory {
         let base = self.array_pointers[array].unwrap_or_else(|| {
-            let at = self.layout.array(array) + layout::ARRAY_CURRENT;
-            self.assembler.load_fixed(Code::Mov_r64_rm64, Register::RAX, Memory::at(ARGUMENTS, at));
+            let at = self.layout.array(array) + argument_layout::ARRAY_ROW_POINTER;
+            self.assembler.emit_rm(Code::Mov_r64_rm64, Register::RAX, Memory::at(ARGUMENTS, at));
             Register::RAX
         });
         Memory {

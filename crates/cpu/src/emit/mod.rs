@@ -10,42 +10,42 @@
 //! AVX2.
 //!
 //! From the outside in: `driver` fills the argument block (`layout`) and calls the code, for transposing
-//! launches by `squares`; `pass` writes the loops, for column sums those of `rows`; `body` writes what is
+//! launches by `transposed`; `pass` writes the loops, for column sums those of `rows`; `body` writes what is
 //! in them, by `access`, `indexed`, `combine`, `arithmetic`, `compare`, `convert` and `reduce`; `emitter` and `registers` find
 //! each value its place; `assembler` and `opcodes` encode.
 //!
 //! What is not emitted here is [`Unsupported`]; the block interpreter runs it.
 
-mod access;
+mod argument_layout;
 mod arithmetic;
 mod assembler;
-mod body;
-mod bound;
-mod combine;
+mod bound_call;
+mod column_reduction;
+mod combining_store;
 mod compare;
 mod convert;
 mod driver;
 mod emitter;
-mod indexed;
-mod layout;
-mod memory;
+mod executable_memory;
+mod gather_scatter;
+mod load_store;
+mod loop_nest;
+mod lowering;
 mod opcodes;
-mod pass;
 mod reduce;
-mod registers;
-mod rows;
-mod squares;
+mod register_allocator;
 #[cfg(test)]
 mod tests;
 mod transpose;
+mod transposed_tiles;
 
-pub use bound::BoundCode;
+use argument_layout::ArgumentLayout;
+pub use bound_call::BoundCode;
+use executable_memory::ExecutableMemory;
 use inflight_ir::kernel::{Kernel, Schedule};
-use layout::Layout;
-use memory::Executable;
-use squares::Squares;
 use std::fmt;
 use std::sync::OnceLock;
+use transposed_tiles::TransposedTiles;
 
 /// A vector instruction set that code can be made for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -104,33 +104,43 @@ impl std::error::Error for Unsupported {}
 
 /// A kernel's machine code.
 pub struct Code {
-    executable: Executable,
+    executable: ExecutableMemory,
     /// Where in the executable memory the constants start.
-    pool: usize,
+    constant_pool: usize,
     /// The kernel the code was made from, expanded.
     kernel: Kernel,
     schedule: Schedule,
-    layout: Layout,
-    spills: usize,
+    layout: ArgumentLayout,
+    spill_slots: usize,
     isa: Isa,
     /// How launches that transpose run.
-    squares: Option<Squares>,
+    transposed: Option<TransposedTiles>,
     /// How launches run whose results are too large for the caches, made when there is one.
     streaming: OnceLock<Option<Box<Code>>>,
 }
 
 impl Code {
     fn new(
-        executable: Executable,
-        pool: usize,
+        executable: ExecutableMemory,
+        constant_pool: usize,
         kernel: Kernel,
         schedule: Schedule,
-        layout: Layout,
-        spills: usize,
+        layout: ArgumentLayout,
+        spill_slots: usize,
         isa: Isa,
     ) -> Code {
-        let (squares, streaming) = (None, OnceLock::new());
-        Code { executable, pool, kernel, schedule, layout, spills, isa, squares, streaming }
+        let (transposed, streaming) = (None, OnceLock::new());
+        Code {
+            executable,
+            constant_pool,
+            kernel,
+            schedule,
+            layout,
+            spill_slots,
+            isa,
+            transposed,
+            streaming,
+        }
     }
 
     /// The same, but whole vectors of results go around the caches.
@@ -147,9 +157,9 @@ impl Code {
     /// All of it, for [`load`] in another process.
     pub fn save(&self) -> Vec<u8> {
         let mut saved =
-            self.squares.as_ref().map_or_else(Vec::new, |squares| squares.code().save());
-        for number in [self.pool, self.spills, self.bytes().len()] {
-            saved.extend((number as u64).to_le_bytes());
+            self.transposed.as_ref().map_or_else(Vec::new, |transposed| transposed.code().save());
+        for word in [self.constant_pool, self.spill_slots, self.bytes().len()] {
+            saved.extend((word as u64).to_le_bytes());
         }
         saved.extend(self.bytes());
         saved
@@ -167,25 +177,25 @@ impl fmt::Debug for Code {
 /// # Errors
 /// What in the kernel there is no code for.
 pub fn compile(kernel: &Kernel, isa: Isa) -> Result<Code, Unsupported> {
-    make(kernel, &mut |expanded| compile_expanded(expanded, isa, false))
+    compile_all(kernel, &mut |expanded| compile_expanded(expanded, isa, false))
 }
 
 /// The code of a kernel from what [`Code::save`] made of it, for the same instruction set. `None` if it is not
 /// that.
 pub fn load(kernel: &Kernel, isa: Isa, saved: &[u8]) -> Option<Code> {
     let mut rest = saved;
-    let code = make(kernel, &mut |expanded| load_expanded(expanded, isa, &mut rest)).ok()?;
+    let code = compile_all(kernel, &mut |expanded| load_expanded(expanded, isa, &mut rest)).ok()?;
     rest.is_empty().then_some(code)
 }
 
 /// All the code of a kernel, in the order in which it is saved.
-fn make(
+fn compile_all(
     kernel: &Kernel,
     code: &mut dyn FnMut(Kernel) -> Result<Code, Unsupported>,
 ) -> Result<Code, Unsupported> {
     let kernel = inflight_ir::kernel::expand(kernel);
-    let squares = Squares::compile(&kernel, code)?;
-    Ok(Code { squares, ..code(kernel)? })
+    let transposed = TransposedTiles::compile(&kernel, code)?;
+    Ok(Code { transposed, ..code(kernel)? })
 }
 
 /// The code of a kernel that is expanded already.
@@ -193,36 +203,38 @@ fn make(
 /// With `streaming`, results go around the caches where they are whole vectors.
 fn compile_expanded(kernel: Kernel, isa: Isa, streaming: bool) -> Result<Code, Unsupported> {
     let schedule = inflight_ir::kernel::schedule(&kernel);
-    let layout = Layout::new(&kernel, &schedule, isa);
-    let written = pass::write(&kernel, &schedule, &layout, isa, streaming)?;
-    let pool = written.code.len().next_multiple_of(64);
-    let mut bytes = written.code;
-    bytes.resize(pool, 0xcc);
-    bytes.extend(written.pool.iter().flatten());
+    let layout = ArgumentLayout::new(&kernel, &schedule, isa);
+    let emitted = loop_nest::emit_kernel(&kernel, &schedule, &layout, isa, streaming)?;
+    let constant_pool = emitted.code.len().next_multiple_of(64);
+    let mut bytes = emitted.code;
+    bytes.resize(constant_pool, 0xcc);
+    bytes.extend(emitted.constant_pool.iter().flatten());
     let executable = executable(&bytes)?;
-    Ok(Code::new(executable, pool, kernel, schedule, layout, written.spills, isa))
+    Ok(Code::new(executable, constant_pool, kernel, schedule, layout, emitted.spill_slots, isa))
 }
 
 /// The saved code of a kernel that is expanded already. What is left of `saved` is that of others.
 fn load_expanded(kernel: Kernel, isa: Isa, saved: &mut &[u8]) -> Result<Code, Unsupported> {
-    let mut number = || {
+    let mut read_word = || {
         let (bytes, rest) = saved.split_first_chunk::<8>()?;
         *saved = rest;
         usize::try_from(u64::from_le_bytes(*bytes)).ok()
     };
-    let cut_off = || Unsupported("code that was cut off".to_string());
-    let (Some(pool), Some(spills), Some(length)) = (number(), number(), number()) else {
-        return Err(cut_off());
+    let truncated = || Unsupported("code that was cut off".to_string());
+    let (Some(constant_pool), Some(spill_slots), Some(length)) =
+        (read_word(), read_word(), read_word())
+    else {
+        return Err(truncated());
     };
-    let (bytes, rest) = saved.split_at_checked(length).ok_or_else(cut_off)?;
+    let (bytes, rest) = saved.split_at_checked(length).ok_or_else(truncated)?;
     *saved = rest;
     let schedule = inflight_ir::kernel::schedule(&kernel);
-    let layout = Layout::new(&kernel, &schedule, isa);
+    let layout = ArgumentLayout::new(&kernel, &schedule, isa);
     let executable = executable(bytes)?;
-    Ok(Code::new(executable, pool, kernel, schedule, layout, spills, isa))
+    Ok(Code::new(executable, constant_pool, kernel, schedule, layout, spill_slots, isa))
 }
 
-fn executable(code: &[u8]) -> Result<Executable, Unsupported> {
-    Executable::new(code)
+fn executable(code: &[u8]) -> Result<ExecutableMemory, Unsupported> {
+    ExecutableMemory::new(code)
         .ok_or_else(|| Unsupported("a system without executable memory".to_string()))
 }

@@ -82,7 +82,7 @@ ops! {
     MOVUPD: VEX_Vmovupd_xmm_xmmm128, EVEX_Vmovupd_xmm_k1z_xmmm128;
     STOREUPS: VEX_Vmovups_xmmm128_xmm, EVEX_Vmovups_xmmm128_k1z_xmm;
     STOREUPD: VEX_Vmovupd_xmmm128_xmm, EVEX_Vmovupd_xmmm128_k1z_xmm;
-    STOREAROUND: VEX_Vmovntps_m128_xmm, EVEX_Vmovntps_m128_xmm;
+    STORENTPS: VEX_Vmovntps_m128_xmm, EVEX_Vmovntps_m128_xmm;
     STORE8: INVALID, EVEX_Vmovdqu8_xmmm128_k1z_xmm;
     STORE16: INVALID, EVEX_Vmovdqu16_xmmm128_k1z_xmm;
     MASKLOADPS: VEX_Vmaskmovps_xmm_xmm_m128, INVALID;

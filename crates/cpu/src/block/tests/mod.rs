@@ -1,10 +1,10 @@
 //! Differential tests: every program against a plain evaluation of its kernel, whole and in parts.
 
 mod elementwise;
-mod programs;
+mod reductions_and_accesses;
 
 use super::Program;
-use super::apply::PORTABLE;
+use super::elementwise::FORCE_BASELINE;
 use crate::call::{Call, Part, Scratch};
 use inflight_ir::kernel::{
     Access, AccessId, AccessShape, Instruction, Kernel, Kind, LaunchShape, Param, Stride, Value,
@@ -14,16 +14,16 @@ use inflight_ir::{DType, DTypeClass, Element, Scalar};
 use num_complex::Complex;
 
 /// Writes kernels.
-struct Draft {
+struct KernelBuilder {
     kernel: Kernel,
     shape: LaunchShape,
 }
 
-impl Draft {
+impl KernelBuilder {
     /// A kernel with these extents, and no instruction yet.
-    fn new(grid: &[usize], reduce: &[usize], vector: usize, axis: VectorAxis) -> Draft {
+    fn new(grid: &[usize], reduce: &[usize], vector: usize, axis: VectorAxis) -> KernelBuilder {
         let extents = grid.iter().chain(reduce).copied().chain([vector]).collect();
-        Draft {
+        KernelBuilder {
             kernel: Kernel {
                 params: Vec::new(),
                 scalars: Vec::new(),
@@ -212,7 +212,7 @@ impl Random {
     }
 
     /// Numbers without special values, whose sums and products stay small.
-    fn tame(&mut self, dtype: DType, count: usize) -> Vec<u8> {
+    fn finite_elements(&mut self, dtype: DType, count: usize) -> Vec<u8> {
         let element = |_| {
             let scalar = self.unit().to_scalar().cast(dtype);
             scalar.to_bytes()[..dtype.size()].to_vec()
@@ -272,9 +272,9 @@ fn run(
 /// How far a float may be from the reference.
 #[derive(Clone, Copy)]
 struct Tolerance {
-    /// In units of the last place of its dtype.
+    /// In units of the last element of its dtype.
     ulps: f64,
-    /// And in units of the last place of this.
+    /// And in units of the last element of this.
     scale: f64,
 }
 
@@ -319,63 +319,63 @@ fn close(found: Scalar, expected: Scalar, tolerance: Tolerance) -> bool {
 
 /// Checks a kernel against the reference, and its parts against the whole. What holds for floats is
 /// said by `tolerance`; anything else must be exact.
-fn check(draft: &Draft, buffers: &[Vec<u8>], scalars: &[Scalar], tolerance: Tolerance) {
-    verify(&draft.kernel).expect("a kernel that means something");
+fn check(builder: &KernelBuilder, buffers: &[Vec<u8>], scalars: &[Scalar], tolerance: Tolerance) {
+    verify(&builder.kernel).expect("a kernel that means something");
     let mut expected = buffers.to_vec();
-    evaluate(&draft.kernel, &draft.shape, &mut expected, scalars);
-    check_program(draft, &Program::new(&draft.kernel), buffers, scalars, &expected, tolerance);
-    PORTABLE.set(true);
+    evaluate(&builder.kernel, &builder.shape, &mut expected, scalars);
+    check_program(builder, &Program::new(&builder.kernel), buffers, scalars, &expected, tolerance);
+    FORCE_BASELINE.set(true);
     // Expansion is what makes halves accumulate in f32; everything else means the same without it.
-    let folds_halves = draft.kernel.body.iter().any(|instruction| {
-        let folds = instruction.kind.is_reduction() || matches!(instruction.kind, Kind::Scan(..));
-        folds && instruction.dtype.is_half()
+    let reduces_f16 = builder.kernel.body.iter().any(|instruction| {
+        let reduces = instruction.kind.is_reduction() || matches!(instruction.kind, Kind::Scan(..));
+        reduces && instruction.dtype.is_half()
     });
-    let portable = match folds_halves {
-        true => Program::new(&draft.kernel),
-        false => Program::of_expanded(draft.kernel.clone()),
+    let baseline = match reduces_f16 {
+        true => Program::new(&builder.kernel),
+        false => Program::from_expanded(builder.kernel.clone()),
     };
-    PORTABLE.set(false);
-    check_program(draft, &portable, buffers, scalars, &expected, tolerance);
+    FORCE_BASELINE.set(false);
+    check_program(builder, &baseline, buffers, scalars, &expected, tolerance);
 }
 
 fn check_program(
-    draft: &Draft,
+    builder: &KernelBuilder,
     program: &Program,
     buffers: &[Vec<u8>],
     scalars: &[Scalar],
     expected: &[Vec<u8>],
     tolerance: Tolerance,
 ) {
-    let vector = *draft.shape.extents.last().expect("a vector axis");
-    let programs = draft.shape.extents[..draft.kernel.grid_rank].iter().product::<usize>();
+    let vector = *builder.shape.extents.last().expect("a vector axis");
+    let programs = builder.shape.extents[..builder.kernel.grid_rank].iter().product::<usize>();
     let all = Part { grid: 0..programs, vector: 0..vector };
-    let whole = run(program, &draft.shape, buffers, scalars, &[all]);
+    let whole = run(program, &builder.shape, buffers, scalars, &[all]);
     for (param, (found, expected)) in whole.iter().zip(expected).enumerate() {
-        let dtype = draft.kernel.params[param].dtype;
+        let dtype = builder.kernel.params[param].dtype;
         let pairs = found.chunks(dtype.size()).zip(expected.chunks(dtype.size()));
-        for (place, (found, expected)) in pairs.enumerate() {
+        for (element, (found, expected)) in pairs.enumerate() {
             let found = Scalar::from_bytes(dtype, found);
             let expected = Scalar::from_bytes(dtype, expected);
             assert!(
                 close(found, expected, tolerance),
-                "param {param} element {place}: found {found:?}, expected {expected:?} in {:?}: {:?}",
-                draft.shape.extents,
-                draft.kernel.body,
+                "param {param} element {element}: found {found:?}, expected {expected:?} in {:?}: {:?}",
+                builder.shape.extents,
+                builder.kernel.body,
             );
         }
     }
     let mut parts = Vec::new();
-    let cut = |length: usize, at: usize| (0..length.min(at), length.min(at)..length);
-    let (low, high) = cut(programs, programs / 3);
+    let split = |length: usize, at: usize| (0..length.min(at), length.min(at)..length);
+    let (low, high) = split(programs, programs / 3);
     for grid in [high, low] {
-        match draft.kernel.vector {
+        match builder.kernel.vector {
             VectorAxis::Parallel if vector > 1 => {
-                let (left, right) = cut(vector, vector / 3 + 1);
+                let (left, right) = split(vector, vector / 3 + 1);
                 parts.extend([left, right].map(|vector| Part { grid: grid.clone(), vector }));
             }
             _ => parts.push(Part { grid, vector: 0..vector }),
         }
     }
-    let in_parts = run(program, &draft.shape, buffers, scalars, &parts);
+    let in_parts = run(program, &builder.shape, buffers, scalars, &parts);
     assert!(in_parts == whole, "parts do not make the whole");
 }

@@ -1,12 +1,12 @@
 //! Emitted code against the evaluator of kernels, on every instruction set this machine has.
 
+mod benchmarks;
 mod elementwise;
-mod indexed;
+mod gather_scatter;
 mod layouts;
-mod random;
+mod non_temporal_stores;
+mod random_kernels;
 mod reductions;
-mod speed;
-mod streaming;
 
 use super::{Isa, Unsupported, compile};
 use crate::call::{Call, Part, Scratch};

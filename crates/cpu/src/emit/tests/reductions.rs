@@ -44,7 +44,7 @@ fn check_each(b: &Builder, op: CombineOp, dtype: DType) {
 }
 
 #[test]
-fn rows_of_every_length() {
+fn row_reductions_of_every_length() {
     for op in CombineOp::ALL {
         for dtype in DTYPES {
             for count in [0, 1, 2, 7, 15, 16, 17, 31, 64, 65, 100] {
@@ -62,7 +62,7 @@ fn rows_of_every_length() {
 }
 
 #[test]
-fn columns_of_every_length() {
+fn column_reductions_of_every_length() {
     for op in CombineOp::ALL {
         for dtype in DTYPES {
             for (rows, columns) in [(0, 5), (1, 1), (3, 17), (5, 40), (9, 33)] {
@@ -78,7 +78,7 @@ fn columns_of_every_length() {
 }
 
 #[test]
-fn long_rows_and_wide_columns() {
+fn long_row_and_wide_column_reductions() {
     let mut b = Builder::new(&[2], &[], (Reduced, 5000));
     let x = b.load(DType::F32, 0, &[5000, 1]);
     let sum = b.reduce(CombineOp::Sum, x);
@@ -97,7 +97,7 @@ fn long_rows_and_wide_columns() {
 }
 
 #[test]
-fn several_reduce_axes() {
+fn nested_reduce_axes() {
     for vector in [Reduced, Parallel] {
         for reduce in [&[3][..], &[2, 3], &[2, 3, 4], &[2, 0, 3]] {
             for count in [1, 19, 64] {
@@ -111,13 +111,13 @@ fn several_reduce_axes() {
                 strides.push(extent);
                 strides.reverse();
                 // Walked backwards along the second reduce axis, if there is one.
-                let mut turned = strides.clone();
+                let mut reversed = strides.clone();
                 let mut offset = 0;
                 if reduce.len() > 1 {
-                    offset = turned[2] * (reduce[1].max(1) as isize - 1);
-                    turned[2] = -turned[2];
+                    offset = reversed[2] * (reduce[1].max(1) as isize - 1);
+                    reversed[2] = -reversed[2];
                 }
-                let x = b.load(DType::F32, offset, &turned);
+                let x = b.load(DType::F32, offset, &reversed);
                 // Varies along the first reduce axis alone.
                 let mut first = vec![0; strides.len()];
                 first[1] = 1;
@@ -137,7 +137,7 @@ fn several_reduce_axes() {
 }
 
 /// A softmax; rows along the vector axis or along a reduce axis.
-pub(super) fn softmax(b: &mut Builder, strides: &[isize], keep: &[isize]) {
+pub(super) fn softmax(b: &mut Builder, strides: &[isize], result_strides: &[isize]) {
     let x = b.load(DType::F32, 0, strides);
     let most = b.reduce(CombineOp::Max, x);
     let shifted = b.binary(BinaryOp::Sub, x, most);
@@ -145,11 +145,11 @@ pub(super) fn softmax(b: &mut Builder, strides: &[isize], keep: &[isize]) {
     let sum = b.reduce(CombineOp::Sum, power);
     let result = b.binary(BinaryOp::Div, power, sum);
     b.store(result, 0, strides);
-    b.store(sum, 0, keep);
+    b.store(sum, 0, result_strides);
 }
 
 #[test]
-fn softmax_of_rows_and_columns() {
+fn softmax_over_rows_and_columns() {
     for count in [1, 15, 40, 129, 1024] {
         let c = count as isize;
         let mut b = Builder::new(&[3], &[], (Reduced, count));
@@ -188,7 +188,7 @@ pub(super) fn layer_norm(b: &mut Builder, strides: &[isize], weights: &[isize], 
 }
 
 #[test]
-fn layer_norm_of_rows_and_columns() {
+fn layer_norm_over_rows_and_columns() {
     for count in [3, 16, 100, 768] {
         let c = count as isize;
         let mut b = Builder::new(&[4], &[], (Reduced, count));
@@ -201,7 +201,7 @@ fn layer_norm_of_rows_and_columns() {
 }
 
 #[test]
-fn half_precision_softmax() {
+fn sixteen_bit_float_softmax() {
     for dtype in [DType::F16, DType::BF16] {
         let mut b = Builder::new(&[3], &[], (Reduced, 100));
         let x = b.load(dtype, 0, &[100, 1]);
@@ -216,21 +216,22 @@ fn half_precision_softmax() {
 }
 
 #[test]
-fn nan_in_extremes() {
+fn min_max_reductions_propagate_nan() {
     for dtype in [DType::F32, DType::F64] {
         for op in [CombineOp::Min, CombineOp::Max] {
             for vector in [Reduced, Parallel] {
                 let reduce: &[usize] = if vector == Parallel { &[9] } else { &[] };
                 let mut b = Builder::new(&[8], reduce, (vector, 45));
                 let strides: &[isize] = if vector == Parallel { &[405, 45, 1] } else { &[45, 1] };
-                let keep: &[isize] = if vector == Parallel { &[45, 0, 1] } else { &[1, 0] };
+                let result_strides: &[isize] =
+                    if vector == Parallel { &[45, 0, 1] } else { &[1, 0] };
                 let x = b.load(dtype, 0, strides);
                 // The root of a negative number is not a number; in few places, there is one.
                 let shift = b.constant(3.9f64.into_scalar(dtype));
                 let shifted = b.binary(BinaryOp::Add, x, shift);
                 let root = b.unary(UnaryOp::Sqrt, shifted);
                 let total = b.reduce(op, root);
-                b.store(total, 0, keep);
+                b.store(total, 0, result_strides);
                 b.check(1e-6);
             }
         }
@@ -256,7 +257,7 @@ fn reductions_of_strided_and_masked_tiles() {
 }
 
 #[test]
-fn many_reductions_at_once() {
+fn eight_concurrent_reductions() {
     let mut b = Builder::new(&[2], &[], (Reduced, 70));
     let x = b.load(DType::F32, 0, &[70, 1]);
     for index in 0..5 {

@@ -5,10 +5,10 @@ use half::{bf16, f16};
 /// A `bool` element: 0 or 1.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 #[repr(transparent)]
-pub struct Flag(pub u8);
+pub struct BoolByte(pub u8);
 
 /// What every dtype has.
-pub trait Number: Copy + PartialEq + 'static {
+pub trait Numeric: Copy + PartialEq + 'static {
     /// a + b; `or` for flags.
     fn add(self, other: Self) -> Self;
     /// a · b; `and` for flags.
@@ -16,7 +16,7 @@ pub trait Number: Copy + PartialEq + 'static {
 }
 
 /// What every dtype has that is not complex.
-pub trait Ordered: Number + PartialOrd {
+pub trait Ordered: Numeric + PartialOrd {
     /// Whether it equals nothing.
     #[inline(always)]
     #[expect(clippy::eq_op, reason = "a number that does not equal itself is none")]
@@ -36,7 +36,7 @@ pub trait Ordered: Number + PartialOrd {
 }
 
 /// What flags and integers have.
-pub trait Bits: Ordered {
+pub trait Bitwise: Ordered {
     /// Bitwise.
     fn and(self, other: Self) -> Self;
     /// Bitwise.
@@ -48,7 +48,7 @@ pub trait Bits: Ordered {
 }
 
 /// What integers have.
-pub trait Integer: Bits {
+pub trait Integer: Bitwise {
     fn sub(self, other: Self) -> Self;
     fn div(self, other: Self) -> Self;
     fn rem(self, other: Self) -> Self;
@@ -63,41 +63,41 @@ pub trait Integer: Bits {
     fn leading_zeros(self) -> Self;
 }
 
-impl Number for Flag {
+impl Numeric for BoolByte {
     #[inline(always)]
-    fn add(self, other: Flag) -> Flag {
+    fn add(self, other: BoolByte) -> BoolByte {
         self.or(other)
     }
     #[inline(always)]
-    fn mul(self, other: Flag) -> Flag {
+    fn mul(self, other: BoolByte) -> BoolByte {
         self.and(other)
     }
 }
 
-impl Ordered for Flag {}
+impl Ordered for BoolByte {}
 
-impl Bits for Flag {
+impl Bitwise for BoolByte {
     #[inline(always)]
-    fn and(self, other: Flag) -> Flag {
-        Flag(self.0 & other.0)
+    fn and(self, other: BoolByte) -> BoolByte {
+        BoolByte(self.0 & other.0)
     }
     #[inline(always)]
-    fn or(self, other: Flag) -> Flag {
-        Flag(self.0 | other.0)
+    fn or(self, other: BoolByte) -> BoolByte {
+        BoolByte(self.0 | other.0)
     }
     #[inline(always)]
-    fn xor(self, other: Flag) -> Flag {
-        Flag(self.0 ^ other.0)
+    fn xor(self, other: BoolByte) -> BoolByte {
+        BoolByte(self.0 ^ other.0)
     }
     #[inline(always)]
-    fn not(self) -> Flag {
-        Flag(self.0 ^ 1)
+    fn not(self) -> BoolByte {
+        BoolByte(self.0 ^ 1)
     }
 }
 
 macro_rules! integer {
     ($type:ident, $unsigned:ident, signed: $signed:literal) => {
-        impl Number for $type {
+        impl Numeric for $type {
             #[inline(always)]
             fn add(self, other: $type) -> $type {
                 self.wrapping_add(other)
@@ -110,7 +110,7 @@ macro_rules! integer {
 
         impl Ordered for $type {}
 
-        impl Bits for $type {
+        impl Bitwise for $type {
             #[inline(always)]
             fn and(self, other: $type) -> $type {
                 self & other
@@ -172,21 +172,21 @@ macro_rules! integer {
             #[inline(always)]
             fn shift_left(self, other: $type) -> $type {
                 let amount = other as $unsigned;
-                let inside = amount < $type::BITS as $unsigned;
-                if inside { self.wrapping_shl(amount as u32) } else { 0 }
+                let in_range = amount < $type::BITS as $unsigned;
+                if in_range { self.wrapping_shl(amount as u32) } else { 0 }
             }
             #[inline(always)]
             fn shift_right(self, other: $type) -> $type {
                 let amount = other as $unsigned;
-                let inside = amount < $type::BITS as $unsigned;
-                let all_out = if $signed { self.wrapping_shr($type::BITS - 1) } else { 0 };
-                if inside { self.wrapping_shr(amount as u32) } else { all_out }
+                let in_range = amount < $type::BITS as $unsigned;
+                let overflowed = if $signed { self.wrapping_shr($type::BITS - 1) } else { 0 };
+                if in_range { self.wrapping_shr(amount as u32) } else { overflowed }
             }
             #[inline(always)]
             fn shift_right_logical(self, other: $type) -> $type {
                 let amount = other as $unsigned;
-                let inside = amount < $type::BITS as $unsigned;
-                if inside { (self as $unsigned).wrapping_shr(amount as u32) as $type } else { 0 }
+                let in_range = amount < $type::BITS as $unsigned;
+                if in_range { (self as $unsigned).wrapping_shr(amount as u32) as $type } else { 0 }
             }
             #[inline(always)]
             fn neg(self) -> $type {
@@ -252,16 +252,16 @@ macro_rules! real {
             #[inline(always)] fn is_finite(self) -> bool { f64::is_finite(self) }
         }
 
-        real!(half f16 { $($one)* } { $($two)* });
-        real!(half bf16 { $($one)* } { $($two)* });
+        real!(sixteen_bit f16 { $($one)* } { $($two)* });
+        real!(sixteen_bit bf16 { $($one)* } { $($two)* });
     };
-    (half $half:ident { $($one:ident)* } { $($two:ident)* }) => {
-        impl Real for $half {
-            $(fn $one(self) -> $half { $half::from_f32(Real::$one(self.to_f32())) })*
-            $(fn $two(self, other: $half) -> $half {
-                $half::from_f32(Real::$two(self.to_f32(), other.to_f32()))
+    (sixteen_bit $float:ident { $($one:ident)* } { $($two:ident)* }) => {
+        impl Real for $float {
+            $(fn $one(self) -> $float { $float::from_f32(Real::$one(self.to_f32())) })*
+            $(fn $two(self, other: $float) -> $float {
+                $float::from_f32(Real::$two(self.to_f32(), other.to_f32()))
             })*
-            fn is_finite(self) -> bool { $half::is_finite(self) }
+            fn is_finite(self) -> bool { $float::is_finite(self) }
         }
     };
 }
@@ -313,9 +313,9 @@ real! {
     }
 }
 
-macro_rules! float_number {
+macro_rules! float_element {
     ($($type:ty)*) => {$(
-        impl Number for $type {
+        impl Numeric for $type {
             #[inline(always)]
             fn add(self, other: $type) -> $type {
                 self + other
@@ -329,11 +329,11 @@ macro_rules! float_number {
     )*};
 }
 
-float_number!(f32 f64);
+float_element!(f32 f64);
 
-macro_rules! half_number {
+macro_rules! sixteen_bit_float {
     ($($type:ty)*) => {$(
-        impl Number for $type {
+        impl Numeric for $type {
             fn add(self, other: $type) -> $type {
                 <$type>::from_f32(self.to_f32() + other.to_f32())
             }
@@ -345,4 +345,4 @@ macro_rules! half_number {
     )*};
 }
 
-half_number!(f16 bf16);
+sixteen_bit_float!(f16 bf16);

@@ -8,17 +8,17 @@ use inflight_ir::DType;
 use inflight_ir::kernel::{AccessId, Kernel, Kind, Level, Schedule, VectorAxis};
 
 /// The address of the constants.
-pub(super) const POOL: i32 = 0;
+pub(super) const CONSTANT_POOL: i32 = 0;
 /// How many programs along the innermost grid axis are left.
-pub(super) const INNER: i32 = 8;
+pub(super) const PROGRAMS_LEFT: i32 = 8;
 /// The number of points of the vector axis.
-pub(super) const COUNT: i32 = 16;
+pub(super) const VECTOR_EXTENT: i32 = 16;
 /// That number rounded down to 1, 2 and 4 vectors.
-pub(super) const LIMITS: [i32; 3] = [24, 32, 40];
+pub(super) const UNROLL_LIMITS: [i32; 3] = [24, 32, 40];
 /// The extents of the reduce axes.
-pub(super) const REDUCE: i32 = 48;
+pub(super) const REDUCE_EXTENTS: i32 = 48;
 /// How many points of each reduce axis are left.
-pub(super) const COUNTERS: i32 = 72;
+pub(super) const REDUCE_COUNTERS: i32 = 72;
 const ACCESSES: i32 = 96;
 
 /// The most reduce axes that code is made for.
@@ -27,9 +27,9 @@ pub(super) const MAX_REDUCE_RANK: usize = 3;
 /// The words of one access: pointers in bytes, or positions in elements.
 pub(super) const ACCESS_WORDS: usize = 9;
 /// The pointer of the current program.
-pub(super) const ROW: i32 = 0;
+pub(super) const PROGRAM_POINTER: i32 = 0;
 /// The pointer of the current row of the current program, when it is not in a register.
-pub(super) const CURRENT: i32 = 8;
+pub(super) const ROW_POINTER: i32 = 8;
 /// From one program to the next along the innermost grid axis.
 pub(super) const GRID_STEP: i32 = 16;
 /// From the end of a row of each reduce axis to the start of the next.
@@ -39,20 +39,20 @@ pub(super) const VECTOR_STEP: i32 = 48;
 /// From one value of the index to the next.
 pub(super) const INDEX_STEP: i32 = 56;
 /// The pointer with the index of the current row taken in, when it is not in a register.
-pub(super) const POINTED: i32 = 64;
+pub(super) const INDEXED_POINTER: i32 = 64;
 
 /// The words of one scratch array.
 pub(super) const ARRAY_WORDS: usize = 3;
 /// Where it starts.
 pub(super) const ARRAY_BASE: i32 = 0;
 /// The pointer of the current row, when it is not in a register.
-pub(super) const ARRAY_CURRENT: i32 = 8;
+pub(super) const ARRAY_ROW_POINTER: i32 = 8;
 /// From one row to the next.
-pub(super) const ARRAY_STEP: i32 = 16;
+pub(super) const ARRAY_ROW_STEP: i32 = 16;
 
 /// Where everything is that depends on the kernel.
 #[derive(Clone, Debug)]
-pub(super) struct Layout {
+pub(super) struct ArgumentLayout {
     /// Elements of a full vector.
     pub(super) lanes: usize,
     arrays: i32,
@@ -83,9 +83,9 @@ fn is_light_fold(kernel: &Kernel) -> bool {
     folds && kernel.vector == VectorAxis::Reduced && of_tile.count() <= LIGHT
 }
 
-impl Layout {
-    pub(super) fn new(kernel: &Kernel, schedule: &Schedule, isa: Isa) -> Layout {
-        let wide = super::indexed::needs_wide_lanes(kernel);
+impl ArgumentLayout {
+    pub(super) fn new(kernel: &Kernel, schedule: &Schedule, isa: Isa) -> ArgumentLayout {
+        let wide = super::gather_scatter::needs_wide_lanes(kernel);
         let lanes = match isa {
             Isa::Avx512 if !wide && is_light_fold(kernel) => 8,
             Isa::Avx512 => 16,
@@ -102,7 +102,7 @@ impl Layout {
                 offsets.push((access, instruction.dtype));
             }
         }
-        Layout {
+        ArgumentLayout {
             lanes,
             arrays,
             vectors,

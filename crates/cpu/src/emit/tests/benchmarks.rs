@@ -6,8 +6,8 @@ use inflight_ir::kernel::VectorAxis::{Parallel, Reduced};
 use std::hint::black_box;
 use std::time::Instant;
 
-/// The fastest of several runs, in nanoseconds.
-fn fastest(mut run: impl FnMut()) -> f64 {
+/// The min_time_ns of several runs, in nanoseconds.
+fn min_time_ns(mut run: impl FnMut()) -> f64 {
     let start = Instant::now();
     run();
     let once = start.elapsed().as_secs_f64();
@@ -54,7 +54,7 @@ fn report(name: &str, b: &Builder, elements: usize) {
                 continue;
             }
         };
-        let compiling = fastest(|| {
+        let compiling = min_time_ns(|| {
             black_box(compile(&b.kernel, isa)).expect("code");
         });
         let mut buffers: Vec<Aligned> =
@@ -64,7 +64,7 @@ fn report(name: &str, b: &Builder, elements: usize) {
         let part = whole(&b.shape, b.kernel.grid_rank);
         let mut scratch = Scratch::default();
         // SAFETY: the buffers are as long as the maps reach, and the instruction set is present.
-        let running = fastest(|| unsafe { code.run(&call, &part, &mut scratch) });
+        let running = min_time_ns(|| unsafe { code.run(&call, &part, &mut scratch) });
         line += &format!(
             " | {:>7} {:7.4} ns/element {:5.1} us to compile {:5} bytes",
             format!("{isa:?}"),
@@ -112,7 +112,7 @@ fn unary(op: UnaryOp, count: usize) -> Builder {
 }
 
 #[test]
-#[ignore = "a measurement"]
+#[ignore = "a benchmark"]
 fn emit_speed() {
     for count in [16, 1 << 12, 1 << 16, 1 << 20, 1 << 24] {
         let mut b = Builder::flat(count);
@@ -166,7 +166,7 @@ fn emit_speed() {
 }
 
 #[cfg(target_arch = "x86_64")]
-mod by_hand {
+mod intrinsics {
     use std::arch::x86_64::*;
 
     #[target_feature(enable = "avx512f")]
@@ -217,9 +217,9 @@ mod by_hand {
 }
 
 #[test]
-#[ignore = "a measurement"]
+#[ignore = "a benchmark"]
 #[cfg(target_arch = "x86_64")]
-fn emit_speed_by_hand() {
+fn intrinsics_baseline_speed() {
     if !Isa::Avx512.is_present() {
         return;
     }
@@ -227,38 +227,52 @@ fn emit_speed_by_hand() {
         let (x, y) = (vec![0.5f32; count], vec![0.25f32; count]);
         let mut out = vec![0f32; count];
         // SAFETY: AVX-512 is present.
-        let time = fastest(|| unsafe { by_hand::chain(black_box(&x), &y, &mut out) });
-        println!("chain by hand {count}: {:.4} ns/element", time / count as f64);
+        let time = min_time_ns(|| unsafe { intrinsics::chain(black_box(&x), &y, &mut out) });
+        println!("chain with intrinsics {count}: {:.4} ns/element", time / count as f64);
         // SAFETY: AVX-512 is present.
-        let time = fastest(|| unsafe {
+        let time = min_time_ns(|| unsafe {
             for row in black_box(&x).chunks_exact(1024) {
-                black_box(by_hand::sum(row));
+                black_box(intrinsics::sum(row));
             }
         });
-        println!("sum of rows of 1024 by hand {count}: {:.4} ns/element", time / count as f64);
+        println!(
+            "sum of rows of 1024 with intrinsics {count}: {:.4} ns/element",
+            time / count as f64
+        );
         // SAFETY: AVX-512 is present.
-        let time = fastest(|| unsafe { by_hand::columns(black_box(&x), &mut out[..1024]) });
-        println!("sum of 1024 columns by hand {count}: {:.4} ns/element", time / count as f64);
+        let time = min_time_ns(|| unsafe { intrinsics::columns(black_box(&x), &mut out[..1024]) });
+        println!(
+            "sum of 1024 columns with intrinsics {count}: {:.4} ns/element",
+            time / count as f64
+        );
     }
 }
 
 #[test]
-#[ignore = "a measurement"]
+#[ignore = "a benchmark"]
 fn emit_compile_breakdown() {
-    use crate::emit::{layout::Layout, memory::Executable, pass};
+    use crate::emit::{
+        argument_layout::ArgumentLayout, executable_memory::ExecutableMemory, loop_nest,
+    };
     for (name, b) in [("chain", chain(64)), ("gelu", gelu(64)), ("sin", unary(UnaryOp::Sin, 64))] {
         let expanded = expand(&b.kernel);
         let schedule = inflight_ir::kernel::schedule(&expanded);
-        let layout = Layout::new(&expanded, &schedule, Isa::Avx512);
-        let expanding = fastest(|| drop(black_box(expand(&b.kernel))));
-        let scheduling = fastest(|| drop(black_box(inflight_ir::kernel::schedule(&expanded))));
-        let writing = fastest(|| {
-            let _ = black_box(pass::write(&expanded, &schedule, &layout, Isa::Avx512, false));
+        let layout = ArgumentLayout::new(&expanded, &schedule, Isa::Avx512);
+        let expanding = min_time_ns(|| drop(black_box(expand(&b.kernel))));
+        let scheduling = min_time_ns(|| drop(black_box(inflight_ir::kernel::schedule(&expanded))));
+        let emitting = min_time_ns(|| {
+            let _ = black_box(loop_nest::emit_kernel(
+                &expanded,
+                &schedule,
+                &layout,
+                Isa::Avx512,
+                false,
+            ));
         });
         let bytes = vec![0xccu8; 2000];
-        let mapping = fastest(|| drop(black_box(Executable::new(&bytes))));
+        let mapping = min_time_ns(|| drop(black_box(ExecutableMemory::new(&bytes))));
         println!(
-            "{name}: {} instructions, expand {expanding:.0} ns, schedule {scheduling:.0}, write {writing:.0}, map {mapping:.0}",
+            "{name}: {} instructions, expand {expanding:.0} ns, schedule {scheduling:.0}, emit {emitting:.0}, map {mapping:.0}",
             expanded.body.len()
         );
     }

@@ -3,20 +3,20 @@
 use std::ptr::NonNull;
 
 /// Read-only, executable memory with a copy of some code.
-pub(super) struct Executable {
+pub(super) struct ExecutableMemory {
     start: NonNull<u8>,
     len: usize,
     mapped: usize,
 }
 
 // SAFETY: the memory is never written after `new`, and is unmapped only when the last owner goes.
-unsafe impl Send for Executable {}
+unsafe impl Send for ExecutableMemory {}
 // SAFETY: as above.
-unsafe impl Sync for Executable {}
+unsafe impl Sync for ExecutableMemory {}
 
-impl Executable {
+impl ExecutableMemory {
     /// Copies code into memory of its own; `None` when the system refuses that.
-    pub(super) fn new(code: &[u8]) -> Option<Executable> {
+    pub(super) fn new(code: &[u8]) -> Option<ExecutableMemory> {
         let mapped = code.len().max(1).next_multiple_of(4096);
         // SAFETY: a fresh private mapping at an address the kernel chooses touches no other memory.
         let start = unsafe {
@@ -32,7 +32,8 @@ impl Executable {
         if start == libc::MAP_FAILED {
             return None;
         }
-        let memory = Executable { start: NonNull::new(start.cast())?, len: code.len(), mapped };
+        let memory =
+            ExecutableMemory { start: NonNull::new(start.cast())?, len: code.len(), mapped };
         // SAFETY: the mapping is writable, at least `code.len()` long and not shared yet. It stops
         // being writable before it becomes executable.
         let protected = unsafe {
@@ -49,7 +50,7 @@ impl Executable {
     }
 }
 
-impl Drop for Executable {
+impl Drop for ExecutableMemory {
     fn drop(&mut self) {
         // SAFETY: the mapping is this value's own, and nobody borrows it any more.
         unsafe { libc::munmap(self.start.as_ptr().cast(), self.mapped) };

@@ -2,9 +2,9 @@
 //!
 //! A combination that no verified kernel has is a panic when the program is prepared.
 
-use super::apply::{Function, one, two};
-use super::complex::ComplexNumber;
-use super::number::{Bits, Flag, Integer, Number, Ordered, Real};
+use super::complex::ComplexElement;
+use super::element::{Bitwise, BoolByte, Integer, Numeric, Ordered, Real};
+use super::elementwise::{Function, binary_loop, unary_loop};
 use half::{bf16, f16};
 use inflight_ir::{BinaryOp, CompareOp, DType, UnaryOp};
 use num_complex::Complex;
@@ -48,20 +48,20 @@ pub fn unary(op: UnaryOp, dtype: DType) -> Function {
 fn test(op: UnaryOp, dtype: DType) -> Function {
     fn real<T: Real>(op: UnaryOp) -> Function {
         match op {
-            UnaryOp::IsNan => one(|a: T| Flag(Ordered::is_nan(a) as u8)),
-            _ => one(|a: T| Flag(a.is_finite() as u8)),
+            UnaryOp::IsNan => unary_loop(|a: T| BoolByte(Ordered::is_nan(a) as u8)),
+            _ => unary_loop(|a: T| BoolByte(a.is_finite() as u8)),
         }
     }
-    fn complex<T: ComplexNumber>(op: UnaryOp) -> Function {
+    fn complex<T: ComplexElement>(op: UnaryOp) -> Function {
         match op {
-            UnaryOp::IsNan => one(|a: T| Flag(a.is_nan() as u8)),
-            _ => one(|a: T| Flag(a.is_finite() as u8)),
+            UnaryOp::IsNan => unary_loop(|a: T| BoolByte(a.is_nan() as u8)),
+            _ => unary_loop(|a: T| BoolByte(a.is_finite() as u8)),
         }
     }
     fn integer<T: Integer>(op: UnaryOp) -> Function {
         match op {
-            UnaryOp::IsNan => one(|_: T| Flag(0)),
-            _ => one(|_: T| Flag(1)),
+            UnaryOp::IsNan => unary_loop(|_: T| BoolByte(0)),
+            _ => unary_loop(|_: T| BoolByte(1)),
         }
     }
     fn flag(op: UnaryOp) -> Function {
@@ -70,19 +70,19 @@ fn test(op: UnaryOp, dtype: DType) -> Function {
     by_class!(dtype, flag, integer, real, complex, (op))
 }
 
-fn part<T: ComplexNumber>(op: UnaryOp) -> Option<Function> {
+fn part<T: ComplexElement>(op: UnaryOp) -> Option<Function> {
     Some(match op {
-        UnaryOp::Abs => one(|a: T| a.modulus()),
-        UnaryOp::Real => one(|a: T| a.real()),
-        _ => one(|a: T| a.imaginary()),
+        UnaryOp::Abs => unary_loop(|a: T| a.modulus()),
+        UnaryOp::Real => unary_loop(|a: T| a.real()),
+        _ => unary_loop(|a: T| a.imaginary()),
     })
 }
 
 fn flag_unary(op: UnaryOp) -> Option<Function> {
     use UnaryOp::*;
     Some(match op {
-        Not => one(Flag::not),
-        Neg | Abs | Sign | Floor | Ceil | Round | Real | Conj => one(|a: Flag| a),
+        Not => unary_loop(BoolByte::not),
+        Neg | Abs | Sign | Floor | Ceil | Round | Real | Conj => unary_loop(|a: BoolByte| a),
         _ => return None,
     })
 }
@@ -90,14 +90,14 @@ fn flag_unary(op: UnaryOp) -> Option<Function> {
 fn integer_unary<T: Integer>(op: UnaryOp) -> Option<Function> {
     use UnaryOp::*;
     Some(match op {
-        Neg => one(T::neg),
-        Abs => one(T::abs),
-        Sign => one(T::sign),
-        Not => one(T::not),
-        Floor | Ceil | Round | Real | Conj => one(|a: T| a),
-        Imag => one(|a: T| a.xor(a)),
-        PopulationCount => one(T::population_count),
-        LeadingZeros => one(T::leading_zeros),
+        Neg => unary_loop(T::neg),
+        Abs => unary_loop(T::abs),
+        Sign => unary_loop(T::sign),
+        Not => unary_loop(T::not),
+        Floor | Ceil | Round | Real | Conj => unary_loop(|a: T| a),
+        Imag => unary_loop(|a: T| a.xor(a)),
+        PopulationCount => unary_loop(T::population_count),
+        LeadingZeros => unary_loop(T::leading_zeros),
         _ => return None,
     })
 }
@@ -105,49 +105,49 @@ fn integer_unary<T: Integer>(op: UnaryOp) -> Option<Function> {
 fn real_unary<T: Real>(op: UnaryOp) -> Option<Function> {
     use UnaryOp::*;
     Some(match op {
-        Neg => one(T::neg),
-        Abs => one(T::abs),
-        Sign => one(T::sign),
-        Floor => one(T::floor),
-        Ceil => one(T::ceil),
-        Round => one(T::round),
-        Exp => one(T::exp),
-        Exp2 => one(T::exp2),
-        Expm1 => one(T::expm1),
-        Log => one(T::log),
-        Log2 => one(T::log2),
-        Log1p => one(T::log1p),
-        Sqrt => one(T::sqrt),
-        Rsqrt => one(T::rsqrt),
-        Cbrt => one(T::cbrt),
-        Sin => one(T::sin),
-        Cos => one(T::cos),
-        Tan => one(T::tan),
-        Asin => one(T::asin),
-        Acos => one(T::acos),
-        Atan => one(T::atan),
-        Sinh => one(T::sinh),
-        Cosh => one(T::cosh),
-        Tanh => one(T::tanh),
-        Asinh => one(T::asinh),
-        Acosh => one(T::acosh),
-        Atanh => one(T::atanh),
-        Sigmoid => one(T::sigmoid),
-        Erf => one(T::erf),
-        Real | Conj => one(|a: T| a),
-        Imag => one(T::imaginary),
+        Neg => unary_loop(T::neg),
+        Abs => unary_loop(T::abs),
+        Sign => unary_loop(T::sign),
+        Floor => unary_loop(T::floor),
+        Ceil => unary_loop(T::ceil),
+        Round => unary_loop(T::round),
+        Exp => unary_loop(T::exp),
+        Exp2 => unary_loop(T::exp2),
+        Expm1 => unary_loop(T::expm1),
+        Log => unary_loop(T::log),
+        Log2 => unary_loop(T::log2),
+        Log1p => unary_loop(T::log1p),
+        Sqrt => unary_loop(T::sqrt),
+        Rsqrt => unary_loop(T::rsqrt),
+        Cbrt => unary_loop(T::cbrt),
+        Sin => unary_loop(T::sin),
+        Cos => unary_loop(T::cos),
+        Tan => unary_loop(T::tan),
+        Asin => unary_loop(T::asin),
+        Acos => unary_loop(T::acos),
+        Atan => unary_loop(T::atan),
+        Sinh => unary_loop(T::sinh),
+        Cosh => unary_loop(T::cosh),
+        Tanh => unary_loop(T::tanh),
+        Asinh => unary_loop(T::asinh),
+        Acosh => unary_loop(T::acosh),
+        Atanh => unary_loop(T::atanh),
+        Sigmoid => unary_loop(T::sigmoid),
+        Erf => unary_loop(T::erf),
+        Real | Conj => unary_loop(|a: T| a),
+        Imag => unary_loop(T::imaginary),
         Not | IsNan | IsFinite | PopulationCount | LeadingZeros => return None,
     })
 }
 
-fn complex_unary<T: ComplexNumber>(op: UnaryOp) -> Option<Function> {
+fn complex_unary<T: ComplexElement>(op: UnaryOp) -> Option<Function> {
     /// A function for each of these ops.
     macro_rules! functions {
         ($($op:ident)*) => {
             match op {
-                UnaryOp::Neg => one(T::neg),
-                UnaryOp::Conj => one(T::conj),
-                $(UnaryOp::$op => one(|a: T| a.unary(UnaryOp::$op)),)*
+                UnaryOp::Neg => unary_loop(T::neg),
+                UnaryOp::Conj => unary_loop(T::conj),
+                $(UnaryOp::$op => unary_loop(|a: T| a.unary(UnaryOp::$op)),)*
                 _ => return None,
             }
         };
@@ -161,8 +161,8 @@ fn complex_unary<T: ComplexNumber>(op: UnaryOp) -> Option<Function> {
 /// The function of a binary op on operands of this dtype.
 pub fn binary(op: BinaryOp, dtype: DType) -> Function {
     let function = match (op, dtype) {
-        (BinaryOp::Complex, DType::F32) => Some(two(Complex::<f32>::new)),
-        (BinaryOp::Complex, DType::F64) => Some(two(Complex::<f64>::new)),
+        (BinaryOp::Complex, DType::F32) => Some(binary_loop(Complex::<f32>::new)),
+        (BinaryOp::Complex, DType::F64) => Some(binary_loop(Complex::<f64>::new)),
         _ => by_class!(dtype, flag_binary, integer_binary, real_binary, complex_binary, (op)),
     };
     function.unwrap_or_else(|| panic!("no verified kernel has {} of {dtype}", op.name()))
@@ -171,9 +171,9 @@ pub fn binary(op: BinaryOp, dtype: DType) -> Function {
 fn flag_binary(op: BinaryOp) -> Option<Function> {
     use BinaryOp::*;
     Some(match op {
-        Add | Max | Or => two(Flag::or),
-        Mul | Min | And => two(Flag::and),
-        Sub | Xor => two(Flag::xor),
+        Add | Max | Or => binary_loop(BoolByte::or),
+        Mul | Min | And => binary_loop(BoolByte::and),
+        Sub | Xor => binary_loop(BoolByte::xor),
         _ => return None,
     })
 }
@@ -181,20 +181,20 @@ fn flag_binary(op: BinaryOp) -> Option<Function> {
 fn integer_binary<T: Integer>(op: BinaryOp) -> Option<Function> {
     use BinaryOp::*;
     Some(match op {
-        Add => two(T::add),
-        Sub => two(T::sub),
-        Mul => two(T::mul),
-        Div => two(T::div),
-        Rem => two(T::rem),
-        Pow => two(T::pow),
-        Min => two(T::min),
-        Max => two(T::max),
-        And => two(T::and),
-        Or => two(T::or),
-        Xor => two(T::xor),
-        ShiftLeft => two(T::shift_left),
-        ShiftRight => two(T::shift_right),
-        ShiftRightLogical => two(T::shift_right_logical),
+        Add => binary_loop(T::add),
+        Sub => binary_loop(T::sub),
+        Mul => binary_loop(T::mul),
+        Div => binary_loop(T::div),
+        Rem => binary_loop(T::rem),
+        Pow => binary_loop(T::pow),
+        Min => binary_loop(T::min),
+        Max => binary_loop(T::max),
+        And => binary_loop(T::and),
+        Or => binary_loop(T::or),
+        Xor => binary_loop(T::xor),
+        ShiftLeft => binary_loop(T::shift_left),
+        ShiftRight => binary_loop(T::shift_right),
+        ShiftRightLogical => binary_loop(T::shift_right_logical),
         Atan2 | Complex => return None,
     })
 }
@@ -202,49 +202,49 @@ fn integer_binary<T: Integer>(op: BinaryOp) -> Option<Function> {
 fn real_binary<T: Real>(op: BinaryOp) -> Option<Function> {
     use BinaryOp::*;
     Some(match op {
-        Add => two(T::add),
-        Sub => two(T::sub),
-        Mul => two(T::mul),
-        Div => two(T::div),
-        Rem => two(T::rem),
-        Pow => two(T::pow),
-        Min => two(T::min),
-        Max => two(T::max),
-        Atan2 => two(T::atan2),
+        Add => binary_loop(T::add),
+        Sub => binary_loop(T::sub),
+        Mul => binary_loop(T::mul),
+        Div => binary_loop(T::div),
+        Rem => binary_loop(T::rem),
+        Pow => binary_loop(T::pow),
+        Min => binary_loop(T::min),
+        Max => binary_loop(T::max),
+        Atan2 => binary_loop(T::atan2),
         And | Or | Xor | ShiftLeft | ShiftRight | ShiftRightLogical | Complex => return None,
     })
 }
 
-fn complex_binary<T: ComplexNumber>(op: BinaryOp) -> Option<Function> {
+fn complex_binary<T: ComplexElement>(op: BinaryOp) -> Option<Function> {
     use BinaryOp::*;
     Some(match op {
-        Add => two(T::add),
-        Sub => two(T::sub),
-        Mul => two(T::mul),
-        Div => two(|a: T, b: T| a.binary(BinaryOp::Div, b)),
-        Pow => two(|a: T, b: T| a.binary(BinaryOp::Pow, b)),
+        Add => binary_loop(T::add),
+        Sub => binary_loop(T::sub),
+        Mul => binary_loop(T::mul),
+        Div => binary_loop(|a: T, b: T| a.binary(BinaryOp::Div, b)),
+        Pow => binary_loop(|a: T, b: T| a.binary(BinaryOp::Pow, b)),
         _ => return None,
     })
 }
 
 /// The function of a comparison of this dtype, and whether its operands change places.
 pub fn compare(op: CompareOp, dtype: DType) -> (Function, bool) {
-    fn equality<T: Number>(op: CompareOp) -> Option<Function> {
+    fn equality<T: Numeric>(op: CompareOp) -> Option<Function> {
         match op {
-            CompareOp::Eq => Some(two(|a: T, b: T| Flag((a == b) as u8))),
-            CompareOp::Ne => Some(two(|a: T, b: T| Flag((a != b) as u8))),
+            CompareOp::Eq => Some(binary_loop(|a: T, b: T| BoolByte((a == b) as u8))),
+            CompareOp::Ne => Some(binary_loop(|a: T, b: T| BoolByte((a != b) as u8))),
             _ => None,
         }
     }
     fn ordered<T: Ordered>(op: CompareOp) -> Option<Function> {
         match op {
-            CompareOp::Lt => Some(two(|a: T, b: T| Flag((a < b) as u8))),
-            CompareOp::Le => Some(two(|a: T, b: T| Flag((a <= b) as u8))),
+            CompareOp::Lt => Some(binary_loop(|a: T, b: T| BoolByte((a < b) as u8))),
+            CompareOp::Le => Some(binary_loop(|a: T, b: T| BoolByte((a <= b) as u8))),
             _ => equality::<T>(op),
         }
     }
     fn flag(op: CompareOp) -> Option<Function> {
-        ordered::<Flag>(op)
+        ordered::<BoolByte>(op)
     }
     let (same, swapped) = match op {
         CompareOp::Gt => (CompareOp::Lt, true),
@@ -258,8 +258,8 @@ pub fn compare(op: CompareOp, dtype: DType) -> (Function, bool) {
 /// The function of a fused multiply-add of this dtype.
 pub fn fma(dtype: DType) -> Function {
     match dtype {
-        DType::F32 => super::apply::three(f32::mul_add),
-        DType::F64 => super::apply::three(f64::mul_add),
+        DType::F32 => super::elementwise::ternary_loop(f32::mul_add),
+        DType::F64 => super::elementwise::ternary_loop(f64::mul_add),
         _ => panic!("no verified kernel has fma of {dtype}"),
     }
 }

@@ -1,25 +1,25 @@
 //! Code with its arguments at hand: for calls that are made again and again.
 
 use super::Code;
-use super::driver::{Arguments, Block, Function, blocks};
-use super::layout;
+use super::argument_layout;
+use super::driver::{ArgumentBlock, Block, Function, split_range};
 use crate::call::{Call, Part, Scratch};
 use inflight_ir::kernel::VectorAxis;
 use smallvec::SmallVec;
 use std::marker::PhantomData;
 
-/// Beyond this many blocks, walking them costs less than what is kept for each.
-const MOST_BLOCKS: usize = 64;
+/// Beyond this many split_range, walking them costs less than what is kept for each.
+const MAX_BLOCKS: usize = 64;
 
 /// A call of machine code that can be made any number of times, with the operands it was bound to.
 pub struct BoundCode<'a> {
     function: Function,
-    arguments: Arguments,
+    arguments: ArgumentBlock,
     /// The words that the code counts down and moves on, block after block: where they are, and what they begin
     /// with.
     words: Words,
     /// How many of them each block has; one or more.
-    words_of_block: usize,
+    words_per_block: usize,
     /// Where the argument block and the arrays are.
     _memory: Scratch,
     /// Where the function is.
@@ -42,44 +42,49 @@ impl Code {
         let is_empty =
             part.grid.is_empty() || (parallel && part.vector.is_empty() && vector_extent > 0);
         let vector = if parallel { part.vector.clone() } else { 0..vector_extent };
-        if is_empty || self.squares.as_ref().is_some_and(|squares| squares.suit(call)) {
+        if is_empty
+            || self.transposed.as_ref().is_some_and(|transposed| transposed.applies_to(call))
+        {
             return None;
         }
         let mut memory = Scratch::default();
         // SAFETY: as for a run.
-        let (arguments, width) = unsafe { self.open(call, vector.len(), &mut memory) };
-        let places = self.placed_words();
+        let (arguments, width) = unsafe { self.prepare_arguments(call, vector.len(), &mut memory) };
+        let offsets = self.block_words();
         let mut words = SmallVec::<[(i32, usize); 16]>::new();
         let mut count = 0;
-        for (grid, inner) in self.rows_of(call, part) {
-            for vector in blocks(vector.clone(), width) {
-                if count == MOST_BLOCKS {
+        for (grid, inner) in self.program_runs(call, part) {
+            for vector in split_range(vector.clone(), width) {
+                if count == MAX_BLOCKS {
                     return None;
                 }
                 count += 1;
                 let block = Block { grid, inner: inner.clone(), vector };
-                // SAFETY: the words are places of the argument block, which is as long as the layout says.
+                // SAFETY: the words are offsets of the argument block, which is as long as the layout says.
                 unsafe {
-                    self.place(&arguments, call, &block);
-                    words.extend(places.iter().map(|&at| (at, arguments.read(at))));
+                    self.write_block_arguments(&arguments, call, &block);
+                    words.extend(offsets.iter().map(|&at| (at, arguments.read_word(at))));
                 }
             }
         }
         // Every block has the same words, the countdown among them.
-        let mut words_of_block = places.len();
+        let mut words_per_block = offsets.len();
         // What the code leaves as it was need not be written again.
         if count == 1 {
-            let inner = self.rows_of(call, part).next().map_or(0, |(_, inner)| inner.len());
+            let inner = self.program_runs(call, part).next().map_or(0, |(_, inner)| inner.len());
             words.retain(|&mut (at, _)| match inner {
-                1 => at == layout::INNER,
-                _ => at != layout::COUNT && !layout::LIMITS.contains(&at),
+                1 => at == argument_layout::PROGRAMS_LEFT,
+                _ => {
+                    at != argument_layout::VECTOR_EXTENT
+                        && !argument_layout::UNROLL_LIMITS.contains(&at)
+                }
             });
-            words_of_block = words.len();
+            words_per_block = words.len();
         }
         (count > 0).then(|| BoundCode {
             function: self.function(),
             arguments,
-            words_of_block,
+            words_per_block,
             words: Words::from_slice(&words),
             _memory: memory,
             _code: PhantomData,
@@ -87,9 +92,14 @@ impl Code {
     }
 
     /// The words that [`place`](Code::place) writes.
-    fn placed_words(&self) -> SmallVec<[i32; 16]> {
-        let rows = (0..self.kernel.accesses.len()).map(|i| self.layout.access(i) + layout::ROW);
-        [layout::INNER, layout::COUNT].into_iter().chain(layout::LIMITS).chain(rows).collect()
+    fn block_words(&self) -> SmallVec<[i32; 16]> {
+        let rows = (0..self.kernel.accesses.len())
+            .map(|i| self.layout.access(i) + argument_layout::PROGRAM_POINTER);
+        [argument_layout::PROGRAMS_LEFT, argument_layout::VECTOR_EXTENT]
+            .into_iter()
+            .chain(argument_layout::UNROLL_LIMITS)
+            .chain(rows)
+            .collect()
     }
 }
 
@@ -103,18 +113,18 @@ impl BoundCode<'_> {
         if let [(at, value)] = self.words[..] {
             // SAFETY: as below.
             unsafe {
-                self.arguments.word(at, value);
+                self.arguments.write_word(at, value);
                 return (self.function)(self.arguments.start);
             }
         }
         let mut words = &self.words[..];
         while !words.is_empty() {
-            let (block, others) = words.split_at(self.words_of_block);
+            let (block, others) = words.split_at(self.words_per_block);
             words = others;
-            // SAFETY: the words are places of the argument block; the rest is the caller's promise.
+            // SAFETY: the words are offsets of the argument block; the rest is the caller's promise.
             unsafe {
                 for &(at, value) in block {
-                    self.arguments.word(at, value);
+                    self.arguments.write_word(at, value);
                 }
                 (self.function)(self.arguments.start);
             }

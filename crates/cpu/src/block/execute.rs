@@ -2,26 +2,26 @@
 //! axes. Addresses are never computed from coordinates but for the first; they are advanced.
 
 use super::Program;
-use super::apply::Arguments;
-use super::memory::{Index, Mask, Transfer};
-use super::prepare::{PreparedPass, Source, Step};
+use super::compile::{CompiledPass, Operand, Step};
+use super::elementwise::LoopArguments;
+use super::load_store::{Index, Mask, Transfer};
 use crate::call::{Call, Part, Scratch};
 use inflight_ir::kernel::{Level, Stride, VectorAxis};
 
 /// The most bytes of tile arrays that a block of columns may keep, unless it would get too narrow.
-const TILE_BYTES: usize = 512 << 10;
+const TILE_BUDGET_BYTES: usize = 512 << 10;
 
-/// The fewest columns of a block that [`TILE_BYTES`] may lead to.
-const NARROWEST: usize = 16;
+/// The fewest columns of a block that [`TILE_BUDGET_BYTES`] may lead to.
+const MIN_COLUMNS: usize = 16;
 
-/// How many blocks are summed before [`Walk::move_out`].
-const MOVE_EVERY: usize = 64;
+/// How many blocks are summed before [`Execution::flush_partial_sums`].
+const FLUSH_INTERVAL: usize = 64;
 
 /// Elements of the vectors that one turn of a loop computes, or a multiple; divides every block.
-const VECTORS: usize = 32;
+const PADDING: usize = 32;
 
 /// Where an access is. In bytes for those of buffers, else in elements.
-struct AccessState {
+struct AccessCursor {
     buffer: *mut u8,
     /// At the origin of the current program's tile.
     program: isize,
@@ -33,8 +33,8 @@ struct AccessState {
     index: isize,
 }
 
-/// Axes that are walked in row-major order.
-struct Axes<'a> {
+/// LoopNest that are walked in row-major order.
+struct LoopNest<'a> {
     extents: &'a [usize],
     coordinates: Vec<usize>,
     /// For each axis and access, the distance to the next point along the axis from the last point of
@@ -42,19 +42,19 @@ struct Axes<'a> {
     steps: Vec<isize>,
 }
 
-impl Axes<'_> {
-    fn new<'a>(extents: &'a [usize], strides: &[isize], accesses: usize) -> Axes<'a> {
+impl LoopNest<'_> {
+    fn new<'a>(extents: &'a [usize], strides: &[isize], accesses: usize) -> LoopNest<'a> {
         let mut steps = strides.to_vec();
         for access in 0..accesses {
-            let mut back = 0;
+            let mut rewind = 0;
             for axis in (0..extents.len()).rev() {
                 let at = axis * accesses + access;
                 let stride = strides[at];
-                steps[at] = stride - back;
-                back += stride * (extents[axis] as isize - 1);
+                steps[at] = stride - rewind;
+                rewind += stride * (extents[axis] as isize - 1);
             }
         }
-        Axes { extents, coordinates: vec![0; extents.len()], steps }
+        LoopNest { extents, coordinates: vec![0; extents.len()], steps }
     }
 
     /// Goes to the next point; the axis that moved, or `None` at the end.
@@ -76,12 +76,12 @@ impl Axes<'_> {
     }
 }
 
-struct Walk<'a> {
+struct Execution<'a> {
     program: &'a Program,
-    table: Vec<*mut u8>,
-    accesses: Vec<AccessState>,
+    addresses: Vec<*mut u8>,
+    accesses: Vec<AccessCursor>,
     /// The reduce axes.
-    reduce: Axes<'a>,
+    reduce: LoopNest<'a>,
     /// Points of the reduce axes.
     reduce_points: usize,
     /// The start of each tile array.
@@ -89,12 +89,12 @@ struct Walk<'a> {
     /// Elements of a tile array for each point of the reduce axes.
     tile_row: usize,
     /// Whether stores of one value for the whole program are this part's.
-    stores_program_values: bool,
+    owns_program_stores: bool,
 }
 
 /// Where a block is in the tile.
 #[derive(Clone, Copy)]
-struct Place {
+struct BlockPosition {
     /// The number of elements.
     count: usize,
     /// The position of the first along the vector axis.
@@ -120,33 +120,33 @@ pub unsafe fn run(program: &Program, call: &Call, part: &Part, scratch: &mut Scr
     let reduce_points = reduce_extents.iter().product::<usize>();
     let parallel = kernel.vector == VectorAxis::Parallel;
 
-    let tile_bytes: usize = program.prepared.tiles.iter().sum();
+    let tile_bytes: usize = program.compiled.tiles.iter().sum();
     let mut block = program.block;
     if parallel && tile_bytes > 0 {
-        let columns = TILE_BYTES / (tile_bytes * reduce_points).max(1);
-        block = block.min(columns.max(NARROWEST));
+        let columns = TILE_BUDGET_BYTES / (tile_bytes * reduce_points).max(1);
+        block = block.min(columns.max(MIN_COLUMNS));
     }
     let tile_row = if parallel { block } else { vector_extent };
     let tile_bytes_of = |size: &usize| (size * tile_row * reduce_points).next_multiple_of(64);
     let fixed_bytes = program.fixed_bytes.next_multiple_of(64);
-    let all_tiles: usize = program.prepared.tiles.iter().map(tile_bytes_of).sum();
+    let all_tiles: usize = program.compiled.tiles.iter().map(tile_bytes_of).sum();
     let base = scratch.bytes(fixed_bytes + all_tiles);
 
-    let table: Vec<*mut u8> =
+    let addresses: Vec<*mut u8> =
         program.offsets.iter().map(|offset| base.wrapping_add(offset.unwrap_or(0))).collect();
     let mut next_tile = base.wrapping_add(fixed_bytes);
-    let tiles = program.prepared.tiles.iter().map(|size| {
+    let tiles = program.compiled.tiles.iter().map(|size| {
         let tile = next_tile;
         next_tile = next_tile.wrapping_add(tile_bytes_of(size));
         tile
     });
     let tiles = tiles.collect();
-    let constants = program.prepared.constants.iter().copied();
-    let scalars = program.prepared.scalars.iter();
-    let scalars = scalars.map(|&(entry, scalar)| (entry, call.scalars[scalar as usize]));
-    for (entry, scalar) in constants.chain(scalars) {
+    let constants = program.compiled.constants.iter().copied();
+    let scalars = program.compiled.scalars.iter();
+    let scalars = scalars.map(|&(slot, scalar)| (slot, call.scalars[scalar as usize]));
+    for (slot, scalar) in constants.chain(scalars) {
         // SAFETY: a cell is 16 bytes of scratch memory.
-        unsafe { table[entry as usize].cast::<[u8; 16]>().write(scalar.to_bytes()) };
+        unsafe { addresses[slot as usize].cast::<[u8; 16]>().write(scalar.to_bytes()) };
     }
 
     // In bytes, axis by axis.
@@ -174,12 +174,12 @@ pub unsafe fn run(program: &Program, call: &Call, part: &Part, scratch: &mut Scr
         };
         let program = shape.offset * size;
         let index = shape.index_stride * size;
-        accesses.push(AccessState { buffer, program, row: program, vector, index });
+        accesses.push(AccessCursor { buffer, program, row: program, vector, index });
     }
     let (grid_strides, reduce_strides) = strides.split_at(kernel.grid_rank * count);
-    let mut grid = Axes::new(grid_extents, grid_strides, count);
+    let mut grid = LoopNest::new(grid_extents, grid_strides, count);
     let reduce_strides = &reduce_strides[..kernel.reduce_rank * count];
-    let reduce = Axes::new(reduce_extents, reduce_strides, count);
+    let reduce = LoopNest::new(reduce_extents, reduce_strides, count);
 
     let mut flat = part.grid.start;
     for axis in (0..kernel.grid_rank).rev() {
@@ -191,71 +191,71 @@ pub unsafe fn run(program: &Program, call: &Call, part: &Part, scratch: &mut Scr
         }
     }
 
-    let mut walk = Walk {
+    let mut execution = Execution {
         program,
-        table,
+        addresses,
         accesses,
         reduce,
         reduce_points,
         tiles,
         tile_row,
-        stores_program_values: part.vector.start == 0,
+        owns_program_stores: part.vector.start == 0,
     };
-    for left in (0..part.grid.len()).rev() {
+    for remaining in (0..part.grid.len()).rev() {
         // SAFETY: the caller's promise.
         unsafe {
             if parallel {
-                walk.parallel(part, block);
+                execution.run_parallel(part, block);
             } else {
-                walk.reduced(vector_extent, block);
+                execution.run_reduced(vector_extent, block);
             }
         }
-        if left > 0
+        if remaining > 0
             && let Some(axis) = grid.advance()
         {
-            for (access, step) in walk.accesses.iter_mut().zip(grid.steps(axis)) {
+            for (access, step) in execution.accesses.iter_mut().zip(grid.steps(axis)) {
                 access.program += step;
             }
         }
     }
 }
 
-impl Walk<'_> {
+impl Execution<'_> {
     /// A program whose vector axis is parallel: block by block, all passes for each.
     ///
     /// # Safety
     /// As for [`Program::run`].
-    unsafe fn parallel(&mut self, part: &Part, block: usize) {
-        let passes = &self.program.prepared.passes;
+    unsafe fn run_parallel(&mut self, part: &Part, block: usize) {
+        let passes = &self.program.compiled.passes;
         // No program value depends on a reduction, so all of them come first.
         let first = passes.iter().position(|pass| pass.level != Level::Program);
-        let (once, passes) = passes.split_at(first.unwrap_or(passes.len()));
+        let (prologue, passes) = passes.split_at(first.unwrap_or(passes.len()));
         // SAFETY: the caller's promise.
         unsafe {
-            for pass in once {
-                self.once(pass);
+            for pass in prologue {
+                self.run_once(pass);
             }
             let mut start = part.vector.start;
             while start < part.vector.end {
                 let count = block.min(part.vector.end - start);
-                let place = Place { count, vector: start as isize, point: 0, index: 0 };
+                let position = BlockPosition { count, vector: start as isize, point: 0, index: 0 };
                 for pass in passes {
                     match pass.level {
-                        Level::Program => self.once(pass),
+                        Level::Program => self.run_once(pass),
                         Level::Column => {
-                            self.rewind(pass);
-                            self.block(pass, place);
+                            self.reset_rows(pass);
+                            self.run_block(pass, position);
                         }
                         Level::Tile => {
-                            self.begin(pass, count);
-                            self.rewind(pass);
+                            self.initialize_state(pass, count);
+                            self.reset_rows(pass);
                             for index in 0..self.reduce_points {
                                 let point = index * self.tile_row;
-                                self.block(pass, Place { point, index, ..place });
-                                self.next_row(pass);
-                                self.correct(pass, index + 1, count);
+                                self.run_block(pass, BlockPosition { point, index, ..position });
+                                self.advance_row(pass);
+                                self.maybe_flush_partial_sums(pass, index + 1, count);
                             }
-                            self.finish(pass, self.reduce_points, count);
+                            self.finish_reductions(pass, self.reduce_points, count);
                         }
                     }
                 }
@@ -268,16 +268,16 @@ impl Walk<'_> {
     ///
     /// # Safety
     /// As for [`Program::run`].
-    unsafe fn reduced(&mut self, extent: usize, block: usize) {
+    unsafe fn run_reduced(&mut self, extent: usize, block: usize) {
         // SAFETY: the caller's promise.
         unsafe {
-            for pass in &self.program.prepared.passes {
+            for pass in &self.program.compiled.passes {
                 if pass.level == Level::Program {
-                    self.once(pass);
+                    self.run_once(pass);
                     continue;
                 }
-                self.begin(pass, extent);
-                self.rewind(pass);
+                self.initialize_state(pass, extent);
+                self.reset_rows(pass);
                 let mut blocks = 0;
                 for row in 0..self.reduce_points {
                     let mut start = 0;
@@ -285,28 +285,28 @@ impl Walk<'_> {
                         let count = block.min(extent - start);
                         let point = row * extent + start;
                         let vector = start as isize;
-                        self.block(pass, Place { count, vector, point, index: point });
+                        self.run_block(pass, BlockPosition { count, vector, point, index: point });
                         start += count;
                         blocks += 1;
-                        self.correct(pass, blocks, count);
+                        self.maybe_flush_partial_sums(pass, blocks, count);
                     }
-                    self.next_row(pass);
+                    self.advance_row(pass);
                 }
-                self.finish(pass, blocks, extent);
+                self.finish_reductions(pass, blocks, extent);
             }
         }
     }
 
     /// # Safety
     /// As for [`Program::run`].
-    unsafe fn once(&mut self, pass: &PreparedPass) {
-        self.rewind(pass);
+    unsafe fn run_once(&mut self, pass: &CompiledPass) {
+        self.reset_rows(pass);
         // SAFETY: the caller's promise.
-        unsafe { self.block(pass, Place { count: 1, vector: 0, point: 0, index: 0 }) }
+        unsafe { self.run_block(pass, BlockPosition { count: 1, vector: 0, point: 0, index: 0 }) }
     }
 
     #[inline]
-    fn rewind(&mut self, pass: &PreparedPass) {
+    fn reset_rows(&mut self, pass: &CompiledPass) {
         for &access in &pass.accesses {
             let access = &mut self.accesses[access as usize];
             access.row = access.program;
@@ -314,7 +314,7 @@ impl Walk<'_> {
     }
 
     #[inline]
-    fn next_row(&mut self, pass: &PreparedPass) {
+    fn advance_row(&mut self, pass: &CompiledPass) {
         if let Some(axis) = self.reduce.advance() {
             let steps = self.reduce.steps(axis);
             for &access in &pass.accesses {
@@ -325,14 +325,14 @@ impl Walk<'_> {
 
     /// # Safety
     /// As for [`Program::run`].
-    unsafe fn begin(&mut self, pass: &PreparedPass, count: usize) {
-        for begin in &pass.begin {
-            let target = self.table[begin.target as usize];
-            let source = self.table[begin.identity as usize] as *const u8;
+    unsafe fn initialize_state(&mut self, pass: &CompiledPass, count: usize) {
+        for initialize in &pass.initialize {
+            let target = self.addresses[initialize.target as usize];
+            let source = self.addresses[initialize.identity as usize] as *const u8;
             // SAFETY: both are scratch memory of their own.
             unsafe {
-                (begin.fill)(&Arguments {
-                    count: begin.count.unwrap_or(count),
+                (initialize.fill)(&LoopArguments {
+                    count: initialize.count.unwrap_or(count),
                     target,
                     sources: [source; 3],
                     splat: [true; 3],
@@ -343,51 +343,56 @@ impl Walk<'_> {
         }
     }
 
-    /// Moves the running sums out of the way when they have taken in enough.
+    /// CompensatedSumLoops the running sums out of the way when they have taken in enough.
     ///
     /// # Safety
     /// As for [`Program::run`].
     #[inline]
-    unsafe fn correct(&mut self, pass: &PreparedPass, blocks: usize, count: usize) {
-        if blocks.is_multiple_of(MOVE_EVERY) {
+    unsafe fn maybe_flush_partial_sums(
+        &mut self,
+        pass: &CompiledPass,
+        blocks: usize,
+        count: usize,
+    ) {
+        if blocks.is_multiple_of(FLUSH_INTERVAL) {
             // SAFETY: the caller's promise.
-            unsafe { self.move_out(pass, blocks / MOVE_EVERY - 1, count) };
+            unsafe { self.flush_partial_sums(pass, blocks / FLUSH_INTERVAL - 1, count) };
         }
     }
 
     /// # Safety
     /// As for [`Program::run`].
-    unsafe fn move_out(&mut self, pass: &PreparedPass, time: usize, count: usize) {
-        for correction in &pass.corrections {
-            let arguments = Arguments {
-                count: correction.count.unwrap_or(count) * correction.moves.parts,
-                target: self.table[correction.total as usize],
-                sources: [self.table[correction.lost as usize]; 3],
+    unsafe fn flush_partial_sums(&mut self, pass: &CompiledPass, flush: usize, count: usize) {
+        for sum in &pass.compensated_sums {
+            let arguments = LoopArguments {
+                count: sum.count.unwrap_or(count) * sum.loops.parts,
+                target: self.addresses[sum.total as usize],
+                sources: [self.addresses[sum.compensation as usize]; 3],
                 splat: [false; 3],
-                state: self.table[correction.running as usize],
-                start: time as i64,
+                state: self.addresses[sum.running as usize],
+                start: flush as i64,
             };
             // SAFETY: three places in scratch memory of their own.
-            unsafe { (correction.moves.move_out)(&arguments) };
+            unsafe { (sum.loops.flush_partial_sums)(&arguments) };
         }
     }
 
     /// # Safety
     /// As for [`Program::run`].
-    unsafe fn finish(&mut self, pass: &PreparedPass, blocks: usize, count: usize) {
-        if blocks >= MOVE_EVERY {
+    unsafe fn finish_reductions(&mut self, pass: &CompiledPass, blocks: usize, count: usize) {
+        if blocks >= FLUSH_INTERVAL {
             // SAFETY: the caller's promise.
-            unsafe { self.move_out(pass, blocks, count) };
-            for correction in &pass.corrections {
-                let target = self.table[correction.running as usize];
-                let total = self.table[correction.total as usize] as *const u8;
-                let lost = self.table[correction.lost as usize] as *const u8;
+            unsafe { self.flush_partial_sums(pass, blocks, count) };
+            for sum in &pass.compensated_sums {
+                let target = self.addresses[sum.running as usize];
+                let total = self.addresses[sum.total as usize] as *const u8;
+                let compensation = self.addresses[sum.compensation as usize] as *const u8;
                 // SAFETY: three places in scratch memory of their own.
                 unsafe {
-                    (correction.moves.move_back)(&Arguments {
-                        count: correction.count.unwrap_or(count) * correction.moves.parts,
+                    (sum.loops.restore_total)(&LoopArguments {
+                        count: sum.count.unwrap_or(count) * sum.loops.parts,
                         target,
-                        sources: [total, lost, lost],
+                        sources: [total, compensation, compensation],
                         splat: [false; 3],
                         state: target,
                         start: 0,
@@ -396,11 +401,11 @@ impl Walk<'_> {
             }
         }
         for finish in &pass.finish {
-            let target = self.table[finish.target as usize];
-            let source = self.table[finish.lanes as usize] as *const u8;
+            let target = self.addresses[finish.target as usize];
+            let source = self.addresses[finish.lanes as usize] as *const u8;
             // SAFETY: both are scratch memory of their own.
             unsafe {
-                (finish.function)(&Arguments {
+                (finish.function)(&LoopArguments {
                     count: 1,
                     target,
                     sources: [source; 3],
@@ -416,22 +421,22 @@ impl Walk<'_> {
     ///
     /// # Safety
     /// As for [`Program::run`].
-    unsafe fn block(&mut self, pass: &PreparedPass, place: Place) {
+    unsafe fn run_block(&mut self, pass: &CompiledPass, position: BlockPosition) {
         for tile in &pass.tiles {
             let start = self.tiles[tile.tile];
-            self.table[tile.entry as usize] = start.wrapping_add(place.point * tile.size);
+            self.addresses[tile.slot as usize] = start.wrapping_add(position.point * tile.size);
         }
-        let whole_count = place.count.next_multiple_of(VECTORS);
-        let count_of = |once: bool| if once { 1 } else { place.count };
+        let padded_count = position.count.next_multiple_of(PADDING);
+        let count_of = |scalar: bool| if scalar { 1 } else { position.count };
         for step in &pass.steps {
             match *step {
-                Step::Apply { function, target, sources, once, whole } => {
+                Step::Apply { function, target, sources, scalar, padded } => {
                     let [a, b, c] = sources;
-                    let target = self.table[target as usize];
-                    let arguments = Arguments {
-                        count: if whole { whole_count } else { count_of(once) },
+                    let target = self.addresses[target as usize];
+                    let arguments = LoopArguments {
+                        count: if padded { padded_count } else { count_of(scalar) },
                         target,
-                        sources: [self.source(a), self.source(b), self.source(c)],
+                        sources: [self.operand(a), self.operand(b), self.operand(c)],
                         splat: [a.splat, b.splat, c.splat],
                         state: target,
                         start: 0,
@@ -440,15 +445,15 @@ impl Walk<'_> {
                     // none of the sources, since registers are released after the instruction.
                     unsafe { function(&arguments) };
                 }
-                Step::Point { target, access } => {
-                    self.table[target as usize] = self.address(access, place);
+                Step::LoadInPlace { target, access } => {
+                    self.addresses[target as usize] = self.address(access, position);
                 }
-                Step::Load { function, target, access, index, mask, once } => {
+                Step::Load { function, target, access, index, mask, scalar } => {
                     let transfer = Transfer {
-                        count: count_of(once),
-                        memory: self.address(access, place),
+                        count: count_of(scalar),
+                        memory: self.address(access, position),
                         stride: self.accesses[access as usize].vector,
-                        block: self.table[target as usize],
+                        block: self.addresses[target as usize],
                         splat: false,
                         index: index.map(|index| self.index(index, access)),
                         mask: mask.map(|mask| self.mask(mask)),
@@ -456,32 +461,32 @@ impl Walk<'_> {
                     // SAFETY: the caller's promise: the access maps stay within their buffers.
                     unsafe { function(&transfer) };
                 }
-                Step::Position { long, target, access, once } => {
+                Step::Position { is_i64, target, access, scalar } => {
                     let access = &self.accesses[access as usize];
-                    let first = access.row + place.vector * access.vector;
-                    let target = self.table[target as usize];
+                    let first = access.row + position.vector * access.vector;
+                    let target = self.addresses[target as usize];
                     // SAFETY: the target is a block or cell of `i64` or `i32`.
                     unsafe {
-                        if long {
-                            positions::<i64>(target, count_of(once), first, access.vector, |p| {
+                        if is_i64 {
+                            positions::<i64>(target, count_of(scalar), first, access.vector, |p| {
                                 p as i64
                             });
                         } else {
-                            positions::<i32>(target, count_of(once), first, access.vector, |p| {
+                            positions::<i32>(target, count_of(scalar), first, access.vector, |p| {
                                 p as i32
                             });
                         }
                     }
                 }
                 Step::Store { function, access, value, index, mask } => {
-                    if pass.level == Level::Program && !self.stores_program_values {
+                    if pass.level == Level::Program && !self.owns_program_stores {
                         continue;
                     }
                     let transfer = Transfer {
-                        count: place.count,
-                        memory: self.address(access, place),
+                        count: position.count,
+                        memory: self.address(access, position),
                         stride: self.accesses[access as usize].vector,
-                        block: self.table[value.entry as usize],
+                        block: self.addresses[value.slot as usize],
                         splat: value.splat,
                         index: index.map(|index| self.index(index, access)),
                         mask: mask.map(|mask| self.mask(mask)),
@@ -489,14 +494,14 @@ impl Walk<'_> {
                     // SAFETY: the caller's promise: the access maps stay within their buffers.
                     unsafe { function(&transfer) };
                 }
-                Step::Fold { function, target, state, source } => {
-                    let arguments = Arguments {
-                        count: place.count,
-                        target: self.table[target as usize],
-                        sources: [self.table[source as usize]; 3],
+                Step::Accumulate { function, target, state, source } => {
+                    let arguments = LoopArguments {
+                        count: position.count,
+                        target: self.addresses[target as usize],
+                        sources: [self.addresses[source as usize]; 3],
                         splat: [false; 3],
-                        state: self.table[state as usize],
-                        start: place.index as i64,
+                        state: self.addresses[state as usize],
+                        start: position.index as i64,
                     };
                     // SAFETY: the state was begun with this pass; it is neither target nor source of
                     // functions that have both.
@@ -507,23 +512,23 @@ impl Walk<'_> {
     }
 
     #[inline]
-    fn source(&self, source: Source) -> *const u8 {
-        self.table[source.entry as usize]
+    fn operand(&self, source: Operand) -> *const u8 {
+        self.addresses[source.slot as usize]
     }
 
     #[inline]
-    fn address(&self, access: u32, place: Place) -> *mut u8 {
+    fn address(&self, access: u32, position: BlockPosition) -> *mut u8 {
         let access = &self.accesses[access as usize];
-        access.buffer.wrapping_offset(access.row + place.vector * access.vector)
+        access.buffer.wrapping_offset(access.row + position.vector * access.vector)
     }
 
-    fn index(&self, (source, long): (Source, bool), access: u32) -> Index {
+    fn index(&self, (source, is_i64): (Operand, bool), access: u32) -> Index {
         let stride = self.accesses[access as usize].index;
-        Index { source: self.source(source), long, splat: source.splat, stride }
+        Index { source: self.operand(source), is_i64, splat: source.splat, stride }
     }
 
-    fn mask(&self, mask: Source) -> Mask {
-        Mask { source: self.source(mask), splat: mask.splat }
+    fn mask(&self, mask: Operand) -> Mask {
+        Mask { source: self.operand(mask), splat: mask.splat }
     }
 }
 
@@ -537,7 +542,7 @@ unsafe fn positions<T>(
     convert: impl Fn(isize) -> T,
 ) {
     // SAFETY: the caller's promise.
-    let target = unsafe { super::apply::block_mut::<T>(target, count) };
+    let target = unsafe { super::elementwise::target_slice::<T>(target, count) };
     for (i, target) in target.iter_mut().enumerate() {
         *target = convert(first + i as isize * stride);
     }

@@ -1,6 +1,6 @@
-//! Loads and stores that are more than a block of neighbours: strided, indexed, masked, combining.
+//! Loads and stores that are more than a block of contiguous: strided, indexed, masked, combining.
 
-use super::apply::Pair;
+use super::elementwise::Bits128;
 
 /// How a [`Kind::Store`](inflight_ir::kernel::Kind::Store) meets what is there.
 pub trait Combine<T>: Copy + 'static {
@@ -32,7 +32,7 @@ pub struct Index {
     /// `i32` or `i64` elements.
     pub source: *const u8,
     /// Whether they are `i64`.
-    pub long: bool,
+    pub is_i64: bool,
     /// Whether there is one, repeated.
     pub splat: bool,
     /// The weight of one in bytes.
@@ -48,10 +48,10 @@ pub struct Mask {
     pub splat: bool,
 }
 
-/// Moves a block from memory. Every address that the mask does not hide must be valid.
+/// CompensatedSumLoops a block from memory. Every address that the mask does not hide must be valid.
 pub type LoadFunction = unsafe fn(&Transfer);
 
-/// Moves a block to memory. Every address that the mask does not hide must be valid.
+/// CompensatedSumLoops a block to memory. Every address that the mask does not hide must be valid.
 pub type StoreFunction = unsafe fn(&Transfer);
 
 /// The function that loads elements of this many bytes.
@@ -61,7 +61,7 @@ pub fn load(size: usize) -> LoadFunction {
         2 => load_of::<u16>,
         4 => load_of::<u32>,
         8 => load_of::<u64>,
-        _ => load_of::<Pair>,
+        _ => load_of::<Bits128>,
     }
 }
 
@@ -72,7 +72,7 @@ pub fn store(size: usize) -> StoreFunction {
         2 => store_of::<u16>,
         4 => store_of::<u32>,
         8 => store_of::<u64>,
-        _ => store_of::<Pair>,
+        _ => store_of::<Bits128>,
     }
 }
 
@@ -82,47 +82,47 @@ pub fn store_combine<T: Copy, C: Combine<T>>() -> StoreFunction {
 }
 
 /// What a mask says of a whole block.
-enum Shown {
-    All,
-    Nothing,
-    Some,
+enum MaskCoverage {
+    Full,
+    Empty,
+    Partial,
 }
 
 impl Transfer {
     /// # Safety
     /// The mask's flags are valid.
-    unsafe fn shown(&self) -> Shown {
-        let Some(mask) = self.mask else { return Shown::All };
+    unsafe fn mask_coverage(&self) -> MaskCoverage {
+        let Some(mask) = self.mask else { return MaskCoverage::Full };
         let count = if mask.splat { 1 } else { self.count };
         // SAFETY: the caller's promise.
         let flags = unsafe { std::slice::from_raw_parts(mask.source, count) };
-        let shown = flags.iter().map(|&flag| flag as usize).sum::<usize>();
-        match shown {
-            0 => Shown::Nothing,
-            shown if shown == count => Shown::All,
-            _ => Shown::Some,
+        let active = flags.iter().map(|&flag| flag as usize).sum::<usize>();
+        match active {
+            0 => MaskCoverage::Empty,
+            active if active == count => MaskCoverage::Full,
+            _ => MaskCoverage::Partial,
         }
     }
 
-    /// Calls `f` with the position and the address of each element that the mask shows.
+    /// Calls `f` with the position and the address of each element that the mask is_active.
     ///
     /// # Safety
     /// Index and mask are valid.
     #[inline(always)]
-    unsafe fn each(&self, mut f: impl FnMut(usize, *mut u8)) {
+    unsafe fn for_each_active(&self, mut f: impl FnMut(usize, *mut u8)) {
         // SAFETY: the caller's promise, for every closure below.
         unsafe {
-            let mask = match self.shown() {
-                Shown::Nothing => return,
-                Shown::All => std::ptr::null(),
-                Shown::Some => self.mask.map_or(std::ptr::null(), |mask| mask.source),
+            let mask = match self.mask_coverage() {
+                MaskCoverage::Empty => return,
+                MaskCoverage::Full => std::ptr::null(),
+                MaskCoverage::Partial => self.mask.map_or(std::ptr::null(), |mask| mask.source),
             };
-            let shows = |i: usize| mask.is_null() || *mask.add(i) != 0;
-            let Index { source, long, splat, stride } = match self.index {
+            let is_active = |i: usize| mask.is_null() || *mask.add(i) != 0;
+            let Index { source, is_i64, splat, stride } = match self.index {
                 Some(index) => index,
                 None => {
                     for i in 0..self.count {
-                        if shows(i) {
+                        if is_active(i) {
                             f(i, self.memory.wrapping_offset(i as isize * self.stride));
                         }
                     }
@@ -130,20 +130,20 @@ impl Transfer {
                 }
             };
             let step = !splat as usize;
-            if long {
+            if is_i64 {
                 let source = source.cast::<i64>();
                 for i in 0..self.count {
-                    if shows(i) {
-                        let moved = *source.add(i * step) as isize * stride;
-                        f(i, self.memory.wrapping_offset(i as isize * self.stride + moved));
+                    if is_active(i) {
+                        let index_offset = *source.add(i * step) as isize * stride;
+                        f(i, self.memory.wrapping_offset(i as isize * self.stride + index_offset));
                     }
                 }
             } else {
                 let source = source.cast::<i32>();
                 for i in 0..self.count {
-                    if shows(i) {
-                        let moved = *source.add(i * step) as isize * stride;
-                        f(i, self.memory.wrapping_offset(i as isize * self.stride + moved));
+                    if is_active(i) {
+                        let index_offset = *source.add(i * step) as isize * stride;
+                        f(i, self.memory.wrapping_offset(i as isize * self.stride + index_offset));
                     }
                 }
             }
@@ -153,22 +153,22 @@ impl Transfer {
 
 unsafe fn load_of<T: Copy>(transfer: &Transfer) {
     let target = transfer.block.cast::<T>();
-    // SAFETY: the caller's promise: what the mask shows is there.
+    // SAFETY: the caller's promise: what the mask is_active is there.
     unsafe {
-        let shown = transfer.shown();
-        if !matches!(shown, Shown::All) {
+        let coverage = transfer.mask_coverage();
+        if !matches!(coverage, MaskCoverage::Full) {
             // All-zero bits are zero in every dtype.
             target.write_bytes(0, transfer.count);
         }
-        if matches!(shown, Shown::Nothing) {
+        if matches!(coverage, MaskCoverage::Empty) {
             return;
         }
-        let neighbours = transfer.stride == size_of::<T>() as isize;
-        if transfer.index.is_none() && neighbours && matches!(shown, Shown::All) {
+        let contiguous = transfer.stride == size_of::<T>() as isize;
+        if transfer.index.is_none() && contiguous && matches!(coverage, MaskCoverage::Full) {
             std::ptr::copy_nonoverlapping(transfer.memory.cast::<T>(), target, transfer.count);
             return;
         }
-        transfer.each(|i, address| *target.add(i) = *address.cast::<T>());
+        transfer.for_each_active(|i, address| *target.add(i) = *address.cast::<T>());
     }
 }
 
@@ -177,13 +177,13 @@ unsafe fn store_of<T: Copy>(transfer: &Transfer) {
     let step = !transfer.splat as usize;
     // SAFETY: the caller's promise.
     unsafe {
-        let neighbours = transfer.stride == size_of::<T>() as isize;
-        if transfer.index.is_none() && transfer.mask.is_none() && neighbours && !transfer.splat {
+        let contiguous = transfer.stride == size_of::<T>() as isize;
+        if transfer.index.is_none() && transfer.mask.is_none() && contiguous && !transfer.splat {
             // A block that is itself in memory may be stored where it came from.
             std::ptr::copy(source, transfer.memory.cast::<T>(), transfer.count);
             return;
         }
-        transfer.each(|i, address| *address.cast::<T>() = *source.add(i * step));
+        transfer.for_each_active(|i, address| *address.cast::<T>() = *source.add(i * step));
     }
 }
 
@@ -192,7 +192,7 @@ unsafe fn store_combine_of<T: Copy, C: Combine<T>>(transfer: &Transfer) {
     let step = !transfer.splat as usize;
     // SAFETY: the caller's promise.
     unsafe {
-        transfer.each(|i, address| {
+        transfer.for_each_active(|i, address| {
             let address = address.cast::<T>();
             *address = C::combine(*address, *source.add(i * step));
         });

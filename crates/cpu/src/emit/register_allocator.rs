@@ -7,7 +7,7 @@ use inflight_ir::kernel::Value;
 
 /// What holds a register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Holder {
+pub(super) enum RegisterState {
     /// Nothing.
     Free,
     /// A value of the body; it may be evicted.
@@ -21,12 +21,12 @@ pub(super) enum Holder {
 }
 
 /// The registers of one class, vectors or opmasks.
-pub(super) struct File {
-    holders: Vec<Holder>,
+pub(super) struct RegisterFile {
+    states: Vec<RegisterState>,
     /// One bit for each register the instruction being written uses.
     locked: u32,
     /// The register of each value.
-    of_value: Vec<Option<u8>>,
+    value_registers: Vec<Option<u8>>,
 }
 
 /// What must happen before a register can be given out.
@@ -37,23 +37,23 @@ pub(super) struct Allocation {
     pub(super) evicted: Option<Value>,
 }
 
-impl File {
+impl RegisterFile {
     /// `first..count` are given out; the others never are.
-    pub(super) fn new(first: usize, count: usize, values: usize) -> File {
-        let mut holders = vec![Holder::Reserved; first];
-        holders.resize(count, Holder::Free);
-        File { holders, locked: 0, of_value: vec![None; values] }
+    pub(super) fn new(first: usize, count: usize, values: usize) -> RegisterFile {
+        let mut states = vec![RegisterState::Reserved; first];
+        states.resize(count, RegisterState::Free);
+        RegisterFile { states, locked: 0, value_registers: vec![None; values] }
     }
 
     /// Forgets every value but the pinned ones.
     pub(super) fn begin_body(&mut self) {
-        for holder in &mut self.holders {
-            match *holder {
-                Holder::Value(value) => {
-                    self.of_value[value as usize] = None;
-                    *holder = Holder::Free;
+        for state in &mut self.states {
+            match *state {
+                RegisterState::Value(value) => {
+                    self.value_registers[value as usize] = None;
+                    *state = RegisterState::Free;
                 }
-                Holder::Temporary => *holder = Holder::Free,
+                RegisterState::Temporary => *state = RegisterState::Free,
                 _ => {}
             }
         }
@@ -63,41 +63,41 @@ impl File {
     /// Frees the registers that a pass held on to.
     pub(super) fn end_pass(&mut self, first: usize) {
         self.begin_body();
-        for register in first..self.holders.len() {
-            if let Holder::Pinned(value) = self.holders[register] {
-                self.of_value[value as usize] = None;
+        for register in first..self.states.len() {
+            if let RegisterState::Pinned(value) = self.states[register] {
+                self.value_registers[value as usize] = None;
             }
-            self.holders[register] = Holder::Free;
+            self.states[register] = RegisterState::Free;
         }
     }
 
     /// The register of a value, which the current instruction then keeps.
     pub(super) fn lock(&mut self, value: Value) -> Option<u8> {
-        let register = self.of_value[value as usize]?;
+        let register = self.value_registers[value as usize]?;
         self.locked |= 1 << register;
         Some(register)
     }
 
     /// Whether a value is in a register.
-    pub(super) fn holds(&self, value: Value) -> bool {
-        self.of_value[value as usize].is_some()
+    pub(super) fn contains(&self, value: Value) -> bool {
+        self.value_registers[value as usize].is_some()
     }
 
-    /// Takes a register for a new holder. `next_use` says how far away a value's next use is.
+    /// Takes a register for a new state. `next_use` says how far away a value's next use is.
     /// `None` when the instruction being written needs more registers than there are.
-    pub(super) fn take(
+    pub(super) fn allocate(
         &mut self,
-        holder: Holder,
+        state: RegisterState,
         next_use: impl Fn(Value) -> u32,
     ) -> Option<Allocation> {
         let mut best = None;
-        for (register, &current) in self.holders.iter().enumerate() {
+        for (register, &current) in self.states.iter().enumerate() {
             match current {
-                Holder::Free if self.locked & (1 << register) == 0 => {
+                RegisterState::Free if self.locked & (1 << register) == 0 => {
                     best = Some((u32::MAX, register, None));
                     break;
                 }
-                Holder::Value(value) if self.locked & (1 << register) == 0 => {
+                RegisterState::Value(value) if self.locked & (1 << register) == 0 => {
                     let distance = next_use(value);
                     if best.is_none_or(|(furthest, ..)| distance > furthest) {
                         best = Some((distance, register, Some(value)));
@@ -108,48 +108,48 @@ impl File {
         }
         let (_, register, evicted) = best?;
         if let Some(value) = evicted {
-            self.of_value[value as usize] = None;
+            self.value_registers[value as usize] = None;
         }
-        self.holders[register] = holder;
-        if let Holder::Value(value) | Holder::Pinned(value) = holder {
-            self.of_value[value as usize] = Some(register as u8);
+        self.states[register] = state;
+        if let RegisterState::Value(value) | RegisterState::Pinned(value) = state {
+            self.value_registers[value as usize] = Some(register as u8);
         }
         self.locked |= 1 << register;
         Some(Allocation { register: register as u8, evicted })
     }
 
     /// Gives a register that one value leaves to another.
-    pub(super) fn hand_over(&mut self, register: u8, value: Value) {
-        if let Holder::Value(old) = self.holders[register as usize] {
-            self.of_value[old as usize] = None;
+    pub(super) fn transfer(&mut self, register: u8, value: Value) {
+        if let RegisterState::Value(old) = self.states[register as usize] {
+            self.value_registers[old as usize] = None;
         }
-        self.holders[register as usize] = Holder::Value(value);
-        self.of_value[value as usize] = Some(register);
+        self.states[register as usize] = RegisterState::Value(value);
+        self.value_registers[value as usize] = Some(register);
         self.locked |= 1 << register;
     }
 
     /// Frees the register of a value that is not used any more.
     pub(super) fn release(&mut self, value: Value) {
-        if let Some(register) = self.of_value[value as usize]
-            && self.holders[register as usize] == Holder::Value(value)
+        if let Some(register) = self.value_registers[value as usize]
+            && self.states[register as usize] == RegisterState::Value(value)
         {
-            self.holders[register as usize] = Holder::Free;
-            self.of_value[value as usize] = None;
+            self.states[register as usize] = RegisterState::Free;
+            self.value_registers[value as usize] = None;
             self.locked &= !(1 << register);
         }
     }
 
     /// Whether a value is in a register that another value may take over.
-    pub(super) fn is_movable(&self, value: Value) -> bool {
-        self.of_value[value as usize]
-            .is_some_and(|register| self.holders[register as usize] == Holder::Value(value))
+    pub(super) fn is_transferable(&self, value: Value) -> bool {
+        self.value_registers[value as usize]
+            .is_some_and(|register| self.states[register as usize] == RegisterState::Value(value))
     }
 
     /// Frees the temporaries but these.
-    pub(super) fn free_temporaries(&mut self, but: &[u8]) {
-        for (register, holder) in self.holders.iter_mut().enumerate() {
-            if *holder == Holder::Temporary && !but.contains(&(register as u8)) {
-                *holder = Holder::Free;
+    pub(super) fn free_temporaries_except(&mut self, except: &[u8]) {
+        for (register, state) in self.states.iter_mut().enumerate() {
+            if *state == RegisterState::Temporary && !except.contains(&(register as u8)) {
+                *state = RegisterState::Free;
                 self.locked &= !(1 << register);
             }
         }
@@ -157,9 +157,9 @@ impl File {
 
     /// Ends an instruction: temporaries are free, nothing is locked.
     pub(super) fn end_instruction(&mut self) {
-        for holder in &mut self.holders {
-            if *holder == Holder::Temporary {
-                *holder = Holder::Free;
+        for state in &mut self.states {
+            if *state == RegisterState::Temporary {
+                *state = RegisterState::Free;
             }
         }
         self.locked = 0;

@@ -1,20 +1,20 @@
 //! One copy of a pass's body: the list of what each kind of instruction becomes.
 
 use super::Unsupported;
+use super::argument_layout::lane_size;
 use super::assembler::{Masking, Operand};
-use super::emitter::{Emitter, Lanes};
-use super::layout::lane_size;
+use super::emitter::{ActiveLanes, Emitter};
 use super::opcodes::*;
 use super::reduce::Accumulators;
 use inflight_ir::kernel::{Kind, Pass, Storage, Value};
 
 impl Emitter<'_> {
     /// Writes the body of a pass for the lanes and the offset that are set.
-    pub(super) fn body(
+    pub(super) fn lower_body(
         &mut self,
         pass: &Pass,
         accumulators: &Accumulators,
-        copy: usize,
+        unroll_index: usize,
     ) -> Result<(), Unsupported> {
         self.begin_body();
         for (position, &value) in pass.body.iter().enumerate() {
@@ -22,20 +22,20 @@ impl Emitter<'_> {
             if !self.live[value as usize] {
                 continue;
             }
-            self.instruction(value, accumulators, copy)?;
+            self.lower_instruction(value, accumulators, unroll_index)?;
             if !self.kernel.body[value as usize].kind.is_reduction() {
-                self.keep(value)?;
+                self.store_live_out(value)?;
             }
             self.end_instruction(value);
         }
         Ok(())
     }
 
-    pub(super) fn instruction(
+    pub(super) fn lower_instruction(
         &mut self,
         value: Value,
         accumulators: &Accumulators,
-        copy: usize,
+        unroll_index: usize,
     ) -> Result<(), Unsupported> {
         let instruction = self.kernel.body[value as usize];
         if instruction.dtype.is_complex() {
@@ -63,14 +63,14 @@ impl Emitter<'_> {
             Kind::Fma(a, b, c) => self.fma(value, a, b, c),
             Kind::Cast(a) => self.cast(value, a),
             Kind::Bitcast(a) => self.bitcast(value, a),
-            Kind::Reduce(op, a) => self.reduce(value, op, a, accumulators, copy),
+            Kind::Reduce(op, a) => self.accumulate(value, op, a, accumulators, unroll_index),
             Kind::ArgReduce(..) => Err(Unsupported("an arg-reduction".to_string())),
             Kind::Scan(..) => Err(Unsupported("a scan".to_string())),
         }
     }
 
     /// Writes a value that later passes need to its storage.
-    fn keep(&mut self, value: Value) -> Result<(), Unsupported> {
+    fn store_live_out(&mut self, value: Value) -> Result<(), Unsupported> {
         let dtype = self.dtype(value);
         let (array, memory) = match self.schedule.storage[value as usize] {
             Storage::None => return Ok(()),
@@ -89,7 +89,7 @@ impl Emitter<'_> {
             Storage::Column(column) => (Some(column), None),
             Storage::Tile(tile) => (Some(self.schedule.columns.len() + tile), None),
         };
-        let register = self.lanes_of(value)?;
+        let register = self.as_vector(value)?;
         match (array, memory) {
             (Some(array), _) => self.store_array(array, lane_size(dtype), register),
             (None, Some(memory)) => {
@@ -104,7 +104,7 @@ impl Emitter<'_> {
     /// Writes this body's elements of a scratch array. Arrays have room for a full vector at the end.
     pub(super) fn store_array(&mut self, array: usize, size: usize, register: u8) {
         let memory = self.array_element(array, size);
-        if self.lanes == Lanes::One {
+        if self.active_lanes == ActiveLanes::Scalar {
             self.assembler.extract_element(size, memory, register, 0);
         } else {
             let width = if size == 8 { self.width64() } else { self.width32() };

@@ -142,7 +142,7 @@ fn kernel(seed: u64) -> Builder {
 }
 
 #[test]
-fn random_kernels() {
+fn random_integer_kernels_match_the_evaluator() {
     for seed in 0..1500 {
         let b = kernel(seed);
         b.check(0.0);

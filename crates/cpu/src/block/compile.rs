@@ -1,0 +1,626 @@
+//! From a kernel to the steps that run it: which function, on which memory.
+//!
+//! Memory is named by an [`Slot`] of a table of addresses. Most entries are fixed when a run begins;
+//! those of loads that are used in slot and of tiles that are persistent move along with the walk.
+
+use super::cast::cast;
+use super::dispatch;
+use super::elementwise::{self, Function};
+use super::load_store::{self, LoadFunction, StoreFunction};
+use super::reduce::{
+    ACCUMULATOR_BYTES, CompensatedSumLoops, arg_reduce_loops, combine_loops, compensated_sum_loops,
+};
+use inflight_ir::elementwise::{ArgOp, CombineOp};
+use inflight_ir::kernel::{
+    AccessId, Kernel, Kind, Level, Schedule, Storage, Stride, Value, VectorAxis,
+};
+use inflight_ir::{BinaryOp, DType, Scalar};
+
+/// A position in the table of addresses.
+pub type Slot = u32;
+
+/// Where the address of an [`Slot`] comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SlotKind {
+    /// Room for one element of any dtype.
+    Cell,
+    /// Room for the lanes of a reduction.
+    Accumulator,
+    /// Room for a block of elements of this many bytes.
+    Block(usize),
+    /// The same, seldom touched.
+    ColdBlock(usize),
+    /// Set while walking.
+    Dynamic,
+}
+
+/// A value as an operand: one element for each point of a block, or one for all.
+#[derive(Clone, Copy)]
+pub struct Operand {
+    /// Where.
+    pub slot: Slot,
+    /// Whether there is one for all.
+    pub splat: bool,
+}
+
+/// What runs for each block of a pass. `scalar`: on one element instead of the block's.
+pub enum Step {
+    /// An elementwise instruction. `padded`: on padded vectors, of which the last may hold elements that
+    /// are nobody's; they are computed faster than none.
+    Apply { function: Function, target: Slot, sources: [Operand; 3], scalar: bool, padded: bool },
+    /// A load that is used in slot.
+    LoadInPlace { target: Slot, access: AccessId },
+    /// Any other load.
+    Load {
+        function: LoadFunction,
+        target: Slot,
+        access: AccessId,
+        index: Option<(Operand, bool)>,
+        mask: Option<Operand>,
+        scalar: bool,
+    },
+    /// The value of an access map, as `i64` if `is_i64` and as `i32` otherwise.
+    Position { is_i64: bool, target: Slot, access: AccessId, scalar: bool },
+    /// A store.
+    Store {
+        function: StoreFunction,
+        access: AccessId,
+        value: Operand,
+        index: Option<(Operand, bool)>,
+        mask: Option<Operand>,
+    },
+    /// A reduction or scan takes in a block.
+    Accumulate { function: Function, target: Slot, state: Slot, source: Slot },
+}
+
+/// Sets what a fold carries to where it begins.
+pub struct InitializeState {
+    /// Repeats an element.
+    pub fill: Function,
+    /// What is set.
+    pub target: Slot,
+    /// The identity.
+    pub identity: Slot,
+    /// How many elements; as many as the block has if `None`.
+    pub count: Option<usize>,
+}
+
+/// CombineLoops the lanes of a reduction together.
+pub struct FinishReduction {
+    /// Does it.
+    pub function: Function,
+    /// The result.
+    pub target: Slot,
+    /// The lanes.
+    pub lanes: Slot,
+}
+
+/// Keeps a is_i64 sum accurate.
+pub struct CompensatedSum {
+    /// How.
+    pub loops: CompensatedSumLoops,
+    /// The running sums.
+    pub running: Slot,
+    /// What they are moved into.
+    pub total: Slot,
+    /// What the totals compensation.
+    pub compensation: Slot,
+    /// How many elements; as many as the block has if `None`.
+    pub count: Option<usize>,
+}
+
+/// A tile array, and the slot that follows the walk over it.
+pub struct TileSlot {
+    /// Follows the walk.
+    pub slot: Slot,
+    /// Which of [`CompiledProgram::tiles`].
+    pub tile: usize,
+    /// Bytes of an element.
+    pub size: usize,
+}
+
+/// One pass of the schedule.
+pub struct CompiledPass {
+    /// What is walked.
+    pub level: Level,
+    /// Before the walk.
+    pub initialize: Vec<InitializeState>,
+    /// At each block.
+    pub steps: Vec<Step>,
+    /// At times during the walk, and after it.
+    pub compensated_sums: Vec<CompensatedSum>,
+    /// After the walk.
+    pub finish: Vec<FinishReduction>,
+    /// The accesses that the steps use.
+    pub accesses: Vec<AccessId>,
+    /// The tile arrays that the steps use.
+    pub tiles: Vec<TileSlot>,
+}
+
+/// Everything about a kernel that does not depend on a launch.
+pub struct CompiledProgram {
+    /// In order.
+    pub passes: Vec<CompiledPass>,
+    /// What each slot of the table is.
+    pub slot_kinds: Vec<SlotKind>,
+    /// Cells with a value that is existing already.
+    pub constants: Vec<(Slot, Scalar)>,
+    /// Cells with a launch's scalar.
+    pub scalars: Vec<(Slot, u32)>,
+    /// Bytes of an element of each tile array.
+    pub tiles: Vec<usize>,
+}
+
+/// Prepares an expanded kernel with its schedule.
+pub fn compile(kernel: &Kernel, schedule: &Schedule) -> CompiledProgram {
+    let mut compiler = Compiler {
+        kernel,
+        schedule,
+        uniform: uniform(kernel, schedule),
+        persistent: vec![None; kernel.body.len()],
+        compiled: CompiledProgram {
+            passes: Vec::new(),
+            slot_kinds: Vec::new(),
+            constants: Vec::new(),
+            scalars: Vec::new(),
+            tiles: schedule.tiles.iter().map(|&v| kernel.body[v as usize].dtype.size()).collect(),
+        },
+        registers: Vec::new(),
+    };
+    compiler.assign_persistent_slots();
+    for pass in &schedule.passes {
+        let pass = compiler.compile_pass(pass.level, &pass.body);
+        compiler.compiled.passes.push(pass);
+    }
+    compiler.compiled
+}
+
+/// Which values are the same all along the vector axis.
+fn uniform(kernel: &Kernel, schedule: &Schedule) -> Vec<bool> {
+    let mut uniform: Vec<bool> = Vec::with_capacity(kernel.body.len());
+    for (value, instruction) in kernel.body.iter().enumerate() {
+        let operands = instruction.kind.operands().iter().all(|&operand| uniform[operand as usize]);
+        let own = match instruction.kind {
+            Kind::Position(access) | Kind::Load { access, .. } => {
+                kernel.accesses[access as usize].vector == Stride::Zero
+            }
+            Kind::Reduce(..) | Kind::ArgReduce(..) | Kind::Scan(..) => false,
+            _ => true,
+        };
+        uniform.push(schedule.levels[value] == Level::Program || (own && operands));
+    }
+    uniform
+}
+
+struct Compiler<'a> {
+    kernel: &'a Kernel,
+    schedule: &'a Schedule,
+    uniform: Vec<bool>,
+    /// The slot of each value that stays where it is from pass to pass.
+    persistent: Vec<Option<Slot>>,
+    compiled: CompiledProgram,
+    /// Every block register: its slot and the bytes of an element.
+    registers: Vec<(Slot, usize)>,
+}
+
+/// The pass that is being compiled.
+struct PassBuilder {
+    pass: CompiledPass,
+    /// The slot of each value that is at hand.
+    slots: Vec<Option<Slot>>,
+    /// For each value, the one whose memory it shares: its own but for bitcasts.
+    owners: Vec<Value>,
+    /// The position in the pass's body of the last use of each owner.
+    last_use: Vec<usize>,
+    /// The registers that hold nothing.
+    free: Vec<(Slot, usize)>,
+}
+
+impl Compiler<'_> {
+    fn slot(&mut self, kind: SlotKind) -> Slot {
+        self.compiled.slot_kinds.push(kind);
+        (self.compiled.slot_kinds.len() - 1) as Slot
+    }
+
+    fn constant(&mut self, scalar: Scalar) -> Slot {
+        let existing = self.compiled.constants.iter().find(|(_, constant)| *constant == scalar);
+        if let Some(&(slot, _)) = existing {
+            return slot;
+        }
+        let slot = self.slot(SlotKind::Cell);
+        self.compiled.constants.push((slot, scalar));
+        slot
+    }
+
+    /// Gives an slot to every value that outlives its pass.
+    fn assign_persistent_slots(&mut self) {
+        for (value, instruction) in self.kernel.body.iter().enumerate() {
+            let size = instruction.dtype.size();
+            let slot = match (self.schedule.levels[value], self.schedule.storage[value]) {
+                _ if matches!(instruction.kind, Kind::Store { .. }) => continue,
+                (Level::Program, _) => match instruction.kind {
+                    Kind::Constant(scalar) => self.constant(scalar),
+                    Kind::Scalar(scalar) => {
+                        let slot = self.slot(SlotKind::Cell);
+                        self.compiled.scalars.push((slot, scalar));
+                        slot
+                    }
+                    _ => self.slot(SlotKind::Cell),
+                },
+                (_, Storage::Tile(_)) => self.slot(SlotKind::Dynamic),
+                (_, Storage::Column(_)) => self.slot(SlotKind::Block(size)),
+                _ if instruction.kind.is_reduction() => self.slot(SlotKind::Block(size)),
+                _ => continue,
+            };
+            self.persistent[value] = Some(slot);
+        }
+    }
+
+    fn compile_pass(&mut self, level: Level, body: &[Value]) -> CompiledPass {
+        let mut builder = PassBuilder {
+            pass: CompiledPass {
+                level,
+                initialize: Vec::new(),
+                steps: Vec::new(),
+                compensated_sums: Vec::new(),
+                finish: Vec::new(),
+                accesses: Vec::new(),
+                tiles: Vec::new(),
+            },
+            slots: self.persistent.clone(),
+            owners: (0..self.kernel.body.len() as Value).collect(),
+            last_use: vec![0; self.kernel.body.len()],
+            free: self.registers.clone(),
+        };
+        for (position, &value) in body.iter().enumerate() {
+            let kind = self.kernel.body[value as usize].kind;
+            if let Kind::Bitcast(a) = kind
+                && self.persistent[value as usize].is_none()
+            {
+                builder.owners[value as usize] = builder.owners[a as usize];
+            }
+            for operand in kind.operands() {
+                builder.last_use[builder.owners[operand as usize] as usize] = position;
+            }
+        }
+        let is_store =
+            |&value: &Value| matches!(self.kernel.body[value as usize].kind, Kind::Store { .. });
+        let first_store = body.iter().position(is_store).unwrap_or(body.len());
+        for (position, &value) in body.iter().enumerate() {
+            self.compile_instruction(&mut builder, value, first_store);
+            for operand in self.kernel.body[value as usize].kind.operands() {
+                let owner = builder.owners[operand as usize];
+                if builder.last_use[owner as usize] == position
+                    && self.persistent[owner as usize].is_none()
+                {
+                    self.release(&mut builder, owner);
+                }
+            }
+        }
+        for (tile, &value) in self.schedule.tiles.iter().enumerate() {
+            let uses = |user: &Value| {
+                *user == value || self.kernel.body[*user as usize].kind.operands().contains(&value)
+            };
+            if body.iter().any(uses) {
+                let slot =
+                    self.persistent[value as usize].expect("a tile that is persistent has an slot");
+                let size = self.compiled.tiles[tile];
+                builder.pass.tiles.push(TileSlot { slot, tile, size });
+            }
+        }
+        builder.pass
+    }
+
+    /// A register that holds nothing now.
+    fn register(&mut self, builder: &mut PassBuilder, size: usize) -> Slot {
+        if let Some(free) = builder.free.iter().position(|&(_, bytes)| bytes == size) {
+            return builder.free.swap_remove(free).0;
+        }
+        let slot = self.slot(SlotKind::Block(size));
+        self.registers.push((slot, size));
+        slot
+    }
+
+    /// Gives a value's register back, if it has one.
+    fn release(&self, builder: &mut PassBuilder, value: Value) {
+        let slot = builder.slots[value as usize];
+        let register = self.registers.iter().find(|&&(register, _)| Some(register) == slot);
+        if let Some(&register) = register
+            && !builder.free.contains(&register)
+        {
+            builder.free.push(register);
+        }
+    }
+
+    fn source(&self, builder: &PassBuilder, value: Value) -> Operand {
+        let slot = builder.slots[value as usize].expect("operands come before their users");
+        let splat = builder.pass.level != Level::Program && self.uniform[value as usize];
+        Operand { slot, splat }
+    }
+
+    /// Whether one element is computed instead of a block.
+    fn is_scalar(&self, builder: &PassBuilder, value: Value) -> bool {
+        builder.pass.level == Level::Program || self.uniform[value as usize]
+    }
+
+    /// Where the result of an instruction goes.
+    fn target(&mut self, builder: &mut PassBuilder, value: Value) -> Slot {
+        let level = self.schedule.levels[value as usize];
+        let slot = match self.persistent[value as usize] {
+            Some(slot) if level == Level::Program || !self.uniform[value as usize] => slot,
+            // Kept for later, but in this pass one element will do.
+            _ if self.uniform[value as usize] => self.slot(SlotKind::Cell),
+            _ => self.register(builder, self.kernel.body[value as usize].dtype.size()),
+        };
+        builder.slots[value as usize] = Some(slot);
+        slot
+    }
+
+    /// Repeats the one element of a value whose later users expect a block.
+    fn broadcast_to_block(&self, builder: &mut PassBuilder, value: Value) {
+        let slot = builder.slots[value as usize];
+        if let (Some(persistent), Some(slot)) = (self.persistent[value as usize], slot)
+            && persistent != slot
+        {
+            let source = Operand { slot, splat: false };
+            builder.pass.steps.push(Step::Apply {
+                function: elementwise::fill(self.kernel.body[value as usize].dtype.size()),
+                target: persistent,
+                sources: [source; 3],
+                scalar: false,
+                padded: false,
+            });
+        }
+    }
+
+    fn apply(
+        &mut self,
+        builder: &mut PassBuilder,
+        value: Value,
+        function: Function,
+        operands: &[Value],
+    ) {
+        let at = |i: usize| operands.get(i).copied().unwrap_or(operands[0]);
+        let sources = [0, 1, 2].map(|i| self.source(builder, at(i)));
+        let scalar = self.is_scalar(builder, value);
+        let sources = sources.map(|source| Operand { splat: source.splat && !scalar, ..source });
+        let target = self.target(builder, value);
+        // Only a block of scratch memory has room behind its last element.
+        let is_block =
+            |slot: Slot| matches!(self.compiled.slot_kinds[slot as usize], SlotKind::Block(_));
+        let has_room = |source: &Operand| source.splat || is_block(source.slot);
+        let padded = !scalar
+            && is_block(target)
+            && sources[..operands.len()].iter().all(has_room)
+            && self.vectorizes(value);
+        builder.pass.steps.push(Step::Apply { function, target, sources, scalar, padded });
+        self.broadcast_to_block(builder, value);
+    }
+
+    /// Whether the loop of an elementwise instruction becomes vector code.
+    fn vectorizes(&self, value: Value) -> bool {
+        let instruction = self.kernel.body[value as usize];
+        let plain = |dtype: DType| !dtype.is_complex() && !dtype.is_half();
+        let operands = instruction.kind.operands();
+        plain(instruction.dtype)
+            && operands.iter().all(|&operand| plain(self.kernel.body[operand as usize].dtype))
+            && match instruction.kind {
+                Kind::Unary(op, _) => !op.is_transcendental(),
+                Kind::Binary(BinaryOp::Rem | BinaryOp::Pow | BinaryOp::Atan2, ..) => false,
+                Kind::Binary(BinaryOp::Div, ..) => instruction.dtype.is_float(),
+                _ => true,
+            }
+    }
+
+    fn use_access(&self, builder: &mut PassBuilder, access: AccessId) {
+        if !builder.pass.accesses.contains(&access) {
+            builder.pass.accesses.push(access);
+        }
+    }
+
+    fn compile_instruction(&mut self, builder: &mut PassBuilder, value: Value, first_store: usize) {
+        let instruction = self.kernel.body[value as usize];
+        let dtype = instruction.dtype;
+        let dtype_of = |value: Value| self.kernel.body[value as usize].dtype;
+        match instruction.kind {
+            Kind::Constant(_) | Kind::Scalar(_) => {}
+            Kind::Position(access) => {
+                self.use_access(builder, access);
+                let (is_i64, scalar) = (dtype == DType::I64, self.is_scalar(builder, value));
+                let target = self.target(builder, value);
+                builder.pass.steps.push(Step::Position { is_i64, target, access, scalar });
+                self.broadcast_to_block(builder, value);
+            }
+            Kind::Load { access, index, mask } => {
+                self.use_access(builder, access);
+                let plain = index.is_none() && mask.is_none();
+                let unit_stride = self.kernel.accesses[access as usize].vector != Stride::Any;
+                // A store may overwrite what was loaded, so what is used after it must be a copy.
+                let before_stores = builder.last_use[value as usize] <= first_store;
+                let persistent = self.persistent[value as usize].is_some();
+                if plain && unit_stride && before_stores && !persistent {
+                    let target = self.slot(SlotKind::Dynamic);
+                    builder.slots[value as usize] = Some(target);
+                    builder.pass.steps.push(Step::LoadInPlace { target, access });
+                    return;
+                }
+                let index = index.map(|index| self.index(builder, index));
+                let mask = mask.map(|mask| self.source(builder, mask));
+                let scalar = self.is_scalar(builder, value);
+                let target = self.target(builder, value);
+                let function = load_store::load(dtype.size());
+                let step = Step::Load { function, target, access, index, mask, scalar };
+                builder.pass.steps.push(step);
+                self.broadcast_to_block(builder, value);
+            }
+            Kind::Unary(op, a) => {
+                self.apply(builder, value, dispatch::unary(op, dtype_of(a)), &[a])
+            }
+            Kind::Binary(op, a, b) => {
+                self.apply(builder, value, dispatch::binary(op, dtype_of(a)), &[a, b]);
+            }
+            Kind::Compare(op, a, b) => {
+                let (function, swapped) = dispatch::compare(op, dtype_of(a));
+                let operands = if swapped { [b, a] } else { [a, b] };
+                self.apply(builder, value, function, &operands);
+            }
+            Kind::Select(mask, a, b) => {
+                self.apply(builder, value, elementwise::select(dtype.size()), &[mask, a, b]);
+            }
+            Kind::Fma(a, b, c) => self.apply(builder, value, dispatch::fma(dtype), &[a, b, c]),
+            Kind::Cast(a) => self.apply(builder, value, cast(dtype_of(a), dtype), &[a]),
+            Kind::Bitcast(a) if builder.owners[value as usize] != value => {
+                builder.slots[value as usize] = builder.slots[a as usize];
+            }
+            Kind::Bitcast(a) => self.apply(builder, value, elementwise::copy(dtype.size()), &[a]),
+            Kind::Reduce(op, a) => self.reduce(builder, value, op, a),
+            Kind::ArgReduce(op, a) => self.arg_reduce(builder, value, op, a),
+            Kind::Scan(op, a) => self.scan(builder, value, op, a),
+            Kind::Store { access, value: stored, index, mask, combine } => {
+                self.use_access(builder, access);
+                builder.pass.steps.push(Step::Store {
+                    function: match combine {
+                        None => load_store::store(dtype.size()),
+                        Some(op) => combine_loops(op, dtype).store,
+                    },
+                    access,
+                    value: self.source(builder, stored),
+                    index: index.map(|index| self.index(builder, index)),
+                    mask: mask.map(|mask| self.source(builder, mask)),
+                });
+            }
+        }
+    }
+
+    fn index(&self, builder: &PassBuilder, index: Value) -> (Operand, bool) {
+        let is_i64 = self.kernel.body[index as usize].dtype == DType::I64;
+        (self.source(builder, index), is_i64)
+    }
+
+    /// The operand of a fold as a block, and the register it took to make it one.
+    fn as_block(
+        &mut self,
+        builder: &mut PassBuilder,
+        value: Value,
+    ) -> (Slot, Option<(Slot, usize)>) {
+        let source = self.source(builder, value);
+        if !source.splat {
+            return (source.slot, None);
+        }
+        let size = self.kernel.body[value as usize].dtype.size();
+        let target = self.register(builder, size);
+        let sources = [Operand { splat: false, ..source }; 3];
+        builder.pass.steps.push(Step::Apply {
+            function: elementwise::fill(size),
+            target,
+            sources,
+            scalar: false,
+            padded: false,
+        });
+        (target, Some((target, size)))
+    }
+
+    fn initialize(
+        &mut self,
+        builder: &mut PassBuilder,
+        target: Slot,
+        identity: Scalar,
+        count: Option<usize>,
+    ) {
+        let fill = elementwise::fill(identity.dtype().size());
+        let identity = self.constant(identity);
+        builder.pass.initialize.push(InitializeState { fill, target, identity, count });
+    }
+
+    fn reduce(&mut self, builder: &mut PassBuilder, value: Value, op: CombineOp, operand: Value) {
+        let dtype = self.kernel.body[value as usize].dtype;
+        let loops = combine_loops(op, dtype);
+        let identity = Scalar::identity(op, dtype);
+        let target = self.persistent[value as usize].expect("a reduction's result is persistent");
+        let (source, register) = self.as_block(builder, operand);
+        if self.kernel.reduces_columns() {
+            self.initialize(builder, target, identity, None);
+            self.compensate(builder, op, dtype, target, None);
+            let function = loops.accumulate_columns;
+            builder.pass.steps.push(Step::Accumulate { function, target, state: target, source });
+        } else {
+            let lanes = self.slot(SlotKind::Accumulator);
+            let count = Some(ACCUMULATOR_BYTES / dtype.size());
+            self.initialize(builder, lanes, identity, count);
+            self.compensate(builder, op, dtype, lanes, count);
+            let function = loops.accumulate_lanes;
+            builder.pass.steps.push(Step::Accumulate {
+                function,
+                target: lanes,
+                state: lanes,
+                source,
+            });
+            builder.pass.finish.push(FinishReduction {
+                function: loops.horizontal_reduce,
+                target,
+                lanes,
+            });
+        }
+        builder.free.extend(register);
+    }
+
+    fn compensate(
+        &mut self,
+        builder: &mut PassBuilder,
+        op: CombineOp,
+        dtype: DType,
+        running: Slot,
+        count: Option<usize>,
+    ) {
+        if let Some(loops) = compensated_sum_loops(op, dtype) {
+            let kind = match count {
+                Some(_) => SlotKind::Accumulator,
+                None => SlotKind::ColdBlock(dtype.size()),
+            };
+            let (total, compensation) = (self.slot(kind), self.slot(kind));
+            builder.pass.compensated_sums.push(CompensatedSum {
+                loops,
+                running,
+                total,
+                compensation,
+                count,
+            });
+        }
+    }
+
+    fn arg_reduce(&mut self, builder: &mut PassBuilder, value: Value, op: ArgOp, operand: Value) {
+        let dtype = self.kernel.body[operand as usize].dtype;
+        let loops = arg_reduce_loops(op, dtype);
+        let combine = match op {
+            ArgOp::Min => CombineOp::Min,
+            ArgOp::Max => CombineOp::Max,
+        };
+        let identity = Scalar::identity(combine, dtype);
+        let target = self.persistent[value as usize].expect("a reduction's result is persistent");
+        let (source, register) = self.as_block(builder, operand);
+        let (kind, function, count) = match self.kernel.reduces_columns() {
+            true => (SlotKind::Block(dtype.size()), loops.columns, None),
+            false => (SlotKind::Cell, loops.row, Some(1)),
+        };
+        let state = self.slot(kind);
+        self.initialize(builder, state, identity, count);
+        self.initialize(builder, target, Scalar::zero(DType::I64), count);
+        builder.pass.steps.push(Step::Accumulate { function, target, state, source });
+        builder.free.extend(register);
+    }
+
+    fn scan(&mut self, builder: &mut PassBuilder, value: Value, op: CombineOp, operand: Value) {
+        let dtype = self.kernel.body[value as usize].dtype;
+        let loops = combine_loops(op, dtype);
+        let (source, register) = self.as_block(builder, operand);
+        let (kind, function, count) = match self.kernel.vector {
+            VectorAxis::Parallel => (SlotKind::Block(dtype.size()), loops.scan_columns, None),
+            VectorAxis::Reduced => (SlotKind::Cell, loops.scan_row, Some(1)),
+        };
+        let state = self.slot(kind);
+        self.initialize(builder, state, Scalar::identity(op, dtype), count);
+        let target = self.target(builder, value);
+        builder.pass.steps.push(Step::Accumulate { function, target, state, source });
+        builder.free.extend(register);
+    }
+}

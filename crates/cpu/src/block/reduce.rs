@@ -1,0 +1,434 @@
+//! Reductions and scans: what they carry from block to source_slice, and the loops that do.
+//!
+//! Where the vector axis is reduced, a reduction carries [`ACCUMULATOR_BYTES`] of partial results, which are
+//! folded together at the end; where it is parallel, one result for each column.
+
+use super::dispatch::by_class;
+use super::element::{Bitwise, BoolByte, Numeric, Ordered};
+use super::elementwise::{
+    BlockLoop, Function, LoopArguments, binary_loop, multiversion, source_slice, target_slice,
+};
+use super::load_store::{Combine, StoreFunction, store_combine};
+use half::{bf16, f16};
+use inflight_ir::DType;
+use inflight_ir::elementwise::{ArgOp, CombineOp};
+use num_complex::Complex;
+use std::marker::PhantomData;
+
+/// The partial results of a reduction along the vector axis: four 32-byte vectors, enough to hide the
+/// latency of an addition.
+pub const ACCUMULATOR_BYTES: usize = 128;
+
+/// The loops of one way of combining elements of one dtype.
+#[derive(Clone, Copy)]
+pub struct CombineLoops {
+    /// CombineLoops a block (`sources[0]`) into lanes (`state`).
+    pub accumulate_lanes: Function,
+    /// CombineLoops lanes (`sources[0]`) into one element (`target`).
+    pub horizontal_reduce: Function,
+    /// CombineLoops a block (`sources[0]`) into as many columns (`state`).
+    pub accumulate_columns: Function,
+    /// CombineLoops a block (`sources[0]`) element by element into one (`state`), keeping each result
+    /// (`target`).
+    pub scan_row: Function,
+    /// CombineLoops a block (`sources[0]`) into as many columns (`state`), keeping each result (`target`).
+    pub scan_columns: Function,
+    /// CombineLoops a block into memory.
+    pub store: StoreFunction,
+}
+
+/// The loops of an arg-reduction of one dtype. `sources[0]` is the source_slice, `state` the best value so far,
+/// `target` its index, `start` the index of the first element.
+#[derive(Clone, Copy)]
+pub struct ArgReduceLoops {
+    /// One best value and index for the whole block.
+    pub row: Function,
+    /// One best value and index for each element; all have the index `start`.
+    pub columns: Function,
+}
+
+/// The loops that combine elements of this dtype.
+pub fn combine_loops(op: CombineOp, dtype: DType) -> CombineLoops {
+    fn flag(op: CombineOp) -> Option<CombineLoops> {
+        integer::<BoolByte>(op)
+    }
+    fn integer<T: Bitwise>(op: CombineOp) -> Option<CombineLoops> {
+        match op {
+            CombineOp::And => Some(combine_loops_of::<T, And>()),
+            CombineOp::Or => Some(combine_loops_of::<T, Or>()),
+            CombineOp::Xor => Some(combine_loops_of::<T, Xor>()),
+            _ => real::<T>(op),
+        }
+    }
+    fn real<T: Ordered>(op: CombineOp) -> Option<CombineLoops> {
+        match op {
+            CombineOp::Min => Some(combine_loops_of::<T, Min>()),
+            CombineOp::Max => Some(combine_loops_of::<T, Max>()),
+            _ => complex::<T>(op),
+        }
+    }
+    fn complex<T: Numeric>(op: CombineOp) -> Option<CombineLoops> {
+        match op {
+            CombineOp::Sum => Some(combine_loops_of::<T, Sum>()),
+            CombineOp::Product => Some(combine_loops_of::<T, Product>()),
+            _ => None,
+        }
+    }
+    by_class!(dtype, flag, integer, real, complex, (op))
+        .unwrap_or_else(|| panic!("no verified kernel has {} of {dtype}", op.reduce_name()))
+}
+
+/// The loops of an arg-reduction of elements of this dtype.
+pub fn arg_reduce_loops(op: ArgOp, dtype: DType) -> ArgReduceLoops {
+    fn of<T: Ordered>(op: ArgOp) -> Option<ArgReduceLoops> {
+        Some(match op {
+            ArgOp::Min => ArgReduceLoops {
+                row: multiversion(ArgRow::<T, Min>(PhantomData)),
+                columns: multiversion(ArgColumns::<T, Min>(PhantomData)),
+            },
+            ArgOp::Max => ArgReduceLoops {
+                row: multiversion(ArgRow::<T, Max>(PhantomData)),
+                columns: multiversion(ArgColumns::<T, Max>(PhantomData)),
+            },
+        })
+    }
+    fn flag(op: ArgOp) -> Option<ArgReduceLoops> {
+        of::<BoolByte>(op)
+    }
+    fn complex<T: Numeric>(_: ArgOp) -> Option<ArgReduceLoops> {
+        None
+    }
+    by_class!(dtype, flag, of, of, complex, (op))
+        .unwrap_or_else(|| panic!("no verified kernel has an arg-reduction of {dtype}"))
+}
+
+macro_rules! combine {
+    ($($name:ident: $bound:ident $method:ident;)*) => {$(
+        #[derive(Clone, Copy)]
+        struct $name;
+        impl<T: $bound> Combine<T> for $name {
+            #[inline(always)]
+            fn combine(a: T, b: T) -> T {
+                a.$method(b)
+            }
+        }
+    )*};
+}
+
+combine! {
+    Sum: Numeric add;
+    Product: Numeric mul;
+    Min: Ordered min;
+    Max: Ordered max;
+    And: Bitwise and;
+    Or: Bitwise or;
+    Xor: Bitwise xor;
+}
+
+fn combine_loops_of<T: Numeric, C: Combine<T>>() -> CombineLoops {
+    CombineLoops {
+        accumulate_lanes: multiversion(AccumulateLanes::<T, C>(PhantomData)),
+        horizontal_reduce: multiversion(HorizontalReduce::<T, C>(PhantomData)),
+        accumulate_columns: multiversion(AccumulateColumns::<T, C>(PhantomData)),
+        scan_row: multiversion(ScanRow::<T, C>(PhantomData)),
+        scan_columns: multiversion(ScanColumns::<T, C>(PhantomData)),
+        store: store_combine::<T, C>(),
+    }
+}
+
+macro_rules! loops {
+    ($($name:ident)*) => {$(
+        struct $name<T, C>(PhantomData<fn(T) -> C>);
+        impl<T, C> Clone for $name<T, C> {
+            fn clone(&self) -> Self {
+                *self
+            }
+        }
+        impl<T, C> Copy for $name<T, C> {}
+    )*};
+}
+
+loops!(FlushPartialSums AccumulateLanes HorizontalReduce AccumulateColumns ScanRow ScanColumns ArgRow ArgColumns);
+
+/// How long sums of floats are kept accurate: the running sums of a pass are moved, every so many blocks,
+/// into totals that remember what each addition compensation.
+#[derive(Clone, Copy)]
+pub struct CompensatedSumLoops {
+    /// Adds the running sums (`state`) to totals (`target`) and what those compensation (`sources[0]`, written
+    /// too), and sets the running sums to zero. With a `start` of zero the totals begin here.
+    pub flush_partial_sums: Function,
+    /// Sets the running sums (`target`) to the totals (`sources[0]`) with what they compensation (`sources[1]`).
+    pub restore_total: Function,
+    /// How many of them an element of the dtype is.
+    pub parts: usize,
+}
+
+/// The moves of a reduction that rounds each addition.
+pub fn compensated_sum_loops(op: CombineOp, dtype: DType) -> Option<CompensatedSumLoops> {
+    fn of<T: Compensated>(parts: usize) -> Option<CompensatedSumLoops> {
+        let flush_partial_sums = multiversion(FlushPartialSums::<T, Sum>(PhantomData));
+        let restore_total = binary_loop(|total: T, compensation: T| total.with(compensation));
+        Some(CompensatedSumLoops { flush_partial_sums, restore_total, parts })
+    }
+    match dtype {
+        _ if op != CombineOp::Sum => None,
+        DType::F32 => of::<f32>(1),
+        DType::F64 => of::<f64>(1),
+        DType::C64 => of::<f32>(2),
+        DType::C128 => of::<f64>(2),
+        _ => None,
+    }
+}
+
+/// Sums with a memory of what was compensation.
+trait Compensated: Numeric + Default {
+    /// The rounded sum, and the rest.
+    fn two_sum(self, other: Self) -> (Self, Self);
+    /// The total corrected by what was compensation, unless it is infinite.
+    fn with(self, compensation: Self) -> Self;
+}
+
+macro_rules! compensated {
+    ($($type:ident)*) => {$(
+        impl Compensated for $type {
+            #[inline(always)]
+            fn two_sum(self, other: $type) -> ($type, $type) {
+                let sum = self + other;
+                let added = sum - self;
+                (sum, (self - (sum - added)) + (other - added))
+            }
+            #[inline(always)]
+            fn with(self, compensation: $type) -> $type {
+                let corrected = self + compensation;
+                // Infinity minus infinity was compensation on the way to infinity.
+                if compensation.is_nan() { self } else { corrected }
+            }
+        }
+    )*};
+}
+
+compensated!(f32 f64);
+
+impl<T: Compensated> BlockLoop for FlushPartialSums<T, Sum> {
+    #[inline(always)]
+    unsafe fn run(self, arguments: &LoopArguments) {
+        let &LoopArguments { count, target, state, sources: [compensation, ..], start, .. } =
+            arguments;
+        // SAFETY: the caller's promise: three blocks that do not overlap.
+        let (running, totals, compensation) = unsafe {
+            let compensation = target_slice::<T>(compensation.cast_mut(), count);
+            (target_slice::<T>(state, count), target_slice::<T>(target, count), compensation)
+        };
+        if start == 0 {
+            totals.fill(T::default());
+            compensation.fill(T::default());
+        }
+        for ((running, total), compensation) in running.iter_mut().zip(totals).zip(compensation) {
+            let (sum, rest) = total.two_sum(*running);
+            *total = sum;
+            *compensation = compensation.add(rest);
+            *running = T::default();
+        }
+    }
+}
+
+/// CombineLoops a slice into lanes that start from its own elements, if it fills them, and then into `lanes`:
+/// the partial sums of long rows stay short, and so do their rounding errors.
+#[inline(always)]
+fn accumulate_chunks<T: Numeric, C: Combine<T>, const LANES: usize>(lanes: &mut [T], source: &[T]) {
+    let (chunks, rest) = source.as_chunks::<LANES>();
+    if let Some((first, chunks)) = chunks.split_first() {
+        let mut partial = *first;
+        for chunk in chunks {
+            for (partial, &element) in partial.iter_mut().zip(chunk) {
+                *partial = C::combine(*partial, element);
+            }
+        }
+        for (lane, partial) in lanes.iter_mut().zip(partial) {
+            *lane = C::combine(*lane, partial);
+        }
+    }
+    for (lane, &element) in lanes.iter_mut().zip(rest) {
+        *lane = C::combine(*lane, element);
+    }
+}
+
+#[inline(always)]
+fn accumulate_block<T: Numeric, C: Combine<T>>(lanes: &mut [T], source: &[T]) {
+    match size_of::<T>() {
+        1 => accumulate_chunks::<T, C, 128>(lanes, source),
+        2 => accumulate_chunks::<T, C, 64>(lanes, source),
+        4 => accumulate_chunks::<T, C, 32>(lanes, source),
+        8 => accumulate_chunks::<T, C, 16>(lanes, source),
+        _ => accumulate_chunks::<T, C, 8>(lanes, source),
+    }
+}
+
+/// CombineLoops the lower half with the upper until one is left.
+#[inline(always)]
+fn reduce_lanes<T: Numeric, C: Combine<T>>(lanes: &[T]) -> T {
+    let mut partial = [lanes[0]; ACCUMULATOR_BYTES];
+    let mut count = lanes.len();
+    partial[..count].copy_from_slice(lanes);
+    while count > 1 {
+        count /= 2;
+        for i in 0..count {
+            partial[i] = C::combine(partial[i], partial[i + count]);
+        }
+    }
+    partial[0]
+}
+
+impl<T: Numeric, C: Combine<T>> BlockLoop for AccumulateLanes<T, C> {
+    #[inline(always)]
+    unsafe fn run(self, arguments: &LoopArguments) {
+        // SAFETY: the caller's promise; the state is `ACCUMULATOR_BYTES` long.
+        unsafe {
+            let lanes = target_slice::<T>(arguments.state, ACCUMULATOR_BYTES / size_of::<T>());
+            accumulate_block::<T, C>(lanes, source_slice(arguments.sources[0], arguments.count));
+        }
+    }
+}
+
+impl<T: Numeric, C: Combine<T>> BlockLoop for HorizontalReduce<T, C> {
+    #[inline(always)]
+    unsafe fn run(self, arguments: &LoopArguments) {
+        // SAFETY: the caller's promise; the source is `ACCUMULATOR_BYTES` long.
+        unsafe {
+            let lanes = source_slice::<T>(arguments.sources[0], ACCUMULATOR_BYTES / size_of::<T>());
+            arguments.target.cast::<T>().write(reduce_lanes::<T, C>(lanes));
+        }
+    }
+}
+
+impl<T: Numeric, C: Combine<T>> BlockLoop for AccumulateColumns<T, C> {
+    #[inline(always)]
+    unsafe fn run(self, arguments: &LoopArguments) {
+        #[inline(always)]
+        fn fold<T: Numeric, C: Combine<T>>(columns: &mut [T], source: &[T]) {
+            for (column, &element) in columns.iter_mut().zip(source) {
+                *column = C::combine(*column, element);
+            }
+        }
+        let &LoopArguments { count, state, sources: [source, ..], .. } = arguments;
+        // SAFETY: the caller's promise.
+        unsafe { fold::<T, C>(target_slice(state, count), source_slice(source, count)) }
+    }
+}
+
+impl<T: Numeric, C: Combine<T>> BlockLoop for ScanRow<T, C> {
+    #[inline(always)]
+    unsafe fn run(self, arguments: &LoopArguments) {
+        let &LoopArguments { count, target, state, sources: [source, ..], .. } = arguments;
+        // SAFETY: the caller's promise; the state is one element.
+        let (target, source, carry) = unsafe {
+            (
+                target_slice::<T>(target, count),
+                source_slice::<T>(source, count),
+                &mut *state.cast::<T>(),
+            )
+        };
+        let mut folded = *carry;
+        for (target, &element) in target.iter_mut().zip(source) {
+            folded = C::combine(folded, element);
+            *target = folded;
+        }
+        *carry = folded;
+    }
+}
+
+impl<T: Numeric, C: Combine<T>> BlockLoop for ScanColumns<T, C> {
+    #[inline(always)]
+    unsafe fn run(self, arguments: &LoopArguments) {
+        #[inline(always)]
+        fn scan<T: Numeric, C: Combine<T>>(columns: &mut [T], target: &mut [T], source: &[T]) {
+            for ((column, target), &element) in columns.iter_mut().zip(target).zip(source) {
+                let folded = C::combine(*column, element);
+                *column = folded;
+                *target = folded;
+            }
+        }
+        let &LoopArguments { count, target, state, sources: [source, ..], .. } = arguments;
+        // SAFETY: the caller's promise.
+        unsafe {
+            scan::<T, C>(
+                target_slice(state, count),
+                target_slice(target, count),
+                source_slice(source, count),
+            )
+        }
+    }
+}
+
+/// What [`Min`] and [`Max`] look for.
+trait ArgCompare<T>: Combine<T> {
+    /// Whether `a` comes before `b`: not of equals; NaN before every number.
+    fn beats(a: T, b: T) -> bool;
+}
+
+impl<T: Ordered> ArgCompare<T> for Min {
+    #[inline(always)]
+    fn beats(a: T, b: T) -> bool {
+        (a < b) | (a.is_nan() & !b.is_nan())
+    }
+}
+
+impl<T: Ordered> ArgCompare<T> for Max {
+    #[inline(always)]
+    fn beats(a: T, b: T) -> bool {
+        (a > b) | (a.is_nan() & !b.is_nan())
+    }
+}
+
+impl<T: Ordered, C: ArgCompare<T>> BlockLoop for ArgRow<T, C> {
+    #[inline(always)]
+    unsafe fn run(self, arguments: &LoopArguments) {
+        let &LoopArguments { count, target, state, sources: [source, ..], start, .. } = arguments;
+        // SAFETY: the caller's promise; state and target are one element.
+        let (source, best, index) = unsafe {
+            (source_slice::<T>(source, count), &mut *state.cast::<T>(), &mut *target.cast::<i64>())
+        };
+        if best.is_nan() {
+            return;
+        }
+        // The extreme of the block first, which vectorizes; where it is only if it matters.
+        let mut lanes = [*best; ACCUMULATOR_BYTES];
+        let lanes = &mut lanes[..ACCUMULATOR_BYTES / size_of::<T>()];
+        accumulate_block::<T, C>(lanes, source);
+        let extreme = reduce_lanes::<T, C>(lanes);
+        if C::beats(extreme, *best) {
+            *best = extreme;
+            let is_it = |&element: &T| element == extreme || (element.is_nan() & extreme.is_nan());
+            *index = start + source.iter().position(is_it).unwrap_or(0) as i64;
+        }
+    }
+}
+
+impl<T: Ordered, C: ArgCompare<T>> BlockLoop for ArgColumns<T, C> {
+    #[inline(always)]
+    unsafe fn run(self, arguments: &LoopArguments) {
+        #[inline(always)]
+        fn fold<T: Ordered, C: ArgCompare<T>>(
+            best: &mut [T],
+            index: &mut [i64],
+            source: &[T],
+            start: i64,
+        ) {
+            for ((best, index), &element) in best.iter_mut().zip(index).zip(source) {
+                let better = C::beats(element, *best);
+                *index = if better { start } else { *index };
+                *best = if better { element } else { *best };
+            }
+        }
+        let &LoopArguments { count, target, state, sources: [source, ..], start, .. } = arguments;
+        // SAFETY: the caller's promise.
+        unsafe {
+            fold::<T, C>(
+                target_slice(state, count),
+                target_slice(target, count),
+                source_slice(source, count),
+                start,
+            )
+        }
+    }
+}
