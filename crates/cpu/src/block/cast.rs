@@ -1,4 +1,4 @@
-//! Conversions between dtypes, as [`Scalar::cast`](inflight_ir::Scalar::cast) does them.
+//! Dtype conversion loops, with the semantics of [`Scalar::cast`](inflight_ir::Scalar::cast).
 
 use super::element::BoolByte;
 use super::elementwise::{
@@ -8,7 +8,7 @@ use half::{bf16, f16};
 use inflight_ir::{DType, Element};
 use num_complex::Complex;
 
-/// The types that `as` converts among: it wraps, truncates, saturates and rounds as a cast does.
+/// Primitive types, among which `as` wraps, truncates, saturates and rounds as a cast does.
 trait Native: Copy {
     fn to<T: FromNative>(self) -> T;
     fn is_zero(self) -> bool;
@@ -55,12 +55,12 @@ macro_rules! native {
 native!(i8 from_i8 i16 from_i16 i32 from_i32 i64 from_i64 u8 from_u8 u16 from_u16 u32 from_u32
     u64 from_u64 f32 from_f32 f64 from_f64);
 
-/// The function that converts elements of one dtype to another.
+/// Returns the conversion loop from one dtype to another.
 pub fn cast(from: DType, to: DType) -> Function {
     match from {
         _ if from == to => copy(from.size()),
         DType::Bool => match to {
-            // A flag is the number 0 or 1 already.
+            // A `bool` is stored as the integer 0 or 1.
             DType::F16 | DType::BF16 | DType::C64 | DType::C128 => through_scalar::<bool>(to),
             _ => from_native::<u8>(to),
         },
@@ -119,7 +119,7 @@ fn from_native<A: Native + Element>(to: DType) -> Function {
     }
 }
 
-/// Converts what `widen` makes of an element.
+/// Conversion loop by way of `widen`.
 fn from_wider<A: Copy, N: Native>(widen: impl Fn(A) -> N + Copy, to: DType) -> Function {
     match to {
         DType::Bool => unary_loop(move |a: A| BoolByte(!widen(a).is_zero() as u8)),
@@ -137,7 +137,7 @@ fn from_wider<A: Copy, N: Native>(widen: impl Fn(A) -> N + Copy, to: DType) -> F
     }
 }
 
-/// One scalar at a time: slow, for the rare pairs.
+/// Conversion through [`Scalar`](inflight_ir::Scalar), one element at a time: slow, for rare pairs.
 fn through_scalar<A: Element>(to: DType) -> Function {
     match to {
         DType::F16 => unary_loop(|a: A| f16::from_scalar(a.to_scalar())),
@@ -153,7 +153,7 @@ fn f32_from_bf16(value: bf16) -> f32 {
     f32::from_bits((value.to_bits() as u32) << 16)
 }
 
-/// Without a branch, so that it vectorizes.
+/// Branch-free, so that the loop vectorizes.
 #[inline(always)]
 fn bf16_from_f32(value: f32) -> bf16 {
     let bits = value.to_bits();
@@ -168,7 +168,7 @@ struct WidenF16;
 impl BlockLoop for WidenF16 {
     #[inline(always)]
     unsafe fn run(self, arguments: &LoopArguments) {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let (source, target) = unsafe {
             let source: &[f16] = source_slice(arguments.sources[0], arguments.count);
             (source, target_slice::<f32>(arguments.target, arguments.count))
@@ -183,7 +183,7 @@ struct NarrowF16;
 impl BlockLoop for NarrowF16 {
     #[inline(always)]
     unsafe fn run(self, arguments: &LoopArguments) {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let (source, target) = unsafe {
             let source: &[f32] = source_slice(arguments.sources[0], arguments.count);
             (source, target_slice::<f16>(arguments.target, arguments.count))

@@ -1,7 +1,8 @@
-//! From a kernel to the steps that run it: which function, on which memory.
+//! Compiler of the block interpreter: translates a kernel into steps, each a loop function and the slots it works
+//! on.
 //!
-//! Memory is named by an [`Slot`] of a table of addresses. Most entries are fixed when a run begins;
-//! those of loads that are used in slot and of tiles that are persistent move along with the walk.
+//! A [`Slot`] is a virtual register: an index into a table of addresses. Most addresses are fixed when a run
+//! begins. Loads used in place and tile arrays are dynamic: execution updates them for each block.
 
 use super::cast::cast;
 use super::dispatch;
@@ -16,39 +17,39 @@ use inflight_ir::kernel::{
 };
 use inflight_ir::{BinaryOp, DType, Scalar};
 
-/// A position in the table of addresses.
+/// A virtual register: an index into the table of addresses.
 pub type Slot = u32;
 
-/// Where the address of an [`Slot`] comes from.
+/// Storage behind a [`Slot`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SlotKind {
-    /// Room for one element of any dtype.
+    /// One element of any dtype.
     Cell,
-    /// Room for the lanes of a reduction.
+    /// Partial results of a reduction, one per lane.
     Accumulator,
-    /// Room for a block of elements of this many bytes.
+    /// A block of elements of this many bytes.
     Block(usize),
-    /// The same, seldom touched.
+    /// The same, but rarely accessed, so that it does not count towards the cache budget.
     ColdBlock(usize),
-    /// Set while walking.
+    /// Address set during execution.
     Dynamic,
 }
 
-/// A value as an operand: one element for each point of a block, or one for all.
+/// A value as an operand: one element per point of a block, or a splat element.
 #[derive(Clone, Copy)]
 pub struct Operand {
-    /// Where.
+    /// Its slot.
     pub slot: Slot,
-    /// Whether there is one for all.
+    /// Whether the slot holds one element for all points.
     pub splat: bool,
 }
 
-/// What runs for each block of a pass. `scalar`: on one element instead of the block's.
+/// What runs for each block of a pass. With `scalar`, on one element instead of the block's.
 pub enum Step {
-    /// An elementwise instruction. `padded`: on padded vectors, of which the last may hold elements that
-    /// are nobody's; they are computed faster than none.
+    /// An elementwise instruction. With `padded`, on full vectors: computing unused elements behind the last one
+    /// is faster than a scalar remainder loop.
     Apply { function: Function, target: Slot, sources: [Operand; 3], scalar: bool, padded: bool },
-    /// A load that is used in slot.
+    /// A contiguous load used in place, without a copy.
     LoadInPlace { target: Slot, access: AccessId },
     /// Any other load.
     Load {
@@ -59,7 +60,7 @@ pub enum Step {
         mask: Option<Operand>,
         scalar: bool,
     },
-    /// The value of an access map, as `i64` if `is_i64` and as `i32` otherwise.
+    /// Value of an access map, as `i64` if `is_i64` and as `i32` otherwise.
     Position { is_i64: bool, target: Slot, access: AccessId, scalar: bool },
     /// A store.
     Store {
@@ -69,89 +70,89 @@ pub enum Step {
         index: Option<(Operand, bool)>,
         mask: Option<Operand>,
     },
-    /// A reduction or scan takes in a block.
+    /// Accumulates a block into a reduction or scan.
     Accumulate { function: Function, target: Slot, state: Slot, source: Slot },
 }
 
-/// Sets what a fold carries to where it begins.
+/// Initializes the state of a reduction or scan.
 pub struct InitializeState {
-    /// Repeats an element.
+    /// Fill loop.
     pub fill: Function,
-    /// What is set.
+    /// Slot to initialize.
     pub target: Slot,
-    /// The identity.
+    /// Slot of the identity element.
     pub identity: Slot,
-    /// How many elements; as many as the block has if `None`.
+    /// Number of elements; that of the block if `None`.
     pub count: Option<usize>,
 }
 
-/// CombineLoops the lanes of a reduction together.
+/// Horizontal reduction of accumulator lanes at the end of a pass.
 pub struct FinishReduction {
-    /// Does it.
+    /// Reduction loop.
     pub function: Function,
-    /// The result.
+    /// Slot of the result.
     pub target: Slot,
-    /// The lanes.
+    /// Slot of the accumulator lanes.
     pub lanes: Slot,
 }
 
-/// Keeps a is_i64 sum accurate.
+/// Compensated summation of a long sum.
 pub struct CompensatedSum {
-    /// How.
+    /// Loops for its dtype.
     pub loops: CompensatedSumLoops,
-    /// The running sums.
+    /// Slot of the partial sums.
     pub running: Slot,
-    /// What they are moved into.
+    /// Slot of the totals.
     pub total: Slot,
-    /// What the totals compensation.
+    /// Slot of the totals' rounding errors.
     pub compensation: Slot,
-    /// How many elements; as many as the block has if `None`.
+    /// Number of elements; that of the block if `None`.
     pub count: Option<usize>,
 }
 
-/// A tile array, and the slot that follows the walk over it.
+/// A tile array and the dynamic slot that follows the current block in it.
 pub struct TileSlot {
-    /// Follows the walk.
+    /// Dynamic slot.
     pub slot: Slot,
-    /// Which of [`CompiledProgram::tiles`].
+    /// Index into [`CompiledProgram::tiles`].
     pub tile: usize,
-    /// Bytes of an element.
+    /// Bytes per element.
     pub size: usize,
 }
 
-/// One pass of the schedule.
+/// A compiled pass of the schedule.
 pub struct CompiledPass {
-    /// What is walked.
+    /// Iteration space of the pass.
     pub level: Level,
-    /// Before the walk.
+    /// Before the first block.
     pub initialize: Vec<InitializeState>,
-    /// At each block.
+    /// For each block.
     pub steps: Vec<Step>,
-    /// At times during the walk, and after it.
+    /// Periodically, and after the last block.
     pub compensated_sums: Vec<CompensatedSum>,
-    /// After the walk.
+    /// After the last block.
     pub finish: Vec<FinishReduction>,
-    /// The accesses that the steps use.
+    /// Accesses that the steps use.
     pub accesses: Vec<AccessId>,
-    /// The tile arrays that the steps use.
+    /// Tile arrays that the steps use.
     pub tiles: Vec<TileSlot>,
 }
 
-/// Everything about a kernel that does not depend on a launch.
+/// A compiled kernel, independent of the launch.
 pub struct CompiledProgram {
-    /// In order.
+    /// In execution order.
     pub passes: Vec<CompiledPass>,
-    /// What each slot of the table is.
+    /// Storage of each slot.
     pub slot_kinds: Vec<SlotKind>,
-    /// Cells with a value that is existing already.
+    /// Slots of constants.
     pub constants: Vec<(Slot, Scalar)>,
-    /// Cells with a launch's scalar.
+    /// Slots of launch scalars.
     pub scalars: Vec<(Slot, u32)>,
-    /// Bytes of an element of each tile array.
+    /// Bytes per element of each tile array.
     pub tiles: Vec<usize>,
 }
 
-/// Prepares an expanded kernel with its schedule.
+/// Compiles an expanded kernel with its schedule.
 pub fn compile(kernel: &Kernel, schedule: &Schedule) -> CompiledProgram {
     let mut compiler = Compiler {
         kernel,
@@ -175,7 +176,7 @@ pub fn compile(kernel: &Kernel, schedule: &Schedule) -> CompiledProgram {
     compiler.compiled
 }
 
-/// Which values are the same all along the vector axis.
+/// Uniformity analysis: which values are the same along the vector axis.
 fn uniform(kernel: &Kernel, schedule: &Schedule) -> Vec<bool> {
     let mut uniform: Vec<bool> = Vec::with_capacity(kernel.body.len());
     for (value, instruction) in kernel.body.iter().enumerate() {
@@ -196,23 +197,23 @@ struct Compiler<'a> {
     kernel: &'a Kernel,
     schedule: &'a Schedule,
     uniform: Vec<bool>,
-    /// The slot of each value that stays where it is from pass to pass.
+    /// Slots of the values that persist across passes.
     persistent: Vec<Option<Slot>>,
     compiled: CompiledProgram,
-    /// Every block register: its slot and the bytes of an element.
+    /// All block slots, with bytes per element.
     registers: Vec<(Slot, usize)>,
 }
 
-/// The pass that is being compiled.
+/// A pass under construction.
 struct PassBuilder {
     pass: CompiledPass,
-    /// The slot of each value that is at hand.
+    /// Current slot of each value.
     slots: Vec<Option<Slot>>,
-    /// For each value, the one whose memory it shares: its own but for bitcasts.
+    /// For each value, the owner of its slot: itself, or the operand of a bitcast.
     owners: Vec<Value>,
-    /// The position in the pass's body of the last use of each owner.
+    /// Position of each owner's last use in the pass's body.
     last_use: Vec<usize>,
-    /// The registers that hold nothing.
+    /// Block slots that hold no live value.
     free: Vec<(Slot, usize)>,
 }
 
@@ -232,7 +233,7 @@ impl Compiler<'_> {
         slot
     }
 
-    /// Gives an slot to every value that outlives its pass.
+    /// Assigns slots to the values that outlive their pass.
     fn assign_persistent_slots(&mut self) {
         for (value, instruction) in self.kernel.body.iter().enumerate() {
             let size = instruction.dtype.size();
@@ -311,7 +312,7 @@ impl Compiler<'_> {
         builder.pass
     }
 
-    /// A register that holds nothing now.
+    /// Allocates a block slot, reusing a free one of the same element size.
     fn register(&mut self, builder: &mut PassBuilder, size: usize) -> Slot {
         if let Some(free) = builder.free.iter().position(|&(_, bytes)| bytes == size) {
             return builder.free.swap_remove(free).0;
@@ -321,7 +322,7 @@ impl Compiler<'_> {
         slot
     }
 
-    /// Gives a value's register back, if it has one.
+    /// Frees a value's block slot, if it has one.
     fn release(&self, builder: &mut PassBuilder, value: Value) {
         let slot = builder.slots[value as usize];
         let register = self.registers.iter().find(|&&(register, _)| Some(register) == slot);
@@ -343,12 +344,12 @@ impl Compiler<'_> {
         builder.pass.level == Level::Program || self.uniform[value as usize]
     }
 
-    /// Where the result of an instruction goes.
+    /// Assigns the result slot of an instruction.
     fn target(&mut self, builder: &mut PassBuilder, value: Value) -> Slot {
         let level = self.schedule.levels[value as usize];
         let slot = match self.persistent[value as usize] {
             Some(slot) if level == Level::Program || !self.uniform[value as usize] => slot,
-            // Kept for later, but in this pass one element will do.
+            // Persistent, but one element suffices in this pass.
             _ if self.uniform[value as usize] => self.slot(SlotKind::Cell),
             _ => self.register(builder, self.kernel.body[value as usize].dtype.size()),
         };
@@ -356,7 +357,7 @@ impl Compiler<'_> {
         slot
     }
 
-    /// Repeats the one element of a value whose later users expect a block.
+    /// Broadcasts a scalar result to the persistent block that later passes read.
     fn broadcast_to_block(&self, builder: &mut PassBuilder, value: Value) {
         let slot = builder.slots[value as usize];
         if let (Some(persistent), Some(slot)) = (self.persistent[value as usize], slot)
@@ -385,7 +386,7 @@ impl Compiler<'_> {
         let scalar = self.is_scalar(builder, value);
         let sources = sources.map(|source| Operand { splat: source.splat && !scalar, ..source });
         let target = self.target(builder, value);
-        // Only a block of scratch memory has room behind its last element.
+        // Only blocks in scratch memory are padded behind their last element.
         let is_block =
             |slot: Slot| matches!(self.compiled.slot_kinds[slot as usize], SlotKind::Block(_));
         let has_room = |source: &Operand| source.splat || is_block(source.slot);
@@ -397,7 +398,7 @@ impl Compiler<'_> {
         self.broadcast_to_block(builder, value);
     }
 
-    /// Whether the loop of an elementwise instruction becomes vector code.
+    /// Whether the compiler vectorizes the loop of an elementwise instruction.
     fn vectorizes(&self, value: Value) -> bool {
         let instruction = self.kernel.body[value as usize];
         let plain = |dtype: DType| !dtype.is_complex() && !dtype.is_half();
@@ -435,7 +436,7 @@ impl Compiler<'_> {
                 self.use_access(builder, access);
                 let plain = index.is_none() && mask.is_none();
                 let unit_stride = self.kernel.accesses[access as usize].vector != Stride::Any;
-                // A store may overwrite what was loaded, so what is used after it must be a copy.
+                // A later store may overwrite the loaded memory: values used after it need a copy.
                 let before_stores = builder.last_use[value as usize] <= first_store;
                 let persistent = self.persistent[value as usize].is_some();
                 if plain && unit_stride && before_stores && !persistent {
@@ -497,7 +498,7 @@ impl Compiler<'_> {
         (self.source(builder, index), is_i64)
     }
 
-    /// The operand of a fold as a block, and the register it took to make it one.
+    /// Materializes the operand of a reduction as a block. Returns the temporary block slot too, if it took one.
     fn as_block(
         &mut self,
         builder: &mut PassBuilder,

@@ -1,6 +1,6 @@
-//! Which function runs which elementwise instruction on which dtype.
+//! Dispatch table from elementwise op and dtype to loop function.
 //!
-//! A combination that no verified kernel has is a panic when the program is prepared.
+//! A combination that no verified kernel contains panics when the kernel is compiled.
 
 use super::complex::ComplexElement;
 use super::element::{Bitwise, BoolByte, Integer, Numeric, Ordered, Real};
@@ -9,7 +9,7 @@ use half::{bf16, f16};
 use inflight_ir::{BinaryOp, CompareOp, DType, UnaryOp};
 use num_complex::Complex;
 
-/// Calls a generic function with the element type of a dtype, by the class of the dtype.
+/// Calls a generic function with the element type of a dtype, selected by the dtype's class.
 macro_rules! by_class {
     ($dtype:expr, $flag:ident, $integer:ident, $real:ident, $complex:ident, ($($argument:expr),*)) => {
         match $dtype {
@@ -33,10 +33,10 @@ macro_rules! by_class {
 }
 pub(super) use by_class;
 
-/// The function of a unary op on operands of this dtype.
+/// Loop function of a unary op on operands of this dtype.
 pub fn unary(op: UnaryOp, dtype: DType) -> Function {
     let function = match (op, dtype) {
-        // They give a number of another class, so not every class has them.
+        // These return another dtype, and not every class has them.
         (UnaryOp::IsNan | UnaryOp::IsFinite, _) => Some(test(op, dtype)),
         (UnaryOp::Abs | UnaryOp::Real | UnaryOp::Imag, DType::C64) => part::<Complex<f32>>(op),
         (UnaryOp::Abs | UnaryOp::Real | UnaryOp::Imag, DType::C128) => part::<Complex<f64>>(op),
@@ -141,7 +141,7 @@ fn real_unary<T: Real>(op: UnaryOp) -> Option<Function> {
 }
 
 fn complex_unary<T: ComplexElement>(op: UnaryOp) -> Option<Function> {
-    /// A function for each of these ops.
+    /// Loop function of each listed op.
     macro_rules! functions {
         ($($op:ident)*) => {
             match op {
@@ -158,7 +158,7 @@ fn complex_unary<T: ComplexElement>(op: UnaryOp) -> Option<Function> {
     ))
 }
 
-/// The function of a binary op on operands of this dtype.
+/// Loop function of a binary op on operands of this dtype.
 pub fn binary(op: BinaryOp, dtype: DType) -> Function {
     let function = match (op, dtype) {
         (BinaryOp::Complex, DType::F32) => Some(binary_loop(Complex::<f32>::new)),
@@ -227,7 +227,7 @@ fn complex_binary<T: ComplexElement>(op: BinaryOp) -> Option<Function> {
     })
 }
 
-/// The function of a comparison of this dtype, and whether its operands change places.
+/// Loop function of a comparison of this dtype, and whether to swap its operands.
 pub fn compare(op: CompareOp, dtype: DType) -> (Function, bool) {
     fn equality<T: Numeric>(op: CompareOp) -> Option<Function> {
         match op {
@@ -255,7 +255,7 @@ pub fn compare(op: CompareOp, dtype: DType) -> (Function, bool) {
     (function.unwrap_or_else(|| panic!("no verified kernel has {} of {dtype}", op.name())), swapped)
 }
 
-/// The function of a fused multiply-add of this dtype.
+/// Loop function of a fused multiply-add of this dtype.
 pub fn fma(dtype: DType) -> Function {
     match dtype {
         DType::F32 => super::elementwise::ternary_loop(f32::mul_add),

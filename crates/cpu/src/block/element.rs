@@ -1,4 +1,4 @@
-//! Arithmetic on one element of each dtype, as the ops' documentation defines it.
+//! Scalar arithmetic of one element of each dtype, as documented for the ops.
 
 use half::{bf16, f16};
 
@@ -7,47 +7,47 @@ use half::{bf16, f16};
 #[repr(transparent)]
 pub struct BoolByte(pub u8);
 
-/// What every dtype has.
+/// Arithmetic of all dtypes.
 pub trait Numeric: Copy + PartialEq + 'static {
-    /// a + b; `or` for flags.
+    /// a + b; `or` for `bool`.
     fn add(self, other: Self) -> Self;
-    /// a · b; `and` for flags.
+    /// a · b; `and` for `bool`.
     fn mul(self, other: Self) -> Self;
 }
 
-/// What every dtype has that is not complex.
+/// Arithmetic of all dtypes but the complex ones.
 pub trait Ordered: Numeric + PartialOrd {
-    /// Whether it equals nothing.
+    /// Whether the value is NaN.
     #[inline(always)]
     #[expect(clippy::eq_op, reason = "a number that does not equal itself is none")]
     fn is_nan(self) -> bool {
         self != self
     }
-    /// The smaller; NaN if either is.
+    /// Minimum; NaN if either operand is.
     #[inline(always)]
     fn min(self, other: Self) -> Self {
         if (self < other) | self.is_nan() { self } else { other }
     }
-    /// The larger; NaN if either is.
+    /// Maximum; NaN if either operand is.
     #[inline(always)]
     fn max(self, other: Self) -> Self {
         if (self > other) | self.is_nan() { self } else { other }
     }
 }
 
-/// What flags and integers have.
+/// Bitwise arithmetic of `bool` and integers.
 pub trait Bitwise: Ordered {
-    /// Bitwise.
+    /// Bitwise and.
     fn and(self, other: Self) -> Self;
-    /// Bitwise.
+    /// Bitwise or.
     fn or(self, other: Self) -> Self;
-    /// Bitwise.
+    /// Bitwise exclusive or.
     fn xor(self, other: Self) -> Self;
-    /// Bitwise; logical for flags.
+    /// Bitwise complement; logical for `bool`.
     fn not(self) -> Self;
 }
 
-/// What integers have.
+/// Integer arithmetic.
 pub trait Integer: Bitwise {
     fn sub(self, other: Self) -> Self;
     fn div(self, other: Self) -> Self;
@@ -221,13 +221,13 @@ integer!(u16, u16, signed: false);
 integer!(u32, u32, signed: false);
 integer!(u64, u64, signed: false);
 
-/// Declares [`Real`], with `f32` and `f64` through the given functions and the halves through `f32`.
+/// Declares [`Real`]: `f32` and `f64` by the given functions, `f16` and `bf16` through `f32`.
 macro_rules! real {
     (
         one { $($one:ident: $single:expr, $double:expr;)* }
         two { $($two:ident: $single_two:expr, $double_two:expr;)* }
     ) => {
-        /// What floats have.
+        /// Floating-point arithmetic.
         pub trait Real: Ordered {
             $(fn $one(self) -> Self;)*
             $(fn $two(self, other: Self) -> Self;)*
@@ -270,7 +270,7 @@ real! {
     one {
         neg: |x| -x, |x| -x;
         abs: f32::abs, f64::abs;
-        // A zero or NaN is itself. A subnormal that compares as zero is made one.
+        // Zero and NaN are returned unchanged. `x + x` also turns a subnormal that compares as zero into zero.
         sign: |x| if x > 0.0 { 1.0 } else if x < 0.0 { -1.0 } else { x + x },
             |x| if x > 0.0 { 1.0 } else if x < 0.0 { -1.0 } else { x + x };
         floor: f32::floor, f64::floor;
@@ -295,7 +295,7 @@ real! {
         cosh: f32::cosh, f64::cosh;
         tanh: f32::tanh, f64::tanh;
         asinh: libm::asinhf, libm::asinh;
-        // Of large negative numbers libm's is not NaN.
+        // libm does not return NaN for large negative arguments.
         acosh: |x| if x < 1.0 { f32::NAN } else { libm::acoshf(x) },
             |x| if x < 1.0 { f64::NAN } else { libm::acosh(x) };
         atanh: libm::atanhf, libm::atanh;

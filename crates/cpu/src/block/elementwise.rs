@@ -1,36 +1,35 @@
-//! The loops: one function for each instruction and dtype, over the elements of a block.
+//! Elementwise loops over blocks, with function multiversioning.
 //!
-//! A loop is written once, as a [`BlockLoop`], and compiled twice: for what every CPU of the target has, and
-//! for avx2 vectors with fused multiply-add where the target may have them. [`multiversion`] chooses when a
-//! program is prepared.
+//! A loop is written once, as a [`BlockLoop`], and compiled twice: for the baseline of the target, and for AVX2
+//! with FMA. [`multiversion`] selects a version when a kernel is compiled.
 
 use std::marker::PhantomData;
 #[cfg(target_arch = "x86_64")]
 use std::sync::OnceLock;
 
-/// What one call of a [`Function`] works on. Which fields count depends on the function.
+/// Arguments of a [`Function`]. Each function uses a subset of the fields.
 pub struct LoopArguments {
-    /// The number of elements.
+    /// Number of elements.
     pub count: usize,
-    /// Where the results go. Overlaps none of the sources.
+    /// Destination. Overlaps none of the sources.
     pub target: *mut u8,
-    /// The operands, as many as there are.
+    /// Operands, as many as the function has.
     pub sources: [*const u8; 3],
-    /// Which sources are one element, repeated. Never all of them.
+    /// Which sources are a single element, splat over the block. Never all of them.
     pub splat: [bool; 3],
-    /// What a fold or scan carries from block to block.
+    /// State of a reduction or scan, carried from block to block.
     pub state: *mut u8,
-    /// The index of the first element, for arg-reductions.
+    /// Index of the first element, for arg-reductions.
     pub start: i64,
 }
 
 /// A loop over a block.
 ///
-/// The pointers of the arguments must be aligned and valid for the dtypes that the function was made for,
-/// for `count` elements or for one where `splat` is set.
+/// The pointers of the arguments must be aligned and valid for the function's dtypes, for `count` elements or for
+/// one where `splat` is set.
 pub type Function = unsafe fn(&LoopArguments);
 
-/// A loop to be compiled for more than one instruction set: a zero-sized type.
+/// A loop that is compiled for several instruction sets: a zero-sized type.
 pub trait BlockLoop: Copy {
     /// Runs the loop.
     ///
@@ -39,7 +38,7 @@ pub trait BlockLoop: Copy {
     unsafe fn run(self, arguments: &LoopArguments);
 }
 
-/// The function of a loop that suits this CPU best.
+/// Function multiversioning: returns the version of a loop for this CPU.
 pub fn multiversion<B: BlockLoop>(_: B) -> Function {
     const { assert!(size_of::<B>() == 0, "a loop captures nothing") };
     #[cfg(target_arch = "x86_64")]
@@ -51,11 +50,11 @@ pub fn multiversion<B: BlockLoop>(_: B) -> Function {
 
 #[cfg(test)]
 thread_local! {
-    /// Makes [`multiversion`] choose what every CPU can run.
+    /// Forces [`multiversion`] to select the baseline version.
     pub static FORCE_BASELINE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
-/// Whether this CPU has what [`avx2`] functions are compiled for.
+/// Whether this CPU supports the features that [`avx2`] enables.
 #[cfg(target_arch = "x86_64")]
 fn has_avx2() -> bool {
     #[cfg(test)]
@@ -71,7 +70,8 @@ fn has_avx2() -> bool {
 }
 
 unsafe fn baseline<B: BlockLoop>(arguments: &LoopArguments) {
-    // SAFETY: `multiversion` was given a `B`, and asserts that it is zero-sized; the rest is the caller's promise.
+    // SAFETY: `multiversion` received a `B` and asserts that it is zero-sized; the rest is guaranteed by the
+    // caller.
     unsafe { std::ptr::NonNull::<B>::dangling().read().run(arguments) }
 }
 
@@ -85,24 +85,24 @@ unsafe fn avx2<B: BlockLoop>(arguments: &LoopArguments) {
 /// The elements of a source block.
 ///
 /// # Safety
-/// There are `count` of them, aligned, and nobody writes them meanwhile.
+/// The pointer is aligned and valid for `count` elements, which nothing writes during `'a`.
 #[inline(always)]
 pub unsafe fn source_slice<'a, T>(source: *const u8, count: usize) -> &'a [T] {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { std::slice::from_raw_parts(source.cast(), count) }
 }
 
 /// The elements of a target block.
 ///
 /// # Safety
-/// There are `count` of them, aligned, and nobody else touches them meanwhile.
+/// The pointer is aligned and valid for `count` elements, which nothing else accesses during `'a`.
 #[inline(always)]
 pub unsafe fn target_slice<'a, T>(target: *mut u8, count: usize) -> &'a mut [T] {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { std::slice::from_raw_parts_mut(target.cast(), count) }
 }
 
-// Slices as parameters, not raw pointers: the compiler then knows that the target overlaps no source.
+// Slice parameters instead of raw pointers tell the compiler that the target aliases no source.
 
 #[inline(always)]
 fn map_unary<A: Copy, R>(target: &mut [R], a: &[A], f: impl Fn(A) -> R) {
@@ -158,7 +158,7 @@ impl<A: Copy, R, F: Fn(A) -> R + Copy> BlockLoop for UnaryLoop<A, R, F> {
     #[inline(always)]
     unsafe fn run(self, arguments: &LoopArguments) {
         let &LoopArguments { count, target, sources: [a, ..], .. } = arguments;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { map_unary(target_slice(target, count), source_slice(a, count), self.0) }
     }
 }
@@ -167,7 +167,7 @@ impl<A: Copy, B: Copy, R, F: Fn(A, B) -> R + Copy> BlockLoop for BinaryLoop<A, B
     #[inline(always)]
     unsafe fn run(self, arguments: &LoopArguments) {
         let &LoopArguments { count, target, sources: [a, b, _], splat, .. } = arguments;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             let target = target_slice(target, count);
             match splat {
@@ -194,7 +194,7 @@ impl<A: Copy, B: Copy, C: Copy, R, F: Fn(A, B, C) -> R + Copy> BlockLoop
     unsafe fn run(self, arguments: &LoopArguments) {
         let &LoopArguments { count, target, sources: [a, b, c], splat, .. } = arguments;
         let f = self.0;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             let target = target_slice(target, count);
             let splat_a = || a.cast::<A>().read();
@@ -243,22 +243,22 @@ impl<A: Copy, B: Copy, C: Copy, R, F: Fn(A, B, C) -> R + Copy> BlockLoop
     }
 }
 
-/// The function that applies `f` to each element.
+/// Loop that applies `f` to each element.
 pub fn unary_loop<A: Copy, R, F: Fn(A) -> R + Copy>(f: F) -> Function {
     multiversion(UnaryLoop(f, PhantomData))
 }
 
-/// The function that applies `f` to each pair of elements.
+/// Loop that applies `f` to each pair of elements.
 pub fn binary_loop<A: Copy, B: Copy, R, F: Fn(A, B) -> R + Copy>(f: F) -> Function {
     multiversion(BinaryLoop(f, PhantomData))
 }
 
-/// The function that applies `f` to each three elements.
+/// Loop that applies `f` to each triple of elements.
 pub fn ternary_loop<A: Copy, B: Copy, C: Copy, R, F: Fn(A, B, C) -> R + Copy>(f: F) -> Function {
     multiversion(TernaryLoop(f, PhantomData))
 }
 
-/// Bitwise of an element of 16 bytes.
+/// Bits of a 16-byte element.
 pub type Bits128 = [u64; 2];
 
 #[derive(Clone, Copy)]
@@ -267,7 +267,7 @@ struct Fill<T>(PhantomData<T>);
 impl<T: Copy> BlockLoop for Fill<T> {
     #[inline(always)]
     unsafe fn run(self, arguments: &LoopArguments) {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             let value: T = arguments.sources[0].cast::<T>().read();
             target_slice(arguments.target, arguments.count).fill(value);
@@ -275,7 +275,7 @@ impl<T: Copy> BlockLoop for Fill<T> {
     }
 }
 
-/// The function that repeats the one element of its source, of this many bytes.
+/// Loop that fills a block with one element of this many bytes.
 pub fn fill(size: usize) -> Function {
     match size {
         1 => multiversion(Fill::<u8>(PhantomData)),
@@ -286,7 +286,7 @@ pub fn fill(size: usize) -> Function {
     }
 }
 
-/// The function that copies elements of this many bytes.
+/// Loop that copies elements of this many bytes.
 pub fn copy(size: usize) -> Function {
     match size {
         1 => unary_loop(|a: u8| a),
@@ -297,7 +297,7 @@ pub fn copy(size: usize) -> Function {
     }
 }
 
-/// The function of `mask ? a : b` on elements of this many bytes.
+/// Loop of `mask ? a : b` on elements of this many bytes.
 pub fn select(size: usize) -> Function {
     fn of<T: Copy>() -> Function {
         ternary_loop(|mask: u8, a: T, b: T| if mask != 0 { a } else { b })

@@ -1,5 +1,5 @@
-//! The walk over a part of a launch: programs, blocks of the vector axis, passes, points of the reduce
-//! axes. Addresses are never computed from coordinates but for the first; they are advanced.
+//! Interpreter loop: executes the compiled steps over programs, blocks of the vector axis, passes and points of
+//! the reduce axes. Addresses are computed from coordinates once and then advanced by strides.
 
 use super::Program;
 use super::compile::{CompiledPass, Operand, Step};
@@ -8,37 +8,37 @@ use super::load_store::{Index, Mask, Transfer};
 use crate::call::{Call, Part, Scratch};
 use inflight_ir::kernel::{Level, Stride, VectorAxis};
 
-/// The most bytes of tile arrays that a block of columns may keep, unless it would get too narrow.
+/// Budget in bytes for the tile arrays of one block of columns.
 const TILE_BUDGET_BYTES: usize = 512 << 10;
 
-/// The fewest columns of a block that [`TILE_BUDGET_BYTES`] may lead to.
+/// Minimum columns per block, even if the tile arrays exceed [`TILE_BUDGET_BYTES`].
 const MIN_COLUMNS: usize = 16;
 
-/// How many blocks are summed before [`Execution::flush_partial_sums`].
+/// Number of blocks that partial sums accumulate before [`Execution::flush_partial_sums`].
 const FLUSH_INTERVAL: usize = 64;
 
-/// Elements of the vectors that one turn of a loop computes, or a multiple; divides every block.
+/// Padding of a block in elements: a multiple of what one iteration of a vectorized loop computes. Divides every
+/// block size.
 const PADDING: usize = 32;
 
-/// Where an access is. In bytes for those of buffers, else in elements.
+/// Current position of an access, in bytes for buffers and in elements for positions.
 struct AccessCursor {
     buffer: *mut u8,
     /// At the origin of the current program's tile.
     program: isize,
     /// At the first element of the current point of the reduce axes.
     row: isize,
-    /// The distance along the vector axis.
+    /// Stride along the vector axis.
     vector: isize,
-    /// The weight of an index.
+    /// Stride of the index.
     index: isize,
 }
 
-/// LoopNest that are walked in row-major order.
+/// Axes iterated in row-major order.
 struct LoopNest<'a> {
     extents: &'a [usize],
     coordinates: Vec<usize>,
-    /// For each axis and access, the distance to the next point along the axis from the last point of
-    /// all axes inside it.
+    /// For each axis and access, the step to the next point of the axis from the last point of all inner axes.
     steps: Vec<isize>,
 }
 
@@ -57,7 +57,7 @@ impl LoopNest<'_> {
         LoopNest { extents, coordinates: vec![0; extents.len()], steps }
     }
 
-    /// Goes to the next point; the axis that moved, or `None` at the end.
+    /// Advances to the next point. Returns the axis that advanced, or `None` at the end.
     #[inline]
     fn advance(&mut self) -> Option<usize> {
         for axis in (0..self.extents.len()).rev() {
@@ -80,28 +80,28 @@ struct Execution<'a> {
     program: &'a Program,
     addresses: Vec<*mut u8>,
     accesses: Vec<AccessCursor>,
-    /// The reduce axes.
+    /// Reduce axes.
     reduce: LoopNest<'a>,
-    /// Points of the reduce axes.
+    /// Number of points of the reduce axes.
     reduce_points: usize,
-    /// The start of each tile array.
+    /// Start of each tile array.
     tiles: Vec<*mut u8>,
-    /// Elements of a tile array for each point of the reduce axes.
+    /// Elements of a tile array per point of the reduce axes.
     tile_row: usize,
-    /// Whether stores of one value for the whole program are this part's.
+    /// Whether this part executes the stores of program-level values.
     owns_program_stores: bool,
 }
 
-/// Where a block is in the tile.
+/// Position of a block in the tile.
 #[derive(Clone, Copy)]
 struct BlockPosition {
-    /// The number of elements.
+    /// Number of elements.
     count: usize,
-    /// The position of the first along the vector axis.
+    /// Position of the first element along the vector axis.
     vector: isize,
-    /// Its position in a tile array.
+    /// Its offset in a tile array.
     point: usize,
-    /// Its index in row-major order over the reduced axes.
+    /// Its row-major index over the reduced axes.
     index: usize,
 }
 
@@ -149,7 +149,7 @@ pub unsafe fn run(program: &Program, call: &Call, part: &Part, scratch: &mut Scr
         unsafe { addresses[slot as usize].cast::<[u8; 16]>().write(scalar.to_bytes()) };
     }
 
-    // In bytes, axis by axis.
+    // Strides in bytes, axis by axis.
     let count = kernel.accesses.len();
     let mut strides = vec![0isize; extents.len() * count];
     let mut accesses = Vec::with_capacity(count);
@@ -202,7 +202,7 @@ pub unsafe fn run(program: &Program, call: &Call, part: &Part, scratch: &mut Scr
         owns_program_stores: part.vector.start == 0,
     };
     for remaining in (0..part.grid.len()).rev() {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             if parallel {
                 execution.run_parallel(part, block);
@@ -221,16 +221,16 @@ pub unsafe fn run(program: &Program, call: &Call, part: &Part, scratch: &mut Scr
 }
 
 impl Execution<'_> {
-    /// A program whose vector axis is parallel: block by block, all passes for each.
+    /// Runs a program with a parallel vector axis: for each block, all passes.
     ///
     /// # Safety
     /// As for [`Program::run`].
     unsafe fn run_parallel(&mut self, part: &Part, block: usize) {
         let passes = &self.program.compiled.passes;
-        // No program value depends on a reduction, so all of them come first.
+        // Program-level values do not depend on reductions here, so their passes all come first.
         let first = passes.iter().position(|pass| pass.level != Level::Program);
         let (prologue, passes) = passes.split_at(first.unwrap_or(passes.len()));
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             for pass in prologue {
                 self.run_once(pass);
@@ -264,12 +264,12 @@ impl Execution<'_> {
         }
     }
 
-    /// A program whose vector axis is reduced: pass by pass, all blocks for each.
+    /// Runs a program with a reduced vector axis: for each pass, all blocks.
     ///
     /// # Safety
     /// As for [`Program::run`].
     unsafe fn run_reduced(&mut self, extent: usize, block: usize) {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             for pass in &self.program.compiled.passes {
                 if pass.level == Level::Program {
@@ -301,7 +301,7 @@ impl Execution<'_> {
     /// As for [`Program::run`].
     unsafe fn run_once(&mut self, pass: &CompiledPass) {
         self.reset_rows(pass);
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.run_block(pass, BlockPosition { count: 1, vector: 0, point: 0, index: 0 }) }
     }
 
@@ -329,7 +329,7 @@ impl Execution<'_> {
         for initialize in &pass.initialize {
             let target = self.addresses[initialize.target as usize];
             let source = self.addresses[initialize.identity as usize] as *const u8;
-            // SAFETY: both are scratch memory of their own.
+            // SAFETY: both point into disjoint scratch memory.
             unsafe {
                 (initialize.fill)(&LoopArguments {
                     count: initialize.count.unwrap_or(count),
@@ -343,7 +343,7 @@ impl Execution<'_> {
         }
     }
 
-    /// CompensatedSumLoops the running sums out of the way when they have taken in enough.
+    /// Flushes the partial sums after every [`FLUSH_INTERVAL`] blocks.
     ///
     /// # Safety
     /// As for [`Program::run`].
@@ -355,7 +355,7 @@ impl Execution<'_> {
         count: usize,
     ) {
         if blocks.is_multiple_of(FLUSH_INTERVAL) {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe { self.flush_partial_sums(pass, blocks / FLUSH_INTERVAL - 1, count) };
         }
     }
@@ -372,7 +372,7 @@ impl Execution<'_> {
                 state: self.addresses[sum.running as usize],
                 start: flush as i64,
             };
-            // SAFETY: three places in scratch memory of their own.
+            // SAFETY: three disjoint slots in scratch memory.
             unsafe { (sum.loops.flush_partial_sums)(&arguments) };
         }
     }
@@ -381,13 +381,13 @@ impl Execution<'_> {
     /// As for [`Program::run`].
     unsafe fn finish_reductions(&mut self, pass: &CompiledPass, blocks: usize, count: usize) {
         if blocks >= FLUSH_INTERVAL {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             unsafe { self.flush_partial_sums(pass, blocks, count) };
             for sum in &pass.compensated_sums {
                 let target = self.addresses[sum.running as usize];
                 let total = self.addresses[sum.total as usize] as *const u8;
                 let compensation = self.addresses[sum.compensation as usize] as *const u8;
-                // SAFETY: three places in scratch memory of their own.
+                // SAFETY: three disjoint slots in scratch memory.
                 unsafe {
                     (sum.loops.restore_total)(&LoopArguments {
                         count: sum.count.unwrap_or(count) * sum.loops.parts,
@@ -403,7 +403,7 @@ impl Execution<'_> {
         for finish in &pass.finish {
             let target = self.addresses[finish.target as usize];
             let source = self.addresses[finish.lanes as usize] as *const u8;
-            // SAFETY: both are scratch memory of their own.
+            // SAFETY: both point into disjoint scratch memory.
             unsafe {
                 (finish.function)(&LoopArguments {
                     count: 1,
@@ -441,8 +441,8 @@ impl Execution<'_> {
                         state: target,
                         start: 0,
                     };
-                    // SAFETY: entries hold blocks, cells or memory of the right dtype; the target is
-                    // none of the sources, since registers are released after the instruction.
+                    // SAFETY: slots hold blocks, cells or buffer memory of the right dtype. The target is none of
+                    // the sources, since operand slots are released after the instruction.
                     unsafe { function(&arguments) };
                 }
                 Step::LoadInPlace { target, access } => {
@@ -458,7 +458,7 @@ impl Execution<'_> {
                         index: index.map(|index| self.index(index, access)),
                         mask: mask.map(|mask| self.mask(mask)),
                     };
-                    // SAFETY: the caller's promise: the access maps stay within their buffers.
+                    // SAFETY: guaranteed by the caller: the access maps stay within their buffers.
                     unsafe { function(&transfer) };
                 }
                 Step::Position { is_i64, target, access, scalar } => {
@@ -491,7 +491,7 @@ impl Execution<'_> {
                         index: index.map(|index| self.index(index, access)),
                         mask: mask.map(|mask| self.mask(mask)),
                     };
-                    // SAFETY: the caller's promise: the access maps stay within their buffers.
+                    // SAFETY: guaranteed by the caller: the access maps stay within their buffers.
                     unsafe { function(&transfer) };
                 }
                 Step::Accumulate { function, target, state, source } => {
@@ -503,8 +503,8 @@ impl Execution<'_> {
                         state: self.addresses[state as usize],
                         start: position.index as i64,
                     };
-                    // SAFETY: the state was begun with this pass; it is neither target nor source of
-                    // functions that have both.
+                    // SAFETY: the state was initialized with this pass. It is neither target nor source of
+                    // functions that have all three.
                     unsafe { function(&arguments) };
                 }
             }
@@ -533,7 +533,7 @@ impl Execution<'_> {
 }
 
 /// # Safety
-/// The target has room for so many elements.
+/// The target has room for `count` elements.
 unsafe fn positions<T>(
     target: *mut u8,
     count: usize,
@@ -541,7 +541,7 @@ unsafe fn positions<T>(
     stride: isize,
     convert: impl Fn(isize) -> T,
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let target = unsafe { super::elementwise::target_slice::<T>(target, count) };
     for (i, target) in target.iter_mut().enumerate() {
         *target = convert(first + i as isize * stride);

@@ -1,60 +1,60 @@
-//! Loads and stores that are more than a block of contiguous: strided, indexed, masked, combining.
+//! Strided, indexed (gather and scatter), masked and combining loads and stores between memory and blocks.
 
 use super::elementwise::Bits128;
 
-/// How a [`Kind::Store`](inflight_ir::kernel::Kind::Store) meets what is there.
+/// Combines the operand of a [`Kind::Store`](inflight_ir::kernel::Kind::Store) with the value in memory.
 pub trait Combine<T>: Copy + 'static {
-    /// The two values as one.
+    /// The combined value.
     fn combine(a: T, b: T) -> T;
 }
 
-/// Between memory and a block. Strides are in bytes.
+/// A transfer between memory and a block. Strides are in bytes.
 pub struct Transfer {
-    /// The number of elements.
+    /// Number of elements.
     pub count: usize,
-    /// The address of the first, before any index is added.
+    /// Address of the first element, before any index is added.
     pub memory: *mut u8,
-    /// The distance in memory to the next.
+    /// Stride in memory.
     pub stride: isize,
-    /// The block.
+    /// Address of the block.
     pub block: *mut u8,
-    /// Whether the block is one element, repeated. Not for loads.
+    /// Whether the block is one splat element. Stores only.
     pub splat: bool,
-    /// What moves each element in memory.
+    /// Index operand.
     pub index: Option<Index>,
-    /// Which elements are touched.
+    /// Mask operand.
     pub mask: Option<Mask>,
 }
 
-/// The index of a transfer.
+/// Index operand of a gather or scatter.
 #[derive(Clone, Copy)]
 pub struct Index {
-    /// `i32` or `i64` elements.
+    /// Address of `i32` or `i64` elements.
     pub source: *const u8,
     /// Whether they are `i64`.
     pub is_i64: bool,
-    /// Whether there is one, repeated.
+    /// Whether it is one splat element.
     pub splat: bool,
-    /// The weight of one in bytes.
+    /// Bytes per index unit.
     pub stride: isize,
 }
 
-/// The mask of a transfer.
+/// Mask operand.
 #[derive(Clone, Copy)]
 pub struct Mask {
-    /// Flags.
+    /// Address of `bool` elements.
     pub source: *const u8,
-    /// Whether there is one, repeated.
+    /// Whether it is one splat element.
     pub splat: bool,
 }
 
-/// CompensatedSumLoops a block from memory. Every address that the mask does not hide must be valid.
+/// Loads a block from memory. Every address that the mask leaves active must be valid.
 pub type LoadFunction = unsafe fn(&Transfer);
 
-/// CompensatedSumLoops a block to memory. Every address that the mask does not hide must be valid.
+/// Stores a block to memory. Every address that the mask leaves active must be valid.
 pub type StoreFunction = unsafe fn(&Transfer);
 
-/// The function that loads elements of this many bytes.
+/// Load loop for elements of this many bytes.
 pub fn load(size: usize) -> LoadFunction {
     match size {
         1 => load_of::<u8>,
@@ -65,7 +65,7 @@ pub fn load(size: usize) -> LoadFunction {
     }
 }
 
-/// The function that stores elements of this many bytes.
+/// Store loop for elements of this many bytes.
 pub fn store(size: usize) -> StoreFunction {
     match size {
         1 => store_of::<u8>,
@@ -76,12 +76,12 @@ pub fn store(size: usize) -> StoreFunction {
     }
 }
 
-/// The function that combines elements with those in memory.
+/// Combining store loop.
 pub fn store_combine<T: Copy, C: Combine<T>>() -> StoreFunction {
     store_combine_of::<T, C>
 }
 
-/// What a mask says of a whole block.
+/// How much of a block a mask leaves active.
 enum MaskCoverage {
     Full,
     Empty,
@@ -90,11 +90,11 @@ enum MaskCoverage {
 
 impl Transfer {
     /// # Safety
-    /// The mask's flags are valid.
+    /// The mask is valid.
     unsafe fn mask_coverage(&self) -> MaskCoverage {
         let Some(mask) = self.mask else { return MaskCoverage::Full };
         let count = if mask.splat { 1 } else { self.count };
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let flags = unsafe { std::slice::from_raw_parts(mask.source, count) };
         let active = flags.iter().map(|&flag| flag as usize).sum::<usize>();
         match active {
@@ -104,13 +104,13 @@ impl Transfer {
         }
     }
 
-    /// Calls `f` with the position and the address of each element that the mask is_active.
+    /// Calls `f` with the position and address of each active element.
     ///
     /// # Safety
     /// Index and mask are valid.
     #[inline(always)]
     unsafe fn for_each_active(&self, mut f: impl FnMut(usize, *mut u8)) {
-        // SAFETY: the caller's promise, for every closure below.
+        // SAFETY: guaranteed by the caller, for every closure below.
         unsafe {
             let mask = match self.mask_coverage() {
                 MaskCoverage::Empty => return,
@@ -153,11 +153,11 @@ impl Transfer {
 
 unsafe fn load_of<T: Copy>(transfer: &Transfer) {
     let target = transfer.block.cast::<T>();
-    // SAFETY: the caller's promise: what the mask is_active is there.
+    // SAFETY: guaranteed by the caller: active addresses are valid.
     unsafe {
         let coverage = transfer.mask_coverage();
         if !matches!(coverage, MaskCoverage::Full) {
-            // All-zero bits are zero in every dtype.
+            // All-zero bits represent zero in every dtype.
             target.write_bytes(0, transfer.count);
         }
         if matches!(coverage, MaskCoverage::Empty) {
@@ -175,11 +175,11 @@ unsafe fn load_of<T: Copy>(transfer: &Transfer) {
 unsafe fn store_of<T: Copy>(transfer: &Transfer) {
     let source = transfer.block.cast::<T>();
     let step = !transfer.splat as usize;
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let contiguous = transfer.stride == size_of::<T>() as isize;
         if transfer.index.is_none() && transfer.mask.is_none() && contiguous && !transfer.splat {
-            // A block that is itself in memory may be stored where it came from.
+            // The block may itself be buffer memory and overlap the destination.
             std::ptr::copy(source, transfer.memory.cast::<T>(), transfer.count);
             return;
         }
@@ -190,7 +190,7 @@ unsafe fn store_of<T: Copy>(transfer: &Transfer) {
 unsafe fn store_combine_of<T: Copy, C: Combine<T>>(transfer: &Transfer) {
     let source = transfer.block.cast::<T>();
     let step = !transfer.splat as usize;
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         transfer.for_each_active(|i, address| {
             let address = address.cast::<T>();

@@ -1,7 +1,7 @@
-//! Reductions and scans: what they carry from block to source_slice, and the loops that do.
+//! Reductions, scans and arg-reductions: the loops and the state that they carry from block to block.
 //!
-//! Where the vector axis is reduced, a reduction carries [`ACCUMULATOR_BYTES`] of partial results, which are
-//! folded together at the end; where it is parallel, one result for each column.
+//! A row reduction carries [`ACCUMULATOR_BYTES`] of partial results, which a horizontal reduction combines at the
+//! end. A column reduction carries one result per column.
 
 use super::dispatch::by_class;
 use super::element::{Bitwise, BoolByte, Numeric, Ordered};
@@ -15,39 +15,37 @@ use inflight_ir::elementwise::{ArgOp, CombineOp};
 use num_complex::Complex;
 use std::marker::PhantomData;
 
-/// The partial results of a reduction along the vector axis: four 32-byte vectors, enough to hide the
-/// latency of an addition.
+/// Accumulator lanes of a row reduction: four 32-byte vectors, enough to hide the latency of an addition.
 pub const ACCUMULATOR_BYTES: usize = 128;
 
-/// The loops of one way of combining elements of one dtype.
+/// Reduction and scan loops of a combine op and dtype.
 #[derive(Clone, Copy)]
 pub struct CombineLoops {
-    /// CombineLoops a block (`sources[0]`) into lanes (`state`).
+    /// Accumulates a block (`sources[0]`) into lanes (`state`).
     pub accumulate_lanes: Function,
-    /// CombineLoops lanes (`sources[0]`) into one element (`target`).
+    /// Horizontal reduction of lanes (`sources[0]`) to one element (`target`).
     pub horizontal_reduce: Function,
-    /// CombineLoops a block (`sources[0]`) into as many columns (`state`).
+    /// Accumulates a block (`sources[0]`) into as many columns (`state`).
     pub accumulate_columns: Function,
-    /// CombineLoops a block (`sources[0]`) element by element into one (`state`), keeping each result
-    /// (`target`).
+    /// Scans a block (`sources[0]`) along the row, with the carry in `state`, into `target`.
     pub scan_row: Function,
-    /// CombineLoops a block (`sources[0]`) into as many columns (`state`), keeping each result (`target`).
+    /// Accumulates a block (`sources[0]`) into as many columns (`state`) and stores each result (`target`).
     pub scan_columns: Function,
-    /// CombineLoops a block into memory.
+    /// Combines a block into memory.
     pub store: StoreFunction,
 }
 
-/// The loops of an arg-reduction of one dtype. `sources[0]` is the source_slice, `state` the best value so far,
-/// `target` its index, `start` the index of the first element.
+/// Arg-reduction loops of a dtype. `sources[0]` is the block, `state` the best value so far, `target` its index,
+/// `start` the index of the first element.
 #[derive(Clone, Copy)]
 pub struct ArgReduceLoops {
-    /// One best value and index for the whole block.
+    /// One best value and index for the whole row.
     pub row: Function,
-    /// One best value and index for each element; all have the index `start`.
+    /// One best value and index per column; all elements of the block have the index `start`.
     pub columns: Function,
 }
 
-/// The loops that combine elements of this dtype.
+/// Returns the loops of a combine op on this dtype.
 pub fn combine_loops(op: CombineOp, dtype: DType) -> CombineLoops {
     fn flag(op: CombineOp) -> Option<CombineLoops> {
         integer::<BoolByte>(op)
@@ -78,7 +76,7 @@ pub fn combine_loops(op: CombineOp, dtype: DType) -> CombineLoops {
         .unwrap_or_else(|| panic!("no verified kernel has {} of {dtype}", op.reduce_name()))
 }
 
-/// The loops of an arg-reduction of elements of this dtype.
+/// Returns the arg-reduction loops of this dtype.
 pub fn arg_reduce_loops(op: ArgOp, dtype: DType) -> ArgReduceLoops {
     fn of<T: Ordered>(op: ArgOp) -> Option<ArgReduceLoops> {
         Some(match op {
@@ -150,20 +148,21 @@ macro_rules! loops {
 
 loops!(FlushPartialSums AccumulateLanes HorizontalReduce AccumulateColumns ScanRow ScanColumns ArgRow ArgColumns);
 
-/// How long sums of floats are kept accurate: the running sums of a pass are moved, every so many blocks,
-/// into totals that remember what each addition compensation.
+/// Compensated summation (Neumaier) of long float sums. Every few blocks, the partial sums of a pass are added to
+/// totals that record the rounding error of each addition.
 #[derive(Clone, Copy)]
 pub struct CompensatedSumLoops {
-    /// Adds the running sums (`state`) to totals (`target`) and what those compensation (`sources[0]`, written
-    /// too), and sets the running sums to zero. With a `start` of zero the totals begin here.
+    /// Adds the partial sums (`state`) to the totals (`target`), adds the rounding errors to the compensation
+    /// (`sources[0]`, also written), and zeroes the partial sums. With a `start` of zero, totals and compensation
+    /// are initialized first.
     pub flush_partial_sums: Function,
-    /// Sets the running sums (`target`) to the totals (`sources[0]`) with what they compensation (`sources[1]`).
+    /// Sets the partial sums (`target`) to the totals (`sources[0]`) plus their compensation (`sources[1]`).
     pub restore_total: Function,
-    /// How many of them an element of the dtype is.
+    /// Real components per element: two for complex dtypes.
     pub parts: usize,
 }
 
-/// The moves of a reduction that rounds each addition.
+/// The compensated summation loops of a reduction that rounds each addition.
 pub fn compensated_sum_loops(op: CombineOp, dtype: DType) -> Option<CompensatedSumLoops> {
     fn of<T: Compensated>(parts: usize) -> Option<CompensatedSumLoops> {
         let flush_partial_sums = multiversion(FlushPartialSums::<T, Sum>(PhantomData));
@@ -180,11 +179,11 @@ pub fn compensated_sum_loops(op: CombineOp, dtype: DType) -> Option<CompensatedS
     }
 }
 
-/// Sums with a memory of what was compensation.
+/// Float types with error-free addition.
 trait Compensated: Numeric + Default {
-    /// The rounded sum, and the rest.
+    /// TwoSum: the rounded sum and its rounding error.
     fn two_sum(self, other: Self) -> (Self, Self);
-    /// The total corrected by what was compensation, unless it is infinite.
+    /// The total plus its compensation, unless the total is infinite.
     fn with(self, compensation: Self) -> Self;
 }
 
@@ -200,7 +199,7 @@ macro_rules! compensated {
             #[inline(always)]
             fn with(self, compensation: $type) -> $type {
                 let corrected = self + compensation;
-                // Infinity minus infinity was compensation on the way to infinity.
+                // The compensation is NaN once a sum overflowed: infinity minus infinity.
                 if compensation.is_nan() { self } else { corrected }
             }
         }
@@ -214,7 +213,7 @@ impl<T: Compensated> BlockLoop for FlushPartialSums<T, Sum> {
     unsafe fn run(self, arguments: &LoopArguments) {
         let &LoopArguments { count, target, state, sources: [compensation, ..], start, .. } =
             arguments;
-        // SAFETY: the caller's promise: three blocks that do not overlap.
+        // SAFETY: guaranteed by the caller: three disjoint blocks.
         let (running, totals, compensation) = unsafe {
             let compensation = target_slice::<T>(compensation.cast_mut(), count);
             (target_slice::<T>(state, count), target_slice::<T>(target, count), compensation)
@@ -232,8 +231,8 @@ impl<T: Compensated> BlockLoop for FlushPartialSums<T, Sum> {
     }
 }
 
-/// CombineLoops a slice into lanes that start from its own elements, if it fills them, and then into `lanes`:
-/// the partial sums of long rows stay short, and so do their rounding errors.
+/// Accumulates a slice into fresh lanes, if it fills them, and then combines those into `lanes`. Partial sums of
+/// long rows then stay short, and so do their rounding errors.
 #[inline(always)]
 fn accumulate_chunks<T: Numeric, C: Combine<T>, const LANES: usize>(lanes: &mut [T], source: &[T]) {
     let (chunks, rest) = source.as_chunks::<LANES>();
@@ -264,7 +263,7 @@ fn accumulate_block<T: Numeric, C: Combine<T>>(lanes: &mut [T], source: &[T]) {
     }
 }
 
-/// CombineLoops the lower half with the upper until one is left.
+/// Pairwise horizontal reduction: combines the lower lanes with the upper ones until one is left.
 #[inline(always)]
 fn reduce_lanes<T: Numeric, C: Combine<T>>(lanes: &[T]) -> T {
     let mut partial = [lanes[0]; ACCUMULATOR_BYTES];
@@ -282,7 +281,7 @@ fn reduce_lanes<T: Numeric, C: Combine<T>>(lanes: &[T]) -> T {
 impl<T: Numeric, C: Combine<T>> BlockLoop for AccumulateLanes<T, C> {
     #[inline(always)]
     unsafe fn run(self, arguments: &LoopArguments) {
-        // SAFETY: the caller's promise; the state is `ACCUMULATOR_BYTES` long.
+        // SAFETY: guaranteed by the caller; the state is `ACCUMULATOR_BYTES` long.
         unsafe {
             let lanes = target_slice::<T>(arguments.state, ACCUMULATOR_BYTES / size_of::<T>());
             accumulate_block::<T, C>(lanes, source_slice(arguments.sources[0], arguments.count));
@@ -293,7 +292,7 @@ impl<T: Numeric, C: Combine<T>> BlockLoop for AccumulateLanes<T, C> {
 impl<T: Numeric, C: Combine<T>> BlockLoop for HorizontalReduce<T, C> {
     #[inline(always)]
     unsafe fn run(self, arguments: &LoopArguments) {
-        // SAFETY: the caller's promise; the source is `ACCUMULATOR_BYTES` long.
+        // SAFETY: guaranteed by the caller; the source is `ACCUMULATOR_BYTES` long.
         unsafe {
             let lanes = source_slice::<T>(arguments.sources[0], ACCUMULATOR_BYTES / size_of::<T>());
             arguments.target.cast::<T>().write(reduce_lanes::<T, C>(lanes));
@@ -311,7 +310,7 @@ impl<T: Numeric, C: Combine<T>> BlockLoop for AccumulateColumns<T, C> {
             }
         }
         let &LoopArguments { count, state, sources: [source, ..], .. } = arguments;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { fold::<T, C>(target_slice(state, count), source_slice(source, count)) }
     }
 }
@@ -320,7 +319,7 @@ impl<T: Numeric, C: Combine<T>> BlockLoop for ScanRow<T, C> {
     #[inline(always)]
     unsafe fn run(self, arguments: &LoopArguments) {
         let &LoopArguments { count, target, state, sources: [source, ..], .. } = arguments;
-        // SAFETY: the caller's promise; the state is one element.
+        // SAFETY: guaranteed by the caller; the state is one element.
         let (target, source, carry) = unsafe {
             (
                 target_slice::<T>(target, count),
@@ -349,7 +348,7 @@ impl<T: Numeric, C: Combine<T>> BlockLoop for ScanColumns<T, C> {
             }
         }
         let &LoopArguments { count, target, state, sources: [source, ..], .. } = arguments;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             scan::<T, C>(
                 target_slice(state, count),
@@ -360,9 +359,9 @@ impl<T: Numeric, C: Combine<T>> BlockLoop for ScanColumns<T, C> {
     }
 }
 
-/// What [`Min`] and [`Max`] look for.
+/// Order of [`Min`] and [`Max`] in an arg-reduction.
 trait ArgCompare<T>: Combine<T> {
-    /// Whether `a` comes before `b`: not of equals; NaN before every number.
+    /// Whether `a` strictly precedes `b`; NaN precedes every other value.
     fn beats(a: T, b: T) -> bool;
 }
 
@@ -384,14 +383,15 @@ impl<T: Ordered, C: ArgCompare<T>> BlockLoop for ArgRow<T, C> {
     #[inline(always)]
     unsafe fn run(self, arguments: &LoopArguments) {
         let &LoopArguments { count, target, state, sources: [source, ..], start, .. } = arguments;
-        // SAFETY: the caller's promise; state and target are one element.
+        // SAFETY: guaranteed by the caller; state and target are one element.
         let (source, best, index) = unsafe {
             (source_slice::<T>(source, count), &mut *state.cast::<T>(), &mut *target.cast::<i64>())
         };
         if best.is_nan() {
             return;
         }
-        // The extreme of the block first, which vectorizes; where it is only if it matters.
+        // Find the best value first, which vectorizes; search for its index only if it improves on the previous
+        // blocks.
         let mut lanes = [*best; ACCUMULATOR_BYTES];
         let lanes = &mut lanes[..ACCUMULATOR_BYTES / size_of::<T>()];
         accumulate_block::<T, C>(lanes, source);
@@ -421,7 +421,7 @@ impl<T: Ordered, C: ArgCompare<T>> BlockLoop for ArgColumns<T, C> {
             }
         }
         let &LoopArguments { count, target, state, sources: [source, ..], start, .. } = arguments;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             fold::<T, C>(
                 target_slice(state, count),

@@ -1,78 +1,79 @@
-//! The block of memory a call's code reads its operands from and keeps its state in.
+//! Layout of the argument block: the memory through which an emitted function receives its operands and in which
+//! it keeps loop counters, uniform values and register spill slots.
 //!
-//! Words come first, then vectors of 64 bytes: values that are the same in every lane are kept in all
-//! lanes, so that any vector instruction can take them from memory at any width.
+//! 8-byte words come first, then 64-byte vectors. Uniform values are stored splat across all lanes, so that a
+//! vector instruction of any width can use them as a memory operand.
 
 use super::Isa;
 use inflight_ir::DType;
 use inflight_ir::kernel::{AccessId, Kernel, Kind, Level, Schedule, VectorAxis};
 
-/// The address of the constants.
+/// Address of the constant pool.
 pub(super) const CONSTANT_POOL: i32 = 0;
-/// How many programs along the innermost grid axis are left.
+/// Remaining programs along the innermost grid axis.
 pub(super) const PROGRAMS_LEFT: i32 = 8;
-/// The number of points of the vector axis.
+/// Extent of the vector axis.
 pub(super) const VECTOR_EXTENT: i32 = 16;
-/// That number rounded down to 1, 2 and 4 vectors.
+/// That extent rounded down to a multiple of 1, 2 and 4 vectors: the bounds of the unrolled loops.
 pub(super) const UNROLL_LIMITS: [i32; 3] = [24, 32, 40];
-/// The extents of the reduce axes.
+/// Extents of the reduce axes.
 pub(super) const REDUCE_EXTENTS: i32 = 48;
-/// How many points of each reduce axis are left.
+/// Remaining iterations of each reduce axis.
 pub(super) const REDUCE_COUNTERS: i32 = 72;
 const ACCESSES: i32 = 96;
 
-/// The most reduce axes that code is made for.
+/// Maximum number of reduce axes of emitted kernels.
 pub(super) const MAX_REDUCE_RANK: usize = 3;
 
-/// The words of one access: pointers in bytes, or positions in elements.
+/// Words per access: pointers in bytes, or positions in elements.
 pub(super) const ACCESS_WORDS: usize = 9;
-/// The pointer of the current program.
+/// Pointer of the current program.
 pub(super) const PROGRAM_POINTER: i32 = 0;
-/// The pointer of the current row of the current program, when it is not in a register.
+/// Pointer of the current row of the current program, unless it is in a register.
 pub(super) const ROW_POINTER: i32 = 8;
-/// From one program to the next along the innermost grid axis.
+/// Step to the next program along the innermost grid axis.
 pub(super) const GRID_STEP: i32 = 16;
-/// From the end of a row of each reduce axis to the start of the next.
+/// Step from the end of a row of each reduce axis to the start of the next row.
 pub(super) const REDUCE_STEP: i32 = 24;
-/// From one point of the vector axis to the next.
+/// Step to the next point of the vector axis.
 pub(super) const VECTOR_STEP: i32 = 48;
-/// From one value of the index to the next.
+/// Step for an index increment of one.
 pub(super) const INDEX_STEP: i32 = 56;
-/// The pointer with the index of the current row taken in, when it is not in a register.
+/// Row pointer with the current row's index folded in, unless it is in a register.
 pub(super) const INDEXED_POINTER: i32 = 64;
 
-/// The words of one scratch array.
+/// Words per scratch array.
 pub(super) const ARRAY_WORDS: usize = 3;
-/// Where it starts.
+/// Base address.
 pub(super) const ARRAY_BASE: i32 = 0;
-/// The pointer of the current row, when it is not in a register.
+/// Pointer of the current row, unless it is in a register.
 pub(super) const ARRAY_ROW_POINTER: i32 = 8;
-/// From one row to the next.
+/// Step to the next row.
 pub(super) const ARRAY_ROW_STEP: i32 = 16;
 
-/// Where everything is that depends on the kernel.
+/// Kernel-dependent offsets into the argument block.
 #[derive(Clone, Debug)]
 pub(super) struct ArgumentLayout {
-    /// Elements of a full vector.
+    /// Lanes of a full vector.
     pub(super) lanes: usize,
     arrays: i32,
     vectors: i32,
     scalars: usize,
     slots: usize,
-    /// The positions that have lane offsets among the vectors.
+    /// Positions with a lane offset vector in the argument block.
     pub(super) offsets: Vec<(AccessId, DType)>,
 }
 
-/// Bytes of a value of this dtype in a lane of a register.
+/// Bytes per lane of a register that holds this dtype.
 pub(super) fn lane_size(dtype: DType) -> usize {
     if dtype.size() > 4 { 8 } else { 4 }
 }
 
-/// The most instructions of a tile whose time is that of reading it.
+/// Maximum tile instructions of a memory-bound reduction.
 const LIGHT: usize = 3;
 
-/// Whether a kernel does little more than read rows and fold them. Rows that are not in the first cache arrive
-/// faster in vectors of 256 bits: a sum of 16 MiB was measured to take 187 µs, and 207 µs in those of 512.
+/// Whether a kernel is a memory-bound row reduction. Rows outside the L1 cache stream faster through 256-bit
+/// vectors: a sum of 16 MiB takes 187 µs, against 207 µs with 512-bit vectors.
 fn is_light_fold(kernel: &Kernel) -> bool {
     let levels = kernel.levels();
     let of_tile =
@@ -112,42 +113,42 @@ impl ArgumentLayout {
         }
     }
 
-    /// The words of an access.
+    /// Offset of an access's words.
     pub(super) fn access(&self, access: usize) -> i32 {
         ACCESSES + (8 * ACCESS_WORDS * access) as i32
     }
 
-    /// The words of a scratch array; column arrays come before tile arrays.
+    /// Offset of a scratch array's words. Column arrays precede tile arrays.
     pub(super) fn array(&self, array: usize) -> i32 {
         self.arrays + (8 * ARRAY_WORDS * array) as i32
     }
 
-    /// The vector of a launch scalar.
+    /// Offset of a launch scalar's vector.
     pub(super) fn scalar(&self, scalar: usize) -> i32 {
         self.vectors + 64 * scalar as i32
     }
 
-    /// The vector of a value kept for a whole program.
+    /// Offset of a uniform value's vector, live for a whole program.
     pub(super) fn slot(&self, slot: usize) -> i32 {
         self.scalar(self.scalars + slot)
     }
 
-    /// The vector of a position's steps from lane 0 to each lane.
+    /// Offset of the vector with a position's offset from lane 0 to each lane.
     pub(super) fn lane_offsets(&self, index: usize) -> i32 {
         self.slot(self.slots + index)
     }
 
-    /// A vector for the lanes of an index.
+    /// Offset of the vector that holds the index lanes of a gather or scatter.
     pub(super) fn indices(&self) -> i32 {
         self.slot(self.slots + self.offsets.len())
     }
 
-    /// A vector for the lanes of a value that is combined one by one.
+    /// Offset of the vector that holds the lanes of a serialized combining store.
     pub(super) fn combined(&self) -> i32 {
         self.slot(self.slots + self.offsets.len() + 1)
     }
 
-    /// The vector of a spilled register.
+    /// Offset of a register spill slot.
     pub(super) fn spill(&self, spill: usize) -> i32 {
         self.slot(self.slots + self.offsets.len() + 2 + spill)
     }

@@ -1,4 +1,4 @@
-//! Elementwise arithmetic.
+//! Instruction selection for elementwise arithmetic.
 
 use super::Unsupported;
 use super::assembler::{Masking, Op, Operand, Width};
@@ -9,14 +9,14 @@ use inflight_ir::elementwise::{BinaryOp, UnaryOp};
 use inflight_ir::kernel::Value;
 use inflight_ir::{DType, DTypeClass};
 
-/// Predicates of floating-point comparisons; those of an order are false for NaN.
+/// VCMPPS/VCMPPD predicates. The ordered ones are false for NaN.
 pub(super) const UNORDERED: u32 = 3;
 pub(super) const ORDERED: u32 = 7;
 pub(super) const GREATER_OR_EQUAL: u32 = 0x1d;
 pub(super) const NOT_EQUAL: u32 = 4;
 pub(super) const LESS: u32 = 0x11;
 
-/// How a value's lanes are computed with.
+/// Lane type that a dtype is computed in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Lane {
     /// `f32`, and `f16` and `bf16` rounded after each op.
@@ -39,7 +39,7 @@ pub(super) fn lane(dtype: DType) -> Result<Lane, Unsupported> {
     })
 }
 
-/// The one instruction that is a binary op, and whether its operands may change places.
+/// The single instruction that implements a binary op, and whether it commutes.
 fn single_instruction(op: BinaryOp, dtype: DType, lane: Lane) -> Option<(Op, bool)> {
     let unsigned = dtype.class() == DTypeClass::Unsigned;
     Some(match (op, lane) {
@@ -78,7 +78,7 @@ fn single_instruction(op: BinaryOp, dtype: DType, lane: Lane) -> Option<(Op, boo
     })
 }
 
-/// Whether lanes must be brought back into the dtype's range after an op.
+/// Whether an op may leave the dtype's range, so that lanes need [`canonicalize`](Emitter::canonicalize).
 fn needs_canonicalize(op: BinaryOp, dtype: DType) -> bool {
     let is_min_max = matches!(op, BinaryOp::Min | BinaryOp::Max);
     let bitwise = matches!(op, BinaryOp::And | BinaryOp::Or | BinaryOp::Xor);
@@ -90,7 +90,7 @@ fn needs_canonicalize(op: BinaryOp, dtype: DType) -> bool {
 }
 
 impl Emitter<'_> {
-    /// Gives a value the lanes of another, in its register if that is free to take.
+    /// Copies `a` to `value`, coalescing the copy into a register transfer when `a` is dead afterwards.
     pub(super) fn coalesce(&mut self, value: Value, a: Value) -> Result<(), Unsupported> {
         let register = self.vector(a)?;
         if self.vectors.is_transferable(a) && !self.is_used_later(a) {
@@ -102,7 +102,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Brings lanes back into a dtype's range: wraps small integers, rounds small floats.
+    /// Restores the lane invariant of a dtype: wraps small integers and rounds 16-bit floats.
     pub(super) fn canonicalize(&mut self, dtype: DType, register: u8) -> Result<(), Unsupported> {
         let width = self.width32();
         match dtype {
@@ -128,7 +128,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Rounds to the nearest number with 16 zero bits below, ties to even; NaN stays NaN.
+    /// Rounds to the nearest `f32` with 16 zero low bits, ties to even; NaN stays NaN.
     fn round_to_bf16(&mut self, register: u8) -> Result<(), Unsupported> {
         let width = self.width32();
         let rounded = self.temporary()?;
@@ -183,7 +183,7 @@ impl Emitter<'_> {
         let width = self.width(dtype);
         let is_min_max = matches!(op, BinaryOp::Min | BinaryOp::Max);
         match (lane, op) {
-            // The instruction gives `b` if either is NaN: what is left is `a` alone being NaN.
+            // MIN and MAX return `b` if either operand is NaN; only a NaN in `a` alone needs fixing.
             (Lane::F32, BinaryOp::Min | BinaryOp::Max) => {
                 let instruction = if op == BinaryOp::Min { MINPS } else { MAXPS };
                 self.assembler.op3(instruction, width, dest, a, b);
@@ -216,7 +216,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Min and max of 64-bit integers, which AVX2 does not have.
+    /// Min and max of 64-bit integers by compare and blend: AVX2 has no such instructions.
     fn min_max64(
         &mut self,
         op: BinaryOp,
@@ -455,7 +455,7 @@ impl Emitter<'_> {
             DType::F64 => (FMADD213PD, FMADD231PD),
             _ => return Err(Unsupported(format!("a fused multiply-add of {dtype}"))),
         };
-        // A factor in memory goes second, where an instruction can take it from there.
+        // Put a factor in memory second, where the instruction accepts a memory operand.
         let (a, b) = if self.is_in_memory(a) && !self.is_in_memory(b) { (b, a) } else { (a, b) };
         let takes = |emitter: &Self, operand: Value| {
             emitter.vectors.is_transferable(operand) && !emitter.is_used_later(operand)

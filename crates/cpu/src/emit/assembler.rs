@@ -1,9 +1,10 @@
-//! Instructions of any vector width, and labels, on iced's encoder.
+//! x86-64 assembler: width-generic VEX and EVEX vector instructions, labels and branch fixups, on top of the iced
+//! encoder.
 
 use super::Isa;
 use iced_x86::{Code, Encoder, Instruction, MemoryOperand, Register, RoundingControl};
 
-/// The width of a vector register.
+/// Width of a vector register.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Width {
     /// 128 bits.
@@ -24,7 +25,7 @@ impl Width {
         }
     }
 
-    /// The register of this width and number.
+    /// The register of this width with this index.
     pub(super) fn register(self, index: u8) -> Register {
         let first = match self {
             Width::Xmm => Register::XMM0,
@@ -35,29 +36,29 @@ impl Width {
     }
 }
 
-/// An instruction of every width: the codes of its 128-bit forms. The 256- and 512-bit forms follow
-/// each of them in [`Code`]'s order.
+/// A width-generic instruction, given by the codes of its 128-bit forms. The 256- and 512-bit forms follow in
+/// [`Code`]'s order.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Op {
-    /// The form for AVX2, or `INVALID`.
+    /// VEX form for AVX2, or `INVALID`.
     pub(super) vex: Code,
-    /// The form for AVX-512, or `INVALID`.
+    /// EVEX form for AVX-512, or `INVALID`.
     pub(super) evex: Code,
 }
 
-/// An address.
+/// A memory operand: base + index · scale + displacement.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Memory {
-    /// The register it starts from.
+    /// Base register.
     pub(super) base: Register,
-    /// A register and its factor, 1, 2, 4 or 8.
+    /// Index register and its scale: 1, 2, 4 or 8.
     pub(super) index: Option<(Register, u32)>,
-    /// Bytes added.
+    /// Displacement in bytes.
     pub(super) displacement: i32,
 }
 
 impl Memory {
-    /// A fixed distance from a register.
+    /// A base register plus a displacement.
     pub(super) fn at(base: Register, displacement: i32) -> Memory {
         Memory { base, index: None, displacement }
     }
@@ -77,37 +78,37 @@ impl Memory {
     }
 }
 
-/// A source that may be in memory.
+/// A register or memory source operand.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Operand {
-    /// A vector register, by number.
+    /// Index of a vector register.
     Vector(u8),
-    /// Memory.
+    /// Memory operand.
     Memory(Memory),
 }
 
-/// What an opmask does to the result.
+/// AVX-512 opmask applied to the destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Masking {
-    /// Every lane is written.
+    /// Unmasked.
     None,
-    /// ActiveLanes without a bit keep what they had.
+    /// Merge-masking: inactive lanes keep their previous value.
     Merge(u8),
-    /// ActiveLanes without a bit become zero; no memory is touched for them.
+    /// Zero-masking: inactive lanes become zero, and their memory is not accessed.
     Zero(u8),
 }
 
-/// A place in the code that fixups go to.
+/// A branch target.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Label(usize);
 
-/// The conditions of fixups used here, as their codes in the instruction.
+/// Branch conditions, with their condition codes as values.
 #[derive(Clone, Copy, Debug)]
 #[repr(u8)]
 pub(super) enum Condition {
-    /// Unsigned less.
+    /// Unsigned less than.
     Below = 2,
-    /// Unsigned greater or equal.
+    /// Unsigned greater than or equal.
     AboveOrEqual = 3,
     /// Zero.
     Equal = 4,
@@ -115,16 +116,16 @@ pub(super) enum Condition {
     NotEqual = 5,
 }
 
-/// Machine code being written.
+/// Code buffer with its labels and pending fixups.
 pub(super) struct Assembler {
     pub(super) isa: Isa,
     encoder: Encoder,
     length: usize,
-    /// The place of each label, once known.
+    /// Offset of each label, once bound.
     labels: Vec<Option<usize>>,
-    /// The places of 32-bit distances to fill in, and the labels they lead to.
+    /// Offsets of 32-bit displacements to patch, and their target labels.
     fixups: Vec<(usize, Label)>,
-    /// The first operand combination that has no encoding.
+    /// First encoding error.
     error: Option<String>,
 }
 
@@ -140,7 +141,7 @@ impl Assembler {
         }
     }
 
-    /// The code, with every branch pointing to its label.
+    /// Patches every branch displacement and returns the code.
     pub(super) fn finish(mut self) -> Result<Vec<u8>, String> {
         if let Some(error) = self.error {
             return Err(error);
@@ -163,7 +164,7 @@ impl Assembler {
         self.labels[label.0] = Some(self.length);
     }
 
-    /// A label at this place.
+    /// Creates a label bound to the current offset.
     pub(super) fn label_here(&mut self) -> Label {
         let label = self.label();
         self.bind(label);
@@ -224,7 +225,7 @@ impl Assembler {
         self.encode(instruction);
     }
 
-    /// The code of an op at a width on this instruction set.
+    /// The encoding of an op at a width on the target instruction set.
     fn form(&mut self, op: Op, width: Width) -> Option<Code> {
         let code = if self.isa == Isa::Avx512 { op.evex } else { op.vex };
         if code == Code::INVALID || (self.isa == Isa::Avx2 && width == Width::Zmm) {
@@ -276,7 +277,7 @@ impl Assembler {
         self.encode(instruction);
     }
 
-    /// `dest = op(a, b, c)` with four vector registers: the blends of AVX2.
+    /// `dest = op(a, b, c)` with four vector operands: AVX2's variable blends.
     pub(super) fn op4(&mut self, op: Op, width: Width, dest: u8, a: u8, b: Operand, c: u8) {
         let Some(code) = self.form(op, width) else { return };
         let (dest, a, c) = (width.register(dest), width.register(a), width.register(c));
@@ -310,7 +311,7 @@ impl Assembler {
         self.encode(Instruction::with3(code, dest, a, immediate));
     }
 
-    /// `dest = op(a)` of two widths; `width` is the one that chooses the form.
+    /// `dest = op(a)` with operands of two widths; `width` selects the encoding.
     pub(super) fn convert(
         &mut self,
         op: Op,
@@ -328,7 +329,7 @@ impl Assembler {
         self.encode_masked(instruction, masking);
     }
 
-    /// A conversion that rounds towards zero, whatever the mode; 512-bit forms only.
+    /// Conversion with embedded rounding towards zero; 512-bit forms only.
     pub(super) fn convert_towards_zero(
         &mut self,
         op: Op,
@@ -345,7 +346,7 @@ impl Assembler {
         self.encode(instruction);
     }
 
-    /// `dest = op(source, immediate)` of two widths; `width` is the one that chooses the form.
+    /// `dest = op(source, immediate)` with operands of two widths; `width` selects the encoding.
     pub(super) fn convert_immediate(
         &mut self,
         op: Op,
@@ -359,7 +360,7 @@ impl Assembler {
         self.encode(Instruction::with3(code, dest, source, immediate));
     }
 
-    /// `dest = a` with a narrower register inserted.
+    /// `dest = a` with 128-bit part `immediate` replaced by `part`.
     pub(super) fn insert_128(&mut self, width: Width, dest: u8, a: u8, part: u8, immediate: u32) {
         let code = match (self.isa, width) {
             (Isa::Avx512, Width::Zmm) => Code::EVEX_Vinserti32x4_zmm_k1z_zmm_xmmm128_imm8,
@@ -370,7 +371,7 @@ impl Assembler {
         self.encode(Instruction::with4(code, dest, a, Width::Xmm.register(part), immediate));
     }
 
-    /// A 128-bit part of a wider register.
+    /// Extracts 128-bit part `immediate` of a wider register.
     pub(super) fn extract_128(&mut self, width: Width, dest: u8, a: u8, immediate: u32) {
         let code = match (self.isa, width) {
             (Isa::Avx512, Width::Zmm) => Code::EVEX_Vextracti32x4_xmmm128_k1z_zmm_imm8,
@@ -381,7 +382,7 @@ impl Assembler {
         self.encode(Instruction::with3(code, dest, a, immediate));
     }
 
-    /// The upper half of a 512-bit register.
+    /// Extracts the upper 256 bits of a 512-bit register.
     pub(super) fn extract_upper_256(&mut self, dest: u8, a: u8) {
         let code = Code::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8;
         self.encode(Instruction::with3(
@@ -392,7 +393,7 @@ impl Assembler {
         ));
     }
 
-    /// Writes a whole register to memory.
+    /// Stores a vector register.
     pub(super) fn store(
         &mut self,
         op: Op,
@@ -408,7 +409,7 @@ impl Assembler {
         );
     }
 
-    /// Writes the lanes of a register whose mask lanes are set: AVX2's masked move.
+    /// Stores the lanes selected by a vector mask (VMASKMOV, AVX2).
     pub(super) fn store_lanes(
         &mut self,
         op: Op,
@@ -422,7 +423,7 @@ impl Assembler {
         self.encode(Instruction::with3(code, memory.operand(), mask, source));
     }
 
-    /// A comparison into an opmask.
+    /// Compares into an opmask.
     pub(super) fn compare(
         &mut self,
         op: Op,
@@ -441,20 +442,20 @@ impl Assembler {
         self.encode(instruction);
     }
 
-    /// An opmask from the lanes of a vector that have a bit set.
+    /// Sets the opmask bits of the nonzero lanes (VPTESTM).
     pub(super) fn test_into_mask(&mut self, op: Op, width: Width, mask: u8, a: u8) {
         let Some(code) = self.form(op, width) else { return };
         let a = width.register(a);
         self.encode(Instruction::with3(code, Register::K0 + mask as u32, a, a));
     }
 
-    /// ActiveLanes of all ones where an opmask has a bit.
+    /// Expands an opmask to lanes of all ones or zeros (VPMOVM2*).
     pub(super) fn expand_mask(&mut self, op: Op, width: Width, dest: u8, mask: u8) {
         let Some(code) = self.form(op, width) else { return };
         self.encode(Instruction::with2(code, width.register(dest), Register::K0 + mask as u32));
     }
 
-    /// An opmask from the highest bit of each 32-bit lane.
+    /// Collects the sign bits of the 32-bit lanes into an opmask (VPMOVD2M).
     pub(super) fn mask_from_sign_bits(&mut self, width: Width, mask: u8, a: u8) {
         let code =
             [Code::EVEX_Vpmovd2m_kr_xmm, Code::EVEX_Vpmovd2m_kr_ymm, Code::EVEX_Vpmovd2m_kr_zmm];
@@ -462,52 +463,52 @@ impl Assembler {
         self.encode(Instruction::with2(code, Register::K0 + mask as u32, width.register(a)));
     }
 
-    /// An instruction on registers and opmasks of one fixed form.
+    /// Emits an instruction with three register or opmask operands.
     pub(super) fn emit_rrr(&mut self, code: Code, a: Register, b: Register, c: Register) {
         self.encode(Instruction::with3(code, a, b, c));
     }
 
-    /// An instruction on registers and opmasks of one fixed form.
+    /// Emits an instruction with two register or opmask operands.
     pub(super) fn emit_rr(&mut self, code: Code, a: Register, b: Register) {
         self.encode(Instruction::with2(code, a, b));
     }
 
-    /// An instruction of one fixed form that reads memory.
+    /// Emits an instruction with a register destination and a memory source.
     pub(super) fn emit_rm(&mut self, code: Code, dest: Register, memory: Memory) {
         self.encode(Instruction::with2(code, dest, memory.operand()));
     }
 
-    /// An instruction of one fixed form that writes memory.
+    /// Emits an instruction with a memory destination and a register source.
     pub(super) fn emit_mr(&mut self, code: Code, memory: Memory, source: Register) {
         self.encode(Instruction::with2(code, memory.operand(), source));
     }
 
-    /// An instruction of one fixed form with a register and an immediate.
+    /// Emits an instruction with a register and an immediate operand.
     pub(super) fn emit_ri(&mut self, code: Code, dest: Register, immediate: u32) {
         self.encode(Instruction::with2(code, dest, immediate));
     }
 
-    /// An instruction of one fixed form with memory and an immediate.
+    /// Emits an instruction with a memory and an immediate operand.
     pub(super) fn emit_mi(&mut self, code: Code, memory: Memory, immediate: i32) {
         self.encode(Instruction::with2(code, memory.operand(), immediate));
     }
 
-    /// An instruction of one fixed form with memory alone.
+    /// Emits an instruction with a memory operand.
     pub(super) fn emit_m(&mut self, code: Code, memory: Memory) {
         self.encode(Instruction::with1(code, memory.operand()));
     }
 
-    /// An instruction of one fixed form with one register.
+    /// Emits an instruction with a register operand.
     pub(super) fn emit_r(&mut self, code: Code, register: Register) {
         self.encode(Instruction::with1(code, register));
     }
 
-    /// An instruction without operands.
+    /// Emits an instruction without operands.
     pub(super) fn emit_bare(&mut self, code: Code) {
         self.encode(Ok(Instruction::with(code)));
     }
 
-    /// Inserts an element of `size` bytes from memory into a 128-bit register.
+    /// Inserts an element of `size` bytes from memory into a lane of a 128-bit register (VPINSR).
     pub(super) fn insert_element(&mut self, size: usize, dest: u8, memory: Memory, lane: u32) {
         let evex = self.isa == Isa::Avx512;
         let code = match (size, evex) {
@@ -524,7 +525,7 @@ impl Assembler {
         self.encode(Instruction::with4(code, dest, dest, memory.operand(), lane));
     }
 
-    /// Writes an element of `size` bytes of a 128-bit register to memory.
+    /// Stores an element of `size` bytes from a lane of a 128-bit register (VPEXTR).
     pub(super) fn extract_element(&mut self, size: usize, memory: Memory, source: u8, lane: u32) {
         let evex = self.isa == Isa::Avx512;
         let code = match (size, evex) {

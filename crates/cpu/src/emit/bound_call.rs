@@ -1,4 +1,4 @@
-//! Code with its arguments at hand: for calls that are made again and again.
+//! Prebound calls: a function with a filled argument block, for launches that repeat on the same memory.
 
 use super::Code;
 use super::argument_layout;
@@ -8,32 +8,32 @@ use inflight_ir::kernel::VectorAxis;
 use smallvec::SmallVec;
 use std::marker::PhantomData;
 
-/// Beyond this many split_range, walking them costs less than what is kept for each.
+/// Above this many blocks, recomputing the block arguments costs less than storing them.
 const MAX_BLOCKS: usize = 64;
 
-/// A call of machine code that can be made any number of times, with the operands it was bound to.
+/// A repeatable call of emitted code with bound operands.
 pub struct BoundCode<'a> {
     function: Function,
     arguments: ArgumentBlock,
-    /// The words that the code counts down and moves on, block after block: where they are, and what they begin
-    /// with.
+    /// Argument words that the code modifies, for each block in turn: offset and initial value.
     words: Words,
-    /// How many of them each block has; one or more.
+    /// Number of such words per block; at least one.
     words_per_block: usize,
-    /// Where the argument block and the arrays are.
+    /// Owns the argument block and the scratch arrays.
     _memory: Scratch,
-    /// Where the function is.
+    /// Keeps the function's code alive.
     _code: PhantomData<&'a Code>,
 }
 
-/// Places in the argument block and what is there; mostly few, and not worth memory of their own.
+/// Argument words to rewrite before a call. Most calls have one or two, which stay inline.
 type Words = SmallVec<[(i32, usize); 2]>;
 
 impl Code {
-    /// Fills the arguments of a call in, once for all times. `None` if the call is one that is better walked anew.
+    /// Fills the argument block once for any number of calls. Returns `None` if recomputing the arguments per
+    /// call is cheaper.
     ///
     /// # Safety
-    /// As for [`run`](Code::run), whenever the bound code is run.
+    /// As for [`run`](Code::run), at every run of the bound code.
     pub unsafe fn bind(&self, call: &Call, part: &Part) -> Option<BoundCode<'_>> {
         let kernel = &self.kernel;
         let extents = &call.shape.extents;
@@ -60,16 +60,16 @@ impl Code {
                 }
                 count += 1;
                 let block = Block { grid, inner: inner.clone(), vector };
-                // SAFETY: the words are offsets of the argument block, which is as long as the layout says.
+                // SAFETY: the offsets are those of words in the argument block, which has the layout's size.
                 unsafe {
                     self.write_block_arguments(&arguments, call, &block);
                     words.extend(offsets.iter().map(|&at| (at, arguments.read_word(at))));
                 }
             }
         }
-        // Every block has the same words, the countdown among them.
+        // Every block has the same words, among them the number of programs left.
         let mut words_per_block = offsets.len();
-        // What the code leaves as it was need not be written again.
+        // Words that the code does not modify need not be rewritten.
         if count == 1 {
             let inner = self.program_runs(call, part).next().map_or(0, |(_, inner)| inner.len());
             words.retain(|&mut (at, _)| match inner {
@@ -91,7 +91,7 @@ impl Code {
         })
     }
 
-    /// The words that [`place`](Code::place) writes.
+    /// Offsets of the words that [`write_block_arguments`](Code::write_block_arguments) writes.
     fn block_words(&self) -> SmallVec<[i32; 16]> {
         let rows = (0..self.kernel.accesses.len())
             .map(|i| self.layout.access(i) + argument_layout::PROGRAM_POINTER);
@@ -104,7 +104,7 @@ impl Code {
 }
 
 impl BoundCode<'_> {
-    /// Makes the call.
+    /// Runs the call.
     ///
     /// # Safety
     /// As for [`Code::bind`].
@@ -121,7 +121,7 @@ impl BoundCode<'_> {
         while !words.is_empty() {
             let (block, others) = words.split_at(self.words_per_block);
             words = others;
-            // SAFETY: the words are offsets of the argument block; the rest is the caller's promise.
+            // SAFETY: the offsets are those of words in the argument block; the rest is guaranteed by the caller.
             unsafe {
                 for &(at, value) in block {
                     self.arguments.write_word(at, value);

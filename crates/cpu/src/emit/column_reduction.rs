@@ -1,4 +1,4 @@
-//! Column reductions, several rows at a time: an accumulator is loaded and stored once for all of them.
+//! Row-unrolled column reductions: each accumulator is loaded and stored once per [`ROW_UNROLL`] rows.
 
 use super::Unsupported;
 use super::argument_layout::{self, lane_size};
@@ -10,14 +10,14 @@ use super::reduce::Accumulators;
 use iced_x86::{Code, Register};
 use inflight_ir::kernel::{Kernel, Pass, Storage};
 
-/// How many rows are assigned at once.
+/// Rows per iteration.
 pub(super) const ROW_UNROLL: usize = 4;
-/// The most instructions of a pass that is written for several rows.
+/// Maximum instructions of a row-unrolled pass.
 const MAX_INSTRUCTIONS: usize = 10;
-/// The most reductions of such a pass.
+/// Maximum reductions of a row-unrolled pass.
 const MAX_REDUCTIONS: usize = 2;
 
-/// Whether a pass of a column reduction is worth it: little instructions, and pointers for every row.
+/// Whether row unrolling is profitable: the pass is short, and every row gets its own pointer registers.
 pub(super) fn is_profitable(
     kernel: &Kernel,
     plan: &PassPlan,
@@ -38,8 +38,8 @@ pub(super) fn is_profitable(
 }
 
 impl Emitter<'_> {
-    /// Walks the innermost reduce axis while there are enough rows. The counter is set, and says
-    /// afterwards how many rows are left.
+    /// Emits the row-unrolled loop over the innermost reduce axis. The loop counter is initialized by the caller;
+    /// afterwards it holds the number of remaining rows.
     pub(super) fn row_unrolled_loop(
         &mut self,
         pass: &Pass,
@@ -85,7 +85,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// The body for one vector of columns: accumulators in, every row, accumulators out.
+    /// Emits the body for one vector of columns: load the accumulators, combine every row, store them.
     pub(super) fn row_unrolled_body(
         &mut self,
         pass: &Pass,
@@ -124,7 +124,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Gives the rows after the first pointers of their own.
+    /// Assigns pointer registers to the second and later rows.
     pub(super) fn assign_row_pointers(
         &mut self,
         plan: &PassPlan,

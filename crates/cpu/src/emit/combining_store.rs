@@ -1,4 +1,6 @@
-//! Stores that combine a value with what is there.
+//! Combining stores (scatter-add, scatter-min and so on): a read-modify-write of the destination.
+//!
+//! They are not atomic. Launches partition the work so that no two threads combine into the same element.
 
 use super::Unsupported;
 use super::assembler::{Condition, Masking, Memory, Operand};
@@ -9,7 +11,7 @@ use iced_x86::Code;
 use inflight_ir::elementwise::CombineOp;
 use inflight_ir::kernel::{AccessId, Stride, Value};
 
-/// Registers that combining may need beside those of its operands.
+/// Registers reserved for the combine op besides its operands.
 const SCRATCH_REGISTERS: usize = 4;
 
 impl Emitter<'_> {
@@ -31,7 +33,7 @@ impl Emitter<'_> {
         let width = self.width(dtype);
         let operand = self.vector(value)?;
         if stride == Stride::One && index.is_none() && whole {
-            // Neighbours: no two lanes meet.
+            // Contiguous lanes have distinct addresses.
             let combined = self.temporary()?;
             if !self.is_avx512()
                 && let Some(mask) = mask
@@ -57,7 +59,7 @@ impl Emitter<'_> {
             let (load, store) = if size == 8 { (MOVUPD, STOREUPD) } else { (MOVUPS, STOREUPS) };
             let address = self.address(access, size);
             self.assembler.op2_masked(load, width, combined, Operand::Memory(address), zero);
-            // Opmasks that combining uses must not be the one that is needed again.
+            // The combine op may clobber the scratch opmasks, so the store mask is computed again.
             self.combine(op, dtype, combined, combined, operand)?;
             if let Some(mask) = mask {
                 self.and_with_tail_mask(mask)?;
@@ -66,7 +68,8 @@ impl Emitter<'_> {
             self.assembler.store(store, width, address, combined, merge);
             return Ok(());
         }
-        // One lane after another: they may meet in one spilled_lanes. Registers are taken before the branches.
+        // Lanes may share an address: combine them one by one. Registers are allocated before the branches,
+        // because an eviction must be stored on every path.
         if let Some(index) = index {
             self.operand(index)?;
         }

@@ -1,4 +1,4 @@
-//! Comparisons and selections.
+//! Instruction selection for comparisons and selects.
 
 use super::Unsupported;
 use super::arithmetic::{GREATER_OR_EQUAL, LESS, Lane, NOT_EQUAL, lane};
@@ -65,7 +65,7 @@ impl Emitter<'_> {
         self.narrow_lane_mask(lane, dest, lanes)
     }
 
-    /// Integers compared into lanes as wide as theirs; AVX2 only.
+    /// Compares integers into lanes as wide as the operands; AVX2 only.
     fn compare_integers(
         &mut self,
         op: CompareOp,
@@ -102,7 +102,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Floats compared into a `bool` result.
+    /// Compares floats into a `bool` result.
     pub(super) fn compare_floats(
         &mut self,
         value: Value,
@@ -125,7 +125,7 @@ impl Emitter<'_> {
         self.narrow_lane_mask(lane, dest, dest)
     }
 
-    /// From lanes as wide as those compared to 32-bit lanes; AVX2 only.
+    /// Narrows a lane mask from the compared width to 32-bit lanes; AVX2 only.
     pub(super) fn narrow_lane_mask(
         &mut self,
         lane: Lane,
@@ -149,7 +149,7 @@ impl Emitter<'_> {
         a: Value,
         b: Value,
     ) -> Result<(), Unsupported> {
-        // Whether the first operand is inverted around, the second is, and what joins them.
+        // Whether to invert the first operand, whether to invert the second, and the op that joins them.
         let (first, second, join) = match op {
             CompareOp::Ne => (false, false, BinaryOp::Xor),
             CompareOp::Eq => (true, false, BinaryOp::Xor),

@@ -1,4 +1,4 @@
-//! Casts and bitcasts.
+//! Instruction selection for casts and bitcasts.
 
 use super::Unsupported;
 use super::arithmetic::{GREATER_OR_EQUAL, Lane, NOT_EQUAL, ORDERED, lane};
@@ -53,7 +53,7 @@ impl Emitter<'_> {
             (Lane::F32, Lane::I32) => self.f32_to_integers(value, a),
             (Lane::F64, Lane::I32) => self.f64_to_integers(value, a),
             (Lane::I64, Lane::F32 | Lane::F64) => {
-                // Through `f32` there would be two roundings.
+                // Going through `f32` would round twice.
                 if !self.is_avx512() || to.is_half() {
                     return Err(unsupported(from, to));
                 }
@@ -79,7 +79,7 @@ impl Emitter<'_> {
         Ok(Operand::Vector(self.vector(value)?))
     }
 
-    /// From 32-bit to 64-bit lanes.
+    /// Converts 32-bit lanes to 64-bit lanes.
     fn widen(&mut self, value: Value, a: Value, op: Op) -> Result<(), Unsupported> {
         let source = self.operand_in_register(a)?;
         let dest = self.result(value)?;
@@ -88,7 +88,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// The lower halves of 64-bit lanes.
+    /// Truncates 64-bit lanes to their low 32 bits.
     fn narrow_integers(&mut self, dest: u8, source: u8) -> Result<(), Unsupported> {
         let (wide, narrow) = (self.width64(), self.width32());
         if self.is_avx512() {
@@ -155,8 +155,8 @@ impl Emitter<'_> {
         if wide != Width::Zmm {
             return Err(unsupported(DType::F64, to));
         }
-        // Rounding to odd first: truncated, with the last bit set if anything was cut off. The second
-        // rounding then sees on which side of a tie the input was.
+        // Round to odd first: truncate, and set the last bit if the result is inexact. The second rounding then
+        // sees on which side of a tie the input was.
         let back = self.temporary()?;
         let [inexact, _] = SCRATCH_MASKS;
         let one = self.constant32(1);
@@ -182,7 +182,7 @@ impl Emitter<'_> {
         } else if self.is_avx512() {
             self.assembler.op2(CVTUDQ2PS, width, dest, Operand::Vector(source));
         } else {
-            // Two exact halves, joined with one rounding.
+            // Convert two exact 16-bit parts and join them by an FMA, which rounds once.
             let lower = self.temporary()?;
             let (low, scale) = (self.constant32(0xffff), self.constant32(65536f32.to_bits()));
             self.assembler.op3(ANDPS, width, lower, source, low);
@@ -196,21 +196,21 @@ impl Emitter<'_> {
         self.canonicalize(to, dest)
     }
 
-    /// Integers of 2²⁴ and more with their lowest 9 bits folded into one, so that they are exact as
-    /// `f32` and round to `bf16` as they would have.
+    /// Folds the lowest 9 bits of integers of 2²⁴ and more into one sticky bit: the result is exact in `f32` and
+    /// rounds to `bf16` as the integer would.
     fn fold_sticky_bit(&mut self, from: DType, source: u8) -> Result<u8, Unsupported> {
         let width = self.width32();
         let [folded, low] = [self.temporary()?, self.temporary()?];
         let (mask, upper) = (self.constant32(0x1ff), self.constant32(!0x1ff));
         let (carry, bit) = (self.constant32(0x1ff), self.constant32(0x200));
-        // (low + 0x1ff) has bit 9 set exactly if low is not zero; half of it is the folded bit.
+        // low + 0x1ff has bit 9 set exactly if low is nonzero; shifted right by one it is the sticky bit.
         self.assembler.op3(ANDPS, width, low, source, mask);
         self.assembler.op3(ADDD, width, low, low, carry);
         self.assembler.op3(ANDPS, width, low, low, bit);
         self.assembler.op2_immediate(SRLD, width, low, low, 1);
         self.assembler.op3(ANDPS, width, folded, source, upper);
         self.assembler.op3(ORPS, width, folded, folded, Operand::Vector(low));
-        // Small numbers keep all their bits.
+        // Smaller integers keep all their bits.
         let magnitude = low;
         match from {
             DType::U32 => self.copy(width, magnitude, source),
@@ -239,7 +239,7 @@ impl Emitter<'_> {
         if self.is_avx512() {
             return self.widen(value, a, CVTUDQ2PD);
         }
-        // 2⁵² + x has x in its lowest bits.
+        // 2⁵² + x holds x in its low bits.
         self.widen(value, a, MOVZXDQ)?;
         let dest = self.vector(value)?;
         let offset = self.constant64(((1u64 << 52) as f64).to_bits());
@@ -249,7 +249,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// `dest = source` with zero for NaN.
+    /// `dest = source` with NaN replaced by zero.
     fn zero_nan(&mut self, lane: Lane, dest: u8, source: u8) -> Result<(), Unsupported> {
         let (width, compare, copy) = match lane {
             Lane::F64 => (self.width64(), CMPPD, MOVAPD),
@@ -277,7 +277,7 @@ impl Emitter<'_> {
         let this = Operand::Vector(dest);
         match to {
             DType::I32 => {
-                // Too large a input converts to the smallest integer: turned around, the largest.
+                // Positive overflow converts to the smallest integer; its complement is the largest.
                 let limit = self.constant32(2147483648f32.to_bits());
                 let input = self.temporary()?;
                 self.copy(width, input, dest);
@@ -319,7 +319,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Inverts the lanes of converted numbers that were at least the limit.
+    /// Saturates positive overflow: inverts converted lanes whose input was at least the limit.
     fn saturate_overflow(
         &mut self,
         lane: Lane,
@@ -335,7 +335,7 @@ impl Emitter<'_> {
             let [large, _] = SCRATCH_MASKS;
             let ones = self.constant32(u32::MAX);
             self.assembler.compare(compare, width, large, input, limit, GREATER_OR_EQUAL);
-            // The opmask of `vxorps` is one bit for 32.
+            // The opmask of `vxorps` has one bit per 32-bit lane.
             match lane {
                 Lane::F64 => {
                     let inverted = self.temporary()?;
@@ -393,7 +393,7 @@ impl Emitter<'_> {
         let source = self.vector(a)?;
         let dest = self.result(value)?;
         let input = self.temporary()?;
-        // In `f64`, where every `f32` is exact, there is one case.
+        // Convert through `f64`, which represents every `f32` exactly: one case instead of two.
         let widened = self.temporary()?;
         if from == DType::F64 {
             self.copy(wide, widened, source);
@@ -428,7 +428,7 @@ impl Emitter<'_> {
         }
         let source = self.vector(a)?;
         let dest = self.result(value)?;
-        // First the 16 bits, zero-extended; then what they mean.
+        // First the zero-extended 16 bits, then their interpretation in the new dtype.
         match from {
             DType::F16 => {
                 self.assembler.convert_immediate(CVTPS2PH, width, (half, dest), (width, source), 0);

@@ -1,4 +1,5 @@
-//! Calling the code: the outer grid axes, and the argument block.
+//! Driver of the emitted function: fills the argument block, loops over the outer grid axes, splits the vector
+//! axis into blocks, and selects non-temporal stores or the tiled transpose path.
 
 use super::Code;
 use super::argument_layout::{self, lane_size};
@@ -8,53 +9,54 @@ use inflight_ir::DType;
 use inflight_ir::kernel::{Kind, Stride, VectorAxis};
 use std::ops::Range;
 
-/// The most points of the vector axis whose columns are reduced together.
+/// Maximum columns per block of a column reduction.
 const MAX_COLUMN_BLOCK: usize = 4096;
-/// The bytes of kept tiles that one block of columns may have.
+/// Budget in bytes for the tile arrays of one block of columns.
 const TILE_BUDGET_BYTES: usize = 256 << 10;
 
-/// Results of at least this many bytes go around the caches: they would push each other out before they are
-/// read. Measured with 32 MiB of cache: 16 MiB are written and read again faster around it, 8 MiB are not.
+/// Results of at least this many bytes use non-temporal stores: cached stores would evict them before they are
+/// read. Measured with 32 MiB of cache: non-temporal stores are faster for 16 MiB written and read again, slower
+/// for 8 MiB.
 const MIN_STREAMED_BYTES: usize = 16 << 20;
-/// No launch over fewer points has results that large.
+/// Launches over fewer points cannot have results of that size.
 const MIN_STREAMED_ELEMENTS: usize = MIN_STREAMED_BYTES / 16;
-/// What the addresses of streamed vectors are multiples of.
+/// Required alignment of non-temporal vector stores.
 const VECTOR_BYTES: isize = 64;
 
-/// The code of a kernel: a function of an argument block.
+/// Signature of emitted code: takes the address of the argument block.
 pub(super) type Function = unsafe extern "sysv64" fn(*mut u8);
 
-/// The argument block being filled in.
+/// Argument block under construction.
 pub(super) struct ArgumentBlock {
     pub(super) start: *mut u8,
 }
 
 impl ArgumentBlock {
     /// # Safety
-    /// `at` is the place of a word in the block.
+    /// `at` is the offset of a word in the block.
     pub(super) unsafe fn write_word(&self, at: i32, value: usize) {
-        // SAFETY: the caller's; words are 8-byte aligned in a 64-byte aligned block.
+        // SAFETY: guaranteed by the caller; words are 8-byte aligned in a 64-byte aligned block.
         unsafe { self.start.offset(at as isize).cast::<usize>().write(value) }
     }
 
     /// # Safety
-    /// `at` is the place of a word in the block that was written before.
+    /// `at` is the offset of an initialized word in the block.
     pub(super) unsafe fn read_word(&self, at: i32) -> usize {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.start.offset(at as isize).cast::<usize>().read() }
     }
 
     /// # Safety
-    /// `at` is the place of a vector in the block.
+    /// `at` is the offset of a vector in the block.
     unsafe fn write_vector(&self, at: i32, value: [u8; 64]) {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.start.offset(at as isize).cast::<[u8; 64]>().write(value) }
     }
 }
 
-/// The points one call of the code covers.
+/// The points that one call of the emitted function covers.
 pub(super) struct Block {
-    /// The flat index over the grid axes but the innermost.
+    /// Flat index over the grid axes except the innermost.
     pub(super) grid: usize,
     pub(super) inner: Range<usize>,
     pub(super) vector: Range<usize>,
@@ -64,8 +66,8 @@ impl Code {
     /// Runs a part of a launch.
     ///
     /// # Safety
-    /// Every address that the shape's maps reach from the part's points is in the call's buffers, the
-    /// buffers and scalars are the kernel's, and the CPU has the instruction set the code was made for.
+    /// The call's buffers contain every address that the shape's maps reach from the part's points, the buffers
+    /// and scalars match the kernel's, and the CPU supports the instruction set the code was compiled for.
     pub unsafe fn run(&self, call: &Call, part: &Part, scratch: &mut Scratch) {
         let streaming = self.can_stream(call, part);
         let transposed = self.transposed.as_ref().filter(|transposed| transposed.applies_to(call));
@@ -73,12 +75,12 @@ impl Code {
             true => self.streaming().unwrap_or(self),
             false => self,
         };
-        // SAFETY: promised by the caller. What streaming code asks of addresses was just looked at.
+        // SAFETY: guaranteed by the caller. `can_stream` checked the alignment that streaming code requires.
         unsafe { code.run_part(call, part, streaming, scratch) }
     }
 
-    /// Whether a launch's results are too large to be in a cache when somebody reads them, and lie such that
-    /// every whole vector of them can be written around the caches.
+    /// Whether a launch should use non-temporal stores: its results do not fit in the cache, and every full
+    /// vector store is aligned.
     fn can_stream(&self, call: &Call, part: &Part) -> bool {
         let kernel = &self.kernel;
         let extents = &call.shape.extents;
@@ -86,7 +88,7 @@ impl Code {
         if extents.iter().product::<usize>() < MIN_STREAMED_ELEMENTS {
             return false;
         }
-        // A kernel that moves elements looks at addresses itself.
+        // A pure transpose checks alignment itself.
         let is_pure_transpose =
             match self.transposed.as_ref().filter(|transposed| transposed.applies_to(call)) {
                 Some(transposed) if !transposed.can_stream() => return false,
@@ -123,17 +125,18 @@ impl Code {
         bytes >= MIN_STREAMED_BYTES
     }
 
-    /// The same, but results do not go around the caches.
+    /// Like [`run`](Code::run), but always with cached stores.
     ///
     /// # Safety
     /// As for [`run`](Code::run).
     pub unsafe fn run_in_cache(&self, call: &Call, part: &Part, scratch: &mut Scratch) {
-        // SAFETY: promised by the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.run_part(call, part, false, scratch) }
     }
 
     /// # Safety
-    /// As for [`run`](Code::run); with `streaming`, results of transposed begin at multiples of a line.
+    /// As for [`run`](Code::run); with `streaming`, the results of a tiled transpose begin at multiples of a
+    /// cache line.
     unsafe fn run_part(&self, call: &Call, part: &Part, streaming: bool, scratch: &mut Scratch) {
         let kernel = &self.kernel;
         let extents = &call.shape.extents;
@@ -143,17 +146,17 @@ impl Code {
             return;
         }
         let vector = if parallel { part.vector.clone() } else { 0..vector_extent };
-        // SAFETY: promised by the caller.
+        // SAFETY: guaranteed by the caller.
         let (arguments, width) = unsafe { self.prepare_arguments(call, vector.len(), scratch) };
         let transposed = self.transposed.as_ref().filter(|transposed| transposed.applies_to(call));
         for (grid, inner) in self.program_runs(call, part) {
             if let Some(transposed) = transposed {
-                // SAFETY: within the part.
+                // SAFETY: the range is within the part.
                 unsafe { transposed.run(call, grid, inner, vector.clone(), streaming, scratch) };
                 continue;
             }
             for vector in split_range(vector.clone(), width) {
-                // SAFETY: a block within the part, no wider than the arrays.
+                // SAFETY: the block is within the part and no wider than the scratch arrays.
                 unsafe {
                     let block = Block { grid, inner: inner.clone(), vector };
                     self.write_block_arguments(&arguments, call, &block);
@@ -163,10 +166,10 @@ impl Code {
         }
     }
 
-    /// The arguments of a call, filled in but for what is particular to a block, and how wide a block may be.
+    /// Prepares a call's argument block except for its per-block words. Returns it with the maximum block width.
     ///
     /// # Safety
-    /// As for [`run`](Code::run). The arguments are used as long as the scratch memory is not used otherwise.
+    /// As for [`run`](Code::run). The arguments are valid until the scratch memory is used otherwise.
     pub(super) unsafe fn prepare_arguments(
         &self,
         call: &Call,
@@ -184,7 +187,7 @@ impl Code {
         let tiles = self.schedule.tiles.len() * rows * padded * 8;
         let start = scratch.bytes(arguments_bytes + columns + tiles);
         let arguments = ArgumentBlock { start };
-        // SAFETY: the places are the layout's, and the block is as long as the layout says.
+        // SAFETY: the offsets come from the layout, and the block has the layout's size.
         unsafe {
             self.write_launch_arguments(&arguments, call);
             let mut array = arguments_bytes;
@@ -203,8 +206,8 @@ impl Code {
         (arguments, width)
     }
 
-    /// The programs of a part, in runs along the innermost grid axis: the flat index over the other grid axes, and
-    /// the range along that one.
+    /// Splits a part into runs of programs along the innermost grid axis: the flat index over the other grid
+    /// axes, and the range along the innermost one.
     pub(super) fn program_runs(
         &self,
         call: &Call,
@@ -227,7 +230,7 @@ impl Code {
         })
     }
 
-    /// How many points of the vector axis one call may cover.
+    /// Maximum extent of the vector axis per call.
     fn block_width(&self, rows: usize) -> usize {
         if !self.kernel.reduces_columns() {
             return usize::MAX;
@@ -238,15 +241,15 @@ impl Code {
         (fitting / (4 * lanes) * (4 * lanes)).clamp(4 * lanes, MAX_COLUMN_BLOCK)
     }
 
-    /// Writes what is the same for every block of a call.
+    /// Writes the argument words that all blocks of a call share.
     ///
     /// # Safety
-    /// The block is as long as the layout says.
+    /// The argument block has the layout's size.
     pub(super) unsafe fn write_launch_arguments(&self, arguments: &ArgumentBlock, call: &Call) {
         let kernel = &self.kernel;
         let rank = kernel.grid_rank;
         let extents = &call.shape.extents;
-        // SAFETY: the places are the layout's.
+        // SAFETY: the offsets come from the layout.
         unsafe {
             let constant_pool = self.bytes().as_ptr().add(self.constant_pool);
             arguments.write_word(argument_layout::CONSTANT_POOL, constant_pool as usize);
@@ -264,7 +267,7 @@ impl Code {
                 let grid = if rank == 0 { 0 } else { strides[rank - 1] * size };
                 arguments.write_word(words + argument_layout::GRID_STEP, grid as usize);
                 for axis in 0..kernel.reduce_rank {
-                    // Walking the axis inside this one went this far already.
+                    // Distance already covered by the loop over the next inner axis.
                     let covered_by_inner = match axis + 1 < kernel.reduce_rank {
                         true => strides[rank + axis + 1] * extents[rank + axis + 1] as isize,
                         false => 0,
@@ -295,12 +298,12 @@ impl Code {
         }
     }
 
-    /// Bytes of the argument block.
+    /// Size of the argument block in bytes.
     pub(super) fn argument_block_bytes(&self) -> usize {
         self.layout.spill(self.spill_slots) as usize
     }
 
-    /// The address of an access at the first point of a block; for a position, its value.
+    /// Address of an access at the first point of a block; for a position, its value.
     pub(super) fn access_pointer(&self, access: usize, call: &Call, block: &Block) -> *mut u8 {
         let kernel = &self.kernel;
         let rank = kernel.grid_rank;
@@ -325,10 +328,10 @@ impl Code {
         }
     }
 
-    /// Writes what is particular to a block.
+    /// Writes the argument words of one block.
     ///
     /// # Safety
-    /// The argument block is as long as the layout says.
+    /// The argument block has the layout's size.
     pub(super) unsafe fn write_block_arguments(
         &self,
         arguments: &ArgumentBlock,
@@ -336,7 +339,7 @@ impl Code {
         block: &Block,
     ) {
         let count = block.vector.len();
-        // SAFETY: the places are the layout's.
+        // SAFETY: the offsets come from the layout.
         unsafe {
             arguments.write_word(argument_layout::PROGRAMS_LEFT, block.inner.len());
             arguments.write_word(argument_layout::VECTOR_EXTENT, count);
@@ -352,25 +355,25 @@ impl Code {
         }
     }
 
-    /// Calls the code.
+    /// Calls the emitted function.
     ///
     /// # Safety
-    /// As for [`Code::run`]; the arguments are filled and placed.
+    /// As for [`Code::run`]; launch and block arguments are written.
     pub(super) unsafe fn enter(&self, arguments: &ArgumentBlock) {
-        // SAFETY: promised by the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.function()(arguments.start) }
     }
 
-    /// The code as a function.
+    /// The emitted code as a function pointer.
     pub(super) fn function(&self) -> Function {
-        // SAFETY: the code is a function of this type that keeps the platform's calling convention; it
-        // reads and writes the argument block, the scratch arrays and the addresses of the maps.
+        // SAFETY: the code is a function of this type and follows the System V calling convention. It accesses
+        // only the argument block, the scratch arrays and the addresses of the access maps.
         unsafe { std::mem::transmute::<*const u8, Function>(self.bytes().as_ptr()) }
     }
 }
 
-/// A range in pieces of at most this length; an empty range is one piece, since a program may have
-/// something to do that does not depend on the vector axis.
+/// Splits a range into blocks of at most this length. An empty range yields one empty block, because a program
+/// may have stores that do not depend on the vector axis.
 pub(super) fn split_range(
     range: Range<usize>,
     length: usize,
@@ -383,7 +386,7 @@ pub(super) fn split_range(
     })
 }
 
-/// 0, stride, 2 · stride, … in lanes of a dtype.
+/// 0, stride, 2 · stride, … in the lanes of a dtype.
 fn lane_offset_vector(stride: i64, dtype: DType) -> [u8; 64] {
     let mut bytes = [0; 64];
     let size = lane_size(dtype);

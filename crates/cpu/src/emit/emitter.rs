@@ -1,4 +1,5 @@
-//! The state of code being written, and how values get into registers.
+//! Emitter state and operand access: places values in vector registers, opmasks, spill slots or the constant
+//! pool, and emits the loads, spills and reloads that an instruction needs.
 
 use super::argument_layout::{self, ArgumentLayout, lane_size};
 use super::assembler::{Assembler, Masking, Memory, Operand, Width};
@@ -10,13 +11,13 @@ use iced_x86::{Code, Register};
 use inflight_ir::kernel::{Kernel, Kind, Pass, Schedule, Storage, Value};
 use inflight_ir::{DType, Scalar};
 
-/// The argument block.
+/// Address of the argument block.
 pub(super) const ARGUMENTS: Register = Register::RDI;
-/// The current point of the vector axis.
+/// Induction variable: the current point of the vector axis.
 pub(super) const INDEX: Register = Register::RSI;
-/// The constants.
+/// Address of the constant pool.
 pub(super) const CONSTANT_POOL: Register = Register::R8;
-/// Registers for the pointers of a pass; what finds no room stays in the argument block.
+/// Pointer registers of a pass; further pointers stay in the argument block.
 pub(super) const POINTERS: [Register; 8] = [
     Register::R9,
     Register::R10,
@@ -28,37 +29,37 @@ pub(super) const POINTERS: [Register; 8] = [
     Register::RBP,
 ];
 
-/// The opmask of the lanes inside the vector axis.
+/// Tail mask: the opmask of the lanes inside the vector axis.
 pub(super) const TAIL: u8 = 1;
-/// Opmasks that one instruction may use as it likes.
+/// Opmasks that any instruction may clobber.
 pub(super) const SCRATCH_MASKS: [u8; 2] = [6, 7];
-/// The first opmask that values may be in; the scratch masks come after them.
+/// First allocatable opmask; the scratch masks follow the allocatable ones.
 const FIRST_MASK: usize = 2;
 const MASK_COUNT: usize = 6;
 
-/// Which lanes of a body's vectors are points of the vector axis.
+/// Which lanes of the current body are active.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ActiveLanes {
-    /// All of them.
+    /// All lanes.
     Full,
-    /// Those in the tail mask; AVX-512 only.
+    /// Lanes in the tail mask; AVX-512 only.
     Masked,
-    /// The first alone.
+    /// The first lane alone.
     Scalar,
-    /// All hold the same: the body runs once for a program.
+    /// Every lane holds the same value: the body runs once per program.
     Uniform,
 }
 
-/// Where a value that is not computed in the body is.
+/// Memory from which a value can be reloaded without a spill.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum ReloadSource {
-    /// A vector in the argument block or among the constants.
+    /// A splat vector in the argument block or the constant pool.
     Vector(Memory),
     /// The current row of a scratch array.
     Array(usize),
 }
 
-/// Code being written.
+/// State of code emission.
 pub(super) struct Emitter<'a> {
     pub(super) kernel: &'a Kernel,
     pub(super) schedule: &'a Schedule,
@@ -66,42 +67,43 @@ pub(super) struct Emitter<'a> {
     pub(super) assembler: Assembler,
     pub(super) vectors: RegisterFile,
     pub(super) masks: RegisterFile,
-    /// The constants, in every lane.
+    /// Constant pool, each constant splat across all lanes.
     pub(super) constant_pool: Vec<[u8; 64]>,
-    /// The most registers any body value_spill_slots.
+    /// Maximum number of spill slots over all bodies.
     pub(super) spill_slots: usize,
     value_spill_slots: Vec<Option<usize>>,
     spill_count: usize,
-    /// For each value, the places in the pass's body that use it.
+    /// For each value, the positions of its uses in the pass's body.
     pub(super) uses: Vec<Vec<u32>>,
-    /// Whether each value is computed by the pass.
+    /// Whether the current pass computes each value.
     computed: Vec<bool>,
-    /// The location in the pass's body of the instruction being written.
+    /// Position of the current instruction in the pass's body.
     pub(super) position: u32,
     pub(super) active_lanes: ActiveLanes,
-    /// Elements between the index register and this copy of the body.
+    /// Elements between the index register and this unrolled copy of the body.
     pub(super) offset: usize,
-    /// The register of each access, and of each array, in the current pass.
+    /// Pointer register of each access and of each array in the current pass.
     pub(super) access_pointers: Vec<Option<Register>>,
     pub(super) array_pointers: Vec<Option<Register>>,
-    /// For each access that walks the reduce axes, its registers for the second row and on, in a pass
-    /// that takes several at once.
+    /// In a row-unrolled pass, the pointer registers of the second and later rows, for each access that varies
+    /// along the reduce axes.
     pub(super) row_pointers: Vec<(usize, Vec<Register>)>,
-    /// Whether the loop being written takes several rows at once.
+    /// Whether the current loop is row-unrolled.
     pub(super) rows_unrolled: bool,
-    /// For each value, whether it is the same along the vector axis.
+    /// For each value, whether it is uniform along the vector axis.
     pub(super) uniform: Vec<bool>,
-    /// The index of each access.
+    /// Index operand of each access.
     pub(super) indices: Vec<Option<Value>>,
-    /// For each access, whether the current pass takes its index into its pointer, row by row.
+    /// For each access, whether the current pass folds its index into its row pointer.
     pub(super) index_folded: Vec<bool>,
-    /// For each value, whether the loops of the current pass compute it.
+    /// For each value, whether the current pass's loops compute it.
     pub(super) live: Vec<bool>,
-    /// Whether whole vectors of results go around the caches: their addresses are multiples of their size.
+    /// Whether full vectors are written by non-temporal stores; their addresses are then aligned to the vector
+    /// size.
     pub(super) streaming: bool,
 }
 
-/// What a value looks like in memory of the argument block: the lane's bits in every lane.
+/// A scalar in its lane representation, splat across all lanes.
 pub(super) fn splat(scalar: Scalar) -> [u8; 64] {
     let word = match scalar.dtype() {
         DType::Bool => scalar.bits()[0].wrapping_neg(),
@@ -169,34 +171,34 @@ impl<'a> Emitter<'a> {
         self.kernel.body[value as usize].dtype
     }
 
-    /// The width of a register of 32-bit lanes.
+    /// Width of a register of 32-bit lanes.
     pub(super) fn width32(&self) -> Width {
         self.width_of(self.layout.lanes * 4)
     }
 
-    /// The width of a register of 64-bit lanes.
+    /// Width of a register of 64-bit lanes.
     pub(super) fn width64(&self) -> Width {
         self.width_of(self.layout.lanes * 8)
     }
 
-    /// The width of a register for so many bytes. There may be too many: of 64-bit lanes that are all the same, one
-    /// register holds as many as it has room for.
+    /// Width of a register for this many bytes, clamped to the widest register: a uniform 64-bit value needs only
+    /// as many lanes as fit.
     pub(super) fn width_of(&self, bytes: usize) -> Width {
         let widest = if self.is_avx512() { Width::Zmm } else { Width::Ymm };
         Width::of_bytes(bytes).min(widest)
     }
 
-    /// The width of a register that holds values of this dtype.
+    /// Width of a register that holds values of this dtype.
     pub(super) fn width(&self, dtype: DType) -> Width {
         if lane_size(dtype) == 8 { self.width64() } else { self.width32() }
     }
 
-    /// Whether values of this dtype are in opmasks.
+    /// Whether values of this dtype live in opmasks.
     pub(super) fn in_mask(&self, dtype: DType) -> bool {
         dtype == DType::Bool && self.is_avx512()
     }
 
-    /// Starts a pass: which values it computes, and where each is used.
+    /// Starts a pass: records the values it computes and the positions of their uses.
     pub(super) fn begin_pass(&mut self, pass: &Pass) {
         self.computed.fill(false);
         self.uses.iter_mut().for_each(Vec::clear);
@@ -210,7 +212,7 @@ impl<'a> Emitter<'a> {
         self.masks.end_pass(FIRST_MASK);
     }
 
-    /// Starts a copy of the pass's body.
+    /// Starts an unrolled copy of the pass's body with empty registers.
     pub(super) fn begin_body(&mut self) {
         self.vectors.begin_body();
         self.masks.begin_body();
@@ -218,7 +220,7 @@ impl<'a> Emitter<'a> {
         self.spill_count = 0;
     }
 
-    /// Ends an instruction: what it used for the last time is gone.
+    /// Ends an instruction and frees the registers of values with no further use.
     pub(super) fn end_instruction(&mut self, value: Value) {
         self.vectors.end_instruction();
         self.masks.end_instruction();
@@ -235,8 +237,8 @@ impl<'a> Emitter<'a> {
         self.uses[value as usize].last().is_some_and(|&last| last > self.position)
     }
 
-    /// Frees the registers of operands that are used for the last time, so that the result may take
-    /// their location: only for instructions that read them all before they write.
+    /// Frees the registers of operands killed by this instruction, so that the result may reuse them. Only for
+    /// instructions that read all their operands before writing the result.
     pub(super) fn release_killed(&mut self, operands: &[Value]) {
         for &operand in operands {
             if !self.is_used_later(operand) {
@@ -246,7 +248,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Where a value is that the body does not compute.
+    /// Where a value that the body does not compute can be reloaded from.
     pub(super) fn reload_source(&mut self, value: Value) -> Option<ReloadSource> {
         match self.kernel.body[value as usize].kind {
             Kind::Constant(scalar) => {
@@ -271,7 +273,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// The location of a constant.
+    /// Returns the constant pool entry of a splat vector, adding it if needed.
     pub(super) fn constant(&mut self, splat: [u8; 64]) -> Memory {
         let index =
             self.constant_pool.iter().position(|other| *other == splat).unwrap_or_else(|| {
@@ -281,12 +283,12 @@ impl<'a> Emitter<'a> {
         Memory::at(CONSTANT_POOL, 64 * index as i32)
     }
 
-    /// The location of a constant in 32-bit lanes.
+    /// Constant pool operand with 32-bit lanes.
     pub(super) fn constant32(&mut self, word: u32) -> Operand {
         Operand::Memory(self.constant(splat32(word)))
     }
 
-    /// The location of a constant in 64-bit lanes.
+    /// Constant pool operand with 64-bit lanes.
     pub(super) fn constant64(&mut self, word: u64) -> Operand {
         Operand::Memory(self.constant(splat64(word)))
     }
@@ -345,27 +347,27 @@ impl<'a> Emitter<'a> {
         Memory::at(ARGUMENTS, self.layout.spill(spill))
     }
 
-    /// A register for the result of the instruction being written.
+    /// Allocates the destination register of the current instruction.
     pub(super) fn result(&mut self, value: Value) -> Result<u8, Unsupported> {
         self.allocate_vector(RegisterState::Value(value))
     }
 
-    /// An opmask for the result of the instruction being written.
+    /// Allocates the destination opmask of the current instruction.
     pub(super) fn result_mask(&mut self, value: Value) -> Result<u8, Unsupported> {
         self.allocate_mask(RegisterState::Value(value))
     }
 
-    /// A register until the instruction ends.
+    /// Allocates a register until the instruction ends.
     pub(super) fn temporary(&mut self) -> Result<u8, Unsupported> {
         self.allocate_vector(RegisterState::Temporary)
     }
 
-    /// A register for the whole pass.
+    /// Reserves a register for the whole pass.
     pub(super) fn reserve(&mut self) -> Result<u8, Unsupported> {
         self.allocate_vector(RegisterState::Reserved)
     }
 
-    /// Loads a value that has a reload_source into a register for the whole pass.
+    /// Loads a loop-invariant value into a register for the whole pass.
     pub(super) fn pin(&mut self, value: Value) -> Result<(), Unsupported> {
         if let Some(ReloadSource::Vector(memory)) = self.reload_source(value) {
             let width = self.width(self.dtype(value));
@@ -375,7 +377,7 @@ impl<'a> Emitter<'a> {
         Ok(())
     }
 
-    /// The vector register of a value that is not in an opmask.
+    /// The vector register of a value that is not in an opmask, loaded if needed.
     pub(super) fn vector(&mut self, value: Value) -> Result<u8, Unsupported> {
         match self.operand(value)? {
             Operand::Vector(register) => Ok(register),
@@ -388,8 +390,8 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// A value that is not in an opmask, wherever it is. An address is good until the next one is
-    /// asked for.
+    /// The register or memory operand of a value that is not in an opmask. A memory operand is valid until the
+    /// next one is requested.
     pub(super) fn operand(&mut self, value: Value) -> Result<Operand, Unsupported> {
         if let Some(register) = self.vectors.lock(value) {
             return Ok(Operand::Vector(register));
@@ -410,7 +412,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Whether using a value costs an instruction to get it into a register.
+    /// Whether using a value in a register would cost a load.
     pub(super) fn is_in_memory(&self, value: Value) -> bool {
         !self.vectors.contains(value)
     }
@@ -439,7 +441,7 @@ impl<'a> Emitter<'a> {
         Ok(mask)
     }
 
-    /// A value as lanes of a vector, also if it is in an opmask.
+    /// A value in a vector register; opmasks are expanded to lane masks.
     pub(super) fn as_vector(&mut self, value: Value) -> Result<u8, Unsupported> {
         if !self.in_mask(self.dtype(value)) {
             return self.vector(value);
@@ -450,7 +452,7 @@ impl<'a> Emitter<'a> {
         Ok(lanes)
     }
 
-    /// The address of this body's elements of a scratch array.
+    /// Address of the current body's elements of a scratch array.
     pub(super) fn array_element(&mut self, array: usize, size: usize) -> Memory {
         let base = self.array_pointers[array].unwrap_or_else(|| {
             let at = self.layout.array(array) + argument_layout::ARRAY_ROW_POINTER;

@@ -1,24 +1,24 @@
-//! Memory that machine code runs from.
+//! Executable memory for emitted code, under a W^X policy: pages are writable or executable, never both.
 
 use std::ptr::NonNull;
 
-/// Read-only, executable memory with a copy of some code.
+/// Read-only, executable pages with a copy of some code.
 pub(super) struct ExecutableMemory {
     start: NonNull<u8>,
     len: usize,
     mapped: usize,
 }
 
-// SAFETY: the memory is never written after `new`, and is unmapped only when the last owner goes.
+// SAFETY: the memory is never written after `new`, and is unmapped when its only owner is dropped.
 unsafe impl Send for ExecutableMemory {}
 // SAFETY: as above.
 unsafe impl Sync for ExecutableMemory {}
 
 impl ExecutableMemory {
-    /// Copies code into memory of its own; `None` when the system refuses that.
+    /// Copies code into new pages. Returns `None` if the system refuses the mapping or the protection change.
     pub(super) fn new(code: &[u8]) -> Option<ExecutableMemory> {
         let mapped = code.len().max(1).next_multiple_of(4096);
-        // SAFETY: a fresh private mapping at an address the kernel chooses touches no other memory.
+        // SAFETY: a fresh private mapping at an address chosen by the operating system touches no other memory.
         let start = unsafe {
             libc::mmap(
                 std::ptr::null_mut(),
@@ -34,8 +34,8 @@ impl ExecutableMemory {
         }
         let memory =
             ExecutableMemory { start: NonNull::new(start.cast())?, len: code.len(), mapped };
-        // SAFETY: the mapping is writable, at least `code.len()` long and not shared yet. It stops
-        // being writable before it becomes executable.
+        // SAFETY: the mapping is writable, at least `code.len()` bytes long and not shared yet. `mprotect`
+        // removes write permission as it adds execute permission.
         let protected = unsafe {
             memory.start.as_ptr().copy_from_nonoverlapping(code.as_ptr(), code.len());
             libc::mprotect(start, mapped, libc::PROT_READ | libc::PROT_EXEC)
@@ -45,14 +45,14 @@ impl ExecutableMemory {
 
     /// The code.
     pub(super) fn bytes(&self) -> &[u8] {
-        // SAFETY: `len` bytes were written by `new` and are readable until `drop`.
+        // SAFETY: `new` initialized `len` bytes, which stay readable until `drop`.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
     }
 }
 
 impl Drop for ExecutableMemory {
     fn drop(&mut self) {
-        // SAFETY: the mapping is this value's own, and nobody borrows it any more.
+        // SAFETY: this value owns the mapping, and no borrow of it remains.
         unsafe { libc::munmap(self.start.as_ptr().cast(), self.mapped) };
     }
 }

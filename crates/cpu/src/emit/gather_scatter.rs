@@ -1,8 +1,8 @@
-//! Accesses with an index.
+//! Gather and scatter: loads and stores with an index operand.
 //!
-//! An index that is the same along the vector axis moves the pointer of its access, once for each row: what is
-//! there is then read and written as if there were no index, at full width. Any other index gives each lane an
-//! address of its own.
+//! An index that is uniform along the vector axis is folded into the row pointer of its access, once per row; the
+//! row is then loaded or stored contiguously at full vector width. A varying index gives each lane its own
+//! address.
 
 use super::Unsupported;
 use super::argument_layout::{
@@ -20,10 +20,10 @@ use inflight_ir::DType;
 use inflight_ir::elementwise::BinaryOp;
 use inflight_ir::kernel::{AccessId, Kernel, Kind, Level, Pass, Storage, Stride, Value};
 
-/// How many programs ahead of its use a row that an index leads to is fetched: 1, 2, 4 or 8.
+/// Software prefetch distance for indexed rows, in programs: 1, 2, 4 or 8.
 const PREFETCH_PROGRAMS: i32 = 4;
 
-/// For each value, whether it is the same at all points of the vector axis of a row.
+/// Uniformity analysis: for each value, whether it is the same along the vector axis of a row.
 pub(super) fn uniform(kernel: &Kernel) -> Vec<bool> {
     let mut uniform: Vec<bool> = Vec::with_capacity(kernel.body.len());
     for instruction in &kernel.body {
@@ -43,8 +43,8 @@ pub(super) fn uniform(kernel: &Kernel) -> Vec<bool> {
     uniform
 }
 
-/// Whether vectors have only as many lanes as there is room for 64-bit ones. An index of 64 bits that is the same
-/// in all lanes has_effect not ask for that, nor has_effect what it is computed from.
+/// Whether the kernel must use vectors of 64-bit lanes. A uniform 64-bit index, and what it is computed from,
+/// does not require them.
 pub(super) fn needs_wide_lanes(kernel: &Kernel) -> bool {
     let uniform = uniform(kernel);
     let wide = |value: Value| lane_size(kernel.body[value as usize].dtype) == 8;
@@ -71,7 +71,7 @@ pub(super) fn needs_wide_lanes(kernel: &Kernel) -> bool {
     })
 }
 
-/// The index of each access. One access has one index.
+/// The index operand of each access. An access has at most one.
 pub(super) fn indices(kernel: &Kernel) -> Result<Vec<Option<Value>>, Unsupported> {
     let mut indices: Vec<Option<Option<Value>>> = vec![None; kernel.accesses.len()];
     for instruction in &kernel.body {
@@ -91,23 +91,24 @@ pub(super) fn indices(kernel: &Kernel) -> Result<Vec<Option<Value>>, Unsupported
 }
 
 impl Emitter<'_> {
-    /// Whether the index of an access moves its pointer, row by row, in a pass that walks the vector axis.
+    /// Whether a pass over the vector axis folds the index of an access into its row pointer.
     pub(super) fn folds_index(&self, level: Level, access: usize) -> bool {
         level != Level::Program
             && self.indices[access].is_some_and(|index| self.uniform[index as usize])
     }
 
-    /// Whether an access has an address of its own in each lane, because of its index.
+    /// Whether an access has an index that varies by lane.
     pub(super) fn has_lane_index(&self, level: Level, access: usize) -> bool {
         self.indices[access].is_some() && !self.folds_index(level, access)
     }
 
-    /// The index that an access's address must is_invariant be given.
+    /// The index that an access still has to apply to its address.
     pub(super) fn lane_index(&self, access: AccessId, index: Option<Value>) -> Option<Value> {
         index.filter(|_| !self.index_folded[access as usize])
     }
 
-    /// Which instructions of a pass are written into its loops: not those that are there for folded pointers alone.
+    /// Dead code elimination for the pass's loops: marks the instructions that they need, without those that only
+    /// feed folded indices.
     pub(super) fn mark_live(&mut self, pass: &Pass) {
         self.live.fill(false);
         for &value in pass.body.iter().rev() {
@@ -134,7 +135,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Takes the indices of a row into the pointers they move.
+    /// Folds the uniform indices of a row into the row pointers of their accesses.
     pub(super) fn fold_row_indices(
         &mut self,
         pass: &Pass,
@@ -144,7 +145,7 @@ impl Emitter<'_> {
         let folded = plan.accesses.iter().filter(|&&access| self.index_folded[access]);
         let mut folded: Vec<(Value, usize)> =
             folded.filter_map(|&access| Some((self.indices[access]?, access))).collect();
-        // An index may itself be read at a folded pointer: that one comes first.
+        // An index may itself be loaded through a folded pointer, which must then come first.
         folded.sort_unstable();
         for (index, access) in folded {
             self.begin_body();
@@ -177,8 +178,8 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Fetches the beginning of the row that an index leads to a few programs from now, if it is looked up in
-    /// memory: what no processor foresees.
+    /// Prefetches the first lines of an indexed row a few programs ahead. The hardware prefetcher cannot predict
+    /// rows that a loaded index selects.
     fn prefetch_indexed_row(&mut self, index: Value, access: usize) {
         let Some((source, dtype)) = self.index_load(index) else { return };
         let (words, target) = (self.layout.access(source), self.layout.access(access));
@@ -210,8 +211,7 @@ impl Emitter<'_> {
         self.assembler.bind(past);
     }
 
-    /// The access and the dtype of an index that is read from memory, one for each program, and made to fit an
-    /// extent.
+    /// The access and dtype of an index that is loaded from memory once per program, possibly cast and clamped.
     fn index_load(&self, index: Value) -> Option<(usize, DType)> {
         let mut value = index;
         loop {
@@ -235,7 +235,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The instructions of a pass that a value takes, and their positioned in it.
+    /// Backward slice: the instructions of a pass that a value depends on, with their positions.
     fn backward_slice(&self, pass: &Pass, value: Value) -> Vec<(u32, Value)> {
         let mut needed = vec![false; self.kernel.body.len()];
         needed[value as usize] = true;
@@ -250,7 +250,7 @@ impl Emitter<'_> {
         positioned.map(|(position, &value)| (position as u32, value)).collect()
     }
 
-    /// Puts the first lane of an index into the address register.
+    /// Moves the first lane of an index into the address register.
     fn extract_first_lane(&mut self, index: Value) -> Result<(), Unsupported> {
         let operand = self.operand(index)?;
         let wide = self.dtype(index) == DType::I64;
@@ -278,7 +278,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// The address of the one element of a body of one lane.
+    /// Address of the single element of a scalar body.
     fn indexed_element_address(
         &mut self,
         access: AccessId,
@@ -293,7 +293,7 @@ impl Emitter<'_> {
         Ok(Memory { base: STEP, index: Some((ADDRESS, 1)), displacement: 0 })
     }
 
-    /// Prepares to addressing the elements that the lanes of an index lead to.
+    /// Prepares lane addressing by a varying index.
     fn begin_indexed_lanes(
         &mut self,
         access: AccessId,
@@ -312,7 +312,7 @@ impl Emitter<'_> {
         Ok(LaneAddressing::Indexed { access, size, wide: dtype == DType::I64 })
     }
 
-    /// Loads what an index leads to, lane by lane.
+    /// Gathers by a varying index, lane by lane.
     pub(super) fn indexed_load(
         &mut self,
         value: Value,
@@ -323,7 +323,7 @@ impl Emitter<'_> {
         let dtype = self.dtype(value);
         let size = dtype.size();
         let width = self.width_of(self.layout.lanes * size);
-        // Registers are taken before the branches: what they evict must be saved on every path.
+        // Allocate registers before the branches: an eviction must be stored on every path.
         self.operand(index)?;
         if let Some(mask) = mask {
             self.mask_to_bits(mask)?;
@@ -358,7 +358,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Stores to where an index leads, lane by lane and in their order.
+    /// Scatters by a varying index, in lane order.
     pub(super) fn indexed_store(
         &mut self,
         access: AccessId,
@@ -395,7 +395,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// The lane at which a addressing of any kind has come, to be asked for in order.
+    /// Address of a lane; lanes must be requested in order.
     pub(super) fn lane_address(&mut self, addressing: LaneAddressing, lane: usize) -> Memory {
         let LaneAddressing::Indexed { access, size, wide } = addressing else {
             return self.strided_lane_address(lane);
@@ -413,7 +413,7 @@ impl Emitter<'_> {
         Memory { base: STEP, index: Some((ADDRESS, 1)), displacement }
     }
 
-    /// Begins a addressing over the lanes of an access, with an index or without.
+    /// Prepares lane addressing for an access with or without an index.
     pub(super) fn begin_lane_addressing(
         &mut self,
         access: AccessId,
@@ -429,7 +429,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The address of the one element of a body of one lane, with an index or without.
+    /// Address of the single element of a scalar body, with or without an index.
     pub(super) fn single_lane_address(
         &mut self,
         access: AccessId,
@@ -443,7 +443,7 @@ impl Emitter<'_> {
     }
 }
 
-/// Whether an instruction uses a value as something else than its index, too.
+/// Whether an instruction also uses a value as an operand other than its index.
 fn is_other_operand(kind: Kind, operand: Value) -> bool {
     match kind {
         Kind::Load { mask, .. } => mask == Some(operand),

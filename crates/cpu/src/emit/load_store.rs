@@ -1,7 +1,7 @@
 //! Loads, stores and positions.
 //!
-//! Elements that are not neighbours in memory are put into, and taken out of, vectors one at a time:
-//! that serves every dtype and stride, and is no slower than gathers are.
+//! Strided elements are inserted into and extracted from vectors one at a time. That serves every dtype and
+//! stride, and is no slower than the hardware gather and scatter instructions.
 
 use super::Unsupported;
 use super::argument_layout::{INDEXED_POINTER, ROW_POINTER, VECTOR_STEP};
@@ -12,26 +12,26 @@ use iced_x86::{Code, Register};
 use inflight_ir::DType;
 use inflight_ir::kernel::{AccessId, Stride, Value};
 
-/// The address being worked on.
+/// Address register.
 pub(super) const ADDRESS: Register = Register::RAX;
-/// The stride along the vector axis, in bytes.
+/// Stride along the vector axis in bytes.
 pub(super) const STEP: Register = Register::RCX;
 /// Three times the stride.
 pub(super) const TRIPLE: Register = Register::RDX;
-/// One bit for each lane that is loaded or stored.
+/// Bit mask of the lanes to load or store.
 pub(super) const BITS: Register = Register::EBX;
 
-/// How the elements of lanes are walked that are not neighbours in memory.
+/// How to address the lanes of an access that is not contiguous.
 #[derive(Clone, Copy)]
 pub(super) enum LaneAddressing {
     /// By the stride along the vector axis.
     Strided,
-    /// By an index, the lanes of which are in the argument block.
+    /// By an index, whose lanes are stored in the argument block.
     Indexed { access: AccessId, size: usize, wide: bool },
 }
 
 impl Emitter<'_> {
-    /// The register with the current pointer of an access.
+    /// Register with the current pointer of an access; loads it if it lives in the argument block.
     fn pointer(&mut self, access: AccessId) -> Register {
         self.access_pointers[access as usize].unwrap_or_else(|| {
             let word =
@@ -42,7 +42,7 @@ impl Emitter<'_> {
         })
     }
 
-    /// Puts the pointer of the body's first element into the address register: any stride.
+    /// Computes the pointer of the body's first element into the address register, for any stride.
     fn strided_pointer(&mut self, access: AccessId) {
         let step = Memory::at(ARGUMENTS, self.layout.access(access as usize) + VECTOR_STEP);
         let index = Memory { base: INDEX, index: None, displacement: self.offset as i32 };
@@ -53,7 +53,7 @@ impl Emitter<'_> {
         self.assembler.emit_rm(Code::Lea_r64_m, ADDRESS, sum);
     }
 
-    /// The address of the body's first element.
+    /// Address of the body's first element.
     pub(super) fn address(&mut self, access: AccessId, size: usize) -> Memory {
         match self.kernel.accesses[access as usize].vector {
             Stride::Zero => Memory::at(self.pointer(access), 0),
@@ -69,7 +69,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Prepares to addressing elements one at a time: the first one's address and the stride.
+    /// Prepares lane addressing by stride: the first element's address and the stride.
     pub(super) fn begin_strided_lanes(&mut self, access: AccessId, size: usize) {
         let first = self.address(access, size);
         self.assembler.emit_rm(Code::Lea_r64_m, ADDRESS, first);
@@ -85,7 +85,7 @@ impl Emitter<'_> {
         self.assembler.emit_rm(Code::Lea_r64_m, TRIPLE, triple);
     }
 
-    /// The address of a lane; lanes must be asked for in order.
+    /// Address of a lane; lanes must be requested in order.
     pub(super) fn strided_lane_address(&mut self, lane: usize) -> Memory {
         if lane > 0 && lane.is_multiple_of(4) {
             let next = Memory { base: ADDRESS, index: Some((STEP, 4)), displacement: 0 };
@@ -100,7 +100,7 @@ impl Emitter<'_> {
         Memory { base: ADDRESS, index, displacement: 0 }
     }
 
-    /// Collects one bit for each lane where a `bool` is true.
+    /// Moves the lanes of a `bool` into a bit mask in a general register.
     pub(super) fn mask_to_bits(&mut self, mask: Value) -> Result<(), Unsupported> {
         if self.is_avx512() {
             let mask = self.mask(mask)?;
@@ -118,7 +118,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// The opmask of lanes where a `bool` is true inside the vector axis.
+    /// Opmask of the lanes where a `bool` is true and the tail mask is set.
     pub(super) fn and_with_tail_mask(&mut self, mask: Value) -> Result<u8, Unsupported> {
         let mask = self.mask(mask)?;
         let [lanes, _] = SCRATCH_MASKS;
@@ -195,13 +195,13 @@ impl Emitter<'_> {
             self.assembler.op3(op, self.width(dtype), dest, lanes, Operand::Memory(address));
             return Ok(());
         }
-        // Registers are taken before the branches: what they evict must be saved on every path.
+        // Allocate registers before the branches: an eviction must be stored on every path.
         self.mask_to_bits(mask)?;
         let [packed, part] = [self.temporary()?, self.temporary()?];
         let width = self.width_of(self.layout.lanes * size);
         match (stride, self.active_lanes) {
             (Stride::Zero, ActiveLanes::Full | ActiveLanes::Masked) => {
-                // The one element is there if any lane wants it.
+                // The single element is loaded if any lane is active.
                 let lanes = (1u32 << self.layout.lanes) - 1;
                 self.assembler.op3(XORPS, Width::Xmm, packed, packed, Operand::Vector(packed));
                 let skip = self.assembler.label();
@@ -239,7 +239,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Sets the lanes of a loaded value to zero where a `bool` is false.
+    /// Zeroes the lanes of a loaded value where a `bool` is false.
     fn zero_masked_off_lanes(&mut self, value: Value, mask: Value) -> Result<(), Unsupported> {
         let dtype = self.dtype(value);
         if self.in_mask(dtype) {
@@ -265,7 +265,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// A `bool`'s lanes, as wide as those of a dtype; AVX2 only.
+    /// Widens a `bool`'s lane mask to the lane size of a dtype; AVX2 only.
     pub(super) fn widen_lane_mask(&mut self, mask: Value, dtype: DType) -> Result<u8, Unsupported> {
         let lanes = self.vector(mask)?;
         if self.width(dtype) == self.width32() {
@@ -278,7 +278,7 @@ impl Emitter<'_> {
         Ok(wide)
     }
 
-    /// One element into the first lane; the rest of the 128-bit register becomes zero.
+    /// Loads one element into lane 0 and zeroes the rest of the 128-bit register.
     pub(super) fn load_element(&mut self, size: usize, dest: u8, memory: Memory) {
         let evex = self.is_avx512();
         let xmm = Width::Xmm.register(dest);
@@ -301,8 +301,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Loads every lane's element, as it is in memory. With `masked`, only lanes with a bit, into a
-    /// register that is zero.
+    /// Gathers the packed elements of all lanes. With `masked`, loads only lanes in the bit mask, into a register
+    /// that is zero.
     pub(super) fn gather(
         &mut self,
         size: usize,
@@ -330,7 +330,7 @@ impl Emitter<'_> {
                 self.load_element(size, into, memory);
             } else {
                 if first {
-                    // A fresh register: the insertions must not wait for what was in it.
+                    // Zeroing breaks the dependency of the insertions on the register's previous value.
                     self.assembler.op3(XORPS, Width::Xmm, into, into, Operand::Vector(into));
                 }
                 self.assembler.insert_element(size, into, memory, (lane % per_part) as u32);
@@ -342,7 +342,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// From elements as they are in memory to lanes of a register.
+    /// Converts packed elements to their lane representation.
     pub(super) fn unpack(
         &mut self,
         value: Value,
@@ -391,7 +391,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// From lanes of 0 or 1 to lanes of all zeros or ones; AVX2 only.
+    /// Expands lanes of 0 or 1 to lanes of all zeros or ones; AVX2 only.
     fn bools_to_lane_masks(&mut self, register: u8) -> Result<(), Unsupported> {
         let zero = self.temporary()?;
         self.assembler.op3(XORPS, Width::Xmm, zero, zero, Operand::Vector(zero));
@@ -399,7 +399,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// From one element as it is in memory to every lane of a register.
+    /// Converts one packed element to its lane representation and broadcasts it.
     pub(super) fn unpack_broadcast(
         &mut self,
         value: Value,
@@ -478,8 +478,8 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// From lanes of a register to elements as they are in memory, in a register that is not the
-    /// value's own unless nothing had to be done.
+    /// Converts lanes to packed elements. The result is in a register other than the value's own unless both
+    /// representations are the same.
     pub(super) fn pack(&mut self, value: Value) -> Result<u8, Unsupported> {
         let dtype = self.dtype(value);
         let width = self.width32();
@@ -542,7 +542,7 @@ impl Emitter<'_> {
         Ok(packed)
     }
 
-    /// Writes neighbouring elements.
+    /// Stores contiguous packed elements.
     fn store_packed(&mut self, size: usize, address: Memory, packed: u8, masking: Masking) {
         let bytes = self.layout.lanes * size;
         let width = Width::of_bytes(bytes);
@@ -561,7 +561,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Writes every lane's element; with `masked`, only lanes with a bit.
+    /// Scatters the packed elements of all lanes; with `masked`, only lanes in the bit mask.
     pub(super) fn scatter(
         &mut self,
         size: usize,
@@ -588,7 +588,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The value of a map: its row's value, which a general register holds, plus the lanes' offsets.
+    /// Value of an access map: the row's value in a general register, broadcast, plus the lane offsets.
     pub(super) fn position_value(
         &mut self,
         value: Value,

@@ -1,4 +1,5 @@
-//! The loops around the bodies: programs, passes, reduce axes, the vector axis.
+//! Loop nest of the emitted function: prologue and epilogue, loops over programs, passes, reduce axes and the
+//! vector axis, loop unrolling, and masked or scalar tail loops.
 
 use super::argument_layout::{self, ArgumentLayout, MAX_REDUCE_RANK, lane_size};
 use super::assembler::{Condition, Label, Masking, Memory, Operand};
@@ -14,23 +15,23 @@ use inflight_ir::Scalar;
 use inflight_ir::elementwise::CombineOp;
 use inflight_ir::kernel::{Kernel, Kind, Level, Pass, Schedule, Storage, Stride, Value};
 
-/// Registers that the function must leave as it found them.
+/// Callee-saved registers of the System V ABI, saved in the prologue and restored in the epilogue.
 const CALLEE_SAVED: [Register; 6] =
     [Register::RBX, Register::RBP, Register::R12, Register::R13, Register::R14, Register::R15];
-/// Registers that pins and accumulators leave for the body.
+/// Minimum number of registers that pinned values and accumulators leave for the body.
 const MIN_WORKING_REGISTERS: usize = 9;
 
-/// What [`write`] makes.
+/// Result of [`emit_kernel`].
 pub(super) struct EmittedCode {
-    /// The function: it takes the address of the argument block.
+    /// The machine code. Its argument is the address of the argument block.
     pub(super) code: Vec<u8>,
-    /// The constants.
+    /// The constant pool.
     pub(super) constant_pool: Vec<[u8; 64]>,
-    /// The number of vectors to leave room for behind the argument block's own.
+    /// Number of spill slots behind the argument block.
     pub(super) spill_slots: usize,
 }
 
-/// Writes the code of a scheduled kernel.
+/// Emits the function of a scheduled kernel.
 pub(super) fn emit_kernel(
     kernel: &Kernel,
     schedule: &Schedule,
@@ -50,7 +51,7 @@ pub(super) fn emit_kernel(
     emitter.assembler.emit_rm(Code::Mov_r64_rm64, CONSTANT_POOL, pool);
     let plans =
         schedule.passes.iter().map(|pass| PassPlan::new(&emitter, pass)).collect::<Vec<_>>();
-    // A lone pass keeps its constants in registers from program to program.
+    // A single pass keeps its constants in registers across programs.
     let mut first_pass = Vec::new();
     if let ([pass], [plan]) = (&schedule.passes[..], &plans[..]) {
         first_pass.push(emitter.begin_pass_code(pass, plan)?);
@@ -68,7 +69,7 @@ pub(super) fn emit_kernel(
         emitter.assembler.emit_r(Code::Pop_r64, register);
     }
     if streaming {
-        // Stores around the caches are seen by others only after this, whatever else orders the threads.
+        // Non-temporal stores are weakly ordered: other threads see them in order only after a store fence.
         emitter.assembler.emit_bare(Code::Sfence);
     }
     emitter.assembler.emit_bare(Code::VEX_Vzeroupper);
@@ -77,16 +78,16 @@ pub(super) fn emit_kernel(
     Ok(EmittedCode { code, constant_pool: emitter.constant_pool, spill_slots: emitter.spill_slots })
 }
 
-/// What is decided of a pass before it is written.
+/// Codegen decisions for a pass, made before emission.
 pub(super) struct PassPlan {
     pub(super) reductions: Vec<(Value, CombineOp)>,
-    /// Copies of the body in the main loop.
+    /// Unroll factor of the main loop.
     unroll_factor: usize,
     pub(super) accesses: Vec<usize>,
     pub(super) arrays: Vec<usize>,
-    /// Rows of a column reduction in one step of its main loop.
+    /// Rows per iteration of a column reduction; more than one if it is row-unrolled.
     pub(super) row_unroll: usize,
-    /// Whether the last points of the vector axis are walked one by one.
+    /// Whether the tail loop handles one point per iteration instead of a masked vector.
     scalar_tail: bool,
     has_masks: bool,
 }
@@ -167,7 +168,7 @@ impl PassPlan {
 }
 
 impl Emitter<'_> {
-    /// Gives out a pass's registers and loads what stays in them.
+    /// Assigns a pass's registers and loads the values that stay in them.
     fn begin_pass_code(
         &mut self,
         pass: &Pass,
@@ -211,7 +212,7 @@ impl Emitter<'_> {
         Ok(accumulators)
     }
 
-    /// The most values of a pass that are in registers at once, with room for intermediate results.
+    /// Register pressure: the maximum number of values live at once, plus room for temporaries.
     fn register_pressure(&self, pass: &Pass) -> usize {
         let mut live = 0usize;
         let mut most = 0;
@@ -236,7 +237,7 @@ impl Emitter<'_> {
         most + 4
     }
 
-    /// The values worth a register for the whole pass: the most used that do not change in it.
+    /// Loop-invariant values to pin in registers, most used first.
     fn pin_candidates(&mut self, pass: &Pass, room: usize) -> Vec<Value> {
         let mut candidates = Vec::new();
         for &user in &pass.body {
@@ -255,7 +256,7 @@ impl Emitter<'_> {
         candidates
     }
 
-    /// Moves every access on to the next program, while there is one.
+    /// Advances every access to the next program and branches back while there is one.
     fn next_program(&mut self, program: Label) {
         let end = self.assembler.label();
         self.assembler
@@ -310,7 +311,7 @@ impl Emitter<'_> {
     fn begin_row_pointers(&mut self, plan: &PassPlan) {
         let accesses = plan.accesses.iter().map(|&access| {
             let words = self.layout.access(access);
-            // A pointer that an index moves starts each row from where it would be without one.
+            // Index folding recomputes the register for each row from the unfolded pointer in memory.
             let register = self.access_pointers[access].filter(|_| !self.index_folded[access]);
             (
                 register,
@@ -334,7 +335,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Moves the pointers of a pass on along a reduce axis.
+    /// Advances the pointers of a pass along a reduce axis.
     fn advance_row_pointers(&mut self, plan: &PassPlan, axis: usize) {
         let mut steps = Vec::new();
         for &access in &plan.accesses {
@@ -369,7 +370,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Fills the column arrays of reductions with their identity.
+    /// Initializes the column arrays of reductions to the identity of their op.
     fn initialize_column_arrays(&mut self, reductions: &[(Value, CombineOp)]) {
         if reductions.is_empty() {
             return;
@@ -384,7 +385,7 @@ impl Emitter<'_> {
             let dtype = self.dtype(value);
             let identity = self.constant(splat(Scalar::identity(op, dtype)));
             let width = self.width(dtype);
-            // Registers 0 and up may be pinned; a free one is found like any other.
+            // Low registers may be pinned: allocate a free one.
             if let Ok(register) = self.temporary() {
                 self.assembler.op2(MOVUPS, width, register, Operand::Memory(identity));
                 let memory = self.array_element(column, lane_size(dtype));
@@ -401,13 +402,13 @@ impl Emitter<'_> {
         self.assembler.emit_rm(Code::Lea_r64_m, INDEX, next);
     }
 
-    /// Goes back while the index is below a limit.
+    /// Branches back while the index is below a limit.
     fn loop_below(&mut self, limit: i32, again: Label) {
         self.assembler.emit_rm(Code::Cmp_r64_rm64, INDEX, Memory::at(ARGUMENTS, limit));
         self.assembler.branch(Condition::Below, again);
     }
 
-    /// Goes past a loop if there is nothing for it to do.
+    /// Skips a loop that has no iteration to run.
     fn skip_unless_below(&mut self, limit: i32, past: Label) {
         self.assembler.emit_rm(Code::Cmp_r64_rm64, INDEX, Memory::at(ARGUMENTS, limit));
         self.assembler.branch(Condition::AboveOrEqual, past);
@@ -454,7 +455,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// The tail mask with one bit for each of the first lanes.
+    /// Sets the tail mask to the first lanes.
     fn set_tail_mask(&mut self, lanes: usize) {
         self.assembler.emit_ri(Code::Mov_r32_imm32, Register::EAX, (1u32 << lanes) - 1);
         let tail = Register::K0 + TAIL as u32;
@@ -474,7 +475,8 @@ impl Emitter<'_> {
             self.set_tail_mask(lanes);
         }
         let mut unroll_factors = vec![if self.rows_unrolled { 1 } else { plan.unroll_factor }];
-        // Also before a masked tail: what was stored under a mask is loaded again only when it is in the cache.
+        // Full vectors before a masked tail use an unmasked loop: masked stores do not forward to later loads,
+        // which then wait until the data is in the cache.
         if unroll_factors[0] > 1 {
             unroll_factors.push(1);
         }
@@ -505,7 +507,8 @@ impl Emitter<'_> {
             self.advance_index(1);
             self.loop_below(argument_layout::VECTOR_EXTENT, again);
         } else {
-            // A scalar, as loops count with: as above, it is not to be stored under a mask.
+            // A single point, such as a loop counter, takes a scalar path: as above, it should not be stored
+            // under a mask.
             let scalar = self.assembler.label();
             let has_scalar =
                 plan.unroll_factor > 1 && plan.reductions.is_empty() && !self.rows_unrolled;
@@ -514,7 +517,7 @@ impl Emitter<'_> {
                 self.assembler.emit_mi(Code::Cmp_rm64_imm8, count, 1);
                 self.assembler.branch(Condition::Equal, scalar);
             }
-            // Fewer points are left than a vector has.
+            // Fewer points remain than a vector has lanes.
             let again = self.assembler.label_here();
             let count = Memory::at(ARGUMENTS, argument_layout::VECTOR_EXTENT);
             self.assembler.emit_rm(Code::Mov_r64_rm64, Register::RCX, count);

@@ -1,4 +1,4 @@
-//! One copy of a pass's body: the list of what each kind of instruction becomes.
+//! Lowering of a pass's body: instruction selection for every kind of kernel instruction.
 
 use super::Unsupported;
 use super::argument_layout::lane_size;
@@ -9,7 +9,7 @@ use super::reduce::Accumulators;
 use inflight_ir::kernel::{Kind, Pass, Storage, Value};
 
 impl Emitter<'_> {
-    /// Writes the body of a pass for the lanes and the offset that are set.
+    /// Lowers the body of a pass for the current active lanes and offset.
     pub(super) fn lower_body(
         &mut self,
         pass: &Pass,
@@ -42,7 +42,7 @@ impl Emitter<'_> {
             return Err(Unsupported("complex numbers".to_string()));
         }
         match instruction.kind {
-            // These are taken from memory where they are used.
+            // Users take these from memory as operands.
             Kind::Constant(_) | Kind::Scalar(_) => Ok(()),
             Kind::Position(access) => self.position_value(value, access),
             Kind::Load { access, index, mask } => match self.lane_index(access, index) {
@@ -69,12 +69,12 @@ impl Emitter<'_> {
         }
     }
 
-    /// Writes a value that later passes need to its storage.
+    /// Stores a value that later passes use to its slot or scratch array.
     fn store_live_out(&mut self, value: Value) -> Result<(), Unsupported> {
         let dtype = self.dtype(value);
         let (array, memory) = match self.schedule.storage[value as usize] {
             Storage::None => return Ok(()),
-            // Every pass has these at hand.
+            // Available in every pass without storage.
             _ if matches!(
                 self.kernel.body[value as usize].kind,
                 Kind::Constant(_) | Kind::Scalar(_)
@@ -101,7 +101,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Writes this body's elements of a scratch array. Arrays have room for a full vector at the end.
+    /// Stores this body's elements of a scratch array. Arrays are padded to a full vector at the end.
     pub(super) fn store_array(&mut self, array: usize, size: usize, register: u8) {
         let memory = self.array_element(array, size);
         if self.active_lanes == ActiveLanes::Scalar {
@@ -112,7 +112,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Copies a register.
+    /// Register move.
     pub(super) fn copy(&mut self, width: super::assembler::Width, dest: u8, source: u8) {
         if dest != source {
             self.assembler.op2(MOVAPS, width, dest, Operand::Vector(source));

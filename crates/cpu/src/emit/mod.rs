@@ -1,20 +1,24 @@
-//! The machine-code emitter: from a kernel to x86-64 vector code.
+//! JIT compiler for x86-64: emits AVX2 and AVX-512 machine code from tile IR kernels.
 //!
-//! [`compile`] is the list of passes: expand the kernel's mathematics, schedule it, write each pass's
-//! loops, copy the code into executable memory. [`Code::run`] walks the outer grid axes and calls the
-//! code for a run of programs along the innermost one.
+//! [`compile`] is the pipeline: expand transcendental functions, schedule the kernel into passes, emit each
+//! pass's loops, copy the code into executable memory. [`Code::run`] iterates over the outer grid axes and calls
+//! the code for each run of programs along the innermost one.
 //!
-//! A value is one vector register: 32-bit lanes for dtypes of up to 32 bits, 64-bit lanes for the
-//! others, as many lanes as the widest dtype of the kernel leaves room for. `f16` and `bf16` are held as
-//! `f32`, small integers as `i32`, `bool` as an opmask on AVX-512 and as lanes of all ones or zeros on
-//! AVX2.
+//! A value occupies one vector register: 32-bit lanes for dtypes of up to 32 bits, 64-bit lanes for the others,
+//! with as many lanes as the widest dtype of the kernel allows. `f16` and `bf16` are held as `f32`, small
+//! integers as `i32`, `bool` as an opmask on AVX-512 and as lane masks of all ones or zeros on AVX2.
 //!
-//! From the outside in: `driver` fills the argument block (`layout`) and calls the code, for transposing
-//! launches by `transposed`; `pass` writes the loops, for column sums those of `rows`; `body` writes what is
-//! in them, by `access`, `indexed`, `combine`, `arithmetic`, `compare`, `convert` and `reduce`; `emitter` and `registers` find
-//! each value its place; `assembler` and `opcodes` encode.
+//! From the outside in:
+//! - `driver` fills the argument block (`argument_layout`) and calls the code; `bound_call` repeats such a call;
+//!   `transposed_tiles` and `transpose` serve transposed accesses through in-register transposes;
+//! - `loop_nest` emits prologue, epilogue, unrolled loops and tails, `column_reduction` the row-unrolled column
+//!   reductions;
+//! - `lowering` selects instructions for the body, by `load_store`, `gather_scatter`, `combining_store`,
+//!   `arithmetic`, `compare`, `convert` and `reduce`;
+//! - `emitter` provides operands and constants; `register_allocator` is the linear-scan register allocator;
+//! - `assembler` and `opcodes` encode; `executable_memory` maps the code.
 //!
-//! What is not emitted here is [`Unsupported`]; the block interpreter runs it.
+//! Kernels that this module cannot compile return [`Unsupported`] and run in the block interpreter.
 
 mod argument_layout;
 mod arithmetic;
@@ -47,17 +51,17 @@ use std::fmt;
 use std::sync::OnceLock;
 use transposed_tiles::TransposedTiles;
 
-/// A vector instruction set that code can be made for.
+/// A target vector instruction set.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Isa {
-    /// AVX-512 F, DQ, BW and VL: 32 registers of 512 bits and opmasks.
+    /// AVX-512 F, DQ, BW and VL: 32 512-bit registers and opmasks.
     Avx512,
-    /// AVX2, FMA and F16C: 16 registers of 256 bits.
+    /// AVX2, FMA and F16C: 16 256-bit registers.
     Avx2,
 }
 
 impl Isa {
-    /// The widest instruction set this CPU has.
+    /// The widest instruction set that this CPU supports.
     pub fn detect() -> Option<Isa> {
         if !cfg!(all(target_arch = "x86_64", unix)) {
             return None;
@@ -65,7 +69,7 @@ impl Isa {
         [Isa::Avx512, Isa::Avx2].into_iter().find(|isa| isa.is_present())
     }
 
-    /// Whether this CPU has it.
+    /// Whether this CPU supports it.
     #[cfg(target_arch = "x86_64")]
     pub fn is_present(self) -> bool {
         let avx2 = is_x86_feature_detected!("avx2")
@@ -83,7 +87,7 @@ impl Isa {
         }
     }
 
-    /// Whether this CPU has it.
+    /// Whether this CPU supports it.
     #[cfg(not(target_arch = "x86_64"))]
     pub fn is_present(self) -> bool {
         false
@@ -102,20 +106,20 @@ impl fmt::Display for Unsupported {
 
 impl std::error::Error for Unsupported {}
 
-/// A kernel's machine code.
+/// Compiled machine code of a kernel.
 pub struct Code {
     executable: ExecutableMemory,
-    /// Where in the executable memory the constants start.
+    /// Offset of the constant pool in the executable memory.
     constant_pool: usize,
-    /// The kernel the code was made from, expanded.
+    /// The kernel that the code was compiled from, expanded.
     kernel: Kernel,
     schedule: Schedule,
     layout: ArgumentLayout,
     spill_slots: usize,
     isa: Isa,
-    /// How launches that transpose run.
+    /// Variant for launches with transposed accesses.
     transposed: Option<TransposedTiles>,
-    /// How launches run whose results are too large for the caches, made when there is one.
+    /// Variant with non-temporal stores, compiled at the first launch that needs it.
     streaming: OnceLock<Option<Box<Code>>>,
 }
 
@@ -143,18 +147,18 @@ impl Code {
         }
     }
 
-    /// The same, but whole vectors of results go around the caches.
+    /// The variant with non-temporal stores, compiled on first use.
     fn streaming(&self) -> Option<&Code> {
         let compile = || compile_expanded(self.kernel.clone(), self.isa, true).ok().map(Box::new);
         self.streaming.get_or_init(compile).as_deref()
     }
 
-    /// The code and, behind it, its constants.
+    /// The code followed by its constant pool.
     pub fn bytes(&self) -> &[u8] {
         self.executable.bytes()
     }
 
-    /// All of it, for [`load`] in another process.
+    /// Serializes the code for [`load`] in another process.
     pub fn save(&self) -> Vec<u8> {
         let mut saved =
             self.transposed.as_ref().map_or_else(Vec::new, |transposed| transposed.code().save());
@@ -172,23 +176,23 @@ impl fmt::Debug for Code {
     }
 }
 
-/// The code of a [verified](inflight_ir::kernel::verify) kernel.
+/// Compiles a [verified](inflight_ir::kernel::verify) kernel.
 ///
 /// # Errors
-/// What in the kernel there is no code for.
+/// The instruction or dtype that the emitter does not support.
 pub fn compile(kernel: &Kernel, isa: Isa) -> Result<Code, Unsupported> {
     compile_all(kernel, &mut |expanded| compile_expanded(expanded, isa, false))
 }
 
-/// The code of a kernel from what [`Code::save`] made of it, for the same instruction set. `None` if it is not
-/// that.
+/// Loads code serialized by [`Code::save`] from the same kernel for the same instruction set. `None` if the bytes
+/// are malformed.
 pub fn load(kernel: &Kernel, isa: Isa, saved: &[u8]) -> Option<Code> {
     let mut rest = saved;
     let code = compile_all(kernel, &mut |expanded| load_expanded(expanded, isa, &mut rest)).ok()?;
     rest.is_empty().then_some(code)
 }
 
-/// All the code of a kernel, in the order in which it is saved.
+/// Builds all code variants of a kernel, in serialization order.
 fn compile_all(
     kernel: &Kernel,
     code: &mut dyn FnMut(Kernel) -> Result<Code, Unsupported>,
@@ -198,9 +202,9 @@ fn compile_all(
     Ok(Code { transposed, ..code(kernel)? })
 }
 
-/// The code of a kernel that is expanded already.
+/// Compiles an expanded kernel.
 ///
-/// With `streaming`, results go around the caches where they are whole vectors.
+/// With `streaming`, full vectors of results are written by non-temporal stores.
 fn compile_expanded(kernel: Kernel, isa: Isa, streaming: bool) -> Result<Code, Unsupported> {
     let schedule = inflight_ir::kernel::schedule(&kernel);
     let layout = ArgumentLayout::new(&kernel, &schedule, isa);
@@ -213,7 +217,7 @@ fn compile_expanded(kernel: Kernel, isa: Isa, streaming: bool) -> Result<Code, U
     Ok(Code::new(executable, constant_pool, kernel, schedule, layout, emitted.spill_slots, isa))
 }
 
-/// The saved code of a kernel that is expanded already. What is left of `saved` is that of others.
+/// Loads the code of an expanded kernel and advances `saved` past it.
 fn load_expanded(kernel: Kernel, isa: Isa, saved: &mut &[u8]) -> Result<Code, Unsupported> {
     let mut read_word = || {
         let (bytes, rest) = saved.split_first_chunk::<8>()?;

@@ -1,4 +1,4 @@
-//! The vector instructions used, each with its AVX2 and AVX-512 form.
+//! Opcode table: the vector instructions in use, with their VEX (AVX2) and EVEX (AVX-512) forms.
 
 use super::assembler::Op;
 use iced_x86::Code;
@@ -132,7 +132,7 @@ ops! {
 mod tests {
     use super::*;
 
-    /// The wider forms of every op follow its 128-bit form.
+    /// The 256- and 512-bit forms of every op follow its 128-bit form.
     #[test]
     fn forms_are_in_order() {
         let mnemonic = |code: Code| format!("{code:?}").split('_').nth(1).map(str::to_string);

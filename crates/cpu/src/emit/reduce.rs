@@ -1,4 +1,4 @@
-//! Reductions: accumulators, and how they end in one value.
+//! Reductions: accumulator registers, accumulation, and the horizontal reduction of lanes at the end.
 
 use super::Unsupported;
 use super::argument_layout::lane_size;
@@ -9,15 +9,15 @@ use inflight_ir::elementwise::{BinaryOp, CombineOp};
 use inflight_ir::kernel::{Kind, Pass, Storage, Value};
 use inflight_ir::{DType, Scalar};
 
-/// The accumulators of a pass that folds the vector axis: for each reduction, one register for each
-/// copy of the body. A pass that reduces columns several rows at a time has one for each reduction.
+/// Accumulator registers of a row reduction: one per reduction and unrolled copy of the body. A row-unrolled
+/// column reduction has one per reduction.
 #[derive(Default)]
 pub(super) struct Accumulators {
     registers: Vec<(Value, Vec<u8>)>,
 }
 
 impl Accumulators {
-    /// The register of a reduction in a copy of the body.
+    /// The register of a reduction in an unrolled copy of the body.
     pub(super) fn register(&self, reduction: Value, unroll_index: usize) -> Option<u8> {
         let mut all = self.registers.iter();
         all.find(|(value, _)| *value == reduction).map(|(_, registers)| registers[unroll_index])
@@ -35,7 +35,7 @@ impl Emitter<'_> {
         pass.body.iter().filter(used).filter_map(op).collect()
     }
 
-    /// Takes registers for a pass's accumulators and sets them to the identity.
+    /// Reserves the accumulator registers of a pass.
     pub(super) fn allocate_accumulators(
         &mut self,
         reductions: &[(Value, CombineOp)],
@@ -49,7 +49,7 @@ impl Emitter<'_> {
         Ok(accumulators)
     }
 
-    /// Sets accumulators to the identity of their op.
+    /// Initializes accumulators to the identity of their op.
     pub(super) fn initialize_accumulators(
         &mut self,
         reductions: &[(Value, CombineOp)],
@@ -65,7 +65,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Takes in one vector of a reduction's operand.
+    /// Accumulates one vector of a reduction's operand.
     pub(super) fn accumulate(
         &mut self,
         value: Value,
@@ -115,7 +115,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// `dest = accumulator combined with operand`; `dest` is not `operand`.
+    /// `dest = op(accumulator, operand)`; `dest` is not `operand`.
     pub(super) fn combine(
         &mut self,
         op: CombineOp,
@@ -126,14 +126,15 @@ impl Emitter<'_> {
     ) -> Result<(), Unsupported> {
         let binary = op.binary();
         if matches!(binary, BinaryOp::Min | BinaryOp::Max) && dtype.is_float() {
-            // The operand first: what is known of it early is off the accumulator's chain.
+            // Operand first: its NaN check then stays off the accumulator's dependency chain.
             self.binary_registers(binary, dtype, dest, operand, Operand::Vector(accumulator))
         } else {
             self.binary_registers(binary, dtype, dest, accumulator, Operand::Vector(operand))
         }
     }
 
-    /// Folds the accumulators and writes each result to its slot, in every lane.
+    /// Horizontal reduction: combines the unrolled accumulators and then their lanes, and stores each result
+    /// splat to its slot.
     pub(super) fn horizontal_reduce(
         &mut self,
         reductions: &[(Value, CombineOp)],
@@ -181,7 +182,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Combines a part into an accumulator, and frees the registers this took.
+    /// Combines a partial result into an accumulator and frees the temporaries.
     fn combine_partial(
         &mut self,
         op: CombineOp,

@@ -1,51 +1,52 @@
-//! Which value is in which register while a pass's body is written.
+//! Linear-scan register allocation over straight-line code, for vector registers and opmasks.
 //!
-//! Bodies have no branches, so registers are given out as instructions are written: when none is
-//! free, the value whose next use is furthest away leaves, to memory if it has no place there yet.
+//! Bodies have no branches between instructions, so registers are assigned in one forward scan during emission.
+//! When none is free, the value with the furthest next use is evicted (Belady's rule). The emitter spills it to a
+//! slot in the argument block, unless it can be reloaded from elsewhere.
 
 use inflight_ir::kernel::Value;
 
-/// What holds a register.
+/// State of a physical register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum RegisterState {
-    /// Nothing.
+    /// Available.
     Free,
-    /// A value of the body; it may be evicted.
+    /// Holds a value of the body; may be evicted.
     Value(Value),
-    /// A value that stays for the whole pass.
+    /// Holds a value for the whole pass.
     Pinned(Value),
-    /// An intermediate result of the instruction being written.
+    /// Holds a temporary of the current instruction.
     Temporary,
-    /// Something outside the allocator's care: an accumulator.
+    /// Not allocatable, such as an accumulator.
     Reserved,
 }
 
-/// The registers of one class, vectors or opmasks.
+/// Registers of one class: vectors or opmasks.
 pub(super) struct RegisterFile {
     states: Vec<RegisterState>,
-    /// One bit for each register the instruction being written uses.
+    /// Bit mask of the registers that the current instruction uses; they cannot be evicted.
     locked: u32,
     /// The register of each value.
     value_registers: Vec<Option<u8>>,
 }
 
-/// What must happen before a register can be given out.
+/// An assigned register and the spill it requires.
 pub(super) struct Allocation {
     /// The register.
     pub(super) register: u8,
-    /// The value that was in it, if it is still needed.
+    /// The value that it held, if still live.
     pub(super) evicted: Option<Value>,
 }
 
 impl RegisterFile {
-    /// `first..count` are given out; the others never are.
+    /// Registers `first..count` are allocatable.
     pub(super) fn new(first: usize, count: usize, values: usize) -> RegisterFile {
         let mut states = vec![RegisterState::Reserved; first];
         states.resize(count, RegisterState::Free);
         RegisterFile { states, locked: 0, value_registers: vec![None; values] }
     }
 
-    /// Forgets every value but the pinned ones.
+    /// Frees the registers of all values but the pinned ones.
     pub(super) fn begin_body(&mut self) {
         for state in &mut self.states {
             match *state {
@@ -60,7 +61,7 @@ impl RegisterFile {
         self.locked = 0;
     }
 
-    /// Frees the registers that a pass held on to.
+    /// Frees all allocatable registers, including pinned and reserved ones.
     pub(super) fn end_pass(&mut self, first: usize) {
         self.begin_body();
         for register in first..self.states.len() {
@@ -71,7 +72,7 @@ impl RegisterFile {
         }
     }
 
-    /// The register of a value, which the current instruction then keeps.
+    /// Returns a value's register and locks it for the current instruction.
     pub(super) fn lock(&mut self, value: Value) -> Option<u8> {
         let register = self.value_registers[value as usize]?;
         self.locked |= 1 << register;
@@ -83,8 +84,8 @@ impl RegisterFile {
         self.value_registers[value as usize].is_some()
     }
 
-    /// Takes a register for a new state. `next_use` says how far away a value's next use is.
-    /// `None` when the instruction being written needs more registers than there are.
+    /// Allocates a register; `next_use` returns the position of a value's next use. `None` if the current
+    /// instruction needs more registers than exist.
     pub(super) fn allocate(
         &mut self,
         state: RegisterState,
@@ -118,7 +119,7 @@ impl RegisterFile {
         Some(Allocation { register: register as u8, evicted })
     }
 
-    /// Gives a register that one value leaves to another.
+    /// Transfers a register from a dead value to another.
     pub(super) fn transfer(&mut self, register: u8, value: Value) {
         if let RegisterState::Value(old) = self.states[register as usize] {
             self.value_registers[old as usize] = None;
@@ -128,7 +129,7 @@ impl RegisterFile {
         self.locked |= 1 << register;
     }
 
-    /// Frees the register of a value that is not used any more.
+    /// Frees the register of a dead value.
     pub(super) fn release(&mut self, value: Value) {
         if let Some(register) = self.value_registers[value as usize]
             && self.states[register as usize] == RegisterState::Value(value)
@@ -139,13 +140,13 @@ impl RegisterFile {
         }
     }
 
-    /// Whether a value is in a register that another value may take over.
+    /// Whether a value is in a register that may be transferred.
     pub(super) fn is_transferable(&self, value: Value) -> bool {
         self.value_registers[value as usize]
             .is_some_and(|register| self.states[register as usize] == RegisterState::Value(value))
     }
 
-    /// Frees the temporaries but these.
+    /// Frees all temporaries except the given ones.
     pub(super) fn free_temporaries_except(&mut self, except: &[u8]) {
         for (register, state) in self.states.iter_mut().enumerate() {
             if *state == RegisterState::Temporary && !except.contains(&(register as u8)) {
@@ -155,7 +156,7 @@ impl RegisterFile {
         }
     }
 
-    /// Ends an instruction: temporaries are free, nothing is locked.
+    /// Ends an instruction: frees temporaries and unlocks all registers.
     pub(super) fn end_instruction(&mut self) {
         for state in &mut self.states {
             if *state == RegisterState::Temporary {

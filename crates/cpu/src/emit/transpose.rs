@@ -1,6 +1,6 @@
-//! Copies of small matrices with their axes exchanged.
+//! In-register matrix transposes with AVX2 unpack, shuffle and permute instructions.
 
-/// A matrix in memory: a row is contiguous, and this many bytes lie between the starts of two rows.
+/// A matrix with contiguous rows and a row stride in bytes.
 #[derive(Clone, Copy)]
 pub(super) struct StridedMatrix {
     pub(super) start: *mut u8,
@@ -13,24 +13,24 @@ impl StridedMatrix {
     }
 }
 
-/// How results are written.
+/// Cache policy of the stores.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum StorePolicy {
-    /// To the cache.
+    /// Regular stores.
     Cached,
-    /// Around the caches, where they are whole lines: the rows written are of 4- or 8-byte elements and begin at
-    /// multiples of a line. [`finish`] must follow.
+    /// Non-temporal stores of full cache lines. Requires 4- or 8-byte elements and target rows aligned to a cache
+    /// line; [`fence`] must follow.
     NonTemporal,
 }
 
-/// How far ahead of what is read lines are fetched, in bytes of a row.
+/// Prefetch distance along a source row, in bytes.
 const PREFETCH_DISTANCE: usize = 128;
 
 /// `to[column][row] = from[row][column]` for elements of 1, 2, 4 or 8 bytes.
 ///
 /// # Safety
-/// Both matrices are there, with the shape given and the other way around, and do not overlap. The CPU
-/// has AVX2.
+/// `from` is valid for reads as a `rows` × `columns` matrix, `to` for writes as a `columns` × `rows` matrix, and
+/// they do not overlap. The CPU supports AVX2.
 pub(super) unsafe fn transpose(
     size: usize,
     from: StridedMatrix,
@@ -39,7 +39,7 @@ pub(super) unsafe fn transpose(
     columns: usize,
     stores: StorePolicy,
 ) {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         match size {
             1 => transpose_tiles::<u8, 16, 16>(from, to, rows, columns, transpose_16x16_u8),
@@ -76,25 +76,24 @@ pub(super) unsafe fn transpose(
     }
 }
 
-/// Makes what was written around the caches seen by other threads.
+/// Store fence: orders non-temporal stores before later stores, so that other threads see them.
 pub(super) fn fence(stores: StorePolicy) {
     #[cfg(target_arch = "x86_64")]
     if stores == StorePolicy::NonTemporal {
-        // SAFETY: every x86-64 processor has it.
+        // SAFETY: SSE is part of every x86-64 processor.
         unsafe { std::arch::x86_64::_mm_sfence() };
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = stores;
 }
 
-/// Fetches the first bytes of each row, as far as the second cache: there are more of them than the first one has
-/// room for.
+/// Prefetches the first bytes of each row into the L2 cache; they exceed the capacity of L1.
 pub(super) fn prefetch_rows(from: StridedMatrix, rows: usize, bytes: usize) {
     #[cfg(target_arch = "x86_64")]
     for row in 0..rows {
         for offset in (0..bytes).step_by(64) {
             use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
-            // SAFETY: a prefetch of any address touches nothing.
+            // SAFETY: a prefetch does not fault at any address.
             unsafe { _mm_prefetch::<_MM_HINT_T1>(from.at(row, offset).cast()) };
         }
     }
@@ -102,11 +101,11 @@ pub(super) fn prefetch_rows(from: StridedMatrix, rows: usize, bytes: usize) {
     let _ = (from, rows, bytes);
 }
 
-/// A function for `ROWS` rows and `COLUMNS` columns that begin at a row and a column.
+/// Transposes the `ROWS` × `COLUMNS` tile at a row and a column.
 type TileKernel = unsafe fn(from: StridedMatrix, to: StridedMatrix, row: usize, column: usize);
 
-/// TileKernel by square, down the rows first: so that lines of the result are written to their end. What is left over
-/// goes one element at a time.
+/// Transposes tile by tile, down the rows first, so that each target line is completed before the next. The
+/// remainder is transposed by scalar code.
 ///
 /// # Safety
 /// As for [`transpose`].
@@ -118,7 +117,7 @@ unsafe fn transpose_tiles<T: Copy, const ROWS: usize, const COLUMNS: usize>(
     tile_kernel: TileKernel,
 ) {
     let (whole_rows, whole_columns) = (rows / ROWS * ROWS, columns / COLUMNS * COLUMNS);
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         for column in (0..whole_columns).step_by(COLUMNS) {
             for row in (0..whole_rows).step_by(ROWS) {
@@ -130,7 +129,7 @@ unsafe fn transpose_tiles<T: Copy, const ROWS: usize, const COLUMNS: usize>(
     }
 }
 
-/// One element at a time, in squares, so that a line that was fetched is used up.
+/// Scalar transpose, blocked so that every fetched line is used completely.
 ///
 /// # Safety
 /// As for [`transpose`], within these rows and columns.
@@ -147,7 +146,7 @@ unsafe fn transpose_scalar<T: Copy>(
             for row in first..rows.end.min(first + TILE_SIDE) {
                 let source = from.at(row, column * size).cast::<T>();
                 let target = to.at(column, row * size).cast::<T>();
-                // SAFETY: the caller's.
+                // SAFETY: guaranteed by the caller.
                 unsafe { target.write_unaligned(source.read_unaligned()) };
             }
         }
@@ -157,16 +156,17 @@ unsafe fn transpose_scalar<T: Copy>(
 #[cfg(target_arch = "x86_64")]
 use avx2::{transpose_8x4_u64, transpose_8x8_u16, transpose_16x8_u32, transpose_16x16_u8};
 
-/// TransposedTiles in vector registers. There are no closures here: what they call is compiled without AVX2.
+/// AVX2 tile kernels. They contain no closures, because a closure would be compiled without AVX2.
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
     use super::{PREFETCH_DISTANCE, StridedMatrix};
     use std::arch::x86_64::*;
 
-    /// 16 rows of 8 elements of 4 bytes: 8 lines of the result.
+    /// Transposes 16 × 8 elements of 4 bytes into 8 cache lines of the target.
     ///
     /// # Safety
-    /// As for [`transpose`](super::transpose), within these rows and columns. `NON_TEMPORAL`: the lines are aligned.
+    /// As for [`transpose`](super::transpose), within this tile. With `NON_TEMPORAL`, the target lines are
+    /// aligned.
     #[target_feature(enable = "avx2")]
     pub(super) unsafe fn transpose_16x8_u32<const NON_TEMPORAL: bool>(
         from: StridedMatrix,
@@ -174,7 +174,7 @@ mod avx2 {
         row: usize,
         column: usize,
     ) {
-        // SAFETY: the caller's; a prefetch touches nothing.
+        // SAFETY: guaranteed by the caller; a prefetch does not fault.
         unsafe {
             if column.is_multiple_of(16) {
                 for index in 0..16 {
@@ -197,10 +197,10 @@ mod avx2 {
         }
     }
 
-    /// 8 by 8 elements of 4 bytes, with the axes exchanged.
+    /// Loads 8 × 8 elements of 4 bytes transposed.
     ///
     /// # Safety
-    /// As for [`transpose`](super::transpose), within this square.
+    /// As for [`transpose`](super::transpose), within this tile.
     #[target_feature(enable = "avx2")]
     #[inline]
     unsafe fn load_transposed_8x8_u32(
@@ -210,7 +210,7 @@ mod avx2 {
     ) -> [__m256; 8] {
         let mut x = [_mm256_setzero_ps(); 8];
         for (index, x) in x.iter_mut().enumerate() {
-            // SAFETY: the caller's.
+            // SAFETY: guaranteed by the caller.
             *x = unsafe { _mm256_loadu_ps(from.at(row + index, column * 4).cast()) };
         }
         let mut pairs = x;
@@ -233,7 +233,7 @@ mod avx2 {
         columns
     }
 
-    /// 8 rows of 4 elements of 8 bytes: 4 lines of the result.
+    /// Transposes 8 × 4 elements of 8 bytes into 4 cache lines of the target.
     ///
     /// # Safety
     /// As for [`transpose_16x8_u32`].
@@ -244,7 +244,7 @@ mod avx2 {
         row: usize,
         column: usize,
     ) {
-        // SAFETY: the caller's; a prefetch touches nothing.
+        // SAFETY: guaranteed by the caller; a prefetch does not fault.
         unsafe {
             if column.is_multiple_of(8) {
                 for index in 0..8 {
@@ -267,10 +267,10 @@ mod avx2 {
         }
     }
 
-    /// 4 by 4 elements of 8 bytes, with the axes exchanged.
+    /// Loads 4 × 4 elements of 8 bytes transposed.
     ///
     /// # Safety
-    /// As for [`transpose`](super::transpose), within this square.
+    /// As for [`transpose`](super::transpose), within this tile.
     #[target_feature(enable = "avx2")]
     #[inline]
     unsafe fn load_transposed_4x4_u64(
@@ -280,7 +280,7 @@ mod avx2 {
     ) -> [__m256d; 4] {
         let mut x = [_mm256_setzero_pd(); 4];
         for (index, x) in x.iter_mut().enumerate() {
-            // SAFETY: the caller's.
+            // SAFETY: guaranteed by the caller.
             *x = unsafe { _mm256_loadu_pd(from.at(row + index, column * 8).cast()) };
         }
         let low = [_mm256_unpacklo_pd(x[0], x[1]), _mm256_unpacklo_pd(x[2], x[3])];
@@ -293,10 +293,10 @@ mod avx2 {
         ]
     }
 
-    /// 8 by 8 elements of 2 bytes.
+    /// Transposes 8 × 8 elements of 2 bytes.
     ///
     /// # Safety
-    /// As for [`transpose`](super::transpose), within this square.
+    /// As for [`transpose`](super::transpose), within this tile.
     #[target_feature(enable = "avx2")]
     pub(super) unsafe fn transpose_8x8_u16(
         from: StridedMatrix,
@@ -306,11 +306,11 @@ mod avx2 {
     ) {
         let mut x = [_mm_setzero_si128(); 8];
         for (index, x) in x.iter_mut().enumerate() {
-            // SAFETY: the caller's.
+            // SAFETY: guaranteed by the caller.
             *x = unsafe { _mm_loadu_si128(from.at(row + index, column * 2).cast()) };
         }
-        // Interleaving the upper half of the rows with the lower half exchanges one bit of a row's number with one
-        // of its column's; after three times all of them are.
+        // Interleaving row i with row i + 4 rotates the combined row and column index by one bit; three rounds
+        // exchange the three row bits with the three column bits.
         for _ in 0..3 {
             let before = x;
             for index in [0, 1, 2, 3] {
@@ -319,15 +319,15 @@ mod avx2 {
             }
         }
         for (index, x) in x.into_iter().enumerate() {
-            // SAFETY: the caller's.
+            // SAFETY: guaranteed by the caller.
             unsafe { _mm_storeu_si128(to.at(column + index, row * 2).cast(), x) };
         }
     }
 
-    /// 16 by 16 elements of a byte.
+    /// Transposes 16 × 16 elements of one byte.
     ///
     /// # Safety
-    /// As for [`transpose`](super::transpose), within this square.
+    /// As for [`transpose`](super::transpose), within this tile.
     #[target_feature(enable = "avx2")]
     pub(super) unsafe fn transpose_16x16_u8(
         from: StridedMatrix,
@@ -337,10 +337,10 @@ mod avx2 {
     ) {
         let mut x = [_mm_setzero_si128(); 16];
         for (index, x) in x.iter_mut().enumerate() {
-            // SAFETY: the caller's.
+            // SAFETY: guaranteed by the caller.
             *x = unsafe { _mm_loadu_si128(from.at(row + index, column).cast()) };
         }
-        // As for words, four times.
+        // As for 2-byte elements, with four rounds.
         for _ in 0..4 {
             let before = x;
             for index in [0, 1, 2, 3, 4, 5, 6, 7] {
@@ -349,13 +349,13 @@ mod avx2 {
             }
         }
         for (index, x) in x.into_iter().enumerate() {
-            // SAFETY: the caller's.
+            // SAFETY: guaranteed by the caller.
             unsafe { _mm_storeu_si128(to.at(column + index, row).cast(), x) };
         }
     }
 }
 
-/// No machine code runs on other CPUs, so these are never called there.
+/// Stand-ins for other architectures, where no machine code runs and these are never called.
 #[cfg(not(target_arch = "x86_64"))]
 use portable::{transpose_8x4_u64, transpose_8x8_u16, transpose_16x8_u32, transpose_16x16_u8};
 
@@ -369,7 +369,7 @@ mod portable {
         row: usize,
         column: usize,
     ) {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { transpose_scalar::<u32>(f, t, row..row + 16, column..column + 8) }
     }
 
@@ -379,7 +379,7 @@ mod portable {
         row: usize,
         column: usize,
     ) {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { transpose_scalar::<u64>(f, t, row..row + 8, column..column + 4) }
     }
 
@@ -389,7 +389,7 @@ mod portable {
         row: usize,
         column: usize,
     ) {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { transpose_scalar::<u16>(f, t, row..row + 8, column..column + 8) }
     }
 
@@ -399,7 +399,7 @@ mod portable {
         row: usize,
         column: usize,
     ) {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { transpose_scalar::<u8>(f, t, row..row + 16, column..column + 16) }
     }
 }
@@ -440,7 +440,7 @@ mod tests {
                 StridedMatrix { start: from.as_mut_ptr(), row_stride: (columns * size) as isize };
             let start = to.as_mut_ptr().wrapping_add(skip);
             let target = StridedMatrix { start, row_stride: (rows * size) as isize };
-            // SAFETY: both have `rows * columns` elements; rows of the target are whole lines.
+            // SAFETY: both have `rows * columns` elements; rows of the target are whole cache lines.
             unsafe { transpose(size, source, target, rows, columns, StorePolicy::NonTemporal) };
             fence(StorePolicy::NonTemporal);
             check(size, rows, columns, &from, &to[skip..], rows * size);

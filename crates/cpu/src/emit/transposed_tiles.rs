@@ -1,10 +1,10 @@
-//! Transposing kernels: an access that jumps along the vector axis while it is contiguous along the
-//! innermost grid axis.
+//! Transposed access through cache tiles: for kernels with an access that is strided along the vector axis but
+//! contiguous along the innermost grid axis.
 //!
-//! The is_plane of the two axes is walked in squares. What such an access reads is first tiled, with the
-//! axes exchanged, into a tile in the cache, and what it writes is tiled back from one. So memory is
-//! touched in whole lines, and the code, made for contiguous accesses, runs on neighbours. A kernel that does
-//! nothing else is tiled from memory to memory.
+//! The driver iterates over the plane of these two axes in tiles. It copies each transposed operand into a
+//! scratch tile with the axes exchanged, and copies transposed results back from one. Memory is then accessed in
+//! full cache lines, and the kernel, compiled for contiguous accesses, runs at full vector width. A pure
+//! transpose goes from memory to memory without scratch tiles.
 
 use super::argument_layout;
 use super::driver::{ArgumentBlock, Block, split_range};
@@ -14,18 +14,18 @@ use crate::call::{Call, Scratch};
 use inflight_ir::kernel::{Kernel, Kind, Stride, VectorAxis};
 use std::ops::Range;
 
-/// The side of a tile.
+/// Side of a tile in elements.
 const TILE_SIDE: usize = 64;
-/// Bytes of a tile of the largest elements.
+/// Size in bytes of a tile of the largest elements.
 const TILE_BYTES: usize = TILE_SIDE * TILE_SIDE * 8;
 
-/// Code for a kernel whose strided accesses are tiled.
+/// Variant of a kernel whose strided accesses go through transposed tiles.
 pub(super) struct TransposedTiles {
     code: Box<Code>,
     tiled: Vec<TiledAccess>,
-    /// What is read contiguous_loads them where it lies: accesses and the bytes of an element.
+    /// Contiguous loads beside them, which are prefetched: access and element size.
     contiguous_loads: Vec<(usize, usize)>,
-    /// The load and the store of a kernel that has nothing but these.
+    /// Load and store of a kernel that does nothing else.
     pure_transpose: Option<(usize, usize)>,
 }
 
@@ -38,7 +38,7 @@ struct TiledAccess {
 }
 
 impl TransposedTiles {
-    /// The code for squares, for kernels that may need it.
+    /// Compiles the tiled variant of a kernel that has strided accesses.
     pub(super) fn compile(
         kernel: &Kernel,
         compile: &mut dyn FnMut(Kernel) -> Result<Code, Unsupported>,
@@ -51,7 +51,7 @@ impl TransposedTiles {
         let mut tiled: Vec<TiledAccess> = Vec::new();
         for instruction in &kernel.body {
             let (access, mask, writes) = match instruction.kind {
-                // What an index leads to is no tile, and a tile that is combined with is not there.
+                // An indexed access does not form a tile, and a combining store would need the previous contents.
                 Kind::Load { index: Some(_), .. }
                 | Kind::Store { index: Some(_), .. }
                 | Kind::Store { combine: Some(_), .. } => return Ok(None),
@@ -62,7 +62,7 @@ impl TransposedTiles {
             if kernel.accesses[access].vector != Stride::Any {
                 continue;
             }
-            // A tiled_access of the whole tile would touch what the mask forbids.
+            // Copying a full tile would access memory that the mask protects.
             if mask.is_some() {
                 return Ok(None);
             }
@@ -100,35 +100,35 @@ impl TransposedTiles {
         }))
     }
 
-    /// Its code.
+    /// Code for contiguous accesses.
     pub(super) fn code(&self) -> &Code {
         &self.code
     }
 
-    /// Whether a launch is one that squares are for.
+    /// Whether a launch has strides that this variant supports.
     pub(super) fn applies_to(&self, call: &Call) -> bool {
         let inner = self.code.kernel.grid_rank - 1;
         let step = |tiled_access: &TiledAccess, axis: usize| {
             call.shape.accesses[tiled_access.access].strides[axis]
         };
         let all_contiguous = self.tiled.iter().all(|tiled_access| step(tiled_access, inner) == 1);
-        // A row of a few elements is not worth a tiled_access.
+        // Very short rows are not worth a copy.
         all_contiguous && call.shape.extents[inner] >= 4
     }
 
-    /// Whether the kernel does nothing but move elements.
+    /// Whether the kernel is a pure transpose.
     pub(super) fn is_pure_transpose(&self) -> bool {
         self.pure_transpose.is_some()
     }
 
-    /// Whether results, if they are large, can be written around the caches: what goes through a tile cannot.
+    /// Whether large results can use non-temporal stores: those that go through a tile cannot.
     pub(super) fn can_stream(&self) -> bool {
         self.pure_transpose.is_some()
             || !self.tiled.iter().any(|tiled_access| tiled_access.is_written)
     }
 
-    /// Runs some programs along the innermost grid axis. With `streaming`, results go around the caches: they begin
-    /// at multiples of a line.
+    /// Runs programs along the innermost grid axis. With `streaming`, results use non-temporal stores and begin
+    /// at multiples of a cache line.
     ///
     /// # Safety
     /// As for [`Code::run`].
@@ -143,7 +143,7 @@ impl TransposedTiles {
     ) {
         if let Some(accesses) = self.pure_transpose {
             let block = Block { grid, inner, vector };
-            // SAFETY: promised by the caller.
+            // SAFETY: guaranteed by the caller.
             return unsafe { self.transpose_block(call, accesses, &block, streaming) };
         }
         let code = match streaming {
@@ -159,7 +159,7 @@ impl TransposedTiles {
             let start = start.wrapping_add(arguments_bytes + index * TILE_BYTES);
             StridedMatrix { start, row_stride: (TILE_SIDE * size) as isize }
         };
-        // SAFETY: the block is as long as the layout says.
+        // SAFETY: the argument block has the layout's size.
         unsafe {
             code.write_launch_arguments(&arguments, call);
             for (index, tiled_access) in self.tiled.iter().enumerate() {
@@ -170,7 +170,7 @@ impl TransposedTiles {
                 );
             }
         }
-        // Along the rows of what is tiled first: their next lines are fetched ahead.
+        // Iterate along the source rows first: their next lines are already prefetched.
         for columns in split_range(vector, TILE_SIDE) {
             for rows in split_range(inner.clone(), TILE_SIDE) {
                 let block = Block { grid, inner: rows.clone(), vector: columns.clone() };
@@ -180,14 +180,14 @@ impl TransposedTiles {
                         * tiled_access.size as isize,
                 };
                 let (inner, outer) = (rows.len(), columns.len());
-                // It is here when the copies are made.
+                // These arrive in the cache while the tiles are copied.
                 for &(access, size) in &self.contiguous_loads {
                     let start = code.access_pointer(access, call, &block);
                     let step = call.shape.accesses[access].strides[rank - 1] * size as isize;
                     prefetch_rows(StridedMatrix { start, row_stride: step }, inner, outer * size);
                 }
-                // SAFETY: the block is within the part. A row of memory goes along the innermost grid
-                // axis, a row of a tile along the vector axis.
+                // SAFETY: the block is within the part. Rows in memory run along the innermost grid axis, rows of
+                // a tile along the vector axis.
                 unsafe {
                     code.write_block_arguments(&arguments, call, &block);
                     for (index, tiled_access) in self.tiled.iter().enumerate() {
@@ -225,7 +225,7 @@ impl TransposedTiles {
         }
     }
 
-    /// Copies a block from memory to memory with its axes exchanged.
+    /// Transposes a block from memory to memory.
     ///
     /// # Safety
     /// As for [`Code::run`].
@@ -244,7 +244,7 @@ impl TransposedTiles {
             row_stride: call.shape.accesses[access].strides[axis] * size as isize,
         };
         let (inner_extent, vector_extent) = (block.inner.len(), block.vector.len());
-        // The side that is tiled has its rows along the vector axis.
+        // The rows of the strided side run along the vector axis.
         let (from, to, height, width) = match self.tiled[0].is_read {
             true => (rows(load, vector), rows(store, inner), vector_extent, inner_extent),
             false => (rows(load, inner), rows(store, vector), inner_extent, vector_extent),
@@ -257,19 +257,19 @@ impl TransposedTiles {
         } else {
             StorePolicy::Cached
         };
-        // SAFETY: promised by the caller: the block is within the part.
+        // SAFETY: guaranteed by the caller: the block is within the part.
         unsafe { transpose(size, from, to, height, width, stores) };
         fence(stores);
     }
 }
 
-/// The load and the store of a kernel that is nothing else.
+/// The load and store of a kernel that is a pure transpose.
 fn as_pure_transpose(kernel: &Kernel) -> Option<(usize, usize)> {
     let [load, store] = &kernel.body[..] else { return None };
     let Kind::Load { access: load, .. } = load.kind else { return None };
     let Kind::Store { access: store, value: 0, .. } = store.kind else { return None };
     let strided = |access: u32| kernel.accesses[access as usize].vector == Stride::Any;
-    // If both jump, neither is a row of the other.
+    // If both are strided, neither side has contiguous rows.
     let one = strided(load) != strided(store);
     let other = if strided(load) { store } else { load };
     let contiguous = kernel.accesses[other as usize].vector == Stride::One;

@@ -6,16 +6,16 @@ use inflight_ir::graph::{
 };
 use inflight_ir::{BinaryOp, CompareOp, UnaryOp};
 
-/// A size that fills a block, and not the next.
+/// One full block and a partial one.
 const SIZE: usize = 700;
 
-/// The one vector of a kernel that computes `result` of loaded operands of these dtypes.
+/// Checks an instruction on loaded operands of these dtypes.
 fn check_instruction(
     operands: &[DType],
     tolerance: Tolerance,
     result: impl Fn(&mut KernelBuilder, &[Value]) -> Value,
 ) {
-    // As blocks, and with one operand the same for all.
+    // With block operands only, and with each operand splat.
     for splat in 0..=operands.len() {
         let mut builder = KernelBuilder::new(&[2], &[], SIZE, VectorAxis::Parallel);
         let accesses: Vec<AccessId> = operands
@@ -131,7 +131,7 @@ fn fused_multiply_add_rounds_once() {
         check_instruction(&[dtype, dtype, dtype], EXACT, |builder, operands| {
             builder.push(Kind::Fma(operands[0], operands[1], operands[2]), dtype)
         });
-        // One block and two splats.
+        // One block and two splat operands.
         for position in 0..3 {
             check_instruction(&[dtype], EXACT, |builder, operands| {
                 let constant = builder.push(Kind::Constant(0.3f64.to_scalar().cast(dtype)), dtype);

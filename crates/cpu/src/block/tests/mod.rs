@@ -1,4 +1,4 @@
-//! Differential tests: every program against a plain evaluation of its kernel, whole and in parts.
+//! Differential tests of the interpreter against the kernel evaluator, for whole launches and in parts.
 
 mod elementwise;
 mod reductions_and_accesses;
@@ -13,14 +13,14 @@ use inflight_ir::kernel::{
 use inflight_ir::{DType, DTypeClass, Element, Scalar};
 use num_complex::Complex;
 
-/// Writes kernels.
+/// Builder for a kernel and its launch shape.
 struct KernelBuilder {
     kernel: Kernel,
     shape: LaunchShape,
 }
 
 impl KernelBuilder {
-    /// A kernel with these extents, and no instruction yet.
+    /// A kernel with these extents and an empty body.
     fn new(grid: &[usize], reduce: &[usize], vector: usize, axis: VectorAxis) -> KernelBuilder {
         let extents = grid.iter().chain(reduce).copied().chain([vector]).collect();
         KernelBuilder {
@@ -47,8 +47,8 @@ impl KernelBuilder {
         self.push(Kind::Scalar((self.kernel.scalars.len() - 1) as u32), dtype)
     }
 
-    /// A map with these numbers; its classes follow from them. A vector stride of one may be declared
-    /// as any.
+    /// An access map with this offset and these strides, which determine its stride classes. `any` declares a
+    /// vector stride of one as unknown.
     fn access(
         &mut self,
         param: Option<u32>,
@@ -118,8 +118,7 @@ impl KernelBuilder {
         self.like(value, kind);
     }
 
-    /// A new param with row-major strides over the domain's axes where `along` is set, and an access
-    /// to it.
+    /// An access to a new parameter with row-major strides over the axes where `along` is set.
     fn row_major(&mut self, dtype: DType, along: &[bool]) -> AccessId {
         let param = self.param(dtype);
         let strides = self.row_major_strides(along);
@@ -137,7 +136,7 @@ impl KernelBuilder {
         strides
     }
 
-    /// The bytes a buffer needs so that every access without an index stays inside.
+    /// Buffer size that contains every access without an index.
     fn bytes(&self, param: u32) -> usize {
         let mut elements = 0;
         for (access, map) in self.kernel.accesses.iter().zip(&self.shape.accesses) {
@@ -151,7 +150,7 @@ impl KernelBuilder {
         elements as usize * self.kernel.params[param as usize].dtype.size()
     }
 
-    /// Random buffers for all params.
+    /// Random buffers for all parameters.
     fn buffers(&self, random: &mut Random) -> Vec<Vec<u8>> {
         let params = self.kernel.params.iter().enumerate();
         let buffer = |(param, info): (usize, &Param)| {
@@ -162,7 +161,7 @@ impl KernelBuilder {
     }
 }
 
-/// A small generator of test data.
+/// A small deterministic pseudo-random generator.
 struct Random(u64);
 
 impl Random {
@@ -177,12 +176,12 @@ impl Random {
         (self.next() >> 33) as usize % limit
     }
 
-    /// Between −1 and 1.
+    /// Uniform between −1 and 1.
     fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 52) as f64 - 1.0
     }
 
-    /// Values of all sizes, with the special ones among them.
+    /// Values of all magnitudes, including special values.
     fn scalar(&mut self, dtype: DType) -> Scalar {
         let kind = self.below(16);
         let float = |random: &mut Random| match kind {
@@ -211,7 +210,7 @@ impl Random {
         (0..count).flat_map(element).collect()
     }
 
-    /// Numbers without special values, whose sums and products stay small.
+    /// Finite values whose sums and products stay small.
     fn finite_elements(&mut self, dtype: DType, count: usize) -> Vec<u8> {
         let element = |_| {
             let scalar = self.unit().to_scalar().cast(dtype);
@@ -223,7 +222,7 @@ impl Random {
 
 const GUARD: usize = 64;
 
-/// Runs a program part by part on copies of these buffers; what they hold afterwards.
+/// Runs a program part by part on copies of the buffers and returns their final contents.
 fn run(
     program: &Program,
     shape: &LaunchShape,
@@ -231,13 +230,13 @@ fn run(
     scalars: &[Scalar],
     parts: &[Part],
 ) -> Vec<Vec<u8>> {
-    // Aligned copies between guards that nothing may write.
+    // Aligned copies between guard bytes that must stay unchanged.
     let mut memory: Vec<Vec<u128>> = buffers
         .iter()
         .map(|bytes| {
             let mut words =
                 vec![0xa5a5_a5a5_a5a5_a5a5_a5a5_a5a5_a5a5_a5a5; 8 + bytes.len().div_ceil(16)];
-            // SAFETY: the words are that long, and bytes have no alignment.
+            // SAFETY: the allocation is that long, and bytes have no alignment requirement.
             unsafe {
                 let start = words.as_mut_ptr().cast::<u8>().add(GUARD);
                 std::ptr::copy_nonoverlapping(bytes.as_ptr(), start, bytes.len());
@@ -252,7 +251,7 @@ fn run(
     let call = Call { buffers: &pointers, scalars, shape };
     let mut scratch = Scratch::default();
     for part in parts {
-        // SAFETY: the tests' maps stay inside the buffers, which the reference checks.
+        // SAFETY: the tests' access maps stay inside the buffers, which the evaluator checks.
         unsafe { program.run(&call, part, &mut scratch) };
     }
     let results = memory.iter().zip(buffers).map(|(words, bytes)| {
@@ -269,12 +268,12 @@ fn run(
     results.collect()
 }
 
-/// How far a float may be from the reference.
+/// Allowed deviation of a float from the reference.
 #[derive(Clone, Copy)]
 struct Tolerance {
-    /// In units of the last element of its dtype.
+    /// Relative: in units of the last place of its dtype.
     ulps: f64,
-    /// And in units of the last element of this.
+    /// Absolute: in units of the last place of 1.
     scale: f64,
 }
 
@@ -300,9 +299,9 @@ fn close(found: Scalar, expected: Scalar, tolerance: Tolerance) -> bool {
     }
     let (found, expected) =
         (Complex::<f64>::from_scalar(found), Complex::<f64>::from_scalar(expected));
-    // The parts of a complex number share the error of its modulus.
+    // Both components of a complex value share the error of its modulus.
     let size = if expected.is_finite() { expected.norm() } else { 0.0 };
-    // A subnormal result is as exact as the smallest normal one.
+    // Subnormal results have the absolute accuracy of the smallest normal value.
     let smallest = match dtype.real() {
         DType::F16 => 2f64.powi(-14),
         DType::BF16 | DType::F32 => 2f64.powi(-126),
@@ -317,15 +316,15 @@ fn close(found: Scalar, expected: Scalar, tolerance: Tolerance) -> bool {
     part(found.re, expected.re) && part(found.im, expected.im)
 }
 
-/// Checks a kernel against the reference, and its parts against the whole. What holds for floats is
-/// said by `tolerance`; anything else must be exact.
+/// Compares a kernel with the evaluator, and its parts with the whole launch. `tolerance` applies to floats;
+/// everything else must be exact.
 fn check(builder: &KernelBuilder, buffers: &[Vec<u8>], scalars: &[Scalar], tolerance: Tolerance) {
     verify(&builder.kernel).expect("a kernel that means something");
     let mut expected = buffers.to_vec();
     evaluate(&builder.kernel, &builder.shape, &mut expected, scalars);
     check_program(builder, &Program::new(&builder.kernel), buffers, scalars, &expected, tolerance);
     FORCE_BASELINE.set(true);
-    // Expansion is what makes halves accumulate in f32; everything else means the same without it.
+    // Only expansion makes `f16` and `bf16` reductions accumulate in `f32`. It does not change other results.
     let reduces_f16 = builder.kernel.body.iter().any(|instruction| {
         let reduces = instruction.kind.is_reduction() || matches!(instruction.kind, Kind::Scan(..));
         reduces && instruction.dtype.is_half()

@@ -1,4 +1,4 @@
-//! Reductions, scans, gathers, scatters, and kernels of several stages, in rows and in columns.
+//! Reductions, scans, gathers, scatters and multi-pass kernels, over rows and over columns.
 
 use super::*;
 use inflight_ir::elementwise::{ArgOp, CombineOp};
@@ -7,8 +7,8 @@ use inflight_ir::{BinaryOp, CompareOp, UnaryOp};
 
 use VectorAxis::{Parallel, Reduced};
 
-/// Grid, reduce axes, vector axis: rows, rows of several axes, and columns, with sizes around that of
-/// a block, of one and of nothing.
+/// Grid, reduce axes, vector axis: row reductions, row reductions over several axes, and column reductions, with
+/// extents around the block size, of one and of zero.
 const DOMAINS: [(&[usize], &[usize], usize, VectorAxis); 17] = [
     (&[3], &[], 10, Reduced),
     (&[2], &[], 512, Reduced),
@@ -43,7 +43,7 @@ fn all_axes(builder: &KernelBuilder) -> Vec<bool> {
     vec![true; builder.kernel.rank()]
 }
 
-/// A builder over a domain with one loaded input over all of it.
+/// A builder over a domain, with one load over all its axes.
 fn with_input(domain: usize, dtype: DType) -> (KernelBuilder, Value) {
     let (grid, reduce, vector, axis) = DOMAINS[domain];
     let mut builder = KernelBuilder::new(grid, reduce, vector, axis);
@@ -59,7 +59,7 @@ fn store_new(builder: &mut KernelBuilder, value: Value, along: &[bool]) {
     builder.store(output, value);
 }
 
-/// A tolerance for sums of as many elements of size one as a program has.
+/// Tolerance for sums of a program's elements, each of magnitude one.
 fn sum_tolerance(builder: &KernelBuilder) -> Tolerance {
     let elements = builder.shape.extents[builder.kernel.grid_rank..].iter().product::<usize>();
     Tolerance { ulps: 4.0, scale: (elements as f64).sqrt() }
@@ -116,7 +116,7 @@ fn arg_reductions_of_every_dtype_match_the_evaluator() {
                 let index = builder.push(Kind::ArgReduce(op, loaded), DType::I64);
                 let along = result_axes(&builder);
                 store_new(&mut builder, index, &along);
-                // With NaN among the elements, and without.
+                // With NaN elements and without.
                 let mut buffers = builder.buffers(&mut Random(11 + domain as u64));
                 check(&builder, &buffers, &[], EXACT);
                 let count = buffers[0].len() / dtype.size();
@@ -225,7 +225,7 @@ fn layer_norm_in_rows_and_columns() {
             *buffer = Random(41).finite_elements(DType::F32, buffer.len() / 4);
         }
         let elements: usize = builder.shape.extents[builder.kernel.grid_rank..].iter().product();
-        // A row of one element: its deviation is nothing but rounding, times 1 / √ε.
+        // For a row of one element the deviation is pure rounding error, scaled by 1 / √ε.
         let tolerance = Tolerance { ulps: 16.0, scale: 64.0 };
         check(&builder, &buffers, &[(elements as f32).to_scalar()], tolerance);
     }
@@ -237,7 +237,7 @@ fn expensive_values_are_stored_between_passes() {
         let (mut builder, x) = with_input(domain, DType::I32);
         let all = all_axes(&builder);
         let narrow = {
-            // Varies along the grid and the reduce axes: one value for a whole vector.
+            // Varies along the grid and reduce axes: uniform along the vector axis.
             let mut along = all.clone();
             *along.last_mut().expect("a vector axis") = false;
             builder.row_major(DType::I32, &along)
@@ -267,12 +267,12 @@ fn negative_large_and_undeclared_unit_strides() {
             let mut builder = KernelBuilder::new(grid, &[], vector, Parallel);
             let rank = grid.len() + 1;
             let length = vector as isize;
-            // Backwards along the vector axis.
+            // Negative stride along the vector axis.
             let mut strides = builder.row_major_strides(&vec![true; rank]);
             strides[rank - 1] = -1;
             let param = builder.param(dtype);
             let backwards = builder.access(Some(param), length - 1, &strides, false);
-            // The first axis as neighbours, the vector axis far apart.
+            // Contiguous along the first axis, strided along the vector axis.
             let programs: isize = grid.iter().product::<usize>() as isize;
             let mut strides = vec![0; rank];
             strides[rank - 1] = programs + 1;
@@ -281,14 +281,14 @@ fn negative_large_and_undeclared_unit_strides() {
             }
             let param = builder.param(dtype);
             let apart = builder.access(Some(param), 2, &strides, false);
-            // Neighbours that are not declared so.
+            // A unit stride that is not declared as one.
             let strides = builder.row_major_strides(&vec![true; rank]);
             let param = builder.param(dtype);
             let near = builder.access(Some(param), 0, &strides, true);
             let (a, b, c) = (builder.load(backwards), builder.load(apart), builder.load(near));
             let sum = builder.like(a, Kind::Binary(BinaryOp::Add, a, b));
             let sum = builder.like(a, Kind::Binary(BinaryOp::Add, sum, c));
-            // Every other position, in reverse order.
+            // Every other element, in reverse order.
             let strides: Vec<isize> = strides.iter().map(|stride| -2 * stride).collect();
             let param = builder.param(dtype);
             let last = 2 * (programs * length - 1);
@@ -337,7 +337,7 @@ fn positions_follow_their_access_maps() {
     }
 }
 
-/// Indices below a limit.
+/// Random indices below a limit.
 fn indices(random: &mut Random, dtype: DType, count: usize, limit: usize) -> Vec<u8> {
     let index = |_| {
         let scalar = (random.below(limit) as i64).to_scalar().cast(dtype);
@@ -380,7 +380,7 @@ fn gathers_of_rows_and_elements() {
 
 #[test]
 fn masked_off_addresses_are_not_accessed() {
-    // A padded copy: positions outside the input are hidden and read as zero.
+    // A padded copy: positions outside the input are masked off and read as zero.
     for (size, grid) in [(40, 3), (1200, 2)] {
         let mut builder = KernelBuilder::new(&[grid], &[], size + 20, Parallel);
         let length = size as isize;
@@ -394,7 +394,7 @@ fn masked_off_addresses_are_not_accessed() {
         let mask = builder.push(Kind::Binary(BinaryOp::And, after, before), DType::Bool);
         let loaded = builder.load_where(shifted, None, Some(mask));
         store_new(&mut builder, loaded, &[true, true]);
-        // And the other way: stores that a mask hides.
+        // The reverse: masked stores.
         let cut = builder.param(DType::F64);
         let access = builder.access(Some(cut), -10, &[length, 1], false);
         builder.store_kind(Kind::Store {
@@ -409,7 +409,7 @@ fn masked_off_addresses_are_not_accessed() {
         buffers[0] = random.elements(DType::F64, size * grid);
         buffers[2] = random.elements(DType::F64, size * grid);
         check(&builder, &buffers, &[], EXACT);
-        // One mask for a whole program: only the last one reads and writes.
+        // A uniform mask: only the last program loads and stores.
         let mut builder = KernelBuilder::new(&[grid], &[], size, Parallel);
         let input = builder.param(DType::U16);
         let behind =
@@ -439,7 +439,7 @@ fn scatter_reduce_combines_in_order() {
             (Some(CombineOp::Or), DType::Bool),
         ] {
             for masked in [false, true] {
-                // One program for each row of the target; all updates of it in order.
+                // One program per row of the target, which applies the row's updates in order.
                 let mut builder = KernelBuilder::new(&[3], &[2], 700, Reduced);
                 let update = builder.row_major(dtype, &[true, true, true]);
                 let index = builder.row_major(index_dtype, &[false, true, true]);
@@ -459,7 +459,7 @@ fn scatter_reduce_combines_in_order() {
                 let mut buffers = builder.buffers(&mut random);
                 buffers[1] = indices(&mut random, index_dtype, 1400, 50);
                 buffers[3] = random.elements(dtype, 150);
-                // In the reference's order, so with the reference's rounding.
+                // The same order as the evaluator's, and so the same rounding.
                 check(&builder, &buffers, &[], EXACT);
             }
         }
@@ -468,7 +468,7 @@ fn scatter_reduce_combines_in_order() {
 
 #[test]
 fn combining_stores_accumulate_into_one_element() {
-    // Combining with an address that does not move: every point of the tile meets the same element.
+    // A combining store with a constant address: every point of the tile updates the same element.
     let mut builder = KernelBuilder::new(&[4], &[3], 600, Reduced);
     let input = builder.row_major(DType::U32, &[true, true, true]);
     let value = builder.load(input);

@@ -1,4 +1,4 @@
-//! What the code costs, on one thread: run with `--release -- --ignored --nocapture emit_speed`.
+//! Single-threaded benchmarks of emitted code: run with `--release -- --ignored --nocapture emit_speed`.
 
 use super::reductions::{layer_norm, softmax};
 use super::*;
@@ -6,7 +6,7 @@ use inflight_ir::kernel::VectorAxis::{Parallel, Reduced};
 use std::hint::black_box;
 use std::time::Instant;
 
-/// The min_time_ns of several runs, in nanoseconds.
+/// Minimum time over several runs, in nanoseconds.
 fn min_time_ns(mut run: impl FnMut()) -> f64 {
     let start = Instant::now();
     run();
@@ -23,7 +23,7 @@ fn min_time_ns(mut run: impl FnMut()) -> f64 {
     best * 1e9
 }
 
-/// Buffers at addresses that vectors are aligned to, as the runtime's are.
+/// A buffer at a cache-line aligned address, as the runtime allocates them.
 struct Aligned {
     lines: Vec<[u64; 8]>,
     skip: usize,
@@ -34,7 +34,7 @@ impl Aligned {
         let mut lines = vec![[0u64; 8]; bytes.len() / 64 + 2];
         let start = lines.as_mut_ptr().cast::<u8>();
         let skip = start.align_offset(64);
-        // SAFETY: two more lines than the bytes need.
+        // SAFETY: the allocation has two more lines than the bytes need.
         unsafe { start.add(skip).copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
         Aligned { lines, skip }
     }
@@ -63,7 +63,7 @@ fn report(name: &str, b: &Builder, elements: usize) {
         let call = Call { buffers: &pointers, scalars: &[], shape: &b.shape };
         let part = whole(&b.shape, b.kernel.grid_rank);
         let mut scratch = Scratch::default();
-        // SAFETY: the buffers are as long as the maps reach, and the instruction set is present.
+        // SAFETY: the access maps stay inside the buffers, and the instruction set is present.
         let running = min_time_ns(|| unsafe { code.run(&call, &part, &mut scratch) });
         line += &format!(
             " | {:>7} {:7.4} ns/element {:5.1} us to compile {:5} bytes",

@@ -1,4 +1,4 @@
-//! Every op on every dtype it is emitted for, at every length of tail.
+//! Every op on every supported dtype, at every tail length.
 
 use super::*;
 use inflight_ir::Scalar;
@@ -24,7 +24,7 @@ fn is_valid(kernel: &Kernel) -> bool {
     verify(kernel).is_ok()
 }
 
-/// Checks a kernel wherever there is code for it, and says where that was.
+/// Checks a kernel on the instruction sets that support it, and returns those.
 fn check_where_supported(builder: &Builder) -> Vec<Isa> {
     let part = whole(&builder.shape, builder.kernel.grid_rank);
     [Isa::Avx512, Isa::Avx2]
@@ -163,7 +163,7 @@ fn comparisons_with_nan_operands() {
     }
 }
 
-/// Numbers at and around the boundary_values of every dtype.
+/// Values at and around the boundaries of every dtype.
 fn boundary_values(dtype: DType) -> Vec<Scalar> {
     let mut values = vec![0.0, -0.0, 0.5, -0.5, 1.5, -1.5, 2.5, f64::NAN];
     values.extend([f64::INFINITY, f64::NEG_INFINITY]);

@@ -1,4 +1,4 @@
-//! Loads and stores that an index leads, and stores that combine.
+//! Gather, scatter and combining stores.
 
 use super::*;
 use inflight_ir::kernel::VectorAxis::{Parallel, Reduced};
@@ -7,7 +7,7 @@ const DTYPES: [DType; 7] =
     [DType::Bool, DType::I8, DType::F16, DType::BF16, DType::F32, DType::F64, DType::U64];
 const INDEX_DTYPES: [DType; 2] = [DType::I32, DType::I64];
 
-/// Rows of a table, one index for each.
+/// Gathers table rows, one index per row.
 #[test]
 fn row_gather_matches_the_evaluator() {
     for dtype in DTYPES {
@@ -28,7 +28,7 @@ fn row_gather_matches_the_evaluator() {
     }
 }
 
-/// A 64-bit index that is one for a row leaves vectors of 32-bit lanes their width.
+/// A 64-bit index that is uniform along a row does not halve the lanes of a 32-bit kernel.
 #[test]
 fn uniform_64_bit_indices_keep_full_vector_width() {
     let lanes = |index_dtype| {
@@ -43,7 +43,7 @@ fn uniform_64_bit_indices_keep_full_vector_width() {
     assert_eq!((lanes(DType::I32), lanes(DType::I64)), (16, 16));
 }
 
-/// One index for each element.
+/// Gathers elements, one index per element.
 #[test]
 fn element_gather_matches_the_evaluator() {
     for dtype in DTYPES {
@@ -63,7 +63,7 @@ fn element_gather_matches_the_evaluator() {
     }
 }
 
-/// Where a mask is false, the index may lead anywhere.
+/// Masked-off lanes may have out-of-range indices.
 #[test]
 fn masked_gather_ignores_out_of_range_indices() {
     for dtype in DTYPES {
@@ -83,7 +83,7 @@ fn masked_gather_ignores_out_of_range_indices() {
     }
 }
 
-/// An index that is itself looked up.
+/// An index that is itself gathered.
 #[test]
 fn gather_through_gathered_indices() {
     for by_row in [true, false] {
@@ -99,7 +99,7 @@ fn gather_through_gathered_indices() {
     }
 }
 
-/// The element that a label names, beside a reduction of its row.
+/// Gathers one labelled element beside a reduction of its row.
 #[test]
 fn one_gathered_element_beside_a_row_reduction() {
     for index_dtype in INDEX_DTYPES {
@@ -116,7 +116,7 @@ fn one_gathered_element_beside_a_row_reduction() {
     }
 }
 
-/// Rows that are looked up and summed: the index varies along a reduce axis.
+/// Sums of gathered rows: the index varies along a reduce axis.
 #[test]
 fn embedding_bag_sums_gathered_rows() {
     for columns in [1, 16, 40, 100] {
@@ -132,7 +132,7 @@ fn embedding_bag_sums_gathered_rows() {
     }
 }
 
-/// Rows that are written where an index leads, in order: the last one stays.
+/// Scatters rows in order: the last write wins.
 #[test]
 fn row_scatter_keeps_the_last_write() {
     for dtype in DTYPES {
@@ -155,7 +155,7 @@ const COMBINE_CASES: [(DType, CombineOp); 8] = [
     (DType::U64, CombineOp::Max),
 ];
 
-/// Rows that are combined with what is there.
+/// Scatter-reduce of rows.
 #[test]
 fn row_scatter_combines() {
     for (dtype, op) in COMBINE_CASES {
@@ -182,7 +182,7 @@ fn scatter_rows(dtype: DType, index_dtype: DType, columns: usize, combine: Optio
     b.check(0.0);
 }
 
-/// Elements that are written, or combined, where an index leads, in order.
+/// Scatters or combines elements in order.
 #[test]
 fn element_scatter_writes_and_combines_in_order() {
     let plain = DTYPES.map(|dtype| (dtype, None));
@@ -210,7 +210,7 @@ fn element_scatter_writes_and_combines_in_order() {
     }
 }
 
-/// A sum of all points into one place, and into neighbours.
+/// Combines all points into one element, and into strided elements.
 #[test]
 fn combining_stores_without_an_index() {
     for stride in [0, 1, 3] {

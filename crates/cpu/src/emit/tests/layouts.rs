@@ -1,4 +1,4 @@
-//! Strides, broadcasts, masks, positions and parts.
+//! Strides, broadcasts, masks, positions and launch parts.
 
 use super::*;
 use inflight_ir::kernel::VectorAxis::Parallel;
@@ -34,7 +34,7 @@ fn grids_of_every_rank_with_broadcasts() {
                 let inner = if axis + 1 < grid.len() { grid[axis + 1] } else { count };
                 strides[axis] = strides[axis + 1] * inner as isize;
             }
-            // One element for each row, and one row for all.
+            // A per-row broadcast and a row shared by all programs.
             let mut per_row = strides.clone();
             per_row[grid.len()] = 0;
             let mut shared = vec![0; grid.len() + 1];
@@ -130,7 +130,7 @@ fn masked_loads_and_stores() {
 
 #[test]
 fn masked_off_lanes_are_not_loaded() {
-    // A window over a shorter buffer: positions outside of it are masked.
+    // A window over a shorter buffer: positions outside it are masked off.
     for (dtype, stride) in [(DType::F32, 1), (DType::F64, 1), (DType::U8, 1), (DType::F32, 2)] {
         let count = 50;
         let mut b = Builder::flat(count);
@@ -149,7 +149,7 @@ fn masked_off_lanes_are_not_loaded() {
             let mut output = vec![0xffu8; count * size];
             let buffers = [window.start, output.as_mut_ptr()];
             let call = Call { buffers: &buffers, scalars: &[], shape: &b.shape };
-            // SAFETY: the mask keeps the loads inside the window; a mistake here faults.
+            // SAFETY: the mask keeps the loads inside the window; an out-of-bounds load hits the guard page.
             unsafe { code.run(&call, &whole(&b.shape, 0), &mut Scratch::default()) };
             for (index, found) in output.chunks_exact(size).enumerate() {
                 let expected = if (9..29).contains(&index) { 0x11 } else { 0 };
@@ -177,7 +177,8 @@ fn accesses_stay_inside_the_buffers() {
                     let buffers = [strided, size, count * size, strided].map(GuardPageBuffer::new);
                     let pointers = [0, 1, 2, 3].map(|index| buffers[index].start);
                     let call = Call { buffers: &pointers, scalars: &[], shape: &b.shape };
-                    // SAFETY: each buffer ends where the last element does; a mistake here faults.
+                    // SAFETY: each buffer ends with its last element; an out-of-bounds access hits the guard
+                    // page.
                     unsafe { code.run(&call, &whole(&b.shape, 0), &mut Scratch::default()) };
                 }
             }
@@ -185,7 +186,7 @@ fn accesses_stay_inside_the_buffers() {
     }
 }
 
-/// Memory that ends where a page begins that may not be touched.
+/// A buffer that ends at an inaccessible guard page.
 struct GuardPageBuffer {
     mapping: *mut u8,
     mapped: usize,
@@ -217,7 +218,7 @@ impl GuardPageBuffer {
 
 impl Drop for GuardPageBuffer {
     fn drop(&mut self) {
-        // SAFETY: the mapping is this value's own.
+        // SAFETY: this value owns the mapping.
         unsafe { libc::munmap(self.mapping.cast(), self.mapped) };
     }
 }

@@ -1,11 +1,10 @@
-//! Results that go around the caches.
+//! Large results written by non-temporal stores.
 
 use super::*;
 use inflight_ir::kernel::VectorAxis::Parallel;
 
-/// Runs `y = x + x` over the rows of a matrix that are `stride` elements apart, the first of them `offset_elements`
-/// elements behind the start, in parts. Looks at every element, those that nobody may write included, and
-/// says whether the results went around the caches.
+/// Runs `y = x + x` in parts over the rows of a matrix with the given row stride and start offset, and checks
+/// every element, including the padding between rows. Returns whether the streaming variant was compiled.
 fn uses_non_temporal_stores(
     isa: Isa,
     rows: usize,
@@ -32,7 +31,7 @@ fn uses_non_temporal_stores(
     for rows in [0..rows / 3, rows / 3..rows] {
         for vector in [0..columns.min(64), columns.min(64)..columns] {
             let part = Part { grid: rows.clone(), vector };
-            // SAFETY: the vectors hold all that the maps lead to.
+            // SAFETY: the vectors contain every address of the access maps.
             unsafe { code.run(&call, &part, &mut Scratch::default()) };
         }
     }
@@ -59,7 +58,7 @@ fn large_aligned_results_use_non_temporal_stores() {
     }
 }
 
-/// A transposed matrix, alone or with another added, both too large for the caches.
+/// A transposed matrix, alone or plus a contiguous one, both larger than the caches.
 #[test]
 fn large_transposed_results() {
     let (rows, columns) = (2112, 2048);
@@ -87,7 +86,7 @@ fn large_transposed_results() {
             let call = Call { buffers: &buffers, scalars: &[], shape: &b.shape };
             for grid in [0..1000, 1000..rows] {
                 let part = Part { grid, vector: 0..columns };
-                // SAFETY: the vectors hold all that the maps lead to.
+                // SAFETY: the vectors contain every address of the access maps.
                 unsafe { code.run(&call, &part, &mut Scratch::default()) };
             }
             let (x, z) = (x.as_flattened(), z.as_flattened());

@@ -1,4 +1,4 @@
-//! Reductions over rows and columns, in one stage and in several.
+//! Row and column reductions, in one pass and in several.
 
 use super::*;
 use inflight_ir::kernel::VectorAxis::{Parallel, Reduced};
@@ -26,7 +26,7 @@ fn tolerance(dtype: DType) -> f64 {
     }
 }
 
-/// Whether a refusal is one that is known: 64-bit products without AVX-512.
+/// Whether a refusal is expected: 64-bit integer multiplication without AVX-512.
 fn may_refuse(op: CombineOp, dtype: DType, isa: Isa) -> bool {
     let wide = matches!(dtype, DType::I64 | DType::U64);
     wide && op == CombineOp::Product && isa == Isa::Avx2
@@ -110,7 +110,7 @@ fn nested_reduce_axes() {
                 }
                 strides.push(extent);
                 strides.reverse();
-                // Walked backwards along the second reduce axis, if there is one.
+                // Negative stride along the second reduce axis, if there is one.
                 let mut reversed = strides.clone();
                 let mut offset = 0;
                 if reduce.len() > 1 {
@@ -136,7 +136,7 @@ fn nested_reduce_axes() {
     }
 }
 
-/// A softmax; rows along the vector axis or along a reduce axis.
+/// Softmax over rows along the vector axis or along a reduce axis.
 pub(super) fn softmax(b: &mut Builder, strides: &[isize], result_strides: &[isize]) {
     let x = b.load(DType::F32, 0, strides);
     let most = b.reduce(CombineOp::Max, x);
@@ -158,7 +158,7 @@ fn softmax_over_rows_and_columns() {
         let mut b = Builder::new(&[2], &[count], (Parallel, 37));
         softmax(&mut b, &[c * 37, 37, 1], &[37, 0, 1]);
         b.check(1e-5);
-        // The last axis but one, with the vector axis reduced as well.
+        // Over a reduce axis and the vector axis.
         let mut b = Builder::new(&[2], &[3], (Reduced, count));
         softmax(&mut b, &[c * 3, c, 1], &[1, 0, 0]);
         b.check(1e-5);
@@ -226,7 +226,7 @@ fn min_max_reductions_propagate_nan() {
                 let result_strides: &[isize] =
                     if vector == Parallel { &[45, 0, 1] } else { &[1, 0] };
                 let x = b.load(dtype, 0, strides);
-                // The root of a negative number is not a number; in few places, there is one.
+                // The square root of the few negative values is NaN.
                 let shift = b.constant(3.9f64.into_scalar(dtype));
                 let shifted = b.binary(BinaryOp::Add, x, shift);
                 let root = b.unary(UnaryOp::Sqrt, shifted);
