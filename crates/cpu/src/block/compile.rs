@@ -101,7 +101,7 @@ pub struct CompensatedSum {
     /// Loops for its dtype.
     pub loops: CompensatedSumLoops,
     /// Slot of the partial sums.
-    pub running: Slot,
+    pub partial: Slot,
     /// Slot of the totals.
     pub total: Slot,
     /// Slot of the totals' rounding errors.
@@ -166,7 +166,7 @@ pub fn compile(kernel: &Kernel, schedule: &Schedule) -> CompiledProgram {
             scalars: Vec::new(),
             tiles: schedule.tiles.iter().map(|&v| kernel.body[v as usize].dtype.size()).collect(),
         },
-        registers: Vec::new(),
+        block_slots: Vec::new(),
     };
     compiler.assign_persistent_slots();
     for pass in &schedule.passes {
@@ -181,14 +181,14 @@ fn uniform(kernel: &Kernel, schedule: &Schedule) -> Vec<bool> {
     let mut uniform: Vec<bool> = Vec::with_capacity(kernel.body.len());
     for (value, instruction) in kernel.body.iter().enumerate() {
         let operands = instruction.kind.operands().iter().all(|&operand| uniform[operand as usize]);
-        let own = match instruction.kind {
+        let is_uniform_op = match instruction.kind {
             Kind::Position(access) | Kind::Load { access, .. } => {
                 kernel.accesses[access as usize].vector == Stride::Zero
             }
             Kind::Reduce(..) | Kind::ArgReduce(..) | Kind::Scan(..) => false,
             _ => true,
         };
-        uniform.push(schedule.levels[value] == Level::Program || (own && operands));
+        uniform.push(schedule.levels[value] == Level::Program || (is_uniform_op && operands));
     }
     uniform
 }
@@ -201,7 +201,7 @@ struct Compiler<'a> {
     persistent: Vec<Option<Slot>>,
     compiled: CompiledProgram,
     /// All block slots, with bytes per element.
-    registers: Vec<(Slot, usize)>,
+    block_slots: Vec<(Slot, usize)>,
 }
 
 /// A pass under construction.
@@ -271,7 +271,7 @@ impl Compiler<'_> {
             slots: self.persistent.clone(),
             owners: (0..self.kernel.body.len() as Value).collect(),
             last_use: vec![0; self.kernel.body.len()],
-            free: self.registers.clone(),
+            free: self.block_slots.clone(),
         };
         for (position, &value) in body.iter().enumerate() {
             let kind = self.kernel.body[value as usize].kind;
@@ -304,7 +304,7 @@ impl Compiler<'_> {
             };
             if body.iter().any(uses) {
                 let slot =
-                    self.persistent[value as usize].expect("a tile that is persistent has an slot");
+                    self.persistent[value as usize].expect("tile values have persistent slots");
                 let size = self.compiled.tiles[tile];
                 builder.pass.tiles.push(TileSlot { slot, tile, size });
             }
@@ -313,28 +313,28 @@ impl Compiler<'_> {
     }
 
     /// Allocates a block slot, reusing a free one of the same element size.
-    fn register(&mut self, builder: &mut PassBuilder, size: usize) -> Slot {
+    fn allocate_block(&mut self, builder: &mut PassBuilder, size: usize) -> Slot {
         if let Some(free) = builder.free.iter().position(|&(_, bytes)| bytes == size) {
             return builder.free.swap_remove(free).0;
         }
         let slot = self.slot(SlotKind::Block(size));
-        self.registers.push((slot, size));
+        self.block_slots.push((slot, size));
         slot
     }
 
     /// Frees a value's block slot, if it has one.
     fn release(&self, builder: &mut PassBuilder, value: Value) {
         let slot = builder.slots[value as usize];
-        let register = self.registers.iter().find(|&&(register, _)| Some(register) == slot);
-        if let Some(&register) = register
-            && !builder.free.contains(&register)
+        let block_slot = self.block_slots.iter().find(|&&(block_slot, _)| Some(block_slot) == slot);
+        if let Some(&block_slot) = block_slot
+            && !builder.free.contains(&block_slot)
         {
-            builder.free.push(register);
+            builder.free.push(block_slot);
         }
     }
 
-    fn source(&self, builder: &PassBuilder, value: Value) -> Operand {
-        let slot = builder.slots[value as usize].expect("operands come before their users");
+    fn operand(&self, builder: &PassBuilder, value: Value) -> Operand {
+        let slot = builder.slots[value as usize].expect("operands precede their users");
         let splat = builder.pass.level != Level::Program && self.uniform[value as usize];
         Operand { slot, splat }
     }
@@ -345,13 +345,13 @@ impl Compiler<'_> {
     }
 
     /// Assigns the result slot of an instruction.
-    fn target(&mut self, builder: &mut PassBuilder, value: Value) -> Slot {
+    fn result_slot(&mut self, builder: &mut PassBuilder, value: Value) -> Slot {
         let level = self.schedule.levels[value as usize];
         let slot = match self.persistent[value as usize] {
             Some(slot) if level == Level::Program || !self.uniform[value as usize] => slot,
             // Persistent, but one element suffices in this pass.
             _ if self.uniform[value as usize] => self.slot(SlotKind::Cell),
-            _ => self.register(builder, self.kernel.body[value as usize].dtype.size()),
+            _ => self.allocate_block(builder, self.kernel.body[value as usize].dtype.size()),
         };
         builder.slots[value as usize] = Some(slot);
         slot
@@ -382,10 +382,10 @@ impl Compiler<'_> {
         operands: &[Value],
     ) {
         let at = |i: usize| operands.get(i).copied().unwrap_or(operands[0]);
-        let sources = [0, 1, 2].map(|i| self.source(builder, at(i)));
+        let sources = [0, 1, 2].map(|i| self.operand(builder, at(i)));
         let scalar = self.is_scalar(builder, value);
         let sources = sources.map(|source| Operand { splat: source.splat && !scalar, ..source });
-        let target = self.target(builder, value);
+        let target = self.result_slot(builder, value);
         // Only blocks in scratch memory are padded behind their last element.
         let is_block =
             |slot: Slot| matches!(self.compiled.slot_kinds[slot as usize], SlotKind::Block(_));
@@ -401,10 +401,12 @@ impl Compiler<'_> {
     /// Whether the compiler vectorizes the loop of an elementwise instruction.
     fn vectorizes(&self, value: Value) -> bool {
         let instruction = self.kernel.body[value as usize];
-        let plain = |dtype: DType| !dtype.is_complex() && !dtype.is_half();
+        let is_vectorizable = |dtype: DType| !dtype.is_complex() && !dtype.is_half();
         let operands = instruction.kind.operands();
-        plain(instruction.dtype)
-            && operands.iter().all(|&operand| plain(self.kernel.body[operand as usize].dtype))
+        is_vectorizable(instruction.dtype)
+            && operands
+                .iter()
+                .all(|&operand| is_vectorizable(self.kernel.body[operand as usize].dtype))
             && match instruction.kind {
                 Kind::Unary(op, _) => !op.is_transcendental(),
                 Kind::Binary(BinaryOp::Rem | BinaryOp::Pow | BinaryOp::Atan2, ..) => false,
@@ -428,27 +430,27 @@ impl Compiler<'_> {
             Kind::Position(access) => {
                 self.use_access(builder, access);
                 let (is_i64, scalar) = (dtype == DType::I64, self.is_scalar(builder, value));
-                let target = self.target(builder, value);
+                let target = self.result_slot(builder, value);
                 builder.pass.steps.push(Step::Position { is_i64, target, access, scalar });
                 self.broadcast_to_block(builder, value);
             }
             Kind::Load { access, index, mask } => {
                 self.use_access(builder, access);
-                let plain = index.is_none() && mask.is_none();
+                let is_direct = index.is_none() && mask.is_none();
                 let unit_stride = self.kernel.accesses[access as usize].vector != Stride::Any;
                 // A later store may overwrite the loaded memory: values used after it need a copy.
                 let before_stores = builder.last_use[value as usize] <= first_store;
                 let persistent = self.persistent[value as usize].is_some();
-                if plain && unit_stride && before_stores && !persistent {
+                if is_direct && unit_stride && before_stores && !persistent {
                     let target = self.slot(SlotKind::Dynamic);
                     builder.slots[value as usize] = Some(target);
                     builder.pass.steps.push(Step::LoadInPlace { target, access });
                     return;
                 }
                 let index = index.map(|index| self.index(builder, index));
-                let mask = mask.map(|mask| self.source(builder, mask));
+                let mask = mask.map(|mask| self.operand(builder, mask));
                 let scalar = self.is_scalar(builder, value);
-                let target = self.target(builder, value);
+                let target = self.result_slot(builder, value);
                 let function = load_store::load(dtype.size());
                 let step = Step::Load { function, target, access, index, mask, scalar };
                 builder.pass.steps.push(step);
@@ -485,9 +487,9 @@ impl Compiler<'_> {
                         Some(op) => combine_loops(op, dtype).store,
                     },
                     access,
-                    value: self.source(builder, stored),
+                    value: self.operand(builder, stored),
                     index: index.map(|index| self.index(builder, index)),
-                    mask: mask.map(|mask| self.source(builder, mask)),
+                    mask: mask.map(|mask| self.operand(builder, mask)),
                 });
             }
         }
@@ -495,7 +497,7 @@ impl Compiler<'_> {
 
     fn index(&self, builder: &PassBuilder, index: Value) -> (Operand, bool) {
         let is_i64 = self.kernel.body[index as usize].dtype == DType::I64;
-        (self.source(builder, index), is_i64)
+        (self.operand(builder, index), is_i64)
     }
 
     /// Materializes the operand of a reduction as a block. Returns the temporary block slot too, if it took one.
@@ -504,12 +506,12 @@ impl Compiler<'_> {
         builder: &mut PassBuilder,
         value: Value,
     ) -> (Slot, Option<(Slot, usize)>) {
-        let source = self.source(builder, value);
+        let source = self.operand(builder, value);
         if !source.splat {
             return (source.slot, None);
         }
         let size = self.kernel.body[value as usize].dtype.size();
-        let target = self.register(builder, size);
+        let target = self.allocate_block(builder, size);
         let sources = [Operand { splat: false, ..source }; 3];
         builder.pass.steps.push(Step::Apply {
             function: elementwise::fill(size),
@@ -537,8 +539,9 @@ impl Compiler<'_> {
         let dtype = self.kernel.body[value as usize].dtype;
         let loops = combine_loops(op, dtype);
         let identity = Scalar::identity(op, dtype);
-        let target = self.persistent[value as usize].expect("a reduction's result is persistent");
-        let (source, register) = self.as_block(builder, operand);
+        let target =
+            self.persistent[value as usize].expect("reduction results have persistent slots");
+        let (source, block_slot) = self.as_block(builder, operand);
         if self.kernel.reduces_columns() {
             self.initialize(builder, target, identity, None);
             self.compensate(builder, op, dtype, target, None);
@@ -562,7 +565,7 @@ impl Compiler<'_> {
                 lanes,
             });
         }
-        builder.free.extend(register);
+        builder.free.extend(block_slot);
     }
 
     fn compensate(
@@ -570,7 +573,7 @@ impl Compiler<'_> {
         builder: &mut PassBuilder,
         op: CombineOp,
         dtype: DType,
-        running: Slot,
+        partial: Slot,
         count: Option<usize>,
     ) {
         if let Some(loops) = compensated_sum_loops(op, dtype) {
@@ -581,7 +584,7 @@ impl Compiler<'_> {
             let (total, compensation) = (self.slot(kind), self.slot(kind));
             builder.pass.compensated_sums.push(CompensatedSum {
                 loops,
-                running,
+                partial,
                 total,
                 compensation,
                 count,
@@ -597,8 +600,9 @@ impl Compiler<'_> {
             ArgOp::Max => CombineOp::Max,
         };
         let identity = Scalar::identity(combine, dtype);
-        let target = self.persistent[value as usize].expect("a reduction's result is persistent");
-        let (source, register) = self.as_block(builder, operand);
+        let target =
+            self.persistent[value as usize].expect("reduction results have persistent slots");
+        let (source, block_slot) = self.as_block(builder, operand);
         let (kind, function, count) = match self.kernel.reduces_columns() {
             true => (SlotKind::Block(dtype.size()), loops.columns, None),
             false => (SlotKind::Cell, loops.row, Some(1)),
@@ -607,21 +611,21 @@ impl Compiler<'_> {
         self.initialize(builder, state, identity, count);
         self.initialize(builder, target, Scalar::zero(DType::I64), count);
         builder.pass.steps.push(Step::Accumulate { function, target, state, source });
-        builder.free.extend(register);
+        builder.free.extend(block_slot);
     }
 
     fn scan(&mut self, builder: &mut PassBuilder, value: Value, op: CombineOp, operand: Value) {
         let dtype = self.kernel.body[value as usize].dtype;
         let loops = combine_loops(op, dtype);
-        let (source, register) = self.as_block(builder, operand);
+        let (source, block_slot) = self.as_block(builder, operand);
         let (kind, function, count) = match self.kernel.vector {
             VectorAxis::Parallel => (SlotKind::Block(dtype.size()), loops.scan_columns, None),
             VectorAxis::Reduced => (SlotKind::Cell, loops.scan_row, Some(1)),
         };
         let state = self.slot(kind);
         self.initialize(builder, state, Scalar::identity(op, dtype), count);
-        let target = self.target(builder, value);
+        let target = self.result_slot(builder, value);
         builder.pass.steps.push(Step::Accumulate { function, target, state, source });
-        builder.free.extend(register);
+        builder.free.extend(block_slot);
     }
 }

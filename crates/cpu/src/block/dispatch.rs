@@ -11,9 +11,9 @@ use num_complex::Complex;
 
 /// Calls a generic function with the element type of a dtype, selected by the dtype's class.
 macro_rules! by_class {
-    ($dtype:expr, $flag:ident, $integer:ident, $real:ident, $complex:ident, ($($argument:expr),*)) => {
+    ($dtype:expr, $boolean:ident, $integer:ident, $real:ident, $complex:ident, ($($argument:expr),*)) => {
         match $dtype {
-            DType::Bool => $flag($($argument),*),
+            DType::Bool => $boolean($($argument),*),
             DType::I8 => $integer::<i8>($($argument),*),
             DType::I16 => $integer::<i16>($($argument),*),
             DType::I32 => $integer::<i32>($($argument),*),
@@ -37,15 +37,19 @@ pub(super) use by_class;
 pub fn unary(op: UnaryOp, dtype: DType) -> Function {
     let function = match (op, dtype) {
         // These return another dtype, and not every class has them.
-        (UnaryOp::IsNan | UnaryOp::IsFinite, _) => Some(test(op, dtype)),
-        (UnaryOp::Abs | UnaryOp::Real | UnaryOp::Imag, DType::C64) => part::<Complex<f32>>(op),
-        (UnaryOp::Abs | UnaryOp::Real | UnaryOp::Imag, DType::C128) => part::<Complex<f64>>(op),
-        _ => by_class!(dtype, flag_unary, integer_unary, real_unary, complex_unary, (op)),
+        (UnaryOp::IsNan | UnaryOp::IsFinite, _) => Some(float_class_test(op, dtype)),
+        (UnaryOp::Abs | UnaryOp::Real | UnaryOp::Imag, DType::C64) => {
+            complex_component::<Complex<f32>>(op)
+        }
+        (UnaryOp::Abs | UnaryOp::Real | UnaryOp::Imag, DType::C128) => {
+            complex_component::<Complex<f64>>(op)
+        }
+        _ => by_class!(dtype, bool_unary, integer_unary, real_unary, complex_unary, (op)),
     };
     function.unwrap_or_else(|| panic!("no verified kernel has {} of {dtype}", op.name()))
 }
 
-fn test(op: UnaryOp, dtype: DType) -> Function {
+fn float_class_test(op: UnaryOp, dtype: DType) -> Function {
     fn real<T: Real>(op: UnaryOp) -> Function {
         match op {
             UnaryOp::IsNan => unary_loop(|a: T| BoolByte(Ordered::is_nan(a) as u8)),
@@ -64,13 +68,13 @@ fn test(op: UnaryOp, dtype: DType) -> Function {
             _ => unary_loop(|_: T| BoolByte(1)),
         }
     }
-    fn flag(op: UnaryOp) -> Function {
+    fn boolean(op: UnaryOp) -> Function {
         integer::<u8>(op)
     }
-    by_class!(dtype, flag, integer, real, complex, (op))
+    by_class!(dtype, boolean, integer, real, complex, (op))
 }
 
-fn part<T: ComplexElement>(op: UnaryOp) -> Option<Function> {
+fn complex_component<T: ComplexElement>(op: UnaryOp) -> Option<Function> {
     Some(match op {
         UnaryOp::Abs => unary_loop(|a: T| a.modulus()),
         UnaryOp::Real => unary_loop(|a: T| a.real()),
@@ -78,7 +82,7 @@ fn part<T: ComplexElement>(op: UnaryOp) -> Option<Function> {
     })
 }
 
-fn flag_unary(op: UnaryOp) -> Option<Function> {
+fn bool_unary(op: UnaryOp) -> Option<Function> {
     use UnaryOp::*;
     Some(match op {
         Not => unary_loop(BoolByte::not),
@@ -163,12 +167,12 @@ pub fn binary(op: BinaryOp, dtype: DType) -> Function {
     let function = match (op, dtype) {
         (BinaryOp::Complex, DType::F32) => Some(binary_loop(Complex::<f32>::new)),
         (BinaryOp::Complex, DType::F64) => Some(binary_loop(Complex::<f64>::new)),
-        _ => by_class!(dtype, flag_binary, integer_binary, real_binary, complex_binary, (op)),
+        _ => by_class!(dtype, bool_binary, integer_binary, real_binary, complex_binary, (op)),
     };
     function.unwrap_or_else(|| panic!("no verified kernel has {} of {dtype}", op.name()))
 }
 
-fn flag_binary(op: BinaryOp) -> Option<Function> {
+fn bool_binary(op: BinaryOp) -> Option<Function> {
     use BinaryOp::*;
     Some(match op {
         Add | Max | Or => binary_loop(BoolByte::or),
@@ -243,7 +247,7 @@ pub fn compare(op: CompareOp, dtype: DType) -> (Function, bool) {
             _ => equality::<T>(op),
         }
     }
-    fn flag(op: CompareOp) -> Option<Function> {
+    fn boolean(op: CompareOp) -> Option<Function> {
         ordered::<BoolByte>(op)
     }
     let (same, swapped) = match op {
@@ -251,7 +255,7 @@ pub fn compare(op: CompareOp, dtype: DType) -> (Function, bool) {
         CompareOp::Ge => (CompareOp::Le, true),
         other => (other, false),
     };
-    let function = by_class!(dtype, flag, ordered, ordered, equality, (same));
+    let function = by_class!(dtype, boolean, ordered, ordered, equality, (same));
     (function.unwrap_or_else(|| panic!("no verified kernel has {} of {dtype}", op.name())), swapped)
 }
 

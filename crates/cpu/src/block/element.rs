@@ -19,7 +19,7 @@ pub trait Numeric: Copy + PartialEq + 'static {
 pub trait Ordered: Numeric + PartialOrd {
     /// Whether the value is NaN.
     #[inline(always)]
-    #[expect(clippy::eq_op, reason = "a number that does not equal itself is none")]
+    #[expect(clippy::eq_op, reason = "only NaN differs from itself")]
     fn is_nan(self) -> bool {
         self != self
     }

@@ -365,11 +365,11 @@ impl Execution<'_> {
     unsafe fn flush_partial_sums(&mut self, pass: &CompiledPass, flush: usize, count: usize) {
         for sum in &pass.compensated_sums {
             let arguments = LoopArguments {
-                count: sum.count.unwrap_or(count) * sum.loops.parts,
+                count: sum.count.unwrap_or(count) * sum.loops.components,
                 target: self.addresses[sum.total as usize],
                 sources: [self.addresses[sum.compensation as usize]; 3],
                 splat: [false; 3],
-                state: self.addresses[sum.running as usize],
+                state: self.addresses[sum.partial as usize],
                 start: flush as i64,
             };
             // SAFETY: three disjoint slots in scratch memory.
@@ -384,13 +384,13 @@ impl Execution<'_> {
             // SAFETY: guaranteed by the caller.
             unsafe { self.flush_partial_sums(pass, blocks, count) };
             for sum in &pass.compensated_sums {
-                let target = self.addresses[sum.running as usize];
+                let target = self.addresses[sum.partial as usize];
                 let total = self.addresses[sum.total as usize] as *const u8;
                 let compensation = self.addresses[sum.compensation as usize] as *const u8;
                 // SAFETY: three disjoint slots in scratch memory.
                 unsafe {
                     (sum.loops.restore_total)(&LoopArguments {
-                        count: sum.count.unwrap_or(count) * sum.loops.parts,
+                        count: sum.count.unwrap_or(count) * sum.loops.components,
                         target,
                         sources: [total, compensation, compensation],
                         splat: [false; 3],

@@ -54,7 +54,6 @@ impl Program {
     }
 
     /// Compiles a kernel without expanding it. Expansion affects only speed and accuracy.
-    /// functions.
     fn from_expanded(kernel: Kernel) -> Program {
         let compiled = compile(&kernel, &schedule(&kernel));
         let bytes = |kind: &SlotKind| match kind {

@@ -47,7 +47,7 @@ pub struct ArgReduceLoops {
 
 /// Returns the loops of a combine op on this dtype.
 pub fn combine_loops(op: CombineOp, dtype: DType) -> CombineLoops {
-    fn flag(op: CombineOp) -> Option<CombineLoops> {
+    fn boolean(op: CombineOp) -> Option<CombineLoops> {
         integer::<BoolByte>(op)
     }
     fn integer<T: Bitwise>(op: CombineOp) -> Option<CombineLoops> {
@@ -72,7 +72,7 @@ pub fn combine_loops(op: CombineOp, dtype: DType) -> CombineLoops {
             _ => None,
         }
     }
-    by_class!(dtype, flag, integer, real, complex, (op))
+    by_class!(dtype, boolean, integer, real, complex, (op))
         .unwrap_or_else(|| panic!("no verified kernel has {} of {dtype}", op.reduce_name()))
 }
 
@@ -90,13 +90,13 @@ pub fn arg_reduce_loops(op: ArgOp, dtype: DType) -> ArgReduceLoops {
             },
         })
     }
-    fn flag(op: ArgOp) -> Option<ArgReduceLoops> {
+    fn boolean(op: ArgOp) -> Option<ArgReduceLoops> {
         of::<BoolByte>(op)
     }
     fn complex<T: Numeric>(_: ArgOp) -> Option<ArgReduceLoops> {
         None
     }
-    by_class!(dtype, flag, of, of, complex, (op))
+    by_class!(dtype, boolean, of, of, complex, (op))
         .unwrap_or_else(|| panic!("no verified kernel has an arg-reduction of {dtype}"))
 }
 
@@ -159,15 +159,16 @@ pub struct CompensatedSumLoops {
     /// Sets the partial sums (`target`) to the totals (`sources[0]`) plus their compensation (`sources[1]`).
     pub restore_total: Function,
     /// Real components per element: two for complex dtypes.
-    pub parts: usize,
+    pub components: usize,
 }
 
 /// The compensated summation loops of a reduction that rounds each addition.
 pub fn compensated_sum_loops(op: CombineOp, dtype: DType) -> Option<CompensatedSumLoops> {
-    fn of<T: Compensated>(parts: usize) -> Option<CompensatedSumLoops> {
+    fn of<T: Compensated>(components: usize) -> Option<CompensatedSumLoops> {
         let flush_partial_sums = multiversion(FlushPartialSums::<T, Sum>(PhantomData));
-        let restore_total = binary_loop(|total: T, compensation: T| total.with(compensation));
-        Some(CompensatedSumLoops { flush_partial_sums, restore_total, parts })
+        let restore_total =
+            binary_loop(|total: T, compensation: T| total.compensated_by(compensation));
+        Some(CompensatedSumLoops { flush_partial_sums, restore_total, components })
     }
     match dtype {
         _ if op != CombineOp::Sum => None,
@@ -184,7 +185,7 @@ trait Compensated: Numeric + Default {
     /// TwoSum: the rounded sum and its rounding error.
     fn two_sum(self, other: Self) -> (Self, Self);
     /// The total plus its compensation, unless the total is infinite.
-    fn with(self, compensation: Self) -> Self;
+    fn compensated_by(self, compensation: Self) -> Self;
 }
 
 macro_rules! compensated {
@@ -197,7 +198,7 @@ macro_rules! compensated {
                 (sum, (self - (sum - added)) + (other - added))
             }
             #[inline(always)]
-            fn with(self, compensation: $type) -> $type {
+            fn compensated_by(self, compensation: $type) -> $type {
                 let corrected = self + compensation;
                 // The compensation is NaN once a sum overflowed: infinity minus infinity.
                 if compensation.is_nan() { self } else { corrected }
@@ -214,7 +215,7 @@ impl<T: Compensated> BlockLoop for FlushPartialSums<T, Sum> {
         let &LoopArguments { count, target, state, sources: [compensation, ..], start, .. } =
             arguments;
         // SAFETY: guaranteed by the caller: three disjoint blocks.
-        let (running, totals, compensation) = unsafe {
+        let (partial, totals, compensation) = unsafe {
             let compensation = target_slice::<T>(compensation.cast_mut(), count);
             (target_slice::<T>(state, count), target_slice::<T>(target, count), compensation)
         };
@@ -222,11 +223,11 @@ impl<T: Compensated> BlockLoop for FlushPartialSums<T, Sum> {
             totals.fill(T::default());
             compensation.fill(T::default());
         }
-        for ((running, total), compensation) in running.iter_mut().zip(totals).zip(compensation) {
-            let (sum, rest) = total.two_sum(*running);
+        for ((partial, total), compensation) in partial.iter_mut().zip(totals).zip(compensation) {
+            let (sum, error) = total.two_sum(*partial);
             *total = sum;
-            *compensation = compensation.add(rest);
-            *running = T::default();
+            *compensation = compensation.add(error);
+            *partial = T::default();
         }
     }
 }
@@ -304,14 +305,14 @@ impl<T: Numeric, C: Combine<T>> BlockLoop for AccumulateColumns<T, C> {
     #[inline(always)]
     unsafe fn run(self, arguments: &LoopArguments) {
         #[inline(always)]
-        fn fold<T: Numeric, C: Combine<T>>(columns: &mut [T], source: &[T]) {
+        fn update<T: Numeric, C: Combine<T>>(columns: &mut [T], source: &[T]) {
             for (column, &element) in columns.iter_mut().zip(source) {
                 *column = C::combine(*column, element);
             }
         }
         let &LoopArguments { count, state, sources: [source, ..], .. } = arguments;
         // SAFETY: guaranteed by the caller.
-        unsafe { fold::<T, C>(target_slice(state, count), source_slice(source, count)) }
+        unsafe { update::<T, C>(target_slice(state, count), source_slice(source, count)) }
     }
 }
 
@@ -327,12 +328,12 @@ impl<T: Numeric, C: Combine<T>> BlockLoop for ScanRow<T, C> {
                 &mut *state.cast::<T>(),
             )
         };
-        let mut folded = *carry;
+        let mut combined = *carry;
         for (target, &element) in target.iter_mut().zip(source) {
-            folded = C::combine(folded, element);
-            *target = folded;
+            combined = C::combine(combined, element);
+            *target = combined;
         }
-        *carry = folded;
+        *carry = combined;
     }
 }
 
@@ -342,9 +343,9 @@ impl<T: Numeric, C: Combine<T>> BlockLoop for ScanColumns<T, C> {
         #[inline(always)]
         fn scan<T: Numeric, C: Combine<T>>(columns: &mut [T], target: &mut [T], source: &[T]) {
             for ((column, target), &element) in columns.iter_mut().zip(target).zip(source) {
-                let folded = C::combine(*column, element);
-                *column = folded;
-                *target = folded;
+                let combined = C::combine(*column, element);
+                *column = combined;
+                *target = combined;
             }
         }
         let &LoopArguments { count, target, state, sources: [source, ..], .. } = arguments;
@@ -362,19 +363,19 @@ impl<T: Numeric, C: Combine<T>> BlockLoop for ScanColumns<T, C> {
 /// Order of [`Min`] and [`Max`] in an arg-reduction.
 trait ArgCompare<T>: Combine<T> {
     /// Whether `a` strictly precedes `b`; NaN precedes every other value.
-    fn beats(a: T, b: T) -> bool;
+    fn precedes(a: T, b: T) -> bool;
 }
 
 impl<T: Ordered> ArgCompare<T> for Min {
     #[inline(always)]
-    fn beats(a: T, b: T) -> bool {
+    fn precedes(a: T, b: T) -> bool {
         (a < b) | (a.is_nan() & !b.is_nan())
     }
 }
 
 impl<T: Ordered> ArgCompare<T> for Max {
     #[inline(always)]
-    fn beats(a: T, b: T) -> bool {
+    fn precedes(a: T, b: T) -> bool {
         (a > b) | (a.is_nan() & !b.is_nan())
     }
 }
@@ -395,11 +396,12 @@ impl<T: Ordered, C: ArgCompare<T>> BlockLoop for ArgRow<T, C> {
         let mut lanes = [*best; ACCUMULATOR_BYTES];
         let lanes = &mut lanes[..ACCUMULATOR_BYTES / size_of::<T>()];
         accumulate_block::<T, C>(lanes, source);
-        let extreme = reduce_lanes::<T, C>(lanes);
-        if C::beats(extreme, *best) {
-            *best = extreme;
-            let is_it = |&element: &T| element == extreme || (element.is_nan() & extreme.is_nan());
-            *index = start + source.iter().position(is_it).unwrap_or(0) as i64;
+        let block_best = reduce_lanes::<T, C>(lanes);
+        if C::precedes(block_best, *best) {
+            *best = block_best;
+            let is_best =
+                |&element: &T| element == block_best || (element.is_nan() & block_best.is_nan());
+            *index = start + source.iter().position(is_best).unwrap_or(0) as i64;
         }
     }
 }
@@ -408,14 +410,14 @@ impl<T: Ordered, C: ArgCompare<T>> BlockLoop for ArgColumns<T, C> {
     #[inline(always)]
     unsafe fn run(self, arguments: &LoopArguments) {
         #[inline(always)]
-        fn fold<T: Ordered, C: ArgCompare<T>>(
+        fn update<T: Ordered, C: ArgCompare<T>>(
             best: &mut [T],
             index: &mut [i64],
             source: &[T],
             start: i64,
         ) {
             for ((best, index), &element) in best.iter_mut().zip(index).zip(source) {
-                let better = C::beats(element, *best);
+                let better = C::precedes(element, *best);
                 *index = if better { start } else { *index };
                 *best = if better { element } else { *best };
             }
@@ -423,7 +425,7 @@ impl<T: Ordered, C: ArgCompare<T>> BlockLoop for ArgColumns<T, C> {
         let &LoopArguments { count, target, state, sources: [source, ..], start, .. } = arguments;
         // SAFETY: guaranteed by the caller.
         unsafe {
-            fold::<T, C>(
+            update::<T, C>(
                 target_slice(state, count),
                 target_slice(target, count),
                 source_slice(source, count),

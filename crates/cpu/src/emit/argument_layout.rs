@@ -25,7 +25,7 @@ const ACCESSES: i32 = 96;
 /// Maximum number of reduce axes of emitted kernels.
 pub(super) const MAX_REDUCE_RANK: usize = 3;
 
-/// Words per access: pointers in bytes, or positions in elements.
+/// BlockWords per access: pointers in bytes, or positions in elements.
 pub(super) const ACCESS_WORDS: usize = 9;
 /// Pointer of the current program.
 pub(super) const PROGRAM_POINTER: i32 = 0;
@@ -42,7 +42,7 @@ pub(super) const INDEX_STEP: i32 = 56;
 /// Row pointer with the current row's index folded in, unless it is in a register.
 pub(super) const INDEXED_POINTER: i32 = 64;
 
-/// Words per scratch array.
+/// BlockWords per scratch array.
 pub(super) const ARRAY_WORDS: usize = 3;
 /// Base address.
 pub(super) const ARRAY_BASE: i32 = 0;
@@ -70,25 +70,27 @@ pub(super) fn lane_size(dtype: DType) -> usize {
 }
 
 /// Maximum tile instructions of a memory-bound reduction.
-const LIGHT: usize = 3;
+const MAX_MEMORY_BOUND_INSTRUCTIONS: usize = 3;
 
 /// Whether a kernel is a memory-bound row reduction. Rows outside the L1 cache stream faster through 256-bit
 /// vectors: a sum of 16 MiB takes 187 µs, against 207 µs with 512-bit vectors.
-fn is_light_fold(kernel: &Kernel) -> bool {
+fn is_memory_bound_reduction(kernel: &Kernel) -> bool {
     let levels = kernel.levels();
     let of_tile =
         kernel.body.iter().zip(levels).filter(|(instruction, level)| {
             *level == Level::Tile || instruction.kind.is_reduction()
         });
     let folds = kernel.body.iter().any(|instruction| instruction.kind.is_reduction());
-    folds && kernel.vector == VectorAxis::Reduced && of_tile.count() <= LIGHT
+    folds
+        && kernel.vector == VectorAxis::Reduced
+        && of_tile.count() <= MAX_MEMORY_BOUND_INSTRUCTIONS
 }
 
 impl ArgumentLayout {
     pub(super) fn new(kernel: &Kernel, schedule: &Schedule, isa: Isa) -> ArgumentLayout {
         let wide = super::gather_scatter::needs_wide_lanes(kernel);
         let lanes = match isa {
-            Isa::Avx512 if !wide && is_light_fold(kernel) => 8,
+            Isa::Avx512 if !wide && is_memory_bound_reduction(kernel) => 8,
             Isa::Avx512 => 16,
             Isa::Avx2 => 8,
         } >> wide as usize;
@@ -139,12 +141,12 @@ impl ArgumentLayout {
     }
 
     /// Offset of the vector that holds the index lanes of a gather or scatter.
-    pub(super) fn indices(&self) -> i32 {
+    pub(super) fn index_lanes(&self) -> i32 {
         self.slot(self.slots + self.offsets.len())
     }
 
     /// Offset of the vector that holds the lanes of a serialized combining store.
-    pub(super) fn combined(&self) -> i32 {
+    pub(super) fn combine_lanes(&self) -> i32 {
         self.slot(self.slots + self.offsets.len() + 1)
     }
 

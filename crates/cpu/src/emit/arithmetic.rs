@@ -34,7 +34,7 @@ pub(super) fn lane(dtype: DType) -> Result<Lane, Unsupported> {
         DType::F16 | DType::BF16 | DType::F32 => Lane::F32,
         DType::F64 => Lane::F64,
         DType::I64 | DType::U64 => Lane::I64,
-        DType::C64 | DType::C128 => return Err(Unsupported("complex numbers".to_string())),
+        DType::C64 | DType::C128 => return Err(Unsupported("complex dtypes".to_string())),
         _ => Lane::I32,
     })
 }
@@ -116,10 +116,10 @@ impl Emitter<'_> {
                 self.assembler.op3(ANDPS, width, register, register, low);
             }
             DType::F16 => {
-                let half = Width::of_bytes(self.layout.lanes * 2);
-                let (wide, packed) = ((width, register), (half, register));
+                let packed_width = Width::of_bytes(self.layout.lanes * 2);
+                let (wide, packed) = ((width, register), (packed_width, register));
                 self.assembler.convert_immediate(CVTPS2PH, width, packed, wide, 0);
-                let packed = (half, Operand::Vector(register));
+                let packed = (packed_width, Operand::Vector(register));
                 self.assembler.convert(CVTPH2PS, width, wide, packed, Masking::None);
             }
             DType::BF16 => self.round_to_bf16(register)?,
@@ -252,7 +252,7 @@ impl Emitter<'_> {
     ) -> Result<(), Unsupported> {
         let dtype = self.dtype(a);
         let lane = lane(dtype)?;
-        if self.in_mask(dtype) {
+        if self.is_opmask_dtype(dtype) {
             return self.binary_masks(value, op, a, b);
         }
         let commutes = single_instruction(op, dtype, lane).is_some_and(|(_, commutes)| commutes);
@@ -294,7 +294,7 @@ impl Emitter<'_> {
         let lane = lane(dtype)?;
         let width = self.width(dtype);
         let unsupported = || Unsupported(format!("{} of {dtype}", op.name()));
-        if self.in_mask(dtype) {
+        if self.is_opmask_dtype(dtype) {
             if op != UnaryOp::Not {
                 return Err(unsupported());
             }
@@ -308,15 +308,15 @@ impl Emitter<'_> {
         match (op, lane) {
             (UnaryOp::Neg, Lane::F32 | Lane::F64) => {
                 let sign = self.sign_bit(lane);
-                self.with_constant(value, a, XORPS, sign)
+                self.binary_with_constant(value, a, XORPS, sign)
             }
             (UnaryOp::Abs, Lane::F32) => {
                 let magnitude = self.constant32(0x7fff_ffff);
-                self.with_constant(value, a, ANDPS, magnitude)
+                self.binary_with_constant(value, a, ANDPS, magnitude)
             }
             (UnaryOp::Abs, Lane::F64) => {
                 let magnitude = self.constant64(u64::MAX >> 1);
-                self.with_constant(value, a, ANDPS, magnitude)
+                self.binary_with_constant(value, a, ANDPS, magnitude)
             }
             (UnaryOp::Not, Lane::Bool | Lane::I32 | Lane::I64) => {
                 let ones = match dtype {
@@ -324,7 +324,7 @@ impl Emitter<'_> {
                     _ => u32::MAX,
                 };
                 let ones = self.constant32(ones);
-                self.with_constant(value, a, XORPS, ones)
+                self.binary_with_constant(value, a, XORPS, ones)
             }
             (UnaryOp::Neg, Lane::I32 | Lane::I64) => {
                 let operand = self.operand(a)?;
@@ -426,7 +426,7 @@ impl Emitter<'_> {
         }
     }
 
-    fn with_constant(
+    fn binary_with_constant(
         &mut self,
         value: Value,
         a: Value,
@@ -457,11 +457,11 @@ impl Emitter<'_> {
         };
         // Put a factor in memory second, where the instruction accepts a memory operand.
         let (a, b) = if self.is_in_memory(a) && !self.is_in_memory(b) { (b, a) } else { (a, b) };
-        let takes = |emitter: &Self, operand: Value| {
+        let can_overwrite = |emitter: &Self, operand: Value| {
             emitter.vectors.is_transferable(operand) && !emitter.is_used_later(operand)
         };
         let first = self.vector(a)?;
-        if takes(self, c) && c != a && c != b {
+        if can_overwrite(self, c) && c != a && c != b {
             let dest = self.vector(c)?;
             let second = self.operand(b)?;
             self.vectors.transfer(dest, value);
@@ -470,10 +470,10 @@ impl Emitter<'_> {
         }
         let second = self.vector(b)?;
         let addend = self.operand(c)?;
-        let (dest, factor) = if takes(self, a) && a != b && a != c {
+        let (dest, factor) = if can_overwrite(self, a) && a != b && a != c {
             self.vectors.transfer(first, value);
             (first, second)
-        } else if takes(self, b) && a != b && b != c {
+        } else if can_overwrite(self, b) && a != b && b != c {
             self.vectors.transfer(second, value);
             (second, first)
         } else {

@@ -229,7 +229,7 @@ impl Assembler {
     fn form(&mut self, op: Op, width: Width) -> Option<Code> {
         let code = if self.isa == Isa::Avx512 { op.evex } else { op.vex };
         if code == Code::INVALID || (self.isa == Isa::Avx2 && width == Width::Zmm) {
-            self.fail(format!("{op:?}, which {:?} does not have", self.isa));
+            self.fail(format!("{:?} has no encoding of {op:?}", self.isa));
             return None;
         }
         Code::try_from(code as usize + width as usize).ok()

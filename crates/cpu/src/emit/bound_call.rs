@@ -2,7 +2,7 @@
 
 use super::Code;
 use super::argument_layout;
-use super::driver::{ArgumentBlock, Block, Function, split_range};
+use super::driver::{ArgumentBlock, CallBlock, Function, split_range};
 use crate::call::{Call, Part, Scratch};
 use inflight_ir::kernel::VectorAxis;
 use smallvec::SmallVec;
@@ -15,8 +15,8 @@ const MAX_BLOCKS: usize = 64;
 pub struct BoundCode<'a> {
     function: Function,
     arguments: ArgumentBlock,
-    /// Argument words that the code modifies, for each block in turn: offset and initial value.
-    words: Words,
+    /// Argument words to write before each block: offset and value.
+    words: BlockWords,
     /// Number of such words per block; at least one.
     words_per_block: usize,
     /// Owns the argument block and the scratch arrays.
@@ -26,7 +26,7 @@ pub struct BoundCode<'a> {
 }
 
 /// Argument words to rewrite before a call. Most calls have one or two, which stay inline.
-type Words = SmallVec<[(i32, usize); 2]>;
+type BlockWords = SmallVec<[(i32, usize); 2]>;
 
 impl Code {
     /// Fills the argument block once for any number of calls. Returns `None` if recomputing the arguments per
@@ -50,7 +50,7 @@ impl Code {
         let mut memory = Scratch::default();
         // SAFETY: as for a run.
         let (arguments, width) = unsafe { self.prepare_arguments(call, vector.len(), &mut memory) };
-        let offsets = self.block_words();
+        let offsets = self.block_word_offsets();
         let mut words = SmallVec::<[(i32, usize); 16]>::new();
         let mut count = 0;
         for (grid, inner) in self.program_runs(call, part) {
@@ -59,7 +59,7 @@ impl Code {
                     return None;
                 }
                 count += 1;
-                let block = Block { grid, inner: inner.clone(), vector };
+                let block = CallBlock { grid, inner: inner.clone(), vector };
                 // SAFETY: the offsets are those of words in the argument block, which has the layout's size.
                 unsafe {
                     self.write_block_arguments(&arguments, call, &block);
@@ -69,7 +69,7 @@ impl Code {
         }
         // Every block has the same words, among them the number of programs left.
         let mut words_per_block = offsets.len();
-        // Words that the code does not modify need not be rewritten.
+        // BlockWords that the code does not modify need not be rewritten.
         if count == 1 {
             let inner = self.program_runs(call, part).next().map_or(0, |(_, inner)| inner.len());
             words.retain(|&mut (at, _)| match inner {
@@ -85,14 +85,14 @@ impl Code {
             function: self.function(),
             arguments,
             words_per_block,
-            words: Words::from_slice(&words),
+            words: BlockWords::from_slice(&words),
             _memory: memory,
             _code: PhantomData,
         })
     }
 
     /// Offsets of the words that [`write_block_arguments`](Code::write_block_arguments) writes.
-    fn block_words(&self) -> SmallVec<[i32; 16]> {
+    fn block_word_offsets(&self) -> SmallVec<[i32; 16]> {
         let rows = (0..self.kernel.accesses.len())
             .map(|i| self.layout.access(i) + argument_layout::PROGRAM_POINTER);
         [argument_layout::PROGRAMS_LEFT, argument_layout::VECTOR_EXTENT]

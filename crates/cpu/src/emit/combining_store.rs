@@ -5,7 +5,7 @@
 use super::Unsupported;
 use super::assembler::{Condition, Masking, Memory, Operand};
 use super::emitter::{ARGUMENTS, ActiveLanes, Emitter, TAIL};
-use super::load_store::BITS;
+use super::load_store::LANE_BITS;
 use super::opcodes::*;
 use iced_x86::Code;
 use inflight_ir::elementwise::CombineOp;
@@ -26,13 +26,13 @@ impl Emitter<'_> {
         let dtype = self.dtype(value);
         let size = dtype.size();
         if size < 4 {
-            return Err(Unsupported(format!("stores that combine {dtype}")));
+            return Err(Unsupported(format!("combining stores of {dtype}")));
         }
         let stride = self.kernel.accesses[access as usize].vector;
-        let whole = matches!(self.active_lanes, ActiveLanes::Full | ActiveLanes::Masked);
+        let is_vector = matches!(self.active_lanes, ActiveLanes::Full | ActiveLanes::Masked);
         let width = self.width(dtype);
         let operand = self.vector(value)?;
-        if stride == Stride::One && index.is_none() && whole {
+        if stride == Stride::One && index.is_none() && is_vector {
             // Contiguous lanes have distinct addresses.
             let combined = self.temporary()?;
             if !self.is_avx512()
@@ -76,7 +76,7 @@ impl Emitter<'_> {
         if let Some(mask) = mask {
             self.mask_to_bits(mask)?;
         }
-        let spilled_lanes = Memory::at(ARGUMENTS, self.layout.combined());
+        let spilled_lanes = Memory::at(ARGUMENTS, self.layout.combine_lanes());
         self.assembler.store(STOREUPS, width, spilled_lanes, operand, Masking::None);
         let [combined, lane] = [self.temporary()?, self.temporary()?];
         for _ in 0..SCRATCH_REGISTERS {
@@ -89,10 +89,10 @@ impl Emitter<'_> {
                     let memory = self.lane_address(addressing, position);
                     let skip = self.assembler.label();
                     if mask.is_some() {
-                        self.assembler.emit_ri(Code::Test_rm32_imm32, BITS, 1 << position);
+                        self.assembler.emit_ri(Code::Test_rm32_imm32, LANE_BITS, 1 << position);
                         self.assembler.branch(Condition::Equal, skip);
                     }
-                    let at = self.layout.combined() + (position * size) as i32;
+                    let at = self.layout.combine_lanes() + (position * size) as i32;
                     self.load_element(size, lane, Memory::at(ARGUMENTS, at));
                     self.load_element(size, combined, memory);
                     self.vectors.free_temporaries_except(&[combined, lane]);
@@ -105,7 +105,7 @@ impl Emitter<'_> {
             ActiveLanes::Scalar | ActiveLanes::Uniform => {
                 let skip = self.assembler.label();
                 if mask.is_some() {
-                    self.assembler.emit_ri(Code::Test_rm32_imm32, BITS, 1);
+                    self.assembler.emit_ri(Code::Test_rm32_imm32, LANE_BITS, 1);
                     self.assembler.branch(Condition::Equal, skip);
                 }
                 let memory = self.single_lane_address(access, index, size)?;
@@ -117,7 +117,7 @@ impl Emitter<'_> {
                 Ok(())
             }
             ActiveLanes::Masked => {
-                Err(Unsupported("a combination under the tail mask".to_string()))
+                Err(Unsupported("a serialized combining store under the tail mask".to_string()))
             }
         }
     }

@@ -203,7 +203,7 @@ impl Emitter<'_> {
         let dtype = self.dtype(value);
         let width = self.width(dtype);
         let wide = self.width(dtype) != self.width32() && dtype.size() == 8;
-        if self.in_mask(dtype) {
+        if self.is_opmask_dtype(dtype) {
             let (mask, a, b) = (self.mask(mask)?, self.mask(a)?, self.mask(b)?);
             let dest = self.result_mask(value)?;
             let [yes, no] = SCRATCH_MASKS;

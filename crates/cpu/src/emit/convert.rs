@@ -16,7 +16,7 @@ impl Emitter<'_> {
     pub(super) fn cast(&mut self, value: Value, a: Value) -> Result<(), Unsupported> {
         let (from, to) = (self.dtype(a), self.dtype(value));
         let (from_lane, to_lane) = (lane(from)?, lane(to)?);
-        if from == to && self.in_mask(from) {
+        if from == to && self.is_opmask_dtype(from) {
             return self.binary(value, inflight_ir::BinaryOp::And, a, a);
         }
         if from == to {
@@ -291,19 +291,34 @@ impl Emitter<'_> {
                 Ok(())
             }
             DType::U32 => {
-                let (zero, half) = (self.constant32(0), self.constant32(2147483648f32.to_bits()));
-                let (whole, sign) =
+                let (zero, two_pow_31) =
+                    (self.constant32(0), self.constant32(2147483648f32.to_bits()));
+                let (two_pow_32, sign) =
                     (self.constant32(4294967296f32.to_bits()), self.constant32(1 << 31));
                 let [input, upper, lanes] =
                     [self.temporary()?, self.temporary()?, self.temporary()?];
                 self.assembler.op3(MAXPS, width, input, dest, zero);
-                self.assembler.op3(SUBPS, width, upper, input, half);
+                self.assembler.op3(SUBPS, width, upper, input, two_pow_31);
                 self.assembler.op2(CVTTPS2DQ, width, upper, Operand::Vector(upper));
                 self.assembler.op3(XORPS, width, upper, upper, sign);
                 self.assembler.op2(CVTTPS2DQ, width, dest, Operand::Vector(input));
-                self.assembler.op3_immediate(CMPPS, width, lanes, input, half, GREATER_OR_EQUAL);
+                self.assembler.op3_immediate(
+                    CMPPS,
+                    width,
+                    lanes,
+                    input,
+                    two_pow_31,
+                    GREATER_OR_EQUAL,
+                );
                 self.assembler.op4(BLENDVPS, width, dest, dest, Operand::Vector(upper), lanes);
-                self.assembler.op3_immediate(CMPPS, width, lanes, input, whole, GREATER_OR_EQUAL);
+                self.assembler.op3_immediate(
+                    CMPPS,
+                    width,
+                    lanes,
+                    input,
+                    two_pow_32,
+                    GREATER_OR_EQUAL,
+                );
                 self.assembler.op3(ORPS, width, dest, dest, Operand::Vector(lanes));
                 Ok(())
             }
@@ -372,10 +387,10 @@ impl Emitter<'_> {
                 self.assembler.convert(CVTTPD2UDQ, wide, (narrow, dest), operand, Masking::None);
             }
             DType::U32 => {
-                let (half, sign) =
+                let (two_pow_31, sign) =
                     (self.constant64(2147483648f64.to_bits()), self.constant32(1 << 31));
                 self.assembler.op2_immediate(ROUNDPD, wide, input, input, 11);
-                self.assembler.op3(SUBPD, wide, input, input, half);
+                self.assembler.op3(SUBPD, wide, input, input, two_pow_31);
                 self.assembler.convert(CVTTPD2DQ, wide, (narrow, dest), operand, Masking::None);
                 self.assembler.op3(XORPS, narrow, dest, dest, sign);
             }
@@ -416,11 +431,11 @@ impl Emitter<'_> {
     pub(super) fn bitcast(&mut self, value: Value, a: Value) -> Result<(), Unsupported> {
         let (from, to) = (self.dtype(a), self.dtype(value));
         let width = self.width32();
-        let half = Width::of_bytes(self.layout.lanes * 2);
+        let packed_width = Width::of_bytes(self.layout.lanes * 2);
         if from.size() != to.size() || (from == DType::Bool) != (to == DType::Bool) {
             return Err(Unsupported(format!("a bitcast from {from} to {to}")));
         }
-        if from == to && self.in_mask(from) {
+        if from == to && self.is_opmask_dtype(from) {
             return self.binary(value, inflight_ir::BinaryOp::And, a, a);
         }
         if from == to || from.size() >= 4 {
@@ -431,8 +446,14 @@ impl Emitter<'_> {
         // First the zero-extended 16 bits, then their interpretation in the new dtype.
         match from {
             DType::F16 => {
-                self.assembler.convert_immediate(CVTPS2PH, width, (half, dest), (width, source), 0);
-                let packed = (half, Operand::Vector(dest));
+                self.assembler.convert_immediate(
+                    CVTPS2PH,
+                    width,
+                    (packed_width, dest),
+                    (width, source),
+                    0,
+                );
+                let packed = (packed_width, Operand::Vector(dest));
                 self.assembler.convert(MOVZXWD, width, (width, dest), packed, Masking::None);
             }
             DType::BF16 => self.assembler.op2_immediate(SRLD, width, dest, source, 16),
@@ -442,8 +463,8 @@ impl Emitter<'_> {
             DType::BF16 => self.assembler.op2_immediate(SLLD, width, dest, dest, 16),
             DType::F16 if self.is_avx512() => {
                 let source = (width, Operand::Vector(dest));
-                self.assembler.convert(MOVDW, width, (half, dest), source, Masking::None);
-                let packed = (half, Operand::Vector(dest));
+                self.assembler.convert(MOVDW, width, (packed_width, dest), source, Masking::None);
+                let packed = (packed_width, Operand::Vector(dest));
                 self.assembler.convert(CVTPH2PS, width, (width, dest), packed, Masking::None);
             }
             DType::F16 => {
@@ -456,7 +477,7 @@ impl Emitter<'_> {
                     self.copy(width, upper, dest);
                 }
                 self.assembler.op3(PACKUSDW, Width::Xmm, dest, dest, Operand::Vector(upper));
-                let packed = (half, Operand::Vector(dest));
+                let packed = (packed_width, Operand::Vector(dest));
                 self.assembler.convert(CVTPH2PS, width, (width, dest), packed, Masking::None);
             }
             _ => self.canonicalize(to, dest)?,

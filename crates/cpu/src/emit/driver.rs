@@ -55,7 +55,7 @@ impl ArgumentBlock {
 }
 
 /// The points that one call of the emitted function covers.
-pub(super) struct Block {
+pub(super) struct CallBlock {
     /// Flat index over the grid axes except the innermost.
     pub(super) grid: usize,
     pub(super) inner: Range<usize>,
@@ -84,7 +84,7 @@ impl Code {
     fn can_stream(&self, call: &Call, part: &Part) -> bool {
         let kernel = &self.kernel;
         let extents = &call.shape.extents;
-        let (vector, rows) = extents.split_last().expect("a vector axis");
+        let (vector, rows) = extents.split_last().expect("launches have a vector axis");
         if extents.iter().product::<usize>() < MIN_STREAMED_ELEMENTS {
             return false;
         }
@@ -140,7 +140,7 @@ impl Code {
     unsafe fn run_part(&self, call: &Call, part: &Part, streaming: bool, scratch: &mut Scratch) {
         let kernel = &self.kernel;
         let extents = &call.shape.extents;
-        let vector_extent = *extents.last().expect("a vector axis");
+        let vector_extent = *extents.last().expect("launches have a vector axis");
         let parallel = kernel.vector == VectorAxis::Parallel;
         if part.grid.is_empty() || (parallel && part.vector.is_empty() && vector_extent > 0) {
             return;
@@ -158,9 +158,9 @@ impl Code {
             for vector in split_range(vector.clone(), width) {
                 // SAFETY: the block is within the part and no wider than the scratch arrays.
                 unsafe {
-                    let block = Block { grid, inner: inner.clone(), vector };
+                    let block = CallBlock { grid, inner: inner.clone(), vector };
                     self.write_block_arguments(&arguments, call, &block);
-                    self.enter(&arguments);
+                    self.invoke(&arguments);
                 }
             }
         }
@@ -278,7 +278,7 @@ impl Code {
                         step as usize,
                     );
                 }
-                let vector = *strides.last().expect("a vector axis") * size;
+                let vector = *strides.last().expect("launches have a vector axis") * size;
                 arguments.write_word(words + argument_layout::VECTOR_STEP, vector as usize);
                 let index = call.shape.accesses[index].index_stride * size;
                 arguments.write_word(words + argument_layout::INDEX_STEP, index as usize);
@@ -289,7 +289,7 @@ impl Code {
             }
             for (index, &(access, dtype)) in self.layout.offsets.iter().enumerate() {
                 let stride = call.shape.accesses[access as usize].strides.last().copied();
-                let stride = stride.expect("a vector axis") as i64;
+                let stride = stride.expect("launches have a vector axis") as i64;
                 arguments.write_vector(
                     self.layout.lane_offsets(index),
                     lane_offset_vector(stride, dtype),
@@ -304,7 +304,7 @@ impl Code {
     }
 
     /// Address of an access at the first point of a block; for a position, its value.
-    pub(super) fn access_pointer(&self, access: usize, call: &Call, block: &Block) -> *mut u8 {
+    pub(super) fn access_pointer(&self, access: usize, call: &Call, block: &CallBlock) -> *mut u8 {
         let kernel = &self.kernel;
         let rank = kernel.grid_rank;
         let shape = &call.shape.accesses[access];
@@ -336,7 +336,7 @@ impl Code {
         &self,
         arguments: &ArgumentBlock,
         call: &Call,
-        block: &Block,
+        block: &CallBlock,
     ) {
         let count = block.vector.len();
         // SAFETY: the offsets come from the layout.
@@ -359,7 +359,7 @@ impl Code {
     ///
     /// # Safety
     /// As for [`Code::run`]; launch and block arguments are written.
-    pub(super) unsafe fn enter(&self, arguments: &ArgumentBlock) {
+    pub(super) unsafe fn invoke(&self, arguments: &ArgumentBlock) {
         // SAFETY: guaranteed by the caller.
         unsafe { self.function()(arguments.start) }
     }

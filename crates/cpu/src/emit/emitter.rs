@@ -194,7 +194,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// Whether values of this dtype live in opmasks.
-    pub(super) fn in_mask(&self, dtype: DType) -> bool {
+    pub(super) fn is_opmask_dtype(&self, dtype: DType) -> bool {
         dtype == DType::Bool && self.is_avx512()
     }
 
@@ -301,10 +301,9 @@ impl<'a> Emitter<'a> {
                 .copied()
                 .unwrap_or(u32::MAX)
         };
-        let allocation = self
-            .vectors
-            .allocate(state, next_use)
-            .ok_or_else(|| Unsupported("an instruction that needs every register".to_string()))?;
+        let allocation = self.vectors.allocate(state, next_use).ok_or_else(|| {
+            Unsupported("an instruction with too many live vector registers".to_string())
+        })?;
         if let Some(evicted) = allocation.evicted
             && self.value_spill_slots[evicted as usize].is_none()
             && self.reload_source(evicted).is_none()
@@ -327,7 +326,7 @@ impl<'a> Emitter<'a> {
         let allocation = self
             .masks
             .allocate(state, next_use)
-            .ok_or_else(|| Unsupported("an instruction that needs every opmask".to_string()))?;
+            .ok_or_else(|| Unsupported("an instruction with too many live opmasks".to_string()))?;
         if let Some(evicted) = allocation.evicted
             && self.value_spill_slots[evicted as usize].is_none()
             && self.reload_source(evicted).is_none()
@@ -408,7 +407,9 @@ impl<'a> Emitter<'a> {
                 self.assembler.op2(MOVUPS, width, register, Operand::Memory(memory));
                 Ok(Operand::Vector(register))
             }
-            None => Err(Unsupported(format!("value {value}, which is nowhere"))),
+            None => {
+                Err(Unsupported(format!("value {value} without a register or memory location")))
+            }
         }
     }
 
@@ -431,7 +432,11 @@ impl<'a> Emitter<'a> {
         let memory = match self.reload_source(value) {
             Some(ReloadSource::Vector(memory)) => memory,
             Some(ReloadSource::Array(array)) => self.array_element(array, 4),
-            None => return Err(Unsupported(format!("value {value}, which is nowhere"))),
+            None => {
+                return Err(Unsupported(format!(
+                    "value {value} without a register or memory location"
+                )));
+            }
         };
         let width = self.width32();
         let mask = self.allocate_mask(RegisterState::Value(value))?;
@@ -443,7 +448,7 @@ impl<'a> Emitter<'a> {
 
     /// A value in a vector register; opmasks are expanded to lane masks.
     pub(super) fn as_vector(&mut self, value: Value) -> Result<u8, Unsupported> {
-        if !self.in_mask(self.dtype(value)) {
+        if !self.is_opmask_dtype(self.dtype(value)) {
             return self.vector(value);
         }
         let mask = self.mask(value)?;

@@ -11,7 +11,7 @@ use super::argument_layout::{
 };
 use super::assembler::{Condition, Masking, Memory, Operand, Width};
 use super::emitter::{ARGUMENTS, ActiveLanes, Emitter};
-use super::load_store::{ADDRESS, BITS, LaneAddressing, STEP, TRIPLE};
+use super::load_store::{ADDRESS, LANE_BITS, LaneAddressing, STEP, TRIPLE};
 use super::loop_nest::PassPlan;
 use super::opcodes::*;
 use super::reduce::Accumulators;
@@ -81,10 +81,10 @@ pub(super) fn indices(kernel: &Kernel) -> Result<Vec<Option<Value>>, Unsupported
             continue;
         };
         match &mut indices[access as usize] {
-            Some(known) if *known != index => {
+            Some(existing) if *existing != index => {
                 return Err(Unsupported("an access with two indices".to_string()));
             }
-            known => *known = Some(index),
+            existing => *existing = Some(index),
         }
     }
     Ok(indices.into_iter().map(Option::flatten).collect())
@@ -245,9 +245,9 @@ impl Emitter<'_> {
                 operands.iter().for_each(|&operand| needed[operand as usize] = true);
             }
         }
-        let positioned = pass.body.iter().enumerate();
-        let positioned = positioned.filter(|(_, value)| needed[**value as usize]);
-        positioned.map(|(position, &value)| (position as u32, value)).collect()
+        let instructions = pass.body.iter().enumerate();
+        let instructions = instructions.filter(|(_, value)| needed[**value as usize]);
+        instructions.map(|(position, &value)| (position as u32, value)).collect()
     }
 
     /// Moves the first lane of an index into the address register.
@@ -303,7 +303,7 @@ impl Emitter<'_> {
         let dtype = self.dtype(index);
         let lanes = self.vector(index)?;
         let width = self.width(dtype);
-        let stored_indices = Memory::at(ARGUMENTS, self.layout.indices());
+        let stored_indices = Memory::at(ARGUMENTS, self.layout.index_lanes());
         self.assembler.store(STOREUPS, width, stored_indices, lanes, Masking::None);
         let first = self.address(access, size);
         self.assembler.emit_rm(Code::Lea_r64_m, STEP, first);
@@ -342,7 +342,7 @@ impl Emitter<'_> {
                 let skip = self.assembler.label();
                 if mask.is_some() {
                     self.assembler.op3(XORPS, Width::Xmm, packed, packed, Operand::Vector(packed));
-                    self.assembler.emit_ri(Code::Test_rm32_imm32, BITS, 1);
+                    self.assembler.emit_ri(Code::Test_rm32_imm32, LANE_BITS, 1);
                     self.assembler.branch(Condition::Equal, skip);
                 }
                 let address = self.indexed_element_address(access, index, size)?;
@@ -354,7 +354,9 @@ impl Emitter<'_> {
                     self.unpack(value, dtype, Operand::Vector(packed), Masking::None)
                 }
             }
-            ActiveLanes::Masked => Err(Unsupported("an index under the tail mask".to_string())),
+            ActiveLanes::Masked => {
+                Err(Unsupported("a gather or scatter under the tail mask".to_string()))
+            }
         }
     }
 
@@ -381,7 +383,7 @@ impl Emitter<'_> {
             ActiveLanes::Scalar | ActiveLanes::Uniform => {
                 let skip = self.assembler.label();
                 if mask.is_some() {
-                    self.assembler.emit_ri(Code::Test_rm32_imm32, BITS, 1);
+                    self.assembler.emit_ri(Code::Test_rm32_imm32, LANE_BITS, 1);
                     self.assembler.branch(Condition::Equal, skip);
                 }
                 let address = self.indexed_element_address(access, index, size)?;
@@ -389,7 +391,7 @@ impl Emitter<'_> {
                 self.assembler.bind(skip);
             }
             ActiveLanes::Masked => {
-                return Err(Unsupported("an index under the tail mask".to_string()));
+                return Err(Unsupported("a gather or scatter under the tail mask".to_string()));
             }
         }
         Ok(())
@@ -405,7 +407,7 @@ impl Emitter<'_> {
             let step = self.layout.access(access as usize) + super::argument_layout::VECTOR_STEP;
             self.assembler.emit_rm(Code::Add_r64_rm64, STEP, Memory::at(ARGUMENTS, step));
         }
-        let at = self.layout.indices() + (lane * if wide { 8 } else { 4 }) as i32;
+        let at = self.layout.index_lanes() + (lane * if wide { 8 } else { 4 }) as i32;
         let code = if wide { Code::Mov_r64_rm64 } else { Code::Movsxd_r64_rm32 };
         self.assembler.emit_rm(code, ADDRESS, Memory::at(ARGUMENTS, at));
         self.assembler.emit_rr(Code::Imul_r64_rm64, ADDRESS, TRIPLE);

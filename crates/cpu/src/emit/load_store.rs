@@ -19,7 +19,7 @@ pub(super) const STEP: Register = Register::RCX;
 /// Three times the stride.
 pub(super) const TRIPLE: Register = Register::RDX;
 /// Bit mask of the lanes to load or store.
-pub(super) const BITS: Register = Register::EBX;
+pub(super) const LANE_BITS: Register = Register::EBX;
 
 /// How to address the lanes of an access that is not contiguous.
 #[derive(Clone, Copy)]
@@ -105,7 +105,7 @@ impl Emitter<'_> {
         if self.is_avx512() {
             let mask = self.mask(mask)?;
             let mask = Register::K0 + mask as u32;
-            self.assembler.emit_rr(Code::VEX_Kmovw_r32_kr, BITS, mask);
+            self.assembler.emit_rr(Code::VEX_Kmovw_r32_kr, LANE_BITS, mask);
         } else {
             let mask = self.vector(mask)?;
             let code = match self.width32() {
@@ -113,7 +113,7 @@ impl Emitter<'_> {
                 _ => Code::VEX_Vmovmskps_r32_ymm,
             };
             let mask = self.width32().register(mask);
-            self.assembler.emit_rr(code, BITS, mask);
+            self.assembler.emit_rr(code, LANE_BITS, mask);
         }
         Ok(())
     }
@@ -181,13 +181,13 @@ impl Emitter<'_> {
         let dtype = self.dtype(value);
         let size = dtype.size();
         let stride = self.kernel.accesses[access as usize].vector;
-        let whole = matches!(self.active_lanes, ActiveLanes::Full | ActiveLanes::Masked);
-        if stride == Stride::One && whole && self.is_avx512() {
+        let is_vector = matches!(self.active_lanes, ActiveLanes::Full | ActiveLanes::Masked);
+        if stride == Stride::One && is_vector && self.is_avx512() {
             let lanes = self.and_with_tail_mask(mask)?;
             let address = self.address(access, size);
             return self.unpack(value, dtype, Operand::Memory(address), Masking::Zero(lanes));
         }
-        if stride == Stride::One && whole && size >= 4 {
+        if stride == Stride::One && is_vector && size >= 4 {
             let lanes = self.widen_lane_mask(mask, dtype)?;
             let address = self.address(access, size);
             let op = if size == 8 { MASKLOADPD } else { MASKLOADPS };
@@ -205,7 +205,7 @@ impl Emitter<'_> {
                 let lanes = (1u32 << self.layout.lanes) - 1;
                 self.assembler.op3(XORPS, Width::Xmm, packed, packed, Operand::Vector(packed));
                 let skip = self.assembler.label();
-                self.assembler.emit_ri(Code::Test_rm32_imm32, BITS, lanes);
+                self.assembler.emit_ri(Code::Test_rm32_imm32, LANE_BITS, lanes);
                 self.assembler.branch(Condition::Equal, skip);
                 let address = self.address(access, size);
                 self.load_element(size, packed, address);
@@ -216,7 +216,7 @@ impl Emitter<'_> {
             (_, ActiveLanes::Scalar | ActiveLanes::Uniform) => {
                 self.assembler.op3(XORPS, Width::Xmm, packed, packed, Operand::Vector(packed));
                 let skip = self.assembler.label();
-                self.assembler.emit_ri(Code::Test_rm32_imm32, BITS, 1);
+                self.assembler.emit_ri(Code::Test_rm32_imm32, LANE_BITS, 1);
                 self.assembler.branch(Condition::Equal, skip);
                 let address = self.address(access, size);
                 self.load_element(size, packed, address);
@@ -242,7 +242,7 @@ impl Emitter<'_> {
     /// Zeroes the lanes of a loaded value where a `bool` is false.
     fn zero_masked_off_lanes(&mut self, value: Value, mask: Value) -> Result<(), Unsupported> {
         let dtype = self.dtype(value);
-        if self.in_mask(dtype) {
+        if self.is_opmask_dtype(dtype) {
             let (value, mask) = (self.mask(value)?, self.mask(mask)?);
             let (value, mask) = (Register::K0 + value as u32, Register::K0 + mask as u32);
             self.assembler.emit_rrr(Code::VEX_Kandw_kr_kr_kr, value, value, mask);
@@ -322,7 +322,7 @@ impl Emitter<'_> {
             }
             if masked {
                 let skip = self.assembler.label();
-                self.assembler.emit_ri(Code::Test_rm32_imm32, BITS, 1 << lane);
+                self.assembler.emit_ri(Code::Test_rm32_imm32, LANE_BITS, 1 << lane);
                 self.assembler.branch(Condition::Equal, skip);
                 self.assembler.insert_element(size, into, memory, (lane % per_part) as u32);
                 self.assembler.bind(skip);
@@ -350,7 +350,7 @@ impl Emitter<'_> {
         source: Operand,
         masking: Masking,
     ) -> Result<(), Unsupported> {
-        if self.in_mask(dtype) {
+        if self.is_opmask_dtype(dtype) {
             let lanes = self.temporary()?;
             let width = self.width32();
             self.assembler.convert(MOVZXBD, width, (width, lanes), (Width::Xmm, source), masking);
@@ -379,7 +379,7 @@ impl Emitter<'_> {
             DType::I16 => MOVSXWD,
             DType::U8 | DType::Bool => MOVZXBD,
             DType::I8 => MOVSXBD,
-            DType::C64 | DType::C128 => return Err(Unsupported("complex numbers".to_string())),
+            DType::C64 | DType::C128 => return Err(Unsupported("complex dtypes".to_string())),
         };
         self.assembler.convert(op, width, (width, dest), (packed, source), masking);
         if dtype == DType::BF16 {
@@ -408,7 +408,7 @@ impl Emitter<'_> {
     ) -> Result<(), Unsupported> {
         let width = self.width(dtype);
         let broadcast = if dtype.size() == 8 { BROADCASTQ } else { BROADCASTD };
-        if self.in_mask(dtype) {
+        if self.is_opmask_dtype(dtype) {
             let source = (Width::Xmm, Operand::Vector(packed));
             self.assembler.convert(broadcast, width, (width, packed), source, Masking::None);
             let mask = self.result_mask(value)?;
@@ -431,13 +431,13 @@ impl Emitter<'_> {
         let dtype = self.dtype(value);
         let size = dtype.size();
         let stride = self.kernel.accesses[access as usize].vector;
-        let whole = matches!(self.active_lanes, ActiveLanes::Full | ActiveLanes::Masked);
-        if stride == Stride::Zero && whole {
-            return Err(Unsupported("a store of a whole vector to one place".to_string()));
+        let is_vector = matches!(self.active_lanes, ActiveLanes::Full | ActiveLanes::Masked);
+        if stride == Stride::Zero && is_vector {
+            return Err(Unsupported("a vector store with a vector stride of zero".to_string()));
         }
         let packed = self.pack(value)?;
         let width = self.width_of(self.layout.lanes * size);
-        if stride == Stride::One && whole && (self.is_avx512() || size >= 4 || mask.is_none()) {
+        if stride == Stride::One && is_vector && (self.is_avx512() || size >= 4 || mask.is_none()) {
             let lanes = match mask {
                 Some(mask) if self.is_avx512() => Masking::Merge(self.and_with_tail_mask(mask)?),
                 Some(mask) => {
@@ -462,14 +462,14 @@ impl Emitter<'_> {
         if let Some(mask) = mask {
             self.mask_to_bits(mask)?;
         }
-        if whole {
+        if is_vector {
             self.begin_strided_lanes(access, size);
             self.scatter(size, packed, part, mask.is_some(), LaneAddressing::Strided);
             return Ok(());
         }
         let skip = self.assembler.label();
         if mask.is_some() {
-            self.assembler.emit_ri(Code::Test_rm32_imm32, BITS, 1);
+            self.assembler.emit_ri(Code::Test_rm32_imm32, LANE_BITS, 1);
             self.assembler.branch(Condition::Equal, skip);
         }
         let address = self.address(access, size);
@@ -483,7 +483,7 @@ impl Emitter<'_> {
     pub(super) fn pack(&mut self, value: Value) -> Result<u8, Unsupported> {
         let dtype = self.dtype(value);
         let width = self.width32();
-        if self.in_mask(dtype) {
+        if self.is_opmask_dtype(dtype) {
             let mask = self.mask(value)?;
             let packed = self.temporary()?;
             self.assembler.expand_mask(M2B, Width::Xmm, packed, mask);
@@ -495,14 +495,14 @@ impl Emitter<'_> {
             return Ok(register);
         }
         let packed = self.temporary()?;
-        let half = self.width_of(self.layout.lanes * 2);
+        let packed_width = self.width_of(self.layout.lanes * 2);
         let mut source = register;
         match dtype {
             DType::F16 => {
                 self.assembler.convert_immediate(
                     CVTPS2PH,
                     width,
-                    (half, packed),
+                    (packed_width, packed),
                     (width, register),
                     0,
                 );
@@ -580,7 +580,7 @@ impl Emitter<'_> {
             let from = if lane < per_part { packed } else { part };
             let skip = self.assembler.label();
             if masked {
-                self.assembler.emit_ri(Code::Test_rm32_imm32, BITS, 1 << lane);
+                self.assembler.emit_ri(Code::Test_rm32_imm32, LANE_BITS, 1 << lane);
                 self.assembler.branch(Condition::Equal, skip);
             }
             self.assembler.extract_element(size, memory, from, (lane % per_part) as u32);

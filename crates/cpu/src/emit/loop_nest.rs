@@ -54,13 +54,13 @@ pub(super) fn emit_kernel(
     // A single pass keeps its constants in registers across programs.
     let mut first_pass = Vec::new();
     if let ([pass], [plan]) = (&schedule.passes[..], &plans[..]) {
-        first_pass.push(emitter.begin_pass_code(pass, plan)?);
+        first_pass.push(emitter.allocate_pass_registers(pass, plan)?);
     }
     let program = emitter.assembler.label_here();
     for (pass, plan) in schedule.passes.iter().zip(&plans) {
         let accumulators = match first_pass.pop() {
             Some(accumulators) => accumulators,
-            None => emitter.begin_pass_code(pass, plan)?,
+            None => emitter.allocate_pass_registers(pass, plan)?,
         };
         emitter.emit_pass(pass, plan, &accumulators)?;
     }
@@ -169,7 +169,7 @@ impl PassPlan {
 
 impl Emitter<'_> {
     /// Assigns a pass's registers and loads the values that stay in them.
-    fn begin_pass_code(
+    fn allocate_pass_registers(
         &mut self,
         pass: &Pass,
         plan: &PassPlan,
@@ -200,7 +200,7 @@ impl Emitter<'_> {
         let unroll_factor = if folds { plan.unroll_factor } else { (plan.row_unroll > 1) as usize };
         let accumulator_count = plan.reductions.len() * unroll_factor;
         if accumulator_count + MIN_WORKING_REGISTERS > total {
-            return Err(Unsupported(format!("{} reductions at once", plan.reductions.len())));
+            return Err(Unsupported(format!("{} concurrent reductions", plan.reductions.len())));
         }
         let working_set = self.register_pressure(pass).max(MIN_WORKING_REGISTERS);
         let room = total.saturating_sub(accumulator_count + working_set);
@@ -215,18 +215,18 @@ impl Emitter<'_> {
     /// Register pressure: the maximum number of values live at once, plus room for temporaries.
     fn register_pressure(&self, pass: &Pass) -> usize {
         let mut live = 0usize;
-        let mut most = 0;
+        let mut max_live = 0;
         let mut is_live = vec![false; self.kernel.body.len()];
         for (position, &value) in pass.body.iter().enumerate() {
             let kind = self.kernel.body[value as usize].kind;
             if matches!(kind, Kind::Constant(_) | Kind::Scalar(_)) {
                 continue;
             }
-            if !self.in_mask(self.dtype(value)) && !self.uses[value as usize].is_empty() {
+            if !self.is_opmask_dtype(self.dtype(value)) && !self.uses[value as usize].is_empty() {
                 live += 1;
                 is_live[value as usize] = true;
             }
-            most = most.max(live);
+            max_live = max_live.max(live);
             for operand in kind.operands() {
                 let ends = self.uses[operand as usize].last() == Some(&(position as u32));
                 if ends && std::mem::take(&mut is_live[operand as usize]) {
@@ -234,7 +234,7 @@ impl Emitter<'_> {
                 }
             }
         }
-        most + 4
+        max_live + 4
     }
 
     /// Loop-invariant values to pin in registers, most used first.
@@ -246,7 +246,10 @@ impl Emitter<'_> {
                     self.reload_source(operand),
                     Some(super::emitter::ReloadSource::Vector(_))
                 );
-                if uniform && !self.in_mask(self.dtype(operand)) && !candidates.contains(&operand) {
+                if uniform
+                    && !self.is_opmask_dtype(self.dtype(operand))
+                    && !candidates.contains(&operand)
+                {
                     candidates.push(operand);
                 }
             }

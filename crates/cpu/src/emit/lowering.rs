@@ -39,7 +39,7 @@ impl Emitter<'_> {
     ) -> Result<(), Unsupported> {
         let instruction = self.kernel.body[value as usize];
         if instruction.dtype.is_complex() {
-            return Err(Unsupported("complex numbers".to_string()));
+            return Err(Unsupported("complex dtypes".to_string()));
         }
         match instruction.kind {
             // Users take these from memory as operands.

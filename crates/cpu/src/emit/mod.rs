@@ -224,7 +224,7 @@ fn load_expanded(kernel: Kernel, isa: Isa, saved: &mut &[u8]) -> Result<Code, Un
         *saved = rest;
         usize::try_from(u64::from_le_bytes(*bytes)).ok()
     };
-    let truncated = || Unsupported("code that was cut off".to_string());
+    let truncated = || Unsupported("truncated machine code".to_string());
     let (Some(constant_pool), Some(spill_slots), Some(length)) =
         (read_word(), read_word(), read_word())
     else {
@@ -240,5 +240,5 @@ fn load_expanded(kernel: Kernel, isa: Isa, saved: &mut &[u8]) -> Result<Code, Un
 
 fn executable(code: &[u8]) -> Result<ExecutableMemory, Unsupported> {
     ExecutableMemory::new(code)
-        .ok_or_else(|| Unsupported("a system without executable memory".to_string()))
+        .ok_or_else(|| Unsupported("a system that refuses executable memory".to_string()))
 }

@@ -134,11 +134,11 @@ mod tests {
 
     /// The 256- and 512-bit forms of every op follow its 128-bit form.
     #[test]
-    fn forms_are_in_order() {
+    fn wider_forms_follow_the_128_bit_form() {
         let mnemonic = |code: Code| format!("{code:?}").split('_').nth(1).map(str::to_string);
         let forms = |first: Code, widths: &[&str]| {
             for (step, width) in widths.iter().enumerate() {
-                let code = Code::try_from(first as usize + step).expect("a code");
+                let code = Code::try_from(first as usize + step).expect("an instruction code");
                 assert_eq!(mnemonic(code), mnemonic(first), "{first:?} + {step}");
                 let memory = format!("{code:?}");
                 assert!(memory.contains(width), "{memory} is not of width {width}");

@@ -7,7 +7,7 @@
 //! transpose goes from memory to memory without scratch tiles.
 
 use super::argument_layout;
-use super::driver::{ArgumentBlock, Block, split_range};
+use super::driver::{ArgumentBlock, CallBlock, split_range};
 use super::transpose::{StorePolicy, StridedMatrix, fence, prefetch_rows, transpose};
 use super::{Code, Unsupported};
 use crate::call::{Call, Scratch};
@@ -142,7 +142,7 @@ impl TransposedTiles {
         scratch: &mut Scratch,
     ) {
         if let Some(accesses) = self.pure_transpose {
-            let block = Block { grid, inner, vector };
+            let block = CallBlock { grid, inner, vector };
             // SAFETY: guaranteed by the caller.
             return unsafe { self.transpose_block(call, accesses, &block, streaming) };
         }
@@ -173,7 +173,7 @@ impl TransposedTiles {
         // Iterate along the source rows first: their next lines are already prefetched.
         for columns in split_range(vector, TILE_SIDE) {
             for rows in split_range(inner.clone(), TILE_SIDE) {
-                let block = Block { grid, inner: rows.clone(), vector: columns.clone() };
+                let block = CallBlock { grid, inner: rows.clone(), vector: columns.clone() };
                 let memory = |tiled_access: &TiledAccess| StridedMatrix {
                     start: code.access_pointer(tiled_access.access, call, &block),
                     row_stride: call.shape.accesses[tiled_access.access].strides[rank]
@@ -206,7 +206,7 @@ impl TransposedTiles {
                             );
                         }
                     }
-                    code.enter(&arguments);
+                    code.invoke(&arguments);
                     for (index, tiled_access) in self.tiled.iter().enumerate() {
                         if tiled_access.is_written {
                             let (from, to) = (tile(index), memory(tiled_access));
@@ -233,7 +233,7 @@ impl TransposedTiles {
         &self,
         call: &Call,
         (load, store): (usize, usize),
-        block: &Block,
+        block: &CallBlock,
         streaming: bool,
     ) {
         let kernel = &self.code.kernel;

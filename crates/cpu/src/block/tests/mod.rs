@@ -101,7 +101,7 @@ impl KernelBuilder {
     }
 
     fn load_where(&mut self, access: AccessId, index: Option<Value>, mask: Option<Value>) -> Value {
-        let param = self.kernel.accesses[access as usize].param.expect("a buffer");
+        let param = self.kernel.accesses[access as usize].param.expect("the access has a buffer");
         let dtype = self.kernel.params[param as usize].dtype;
         self.push(Kind::Load { access, index, mask }, dtype)
     }
@@ -113,7 +113,7 @@ impl KernelBuilder {
 
     fn store_kind(&mut self, kind: Kind) {
         let Kind::Store { access, value, .. } = kind else { panic!("not a store") };
-        let param = self.kernel.accesses[access as usize].param.expect("a buffer");
+        let param = self.kernel.accesses[access as usize].param.expect("the access has a buffer");
         self.kernel.params[param as usize].writes = true;
         self.like(value, kind);
     }
@@ -319,7 +319,7 @@ fn close(found: Scalar, expected: Scalar, tolerance: Tolerance) -> bool {
 /// Compares a kernel with the evaluator, and its parts with the whole launch. `tolerance` applies to floats;
 /// everything else must be exact.
 fn check(builder: &KernelBuilder, buffers: &[Vec<u8>], scalars: &[Scalar], tolerance: Tolerance) {
-    verify(&builder.kernel).expect("a kernel that means something");
+    verify(&builder.kernel).expect("a valid kernel");
     let mut expected = buffers.to_vec();
     evaluate(&builder.kernel, &builder.shape, &mut expected, scalars);
     check_program(builder, &Program::new(&builder.kernel), buffers, scalars, &expected, tolerance);
@@ -345,7 +345,7 @@ fn check_program(
     expected: &[Vec<u8>],
     tolerance: Tolerance,
 ) {
-    let vector = *builder.shape.extents.last().expect("a vector axis");
+    let vector = *builder.shape.extents.last().expect("launches have a vector axis");
     let programs = builder.shape.extents[..builder.kernel.grid_rank].iter().product::<usize>();
     let all = Part { grid: 0..programs, vector: 0..vector };
     let whole = run(program, &builder.shape, buffers, scalars, &[all]);
@@ -376,5 +376,5 @@ fn check_program(
         }
     }
     let in_parts = run(program, &builder.shape, buffers, scalars, &parts);
-    assert!(in_parts == whole, "parts do not make the whole");
+    assert!(in_parts == whole, "the parts differ from the whole launch");
 }

@@ -175,7 +175,7 @@ fn scan_results_are_stored_for_a_later_pass() {
 }
 
 #[test]
-fn softmax_in_rows_and_columns() {
+fn softmax_over_rows_and_columns() {
     for dtype in [DType::F32, DType::F64, DType::BF16] {
         for domain in 0..DOMAINS.len() {
             let (mut builder, x) = with_input(domain, dtype);
@@ -195,7 +195,7 @@ fn softmax_in_rows_and_columns() {
 }
 
 #[test]
-fn layer_norm_in_rows_and_columns() {
+fn layer_norm_over_rows_and_columns() {
     for domain in 0..DOMAINS.len() {
         let (mut builder, x) = with_input(domain, DType::F32);
         // The scale varies along the reduced axes alone, the shift along the others.
@@ -239,7 +239,7 @@ fn expensive_values_are_stored_between_passes() {
         let narrow = {
             // Varies along the grid and reduce axes: uniform along the vector axis.
             let mut along = all.clone();
-            *along.last_mut().expect("a vector axis") = false;
+            *along.last_mut().expect("launches have a vector axis") = false;
             builder.row_major(DType::I32, &along)
         };
         let narrow = builder.load(narrow);
@@ -325,7 +325,7 @@ fn positions_follow_their_access_maps() {
             let flat = builder.access(None, -3, &strides, false);
             let mut strides: Vec<isize> = strides.iter().map(|stride| 5 * stride).collect();
             let far = builder.access(None, 1, &strides, false);
-            *strides.last_mut().expect("a vector axis") = 0;
+            *strides.last_mut().expect("launches have a vector axis") = 0;
             let row = builder.access(None, 0, &strides, false);
             let values = [flat, far, row].map(|access| builder.push(Kind::Position(access), dtype));
             for value in values {
@@ -395,8 +395,8 @@ fn masked_off_addresses_are_not_accessed() {
         let loaded = builder.load_where(shifted, None, Some(mask));
         store_new(&mut builder, loaded, &[true, true]);
         // The reverse: masked stores.
-        let cut = builder.param(DType::F64);
-        let access = builder.access(Some(cut), -10, &[length, 1], false);
+        let cropped = builder.param(DType::F64);
+        let access = builder.access(Some(cropped), -10, &[length, 1], false);
         builder.store_kind(Kind::Store {
             access,
             value: loaded,

@@ -55,13 +55,13 @@ fn report(name: &str, b: &Builder, elements: usize) {
             }
         };
         let compiling = min_time_ns(|| {
-            black_box(compile(&b.kernel, isa)).expect("code");
+            black_box(compile(&b.kernel, isa)).expect("the kernel compiles");
         });
         let mut buffers: Vec<Aligned> =
             b.buffers(1).iter().map(|bytes| Aligned::new(bytes)).collect();
         let pointers: Vec<*mut u8> = buffers.iter_mut().map(Aligned::start).collect();
         let call = Call { buffers: &pointers, scalars: &[], shape: &b.shape };
-        let part = whole(&b.shape, b.kernel.grid_rank);
+        let part = whole_launch(&b.shape, b.kernel.grid_rank);
         let mut scratch = Scratch::default();
         // SAFETY: the access maps stay inside the buffers, and the instruction set is present.
         let running = min_time_ns(|| unsafe { code.run(&call, &part, &mut scratch) });
@@ -144,8 +144,8 @@ fn emit_speed() {
         report(&format!("sum of rows {shape}"), &b, elements);
         let mut b = Builder::new(&[rows], &[], (Reduced, columns));
         let x = b.load(DType::F32, 0, &[c, 1]);
-        let most = b.reduce(CombineOp::Max, x);
-        b.store(most, 0, &[1, 0]);
+        let maximum = b.reduce(CombineOp::Max, x);
+        b.store(maximum, 0, &[1, 0]);
         report(&format!("max of rows {shape}"), &b, elements);
         let mut b = Builder::new(&[], &[rows], (Parallel, columns));
         let x = b.load(DType::F32, 0, &[c, 1]);

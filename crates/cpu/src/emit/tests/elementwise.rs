@@ -26,7 +26,7 @@ fn is_valid(kernel: &Kernel) -> bool {
 
 /// Checks a kernel on the instruction sets that support it, and returns those.
 fn check_where_supported(builder: &Builder) -> Vec<Isa> {
-    let part = whole(&builder.shape, builder.kernel.grid_rank);
+    let part = whole_launch(&builder.shape, builder.kernel.grid_rank);
     [Isa::Avx512, Isa::Avx2]
         .into_iter()
         .filter(|isa| isa.is_present())
@@ -208,13 +208,13 @@ fn casts_round_and_saturate() {
                 let buffers = [input.as_mut_ptr(), output.as_mut_ptr()];
                 let call = Call { buffers: &buffers, scalars: &[], shape: &b.shape };
                 // SAFETY: both buffers have one element for each value.
-                unsafe { code.run(&call, &whole(&b.shape, 0), &mut Scratch::default()) };
-                for (value, found) in values.iter().zip(output.chunks_exact(to.size())) {
-                    let found = Scalar::from_bytes(to, found);
+                unsafe { code.run(&call, &whole_launch(&b.shape, 0), &mut Scratch::default()) };
+                for (value, actual) in values.iter().zip(output.chunks_exact(to.size())) {
+                    let actual = Scalar::from_bytes(to, actual);
                     let expected = value.cast(to);
                     assert!(
-                        is_close(expected, found, 0.0),
-                        "{isa:?}: {value:?} as {to} is {found:?}, expected {expected:?}"
+                        is_close(expected, actual, 0.0),
+                        "{isa:?}: {value:?} as {to} is {actual:?}, expected {expected:?}"
                     );
                 }
             }
@@ -333,7 +333,7 @@ fn launch_scalars_are_broadcast() {
         let s = b.push(Kind::Scalar(0), dtype);
         let y = b.binary(BinaryOp::Max, x, s);
         b.store(y, 0, &[1]);
-        let part = whole(&b.shape, 0);
+        let part = whole_launch(&b.shape, 0);
         b.check_parts(0.0, &[Scalar::one(dtype)], &[part]);
     }
 }

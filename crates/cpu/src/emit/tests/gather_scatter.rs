@@ -20,8 +20,8 @@ fn row_gather_matches_the_evaluator() {
                 let index = b.clamped(index, table);
                 let x = b.load_indexed(dtype, &[0, 1], (index, width, table), None);
                 let y = b.load(dtype, 0, &[0, 1]);
-                let most = b.binary(BinaryOp::Max, x, y);
-                b.store(most, 0, &[width, 1]);
+                let maximum = b.binary(BinaryOp::Max, x, y);
+                b.store(maximum, 0, &[width, 1]);
                 b.check(0.0);
             }
         }
@@ -109,8 +109,8 @@ fn one_gathered_element_beside_a_row_reduction() {
         let label = b.clamped(label, columns);
         let picked = b.load_indexed(DType::F32, &[50, 0], (label, 1, columns), None);
         let x = b.load(DType::F32, 0, &[50, 1]);
-        let most = b.reduce(CombineOp::Max, x);
-        let distance = b.binary(BinaryOp::Sub, most, picked);
+        let maximum = b.reduce(CombineOp::Max, x);
+        let distance = b.binary(BinaryOp::Sub, maximum, picked);
         b.store(distance, 0, &[1, 0]);
         b.check(0.0);
     }

@@ -46,7 +46,7 @@ fn grids_of_every_rank_with_broadcasts() {
             let sum = b.binary(BinaryOp::Mul, sum, z);
             b.store(sum, 0, &strides);
             b.check(0.0);
-            assert_eq!(whole(&b.shape, grid.len()).grid.len(), rows);
+            assert_eq!(whole_launch(&b.shape, grid.len()).grid.len(), rows);
         }
     }
 }
@@ -72,9 +72,9 @@ fn transposed_loads_and_stores_with_arithmetic() {
             let x = b.load(dtype, 0, &[r * c, 1, r]);
             let y = b.load(dtype, 3, &[r * c, c, 1]);
             let z = b.load(dtype, 0, &[0, 1, 0]);
-            let most = b.binary(BinaryOp::Max, x, y);
-            let most = b.binary(BinaryOp::Max, most, z);
-            b.store(most, 0, &[r * c, 1, r]);
+            let maximum = b.binary(BinaryOp::Max, x, y);
+            let maximum = b.binary(BinaryOp::Max, maximum, z);
+            b.store(maximum, 0, &[r * c, 1, r]);
             b.store(x, 0, &[r * c, c, 1]);
             b.check(0.0);
             let split = columns / 2;
@@ -143,17 +143,17 @@ fn masked_off_lanes_are_not_loaded() {
         let x = b.load_masked(dtype, -9 * stride, &[stride], Some(inside));
         b.store(x, 0, &[1]);
         for isa in [Isa::Avx512, Isa::Avx2].into_iter().filter(|isa| isa.is_present()) {
-            let code = compile(&b.kernel, isa).expect("code");
+            let code = compile(&b.kernel, isa).expect("the kernel compiles");
             let size = dtype.size();
             let window = GuardPageBuffer::new(20 * stride as usize * size);
             let mut output = vec![0xffu8; count * size];
             let buffers = [window.start, output.as_mut_ptr()];
             let call = Call { buffers: &buffers, scalars: &[], shape: &b.shape };
             // SAFETY: the mask keeps the loads inside the window; an out-of-bounds load hits the guard page.
-            unsafe { code.run(&call, &whole(&b.shape, 0), &mut Scratch::default()) };
-            for (index, found) in output.chunks_exact(size).enumerate() {
+            unsafe { code.run(&call, &whole_launch(&b.shape, 0), &mut Scratch::default()) };
+            for (index, actual) in output.chunks_exact(size).enumerate() {
                 let expected = if (9..29).contains(&index) { 0x11 } else { 0 };
-                assert!(found.iter().all(|&byte| byte == expected), "{isa:?} {dtype} {index}");
+                assert!(actual.iter().all(|&byte| byte == expected), "{isa:?} {dtype} {index}");
             }
         }
     }
@@ -171,7 +171,7 @@ fn accesses_stay_inside_the_buffers() {
                 b.store(z, 0, &[1]);
                 b.store(x, 0, &[stride]);
                 for isa in [Isa::Avx512, Isa::Avx2].into_iter().filter(|isa| isa.is_present()) {
-                    let code = compile(&b.kernel, isa).expect("code");
+                    let code = compile(&b.kernel, isa).expect("the kernel compiles");
                     let size = dtype.size();
                     let strided = ((count - 1) * stride as usize + 1) * size;
                     let buffers = [strided, size, count * size, strided].map(GuardPageBuffer::new);
@@ -179,7 +179,7 @@ fn accesses_stay_inside_the_buffers() {
                     let call = Call { buffers: &pointers, scalars: &[], shape: &b.shape };
                     // SAFETY: each buffer ends with its last element; an out-of-bounds access hits the guard
                     // page.
-                    unsafe { code.run(&call, &whole(&b.shape, 0), &mut Scratch::default()) };
+                    unsafe { code.run(&call, &whole_launch(&b.shape, 0), &mut Scratch::default()) };
                 }
             }
         }

@@ -224,7 +224,7 @@ impl Builder {
 
     /// Compares emitted code with the evaluator on every byte of the buffers and their margins.
     pub(super) fn check(&self, tolerance: f64) {
-        self.check_parts(tolerance, &[], &[whole(&self.shape, self.kernel.grid_rank)]);
+        self.check_parts(tolerance, &[], &[whole_launch(&self.shape, self.kernel.grid_rank)]);
     }
 
     /// Whether the emitter supports this kernel on an instruction set.
@@ -256,24 +256,24 @@ impl Builder {
         let before = self.buffers(1);
         let mut expected = before.clone();
         evaluate(&expanded, &self.shape, &mut expected, scalars);
-        let mut found = before;
-        let pointers: Vec<*mut u8> = found.iter_mut().map(|buffer| buffer.as_mut_ptr()).collect();
+        let mut actual = before;
+        let pointers: Vec<*mut u8> = actual.iter_mut().map(|buffer| buffer.as_mut_ptr()).collect();
         let call = Call { buffers: &pointers, scalars, shape: &self.shape };
         let mut scratch = Scratch::default();
         for part in parts {
             // SAFETY: the access maps stay inside the buffers, and the instruction set is present.
             unsafe { code.run(&call, part, &mut scratch) };
         }
-        for (param, (expected, found)) in expected.iter().zip(&found).enumerate() {
+        for (param, (expected, actual)) in expected.iter().zip(&actual).enumerate() {
             let dtype = self.kernel.params[param].dtype;
             let elements =
-                expected.chunks_exact(dtype.size()).zip(found.chunks_exact(dtype.size()));
-            for (index, (expected, found)) in elements.enumerate() {
+                expected.chunks_exact(dtype.size()).zip(actual.chunks_exact(dtype.size()));
+            for (index, (expected, actual)) in elements.enumerate() {
                 let expected = Scalar::from_bytes(dtype, expected);
-                let found = Scalar::from_bytes(dtype, found);
+                let actual = Scalar::from_bytes(dtype, actual);
                 assert!(
-                    is_close(expected, found, tolerance),
-                    "{isa:?}: p{param}[{index}] is {found:?}, expected {expected:?}, in {:?} of\n{:#?}\n{:#?}",
+                    is_close(expected, actual, tolerance),
+                    "{isa:?}: p{param}[{index}] is {actual:?}, expected {expected:?}, in {:?} of\n{:#?}\n{:#?}",
                     self.shape.extents,
                     self.kernel,
                     schedule_text(&expanded),
@@ -292,24 +292,24 @@ fn schedule_text(kernel: &Kernel) -> String {
 const MARGIN: usize = 80;
 
 /// A part that covers the whole launch.
-pub(super) fn whole(shape: &LaunchShape, grid_rank: usize) -> Part {
+pub(super) fn whole_launch(shape: &LaunchShape, grid_rank: usize) -> Part {
     let grid = shape.extents[..grid_rank].iter().product();
-    Part { grid: 0..grid, vector: 0..*shape.extents.last().expect("a vector axis") }
+    Part { grid: 0..grid, vector: 0..*shape.extents.last().expect("launches have a vector axis") }
 }
 
 /// Equal, both NaN, or for floats within the relative tolerance.
-fn is_close(expected: Scalar, found: Scalar, tolerance: f64) -> bool {
-    if expected == found {
+fn is_close(expected: Scalar, actual: Scalar, tolerance: f64) -> bool {
+    if expected == actual {
         return true;
     }
     if !expected.dtype().is_float() {
         return false;
     }
-    let (expected, found) = (expected.to_f64(), found.to_f64());
-    if expected.is_nan() || found.is_nan() {
-        return expected.is_nan() && found.is_nan();
+    let (expected, actual) = (expected.to_f64(), actual.to_f64());
+    if expected.is_nan() || actual.is_nan() {
+        return expected.is_nan() && actual.is_nan();
     }
-    expected == found || (expected - found).abs() <= tolerance * expected.abs().max(1.0)
+    expected == actual || (expected - actual).abs() <= tolerance * expected.abs().max(1.0)
 }
 
 /// A small deterministic pseudo-random generator.

@@ -17,7 +17,7 @@ fn uses_non_temporal_stores(
     let x = b.load(DType::F32, offset_elements as isize, &strides);
     let sum = b.binary(BinaryOp::Add, x, x);
     b.store(sum, offset_elements as isize, &strides);
-    let code = compile(&b.kernel, isa).expect("code");
+    let code = compile(&b.kernel, isa).expect("the kernel compiles");
     // Buffers begin at multiples of 64 bytes.
     let elements = rows * stride + offset_elements;
     let x: Vec<[f32; 16]> = (0..elements / 16 + 2).map(|i| [(i % 1000) as f32; 16]).collect();
@@ -70,7 +70,7 @@ fn large_transposed_results() {
             let y = added.then(|| b.load(DType::F32, 0, &by_row));
             let sum = y.map_or(x, |y| b.binary(BinaryOp::Add, x, y));
             b.store(sum, 0, &by_row);
-            let code = compile(&b.kernel, isa).expect("code");
+            let code = compile(&b.kernel, isa).expect("the kernel compiles");
             let lines = rows * columns / 16;
             let x: Vec<[f32; 16]> = (0..lines + 1)
                 .map(|line| std::array::from_fn(|lane| ((16 * line + lane) % 4093) as f32))

@@ -36,7 +36,7 @@ fn check_each(b: &Builder, op: CombineOp, dtype: DType) {
     if verify(&b.kernel).is_err() {
         return;
     }
-    let part = whole(&b.shape, b.kernel.grid_rank);
+    let part = whole_launch(&b.shape, b.kernel.grid_rank);
     for isa in [Isa::Avx512, Isa::Avx2].into_iter().filter(|isa| isa.is_present()) {
         let result = b.check_on(isa, tolerance(dtype), &[], std::slice::from_ref(&part));
         assert!(result.is_ok() || may_refuse(op, dtype, isa), "{op:?} {dtype} {isa:?} {result:?}");
@@ -83,8 +83,8 @@ fn long_row_and_wide_column_reductions() {
     let x = b.load(DType::F32, 0, &[5000, 1]);
     let sum = b.reduce(CombineOp::Sum, x);
     b.store(sum, 0, &[1, 0]);
-    let most = b.reduce(CombineOp::Max, x);
-    b.store(most, 0, &[1, 0]);
+    let maximum = b.reduce(CombineOp::Max, x);
+    b.store(maximum, 0, &[1, 0]);
     b.check(1e-4);
     let mut b = Builder::new(&[], &[20], (Parallel, 2600));
     let x = b.load(DType::F32, 0, &[2600, 1]);
@@ -139,8 +139,8 @@ fn nested_reduce_axes() {
 /// Softmax over rows along the vector axis or along a reduce axis.
 pub(super) fn softmax(b: &mut Builder, strides: &[isize], result_strides: &[isize]) {
     let x = b.load(DType::F32, 0, strides);
-    let most = b.reduce(CombineOp::Max, x);
-    let shifted = b.binary(BinaryOp::Sub, x, most);
+    let maximum = b.reduce(CombineOp::Max, x);
+    let shifted = b.binary(BinaryOp::Sub, x, maximum);
     let power = b.unary(UnaryOp::Exp, shifted);
     let sum = b.reduce(CombineOp::Sum, power);
     let result = b.binary(BinaryOp::Div, power, sum);
@@ -205,8 +205,8 @@ fn sixteen_bit_float_softmax() {
     for dtype in [DType::F16, DType::BF16] {
         let mut b = Builder::new(&[3], &[], (Reduced, 100));
         let x = b.load(dtype, 0, &[100, 1]);
-        let most = b.reduce(CombineOp::Max, x);
-        let shifted = b.binary(BinaryOp::Sub, x, most);
+        let maximum = b.reduce(CombineOp::Max, x);
+        let shifted = b.binary(BinaryOp::Sub, x, maximum);
         let power = b.unary(UnaryOp::Exp, shifted);
         let sum = b.reduce(CombineOp::Sum, power);
         let result = b.binary(BinaryOp::Div, power, sum);
@@ -264,12 +264,13 @@ fn eight_concurrent_reductions() {
         let c = b.constant(index as f32);
         let y = b.binary(BinaryOp::Mul, x, c);
         let sum = b.reduce(CombineOp::Sum, y);
-        let most = b.reduce(CombineOp::Max, y);
+        let maximum = b.reduce(CombineOp::Max, y);
         if index < 3 {
-            b.store(most, 0, &[1, 0]);
+            b.store(maximum, 0, &[1, 0]);
         }
         b.store(sum, 0, &[1, 0]);
     }
-    let part = whole(&b.shape, 1);
-    b.check_on(Isa::Avx512, 1e-5, &[], std::slice::from_ref(&part)).expect("room for eight");
+    let part = whole_launch(&b.shape, 1);
+    b.check_on(Isa::Avx512, 1e-5, &[], std::slice::from_ref(&part))
+        .expect("eight accumulators fit");
 }
