@@ -49,7 +49,7 @@ pub enum Step {
     /// An elementwise instruction. With `padded`, on full vectors: computing unused elements behind the last one
     /// is faster than a scalar remainder loop.
     Apply { function: Function, target: Slot, sources: [Operand; 3], scalar: bool, padded: bool },
-    /// A contiguous load used in place, without a copy.
+    /// A contiguous or splat load used in place, without a copy.
     LoadInPlace { target: Slot, access: AccessId },
     /// Any other load.
     Load {
@@ -437,11 +437,11 @@ impl Compiler<'_> {
             Kind::Load { access, index, mask } => {
                 self.use_access(builder, access);
                 let is_direct = index.is_none() && mask.is_none();
-                let unit_stride = self.kernel.accesses[access as usize].vector != Stride::Any;
+                let in_place_stride = self.kernel.accesses[access as usize].vector != Stride::Any;
                 // A later store may overwrite the loaded memory: values used after it need a copy.
                 let before_stores = builder.last_use[value as usize] <= first_store;
                 let persistent = self.persistent[value as usize].is_some();
-                if is_direct && unit_stride && before_stores && !persistent {
+                if is_direct && in_place_stride && before_stores && !persistent {
                     let target = self.slot(SlotKind::Dynamic);
                     builder.slots[value as usize] = Some(target);
                     builder.pass.steps.push(Step::LoadInPlace { target, access });

@@ -5,7 +5,7 @@
 //! the passes, the loop function of each instruction, and the storage of each value. Execution then iterates over
 //! the domain and calls these functions.
 //!
-//! - [`compile`]: translates a kernel into steps on virtual registers;
+//! - [`mod@compile`]: translates a kernel into steps on virtual registers;
 //! - [`execute`]: runs the steps over a part of a launch;
 //! - [`elementwise`], [`dispatch`], [`cast`], [`reduce`], [`load_store`]: the loops, by op and dtype;
 //! - [`element`], [`complex`]: the arithmetic of one element.

@@ -71,7 +71,9 @@ pub(super) struct Emitter<'a> {
     pub(super) constant_pool: Vec<[u8; 64]>,
     /// Maximum number of spill slots over all bodies.
     pub(super) spill_slots: usize,
+    /// Spill slot of each value in the current body.
     value_spill_slots: Vec<Option<usize>>,
+    /// Number of spill slots used by the current body.
     spill_count: usize,
     /// For each value, the positions of its uses in the pass's body.
     pub(super) uses: Vec<Vec<u32>>,
