@@ -1,17 +1,17 @@
-//! Loads and stores that an index leads, and stores that combine.
+//! Gather, scatter and combining stores.
 
 use super::*;
 use inflight_ir::kernel::VectorAxis::{Parallel, Reduced};
 
-const SIZES: [DType; 7] =
+const DTYPES: [DType; 7] =
     [DType::Bool, DType::I8, DType::F16, DType::BF16, DType::F32, DType::F64, DType::U64];
-const INDICES: [DType; 2] = [DType::I32, DType::I64];
+const INDEX_DTYPES: [DType; 2] = [DType::I32, DType::I64];
 
-/// Rows of a table, one index for each.
+/// Gathers table rows, one index per row.
 #[test]
-fn rows_are_looked_up() {
-    for dtype in SIZES {
-        for index_dtype in INDICES {
+fn row_gather_matches_the_evaluator() {
+    for dtype in DTYPES {
+        for index_dtype in INDEX_DTYPES {
             for columns in [1, 15, 16, 33, 70, 256] {
                 let (rows, table) = (9, 13);
                 let width = columns as isize;
@@ -20,17 +20,17 @@ fn rows_are_looked_up() {
                 let index = b.clamped(index, table);
                 let x = b.load_indexed(dtype, &[0, 1], (index, width, table), None);
                 let y = b.load(dtype, 0, &[0, 1]);
-                let most = b.binary(BinaryOp::Max, x, y);
-                b.store(most, 0, &[width, 1]);
+                let maximum = b.binary(BinaryOp::Max, x, y);
+                b.store(maximum, 0, &[width, 1]);
                 b.check(0.0);
             }
         }
     }
 }
 
-/// A 64-bit index that is one for a row leaves vectors of 32-bit lanes their width.
+/// A 64-bit index that is uniform along a row does not halve the lanes of a 32-bit kernel.
 #[test]
-fn wide_indices_of_rows_keep_vectors_full() {
+fn uniform_64_bit_indices_keep_full_vector_width() {
     let lanes = |index_dtype| {
         let mut b = Builder::new(&[4], &[], (Parallel, 32));
         let index = b.load(index_dtype, 0, &[1, 0]);
@@ -38,16 +38,16 @@ fn wide_indices_of_rows_keep_vectors_full() {
         let x = b.load_indexed(DType::F32, &[0, 1], (index, 32, 3), None);
         b.store(x, 0, &[32, 1]);
         let schedule = inflight_ir::kernel::schedule(&b.kernel);
-        super::super::Layout::new(&b.kernel, &schedule, Isa::Avx512).lanes
+        super::super::ArgumentLayout::new(&b.kernel, &schedule, Isa::Avx512).lanes
     };
     assert_eq!((lanes(DType::I32), lanes(DType::I64)), (16, 16));
 }
 
-/// One index for each element.
+/// Gathers elements, one index per element.
 #[test]
-fn elements_are_looked_up() {
-    for dtype in SIZES {
-        for index_dtype in INDICES {
+fn element_gather_matches_the_evaluator() {
+    for dtype in DTYPES {
+        for index_dtype in INDEX_DTYPES {
             for (step, stride) in [(1, 0), (3, 1), (7, 2), (40, 0)] {
                 for count in [1, 8, 16, 45] {
                     let mut b = Builder::new(&[3], &[], (Parallel, count));
@@ -63,10 +63,10 @@ fn elements_are_looked_up() {
     }
 }
 
-/// Where a mask is false, the index may lead anywhere.
+/// Masked-off lanes may have out-of-range indices.
 #[test]
-fn masked_elements_are_not_looked_up() {
-    for dtype in SIZES {
+fn masked_gather_ignores_out_of_range_indices() {
+    for dtype in DTYPES {
         for (by_row, stride) in [(true, 1), (true, 0), (false, 1), (false, 0)] {
             let (rows, count) = (5, 37);
             let strides = if by_row { [1, 0] } else { [count, 1] };
@@ -83,9 +83,9 @@ fn masked_elements_are_not_looked_up() {
     }
 }
 
-/// An index that is itself looked up.
+/// An index that is itself gathered.
 #[test]
-fn indices_of_indices() {
+fn gather_through_gathered_indices() {
     for by_row in [true, false] {
         let strides = if by_row { [1, 0] } else { [20, 1] };
         let mut b = Builder::new(&[6], &[], (Parallel, 20));
@@ -99,26 +99,26 @@ fn indices_of_indices() {
     }
 }
 
-/// The element that a label names, beside a reduction of its row.
+/// Gathers one labelled element beside a reduction of its row.
 #[test]
-fn one_element_for_a_row() {
-    for index_dtype in INDICES {
+fn one_gathered_element_beside_a_row_reduction() {
+    for index_dtype in INDEX_DTYPES {
         let (rows, columns) = (7, 50);
         let mut b = Builder::new(&[rows], &[], (Reduced, columns));
         let label = b.load(index_dtype, 0, &[1, 0]);
         let label = b.clamped(label, columns);
         let picked = b.load_indexed(DType::F32, &[50, 0], (label, 1, columns), None);
         let x = b.load(DType::F32, 0, &[50, 1]);
-        let most = b.reduce(CombineOp::Max, x);
-        let distance = b.binary(BinaryOp::Sub, most, picked);
+        let maximum = b.reduce(CombineOp::Max, x);
+        let distance = b.binary(BinaryOp::Sub, maximum, picked);
         b.store(distance, 0, &[1, 0]);
         b.check(0.0);
     }
 }
 
-/// Rows that are looked up and summed: the index varies along a reduce axis.
+/// Sums of gathered rows: the index varies along a reduce axis.
 #[test]
-fn sums_of_rows_that_are_looked_up() {
+fn embedding_bag_sums_gathered_rows() {
     for columns in [1, 16, 40, 100] {
         let (bags, size, table) = (4, 5, 9);
         let width = columns as isize;
@@ -132,11 +132,11 @@ fn sums_of_rows_that_are_looked_up() {
     }
 }
 
-/// Rows that are written where an index leads, in order: the last one stays.
+/// Scatters rows in order: the last write wins.
 #[test]
-fn rows_are_scattered() {
-    for dtype in SIZES {
-        for index_dtype in INDICES {
+fn row_scatter_keeps_the_last_write() {
+    for dtype in DTYPES {
+        for index_dtype in INDEX_DTYPES {
             for columns in [1, 16, 45] {
                 scatter_rows(dtype, index_dtype, columns, None);
             }
@@ -144,7 +144,7 @@ fn rows_are_scattered() {
     }
 }
 
-const COMBINED: [(DType, CombineOp); 8] = [
+const COMBINE_CASES: [(DType, CombineOp); 8] = [
     (DType::F32, CombineOp::Sum),
     (DType::F32, CombineOp::Max),
     (DType::F64, CombineOp::Product),
@@ -155,11 +155,11 @@ const COMBINED: [(DType, CombineOp); 8] = [
     (DType::U64, CombineOp::Max),
 ];
 
-/// Rows that are combined with what is there.
+/// Scatter-reduce of rows.
 #[test]
-fn rows_are_combined() {
-    for (dtype, op) in COMBINED {
-        for index_dtype in INDICES {
+fn row_scatter_combines() {
+    for (dtype, op) in COMBINE_CASES {
+        for index_dtype in INDEX_DTYPES {
             for columns in [1, 16, 45] {
                 scatter_rows(dtype, index_dtype, columns, Some(op));
             }
@@ -182,37 +182,37 @@ fn scatter_rows(dtype: DType, index_dtype: DType, columns: usize, combine: Optio
     b.check(0.0);
 }
 
-/// Elements that are written, or combined, where an index leads, in order.
+/// Scatters or combines elements in order.
 #[test]
-fn elements_are_scattered() {
-    let plain = SIZES.map(|dtype| (dtype, None));
-    let combined = COMBINED.map(|(dtype, op)| (dtype, Some(op)));
+fn element_scatter_writes_and_combines_in_order() {
+    let plain = DTYPES.map(|dtype| (dtype, None));
+    let combined = COMBINE_CASES.map(|(dtype, op)| (dtype, Some(op)));
     for (dtype, combine) in plain.into_iter().chain(combined) {
-        for index_dtype in INDICES {
+        for index_dtype in INDEX_DTYPES {
             for masked in [false, true] {
-                let (lines, updates, places) = (3, 53, 9);
+                let (lines, updates, targets) = (3, 53, 9);
                 let mut b = Builder::new(&[lines], &[], (Reduced, updates));
                 let index = b.load(index_dtype, 0, &[updates as isize, 1]);
                 let mask = masked.then(|| {
-                    let end = b.constant(Scalar::from(places as i64).cast(index_dtype));
+                    let end = b.constant(Scalar::from(targets as i64).cast(index_dtype));
                     let zero = b.constant(Scalar::zero(index_dtype));
                     let below = b.compare(CompareOp::Lt, index, end);
                     let above = b.compare(CompareOp::Ge, index, zero);
                     b.binary(BinaryOp::And, above, below)
                 });
-                let index = if masked { index } else { b.clamped(index, places) };
+                let index = if masked { index } else { b.clamped(index, targets) };
                 let x = b.load(dtype, 0, &[updates as isize, 1]);
-                let strides = [places as isize, 0];
-                b.store_indexed(x, &strides, (index, 1, places), mask, combine);
+                let strides = [targets as isize, 0];
+                b.store_indexed(x, &strides, (index, 1, targets), mask, combine);
                 b.check(0.0);
             }
         }
     }
 }
 
-/// A sum of all points into one place, and into neighbours.
+/// Combines all points into one element, and into strided elements.
 #[test]
-fn points_are_combined_without_an_index() {
+fn combining_stores_without_an_index() {
     for stride in [0, 1, 3] {
         let mut b = Builder::new(&[], &[4], (Reduced, 37));
         let x = b.load(DType::F32, 0, &[37, 1]);

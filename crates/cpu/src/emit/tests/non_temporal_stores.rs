@@ -1,20 +1,25 @@
-//! Results that go around the caches.
+//! Large results written by non-temporal stores.
 
 use super::*;
 use inflight_ir::kernel::VectorAxis::Parallel;
 
-/// Runs `y = x + x` over the rows of a matrix that are `stride` elements apart, the first of them `skipped`
-/// elements behind the start, in parts. Looks at every element, those that nobody may write included, and
-/// says whether the results went around the caches.
-fn streams(isa: Isa, rows: usize, columns: usize, stride: usize, skipped: usize) -> bool {
+/// Runs `y = x + x` in parts over the rows of a matrix with the given row stride and start offset, and checks
+/// every element, including the padding between rows. Returns whether the streaming variant was compiled.
+fn uses_non_temporal_stores(
+    isa: Isa,
+    rows: usize,
+    columns: usize,
+    stride: usize,
+    offset_elements: usize,
+) -> bool {
     let mut b = Builder::new(&[rows], &[], (Parallel, columns));
     let strides = [stride as isize, 1];
-    let x = b.load(DType::F32, skipped as isize, &strides);
+    let x = b.load(DType::F32, offset_elements as isize, &strides);
     let sum = b.binary(BinaryOp::Add, x, x);
-    b.store(sum, skipped as isize, &strides);
-    let code = compile(&b.kernel, isa).expect("code");
+    b.store(sum, offset_elements as isize, &strides);
+    let code = compile(&b.kernel, isa).expect("the kernel compiles");
     // Buffers begin at multiples of 64 bytes.
-    let elements = rows * stride + skipped;
+    let elements = rows * stride + offset_elements;
     let x: Vec<[f32; 16]> = (0..elements / 16 + 2).map(|i| [(i % 1000) as f32; 16]).collect();
     let mut y = vec![[-1.0f32; 16]; x.len()];
     let offset = |pointer: *const [f32; 16]| pointer.cast::<f32>().align_offset(64);
@@ -26,13 +31,13 @@ fn streams(isa: Isa, rows: usize, columns: usize, stride: usize, skipped: usize)
     for rows in [0..rows / 3, rows / 3..rows] {
         for vector in [0..columns.min(64), columns.min(64)..columns] {
             let part = Part { grid: rows.clone(), vector };
-            // SAFETY: the vectors hold all that the maps lead to.
+            // SAFETY: the vectors contain every address of the access maps.
             unsafe { code.run(&call, &part, &mut Scratch::default()) };
         }
     }
     let (x, y) = (x.as_flattened(), y.as_flattened());
     for element in 0..elements {
-        let within = element.checked_sub(skipped).is_some_and(|at| at % stride < columns);
+        let within = element.checked_sub(offset_elements).is_some_and(|at| at % stride < columns);
         let expected = if within { 2.0 * x[x_first + element] } else { -1.0 };
         assert_eq!(y[y_first + element], expected, "element {element}");
     }
@@ -40,19 +45,22 @@ fn streams(isa: Isa, rows: usize, columns: usize, stride: usize, skipped: usize)
 }
 
 #[test]
-fn large_results_that_lie_right_go_around_the_caches() {
+fn large_aligned_results_use_non_temporal_stores() {
     for isa in [Isa::Avx512, Isa::Avx2].into_iter().filter(|isa| isa.is_present()) {
-        assert!(streams(isa, 1 << 12, 1 << 10, 1 << 10, 0));
-        assert!(streams(isa, 1 << 12, 1030, 1040, 16), "rows with something between them");
-        assert!(!streams(isa, 1 << 8, 1 << 10, 1 << 10, 0), "small");
-        assert!(!streams(isa, 1 << 12, 1030, 1030, 0), "rows that begin anywhere");
-        assert!(!streams(isa, 1 << 12, 1 << 10, 1 << 10, 3), "a first row that begins anywhere");
+        assert!(uses_non_temporal_stores(isa, 1 << 12, 1 << 10, 1 << 10, 0));
+        assert!(uses_non_temporal_stores(isa, 1 << 12, 1030, 1040, 16), "padded rows");
+        assert!(!uses_non_temporal_stores(isa, 1 << 8, 1 << 10, 1 << 10, 0), "small");
+        assert!(!uses_non_temporal_stores(isa, 1 << 12, 1030, 1030, 0), "unaligned rows");
+        assert!(
+            !uses_non_temporal_stores(isa, 1 << 12, 1 << 10, 1 << 10, 3),
+            "unaligned first row"
+        );
     }
 }
 
-/// A transposed matrix, alone or with another added, both too large for the caches.
+/// A transposed matrix, alone or plus a contiguous one, both larger than the caches.
 #[test]
-fn transposed_results_that_are_large() {
+fn large_transposed_results() {
     let (rows, columns) = (2112, 2048);
     for isa in [Isa::Avx512, Isa::Avx2].into_iter().filter(|isa| isa.is_present()) {
         for added in [false, true] {
@@ -62,7 +70,7 @@ fn transposed_results_that_are_large() {
             let y = added.then(|| b.load(DType::F32, 0, &by_row));
             let sum = y.map_or(x, |y| b.binary(BinaryOp::Add, x, y));
             b.store(sum, 0, &by_row);
-            let code = compile(&b.kernel, isa).expect("code");
+            let code = compile(&b.kernel, isa).expect("the kernel compiles");
             let lines = rows * columns / 16;
             let x: Vec<[f32; 16]> = (0..lines + 1)
                 .map(|line| std::array::from_fn(|lane| ((16 * line + lane) % 4093) as f32))
@@ -78,7 +86,7 @@ fn transposed_results_that_are_large() {
             let call = Call { buffers: &buffers, scalars: &[], shape: &b.shape };
             for grid in [0..1000, 1000..rows] {
                 let part = Part { grid, vector: 0..columns };
-                // SAFETY: the vectors hold all that the maps lead to.
+                // SAFETY: the vectors contain every address of the access maps.
                 unsafe { code.run(&call, &part, &mut Scratch::default()) };
             }
             let (x, z) = (x.as_flattened(), z.as_flattened());

@@ -1,20 +1,20 @@
-//! One copy of a pass's body: the list of what each kind of instruction becomes.
+//! Lowering of a pass's body: instruction selection for every kind of kernel instruction.
 
 use super::Unsupported;
+use super::argument_layout::lane_size;
 use super::assembler::{Masking, Operand};
-use super::emitter::{Emitter, Lanes};
-use super::layout::lane_size;
+use super::emitter::{ActiveLanes, Emitter};
 use super::opcodes::*;
 use super::reduce::Accumulators;
 use inflight_ir::kernel::{Kind, Pass, Storage, Value};
 
 impl Emitter<'_> {
-    /// Writes the body of a pass for the lanes and the offset that are set.
-    pub(super) fn body(
+    /// Lowers the body of a pass for the current active lanes and offset.
+    pub(super) fn lower_body(
         &mut self,
         pass: &Pass,
         accumulators: &Accumulators,
-        copy: usize,
+        unroll_index: usize,
     ) -> Result<(), Unsupported> {
         self.begin_body();
         for (position, &value) in pass.body.iter().enumerate() {
@@ -22,27 +22,27 @@ impl Emitter<'_> {
             if !self.live[value as usize] {
                 continue;
             }
-            self.instruction(value, accumulators, copy)?;
+            self.lower_instruction(value, accumulators, unroll_index)?;
             if !self.kernel.body[value as usize].kind.is_reduction() {
-                self.keep(value)?;
+                self.store_live_out(value)?;
             }
             self.end_instruction(value);
         }
         Ok(())
     }
 
-    pub(super) fn instruction(
+    pub(super) fn lower_instruction(
         &mut self,
         value: Value,
         accumulators: &Accumulators,
-        copy: usize,
+        unroll_index: usize,
     ) -> Result<(), Unsupported> {
         let instruction = self.kernel.body[value as usize];
         if instruction.dtype.is_complex() {
-            return Err(Unsupported("complex numbers".to_string()));
+            return Err(Unsupported("complex dtypes".to_string()));
         }
         match instruction.kind {
-            // These are taken from memory where they are used.
+            // Users take these from memory as operands.
             Kind::Constant(_) | Kind::Scalar(_) => Ok(()),
             Kind::Position(access) => self.position_value(value, access),
             Kind::Load { access, index, mask } => match self.lane_index(access, index) {
@@ -63,18 +63,18 @@ impl Emitter<'_> {
             Kind::Fma(a, b, c) => self.fma(value, a, b, c),
             Kind::Cast(a) => self.cast(value, a),
             Kind::Bitcast(a) => self.bitcast(value, a),
-            Kind::Reduce(op, a) => self.reduce(value, op, a, accumulators, copy),
+            Kind::Reduce(op, a) => self.accumulate(value, op, a, accumulators, unroll_index),
             Kind::ArgReduce(..) => Err(Unsupported("an arg-reduction".to_string())),
             Kind::Scan(..) => Err(Unsupported("a scan".to_string())),
         }
     }
 
-    /// Writes a value that later passes need to its storage.
-    fn keep(&mut self, value: Value) -> Result<(), Unsupported> {
+    /// Stores a value that later passes use to its slot or scratch array.
+    fn store_live_out(&mut self, value: Value) -> Result<(), Unsupported> {
         let dtype = self.dtype(value);
         let (array, memory) = match self.schedule.storage[value as usize] {
             Storage::None => return Ok(()),
-            // Every pass has these at hand.
+            // Available in every pass without storage.
             _ if matches!(
                 self.kernel.body[value as usize].kind,
                 Kind::Constant(_) | Kind::Scalar(_)
@@ -89,7 +89,7 @@ impl Emitter<'_> {
             Storage::Column(column) => (Some(column), None),
             Storage::Tile(tile) => (Some(self.schedule.columns.len() + tile), None),
         };
-        let register = self.lanes_of(value)?;
+        let register = self.as_vector(value)?;
         match (array, memory) {
             (Some(array), _) => self.store_array(array, lane_size(dtype), register),
             (None, Some(memory)) => {
@@ -101,10 +101,10 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Writes this body's elements of a scratch array. Arrays have room for a full vector at the end.
+    /// Stores this body's elements of a scratch array. Arrays are padded to a full vector at the end.
     pub(super) fn store_array(&mut self, array: usize, size: usize, register: u8) {
         let memory = self.array_element(array, size);
-        if self.lanes == Lanes::One {
+        if self.active_lanes == ActiveLanes::Scalar {
             self.assembler.extract_element(size, memory, register, 0);
         } else {
             let width = if size == 8 { self.width64() } else { self.width32() };
@@ -112,7 +112,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Copies a register.
+    /// Register move.
     pub(super) fn copy(&mut self, width: super::assembler::Width, dest: u8, source: u8) {
         if dest != source {
             self.assembler.op2(MOVAPS, width, dest, Operand::Vector(source));

@@ -1,4 +1,4 @@
-//! What the code costs, on one thread: run with `--release -- --ignored --nocapture emit_speed`.
+//! Single-threaded benchmarks of emitted code: run with `--release -- --ignored --nocapture emit_speed`.
 
 use super::reductions::{layer_norm, softmax};
 use super::*;
@@ -6,8 +6,8 @@ use inflight_ir::kernel::VectorAxis::{Parallel, Reduced};
 use std::hint::black_box;
 use std::time::Instant;
 
-/// The fastest of several runs, in nanoseconds.
-fn fastest(mut run: impl FnMut()) -> f64 {
+/// Minimum time over several runs, in nanoseconds.
+fn min_time_ns(mut run: impl FnMut()) -> f64 {
     let start = Instant::now();
     run();
     let once = start.elapsed().as_secs_f64();
@@ -23,7 +23,7 @@ fn fastest(mut run: impl FnMut()) -> f64 {
     best * 1e9
 }
 
-/// Buffers at addresses that vectors are aligned to, as the runtime's are.
+/// A buffer at a cache-line aligned address, as the runtime allocates them.
 struct Aligned {
     lines: Vec<[u64; 8]>,
     skip: usize,
@@ -34,7 +34,7 @@ impl Aligned {
         let mut lines = vec![[0u64; 8]; bytes.len() / 64 + 2];
         let start = lines.as_mut_ptr().cast::<u8>();
         let skip = start.align_offset(64);
-        // SAFETY: two more lines than the bytes need.
+        // SAFETY: the allocation has two more lines than the bytes need.
         unsafe { start.add(skip).copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
         Aligned { lines, skip }
     }
@@ -54,17 +54,17 @@ fn report(name: &str, b: &Builder, elements: usize) {
                 continue;
             }
         };
-        let compiling = fastest(|| {
-            black_box(compile(&b.kernel, isa)).expect("code");
+        let compiling = min_time_ns(|| {
+            black_box(compile(&b.kernel, isa)).expect("the kernel compiles");
         });
         let mut buffers: Vec<Aligned> =
             b.buffers(1).iter().map(|bytes| Aligned::new(bytes)).collect();
         let pointers: Vec<*mut u8> = buffers.iter_mut().map(Aligned::start).collect();
         let call = Call { buffers: &pointers, scalars: &[], shape: &b.shape };
-        let part = whole(&b.shape, b.kernel.grid_rank);
+        let part = whole_launch(&b.shape, b.kernel.grid_rank);
         let mut scratch = Scratch::default();
-        // SAFETY: the buffers are as long as the maps reach, and the instruction set is present.
-        let running = fastest(|| unsafe { code.run(&call, &part, &mut scratch) });
+        // SAFETY: the access maps stay inside the buffers, and the instruction set is present.
+        let running = min_time_ns(|| unsafe { code.run(&call, &part, &mut scratch) });
         line += &format!(
             " | {:>7} {:7.4} ns/element {:5.1} us to compile {:5} bytes",
             format!("{isa:?}"),
@@ -112,7 +112,7 @@ fn unary(op: UnaryOp, count: usize) -> Builder {
 }
 
 #[test]
-#[ignore = "a measurement"]
+#[ignore = "a benchmark"]
 fn emit_speed() {
     for count in [16, 1 << 12, 1 << 16, 1 << 20, 1 << 24] {
         let mut b = Builder::flat(count);
@@ -144,8 +144,8 @@ fn emit_speed() {
         report(&format!("sum of rows {shape}"), &b, elements);
         let mut b = Builder::new(&[rows], &[], (Reduced, columns));
         let x = b.load(DType::F32, 0, &[c, 1]);
-        let most = b.reduce(CombineOp::Max, x);
-        b.store(most, 0, &[1, 0]);
+        let maximum = b.reduce(CombineOp::Max, x);
+        b.store(maximum, 0, &[1, 0]);
         report(&format!("max of rows {shape}"), &b, elements);
         let mut b = Builder::new(&[], &[rows], (Parallel, columns));
         let x = b.load(DType::F32, 0, &[c, 1]);
@@ -166,7 +166,7 @@ fn emit_speed() {
 }
 
 #[cfg(target_arch = "x86_64")]
-mod by_hand {
+mod intrinsics {
     use std::arch::x86_64::*;
 
     #[target_feature(enable = "avx512f")]
@@ -217,9 +217,9 @@ mod by_hand {
 }
 
 #[test]
-#[ignore = "a measurement"]
+#[ignore = "a benchmark"]
 #[cfg(target_arch = "x86_64")]
-fn emit_speed_by_hand() {
+fn intrinsics_baseline_speed() {
     if !Isa::Avx512.is_present() {
         return;
     }
@@ -227,38 +227,52 @@ fn emit_speed_by_hand() {
         let (x, y) = (vec![0.5f32; count], vec![0.25f32; count]);
         let mut out = vec![0f32; count];
         // SAFETY: AVX-512 is present.
-        let time = fastest(|| unsafe { by_hand::chain(black_box(&x), &y, &mut out) });
-        println!("chain by hand {count}: {:.4} ns/element", time / count as f64);
+        let time = min_time_ns(|| unsafe { intrinsics::chain(black_box(&x), &y, &mut out) });
+        println!("chain with intrinsics {count}: {:.4} ns/element", time / count as f64);
         // SAFETY: AVX-512 is present.
-        let time = fastest(|| unsafe {
+        let time = min_time_ns(|| unsafe {
             for row in black_box(&x).chunks_exact(1024) {
-                black_box(by_hand::sum(row));
+                black_box(intrinsics::sum(row));
             }
         });
-        println!("sum of rows of 1024 by hand {count}: {:.4} ns/element", time / count as f64);
+        println!(
+            "sum of rows of 1024 with intrinsics {count}: {:.4} ns/element",
+            time / count as f64
+        );
         // SAFETY: AVX-512 is present.
-        let time = fastest(|| unsafe { by_hand::columns(black_box(&x), &mut out[..1024]) });
-        println!("sum of 1024 columns by hand {count}: {:.4} ns/element", time / count as f64);
+        let time = min_time_ns(|| unsafe { intrinsics::columns(black_box(&x), &mut out[..1024]) });
+        println!(
+            "sum of 1024 columns with intrinsics {count}: {:.4} ns/element",
+            time / count as f64
+        );
     }
 }
 
 #[test]
-#[ignore = "a measurement"]
+#[ignore = "a benchmark"]
 fn emit_compile_breakdown() {
-    use crate::emit::{layout::Layout, memory::Executable, pass};
+    use crate::emit::{
+        argument_layout::ArgumentLayout, executable_memory::ExecutableMemory, loop_nest,
+    };
     for (name, b) in [("chain", chain(64)), ("gelu", gelu(64)), ("sin", unary(UnaryOp::Sin, 64))] {
         let expanded = expand(&b.kernel);
         let schedule = inflight_ir::kernel::schedule(&expanded);
-        let layout = Layout::new(&expanded, &schedule, Isa::Avx512);
-        let expanding = fastest(|| drop(black_box(expand(&b.kernel))));
-        let scheduling = fastest(|| drop(black_box(inflight_ir::kernel::schedule(&expanded))));
-        let writing = fastest(|| {
-            let _ = black_box(pass::write(&expanded, &schedule, &layout, Isa::Avx512, false));
+        let layout = ArgumentLayout::new(&expanded, &schedule, Isa::Avx512);
+        let expanding = min_time_ns(|| drop(black_box(expand(&b.kernel))));
+        let scheduling = min_time_ns(|| drop(black_box(inflight_ir::kernel::schedule(&expanded))));
+        let emitting = min_time_ns(|| {
+            let _ = black_box(loop_nest::emit_kernel(
+                &expanded,
+                &schedule,
+                &layout,
+                Isa::Avx512,
+                false,
+            ));
         });
         let bytes = vec![0xccu8; 2000];
-        let mapping = fastest(|| drop(black_box(Executable::new(&bytes))));
+        let mapping = min_time_ns(|| drop(black_box(ExecutableMemory::new(&bytes))));
         println!(
-            "{name}: {} instructions, expand {expanding:.0} ns, schedule {scheduling:.0}, write {writing:.0}, map {mapping:.0}",
+            "{name}: {} instructions, expand {expanding:.0} ns, schedule {scheduling:.0}, emit {emitting:.0}, map {mapping:.0}",
             expanded.body.len()
         );
     }

@@ -1,16 +1,18 @@
-//! Stores that combine a value with what is there.
+//! Combining stores (scatter-add, scatter-min and so on): a read-modify-write of the destination.
+//!
+//! They are not atomic. Launches partition the work so that no two threads combine into the same element.
 
 use super::Unsupported;
-use super::access::BITS;
 use super::assembler::{Condition, Masking, Memory, Operand};
-use super::emitter::{ARGUMENTS, Emitter, Lanes, TAIL};
+use super::emitter::{ARGUMENTS, ActiveLanes, Emitter, TAIL};
+use super::load_store::LANE_BITS;
 use super::opcodes::*;
 use iced_x86::Code;
 use inflight_ir::elementwise::CombineOp;
 use inflight_ir::kernel::{AccessId, Stride, Value};
 
-/// Registers that combining may need beside those of its operands.
-const SPARE: usize = 4;
+/// Registers reserved for the combine op besides its operands.
+const SCRATCH_REGISTERS: usize = 4;
 
 impl Emitter<'_> {
     pub(super) fn combining_store(
@@ -24,21 +26,21 @@ impl Emitter<'_> {
         let dtype = self.dtype(value);
         let size = dtype.size();
         if size < 4 {
-            return Err(Unsupported(format!("stores that combine {dtype}")));
+            return Err(Unsupported(format!("combining stores of {dtype}")));
         }
         let stride = self.kernel.accesses[access as usize].vector;
-        let whole = matches!(self.lanes, Lanes::Full | Lanes::Masked);
+        let is_vector = matches!(self.active_lanes, ActiveLanes::Full | ActiveLanes::Masked);
         let width = self.width(dtype);
         let operand = self.vector(value)?;
-        if stride == Stride::One && index.is_none() && whole {
-            // Neighbours: no two lanes meet.
+        if stride == Stride::One && index.is_none() && is_vector {
+            // Contiguous lanes have distinct addresses.
             let combined = self.temporary()?;
             if !self.is_avx512()
                 && let Some(mask) = mask
             {
                 let (load, store) =
                     if size == 8 { (MASKLOADPD, MASKSTOREPD) } else { (MASKLOADPS, MASKSTOREPS) };
-                let lanes = self.wide_lanes(mask, dtype)?;
+                let lanes = self.widen_lane_mask(mask, dtype)?;
                 let address = self.address(access, size);
                 self.assembler.op3(load, width, combined, lanes, Operand::Memory(address));
                 self.combine(op, dtype, combined, combined, operand)?;
@@ -47,8 +49,8 @@ impl Emitter<'_> {
                 return Ok(());
             }
             let lanes = match mask {
-                Some(mask) => Some(self.masked_lanes(mask)?),
-                None => (self.lanes == Lanes::Masked).then_some(TAIL),
+                Some(mask) => Some(self.and_with_tail_mask(mask)?),
+                None => (self.active_lanes == ActiveLanes::Masked).then_some(TAIL),
             };
             let (zero, merge) = match lanes {
                 Some(lanes) => (Masking::Zero(lanes), Masking::Merge(lanes)),
@@ -57,63 +59,66 @@ impl Emitter<'_> {
             let (load, store) = if size == 8 { (MOVUPD, STOREUPD) } else { (MOVUPS, STOREUPS) };
             let address = self.address(access, size);
             self.assembler.op2_masked(load, width, combined, Operand::Memory(address), zero);
-            // Opmasks that combining uses must not be the one that is needed again.
+            // The combine op may clobber the scratch opmasks, so the store mask is computed again.
             self.combine(op, dtype, combined, combined, operand)?;
             if let Some(mask) = mask {
-                self.masked_lanes(mask)?;
+                self.and_with_tail_mask(mask)?;
             }
             let address = self.address(access, size);
             self.assembler.store(store, width, address, combined, merge);
             return Ok(());
         }
-        // One lane after another: they may meet in one place. Registers are taken before the branches.
+        // Lanes may share an address: combine them one by one. Registers are allocated before the branches,
+        // because an eviction must be stored on every path.
         if let Some(index) = index {
             self.operand(index)?;
         }
         if let Some(mask) = mask {
-            self.mask_bits(mask)?;
+            self.mask_to_bits(mask)?;
         }
-        let place = Memory::at(ARGUMENTS, self.layout.combined());
-        self.assembler.store(STOREUPS, width, place, operand, Masking::None);
+        let spilled_lanes = Memory::at(ARGUMENTS, self.layout.combine_lanes());
+        self.assembler.store(STOREUPS, width, spilled_lanes, operand, Masking::None);
         let [combined, lane] = [self.temporary()?, self.temporary()?];
-        for _ in 0..SPARE {
+        for _ in 0..SCRATCH_REGISTERS {
             self.temporary()?;
         }
-        match self.lanes {
-            Lanes::Full => {
-                let walk = self.begin_lanes(access, index, size)?;
+        match self.active_lanes {
+            ActiveLanes::Full => {
+                let addressing = self.begin_lane_addressing(access, index, size)?;
                 for position in 0..self.layout.lanes {
-                    let memory = self.lane_address(walk, position);
+                    let memory = self.lane_address(addressing, position);
                     let skip = self.assembler.label();
                     if mask.is_some() {
-                        self.assembler.immediate(Code::Test_rm32_imm32, BITS, 1 << position);
+                        self.assembler.emit_ri(Code::Test_rm32_imm32, LANE_BITS, 1 << position);
                         self.assembler.branch(Condition::Equal, skip);
                     }
-                    let at = self.layout.combined() + (position * size) as i32;
+                    let at = self.layout.combine_lanes() + (position * size) as i32;
                     self.load_element(size, lane, Memory::at(ARGUMENTS, at));
                     self.load_element(size, combined, memory);
-                    self.vectors.free_temporaries(&[combined, lane]);
+                    self.vectors.free_temporaries_except(&[combined, lane]);
                     self.combine(op, dtype, combined, combined, lane)?;
                     self.assembler.extract_element(size, memory, combined, 0);
-                    self.assembler.place(skip);
+                    self.assembler.bind(skip);
                 }
                 Ok(())
             }
-            Lanes::One | Lanes::Program => {
+            ActiveLanes::Scalar | ActiveLanes::Uniform => {
                 let skip = self.assembler.label();
                 if mask.is_some() {
-                    self.assembler.immediate(Code::Test_rm32_imm32, BITS, 1);
+                    self.assembler.emit_ri(Code::Test_rm32_imm32, LANE_BITS, 1);
                     self.assembler.branch(Condition::Equal, skip);
                 }
-                let memory = self.lone_address(access, index, size)?;
+                let memory = self.single_lane_address(access, index, size)?;
                 self.load_element(size, combined, memory);
-                self.vectors.free_temporaries(&[combined, lane]);
+                self.vectors.free_temporaries_except(&[combined, lane]);
                 self.combine(op, dtype, combined, combined, operand)?;
                 self.assembler.extract_element(size, memory, combined, 0);
-                self.assembler.place(skip);
+                self.assembler.bind(skip);
                 Ok(())
             }
-            Lanes::Masked => Err(Unsupported("a combination under the tail mask".to_string())),
+            ActiveLanes::Masked => {
+                Err(Unsupported("a serialized combining store under the tail mask".to_string()))
+            }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Random kernels of integers, which leave no room for tolerance.
+//! Random integer kernels, compared exactly.
 
 use super::*;
 use inflight_ir::kernel::Level;
@@ -6,7 +6,7 @@ use inflight_ir::kernel::VectorAxis::{Parallel, Reduced};
 
 const DTYPES: [DType; 6] = [DType::I32, DType::U8, DType::I16, DType::U32, DType::I64, DType::Bool];
 
-/// The strides of a map that varies over a part of the domain, with a random layout of that part.
+/// Strides of an access map that varies over the axes of a level, in a random axis order.
 fn strides(b: &Builder, random: &mut Random, level: Level) -> (isize, Vec<isize>) {
     let rank = b.kernel.rank();
     let (grid, reduce) = (b.kernel.grid_rank, b.kernel.reduce_rank);
@@ -20,7 +20,7 @@ fn strides(b: &Builder, random: &mut Random, level: Level) -> (isize, Vec<isize>
             }
     };
     let mut axes: Vec<usize> = (0..rank).filter(|&axis| varies(axis)).collect();
-    // Sometimes another axis than the vector axis is the contiguous one.
+    // Sometimes an axis other than the vector axis is contiguous.
     if random.next().is_multiple_of(4) {
         for index in (1..axes.len()).rev() {
             axes.swap(index, random.next() as usize % (index + 1));
@@ -142,7 +142,7 @@ fn kernel(seed: u64) -> Builder {
 }
 
 #[test]
-fn random_kernels() {
+fn random_integer_kernels_match_the_evaluator() {
     for seed in 0..1500 {
         let b = kernel(seed);
         b.check(0.0);

@@ -1,54 +1,54 @@
-//! Arithmetic on one element of each dtype, as the ops' documentation defines it.
+//! Scalar arithmetic of one element of each dtype, as documented for the ops.
 
 use half::{bf16, f16};
 
 /// A `bool` element: 0 or 1.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 #[repr(transparent)]
-pub struct Flag(pub u8);
+pub struct BoolByte(pub u8);
 
-/// What every dtype has.
-pub trait Number: Copy + PartialEq + 'static {
-    /// a + b; `or` for flags.
+/// Arithmetic of all dtypes.
+pub trait Numeric: Copy + PartialEq + 'static {
+    /// a + b; `or` for `bool`.
     fn add(self, other: Self) -> Self;
-    /// a · b; `and` for flags.
+    /// a · b; `and` for `bool`.
     fn mul(self, other: Self) -> Self;
 }
 
-/// What every dtype has that is not complex.
-pub trait Ordered: Number + PartialOrd {
-    /// Whether it equals nothing.
+/// Arithmetic of all dtypes but the complex ones.
+pub trait Ordered: Numeric + PartialOrd {
+    /// Whether the value is NaN.
     #[inline(always)]
-    #[expect(clippy::eq_op, reason = "a number that does not equal itself is none")]
+    #[expect(clippy::eq_op, reason = "only NaN differs from itself")]
     fn is_nan(self) -> bool {
         self != self
     }
-    /// The smaller; NaN if either is.
+    /// Minimum; NaN if either operand is.
     #[inline(always)]
     fn min(self, other: Self) -> Self {
         if (self < other) | self.is_nan() { self } else { other }
     }
-    /// The larger; NaN if either is.
+    /// Maximum; NaN if either operand is.
     #[inline(always)]
     fn max(self, other: Self) -> Self {
         if (self > other) | self.is_nan() { self } else { other }
     }
 }
 
-/// What flags and integers have.
-pub trait Bits: Ordered {
-    /// Bitwise.
+/// Bitwise arithmetic of `bool` and integers.
+pub trait Bitwise: Ordered {
+    /// Bitwise and.
     fn and(self, other: Self) -> Self;
-    /// Bitwise.
+    /// Bitwise or.
     fn or(self, other: Self) -> Self;
-    /// Bitwise.
+    /// Bitwise exclusive or.
     fn xor(self, other: Self) -> Self;
-    /// Bitwise; logical for flags.
+    /// Bitwise complement; logical for `bool`.
     fn not(self) -> Self;
 }
 
-/// What integers have.
-pub trait Integer: Bits {
+/// Integer arithmetic.
+pub trait Integer: Bitwise {
     fn sub(self, other: Self) -> Self;
     fn div(self, other: Self) -> Self;
     fn rem(self, other: Self) -> Self;
@@ -63,41 +63,41 @@ pub trait Integer: Bits {
     fn leading_zeros(self) -> Self;
 }
 
-impl Number for Flag {
+impl Numeric for BoolByte {
     #[inline(always)]
-    fn add(self, other: Flag) -> Flag {
+    fn add(self, other: BoolByte) -> BoolByte {
         self.or(other)
     }
     #[inline(always)]
-    fn mul(self, other: Flag) -> Flag {
+    fn mul(self, other: BoolByte) -> BoolByte {
         self.and(other)
     }
 }
 
-impl Ordered for Flag {}
+impl Ordered for BoolByte {}
 
-impl Bits for Flag {
+impl Bitwise for BoolByte {
     #[inline(always)]
-    fn and(self, other: Flag) -> Flag {
-        Flag(self.0 & other.0)
+    fn and(self, other: BoolByte) -> BoolByte {
+        BoolByte(self.0 & other.0)
     }
     #[inline(always)]
-    fn or(self, other: Flag) -> Flag {
-        Flag(self.0 | other.0)
+    fn or(self, other: BoolByte) -> BoolByte {
+        BoolByte(self.0 | other.0)
     }
     #[inline(always)]
-    fn xor(self, other: Flag) -> Flag {
-        Flag(self.0 ^ other.0)
+    fn xor(self, other: BoolByte) -> BoolByte {
+        BoolByte(self.0 ^ other.0)
     }
     #[inline(always)]
-    fn not(self) -> Flag {
-        Flag(self.0 ^ 1)
+    fn not(self) -> BoolByte {
+        BoolByte(self.0 ^ 1)
     }
 }
 
 macro_rules! integer {
     ($type:ident, $unsigned:ident, signed: $signed:literal) => {
-        impl Number for $type {
+        impl Numeric for $type {
             #[inline(always)]
             fn add(self, other: $type) -> $type {
                 self.wrapping_add(other)
@@ -110,7 +110,7 @@ macro_rules! integer {
 
         impl Ordered for $type {}
 
-        impl Bits for $type {
+        impl Bitwise for $type {
             #[inline(always)]
             fn and(self, other: $type) -> $type {
                 self & other
@@ -172,21 +172,21 @@ macro_rules! integer {
             #[inline(always)]
             fn shift_left(self, other: $type) -> $type {
                 let amount = other as $unsigned;
-                let inside = amount < $type::BITS as $unsigned;
-                if inside { self.wrapping_shl(amount as u32) } else { 0 }
+                let in_range = amount < $type::BITS as $unsigned;
+                if in_range { self.wrapping_shl(amount as u32) } else { 0 }
             }
             #[inline(always)]
             fn shift_right(self, other: $type) -> $type {
                 let amount = other as $unsigned;
-                let inside = amount < $type::BITS as $unsigned;
-                let all_out = if $signed { self.wrapping_shr($type::BITS - 1) } else { 0 };
-                if inside { self.wrapping_shr(amount as u32) } else { all_out }
+                let in_range = amount < $type::BITS as $unsigned;
+                let overflowed = if $signed { self.wrapping_shr($type::BITS - 1) } else { 0 };
+                if in_range { self.wrapping_shr(amount as u32) } else { overflowed }
             }
             #[inline(always)]
             fn shift_right_logical(self, other: $type) -> $type {
                 let amount = other as $unsigned;
-                let inside = amount < $type::BITS as $unsigned;
-                if inside { (self as $unsigned).wrapping_shr(amount as u32) as $type } else { 0 }
+                let in_range = amount < $type::BITS as $unsigned;
+                if in_range { (self as $unsigned).wrapping_shr(amount as u32) as $type } else { 0 }
             }
             #[inline(always)]
             fn neg(self) -> $type {
@@ -221,13 +221,13 @@ integer!(u16, u16, signed: false);
 integer!(u32, u32, signed: false);
 integer!(u64, u64, signed: false);
 
-/// Declares [`Real`], with `f32` and `f64` through the given functions and the halves through `f32`.
+/// Declares [`Real`]: `f32` and `f64` by the given functions, `f16` and `bf16` through `f32`.
 macro_rules! real {
     (
         one { $($one:ident: $single:expr, $double:expr;)* }
         two { $($two:ident: $single_two:expr, $double_two:expr;)* }
     ) => {
-        /// What floats have.
+        /// Floating-point arithmetic.
         pub trait Real: Ordered {
             $(fn $one(self) -> Self;)*
             $(fn $two(self, other: Self) -> Self;)*
@@ -252,16 +252,16 @@ macro_rules! real {
             #[inline(always)] fn is_finite(self) -> bool { f64::is_finite(self) }
         }
 
-        real!(half f16 { $($one)* } { $($two)* });
-        real!(half bf16 { $($one)* } { $($two)* });
+        real!(sixteen_bit f16 { $($one)* } { $($two)* });
+        real!(sixteen_bit bf16 { $($one)* } { $($two)* });
     };
-    (half $half:ident { $($one:ident)* } { $($two:ident)* }) => {
-        impl Real for $half {
-            $(fn $one(self) -> $half { $half::from_f32(Real::$one(self.to_f32())) })*
-            $(fn $two(self, other: $half) -> $half {
-                $half::from_f32(Real::$two(self.to_f32(), other.to_f32()))
+    (sixteen_bit $float:ident { $($one:ident)* } { $($two:ident)* }) => {
+        impl Real for $float {
+            $(fn $one(self) -> $float { $float::from_f32(Real::$one(self.to_f32())) })*
+            $(fn $two(self, other: $float) -> $float {
+                $float::from_f32(Real::$two(self.to_f32(), other.to_f32()))
             })*
-            fn is_finite(self) -> bool { $half::is_finite(self) }
+            fn is_finite(self) -> bool { $float::is_finite(self) }
         }
     };
 }
@@ -270,7 +270,7 @@ real! {
     one {
         neg: |x| -x, |x| -x;
         abs: f32::abs, f64::abs;
-        // A zero or NaN is itself. A subnormal that compares as zero is made one.
+        // Zero and NaN are returned unchanged. `x + x` also turns a subnormal that compares as zero into zero.
         sign: |x| if x > 0.0 { 1.0 } else if x < 0.0 { -1.0 } else { x + x },
             |x| if x > 0.0 { 1.0 } else if x < 0.0 { -1.0 } else { x + x };
         floor: f32::floor, f64::floor;
@@ -295,7 +295,7 @@ real! {
         cosh: f32::cosh, f64::cosh;
         tanh: f32::tanh, f64::tanh;
         asinh: libm::asinhf, libm::asinh;
-        // Of large negative numbers libm's is not NaN.
+        // libm does not return NaN for large negative arguments.
         acosh: |x| if x < 1.0 { f32::NAN } else { libm::acoshf(x) },
             |x| if x < 1.0 { f64::NAN } else { libm::acosh(x) };
         atanh: libm::atanhf, libm::atanh;
@@ -313,9 +313,9 @@ real! {
     }
 }
 
-macro_rules! float_number {
+macro_rules! float_element {
     ($($type:ty)*) => {$(
-        impl Number for $type {
+        impl Numeric for $type {
             #[inline(always)]
             fn add(self, other: $type) -> $type {
                 self + other
@@ -329,11 +329,11 @@ macro_rules! float_number {
     )*};
 }
 
-float_number!(f32 f64);
+float_element!(f32 f64);
 
-macro_rules! half_number {
+macro_rules! sixteen_bit_float {
     ($($type:ty)*) => {$(
-        impl Number for $type {
+        impl Numeric for $type {
             fn add(self, other: $type) -> $type {
                 <$type>::from_f32(self.to_f32() + other.to_f32())
             }
@@ -345,4 +345,4 @@ macro_rules! half_number {
     )*};
 }
 
-half_number!(f16 bf16);
+sixteen_bit_float!(f16 bf16);

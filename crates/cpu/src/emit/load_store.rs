@@ -1,58 +1,59 @@
 //! Loads, stores and positions.
 //!
-//! Elements that are not neighbours in memory are put into, and taken out of, vectors one at a time:
-//! that serves every dtype and stride, and is no slower than gathers are.
+//! Strided elements are inserted into and extracted from vectors one at a time. That serves every dtype and
+//! stride, and is no slower than the hardware gather and scatter instructions.
 
 use super::Unsupported;
+use super::argument_layout::{INDEXED_POINTER, ROW_POINTER, VECTOR_STEP};
 use super::assembler::{Condition, Masking, Memory, Operand, Width};
-use super::emitter::{ARGUMENTS, Emitter, INDEX, Lanes, SCRATCH_MASKS, TAIL};
-use super::layout::{CURRENT, POINTED, VECTOR_STEP};
+use super::emitter::{ARGUMENTS, ActiveLanes, Emitter, INDEX, SCRATCH_MASKS, TAIL};
 use super::opcodes::*;
 use iced_x86::{Code, Register};
 use inflight_ir::DType;
 use inflight_ir::kernel::{AccessId, Stride, Value};
 
-/// The address being worked on.
+/// Address register.
 pub(super) const ADDRESS: Register = Register::RAX;
-/// The stride along the vector axis, in bytes.
+/// Stride along the vector axis in bytes.
 pub(super) const STEP: Register = Register::RCX;
 /// Three times the stride.
 pub(super) const TRIPLE: Register = Register::RDX;
-/// One bit for each lane that is loaded or stored.
-pub(super) const BITS: Register = Register::EBX;
+/// Bit mask of the lanes to load or store.
+pub(super) const LANE_BITS: Register = Register::EBX;
 
-/// How the elements of lanes are walked that are not neighbours in memory.
+/// How to address the lanes of an access that is not contiguous.
 #[derive(Clone, Copy)]
-pub(super) enum Walk {
+pub(super) enum LaneAddressing {
     /// By the stride along the vector axis.
     Strided,
-    /// By an index, the lanes of which are in the argument block.
+    /// By an index, whose lanes are stored in the argument block.
     Indexed { access: AccessId, size: usize, wide: bool },
 }
 
 impl Emitter<'_> {
-    /// The register with the current pointer of an access.
+    /// Register with the current pointer of an access; loads it if it lives in the argument block.
     fn pointer(&mut self, access: AccessId) -> Register {
         self.access_pointers[access as usize].unwrap_or_else(|| {
-            let word = if self.pointed[access as usize] { POINTED } else { CURRENT };
+            let word =
+                if self.index_folded[access as usize] { INDEXED_POINTER } else { ROW_POINTER };
             let at = self.layout.access(access as usize) + word;
-            self.assembler.load_fixed(Code::Mov_r64_rm64, ADDRESS, Memory::at(ARGUMENTS, at));
+            self.assembler.emit_rm(Code::Mov_r64_rm64, ADDRESS, Memory::at(ARGUMENTS, at));
             ADDRESS
         })
     }
 
-    /// Puts the pointer of the body's first element into the address register: any stride.
+    /// Computes the pointer of the body's first element into the address register, for any stride.
     fn strided_pointer(&mut self, access: AccessId) {
         let step = Memory::at(ARGUMENTS, self.layout.access(access as usize) + VECTOR_STEP);
         let index = Memory { base: INDEX, index: None, displacement: self.offset as i32 };
-        self.assembler.load_fixed(Code::Lea_r64_m, STEP, index);
-        self.assembler.load_fixed(Code::Imul_r64_rm64, STEP, step);
+        self.assembler.emit_rm(Code::Lea_r64_m, STEP, index);
+        self.assembler.emit_rm(Code::Imul_r64_rm64, STEP, step);
         let pointer = self.pointer(access);
         let sum = Memory { base: pointer, index: Some((STEP, 1)), displacement: 0 };
-        self.assembler.load_fixed(Code::Lea_r64_m, ADDRESS, sum);
+        self.assembler.emit_rm(Code::Lea_r64_m, ADDRESS, sum);
     }
 
-    /// The address of the body's first element.
+    /// Address of the body's first element.
     pub(super) fn address(&mut self, access: AccessId, size: usize) -> Memory {
         match self.kernel.accesses[access as usize].vector {
             Stride::Zero => Memory::at(self.pointer(access), 0),
@@ -68,27 +69,27 @@ impl Emitter<'_> {
         }
     }
 
-    /// Prepares to walk elements one at a time: the first one's address and the stride.
-    pub(super) fn begin_walk(&mut self, access: AccessId, size: usize) {
+    /// Prepares lane addressing by stride: the first element's address and the stride.
+    pub(super) fn begin_strided_lanes(&mut self, access: AccessId, size: usize) {
         let first = self.address(access, size);
-        self.assembler.load_fixed(Code::Lea_r64_m, ADDRESS, first);
+        self.assembler.emit_rm(Code::Lea_r64_m, ADDRESS, first);
         if self.kernel.accesses[access as usize].vector == Stride::Any {
             let step = Memory::at(ARGUMENTS, self.layout.access(access as usize) + VECTOR_STEP);
-            self.assembler.load_fixed(Code::Mov_r64_rm64, STEP, step);
+            self.assembler.emit_rm(Code::Mov_r64_rm64, STEP, step);
         } else {
             let stride = self.kernel.accesses[access as usize].vector;
             let step = if stride == Stride::One { size as u32 } else { 0 };
-            self.assembler.immediate(Code::Mov_r32_imm32, Register::ECX, step);
+            self.assembler.emit_ri(Code::Mov_r32_imm32, Register::ECX, step);
         }
         let triple = Memory { base: STEP, index: Some((STEP, 2)), displacement: 0 };
-        self.assembler.load_fixed(Code::Lea_r64_m, TRIPLE, triple);
+        self.assembler.emit_rm(Code::Lea_r64_m, TRIPLE, triple);
     }
 
-    /// The address of a lane; lanes must be asked for in order.
-    pub(super) fn walk(&mut self, lane: usize) -> Memory {
+    /// Address of a lane; lanes must be requested in order.
+    pub(super) fn strided_lane_address(&mut self, lane: usize) -> Memory {
         if lane > 0 && lane.is_multiple_of(4) {
             let next = Memory { base: ADDRESS, index: Some((STEP, 4)), displacement: 0 };
-            self.assembler.load_fixed(Code::Lea_r64_m, ADDRESS, next);
+            self.assembler.emit_rm(Code::Lea_r64_m, ADDRESS, next);
         }
         let index = match lane % 4 {
             0 => None,
@@ -99,30 +100,30 @@ impl Emitter<'_> {
         Memory { base: ADDRESS, index, displacement: 0 }
     }
 
-    /// Collects one bit for each lane where a `bool` is true.
-    pub(super) fn mask_bits(&mut self, mask: Value) -> Result<(), Unsupported> {
+    /// Moves the lanes of a `bool` into a bit mask in a general register.
+    pub(super) fn mask_to_bits(&mut self, mask: Value) -> Result<(), Unsupported> {
         if self.is_avx512() {
             let mask = self.mask(mask)?;
             let mask = Register::K0 + mask as u32;
-            self.assembler.fixed2(Code::VEX_Kmovw_r32_kr, BITS, mask);
+            self.assembler.emit_rr(Code::VEX_Kmovw_r32_kr, LANE_BITS, mask);
         } else {
             let mask = self.vector(mask)?;
             let code = match self.width32() {
-                Width::X => Code::VEX_Vmovmskps_r32_xmm,
+                Width::Xmm => Code::VEX_Vmovmskps_r32_xmm,
                 _ => Code::VEX_Vmovmskps_r32_ymm,
             };
             let mask = self.width32().register(mask);
-            self.assembler.fixed2(code, BITS, mask);
+            self.assembler.emit_rr(code, LANE_BITS, mask);
         }
         Ok(())
     }
 
-    /// The opmask of lanes where a `bool` is true inside the vector axis.
-    pub(super) fn masked_lanes(&mut self, mask: Value) -> Result<u8, Unsupported> {
+    /// Opmask of the lanes where a `bool` is true and the tail mask is set.
+    pub(super) fn and_with_tail_mask(&mut self, mask: Value) -> Result<u8, Unsupported> {
         let mask = self.mask(mask)?;
         let [lanes, _] = SCRATCH_MASKS;
         let (to, from) = (Register::K0 + lanes as u32, Register::K0 + mask as u32);
-        self.assembler.fixed3(Code::VEX_Kandw_kr_kr_kr, to, from, Register::K0 + TAIL as u32);
+        self.assembler.emit_rrr(Code::VEX_Kandw_kr_kr_kr, to, from, Register::K0 + TAIL as u32);
         Ok(lanes)
     }
 
@@ -138,34 +139,34 @@ impl Emitter<'_> {
         if let Some(mask) = mask {
             return self.masked_load(value, access, mask);
         }
-        match (stride, self.lanes) {
+        match (stride, self.active_lanes) {
             (Stride::Zero, _) => {
                 let packed = self.temporary()?;
                 let address = self.address(access, size);
                 self.load_element(size, packed, address);
-                self.unpack_everywhere(value, dtype, packed)
+                self.unpack_broadcast(value, dtype, packed)
             }
-            (Stride::One, Lanes::Full) => {
+            (Stride::One, ActiveLanes::Full) => {
                 let address = self.address(access, size);
                 self.unpack(value, dtype, Operand::Memory(address), Masking::None)
             }
-            (Stride::One, Lanes::Masked) => {
+            (Stride::One, ActiveLanes::Masked) => {
                 let address = self.address(access, size);
                 self.unpack(value, dtype, Operand::Memory(address), Masking::Zero(TAIL))
             }
-            (Stride::Any, Lanes::Full) => {
+            (Stride::Any, ActiveLanes::Full) => {
                 let [packed, part] = [self.temporary()?, self.temporary()?];
-                self.begin_walk(access, size);
-                self.gather(size, packed, part, false, Walk::Strided);
+                self.begin_strided_lanes(access, size);
+                self.gather(size, packed, part, false, LaneAddressing::Strided);
                 self.unpack(value, dtype, Operand::Vector(packed), Masking::None)
             }
-            (_, Lanes::One | Lanes::Program) => {
+            (_, ActiveLanes::Scalar | ActiveLanes::Uniform) => {
                 let packed = self.temporary()?;
                 let address = self.address(access, size);
                 self.load_element(size, packed, address);
                 self.unpack(value, dtype, Operand::Vector(packed), Masking::None)
             }
-            (Stride::Any, Lanes::Masked) => {
+            (Stride::Any, ActiveLanes::Masked) => {
                 Err(Unsupported("a strided access under the tail mask".to_string()))
             }
         }
@@ -180,71 +181,71 @@ impl Emitter<'_> {
         let dtype = self.dtype(value);
         let size = dtype.size();
         let stride = self.kernel.accesses[access as usize].vector;
-        let whole = matches!(self.lanes, Lanes::Full | Lanes::Masked);
-        if stride == Stride::One && whole && self.is_avx512() {
-            let lanes = self.masked_lanes(mask)?;
+        let is_vector = matches!(self.active_lanes, ActiveLanes::Full | ActiveLanes::Masked);
+        if stride == Stride::One && is_vector && self.is_avx512() {
+            let lanes = self.and_with_tail_mask(mask)?;
             let address = self.address(access, size);
             return self.unpack(value, dtype, Operand::Memory(address), Masking::Zero(lanes));
         }
-        if stride == Stride::One && whole && size >= 4 {
-            let lanes = self.wide_lanes(mask, dtype)?;
+        if stride == Stride::One && is_vector && size >= 4 {
+            let lanes = self.widen_lane_mask(mask, dtype)?;
             let address = self.address(access, size);
             let op = if size == 8 { MASKLOADPD } else { MASKLOADPS };
             let dest = self.result(value)?;
             self.assembler.op3(op, self.width(dtype), dest, lanes, Operand::Memory(address));
             return Ok(());
         }
-        // Registers are taken before the branches: what they evict must be saved on every path.
-        self.mask_bits(mask)?;
+        // Allocate registers before the branches: an eviction must be stored on every path.
+        self.mask_to_bits(mask)?;
         let [packed, part] = [self.temporary()?, self.temporary()?];
         let width = self.width_of(self.layout.lanes * size);
-        match (stride, self.lanes) {
-            (Stride::Zero, Lanes::Full | Lanes::Masked) => {
-                // The one element is there if any lane wants it.
+        match (stride, self.active_lanes) {
+            (Stride::Zero, ActiveLanes::Full | ActiveLanes::Masked) => {
+                // The single element is loaded if any lane is active.
                 let lanes = (1u32 << self.layout.lanes) - 1;
-                self.assembler.op3(XORPS, Width::X, packed, packed, Operand::Vector(packed));
+                self.assembler.op3(XORPS, Width::Xmm, packed, packed, Operand::Vector(packed));
                 let skip = self.assembler.label();
-                self.assembler.immediate(Code::Test_rm32_imm32, BITS, lanes);
+                self.assembler.emit_ri(Code::Test_rm32_imm32, LANE_BITS, lanes);
                 self.assembler.branch(Condition::Equal, skip);
                 let address = self.address(access, size);
                 self.load_element(size, packed, address);
-                self.assembler.place(skip);
-                self.unpack_everywhere(value, dtype, packed)?;
-                self.clear_where_false(value, mask)
+                self.assembler.bind(skip);
+                self.unpack_broadcast(value, dtype, packed)?;
+                self.zero_masked_off_lanes(value, mask)
             }
-            (_, Lanes::One | Lanes::Program) => {
-                self.assembler.op3(XORPS, Width::X, packed, packed, Operand::Vector(packed));
+            (_, ActiveLanes::Scalar | ActiveLanes::Uniform) => {
+                self.assembler.op3(XORPS, Width::Xmm, packed, packed, Operand::Vector(packed));
                 let skip = self.assembler.label();
-                self.assembler.immediate(Code::Test_rm32_imm32, BITS, 1);
+                self.assembler.emit_ri(Code::Test_rm32_imm32, LANE_BITS, 1);
                 self.assembler.branch(Condition::Equal, skip);
                 let address = self.address(access, size);
                 self.load_element(size, packed, address);
-                self.assembler.place(skip);
+                self.assembler.bind(skip);
                 if stride == Stride::Zero {
-                    self.unpack_everywhere(value, dtype, packed)
+                    self.unpack_broadcast(value, dtype, packed)
                 } else {
                     self.unpack(value, dtype, Operand::Vector(packed), Masking::None)
                 }
             }
-            (_, Lanes::Full) => {
-                self.begin_walk(access, size);
+            (_, ActiveLanes::Full) => {
+                self.begin_strided_lanes(access, size);
                 self.assembler.op3(XORPS, width, packed, packed, Operand::Vector(packed));
-                self.gather(size, packed, part, true, Walk::Strided);
+                self.gather(size, packed, part, true, LaneAddressing::Strided);
                 self.unpack(value, dtype, Operand::Vector(packed), Masking::None)
             }
-            (_, Lanes::Masked) => {
+            (_, ActiveLanes::Masked) => {
                 Err(Unsupported("a strided access under the tail mask".to_string()))
             }
         }
     }
 
-    /// Sets the lanes of a loaded value to zero where a `bool` is false.
-    fn clear_where_false(&mut self, value: Value, mask: Value) -> Result<(), Unsupported> {
+    /// Zeroes the lanes of a loaded value where a `bool` is false.
+    fn zero_masked_off_lanes(&mut self, value: Value, mask: Value) -> Result<(), Unsupported> {
         let dtype = self.dtype(value);
-        if self.in_mask(dtype) {
+        if self.is_opmask_dtype(dtype) {
             let (value, mask) = (self.mask(value)?, self.mask(mask)?);
             let (value, mask) = (Register::K0 + value as u32, Register::K0 + mask as u32);
-            self.assembler.fixed3(Code::VEX_Kandw_kr_kr_kr, value, value, mask);
+            self.assembler.emit_rrr(Code::VEX_Kandw_kr_kr_kr, value, value, mask);
         } else if self.is_avx512() {
             let (value, mask) = (self.vector(value)?, self.mask(mask)?);
             let op = if dtype.size() == 8 { MOVAPD } else { MOVAPS };
@@ -257,15 +258,15 @@ impl Emitter<'_> {
                 masking,
             );
         } else {
-            let lanes = self.wide_lanes(mask, dtype)?;
+            let lanes = self.widen_lane_mask(mask, dtype)?;
             let value = self.vector(value)?;
             self.assembler.op3(ANDPS, self.width(dtype), value, value, Operand::Vector(lanes));
         }
         Ok(())
     }
 
-    /// A `bool`'s lanes, as wide as those of a dtype; AVX2 only.
-    pub(super) fn wide_lanes(&mut self, mask: Value, dtype: DType) -> Result<u8, Unsupported> {
+    /// Widens a `bool`'s lane mask to the lane size of a dtype; AVX2 only.
+    pub(super) fn widen_lane_mask(&mut self, mask: Value, dtype: DType) -> Result<u8, Unsupported> {
         let lanes = self.vector(mask)?;
         if self.width(dtype) == self.width32() {
             return Ok(lanes);
@@ -277,10 +278,10 @@ impl Emitter<'_> {
         Ok(wide)
     }
 
-    /// One element into the first lane; the rest of the 128-bit register becomes zero.
+    /// Loads one element into lane 0 and zeroes the rest of the 128-bit register.
     pub(super) fn load_element(&mut self, size: usize, dest: u8, memory: Memory) {
         let evex = self.is_avx512();
-        let xmm = Width::X.register(dest);
+        let xmm = Width::Xmm.register(dest);
         match size {
             4 | 8 => {
                 let code = match (size, evex) {
@@ -289,52 +290,59 @@ impl Emitter<'_> {
                     (_, false) => Code::VEX_Vmovq_xmm_rm64,
                     (_, true) => Code::EVEX_Vmovq_xmm_rm64,
                 };
-                self.assembler.load_fixed(code, xmm, memory);
+                self.assembler.emit_rm(code, xmm, memory);
             }
             _ => {
                 let code = if size == 1 { Code::Movzx_r32_rm8 } else { Code::Movzx_r32_rm16 };
-                self.assembler.load_fixed(code, Register::EAX, memory);
+                self.assembler.emit_rm(code, Register::EAX, memory);
                 let code = if evex { Code::EVEX_Vmovd_xmm_rm32 } else { Code::VEX_Vmovd_xmm_rm32 };
-                self.assembler.fixed2(code, xmm, Register::EAX);
+                self.assembler.emit_rr(code, xmm, Register::EAX);
             }
         }
     }
 
-    /// Loads every lane's element, as it is in memory. With `masked`, only lanes with a bit, into a
-    /// register that is zero.
-    pub(super) fn gather(&mut self, size: usize, packed: u8, part: u8, masked: bool, walk: Walk) {
+    /// Gathers the packed elements of all lanes. With `masked`, loads only lanes in the bit mask, into a register
+    /// that is zero.
+    pub(super) fn gather(
+        &mut self,
+        size: usize,
+        packed: u8,
+        part: u8,
+        masked: bool,
+        addressing: LaneAddressing,
+    ) {
         let width = self.width_of(self.layout.lanes * size);
         let per_part = 16 / size;
         for lane in 0..self.layout.lanes {
             let first = lane.is_multiple_of(per_part);
             let into = if lane < per_part { packed } else { part };
-            let memory = self.lane_address(walk, lane);
+            let memory = self.lane_address(addressing, lane);
             if first && lane > 0 && masked {
-                self.assembler.op3(XORPS, Width::X, part, part, Operand::Vector(part));
+                self.assembler.op3(XORPS, Width::Xmm, part, part, Operand::Vector(part));
             }
             if masked {
                 let skip = self.assembler.label();
-                self.assembler.immediate(Code::Test_rm32_imm32, BITS, 1 << lane);
+                self.assembler.emit_ri(Code::Test_rm32_imm32, LANE_BITS, 1 << lane);
                 self.assembler.branch(Condition::Equal, skip);
                 self.assembler.insert_element(size, into, memory, (lane % per_part) as u32);
-                self.assembler.place(skip);
+                self.assembler.bind(skip);
             } else if first && size >= 4 {
                 self.load_element(size, into, memory);
             } else {
                 if first {
-                    // A fresh register: the insertions must not wait for what was in it.
-                    self.assembler.op3(XORPS, Width::X, into, into, Operand::Vector(into));
+                    // Zeroing breaks the dependency of the insertions on the register's previous value.
+                    self.assembler.op3(XORPS, Width::Xmm, into, into, Operand::Vector(into));
                 }
                 self.assembler.insert_element(size, into, memory, (lane % per_part) as u32);
             }
             let last = lane % per_part == per_part - 1 || lane == self.layout.lanes - 1;
             if last && lane >= per_part {
-                self.assembler.insert(width, packed, packed, part, (lane / per_part) as u32);
+                self.assembler.insert_128(width, packed, packed, part, (lane / per_part) as u32);
             }
         }
     }
 
-    /// From elements as they are in memory to lanes of a register.
+    /// Converts packed elements to their lane representation.
     pub(super) fn unpack(
         &mut self,
         value: Value,
@@ -342,12 +350,12 @@ impl Emitter<'_> {
         source: Operand,
         masking: Masking,
     ) -> Result<(), Unsupported> {
-        if self.in_mask(dtype) {
+        if self.is_opmask_dtype(dtype) {
             let lanes = self.temporary()?;
             let width = self.width32();
-            self.assembler.convert(MOVZXBD, width, (width, lanes), (Width::X, source), masking);
+            self.assembler.convert(MOVZXBD, width, (width, lanes), (Width::Xmm, source), masking);
             let mask = self.result_mask(value)?;
-            self.assembler.test(TESTMD, width, mask, lanes);
+            self.assembler.test_into_mask(TESTMD, width, mask, lanes);
             return Ok(());
         }
         let dest = self.result(value)?;
@@ -371,28 +379,28 @@ impl Emitter<'_> {
             DType::I16 => MOVSXWD,
             DType::U8 | DType::Bool => MOVZXBD,
             DType::I8 => MOVSXBD,
-            DType::C64 | DType::C128 => return Err(Unsupported("complex numbers".to_string())),
+            DType::C64 | DType::C128 => return Err(Unsupported("complex dtypes".to_string())),
         };
         self.assembler.convert(op, width, (width, dest), (packed, source), masking);
         if dtype == DType::BF16 {
             self.assembler.op2_immediate(SLLD, width, dest, dest, 16);
         }
         if dtype == DType::Bool {
-            self.lanes_of_flags(dest)?;
+            self.bools_to_lane_masks(dest)?;
         }
         Ok(())
     }
 
-    /// From lanes of 0 or 1 to lanes of all zeros or ones; AVX2 only.
-    fn lanes_of_flags(&mut self, register: u8) -> Result<(), Unsupported> {
+    /// Expands lanes of 0 or 1 to lanes of all zeros or ones; AVX2 only.
+    fn bools_to_lane_masks(&mut self, register: u8) -> Result<(), Unsupported> {
         let zero = self.temporary()?;
-        self.assembler.op3(XORPS, Width::X, zero, zero, Operand::Vector(zero));
+        self.assembler.op3(XORPS, Width::Xmm, zero, zero, Operand::Vector(zero));
         self.assembler.op3(CMPGTD, self.width32(), register, register, Operand::Vector(zero));
         Ok(())
     }
 
-    /// From one element as it is in memory to every lane of a register.
-    pub(super) fn unpack_everywhere(
+    /// Converts one packed element to its lane representation and broadcasts it.
+    pub(super) fn unpack_broadcast(
         &mut self,
         value: Value,
         dtype: DType,
@@ -400,16 +408,16 @@ impl Emitter<'_> {
     ) -> Result<(), Unsupported> {
         let width = self.width(dtype);
         let broadcast = if dtype.size() == 8 { BROADCASTQ } else { BROADCASTD };
-        if self.in_mask(dtype) {
-            let source = (Width::X, Operand::Vector(packed));
+        if self.is_opmask_dtype(dtype) {
+            let source = (Width::Xmm, Operand::Vector(packed));
             self.assembler.convert(broadcast, width, (width, packed), source, Masking::None);
             let mask = self.result_mask(value)?;
-            self.assembler.test(TESTMD, width, mask, packed);
+            self.assembler.test_into_mask(TESTMD, width, mask, packed);
             return Ok(());
         }
         let dest = self.result(value)?;
         self.unpack_into(dest, dtype, Operand::Vector(packed), Masking::None)?;
-        let source = (Width::X, Operand::Vector(dest));
+        let source = (Width::Xmm, Operand::Vector(dest));
         self.assembler.convert(broadcast, width, (width, dest), source, Masking::None);
         Ok(())
     }
@@ -423,28 +431,28 @@ impl Emitter<'_> {
         let dtype = self.dtype(value);
         let size = dtype.size();
         let stride = self.kernel.accesses[access as usize].vector;
-        let whole = matches!(self.lanes, Lanes::Full | Lanes::Masked);
-        if stride == Stride::Zero && whole {
-            return Err(Unsupported("a store of a whole vector to one place".to_string()));
+        let is_vector = matches!(self.active_lanes, ActiveLanes::Full | ActiveLanes::Masked);
+        if stride == Stride::Zero && is_vector {
+            return Err(Unsupported("a vector store with a vector stride of zero".to_string()));
         }
         let packed = self.pack(value)?;
         let width = self.width_of(self.layout.lanes * size);
-        if stride == Stride::One && whole && (self.is_avx512() || size >= 4 || mask.is_none()) {
+        if stride == Stride::One && is_vector && (self.is_avx512() || size >= 4 || mask.is_none()) {
             let lanes = match mask {
-                Some(mask) if self.is_avx512() => Masking::Merge(self.masked_lanes(mask)?),
+                Some(mask) if self.is_avx512() => Masking::Merge(self.and_with_tail_mask(mask)?),
                 Some(mask) => {
-                    let lanes = self.wide_lanes(mask, dtype)?;
+                    let lanes = self.widen_lane_mask(mask, dtype)?;
                     let address = self.address(access, size);
                     let op = if size == 8 { MASKSTOREPD } else { MASKSTOREPS };
                     self.assembler.store_lanes(op, width, address, lanes, packed);
                     return Ok(());
                 }
-                None if self.lanes == Lanes::Masked => Masking::Merge(TAIL),
+                None if self.active_lanes == ActiveLanes::Masked => Masking::Merge(TAIL),
                 None => Masking::None,
             };
             let address = self.address(access, size);
             if self.streaming && lanes == Masking::None && self.layout.lanes * size >= 16 {
-                self.assembler.store(STOREAROUND, width, address, packed, lanes);
+                self.assembler.store(STORENTPS, width, address, packed, lanes);
             } else {
                 self.store_packed(size, address, packed, lanes);
             }
@@ -452,34 +460,34 @@ impl Emitter<'_> {
         }
         let part = self.temporary()?;
         if let Some(mask) = mask {
-            self.mask_bits(mask)?;
+            self.mask_to_bits(mask)?;
         }
-        if whole {
-            self.begin_walk(access, size);
-            self.scatter(size, packed, part, mask.is_some(), Walk::Strided);
+        if is_vector {
+            self.begin_strided_lanes(access, size);
+            self.scatter(size, packed, part, mask.is_some(), LaneAddressing::Strided);
             return Ok(());
         }
         let skip = self.assembler.label();
         if mask.is_some() {
-            self.assembler.immediate(Code::Test_rm32_imm32, BITS, 1);
+            self.assembler.emit_ri(Code::Test_rm32_imm32, LANE_BITS, 1);
             self.assembler.branch(Condition::Equal, skip);
         }
         let address = self.address(access, size);
         self.assembler.extract_element(size, address, packed, 0);
-        self.assembler.place(skip);
+        self.assembler.bind(skip);
         Ok(())
     }
 
-    /// From lanes of a register to elements as they are in memory, in a register that is not the
-    /// value's own unless nothing had to be done.
+    /// Converts lanes to packed elements. The result is in a register other than the value's own unless both
+    /// representations are the same.
     pub(super) fn pack(&mut self, value: Value) -> Result<u8, Unsupported> {
         let dtype = self.dtype(value);
         let width = self.width32();
-        if self.in_mask(dtype) {
+        if self.is_opmask_dtype(dtype) {
             let mask = self.mask(value)?;
             let packed = self.temporary()?;
-            self.assembler.spread(M2B, Width::X, packed, mask);
-            self.assembler.op2(ABSB, Width::X, packed, Operand::Vector(packed));
+            self.assembler.expand_mask(M2B, Width::Xmm, packed, mask);
+            self.assembler.op2(ABSB, Width::Xmm, packed, Operand::Vector(packed));
             return Ok(packed);
         }
         let register = self.vector(value)?;
@@ -487,14 +495,14 @@ impl Emitter<'_> {
             return Ok(register);
         }
         let packed = self.temporary()?;
-        let half = self.width_of(self.layout.lanes * 2);
+        let packed_width = self.width_of(self.layout.lanes * 2);
         let mut source = register;
         match dtype {
             DType::F16 => {
                 self.assembler.convert_immediate(
                     CVTPS2PH,
                     width,
-                    (half, packed),
+                    (packed_width, packed),
                     (width, register),
                     0,
                 );
@@ -521,20 +529,20 @@ impl Emitter<'_> {
             let low = self.constant32(if dtype.size() == 2 { 0xffff } else { 0xff });
             self.assembler.op3(ANDPS, width, packed, register, low);
         }
-        if width == Width::Y {
+        if width == Width::Ymm {
             let upper = self.temporary()?;
-            self.assembler.extract(width, upper, packed, 1);
-            self.assembler.op3(PACKUSDW, Width::X, packed, packed, Operand::Vector(upper));
+            self.assembler.extract_128(width, upper, packed, 1);
+            self.assembler.op3(PACKUSDW, Width::Xmm, packed, packed, Operand::Vector(upper));
         } else {
-            self.assembler.op3(PACKUSDW, Width::X, packed, packed, Operand::Vector(packed));
+            self.assembler.op3(PACKUSDW, Width::Xmm, packed, packed, Operand::Vector(packed));
         }
         if dtype.size() == 1 {
-            self.assembler.op3(PACKUSWB, Width::X, packed, packed, Operand::Vector(packed));
+            self.assembler.op3(PACKUSWB, Width::Xmm, packed, packed, Operand::Vector(packed));
         }
         Ok(packed)
     }
 
-    /// Writes neighbouring elements.
+    /// Stores contiguous packed elements.
     fn store_packed(&mut self, size: usize, address: Memory, packed: u8, masking: Masking) {
         let bytes = self.layout.lanes * size;
         let width = Width::of_bytes(bytes);
@@ -553,27 +561,34 @@ impl Emitter<'_> {
         }
     }
 
-    /// Writes every lane's element; with `masked`, only lanes with a bit.
-    pub(super) fn scatter(&mut self, size: usize, packed: u8, part: u8, masked: bool, walk: Walk) {
+    /// Scatters the packed elements of all lanes; with `masked`, only lanes in the bit mask.
+    pub(super) fn scatter(
+        &mut self,
+        size: usize,
+        packed: u8,
+        part: u8,
+        masked: bool,
+        addressing: LaneAddressing,
+    ) {
         let width = self.width_of(self.layout.lanes * size);
         let per_part = 16 / size;
         for lane in 0..self.layout.lanes {
-            let memory = self.lane_address(walk, lane);
+            let memory = self.lane_address(addressing, lane);
             if lane >= per_part && lane.is_multiple_of(per_part) {
-                self.assembler.extract(width, part, packed, (lane / per_part) as u32);
+                self.assembler.extract_128(width, part, packed, (lane / per_part) as u32);
             }
             let from = if lane < per_part { packed } else { part };
             let skip = self.assembler.label();
             if masked {
-                self.assembler.immediate(Code::Test_rm32_imm32, BITS, 1 << lane);
+                self.assembler.emit_ri(Code::Test_rm32_imm32, LANE_BITS, 1 << lane);
                 self.assembler.branch(Condition::Equal, skip);
             }
             self.assembler.extract_element(size, memory, from, (lane % per_part) as u32);
-            self.assembler.place(skip);
+            self.assembler.bind(skip);
         }
     }
 
-    /// The value of a map: its row's value, which a general register holds, plus the lanes' offsets.
+    /// Value of an access map: the row's value in a general register, broadcast, plus the lane offsets.
     pub(super) fn position_value(
         &mut self,
         value: Value,
@@ -589,13 +604,13 @@ impl Emitter<'_> {
         match stride {
             Stride::Zero => {
                 let pointer = self.pointer(access);
-                self.assembler.fixed2(Code::Mov_r64_rm64, ADDRESS, pointer);
+                self.assembler.emit_rr(Code::Mov_r64_rm64, ADDRESS, pointer);
             }
             Stride::One => {
                 let base = self.pointer(access);
                 let index = Some((INDEX, 1));
                 let sum = Memory { base, index, displacement: self.offset as i32 };
-                self.assembler.load_fixed(Code::Lea_r64_m, ADDRESS, sum);
+                self.assembler.emit_rm(Code::Lea_r64_m, ADDRESS, sum);
             }
             Stride::Any => self.strided_pointer(access),
         }
@@ -606,9 +621,9 @@ impl Emitter<'_> {
             (true, false) => (Code::VEX_Vmovq_xmm_rm64, Register::RAX),
             (true, true) => (Code::EVEX_Vmovq_xmm_rm64, Register::RAX),
         };
-        self.assembler.fixed2(code, Width::X.register(dest), source);
+        self.assembler.emit_rr(code, Width::Xmm.register(dest), source);
         let broadcast = if wide { BROADCASTQ } else { BROADCASTD };
-        let source = (Width::X, Operand::Vector(dest));
+        let source = (Width::Xmm, Operand::Vector(dest));
         self.assembler.convert(broadcast, width, (width, dest), source, Masking::None);
         let key = (access, self.dtype(value));
         if let Some(index) = self.layout.offsets.iter().position(|other| *other == key)
