@@ -62,7 +62,7 @@ pub use program::{Executable, Program};
 pub use runtime::trace::trace;
 pub use runtime::{
     CpuOptions, CpuPath, CudaOptions, Device, Pending, Stats, Stream, SyncGuard, WaitReason,
-    counted, no_fuse, stats,
+    collect_stats, no_fuse, stats,
 };
 pub use tensor::{
     ConvOptions, Expected, Extents, Item, NestedArray, Operand, PoolOptions, Rng, Slice, Slices,

@@ -54,6 +54,6 @@ pub fn split2<A: Argument<Value = Tensor>>(x: A, axis: isize) -> Mixed<(A,), (Te
 impl Tensor {
     /// This tensor as a promise that is kept: what is computed from it with [`pending`](crate::pending) is pending.
     pub fn to_async(&self) -> Pending<Tensor> {
-        Pending::settled(Ok(self.clone()), Some(self.device().clone()))
+        Pending::completed(Ok(self.clone()), Some(self.device().clone()))
     }
 }

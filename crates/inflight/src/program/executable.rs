@@ -1,11 +1,11 @@
 //! Executables: programs compiled for a device.
 
-use super::compile::{Compiled, ResultSource, compile};
-use super::sequence::Run;
-use super::source::{Declared, Program};
-use crate::runtime::dispatcher::{Content, Donated, Held, Segment, Submission};
+use super::compile::{CompiledProgram, ResultSource, compile};
+use super::sequence::ProgramRun;
+use super::source::{DeclaredTypes, Program};
+use crate::runtime::dispatcher::{DonatedInput, Segment, SegmentBody, Submission, UnflushedStream};
 use crate::runtime::value::Value;
-use crate::runtime::wait::{WaitReason, Waiting, wait_for_values};
+use crate::runtime::wait::{HostWait, WaitReason, wait_for_values};
 use crate::runtime::{Device, Pending, Promise, Stream, recorder, scope};
 use crate::tensor::Node;
 use crate::{DType, Error, Result, Shape, Tensor};
@@ -21,27 +21,27 @@ use std::sync::Arc;
 
 /// A program compiled for a device. Cheap to clone, usable from any thread, several executions at a time.
 #[derive(Clone)]
-pub struct Executable(Arc<Inner>);
+pub struct Executable(Arc<ExecutableInner>);
 
-struct Inner {
+struct ExecutableInner {
     device: Device,
     program: Program,
-    ready: Ready,
+    compilation: Compilation,
     arguments: Vec<ArgumentType>,
     results: Vec<ResultType>,
 }
 
 /// What an executable runs.
-enum Ready {
+enum Compilation {
     /// The same for all arguments.
-    Fixed(Arc<Compiled>),
+    Static(Arc<CompiledProgram>),
     /// What was compiled for arguments of these shapes. Kernels do not depend on sizes, so other shapes are
     /// planned anew, but rarely compiled.
-    ByShapes(Mutex<FxHashMap<Vec<Shape>, Arc<Compiled>>>),
+    PerShape(Mutex<FxHashMap<Vec<Shape>, Arc<CompiledProgram>>>),
 }
 
 /// Beyond this many sets of shapes, what was compiled for them is forgotten.
-const MOST_SHAPES: usize = 256;
+const MAX_SHAPE_VARIANTS: usize = 256;
 
 /// What an executable takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,18 +84,18 @@ impl Execution {
         let location = Location::caller();
         let computed = match self.results.first() {
             Some(first) => {
-                let mut waiting = Waiting::new(first.device(), WaitReason::Sync, location);
+                let mut waiting = HostWait::new(first.device(), WaitReason::Sync, location);
                 wait_for_results(&self.results, &mut waiting)
             }
             None => Ok(()),
         };
-        outcome(self.done.clone().get(), computed)
+        execution_result(self.done.clone().get(), computed)
     }
 }
 
 /// How an execution ended: with the error of `done`, or else that of a result. A promise that was given up says less
 /// than the result that it was given up for.
-fn outcome(done: Result<()>, computed: Result<()>) -> Result<()> {
+fn execution_result(done: Result<()>, computed: Result<()>) -> Result<()> {
     match done {
         Err(Error::Abandoned { .. }) => computed.and(done),
         done => done.and(computed),
@@ -103,15 +103,15 @@ fn outcome(done: Result<()>, computed: Result<()>) -> Result<()> {
 }
 
 /// An execution on its way.
-struct Submitted {
+struct SubmittedExecution {
     results: Vec<Tensor>,
     /// Its stream, if nobody was told yet that it has something to run.
-    held: Option<Held>,
+    unflushed: Option<UnflushedStream>,
     submission: Arc<Submission>,
 }
 
 /// Waits until results are in memory. The error is that of the first that has one.
-fn wait_for_results(results: &[Tensor], waiting: &mut Waiting) -> Result<()> {
+fn wait_for_results(results: &[Tensor], waiting: &mut HostWait) -> Result<()> {
     let mut values = SmallVec::<[_; 8]>::new();
     for tensor in results {
         tensor.check()?;
@@ -129,19 +129,21 @@ impl Device {
     pub fn compile(&self, program: &Program) -> Result<Executable> {
         let inner = match program.open_types() {
             // What depends on shapes is found out when they are known; that there is no such operation, now.
-            Some(declared) => Inner {
+            Some(declared) => ExecutableInner {
                 arguments: declared_arguments(program, &declared)?,
                 results: declared.results.iter().map(declared_result).collect::<Result<_>>()?,
-                ready: program.check_operations().map(|()| Ready::ByShapes(Mutex::default()))?,
+                compilation: program
+                    .check_operations()
+                    .map(|()| Compilation::PerShape(Mutex::default()))?,
                 device: self.clone(),
                 program: program.clone(),
             },
             None => {
                 let compiled = compile(&*program.lower(None)?, &program.name, self)?;
-                Inner {
-                    arguments: compiled.arguments.iter().map(ArgumentType::fixed).collect(),
-                    results: compiled.results.iter().map(ResultType::fixed).collect(),
-                    ready: Ready::Fixed(Arc::new(compiled)),
+                ExecutableInner {
+                    arguments: compiled.arguments.iter().map(ArgumentType::of_static).collect(),
+                    results: compiled.results.iter().map(ResultType::of_static).collect(),
+                    compilation: Compilation::Static(Arc::new(compiled)),
                     device: self.clone(),
                     program: program.clone(),
                 }
@@ -151,7 +153,7 @@ impl Device {
     }
 }
 
-fn declared_arguments(program: &Program, declared: &Declared) -> Result<Vec<ArgumentType>> {
+fn declared_arguments(program: &Program, declared: &DeclaredTypes) -> Result<Vec<ArgumentType>> {
     let all = declared.arguments.iter().zip(&declared.donated).enumerate();
     all.map(|(number, (tensor, &is_donated))| {
         let ResultType { dtype, extents } = declared_result(tensor).map_err(|error| {
@@ -216,12 +218,12 @@ impl Executable {
     pub fn execute_and_wait(&self, arguments: &[&Tensor]) -> Result<Vec<Tensor>> {
         let location = Location::caller();
         let device = &self.0.device;
-        let mut waiting = Waiting::new(device, WaitReason::Sync, location);
+        let mut waiting = HostWait::new(device, WaitReason::Sync, location);
         waiting.begin()?;
         let (promise, done) = Promise::of("execution", device, location);
-        let Submitted { results, held, submission } =
+        let SubmittedExecution { results, unflushed, submission } =
             self.enqueue(arguments, None, Some(promise), true, location)?;
-        waiting.hold(held);
+        waiting.set_unflushed(unflushed);
         // Arguments that were recorded only have been queued before.
         if !submission.dispatched.is_reached() {
             device.dispatcher().assist();
@@ -230,7 +232,7 @@ impl Executable {
         let finished = submission.finished.get().expect("a dispatched segment has its end");
         waiting.on(&finished.event, finished.stream.as_ref())?;
         let computed = wait_for_results(&results, &mut waiting);
-        outcome(done.get(), computed)?;
+        execution_result(done.get(), computed)?;
         Ok(results)
     }
 
@@ -259,7 +261,7 @@ impl Executable {
         done: Option<Promise<()>>,
         waits: bool,
         location: &'static Location<'static>,
-    ) -> Result<Submitted> {
+    ) -> Result<SubmittedExecution> {
         let device = &self.0.device;
         self.check_arguments(arguments, stream, location)?;
         let compiled = self.compiled_for(arguments)?;
@@ -281,17 +283,22 @@ impl Executable {
             })
             .collect();
         // If something is queued before, it may have to be planned, which is no work for this thread.
-        let emits = (waits || compiled.is_short()) && device.dispatcher().last().is_reached();
+        let dispatches_here =
+            (waits || compiled.is_short()) && device.dispatcher().all_dispatched().is_reached();
         let mut submitted = None;
-        device.dispatcher().submit(emits, |dispatched| {
+        device.dispatcher().submit(dispatches_here, |dispatched| {
             let bytes = compiled.body.outputs.iter().map(|&slot| compiled.body.bytes[slot]);
             outputs.extend(bytes.map(|bytes| Value::scheduled(bytes, dispatched.clone())));
-            let submission = Submission::new(dispatched, Submission::WEIGHT);
-            stream.note(submission.clone());
+            let submission = Submission::new(dispatched, Submission::DEFAULT_WEIGHT);
+            stream.track(submission.clone());
             submitted = Some(submission.clone());
             Segment {
                 labels: compiled.labels.clone(),
-                content: Content::Program(Run { program: compiled.clone(), counters, done }),
+                body: SegmentBody::Program(ProgramRun {
+                    program: compiled.clone(),
+                    counters,
+                    done,
+                }),
                 inputs,
                 donated,
                 outputs: outputs.clone(),
@@ -300,7 +307,7 @@ impl Executable {
             }
         });
         // Nobody else begins with it before the results are there for the caller, who may wait for them at once.
-        let held = emits.then(|| device.dispatcher().assist_holding(&stream));
+        let unflushed = dispatches_here.then(|| device.dispatcher().assist_unflushed(&stream));
         let results = compiled.results.iter().zip(&compiled.sources).zip(passed);
         let tensors = results.map(|((ty, source), passed)| {
             let value = match (source, passed) {
@@ -316,11 +323,11 @@ impl Executable {
         let results = tensors.collect();
         let submission = submitted.expect("the segment was made when it was submitted");
         if waits {
-            return Ok(Submitted { results, held, submission });
+            return Ok(SubmittedExecution { results, unflushed, submission });
         }
-        drop(held);
-        recorder::hold_back_outside_ops(device, &stream, location);
-        Ok(Submitted { results, held: None, submission })
+        drop(unflushed);
+        recorder::apply_backpressure_outside_ops(device, &stream, location);
+        Ok(SubmittedExecution { results, unflushed: None, submission })
     }
 
     pub(super) fn program(&self) -> &Program {
@@ -328,18 +335,18 @@ impl Executable {
     }
 
     /// All that was compiled so far.
-    pub(super) fn all_compiled(&self) -> Vec<Arc<Compiled>> {
-        match &self.0.ready {
-            Ready::Fixed(compiled) => vec![compiled.clone()],
-            Ready::ByShapes(known) => known.lock().values().cloned().collect(),
+    pub(super) fn all_compiled(&self) -> Vec<Arc<CompiledProgram>> {
+        match &self.0.compilation {
+            Compilation::Static(compiled) => vec![compiled.clone()],
+            Compilation::PerShape(known) => known.lock().values().cloned().collect(),
         }
     }
 
     /// What runs for these arguments, which are known to fit.
-    fn compiled_for(&self, arguments: &[&Tensor]) -> Result<Arc<Compiled>> {
-        let known = match &self.0.ready {
-            Ready::Fixed(compiled) => return Ok(compiled.clone()),
-            Ready::ByShapes(known) => known,
+    fn compiled_for(&self, arguments: &[&Tensor]) -> Result<Arc<CompiledProgram>> {
+        let known = match &self.0.compilation {
+            Compilation::Static(compiled) => return Ok(compiled.clone()),
+            Compilation::PerShape(known) => known,
         };
         let shapes: Vec<Shape> = arguments.iter().map(|tensor| tensor.shape().clone()).collect();
         if let Some(compiled) = known.lock().get(&shapes) {
@@ -353,7 +360,7 @@ impl Executable {
         let lowered = program.lower(Some(&types))?;
         let compiled = Arc::new(compile(&lowered, &program.name, &self.0.device)?);
         let mut known = known.lock();
-        if known.len() >= MOST_SHAPES {
+        if known.len() >= MAX_SHAPE_VARIANTS {
             known.clear();
         }
         Ok(known.entry(shapes).or_insert(compiled).clone())
@@ -366,28 +373,28 @@ impl Executable {
         stream: Option<&Stream>,
         location: &'static Location<'static>,
     ) -> Result<()> {
-        let wrong = |message: String| {
+        let error = |message: String| {
             let program = self.0.program.name.clone();
             Err(Error::Argument { program, message, location })
         };
         let (expected, found) = (self.0.arguments.len(), arguments.len());
         if expected != found {
-            return wrong(format!("expected {expected} arguments, found {found}"));
+            return error(format!("expected {expected} arguments, found {found}"));
         }
         if let Some(other) = stream.map(Stream::device).filter(|device| **device != self.0.device) {
             let own = &self.0.device;
-            return wrong(format!("compiled for {own:?}, the stream is one of {other:?}"));
+            return error(format!("compiled for {own:?}, the stream is one of {other:?}"));
         }
         for (number, (tensor, ty)) in arguments.iter().zip(&self.0.arguments).enumerate() {
             let named = || format!("argument {number} ({})", ty.name);
             tensor.check()?;
-            if !ty.takes(tensor) {
+            if !ty.accepts(tensor) {
                 let (dtype, shape) = (tensor.dtype(), tensor.shape());
-                return wrong(format!("{}: expected {ty}, found {dtype}{shape}", named()));
+                return error(format!("{}: expected {ty}, found {dtype}{shape}", named()));
             }
             let (own, found) = (&self.0.device, tensor.device());
             if own != found {
-                return wrong(format!(
+                return error(format!(
                     "{}: expected a tensor on {own:?} (device {}), found one on {found:?} (device {}); \
                      move it with .to_device(…)",
                     named(),
@@ -400,7 +407,7 @@ impl Executable {
             if let Some(earlier) = earlier
                 && (ty.is_donated || self.0.arguments[earlier].is_donated)
             {
-                return wrong(format!(
+                return error(format!(
                     "{}: the same tensor is also argument {earlier} ({}), and one that is donated \
                      cannot be passed twice; pass a copy",
                     named(),
@@ -416,7 +423,7 @@ impl Executable {
         &self,
         arguments: &[&Tensor],
         location: &'static Location<'static>,
-    ) -> Result<Vec<Donated>> {
+    ) -> Result<Vec<DonatedInput>> {
         let mut donated = Vec::new();
         for (input, (tensor, ty)) in arguments.iter().zip(&self.0.arguments).enumerate() {
             if !ty.is_donated {
@@ -426,7 +433,7 @@ impl Executable {
             let error = Error::Donated { argument: argument.into(), location };
             let fault = Fault::from(FaultKind::Donated(error.to_string()));
             match tensor.donate(error, location) {
-                Some(true) => donated.push(Donated { input, fault }),
+                Some(true) => donated.push(DonatedInput { input, fault }),
                 Some(false) => {}
                 // Another thread was faster.
                 None => tensor.check()?,
@@ -437,7 +444,7 @@ impl Executable {
 }
 
 impl ArgumentType {
-    fn fixed(argument: &Argument) -> ArgumentType {
+    fn of_static(argument: &Argument) -> ArgumentType {
         ArgumentType {
             name: argument.name.clone(),
             dtype: argument.ty.dtype,
@@ -446,7 +453,7 @@ impl ArgumentType {
         }
     }
 
-    fn takes(&self, tensor: &Tensor) -> bool {
+    fn accepts(&self, tensor: &Tensor) -> bool {
         let fits = |(extent, found): (&Option<usize>, &usize)| {
             extent.is_none_or(|extent| extent == *found)
         };
@@ -457,7 +464,7 @@ impl ArgumentType {
 }
 
 impl ResultType {
-    fn fixed(ty: &ValueType) -> ResultType {
+    fn of_static(ty: &ValueType) -> ResultType {
         let extents = ty.shape.iter().map(|&extent| Some(extent)).collect();
         ResultType { dtype: ty.dtype, extents }
     }
@@ -474,7 +481,7 @@ fn schedule(
     if wanted.is_empty() {
         return Ok(());
     }
-    recorder::submit(device, &wanted, recorder::Choice::WorthStoring, false, location);
+    recorder::submit(device, &wanted, recorder::Materialize::WorthStoring, false, location);
     match wanted.iter().all(|node| node.value().is_some()) {
         true => Ok(()),
         false => Err(Error::Invalid(format!(

@@ -1,7 +1,7 @@
 //! What a program would run.
 
 use super::compile::labels;
-use super::join;
+use super::merge;
 use super::source::Program;
 use crate::explain::explain_plan;
 use crate::{Error, Explanation, Result, Shape};
@@ -11,7 +11,7 @@ use inflight_ir::plan::plan;
 
 impl Program {
     /// Explains the kernels that executing the program runs, those of a loop once for its first condition and
-    /// once for a turn, those of a branch once for each of its cases. Nothing runs.
+    /// once for a iteration, those of a branch once for each of its cases. Nothing runs.
     ///
     /// # Errors
     /// All that cannot be done, each with its line; and a program whose arguments have open extents, for which
@@ -70,8 +70,8 @@ impl Program {
                 }
                 Action::While { condition, body, carried } => {
                     self.explain_sequence(condition, explanation);
-                    let turn = join::turn(body, condition, *carried);
-                    self.explain_sequence(&turn, explanation);
+                    let iteration = merge::loop_iteration(body, condition, *carried);
+                    self.explain_sequence(&iteration, explanation);
                 }
                 Action::Case { branches } => {
                     branches.iter().for_each(|branch| self.explain_sequence(branch, explanation));

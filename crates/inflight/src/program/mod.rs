@@ -25,22 +25,22 @@
 //! - `sequence`, `control`: from a compiled program and its buffers to commands. Loops and branches are decided
 //!   on the stream, when it comes to them: neither the caller nor the dispatcher waits. `repeat`: loops of small
 //!   turns, all of which the stream runs;
-//! - [`Calls`]: functions of the host that programs call; `check`: those that come with the crate;
+//! - [`CustomCalls`]: functions of the host that programs call; `check`: those that come with the crate;
 //! - `store`: executables in files; `explain`: what a program would run.
 
-mod calls;
 mod compile;
 mod control;
+mod custom_call;
+mod device_loop;
 mod executable;
+mod executable_file;
 mod explain;
-mod join;
 mod lapack;
-mod repeat;
+mod merge;
 mod sequence;
 mod source;
-mod store;
 
-pub use calls::{Calls, HostView, HostViewMut};
+pub use custom_call::{CustomCalls, HostView, HostViewMut};
 pub use executable::{ArgumentType, Executable, Execution, ResultType};
-pub(crate) use sequence::Run;
+pub(crate) use sequence::ProgramRun;
 pub use source::Program;

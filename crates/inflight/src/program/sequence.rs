@@ -1,10 +1,10 @@
 //! From a compiled program and its buffers to commands.
 
-use super::compile::Compiled;
+use super::compile::CompiledProgram;
 use super::control::{Case, While};
 use crate::runtime::Promise;
-use crate::runtime::cache::ReadyPlan;
-use crate::runtime::commands::{Bound, Emit};
+use crate::runtime::commands::{BoundPlan, CommandSink};
+use crate::runtime::compilation_cache::CompiledPlan;
 use crate::runtime::stats::Counters;
 use inflight_backend::{Buffer, Command, HostCall, HostFunction, Label, LabelOp};
 use inflight_hlo::program::Slot;
@@ -20,7 +20,7 @@ pub(super) struct Sequence {
     /// The size of every value.
     pub bytes: Vec<usize>,
     pub steps: Vec<Step>,
-    /// The values that are wanted in the end.
+    /// The values that are result_buffers in the end.
     pub outputs: Vec<Slot>,
     /// True iff a step, or one within, calls the host for what it does and not for what it returns.
     pub has_effects: bool,
@@ -43,24 +43,24 @@ pub(super) enum Action {
 
 /// A graph with its plan.
 pub(super) struct Compute {
-    pub ready: Arc<ReadyPlan>,
+    pub ready: Arc<CompiledPlan>,
     pub scalars: Vec<Scalar>,
     pub labels: Arc<[LabelOp]>,
     /// What each of the step's results is.
-    pub results: SmallVec<[Source; 8]>,
+    pub results: SmallVec<[StepResult; 8]>,
     /// For each of the plan's outputs, the step's result it is.
     pub outputs: SmallVec<[usize; 8]>,
 }
 
 /// What a result of a graph is.
 #[derive(Clone, Copy)]
-pub(super) enum Source {
+pub(super) enum StepResult {
     /// The plan's next output.
-    Output,
+    PlanOutput,
     /// One of the step's inputs, as it is.
     Input(usize),
     /// The same as an earlier result.
-    Result(usize),
+    Duplicate(usize),
 }
 
 /// A function of the host.
@@ -72,31 +72,36 @@ pub(super) struct Call {
 }
 
 /// What all parts of one execution share.
-pub(super) struct Context {
+pub(super) struct RunContext {
     pub counters: Arc<Counters>,
     /// Fails with the first call that fails among those that are made for what they do.
     pub witness: Option<Arc<Buffer>>,
 }
 
 /// One execution of a program, on its way to a stream.
-pub(crate) struct Run {
-    pub(super) program: Arc<Compiled>,
+pub(crate) struct ProgramRun {
+    pub(super) program: Arc<CompiledProgram>,
     pub(super) counters: Arc<Counters>,
     /// Completed when all is done, with the first failed call if one failed.
     pub(super) done: Option<Promise<()>>,
 }
 
-impl Run {
+impl ProgramRun {
     /// Emits everything. `inputs` are the arguments and the constants.
-    pub fn emit(&mut self, inputs: &[Arc<Buffer>], outputs: &[Arc<Buffer>], emit: &mut dyn Emit) {
+    pub fn emit(
+        &mut self,
+        inputs: &[Arc<Buffer>],
+        outputs: &[Arc<Buffer>],
+        sink: &mut dyn CommandSink,
+    ) {
         let body = &self.program.body;
         let witness = body.has_effects.then(|| Buffer::declare(0));
         let context =
-            Arc::new(Context { counters: self.counters.clone(), witness: witness.clone() });
+            Arc::new(RunContext { counters: self.counters.clone(), witness: witness.clone() });
         let all: Buffers = inputs.iter().cloned().collect();
         // Until the end, nobody knows whether the results are to be had.
         let announce = !body.has_effects;
-        body.emit(&context, all, outputs, announce, emit);
+        body.emit(&context, all, outputs, announce, sink);
         if witness.is_some() || self.done.is_some() {
             let outputs: Vec<Arc<Buffer>> = outputs.to_vec();
             let done = self.done.take();
@@ -111,38 +116,38 @@ impl Run {
                 }
             });
             let source = witness.unwrap_or_else(|| Buffer::declare(0));
-            emit.command(Command::Expand { source, callback });
+            sink.push_command(Command::Expand { source, callback });
         }
     }
 }
 
 impl Sequence {
-    /// Emits all steps, and returns the outputs. The first of these are to be in `wanted`; the others get
+    /// Emits all steps, and returns the outputs. The first of these are to be in `result_buffers`; the others get
     /// buffers of their own, or are inputs as they are. With `announce`, outputs are announced by their
     /// positions when they are written.
     pub fn emit(
         &self,
-        context: &Arc<Context>,
+        context: &Arc<RunContext>,
         inputs: Buffers,
-        wanted: &[Arc<Buffer>],
+        result_buffers: &[Arc<Buffer>],
         announce: bool,
-        emit: &mut dyn Emit,
+        sink: &mut dyn CommandSink,
     ) -> Buffers {
         let mut values: SmallVec<[Option<Arc<Buffer>>; 16]> =
             inputs.into_iter().map(Some).collect();
         values.resize(self.bytes.len(), None);
-        // An output that a step defines is written where it is wanted, once; others share its memory, and
+        // An output that a step defines is written where it is result_buffers, once; others share its memory, and
         // know that before anything runs.
-        for (&slot, buffer) in self.outputs.iter().zip(wanted) {
+        for (&slot, buffer) in self.outputs.iter().zip(result_buffers) {
             match &values[slot] {
                 Some(value) => buffer.adopt(value),
                 None => values[slot] = Some(buffer.clone()),
             }
         }
         for (position, step) in self.steps.iter().enumerate() {
-            self.emit_step(step, context, &mut values, announce, emit);
+            self.emit_step(step, context, &mut values, announce, sink);
             if announce && position + 1 < self.steps.len() {
-                self.announce(step.results.iter().copied(), emit);
+                self.announce(step.results.iter().copied(), sink);
             }
         }
         let value = |slot: Slot| values[slot].clone().expect("a step before has defined it");
@@ -150,24 +155,24 @@ impl Sequence {
     }
 
     /// Announces those of the values that are outputs.
-    fn announce(&self, slots: impl Iterator<Item = Slot>, emit: &mut dyn Emit) {
+    fn announce(&self, slots: impl Iterator<Item = Slot>, sink: &mut dyn CommandSink) {
         let mut written = SmallVec::<[usize; 8]>::new();
         for slot in slots {
             let outputs = self.outputs.iter().enumerate();
             written.extend(outputs.filter(|&(_, &output)| output == slot).map(|(at, _)| at));
         }
         if !written.is_empty() {
-            emit.written(&written);
+            sink.outputs_written(&written);
         }
     }
 
     fn emit_step(
         &self,
         step: &Step,
-        context: &Arc<Context>,
+        context: &Arc<RunContext>,
         values: &mut [Option<Arc<Buffer>>],
         announce: bool,
-        emit: &mut dyn Emit,
+        sink: &mut dyn CommandSink,
     ) {
         let inputs: Buffers = step
             .inputs
@@ -175,10 +180,13 @@ impl Sequence {
             .map(|&slot| values[slot].clone().expect("a step before has defined it"))
             .collect();
         if let Action::Compute(compute) = &step.action {
-            let results = compute.place(self, step, &inputs, values);
-            let bound =
-                Bound { ready: &compute.ready, scalars: &compute.scalars, labels: &compute.labels };
-            let mut announced = Announced { sequence: self, step, compute, announce, emit };
+            let results = compute.bind_results(self, step, &inputs, values);
+            let bound = BoundPlan {
+                ready: &compute.ready,
+                scalars: &compute.scalars,
+                labels: &compute.labels,
+            };
+            let mut announced = StepSink { sequence: self, step, compute, announce, sink };
             bound.emit(&inputs, &results, &context.counters, &mut announced);
             return;
         }
@@ -191,9 +199,9 @@ impl Sequence {
             .collect();
         match &step.action {
             Action::Compute(_) => unreachable!("handled above"),
-            Action::While(repeated) => repeated.emit(context, inputs, &results, emit),
-            Action::Case(case) => case.emit(context, inputs, &results, emit),
-            Action::Call(call) => emit.command(Command::Host(HostCall {
+            Action::While(while_loop) => while_loop.emit(context, inputs, &results, sink),
+            Action::Case(case) => case.emit(context, inputs, &results, sink),
+            Action::Call(call) => sink.push_command(Command::Host(HostCall {
                 function: call.function.clone(),
                 inputs: inputs.into_iter().collect(),
                 outputs: results.into_iter().collect(),
@@ -205,30 +213,30 @@ impl Sequence {
 }
 
 /// What a step's plan asks for, with outputs by their positions among the sequence's.
-struct Announced<'a> {
+struct StepSink<'a> {
     sequence: &'a Sequence,
     step: &'a Step,
     compute: &'a Compute,
     announce: bool,
-    emit: &'a mut dyn Emit,
+    sink: &'a mut dyn CommandSink,
 }
 
-impl Emit for Announced<'_> {
-    fn command(&mut self, command: Command) {
-        self.emit.command(command);
+impl CommandSink for StepSink<'_> {
+    fn push_command(&mut self, command: Command) {
+        self.sink.push_command(command);
     }
 
-    fn written(&mut self, outputs: &[usize]) {
+    fn outputs_written(&mut self, outputs: &[usize]) {
         if self.announce {
             let slot = |&output: &usize| self.step.results[self.compute.outputs[output]];
-            self.sequence.announce(outputs.iter().map(slot), self.emit);
+            self.sequence.announce(outputs.iter().map(slot), self.sink);
         }
     }
 }
 
 impl Compute {
     /// The buffers of the plan's outputs; all of the step's results have theirs then.
-    fn place(
+    fn bind_results(
         &self,
         sequence: &Sequence,
         step: &Step,
@@ -238,19 +246,19 @@ impl Compute {
         let mut outputs = Buffers::new();
         for (source, &slot) in self.results.iter().zip(&step.results) {
             let shared = match *source {
-                Source::Output => {
+                StepResult::PlanOutput => {
                     let bytes = sequence.bytes[slot];
-                    let place = values[slot].get_or_insert_with(|| Buffer::declare(bytes));
-                    outputs.push(place.clone());
+                    let buffer = values[slot].get_or_insert_with(|| Buffer::declare(bytes));
+                    outputs.push(buffer.clone());
                     continue;
                 }
-                Source::Input(input) => inputs[input].clone(),
-                Source::Result(earlier) => values[step.results[earlier]]
+                StepResult::Input(input) => inputs[input].clone(),
+                StepResult::Duplicate(earlier) => values[step.results[earlier]]
                     .clone()
                     .expect("earlier results have their buffers"),
             };
             match &values[slot] {
-                Some(place) => place.adopt(&shared),
+                Some(buffer) => buffer.adopt(&shared),
                 None => values[slot] = Some(shared),
             }
         }

@@ -1,6 +1,6 @@
 //! Programs as they were written.
 
-use super::calls;
+use super::custom_call;
 use crate::{Error, Result};
 use inflight_hlo::lower::{LowerError, Problem, called, check, entry, lower};
 use inflight_hlo::module::{ElementType, Module, Operation, Type};
@@ -13,14 +13,14 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct Program {
     pub(super) name: Arc<str>,
-    pub(super) form: Form,
+    pub(super) source: ProgramSource,
 }
 
 /// What a program was given as.
 #[derive(Clone)]
-pub(super) enum Form {
+pub(super) enum ProgramSource {
     /// Text or bytecode.
-    Written { module: Arc<Module>, source: Arc<[u8]> },
+    StableHlo { module: Arc<Module>, source: Arc<[u8]> },
     /// Graphs and steps.
     Lowered(Arc<lowered::Program>),
 }
@@ -59,15 +59,15 @@ impl Program {
             Error::Program(format!("{name}: {error}").into())
         })?;
         let name = name.or(module.name.as_deref()).unwrap_or("program").into();
-        let form = Form::Written { module: Arc::new(module), source: bytes.into() };
-        Ok(Program { name, form })
+        let source = ProgramSource::StableHlo { module: Arc::new(module), source: bytes.into() };
+        Ok(Program { name, source })
     }
 
     /// A program that is lowered already.
     #[doc(hidden)]
     pub fn from_lowered(program: lowered::Program) -> Program {
         let name = program.name.as_str().into();
-        Program { name, form: Form::Lowered(Arc::new(program)) }
+        Program { name, source: ProgramSource::Lowered(Arc::new(program)) }
     }
 
     /// What messages call it: its file, or the name of its module.
@@ -80,9 +80,9 @@ impl Program {
     /// # Errors
     /// If it was given as graphs, which have no text.
     pub fn to_text(&self) -> Result<String> {
-        match &self.form {
-            Form::Written { module, .. } => Ok(inflight_hlo::print(module)),
-            Form::Lowered(_) => {
+        match &self.source {
+            ProgramSource::StableHlo { module, .. } => Ok(inflight_hlo::print(module)),
+            ProgramSource::Lowered(_) => {
                 Err(Error::Invalid(format!("{}: it was given as graphs, not as text", self.name)))
             }
         }
@@ -91,11 +91,11 @@ impl Program {
     /// The first thing it uses that no device of this crate will ever have, and its line: quantized types,
     /// tokens, communication between programs, and communication between devices.
     pub fn excluded_feature(&self) -> Option<String> {
-        let Form::Written { module, .. } = &self.form else { return None };
+        let ProgramSource::StableHlo { module, .. } = &self.source else { return None };
         let mut pending: Vec<&Operation> =
             module.functions.iter().rev().flat_map(|f| f.body.operations.iter().rev()).collect();
         while let Some(operation) = pending.pop() {
-            if let Some(feature) = excluded(operation) {
+            if let Some(feature) = unsupported_feature(operation) {
                 let (name, line) = (&operation.name, operation.location.line);
                 return Some(format!("{feature} ({name}, line {line})"));
             }
@@ -106,8 +106,8 @@ impl Program {
     }
 
     /// The types of the arguments as declared, if some of their extents are open.
-    pub(super) fn open_types(&self) -> Option<Declared> {
-        let Form::Written { module, .. } = &self.form else { return None };
+    pub(super) fn open_types(&self) -> Option<DeclaredTypes> {
+        let ProgramSource::StableHlo { module, .. } = &self.source else { return None };
         let function = entry(module).ok()?;
         let tensors = function.body.arguments.iter().map(|argument| match &argument.ty {
             Type::Tensor(tensor) => Some(tensor.clone()),
@@ -129,7 +129,7 @@ impl Program {
                 .iter()
                 .any(|(name, _)| name == "tf.aliasing_output" || name == "jax.buffer_donor")
         });
-        Some(Declared {
+        Some(DeclaredTypes {
             names: (0..arguments.len()).map(|number| function.argument_name(number)).collect(),
             donated: donated.collect(),
             arguments,
@@ -139,7 +139,7 @@ impl Program {
 
     /// Whether all its operations are known, and the functions it calls, whatever its arguments are.
     pub(super) fn check_operations(&self) -> Result<()> {
-        let Form::Written { module, .. } = &self.form else { return Ok(()) };
+        let ProgramSource::StableHlo { module, .. } = &self.source else { return Ok(()) };
         let known = check(module).err();
         match with_unknown_calls(module, known) {
             None => Ok(()),
@@ -152,9 +152,9 @@ impl Program {
         &self,
         arguments: Option<&[lowered::ValueType]>,
     ) -> Result<Arc<lowered::Program>> {
-        match &self.form {
-            Form::Lowered(program) => Ok(program.clone()),
-            Form::Written { module, .. } => match lower(module, arguments) {
+        match &self.source {
+            ProgramSource::Lowered(program) => Ok(program.clone()),
+            ProgramSource::StableHlo { module, .. } => match lower(module, arguments) {
                 Ok(program) => Ok(Arc::new(program)),
                 Err(error) => {
                     let error = with_unknown_calls(module, Some(error));
@@ -182,7 +182,7 @@ impl Program {
 }
 
 /// What the arguments and results of a function are declared to be.
-pub(super) struct Declared {
+pub(super) struct DeclaredTypes {
     pub names: Vec<String>,
     pub arguments: Vec<inflight_hlo::module::TensorType>,
     pub donated: Vec<bool>,
@@ -194,18 +194,18 @@ fn with_unknown_calls(module: &Module, error: Option<LowerError>) -> Option<Lowe
     let mut problems = error.map_or_else(Vec::new, |error| error.problems);
     // Without a function to execute there are no calls, and that is said already.
     let called = called(module).unwrap_or_default();
-    let unknown = called.into_iter().filter(|(target, _)| !calls::is_known(target));
+    let unknown = called.into_iter().filter(|(target, _)| !custom_call::is_known(target));
     problems.extend(unknown.map(|(target, location)| Problem {
         operation: "stablehlo.custom_call".to_owned(),
         location,
-        message: calls::unknown(&target),
+        message: custom_call::unknown_target_message(&target),
     }));
     problems.sort_by_key(|problem| (problem.location.line, problem.location.column));
     (!problems.is_empty()).then_some(LowerError { problems })
 }
 
 /// What about an operation is out of this crate's scope.
-fn excluded(operation: &Operation) -> Option<&'static str> {
+fn unsupported_feature(operation: &Operation) -> Option<&'static str> {
     const ACROSS_DEVICES: [&str; 8] = [
         "all_gather",
         "all_reduce",

@@ -32,7 +32,7 @@ impl Tensor {
         device: &Device,
     ) -> Result<Tensor> {
         Tensor::of_data::<T>(data.len(), shape.into(), device, Location::caller(), || {
-            device.value_of(data)
+            device.value_from_vec(data)
         })
     }
 
@@ -47,7 +47,7 @@ impl Tensor {
         device: &Device,
     ) -> Result<Tensor> {
         Tensor::of_data::<T>(data.len(), shape.into(), device, Location::caller(), || {
-            device.value_of_copy(data)
+            device.value_from_slice(data)
         })
     }
 
@@ -83,7 +83,7 @@ impl Tensor {
         device: &Device,
     ) -> Result<Tensor> {
         Tensor::of_data::<T>(data.len(), shape.into(), device, Location::caller(), || {
-            device.value_of_shared(data)
+            device.value_from_shared(data)
         })
     }
 

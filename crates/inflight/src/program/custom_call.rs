@@ -38,7 +38,7 @@ impl HostView<'_> {
     /// # Errors
     /// If the dtype is not that of `T`.
     pub fn to_vec<T: Element + bytemuck::Pod>(&self) -> Result<Vec<T>, String> {
-        expect::<T>(self.dtype)?;
+        expect_dtype::<T>(self.dtype)?;
         Ok(bytemuck::pod_collect_to_vec(self.bytes))
     }
 }
@@ -49,7 +49,7 @@ impl HostViewMut<'_> {
     /// # Errors
     /// If the dtype is not that of `T`, or if there are more or fewer elements.
     pub fn fill_from<T: Element + bytemuck::Pod>(&mut self, elements: &[T]) -> Result<(), String> {
-        expect::<T>(self.dtype)?;
+        expect_dtype::<T>(self.dtype)?;
         let bytes: &[u8] = bytemuck::cast_slice(elements);
         if bytes.len() != self.bytes.len() {
             let (expected, found) = (self.shape.elements(), elements.len());
@@ -60,26 +60,27 @@ impl HostViewMut<'_> {
     }
 }
 
-fn expect<T: Element>(found: DType) -> Result<(), String> {
+fn expect_dtype<T: Element>(found: DType) -> Result<(), String> {
     match found == T::DTYPE {
         true => Ok(()),
         false => Err(format!("expected {}, found {found}", T::DTYPE)),
     }
 }
 
-type Function = dyn Fn(&[HostView<'_>], &mut [HostViewMut<'_>]) -> Result<(), String> + Send + Sync;
+type CustomCallFn =
+    dyn Fn(&[HostView<'_>], &mut [HostViewMut<'_>]) -> Result<(), String> + Send + Sync;
 
-static REGISTERED: LazyLock<RwLock<BTreeMap<String, Arc<Function>>>> =
+static REGISTERED: LazyLock<RwLock<BTreeMap<String, Arc<CustomCallFn>>>> =
     LazyLock::new(RwLock::default);
 
 /// The functions that programs can call by name.
 ///
 /// ```
-/// use inflight::program::Calls;
+/// use inflight::program::CustomCalls;
 /// use inflight::{Device, Program, Tensor};
 ///
 /// # fn main() -> inflight::Result<()> {
-/// Calls::register("example.reverse", |inputs, outputs| {
+/// CustomCalls::register("example.reverse", |inputs, outputs| {
 ///     let mut elements = inputs[0].to_vec::<f32>()?;
 ///     elements.reverse();
 ///     outputs[0].fill_from(&elements)
@@ -104,9 +105,9 @@ static REGISTERED: LazyLock<RwLock<BTreeMap<String, Arc<Function>>>> =
 /// `check.expect_eq`, `check.expect_eq_const`, `check.eq`, `check.expect_close`, `check.expect_almost_eq` and
 /// `check.expect_almost_eq_const` are always there, as are the calls of LAPACK that JAX writes for Cholesky, LU and QR
 /// factors, triangular systems and the eigenvectors of Hermitian matrices.
-pub struct Calls;
+pub struct CustomCalls;
 
-impl Calls {
+impl CustomCalls {
     /// Makes a function known to all programs that are compiled from now on. One of the same name is replaced.
     pub fn register(
         name: &str,
@@ -130,15 +131,15 @@ impl Calls {
 
 /// Whether there is a function of that name, or the call is one that programs need none for.
 pub(super) fn is_known(target: &str) -> bool {
-    let is_registered = || Calls::names().iter().any(|name| name == target);
+    let is_registered = || CustomCalls::names().iter().any(|name| name == target);
     inflight_hlo::lower::is_written_out(target) || is_registered()
 }
 
 /// What is said of a function that is not there.
-pub(super) fn unknown(target: &str) -> String {
-    let known = Calls::names().join(", ");
+pub(super) fn unknown_target_message(target: &str) -> String {
+    let known = CustomCalls::names().join(", ");
     format!(
-        "no function is registered as {target:?}; register one with Calls::register, known are {known}"
+        "no function is registered as {target:?}; register one with CustomCalls::register, known are {known}"
     )
 }
 
@@ -150,14 +151,14 @@ pub(super) fn resolve(
     outputs: Vec<ValueType>,
 ) -> Result<HostFunction, String> {
     let known = REGISTERED.read().get(target).cloned();
-    let function: Arc<Function> = match known {
+    let function: Arc<CustomCallFn> = match known {
         Some(function) => function,
         None => match Check::resolve(target, attributes, &inputs)? {
             Some(check) => {
                 return Ok(Arc::new(move |read, _| check.compare(read).map_err(FaultKind::Failed)));
             }
             None => lapack::resolve(target, attributes, &inputs, &outputs)?
-                .ok_or_else(|| unknown(target))?,
+                .ok_or_else(|| unknown_target_message(target))?,
         },
     };
     Ok(Arc::new(move |read, written| {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 /// One turn of a loop, and the condition of the next: takes what the body takes, and gives the next carried
 /// values, then the condition's result.
-pub(super) fn turn(body: &Sequence, condition: &Sequence, carried: usize) -> Sequence {
+pub(super) fn loop_iteration(body: &Sequence, condition: &Sequence, carried: usize) -> Sequence {
     let mut values = body.values.clone();
     // The condition's inputs are what the body gives, and what stays the same.
     let mut slots: Vec<Slot> = body.outputs[..carried].to_vec();
@@ -24,23 +24,23 @@ pub(super) fn turn(body: &Sequence, condition: &Sequence, carried: usize) -> Seq
     }));
     let mut outputs = body.outputs.clone();
     outputs.extend(condition.outputs.iter().map(|&slot| slots[slot]));
-    join(Sequence { values, inputs: body.inputs, steps, outputs })
+    merge_adjacent_graphs(Sequence { values, inputs: body.inputs, steps, outputs })
 }
 
 /// The same sequence with graphs that follow each other made one, so that they are planned together.
-fn join(mut sequence: Sequence) -> Sequence {
+fn merge_adjacent_graphs(mut sequence: Sequence) -> Sequence {
     let mut steps: Vec<Step> = Vec::with_capacity(sequence.steps.len());
     for (position, step) in sequence.steps.iter().enumerate() {
         let later = &sequence.steps[position + 1..];
-        let joined = steps.last().and_then(|last| {
+        let merged = steps.last().and_then(|last| {
             let is_used = |slot: Slot| {
                 sequence.outputs.contains(&slot)
                     || later.iter().any(|step| step.inputs.contains(&slot))
             };
-            joined(last, step, is_used)
+            merge_steps(last, step, is_used)
         });
-        match joined {
-            Some(joined) => *steps.last_mut().expect("there is a last step") = joined,
+        match merged {
+            Some(merged) => *steps.last_mut().expect("there is a last step") = merged,
             None => steps.push(step.clone()),
         }
     }
@@ -49,7 +49,7 @@ fn join(mut sequence: Sequence) -> Sequence {
 }
 
 /// Both steps in one, if both compute. Results that are not used by others are left out.
-fn joined(first: &Step, second: &Step, is_used: impl Fn(Slot) -> bool) -> Option<Step> {
+fn merge_steps(first: &Step, second: &Step, is_used: impl Fn(Slot) -> bool) -> Option<Step> {
     let (
         Action::Compute { graph: a, origins: a_origins },
         Action::Compute { graph: b, origins: b_origins },

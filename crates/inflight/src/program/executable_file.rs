@@ -4,7 +4,7 @@
 //! is loaded by the same compiler, which is known by its exact name, nothing is compiled; elsewhere, kernels are.
 
 use super::executable::Executable;
-use super::source::{Form, Program};
+use super::source::{Program, ProgramSource};
 use crate::io::{file_error, read_file, replace_file};
 use crate::runtime::Device;
 use crate::{Error, Result};
@@ -20,7 +20,7 @@ const MAGIC: &[u8; 16] = b"inflight program";
 const VERSION: u32 = 2;
 
 /// Magic, version, the length and the checksum of what follows.
-const HEADER: usize = 16 + 4 + 8 + 8;
+const HEADER_BYTES: usize = 16 + 4 + 8 + 8;
 
 impl Executable {
     /// Writes the executable to a file, for [`Executable::load`], with all that was compiled for it so far.
@@ -30,25 +30,27 @@ impl Executable {
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
         let program = self.program();
-        let Form::Written { source, .. } = &program.form else {
+        let ProgramSource::StableHlo { source, .. } = &program.source else {
             let message = "a program that was given as graphs cannot be saved";
             return Err(Error::Invalid(format!("{}: {message}", program.name)));
         };
         let name = program.name.as_bytes();
         let mut body = Vec::with_capacity(12 + name.len() + source.len());
-        put(&mut body, name);
-        put(&mut body, source);
+        write_field(&mut body, name);
+        write_field(&mut body, source);
         let mut kernels = FxHashMap::default();
         for compiled in self.all_compiled() {
             let plans = compiled.plans();
-            kernels.extend(plans.iter().flat_map(|plan| self.device().dispatcher().kept(plan)));
+            kernels.extend(
+                plans.iter().flat_map(|plan| self.device().dispatcher().serialized_kernels(plan)),
+            );
         }
         // In the same order whenever it is saved.
         let mut kernels: Vec<(Vec<u8>, Arc<[u8]>)> = kernels.into_iter().collect();
         kernels.sort_unstable();
         for (key, code) in &kernels {
-            put(&mut body, key);
-            put(&mut body, code);
+            write_field(&mut body, key);
+            write_field(&mut body, code);
         }
         replace_file(path, |temporary| {
             let written = std::fs::File::create(temporary).and_then(|mut file| {
@@ -71,16 +73,18 @@ impl Executable {
     pub fn load(path: impl AsRef<Path>, device: &Device) -> Result<Executable> {
         let path = path.as_ref();
         let bytes = read_file(path)?;
-        let Parts { name, source, kernels } =
-            parts(&bytes).map_err(|message| file_error(path, message))?;
+        let ExecutableFile { name, source, kernels } =
+            parse(&bytes).map_err(|message| file_error(path, message))?;
         let program = Program::read(source, Some(name))?;
-        device.dispatcher().bring(kernels.into_iter().map(|(key, code)| (key.into(), code.into())));
+        device
+            .dispatcher()
+            .preload_kernels(kernels.into_iter().map(|(key, code)| (key.into(), code.into())));
         device.compile(&program)
     }
 }
 
 /// What is in a file.
-struct Parts<'a> {
+struct ExecutableFile<'a> {
     name: &'a str,
     source: &'a [u8],
     /// What each kernel is found by, and its code.
@@ -88,13 +92,13 @@ struct Parts<'a> {
 }
 
 /// Appends the length of some bytes, and the bytes.
-fn put(body: &mut Vec<u8>, bytes: &[u8]) {
+fn write_field(body: &mut Vec<u8>, bytes: &[u8]) {
     body.extend((bytes.len() as u64).to_le_bytes());
     body.extend(bytes);
 }
 
-/// Takes what [`put`] appended.
-fn take<'a>(body: &mut &'a [u8]) -> Option<&'a [u8]> {
+/// Takes what [`write_field`] appended.
+fn read_field<'a>(body: &mut &'a [u8]) -> Option<&'a [u8]> {
     let (length, rest) = body.split_first_chunk::<8>()?;
     let (bytes, rest) = rest.split_at_checked(u64::from_le_bytes(*length).try_into().ok()?)?;
     *body = rest;
@@ -102,13 +106,14 @@ fn take<'a>(body: &mut &'a [u8]) -> Option<&'a [u8]> {
 }
 
 /// The parts of a file, or what is wrong with it.
-fn parts(bytes: &[u8]) -> std::result::Result<Parts<'_>, String> {
+fn parse(bytes: &[u8]) -> std::result::Result<ExecutableFile<'_>, String> {
     if !bytes.starts_with(MAGIC) {
         return Err(
             "not an executable that was saved; programs are read by Program::load".to_owned()
         );
     }
-    let header = bytes.get(..HEADER).ok_or("the file ends within its header: it was cut off")?;
+    let header =
+        bytes.get(..HEADER_BYTES).ok_or("the file ends within its header: it was cut off")?;
     let version = u32::from_le_bytes(header[16..20].try_into().expect("four bytes"));
     if version != VERSION {
         return Err(format!(
@@ -117,24 +122,24 @@ fn parts(bytes: &[u8]) -> std::result::Result<Parts<'_>, String> {
     }
     let length = u64::from_le_bytes(header[20..28].try_into().expect("eight bytes"));
     let sum = u64::from_le_bytes(header[28..].try_into().expect("eight bytes"));
-    let body = &bytes[HEADER..];
+    let body = &bytes[HEADER_BYTES..];
     if body.len() as u64 != length {
         return Err(format!("{length} bytes should follow the header, {} do", body.len()));
     }
     if checksum(body) != sum {
         return Err("its checksum does not fit what it holds: it was changed".to_owned());
     }
-    let broken = || "its parts are not as long as they say".to_owned();
+    let truncated_field = || "its parts are not as long as they say".to_owned();
     let mut rest = body;
-    let name = take(&mut rest).ok_or_else(broken)?;
+    let name = read_field(&mut rest).ok_or_else(truncated_field)?;
     let name = std::str::from_utf8(name).map_err(|_| "the program's name is no text".to_owned())?;
-    let source = take(&mut rest).ok_or_else(broken)?;
+    let source = read_field(&mut rest).ok_or_else(truncated_field)?;
     let mut kernels = Vec::new();
     while !rest.is_empty() {
-        let (key, code) = (take(&mut rest), take(&mut rest));
-        kernels.push((key.ok_or_else(broken)?, code.ok_or_else(broken)?));
+        let (key, code) = (read_field(&mut rest), read_field(&mut rest));
+        kernels.push((key.ok_or_else(truncated_field)?, code.ok_or_else(truncated_field)?));
     }
-    Ok(Parts { name, source, kernels })
+    Ok(ExecutableFile { name, source, kernels })
 }
 
 /// FNV-1a.
