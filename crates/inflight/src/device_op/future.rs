@@ -82,7 +82,7 @@ impl<'a, T: Send + 'a> Future for DeviceFuture<'a, T> {
                 State::Running(Box::pin(run_op(op, placement.context(location), location)));
         }
         let State::Running(running) = &mut self.state else {
-            panic!("a DeviceFuture was polled after it was done")
+            panic!("a DeviceFuture was polled after completion")
         };
         let polled = running.as_mut().poll(task);
         if polled.is_ready() {

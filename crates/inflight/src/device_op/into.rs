@@ -35,7 +35,7 @@ use std::sync::Arc;
 /// the tensor until it has run.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an input of an op",
-    note = "inputs are ops, `Tensor`, `Arc<Tensor>`, `&Tensor`, `Pending<…>` and numbers; \
+    note = "inputs are ops, `Tensor`, `Arc<Tensor>`, `&Tensor`, `Pending<…>` and scalars; \
             `device_op::value(…)` makes an op of any other value"
 )]
 pub trait IntoDeviceOp {
@@ -108,11 +108,11 @@ impl<T: Clone + Send + 'static> IntoDeviceOp for Pending<T> {
     }
 }
 
-macro_rules! numbers {
-    ($($number:ty),*) => {$(
-        impl IntoDeviceOp for $number {
-            type Output = $number;
-            type Op = BoxedOp<'static, $number>;
+macro_rules! scalars {
+    ($($scalar:ty),*) => {$(
+        impl IntoDeviceOp for $scalar {
+            type Output = $scalar;
+            type Op = BoxedOp<'static, $scalar>;
 
             fn into_op(self) -> Self::Op {
                 value(self)
@@ -121,5 +121,5 @@ macro_rules! numbers {
     )*};
 }
 
-numbers!(usize);
-for_elements!(numbers);
+scalars!(usize);
+for_elements!(scalars);

@@ -88,7 +88,7 @@ impl Policy {
             }
             Strategy::LeastLoaded(streams) => {
                 let least = streams.iter().min_by_key(|stream| stream.inner().load());
-                least.expect("a pool has streams").clone()
+                least.expect("a policy has at least one stream").clone()
             }
             Strategy::Custom { choose, .. } => choose(),
         }
@@ -97,7 +97,7 @@ impl Policy {
 
 fn collect_streams(streams: impl IntoIterator<Item = Stream>) -> Vec<Stream> {
     let streams: Vec<Stream> = streams.into_iter().collect();
-    assert!(!streams.is_empty(), "a pool needs at least one stream");
+    assert!(!streams.is_empty(), "a Policy needs at least one stream");
     streams
 }
 

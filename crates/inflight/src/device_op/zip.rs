@@ -31,7 +31,7 @@ macro_rules! zip {
 /// A tuple of two to eight inputs for [`zip!`](crate::zip!).
 #[diagnostic::on_unimplemented(
     message = "`zip!` cannot combine `{Self}`",
-    note = "it takes two to eight members: ops, tensors and numbers"
+    note = "it takes two to eight members: ops, tensors and scalars"
 )]
 pub trait Zip<'a> {
     /// The tuple of the members' outputs.

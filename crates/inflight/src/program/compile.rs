@@ -1,4 +1,4 @@
-//! From a lowered program to plans, kernels and functions.
+//! Program compilation: from a lowered program to plans, kernels and host functions.
 
 use super::control::{Case, While};
 use super::custom_call;
@@ -19,26 +19,26 @@ use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use std::sync::{Arc, LazyLock};
 
-/// A program for one set of argument types, ready to run on one device.
+/// A program compiled for one set of argument types and one device.
 pub(super) struct CompiledProgram {
     pub arguments: Vec<lowered::Argument>,
     pub results: Vec<lowered::ValueType>,
-    /// Some may still be on their way to the device.
+    /// Constants; their upload to the device may still be in progress.
     pub constants: Vec<Arc<Value>>,
-    /// Takes the arguments and the constants, and gives the results that are not passed through.
+    /// Computes the results from the arguments and constants, except results that are arguments.
     pub body: Sequence,
-    /// What each result is.
+    /// The source of each result.
     pub sources: Vec<ResultSource>,
-    /// Names the whole program, for faults that belong to no part of it.
+    /// Label of the whole program, for faults that belong to no specific op.
     pub labels: Arc<[LabelOp]>,
 }
 
-/// What a result of a program is.
+/// Source of a program's result.
 #[derive(Clone, Copy)]
 pub(super) enum ResultSource {
     /// An output of the body.
     Output(usize),
-    /// An argument, as it is.
+    /// An argument, passed through.
     Argument(usize),
 }
 
@@ -66,7 +66,7 @@ pub(super) fn compile(
     compiler.plans = compile_graphs(&compiler.graphs, device);
     for plan in &compiler.plans {
         if let Some(fault) = plan.fault() {
-            compiler.problems.push(format!("{name}: a kernel could not be compiled: {fault}"));
+            compiler.problems.push(format!("{name}: a kernel failed to compile: {fault}"));
         }
     }
     let mut plans = std::mem::take(&mut compiler.plans).into_iter();
@@ -74,7 +74,7 @@ pub(super) fn compile(
     if !compiler.problems.is_empty() {
         return Err(Error::Program(compiler.problems.join("\n").into()));
     }
-    // A result that is an argument shares its value, unless the result may fail for another reason.
+    // A passed-through argument shares its value, unless a failing side effect may still fail all results.
     let arguments = program.arguments.len();
     let mut sources = Vec::with_capacity(body.outputs.len());
     let mut outputs = Vec::new();
@@ -99,12 +99,12 @@ pub(super) fn compile(
     })
 }
 
-/// A program of up to so many commands is put on its stream by whoever executes it: to wake the dispatcher takes as
-/// long.
+/// Programs of up to this many commands are enqueued by the calling thread, because waking the dispatcher thread
+/// takes as long.
 const MAX_INLINE_COMMANDS: usize = 32;
 
 impl CompiledProgram {
-    /// Whether its execution begins with so few commands that nobody else need be asked to emit them.
+    /// Whether the initial commands are few enough for the calling thread to enqueue.
     pub fn is_short(&self) -> bool {
         let commands = |step: &Step| match &step.action {
             Action::Compute(compute) => compute.ready.plan.batches.len(),
@@ -113,7 +113,7 @@ impl CompiledProgram {
         self.body.steps.iter().map(commands).sum::<usize>() <= MAX_INLINE_COMMANDS
     }
 
-    /// The plans of all that it computes.
+    /// All plans of the program, including those of loops and branches.
     pub fn plans(&self) -> Vec<&Arc<CompiledPlan>> {
         let mut plans = Vec::new();
         let mut open = vec![&self.body];
@@ -133,7 +133,7 @@ impl CompiledProgram {
     }
 }
 
-/// Plans graphs, on several threads if there are several.
+/// Plans graphs and compiles their kernels, in parallel if there are many.
 fn compile_graphs(graphs: &[Arc<Graph>], device: &Device) -> Vec<Arc<CompiledPlan>> {
     const MIN_GRAPHS_PER_THREAD: usize = 8;
     let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get());
@@ -158,15 +158,15 @@ struct Compiler<'a> {
     name: &'a Arc<str>,
     /// Whether the device's streams run loops themselves.
     device_loops: bool,
-    /// All that is wrong.
+    /// All errors found so far.
     problems: Vec<String>,
-    /// The graphs of all sequences, in the order in which [`sequence`](Compiler::sequence) comes to them.
+    /// Graphs of all sequences, in the order in which [`sequence`](Compiler::sequence) visits them.
     graphs: Vec<Arc<Graph>>,
     plans: Vec<Arc<CompiledPlan>>,
 }
 
 impl Compiler<'_> {
-    /// Notes all graphs of a sequence.
+    /// Collects all graphs of a sequence.
     fn collect(&mut self, sequence: &lowered::Sequence) {
         for step in &sequence.steps {
             match &step.action {
@@ -206,8 +206,10 @@ impl Compiler<'_> {
                     let iteration = self.sequence(&iteration, plans);
                     has_effects |= iteration.has_effects;
                     let inputs = step.inputs.len();
-                    let device_loop =
-                        self.device_loops.then(|| LoopPlan::of(&iteration, inputs)).flatten();
+                    let device_loop = self
+                        .device_loops
+                        .then(|| LoopPlan::for_iteration(&iteration, inputs))
+                        .flatten();
                     let carried = *carried;
                     Action::While(Arc::new(While {
                         condition,
@@ -283,14 +285,15 @@ impl Compiler<'_> {
         }
     }
 
-    /// The label of something that is one op.
+    /// Label of a single op.
     fn label(&self, name: &str, location: Location) -> Label {
         let work = Arc::new(Work { nodes: vec![0], ..Work::default() });
         Label { segment: [label_op(self.name, name, location)].into(), work }
     }
 }
 
-/// The graph with each computed output once, and what each of its outputs is.
+/// Removes duplicate outputs and inputs among the outputs. Returns the graph and the source of each original
+/// output.
 fn dedup_outputs(graph: &Graph) -> (Graph, SmallVec<[StepResult; 8]>) {
     let inputs: Vec<NodeId> = graph.inputs().collect();
     let mut result = graph.clone();
@@ -321,12 +324,12 @@ fn label_op(name: &Arc<str>, op: &str, location: Location) -> LabelOp {
     LabelOp { name: intern(op), location: source_location(name, location) }
 }
 
-/// The name and the line of each node of a graph.
+/// Op name and source location of each graph node.
 pub(super) fn labels(name: &Arc<str>, origins: &[lowered::Origin]) -> Arc<[LabelOp]> {
     origins.iter().map(|origin| label_op(name, &origin.name, origin.location)).collect()
 }
 
-/// The same text, for as long as the process lives. There are only so many names of ops.
+/// Interns a string for the lifetime of the process. The set of op names is small.
 fn intern(name: &str) -> &'static str {
     static NAMES: LazyLock<Mutex<FxHashSet<&'static str>>> = LazyLock::new(Mutex::default);
     let mut names = NAMES.lock();

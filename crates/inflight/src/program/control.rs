@@ -1,4 +1,5 @@
-//! Loops and branches: decided on the stream, when it comes to them.
+//! Control flow: loops and branches, decided on the stream when it reaches them. The predicate never travels to the
+//! caller or the dispatcher.
 
 use super::device_loop::{LoopCommands, LoopPlan};
 use super::sequence::{Buffers, RunContext, Sequence};
@@ -10,36 +11,36 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Weak};
 use std::time::Instant;
 
-/// A loop. Its inputs are the carried values, then those that stay the same.
+/// A `while` loop. Inputs: the carried values, then the loop-invariant values.
 pub(super) struct While {
-    /// Gives whether there is a first iteration.
+    /// Computes whether the first iteration runs.
     pub condition: Sequence,
-    /// Gives the next carried values, and whether there is another iteration.
+    /// Computes the next carried values, and whether another iteration follows.
     pub iteration: Sequence,
-    /// How many of the inputs are carried.
+    /// Number of carried values.
     pub carried: usize,
-    /// How its turns come about, if the stream can run them itself.
+    /// Set if the stream can iterate the loop by itself.
     pub device_loop: Option<LoopPlan>,
     pub label: Label,
 }
 
-/// A branch. Its first input says which.
+/// A `case` or `if`. The first input is the branch index.
 pub(super) struct Case {
-    /// The last is also the one for numbers that are out of range.
+    /// The last branch is also used for out-of-range indices.
     pub branches: Vec<Sequence>,
     pub label: Label,
 }
 
-/// A loop that runs.
+/// A loop that is running.
 struct RunningLoop {
     while_loop: Arc<While>,
     context: Arc<RunContext>,
-    /// What the next iteration takes.
+    /// Inputs of the next iteration.
     inputs: Buffers,
-    /// Where the last values go. Whoever wants them holds them.
+    /// Buffers for the final values. Weak: if no handle is left, the loop stops.
     results: Arc<[Weak<Buffer>]>,
     iterations: u64,
-    /// When the first iteration began, if somebody wants to know.
+    /// Start of the first iteration, if there are observers.
     began: Option<Instant>,
 }
 
@@ -65,17 +66,17 @@ impl While {
 }
 
 impl RunningLoop {
-    /// The command that goes on once it is known whether there is another iteration.
+    /// Command that reads the condition and then continues or ends the loop.
     fn expand_on_condition(self, source: Arc<Buffer>) -> Command {
         let callback = Box::new(move |bytes: Result<&[u8], Fault>, expansion: &mut Expansion| {
             let (results, while_loop) = (self.results.clone(), self.while_loop.clone());
             let results = results.iter().filter_map(Weak::upgrade);
-            guarded(results, &while_loop.label, || self.step(bytes, expansion));
+            catch_fault(results, &while_loop.label, || self.step(bytes, expansion));
         });
         Command::Expand { source, callback }
     }
 
-    /// Emits another iteration, or ends the loop.
+    /// Emits the next iteration, or ends the loop.
     fn step(
         mut self,
         continues: Result<&[u8], Fault>,
@@ -85,9 +86,9 @@ impl RunningLoop {
         if self.iterations == 0 && observe::is_listening() {
             self.began = Some(Instant::now());
         }
-        let is_wanted = self.while_loop.iteration.has_effects
+        let is_needed = self.while_loop.iteration.has_effects
             || self.results.iter().any(|result| result.strong_count() > 0);
-        if continues.first().is_none_or(|&flag| flag == 0) || !is_wanted {
+        if continues.first().is_none_or(|&flag| flag == 0) || !is_needed {
             for (result, value) in self.results.iter().zip(&self.inputs) {
                 if let Some(result) = result.upgrade() {
                     result.adopt(value);
@@ -98,18 +99,18 @@ impl RunningLoop {
         }
         let while_loop = self.while_loop.clone();
         let carried = while_loop.carried;
-        // A value that failed fails only what depends on it, which a iteration decides command by command.
+        // Failed inputs go through the general path, where each command checks its own operands.
         let inputs_are_valid = self.inputs.iter().all(|input| input.fault().is_none());
         if let Some(loop_plan) = while_loop.device_loop.as_ref().filter(|_| inputs_are_valid) {
             self.run_on_stream(loop_plan, &mut expansion.commands);
             return Ok(());
         }
-        // What this iteration takes and the next does not is held by its commands alone.
+        // Only the commands keep this iteration's other inputs alive.
         let invariant: Buffers = self.inputs[carried..].iter().cloned().collect();
         let inputs = std::mem::take(&mut self.inputs);
         let mut next =
             while_loop.iteration.emit(&self.context, inputs, &[], false, &mut expansion.commands);
-        let source = next.pop().expect("a iteration ends with its condition");
+        let source = next.pop().expect("an iteration ends with its condition");
         next.extend(invariant);
         self.inputs = next;
         self.iterations += 1;
@@ -117,7 +118,7 @@ impl RunningLoop {
         Ok(())
     }
 
-    /// Leaves all turns to the stream.
+    /// Hands the whole loop to the stream (device loop).
     fn run_on_stream(mut self, loop_plan: &LoopPlan, commands: &mut Vec<Command>) {
         let (while_loop, results) = (self.while_loop.clone(), self.results.clone());
         let inputs = std::mem::take(&mut self.inputs);
@@ -125,7 +126,7 @@ impl RunningLoop {
             loop_plan.commands(&while_loop.iteration, &inputs, while_loop.carried);
         commands.extend(initial_copies);
         let condition =
-            |values: &Buffers| values.last().expect("a iteration has a condition").clone();
+            |values: &Buffers| values.last().expect("an iteration has a condition").clone();
         let continue_flags = [condition(&values[0]), condition(&values[1])];
         let is_wanted = {
             let results = results.clone();
@@ -134,7 +135,7 @@ impl RunningLoop {
         let callback =
             Box::new(move |iterations: Result<u64, Fault>, expansion: &mut Expansion| {
                 let live_results = results.iter().filter_map(Weak::upgrade);
-                guarded(live_results, &while_loop.label, || {
+                catch_fault(live_results, &while_loop.label, || {
                     self.iterations = *iterations.as_ref().unwrap_or(&0);
                     self.report(expansion);
                     let iterations = iterations?;
@@ -157,7 +158,7 @@ impl RunningLoop {
         })));
     }
 
-    /// Reports the loop to those who listen.
+    /// Reports the loop to the observers.
     fn report(&self, expansion: &Expansion) {
         if let Some(began) = self.began {
             let kind = CommandKind::Loop {
@@ -181,7 +182,7 @@ impl Case {
         let (case, context) = (self.clone(), context.clone());
         let results: Buffers = results.iter().cloned().collect();
         let callback = Box::new(move |bytes: Result<&[u8], Fault>, expansion: &mut Expansion| {
-            guarded(results.iter().cloned(), &case.label, || {
+            catch_fault(results.iter().cloned(), &case.label, || {
                 let index = bytes?.first_chunk().map_or(-1, |bytes| i32::from_le_bytes(*bytes));
                 let last = case.branches.len() - 1;
                 let index = usize::try_from(index).map_or(last, |index| index.min(last));
@@ -194,8 +195,8 @@ impl Case {
     }
 }
 
-/// Runs a decision. If it fails, or panics, the step's results have the fault.
-fn guarded(
+/// Runs a control-flow decision. On failure or panic, the step's results get the fault.
+fn catch_fault(
     results: impl Iterator<Item = Arc<Buffer>>,
     label: &Label,
     decide: impl FnOnce() -> Result<(), Fault>,

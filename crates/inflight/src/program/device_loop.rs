@@ -1,4 +1,5 @@
-//! Loops of small turns, which a stream runs itself.
+//! Device loops: small `while` loops whose iterations the stream runs by itself, without host involvement. Two
+//! copies of the iteration alternate between two sets of buffers (ping-pong).
 
 use super::sequence::{Action, Buffers, Compute, Sequence, StepResult};
 use crate::runtime::commands::BoundPlan;
@@ -6,47 +7,48 @@ use crate::runtime::stats::Counters;
 use inflight_backend::{Buffer, Command};
 use std::sync::Arc;
 
-/// The most bytes that a iteration writes, all of what it carries on and all it keeps in between. Beyond, what a iteration
-/// costs apart from its kernels is little, and it pays that values take over the memory of those initial_copies.
+/// Size limit of an iteration's carried values and temporaries. Above it, the overhead outside of the kernels is
+/// small, and in-place reuse of buffers between iterations saves more.
 const MAX_ITERATION_BYTES: usize = 64 << 10;
 
-/// How a iteration's results come about, for each of the carried values and for the condition.
+/// Source of each result of an iteration: the carried values, then the condition.
 pub(super) struct LoopPlan {
     outputs: Vec<IterationResult>,
 }
 
-/// Where a result of a iteration comes from.
+/// Source of an iteration's result.
 #[derive(Clone, Copy)]
 enum IterationResult {
-    /// The step writes it, as this output of its plan.
+    /// An output of the plan.
     PlanOutput(usize),
-    /// It is an input of the iteration, as it is.
+    /// An input of the iteration, passed through.
     Input(usize),
-    /// It is the same as an earlier result of the iteration.
+    /// A duplicate of an earlier result.
     Duplicate(usize),
 }
 
-/// The commands of a loop's two turns, and where they put things.
+/// Commands of a loop's two alternating iterations, and their buffers.
 pub(super) struct LoopCommands {
-    /// To be run initial_copies: the values that the loop begins with, copied to where the second iteration leaves its own.
+    /// Run before the loop: copy the initial values to the buffers that the second body writes.
     pub initial_copies: Vec<Command>,
     pub bodies: [Vec<Command>; 2],
-    /// The carried values after each of the two, then the condition.
+    /// For each body, the carried values after it, then the condition.
     pub values: [Buffers; 2],
-    /// What one iteration launches, reads and writes.
+    /// Launches and bytes of one iteration.
     pub counters: Counters,
 }
 
 impl LoopPlan {
-    /// Whether a loop's iteration is one small graph, and how its results come about.
-    pub fn of(iteration: &Sequence, inputs: usize) -> Option<LoopPlan> {
+    /// Returns a plan if an iteration is a single small graph.
+    pub fn for_iteration(iteration: &Sequence, inputs: usize) -> Option<LoopPlan> {
         let [step] = &iteration.steps[..] else { return None };
         let Action::Compute(compute) = &step.action else { return None };
         let plan = &compute.ready.plan;
-        let own = plan.buffers.iter().filter(|buffer| buffer.input.is_none());
-        let temporary: usize = own.map(|buffer| buffer.elements * buffer.dtype.size()).sum();
+        let temporaries = plan.buffers.iter().filter(|buffer| buffer.input.is_none());
+        let temporary_bytes: usize =
+            temporaries.map(|buffer| buffer.elements * buffer.dtype.size()).sum();
         let carried: usize = iteration.outputs.iter().map(|&slot| iteration.bytes[slot]).sum();
-        if carried + temporary > MAX_ITERATION_BYTES || compute.ready.fault().is_some() {
+        if carried + temporary_bytes > MAX_ITERATION_BYTES || compute.ready.fault().is_some() {
             return None;
         }
         let mut outputs: Vec<IterationResult> = Vec::with_capacity(iteration.outputs.len());
@@ -60,7 +62,7 @@ impl LoopPlan {
                     let iteration_result = iteration_result(compute, result)?;
                     match iteration_result {
                         IterationResult::Input(input) => IterationResult::Input(step.inputs[input]),
-                        // Results of a step that are one value are outputs of the iteration that are one.
+                        // Results that share a plan output are duplicates.
                         IterationResult::PlanOutput(output) => {
                             let same = |known: &IterationResult| match known {
                                 IterationResult::PlanOutput(known) => *known == output,
@@ -79,8 +81,7 @@ impl LoopPlan {
         Some(LoopPlan { outputs })
     }
 
-    /// The commands for a loop that begins with these values. `inputs` are the carried values, then those that
-    /// stay the same.
+    /// Emits the commands of a loop. `inputs` are the initial carried values, then the loop-invariant values.
     pub fn commands(
         &self,
         iteration: &Sequence,
@@ -118,7 +119,7 @@ impl LoopPlan {
         LoopCommands { initial_copies, bodies, values, counters }
     }
 
-    /// The commands of a iteration.
+    /// Emits the commands of one iteration.
     fn iteration_commands(
         &self,
         iteration: &Sequence,
@@ -131,7 +132,7 @@ impl LoopPlan {
         let mut commands = Vec::new();
         let step = &iteration.steps[0];
         let Action::Compute(compute) = &step.action else {
-            unreachable!("a small iteration computes")
+            unreachable!("a device loop's iteration is one graph")
         };
         let step_inputs: Buffers = step.inputs.iter().map(|&slot| inputs[slot].clone()).collect();
         let plan = &compute.ready.plan;
@@ -163,7 +164,7 @@ impl LoopPlan {
     }
 }
 
-/// Where a result of a step comes from, by the step's inputs.
+/// Source of a step's result, in terms of the step's inputs.
 fn iteration_result(compute: &Compute, result: usize) -> Option<IterationResult> {
     match compute.results[result] {
         StepResult::Input(input) => Some(IterationResult::Input(input)),
@@ -172,7 +173,7 @@ fn iteration_result(compute: &Compute, result: usize) -> Option<IterationResult>
             let output = compute.outputs.iter().position(|&known| known == result)?;
             let plan = &compute.ready.plan;
             let buffer = plan.outputs[output];
-            // Of outputs that are one value, the first is what is written.
+            // If several outputs share a buffer, the first one is written.
             let output = plan.outputs.iter().position(|&known| known == buffer)?;
             let input = plan.buffers[buffer as usize].input;
             Some(input.map_or(IterationResult::PlanOutput(output), IterationResult::Input))

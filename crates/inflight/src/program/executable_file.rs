@@ -1,7 +1,7 @@
-//! Executables in files.
+//! Saved executables (serialization).
 //!
-//! A file holds the program, in the form it was read in, its name, and its kernels as they were compiled. Where it
-//! is loaded by the same compiler, which is known by its exact name, nothing is compiled; elsewhere, kernels are.
+//! A file holds the program's name, its source and its compiled kernels. Loaded with the same compiler, which is
+//! identified exactly, nothing is compiled; otherwise the kernels are compiled again.
 
 use super::executable::Executable;
 use super::source::{Program, ProgramSource};
@@ -13,25 +13,25 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What every file begins with.
+/// Magic bytes at the start of every file.
 const MAGIC: &[u8; 16] = b"inflight program";
 
-/// The version of the format, which a reader must know.
+/// Version of the file format.
 const VERSION: u32 = 2;
 
-/// Magic, version, the length and the checksum of what follows.
+/// Header: magic, version, and the length and checksum of the body.
 const HEADER_BYTES: usize = 16 + 4 + 8 + 8;
 
 impl Executable {
-    /// Writes the executable to a file, for [`Executable::load`], with all that was compiled for it so far.
+    /// Saves the executable to a file for [`Executable::load`], with all kernels compiled so far.
     ///
     /// # Errors
-    /// If the file cannot be written, or if the program was given as graphs.
+    /// [`Error::File`] if the file cannot be written; [`Error::Invalid`] for a program that was built from graphs.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
         let program = self.program();
         let ProgramSource::StableHlo { source, .. } = &program.source else {
-            let message = "a program that was given as graphs cannot be saved";
+            let message = "cannot save a program that was built from graphs; only one read from StableHLO can be saved";
             return Err(Error::Invalid(format!("{}: {message}", program.name)));
         };
         let name = program.name.as_bytes();
@@ -45,7 +45,7 @@ impl Executable {
                 plans.iter().flat_map(|plan| self.device().dispatcher().serialized_kernels(plan)),
             );
         }
-        // In the same order whenever it is saved.
+        // Sorted, so that files are reproducible.
         let mut kernels: Vec<(Vec<u8>, Arc<[u8]>)> = kernels.into_iter().collect();
         kernels.sort_unstable();
         for (key, code) in &kernels {
@@ -64,12 +64,13 @@ impl Executable {
         })
     }
 
-    /// Reads an executable that was [saved](Executable::save), and makes it ready on a device. The machine code in
-    /// the file is run, so the file must be one that you trust as you trust a program.
+    /// Loads a [saved](Executable::save) executable for a device. Compiles kernels only if they were saved by
+    /// another compiler. The machine code in the file is executed, so load only files that you trust like a
+    /// program.
     ///
     /// # Errors
-    /// If the file cannot be read, if it is not a whole and unchanged file of this kind and version, or if the
-    /// device cannot compile the program.
+    /// [`Error::File`] if the file cannot be read, is damaged, or has another version of the format;
+    /// [`Error::Program`] if the device cannot compile the program.
     pub fn load(path: impl AsRef<Path>, device: &Device) -> Result<Executable> {
         let path = path.as_ref();
         let bytes = read_file(path)?;
@@ -83,21 +84,21 @@ impl Executable {
     }
 }
 
-/// What is in a file.
+/// Contents of a file.
 struct ExecutableFile<'a> {
     name: &'a str,
     source: &'a [u8],
-    /// What each kernel is found by, and its code.
+    /// Key and machine code of each kernel.
     kernels: Vec<(&'a [u8], &'a [u8])>,
 }
 
-/// Appends the length of some bytes, and the bytes.
+/// Appends a length-prefixed field.
 fn write_field(body: &mut Vec<u8>, bytes: &[u8]) {
     body.extend((bytes.len() as u64).to_le_bytes());
     body.extend(bytes);
 }
 
-/// Takes what [`write_field`] appended.
+/// Reads a field written by [`write_field`].
 fn read_field<'a>(body: &mut &'a [u8]) -> Option<&'a [u8]> {
     let (length, rest) = body.split_first_chunk::<8>()?;
     let (bytes, rest) = rest.split_at_checked(u64::from_le_bytes(*length).try_into().ok()?)?;
@@ -105,34 +106,39 @@ fn read_field<'a>(body: &mut &'a [u8]) -> Option<&'a [u8]> {
     Some(bytes)
 }
 
-/// The parts of a file, or what is wrong with it.
+/// Parses and validates a file.
 fn parse(bytes: &[u8]) -> std::result::Result<ExecutableFile<'_>, String> {
     if !bytes.starts_with(MAGIC) {
         return Err(
-            "not an executable that was saved; programs are read by Program::load".to_owned()
+            "not a file of Executable::save; read StableHLO programs with Program::load".to_owned()
         );
     }
-    let header =
-        bytes.get(..HEADER_BYTES).ok_or("the file ends within its header: it was cut off")?;
+    let header = bytes.get(..HEADER_BYTES).ok_or_else(|| {
+        format!("truncated: expected a header of {HEADER_BYTES} bytes, found {}", bytes.len())
+    })?;
     let version = u32::from_le_bytes(header[16..20].try_into().expect("four bytes"));
     if version != VERSION {
         return Err(format!(
-            "written in version {version} of the format, this is version {VERSION}; save it anew"
+            "has format version {version}, expected {VERSION}; save it again with this version of inflight"
         ));
     }
     let length = u64::from_le_bytes(header[20..28].try_into().expect("eight bytes"));
     let sum = u64::from_le_bytes(header[28..].try_into().expect("eight bytes"));
     let body = &bytes[HEADER_BYTES..];
     if body.len() as u64 != length {
-        return Err(format!("{length} bytes should follow the header, {} do", body.len()));
+        return Err(format!(
+            "damaged: expected {length} bytes after the header, found {}",
+            body.len()
+        ));
     }
     if checksum(body) != sum {
-        return Err("its checksum does not fit what it holds: it was changed".to_owned());
+        return Err("damaged: its checksum does not match its contents".to_owned());
     }
-    let truncated_field = || "its parts are not as long as they say".to_owned();
+    let truncated_field = || "damaged: a field extends past the end of the file".to_owned();
     let mut rest = body;
     let name = read_field(&mut rest).ok_or_else(truncated_field)?;
-    let name = std::str::from_utf8(name).map_err(|_| "the program's name is no text".to_owned())?;
+    let name = std::str::from_utf8(name)
+        .map_err(|_| "damaged: the program's name is not UTF-8".to_owned())?;
     let source = read_field(&mut rest).ok_or_else(truncated_field)?;
     let mut kernels = Vec::new();
     while !rest.is_empty() {

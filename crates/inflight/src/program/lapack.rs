@@ -1,6 +1,5 @@
-//! CustomCalls of LAPACK that JAX exports for CPUs and that no operation stands for: factors of matrices, on the host.
-//!
-//! All of it is computed in double precision.
+//! LAPACK custom calls that JAX exports for CPUs and that have no StableHLO op: LU, QR and Hermitian
+//! eigendecompositions, computed on the host in double precision.
 
 use super::custom_call::{HostView, HostViewMut};
 use crate::{Complex, DType};
@@ -12,21 +11,20 @@ use std::sync::Arc;
 type CustomCallFn =
     dyn Fn(&[HostView<'_>], &mut [HostViewMut<'_>]) -> Result<(), String> + Send + Sync;
 
-/// The routines, without the letter of their precision.
+/// LAPACK routines, without their precision prefix.
 #[derive(Clone, Copy)]
 enum Routine {
-    /// L·U with rows exchanged: the factors in one matrix, the pivots counted from 1, and whether U is singular.
+    /// LU with partial pivoting: the factors in one matrix, the pivots (1-based), and `info`.
     Getrf,
-    /// Q·R: R above reflections, and the factors of these.
+    /// Householder QR: R above the reflectors, and the scalar factors τ.
     Geqrf,
-    /// The columns of Q that reflections stand for.
+    /// Generates the columns of Q from the reflectors.
     Orgqr,
-    /// The eigenvectors and the eigenvalues of a Hermitian matrix, ascending, and whether they were not found. Only
-    /// one triangle of it is read.
+    /// Hermitian eigendecomposition: eigenvectors, ascending eigenvalues, and `info`. Reads only one triangle.
     Syevd { lower: bool },
 }
 
-/// The call of that name for values of these types. `None` if there is none.
+/// Resolves a call's target for values of these types. `None` if the target is not a LAPACK call.
 pub(super) fn resolve(
     target: &str,
     attributes: &Attributes,
@@ -45,10 +43,12 @@ pub(super) fn resolve(
         _ => return Ok(None),
     };
     let Some(dtype) = inputs.first().map(|input| input.dtype) else {
-        return Err(format!("{target} takes a matrix"));
+        return Err(format!(
+            "{target}: expected a matrix as its first argument, found no argument"
+        ));
     };
     types_match(routine, inputs, outputs)
-        .ok_or_else(|| format!("{target} takes and gives other types"))?;
+        .ok_or_else(|| mismatch_message(target, inputs, outputs))?;
     Ok(Some(match dtype {
         DType::F32 | DType::F64 => {
             Arc::new(move |read, written| run::<f64>(routine, read, written))
@@ -57,7 +57,21 @@ pub(super) fn resolve(
     }))
 }
 
-/// Whether the triangle that is read is the lower one.
+/// Error message for a call whose types do not match its routine.
+fn mismatch_message(target: &str, inputs: &[ValueType], outputs: &[ValueType]) -> String {
+    let list = |types: &[ValueType]| {
+        let types: Vec<String> =
+            types.iter().map(|ty| format!("{}{}", ty.dtype, ty.shape)).collect();
+        types.join(", ")
+    };
+    format!(
+        "{target}: found argument types ({}) and result types ({}), which do not match the LAPACK routine",
+        list(inputs),
+        list(outputs)
+    )
+}
+
+/// Whether the lower triangle is read.
 fn is_lower(attributes: &Attributes) -> bool {
     let options = match attribute(attributes, "mhlo.backend_config") {
         Some(Attribute::Dictionary(options)) => attribute(options, "uplo"),
@@ -66,7 +80,7 @@ fn is_lower(attributes: &Attributes) -> bool {
     !matches!(options, Some(Attribute::Integer(letter, _)) if *letter == i128::from(b'U'))
 }
 
-/// Whether a routine takes and gives values of these types.
+/// Checks the types of a routine's inputs and outputs.
 fn types_match(routine: Routine, inputs: &[ValueType], outputs: &[ValueType]) -> Option<()> {
     let first = inputs.first()?;
     let real = match first.dtype {
@@ -113,7 +127,7 @@ fn run<F: Field>(
     outputs: &mut [HostViewMut<'_>],
 ) -> Result<(), String> {
     let (batch, &[rows, columns]) =
-        inputs[0].shape.split_last_chunk::<2>().ok_or("a matrix is expected")?;
+        inputs[0].shape.split_last_chunk::<2>().ok_or("expected a matrix as the first argument")?;
     let count: usize = batch.iter().product();
     let mut all = elements::<F>(&inputs[0]);
     let mut others: Vec<Vec<F>> = vec![Vec::new(); outputs.len().saturating_sub(1)];
@@ -146,7 +160,7 @@ fn run<F: Field>(
     Ok(())
 }
 
-/// A matrix, row by row.
+/// A row-major matrix.
 struct Matrix<'a, F> {
     elements: &'a mut [F],
     rows: usize,
@@ -163,8 +177,8 @@ impl<F: Field> Matrix<'_, F> {
     }
 }
 
-/// Gaussian elimination. The rows exchanged at each step, counted from 1, and the first step, counted from 1, whose
-/// pivot is zero.
+/// LU factorization with partial pivoting, in place. Returns the pivots (1-based), and `info`: the first step with
+/// a zero pivot (1-based), or 0.
 fn lu_factorize<F: Field>(a: &mut Matrix<'_, F>) -> (Vec<F>, F) {
     let mut pivots = Vec::new();
     let mut info = 0;
@@ -196,8 +210,8 @@ fn lu_factorize<F: Field>(a: &mut Matrix<'_, F>) -> (Vec<F>, F) {
     (pivots, F::of(info as f64))
 }
 
-/// Householder's reflections 1 − τ·v·vᴴ, which leave R; below its diagonal are the vectors v but for their first
-/// elements, which are 1. The factors τ.
+/// Householder QR, in place: reflectors 1 − τ·v·vᴴ. R is left on and above the diagonal, the vectors v below it
+/// without their leading 1. Returns the factors τ.
 fn householder_qr<F: Field>(a: &mut Matrix<'_, F>) -> Vec<F> {
     let mut scales = Vec::new();
     for step in 0..a.rows.min(a.columns) {
@@ -221,7 +235,7 @@ fn householder_qr<F: Field>(a: &mut Matrix<'_, F>) -> Vec<F> {
     scales
 }
 
-/// Applies a reflection to the columns from `first` on: its vector is 1 at row `step`, and `vector` below.
+/// Applies a reflector to the columns from `first` on. Its vector is 1 at row `step`, and `vector` below.
 fn apply_reflector<F: Field>(
     a: &mut Matrix<'_, F>,
     step: usize,
@@ -243,7 +257,7 @@ fn apply_reflector<F: Field>(
     }
 }
 
-/// The first columns of the product of reflections, in target of their vectors.
+/// Generates the leading columns of Q from the reflectors, in place.
 fn generate_q<F: Field>(a: &mut Matrix<'_, F>, scales: &[F]) {
     let vectors: Vec<F> = a.elements.to_vec();
     let columns = a.columns;
@@ -257,11 +271,11 @@ fn generate_q<F: Field>(a: &mut Matrix<'_, F>, scales: &[F]) {
     }
 }
 
-/// The most times that all pairs of rows are rotated; a handful is usual.
+/// Limit on Jacobi sweeps; a handful is usual.
 const MAX_SWEEPS: usize = 60;
 
-/// Jacobi's rotations: the eigenvectors, in target of a Hermitian matrix, and the eigenvalues, ascending; and whether
-/// they were not found.
+/// Cyclic Jacobi eigendecomposition. Replaces the Hermitian matrix by its eigenvectors. Returns the eigenvalues,
+/// ascending, and `info`: 1 if it did not converge.
 fn jacobi_eigen<F: Field>(a: &mut Matrix<'_, F>, lower: bool) -> (Vec<F>, F) {
     let n = a.rows;
     for i in 0..n {
@@ -304,7 +318,7 @@ fn jacobi_eigen<F: Field>(a: &mut Matrix<'_, F>, lower: bool) -> (Vec<F>, F) {
     (sorted, F::of(if found { 0.0 } else { 1.0 }))
 }
 
-/// LoopCommands two axes such that the element of their row and column becomes zero.
+/// Applies the Jacobi rotation that zeroes the element (p, q).
 fn jacobi_rotate<F: Field>(values: &mut [F], vectors: &mut [F], n: usize, p: usize, q: usize) {
     let between = values[p * n + q];
     let size = between.norm_squared().sqrt();
@@ -331,7 +345,7 @@ fn jacobi_rotate<F: Field>(values: &mut [F], vectors: &mut [F], n: usize, p: usi
     (values[p * n + q], values[q * n + p]) = (F::of(0.0), F::of(0.0));
 }
 
-/// The numbers that matrices are of.
+/// Scalar field of the matrices: real or complex.
 trait Field:
     Copy
     + Add<Output = Self>
@@ -353,12 +367,12 @@ trait Field:
         self.parts().im == 0.0
     }
 
-    /// The square of the absolute value.
+    /// Squared absolute value.
     fn norm_squared(self) -> f64 {
         self.parts().norm_sqr()
     }
 
-    /// What pivots are chosen by.
+    /// |re| + |im|, which pivots are compared by.
     fn l1_norm(self) -> f64 {
         self.parts().l1_norm()
     }
@@ -422,7 +436,7 @@ fn elements<F: Field>(view: &HostView<'_>) -> Vec<F> {
     }
 }
 
-/// Writes numbers as elements of a dtype.
+/// Converts values to the output's dtype and stores them.
 fn write<F: Field>(values: &[F], output: &mut HostViewMut<'_>) {
     let size = output.dtype.size();
     for (value, target) in values.iter().zip(output.bytes.chunks_exact_mut(size)) {

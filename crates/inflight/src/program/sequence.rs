@@ -1,4 +1,4 @@
-//! From a compiled program and its buffers to commands.
+//! Command emission for a program execution: from a compiled program and its buffers to stream commands.
 
 use super::compile::CompiledProgram;
 use super::control::{Case, While};
@@ -15,14 +15,14 @@ use std::sync::Arc;
 /// Buffers of a step or a sequence.
 pub(super) type Buffers = SmallVec<[Arc<Buffer>; 8]>;
 
-/// Steps in order, ready to run. Values are numbered: the inputs first.
+/// Steps in order, compiled. Values are numbered slots; inputs come first.
 pub(super) struct Sequence {
-    /// The size of every value.
+    /// Size of every value in bytes.
     pub bytes: Vec<usize>,
     pub steps: Vec<Step>,
-    /// The values that are result_buffers in the end.
+    /// Slots of the results.
     pub outputs: Vec<Slot>,
-    /// True iff a step, or one within, calls the host for what it does and not for what it returns.
+    /// True iff a step, or one nested in it, is a call with side effects.
     pub has_effects: bool,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct Step {
     pub results: SmallVec<[Slot; 8]>,
 }
 
-/// What a step does.
+/// Operation of a step.
 pub(super) enum Action {
     Compute(Box<Compute>),
     While(Arc<While>),
@@ -41,53 +41,53 @@ pub(super) enum Action {
     Call(Call),
 }
 
-/// A graph with its plan.
+/// A graph with its compiled plan.
 pub(super) struct Compute {
     pub ready: Arc<CompiledPlan>,
     pub scalars: Vec<Scalar>,
     pub labels: Arc<[LabelOp]>,
-    /// What each of the step's results is.
+    /// Source of each of the step's results.
     pub results: SmallVec<[StepResult; 8]>,
-    /// For each of the plan's outputs, the step's result it is.
+    /// For each output of the plan, the position among the step's results.
     pub outputs: SmallVec<[usize; 8]>,
 }
 
-/// What a result of a graph is.
+/// Source of a graph step's result.
 #[derive(Clone, Copy)]
 pub(super) enum StepResult {
     /// The plan's next output.
     PlanOutput,
-    /// One of the step's inputs, as it is.
+    /// An input of the step, passed through.
     Input(usize),
-    /// The same as an earlier result.
+    /// A duplicate of an earlier result.
     Duplicate(usize),
 }
 
-/// A function of the host.
+/// A host function call (custom call).
 pub(super) struct Call {
     pub function: HostFunction,
     pub label: Label,
-    /// True iff it is called for what it does.
+    /// True iff it has side effects, so it must run even if its results are unused.
     pub has_effects: bool,
 }
 
-/// What all parts of one execution share.
+/// State shared by all parts of one execution.
 pub(super) struct RunContext {
     pub counters: Arc<Counters>,
-    /// Fails with the first call that fails among those that are made for what they do.
+    /// Zero-sized buffer that takes the fault of the first failed call with side effects.
     pub witness: Option<Arc<Buffer>>,
 }
 
-/// One execution of a program, on its way to a stream.
+/// One execution of a program, to be enqueued on a stream.
 pub(crate) struct ProgramRun {
     pub(super) program: Arc<CompiledProgram>,
     pub(super) counters: Arc<Counters>,
-    /// Completed when all is done, with the first failed call if one failed.
+    /// Completed when the execution is done, with the first failed call with side effects.
     pub(super) done: Option<Promise<()>>,
 }
 
 impl ProgramRun {
-    /// Emits everything. `inputs` are the arguments and the constants.
+    /// Emits all commands. `inputs` are the arguments, then the constants.
     pub fn emit(
         &mut self,
         inputs: &[Arc<Buffer>],
@@ -99,7 +99,7 @@ impl ProgramRun {
         let context =
             Arc::new(RunContext { counters: self.counters.clone(), witness: witness.clone() });
         let all: Buffers = inputs.iter().cloned().collect();
-        // Until the end, nobody knows whether the results are to be had.
+        // A side effect may fail all results, so signal them only at the end.
         let announce = !body.has_effects;
         body.emit(&context, all, outputs, announce, sink);
         if witness.is_some() || self.done.is_some() {
@@ -122,9 +122,8 @@ impl ProgramRun {
 }
 
 impl Sequence {
-    /// Emits all steps, and returns the outputs. The first of these are to be in `result_buffers`; the others get
-    /// buffers of their own, or are inputs as they are. With `announce`, outputs are announced by their
-    /// positions when they are written.
+    /// Emits all steps and returns the outputs. The first outputs go to `result_buffers`, the others to new buffers
+    /// or pass inputs through. With `announce`, reports outputs as soon as they are written.
     pub fn emit(
         &self,
         context: &Arc<RunContext>,
@@ -136,8 +135,7 @@ impl Sequence {
         let mut values: SmallVec<[Option<Arc<Buffer>>; 16]> =
             inputs.into_iter().map(Some).collect();
         values.resize(self.bytes.len(), None);
-        // An output that a step defines is written where it is result_buffers, once; others share its memory, and
-        // know that before anything runs.
+        // A step writes an output directly to its result buffer. Duplicate outputs alias it, before anything runs.
         for (&slot, buffer) in self.outputs.iter().zip(result_buffers) {
             match &values[slot] {
                 Some(value) => buffer.adopt(value),
@@ -154,7 +152,7 @@ impl Sequence {
         self.outputs.iter().map(|&slot| value(slot)).collect()
     }
 
-    /// Announces those of the values that are outputs.
+    /// Reports those of the slots that are outputs.
     fn announce(&self, slots: impl Iterator<Item = Slot>, sink: &mut dyn CommandSink) {
         let mut written = SmallVec::<[usize; 8]>::new();
         for slot in slots {
@@ -212,7 +210,7 @@ impl Sequence {
     }
 }
 
-/// What a step's plan asks for, with outputs by their positions among the sequence's.
+/// Adapter that maps a step's plan outputs to the sequence's outputs.
 struct StepSink<'a> {
     sequence: &'a Sequence,
     step: &'a Step,
@@ -235,7 +233,7 @@ impl CommandSink for StepSink<'_> {
 }
 
 impl Compute {
-    /// The buffers of the plan's outputs; all of the step's results have theirs then.
+    /// Returns the buffers of the plan's outputs, and binds all of the step's result slots.
     fn bind_results(
         &self,
         sequence: &Sequence,

@@ -152,9 +152,9 @@ impl Dispatcher {
     /// As [`assist`](Dispatcher::assist), for a caller that runs `stream` itself: the stream's worker is not
     /// notified until the returned guard is dropped.
     pub fn assist_unflushed(&self, stream: &Arc<DeviceStream>) -> UnflushedStream {
-        let unflushed_by_caller = UnflushedStream { stream: stream.clone() };
+        let caller_stream = UnflushedStream { stream: stream.clone() };
         self.shared.queue.help(|segment| self.shared.dispatch(segment, Some(stream)));
-        unflushed_by_caller
+        caller_stream
     }
 
     /// Plans a graph and compiles its kernels on this thread.
@@ -210,15 +210,15 @@ impl Drop for Dispatcher {
 
 impl Shared {
     /// Dispatches one segment, from graph to commands on its stream. Always signals the segment's values; on
-    /// failure, they all get the fault. The caller flushes `unflushed_by_caller` itself.
-    fn dispatch(&self, mut segment: Segment, unflushed_by_caller: Option<&Arc<DeviceStream>>) {
+    /// failure, they all get the fault. The caller flushes `caller_stream` itself.
+    fn dispatch(&self, mut segment: Segment, caller_stream: Option<&Arc<DeviceStream>>) {
         let _span = trace::begin(|| Span::Dispatch { ops: segment.labels.len() });
         let stream = segment.stream.clone();
         // Planning another thread's segment may take long: flush the caller's stream first.
-        if let Some(unflushed_by_caller) = unflushed_by_caller
-            .filter(|unflushed_by_caller| !Arc::ptr_eq(unflushed_by_caller, &stream))
+        if let Some(caller_stream) =
+            caller_stream.filter(|caller_stream| !Arc::ptr_eq(caller_stream, &stream))
         {
-            unflushed_by_caller.stream.flush();
+            caller_stream.stream.flush();
         }
         self.flush_unless(Some(&stream));
         let outcome = catch_unwind(AssertUnwindSafe(|| {
@@ -241,8 +241,8 @@ impl Shared {
         }
         let _ = segment.submission.finished.set(CompletionPoint::on(&stream, last));
         // The caller runs its unflushed stream next, unless more segments are queued.
-        let caller_runs_it = unflushed_by_caller
-            .is_some_and(|unflushed_by_caller| Arc::ptr_eq(unflushed_by_caller, &stream))
+        let caller_runs_it = caller_stream
+            .is_some_and(|caller_stream| Arc::ptr_eq(caller_stream, &stream))
             && self.queue.is_empty();
         // On a device with its own memory each flush has a cost, so batch flushes. On a host device, a delayed
         // flush delays the work.
@@ -365,7 +365,7 @@ fn written_event(value: &Arc<Value>) -> Event {
     let bridge = Timeline::new().event(1);
     let (reached, written) = (bridge.clone(), value.clone());
     value.dispatched.on_reached(Box::new(move || {
-        let written = written.written.get().expect("a dispatched value has its event");
+        let written = written.written.get().expect("a dispatched value has its completion point");
         written.event.on_reached(Box::new(move || reached.signal()));
     }));
     bridge

@@ -179,12 +179,12 @@ impl<T: Clone> Pending<T> {
             1 => completion.update(|value| {
                 let location = Location::caller();
                 let tombstone =
-                    Err(Error::Abandoned { work: "value taken by its last handle", location });
+                    Err(Error::Abandoned { work: "value moved out by its last handle", location });
                 std::mem::replace(value, tombstone)
             }),
             _ => completion.peek(Clone::clone),
         };
-        value.expect("a value that is there stays")
+        value.expect("a completed promise keeps its value")
     }
 }
 

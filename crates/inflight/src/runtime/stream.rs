@@ -59,7 +59,7 @@ impl Stream {
             self.device.dispatcher().assist();
         }
         waiting.on(&last.dispatched, None)?;
-        let finished = last.finished.get().expect("a dispatched segment has its end");
+        let finished = last.finished.get().expect("a dispatched segment has its completion point");
         waiting.on(&finished.event, finished.stream.as_ref())
     }
 

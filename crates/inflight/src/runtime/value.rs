@@ -59,7 +59,7 @@ impl Value {
         let value = self.clone();
         let dispatched = value.dispatched.clone();
         dispatched.on_reached(Box::new(move || {
-            let written = value.written.get().expect("a dispatched value has its event");
+            let written = value.written.get().expect("a dispatched value has its completion point");
             let event = written.event.clone();
             event.on_reached(Box::new(move || {
                 let buffer = value.buffer();

@@ -258,7 +258,7 @@ pub(crate) fn wait_for_values<'a>(
         let mut points = SmallVec::<[&CompletionPoint; 8]>::new();
         for (_, value) in values.clone() {
             waiting.on(&value.dispatched, None)?;
-            points.push(value.written.get().expect("a dispatched value has its event"));
+            points.push(value.written.get().expect("a dispatched value has its completion point"));
         }
         // Latest event of each stream first: a helping waiter then runs the stream to that point without stopping
         // at earlier ones.
@@ -293,7 +293,8 @@ pub(crate) fn wait_for_backpressure(
     // Dispatch this thread's own segments first: another thread may need them before the oldest is done.
     device.dispatcher().assist();
     let waited = waiting.on(&oldest.dispatched, None).and_then(|()| {
-        let finished = oldest.finished.get().expect("a dispatched segment has its end");
+        let finished =
+            oldest.finished.get().expect("a dispatched segment has its completion point");
         waiting.on(&finished.event, finished.stream.as_ref())
     });
     debug_assert!(waited.is_ok(), "back-pressure is never denied");

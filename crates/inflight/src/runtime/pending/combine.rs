@@ -50,7 +50,7 @@ impl<T: Clone + Send + 'static> Pending<T> {
         let work = move |pending: Pending<T>| {
             let part =
                 pending.shared.completion.peek(|value| take(value.as_ref().map_err(Clone::clone)?));
-            part.expect("a part is taken when the value is there")
+            part.expect("the task runs when the value is available")
         };
         spawn_task(BorrowedOperand(self), &device, RunOn::Inline, location, work)
     }
@@ -103,7 +103,7 @@ impl<T: Clone + Send + 'static> Pending<Vec<T>> {
             elements.get(index).cloned().ok_or_else(|| {
                 let count = elements.len();
                 Error::Invalid(format!(
-                    "element {index} of a pending vector of {count} at {location}"
+                    "index {index} is out of range for a pending vector of {count} elements; at {location}"
                 ))
             })
         })

@@ -110,7 +110,7 @@ impl Shared {
             std::thread::Builder::new()
                 .name("inflight-pending".to_owned())
                 .spawn(move || shared.serve())
-                .expect("the thread of pending work starts");
+                .expect("the pending-work thread starts");
         });
         self.items.notify();
         number
@@ -145,7 +145,9 @@ impl Shared {
 }
 
 fn with_worker<R>(change: impl FnOnce(&mut WorkerState) -> R) -> R {
-    WORKER.with(|current| change(current.borrow_mut().as_mut().expect("the thread of a queue")))
+    WORKER.with(|current| {
+        change(current.borrow_mut().as_mut().expect("this is a pending-work thread"))
+    })
 }
 
 fn is_worker_thread() -> bool {

@@ -204,7 +204,7 @@ impl TaskCell {
         if parked {
             return;
         }
-        let task = waiting.take().expect("it was there, and the lock is held");
+        let task = waiting.take().expect("checked above under the same lock");
         drop(waiting);
         task.run();
     }
