@@ -1,4 +1,4 @@
-//! Materializes a small prologue operand before the GEMM, where fusing the prologue would leave each thread too few rows.
+//! Materializes a small prologue operand before the GEMM, where a fused prologue would leave threads too few rows.
 
 use super::partition::{BlockRows, PROLOGUE_ROWS};
 use super::{Extents, GemmElement, Matrix, TypedGemm, TypedSource};

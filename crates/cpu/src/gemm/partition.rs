@@ -124,10 +124,10 @@ impl Partition {
     ) -> Partition {
         let Extents { m, n, k } = extents;
         let work = [batches, m, n, k.max(1)].into_iter().fold(1usize, usize::saturating_mul);
-        let wanted =
+        let min_panels =
             if threads > 1 { (threads * PANELS_PER_THREAD).min(work / MIN_PANEL_WORK) } else { 1 };
         let mut partition = Partition {
-            batches: (batches, batches.div_ceil(wanted.max(1)).max(1)),
+            batches: (batches, batches.div_ceil(min_panels.max(1)).max(1)),
             rows: (m, m.max(1)),
             columns: (n, n.max(1)),
             division: Division::FixedStep,
@@ -137,11 +137,11 @@ impl Partition {
         match constraints.prologue {
             None => {
                 let max_side = constraints.max_side.unwrap_or(usize::MAX);
-                partition.split_into_squares(wanted, max_side, full_rows);
+                partition.split_into_squares(min_panels, max_side, full_rows);
                 partition.choose_division(threads);
             }
             Some((side, block_rows)) => {
-                partition.split_into_prologue_blocks(wanted, side, block_rows, k, full_rows);
+                partition.split_into_prologue_blocks(min_panels, side, block_rows, k, full_rows);
             }
         }
         partition.limit_chunk(constraints, k);
@@ -149,12 +149,12 @@ impl Partition {
     }
 
     /// Splits into nearly square panels, which minimizes packing.
-    fn split_into_squares(&mut self, wanted: usize, max_side: usize, full_rows: bool) {
+    fn split_into_squares(&mut self, min_panels: usize, max_side: usize, full_rows: bool) {
         self.rows.1 = self.rows.1.min(max_side);
         if !full_rows {
             self.columns.1 = self.columns.1.min(max_side);
         }
-        while self.panels() < wanted {
+        while self.panels() < min_panels {
             let longer = match full_rows || self.rows.1 > self.columns.1 {
                 true => &mut self.rows,
                 false => &mut self.columns,
@@ -190,7 +190,7 @@ impl Partition {
     /// Splits so that each prologue block belongs to one panel, as long as that gives enough panels.
     fn split_into_prologue_blocks(
         &mut self,
-        wanted: usize,
+        min_panels: usize,
         side: Side,
         block_rows: BlockRows,
         k: usize,
@@ -204,7 +204,7 @@ impl Partition {
             Side::A => (&mut self.rows, &mut self.columns),
             Side::B => (&mut self.columns, &mut self.rows),
         };
-        let shared = own.0.div_ceil(wanted.div_ceil(others).max(1)).next_multiple_of(ALIGNMENT);
+        let shared = own.0.div_ceil(min_panels.div_ceil(others).max(1)).next_multiple_of(ALIGNMENT);
         let step = match block_rows {
             BlockRows::MultipleOf(unit) => {
                 let most = fits.min(shared);
@@ -214,8 +214,8 @@ impl Partition {
         };
         own.1 = step.clamp(1, own.1);
         let parts = others * own.0.div_ceil(own.1);
-        if parts < wanted && !(full_rows && side == Side::A) {
-            let step = other.0.div_ceil(wanted / parts.max(1)).next_multiple_of(ALIGNMENT);
+        if parts < min_panels && !(full_rows && side == Side::A) {
+            let step = other.0.div_ceil(min_panels / parts.max(1)).next_multiple_of(ALIGNMENT);
             other.1 = step.max(MIN_OTHER_SIDE).min(other.1);
         }
     }
