@@ -58,7 +58,7 @@ pub(super) unsafe fn run_with_materialized_operand<T: GemmElement>(
         }
         workers.parallel_for(own.div_ceil(step), &|part| {
             let rows = part * step..own.min((part + 1) * step);
-            let to = operand.from_row(rows.start, prologue.element_size());
+            let to = operand.starting_at_row(rows.start, prologue.element_size());
             // SAFETY: the rows are rows of the operand, each part has its own, and there is memory for all.
             unsafe { prologue.compute(rows, to) };
         })?;
@@ -81,7 +81,7 @@ unsafe impl Sync for SharedOperand {}
 
 impl SharedOperand {
     /// The rows from this one on.
-    fn from_row(&self, row: usize, element_size: usize) -> Matrix<u8> {
+    fn starting_at_row(&self, row: usize, element_size: usize) -> Matrix<u8> {
         let before = row as isize * self.0.row * element_size as isize;
         Matrix { start: self.0.start.wrapping_offset(before), ..self.0 }
     }
