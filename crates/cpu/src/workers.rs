@@ -490,8 +490,8 @@ mod float_control {
     }
 
     pub fn write(control: u64) {
-        // SAFETY: the value was read before, possibly with `FLUSH` added; rounding is unchanged, and the only effect is the
-        // intended one on subnormals.
+        // SAFETY: the value was read before, possibly with `FLUSH` added; rounding is unchanged, and the only effect is
+        // the intended one on subnormals.
         unsafe { asm!("msr fpcr, {}", in(reg) control, options(nostack, nomem, preserves_flags)) };
     }
 }

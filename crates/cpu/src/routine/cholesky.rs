@@ -101,8 +101,8 @@ unsafe fn factor_parallel<T: LinalgScalar>(
         let end = (start + BLOCK).min(n);
         let chunks = (n - end).div_ceil(BLOCK);
         let rows = |chunk: usize| (end + chunk * BLOCK, (end + (chunk + 1) * BLOCK).min(n));
-        // SAFETY: promised by the caller. Each chunk writes rows of its own; the rows of others that it reads were written by
-        // loops that have ended.
+        // SAFETY: promised by the caller. Each chunk writes rows of its own; the rows of others that it reads were
+        // written by loops that have ended.
         unsafe {
             factor_diagonal_block(a.at(0), n, start, end);
             device.parallel_for(chunks, |chunk| {

@@ -1,5 +1,5 @@
-//! Blocked triangular solve (TRSM): solves the diagonal blocks one by one, and updates the remaining rows with a GEMM after
-//! each. Threads share the systems, which are independent.
+//! Blocked triangular solve (TRSM): solves the diagonal blocks one by one, and updates the remaining rows with a GEMM
+//! after each. Threads share the systems, which are independent.
 
 use super::element::{LinalgScalar, StoredElement, Submatrix, gemm_subtract};
 use super::{Device, SharedPtr};
