@@ -46,7 +46,7 @@ fn check_plan(graph: &Graph, plan: &Plan) -> Result<(), String> {
             Step::Routine(_) => {}
         }
         // What only the step itself sees is not there for others.
-        for buffer in step.unwritten() {
+        for buffer in step.internal_buffers() {
             written[buffer as usize] = false;
         }
     }
@@ -74,7 +74,7 @@ fn check_contract(
     match step.prologue.as_ref().map(|prologue| &prologue.producer) {
         None => {}
         Some(Producer::Kernel(kernel)) => check_launch(at, &kernel.launch, plan, written)?,
-        Some(Producer::Product(chained)) => check_contract(at, &chained.contract, plan, written)?,
+        Some(Producer::Gemm(chained)) => check_contract(at, &chained.gemm, plan, written)?,
     }
     if !written[step.a.buffer as usize] || !written[step.b.buffer as usize] {
         return Err(format!("contraction {at} reads a buffer before it is written"));
@@ -176,7 +176,7 @@ fn contract(case: &Case, step: &GemmStep, buffers: &mut [Vec<u8>]) {
     match step.prologue.as_ref().map(|prologue| &prologue.producer) {
         None => {}
         Some(Producer::Kernel(kernel)) => launch(case, &kernel.launch, buffers),
-        Some(Producer::Product(chained)) => contract(case, &chained.contract, buffers),
+        Some(Producer::Gemm(chained)) => contract(case, &chained.gemm, buffers),
     }
     multiply(step, buffers);
     if let Some(epilogue) = &step.epilogue {
@@ -513,7 +513,7 @@ fn convolutions_are_products_of_windows() {
                     prologues: false,
                     arg_reductions: true,
                     implicit_gemm: true,
-                    pieces: 4096,
+                    reduction_splits: 4096,
                     max_sum_chain: None,
                 };
                 let planned = plan_for(&case.graph, plan_target);

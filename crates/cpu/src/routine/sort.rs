@@ -314,7 +314,7 @@ unsafe fn positions(
     result: Shared<u8>,
 ) -> Result<(), Fault> {
     let result = Shared(result.0.cast::<i64>());
-    let count = answer.places(lines.extent);
+    let count = answer.output_extent(lines.extent);
     let answered = Lines { extent: count, ..lines };
     if lines.extent < LONG_LINE {
         return each_lines(device, lines, |numbers| {
@@ -479,7 +479,7 @@ unsafe fn compared(
         function: function.map(Evaluation::new),
         arguments: Vec::new(),
     };
-    let count = answer.places(lines.extent);
+    let count = answer.output_extent(lines.extent);
     let answered = Lines { extent: count, ..lines };
     // Writes to lines of the result what is found in lines of the keys.
     let write = |answered: Line, line: Line, to: usize, from: usize| {

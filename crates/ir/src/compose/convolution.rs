@@ -1,6 +1,6 @@
 //! Convolutions: windows of one operand, contracted with the other.
 
-use super::{Build, ComposeError};
+use super::{ComposeError, GraphBuilder};
 use crate::graph::{DotAxes, Graph, NodeId, Op, PadAxis, WindowAxis};
 use crate::{Axes, Scalar, Shape};
 use smallvec::{SmallVec, smallvec};
@@ -97,7 +97,7 @@ pub fn convolution(
     kernel: NodeId,
     convolution: &Convolution,
 ) -> Result<NodeId, ComposeError> {
-    let mut build = Build(graph);
+    let mut build = GraphBuilder(graph);
     let Convolution { windows, feature_groups, batch_groups, .. } = convolution;
     let (feature_groups, batch_groups) = (*feature_groups, *batch_groups);
     let x = ordered(&mut build, x, "operand", &roles(&convolution.operand))?;
@@ -109,10 +109,10 @@ pub fn convolution(
     let spatial = windows.len();
     let sizes = &kernel_shape[2..];
 
-    let mut turned = kernel;
+    let mut flipped = kernel;
     for (axis, window) in windows.iter().enumerate() {
         if window.reversed {
-            turned = build.flip(turned, axis + 2)?;
+            flipped = build.flip(flipped, axis + 2)?;
         }
     }
     let around = |window: &ConvolutionWindow| PadAxis {
@@ -149,7 +149,7 @@ pub fn convolution(
     };
     let kernels: Shape =
         [groups, outputs, features].into_iter().chain(sizes.iter().copied()).collect();
-    let kernels = build.reshape(turned, kernels)?;
+    let kernels = build.reshape(flipped, kernels)?;
 
     // `split` is [groups, examples, features, positions…, sizes…] now, and `kernels` [groups, outputs,
     // features, sizes…]. The product is laid out as the result wants it: features last, before space, or, as in
@@ -166,14 +166,14 @@ pub fn convolution(
             b_contract: summed,
         };
         let product = build.0.push(Op::Dot(axes), &[kernels, split])?;
-        let joined: Shape = [groups * outputs, examples].into_iter().chain(positions).collect();
-        let joined = build.reshape(product, joined)?;
+        let merged: Shape = [groups * outputs, examples].into_iter().chain(positions).collect();
+        let merged = build.reshape(product, merged)?;
         let mut order: Axes = smallvec![0; spatial + 2];
         let ConvolutionAxes { batch, feature, spatial } = &convolution.result;
         for (from, to) in [feature, batch].into_iter().chain(spatial).enumerate() {
             order[*to] = from;
         }
-        return Ok(build.permute(joined, order)?);
+        return Ok(build.permute(merged, order)?);
     }
     let product = if last {
         let axes = DotAxes {
@@ -198,13 +198,13 @@ pub fn convolution(
         };
         build.0.push(Op::Dot(axes), &[repeated, split])?
     };
-    let joined: Shape = [examples, groups * outputs].into_iter().chain(positions).collect();
-    let joined = build.reshape(product, joined)?;
+    let merged: Shape = [examples, groups * outputs].into_iter().chain(positions).collect();
+    let merged = build.reshape(product, merged)?;
     let mut order: Axes = smallvec![0; spatial + 2];
     for (from, to) in roles(&convolution.result).into_iter().enumerate() {
         order[to] = from;
     }
-    Ok(build.permute(joined, order)?)
+    Ok(build.permute(merged, order)?)
 }
 
 /// Examples, features, space.
@@ -214,7 +214,7 @@ fn roles(axes: &ConvolutionAxes) -> Axes {
 
 /// The operand with its axes in the order of their roles.
 fn ordered(
-    build: &mut Build,
+    build: &mut GraphBuilder,
     x: NodeId,
     operand: &'static str,
     axes: &Axes,

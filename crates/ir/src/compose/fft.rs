@@ -1,7 +1,7 @@
 //! Fourier transforms: small factors by products with the matrices of their transforms, what is left by a
 //! convolution with a chirp.
 
-use super::{Build, ComposeError};
+use super::{ComposeError, GraphBuilder};
 use crate::elementwise::{BinaryOp, CompareOp, UnaryOp};
 use crate::graph::{DotAxes, Graph, InferError, NodeId, Op, PadAxis, SliceAxis};
 use crate::{Axes, DType, Scalar, Shape};
@@ -22,12 +22,12 @@ pub enum FftKind {
 }
 
 /// Factors up to this are done by a product with their matrix; also a prime up to it.
-const RADIX: usize = 16;
+const MAX_RADIX: usize = 16;
 
 /// A prime factor above this is done by a convolution.
-const LARGEST_FACTOR: usize = 64;
+const MAX_DENSE_PRIME: usize = 64;
 
-type Built = Result<NodeId, InferError>;
+type NodeResult = Result<NodeId, InferError>;
 
 /// Appends the transform of the last axes of `x`, as StableHLO's `fft`; `lengths` are their extents, before
 /// halving for a real transform and after restoring for its inverse.
@@ -37,7 +37,7 @@ pub fn fft(
     kind: FftKind,
     lengths: &[usize],
 ) -> Result<NodeId, ComposeError> {
-    let mut build = Build(graph);
+    let mut build = GraphBuilder(graph);
     check(&build, x, kind, lengths)?;
     let first = build.shape(x).rank() - lengths.len();
     let last = first + lengths.len() - 1;
@@ -46,25 +46,25 @@ pub fn fft(
         FftKind::Forward | FftKind::Inverse => {
             let mut x = x;
             for axis in (first..=last).rev() {
-                x = along(&mut build, x, axis, kind == FftKind::Inverse)?;
+                x = fft_along_axis(&mut build, x, axis, kind == FftKind::Inverse)?;
             }
             x
         }
         FftKind::RealForward => {
             let zero = build.scalar(0.0f64, build.dtype(x));
             let complex = build.binary(BinaryOp::Complex, x, zero)?;
-            let all = along(&mut build, complex, last, false)?;
+            let all = fft_along_axis(&mut build, complex, last, false)?;
             let len = if n == 0 { 0 } else { n / 2 + 1 };
             let mut half = build.slice(all, last, SliceAxis { start: 0, step: 1, len })?;
             for axis in (first..last).rev() {
-                half = along(&mut build, half, axis, false)?;
+                half = fft_along_axis(&mut build, half, axis, false)?;
             }
             half
         }
         FftKind::RealInverse => {
             let mut half = x;
             for axis in first..last {
-                half = along(&mut build, half, axis, true)?;
+                half = fft_along_axis(&mut build, half, axis, true)?;
             }
             // The other half is the mirror image, without the first element and, if there is one, the middle.
             let len = n.div_ceil(2).saturating_sub(1);
@@ -72,13 +72,18 @@ pub fn fft(
             let mirrored = build.slice(half, last, mirrored)?;
             let mirrored = build.unary(UnaryOp::Conj, mirrored)?;
             let all = build.0.push(Op::Concat { axis: last }, &[half, mirrored])?;
-            let all = along(&mut build, all, last, true)?;
+            let all = fft_along_axis(&mut build, all, last, true)?;
             build.unary(UnaryOp::Real, all)?
         }
     })
 }
 
-fn check(build: &Build, x: NodeId, kind: FftKind, lengths: &[usize]) -> Result<(), ComposeError> {
+fn check(
+    build: &GraphBuilder,
+    x: NodeId,
+    kind: FftKind,
+    lengths: &[usize],
+) -> Result<(), ComposeError> {
     let (shape, found) = (build.shape(x), build.dtype(x));
     if lengths.is_empty() || lengths.len() > shape.rank() {
         return Err(ComposeError::FftRank { shape, found: lengths.len() });
@@ -103,7 +108,7 @@ fn check(build: &Build, x: NodeId, kind: FftKind, lengths: &[usize]) -> Result<(
 }
 
 /// The transform along one axis.
-fn along(build: &mut Build, x: NodeId, axis: usize, inverse: bool) -> Built {
+fn fft_along_axis(build: &mut GraphBuilder, x: NodeId, axis: usize, inverse: bool) -> NodeResult {
     let shape = build.shape(x);
     let n = shape[axis];
     if shape.elements() == 0 {
@@ -112,7 +117,7 @@ fn along(build: &mut Build, x: NodeId, axis: usize, inverse: bool) -> Built {
     let moved = build.move_axis(x, axis, shape.rank() - 1)?;
     let moved_shape = build.shape(moved);
     let flat = build.reshape(moved, Shape::from([shape.elements() / n, n]))?;
-    let mut result = rows(build, flat, inverse)?;
+    let mut result = fft_rows(build, flat, inverse)?;
     if inverse {
         let scale = Complex::new(1.0 / n as f64, 0.0);
         let scale = build.scalar(scale, build.dtype(x));
@@ -123,16 +128,16 @@ fn along(build: &mut Build, x: NodeId, axis: usize, inverse: bool) -> Built {
 }
 
 /// The unscaled transform of each row of a matrix.
-fn rows(build: &mut Build, x: NodeId, inverse: bool) -> Built {
+fn fft_rows(build: &mut GraphBuilder, x: NodeId, inverse: bool) -> NodeResult {
     let shape = build.shape(x);
     let (batch, n) = (shape[0], shape[1]);
     if n == 1 {
         return Ok(x);
     }
     let dtype = build.dtype(x);
-    let factor = first_factor(n);
-    if factor == n {
-        let matrix = transform_matrix(build, n, dtype, inverse)?;
+    let radix = first_radix(n);
+    if radix == n {
+        let matrix = dft_matrix(build, n, dtype, inverse)?;
         return build.0.push(
             Op::Dot(DotAxes {
                 a_contract: smallvec![1],
@@ -142,15 +147,15 @@ fn rows(build: &mut Build, x: NodeId, inverse: bool) -> Built {
             &[x, matrix],
         );
     }
-    if factor == 1 {
-        return chirp(build, x, inverse);
+    if radix == 1 {
+        return bluestein(build, x, inverse);
     }
     // x[n₂·j₁ + j₂] as [j₁, j₂]: transforms of the columns, turned by a fraction of a turn each, then
     // transforms of the rows; element [k₁, k₂] is that of k₁ + n₁·k₂.
-    let rest = n / factor;
-    let split = build.reshape(x, Shape::from([batch, factor, rest]))?;
-    let matrix = transform_matrix(build, factor, dtype, inverse)?;
-    let matrix = build.broadcast(matrix, Shape::from([batch, factor, factor]))?;
+    let rest = n / radix;
+    let split = build.reshape(x, Shape::from([batch, radix, rest]))?;
+    let matrix = dft_matrix(build, radix, dtype, inverse)?;
+    let matrix = build.broadcast(matrix, Shape::from([batch, radix, radix]))?;
     let columns = build.0.push(
         Op::Dot(DotAxes {
             a_batch: smallvec![0],
@@ -160,51 +165,57 @@ fn rows(build: &mut Build, x: NodeId, inverse: bool) -> Built {
         }),
         &[matrix, split],
     )?;
-    let turns = Shape::from([factor, rest]);
-    let row = build.iota(turns.clone(), 0, DType::I64)?;
-    let column = build.iota(turns, 1, DType::I64)?;
-    let turns = build.binary(BinaryOp::Mul, row, column)?;
-    let turns = roots(build, turns, n, dtype, inverse)?;
-    let turned = build.binary(BinaryOp::Mul, columns, turns)?;
-    let turned = build.reshape(turned, Shape::from([batch * factor, rest]))?;
-    let transformed = rows(build, turned, inverse)?;
-    let transformed = build.reshape(transformed, Shape::from([batch, factor, rest]))?;
+    let columns_shape = Shape::from([radix, rest]);
+    let row = build.iota(columns_shape.clone(), 0, DType::I64)?;
+    let column = build.iota(columns_shape, 1, DType::I64)?;
+    let exponents = build.binary(BinaryOp::Mul, row, column)?;
+    let twiddles = roots_of_unity(build, exponents, n, dtype, inverse)?;
+    let twiddled = build.binary(BinaryOp::Mul, columns, twiddles)?;
+    let twiddled = build.reshape(twiddled, Shape::from([batch * radix, rest]))?;
+    let transformed = fft_rows(build, twiddled, inverse)?;
+    let transformed = build.reshape(transformed, Shape::from([batch, radix, rest]))?;
     let transformed = build.permute(transformed, Axes::from_slice(&[0, 2, 1]))?;
     build.reshape(transformed, Shape::from([batch, n]))
 }
 
 /// The factor of `n` to transform first: the largest product of small primes up to [`RADIX`], or a prime up to
 /// [`LARGEST_FACTOR`]; 1 if every prime factor is larger.
-fn first_factor(n: usize) -> usize {
-    if n <= RADIX {
+fn first_radix(n: usize) -> usize {
+    if n <= MAX_RADIX {
         return n;
     }
-    let product = (2..=RADIX).rev().find(|&factor| n.is_multiple_of(factor));
-    let prime = || (RADIX + 1..=LARGEST_FACTOR.min(n)).find(|&factor| n.is_multiple_of(factor));
+    let product = (2..=MAX_RADIX).rev().find(|&radix| n.is_multiple_of(radix));
+    let prime = || (MAX_RADIX + 1..=MAX_DENSE_PRIME.min(n)).find(|&radix| n.is_multiple_of(radix));
     product.or_else(prime).unwrap_or(1)
 }
 
 /// The matrix of the transform of `n` elements; it is symmetric.
-fn transform_matrix(build: &mut Build, n: usize, dtype: DType, inverse: bool) -> Built {
+fn dft_matrix(build: &mut GraphBuilder, n: usize, dtype: DType, inverse: bool) -> NodeResult {
     let shape = Shape::from([n, n]);
     let row = build.iota(shape.clone(), 0, DType::I64)?;
     let column = build.iota(shape, 1, DType::I64)?;
-    let turns = build.binary(BinaryOp::Mul, row, column)?;
+    let exponents = build.binary(BinaryOp::Mul, row, column)?;
     let whole = build.scalar(n as i64, DType::I64);
-    let turns = build.binary(BinaryOp::Rem, turns, whole)?;
-    roots(build, turns, n, dtype, inverse)
+    let exponents = build.binary(BinaryOp::Rem, exponents, whole)?;
+    roots_of_unity(build, exponents, n, dtype, inverse)
 }
 
 /// e^(∓2πi·turns/n), for integer turns from 0 to less than `n`.
 ///
 /// The quarter of the circle is found by integers, so that sine and cosine see angles up to an eighth of it,
 /// which single precision represents well.
-fn roots(build: &mut Build, turns: NodeId, n: usize, dtype: DType, inverse: bool) -> Built {
+fn roots_of_unity(
+    build: &mut GraphBuilder,
+    exponents: NodeId,
+    n: usize,
+    dtype: DType,
+    inverse: bool,
+) -> NodeResult {
     let part = dtype.real();
-    let integer = |build: &mut Build, value: i64| build.scalar(value, DType::I64);
+    let integer = |build: &mut GraphBuilder, value: i64| build.scalar(value, DType::I64);
     // 4·turns = quarter·n + rest, with rest from -n/2 to n/2.
     let four = integer(build, 4);
-    let fourfold = build.binary(BinaryOp::Mul, turns, four)?;
+    let fourfold = build.binary(BinaryOp::Mul, exponents, four)?;
     let mut quarter: Option<NodeId> = None;
     for edge in 1..=4i64 {
         // From (2·edge - 1)·n/2 on it is the next quarter.
@@ -228,7 +239,7 @@ fn roots(build: &mut Build, turns: NodeId, n: usize, dtype: DType, inverse: bool
     // and fourth.
     let (one, two) = (integer(build, 1), integer(build, 2));
     let zero = integer(build, 0);
-    let is_set = |build: &mut Build, value: NodeId, bit: NodeId| {
+    let is_set = |build: &mut GraphBuilder, value: NodeId, bit: NodeId| {
         let masked = build.binary(BinaryOp::And, value, bit)?;
         build.0.push(Op::Compare(CompareOp::Ne), &[masked, zero])
     };
@@ -236,7 +247,7 @@ fn roots(build: &mut Build, turns: NodeId, n: usize, dtype: DType, inverse: bool
     let next = build.binary(BinaryOp::Add, quarter, one)?;
     let cosine_negative = is_set(build, next, two)?;
     let sine_negative = is_set(build, quarter, two)?;
-    let signed = |build: &mut Build, even: NodeId, other: NodeId, negative: NodeId| {
+    let signed = |build: &mut GraphBuilder, even: NodeId, other: NodeId, negative: NodeId| {
         let value = build.0.push(Op::Select, &[odd, other, even])?;
         let opposite = build.unary(UnaryOp::Neg, value)?;
         build.0.push(Op::Select, &[negative, opposite, value])
@@ -249,37 +260,37 @@ fn roots(build: &mut Build, turns: NodeId, n: usize, dtype: DType, inverse: bool
 
 /// The transform of rows whose length has only large prime factors: j·k = (j² + k² - (k - j)²) / 2, so it is
 /// a convolution with the chirp e^(±πi·j²/n), which is done by transforms of a power of two.
-fn chirp(build: &mut Build, x: NodeId, inverse: bool) -> Built {
+fn bluestein(build: &mut GraphBuilder, x: NodeId, inverse: bool) -> NodeResult {
     let shape = build.shape(x);
     let (n, dtype) = (shape[1], build.dtype(x));
     let m = (2 * n - 1).next_power_of_two();
-    let squares = |build: &mut Build, index: NodeId| {
+    let squares = |build: &mut GraphBuilder, index: NodeId| {
         let square = build.binary(BinaryOp::Mul, index, index)?;
         let period = build.scalar(2 * n as i64, DType::I64);
         build.binary(BinaryOp::Rem, square, period)
     };
     let index = build.iota(Shape::from([n]), 0, DType::I64)?;
-    let turns = squares(build, index)?;
-    let chirp = roots(build, turns, 2 * n, dtype, inverse)?;
-    let turned = build.binary(BinaryOp::Mul, x, chirp)?;
+    let exponents = squares(build, index)?;
+    let chirp = roots_of_unity(build, exponents, 2 * n, dtype, inverse)?;
+    let modulated = build.binary(BinaryOp::Mul, x, chirp)?;
     let zero = build.0.scalar(Scalar::zero(dtype));
     let after = PadAxis { low: 0, high: (m - n) as isize, interior: 0 };
     let pads: SmallVec<[PadAxis; 4]> = smallvec![PadAxis::default(), after];
-    let turned = build.pad(turned, zero, pads)?;
+    let modulated = build.pad(modulated, zero, pads)?;
     // The conjugate chirp, to either side of the first element.
     let index = build.iota(Shape::from([m]), 0, DType::I64)?;
     let whole = build.scalar(m as i64, DType::I64);
     let from_end = build.binary(BinaryOp::Sub, whole, index)?;
     let distance = build.binary(BinaryOp::Min, index, from_end)?;
-    let turns = squares(build, distance)?;
-    let opposite = roots(build, turns, 2 * n, dtype, !inverse)?;
+    let exponents = squares(build, distance)?;
+    let conjugate = roots_of_unity(build, exponents, 2 * n, dtype, !inverse)?;
     let bound = build.scalar(n as i64, DType::I64);
     let near = build.0.push(Op::Compare(CompareOp::Lt), &[distance, bound])?;
-    let opposite = build.0.push(Op::Select, &[near, opposite, zero])?;
-    let opposite = build.reshape(opposite, Shape::from([1, m]))?;
-    let (a, b) = (rows(build, turned, false)?, rows(build, opposite, false)?);
+    let conjugate = build.0.push(Op::Select, &[near, conjugate, zero])?;
+    let conjugate = build.reshape(conjugate, Shape::from([1, m]))?;
+    let (a, b) = (fft_rows(build, modulated, false)?, fft_rows(build, conjugate, false)?);
     let product = build.binary(BinaryOp::Mul, a, b)?;
-    let convolved = rows(build, product, true)?;
+    let convolved = fft_rows(build, product, true)?;
     let convolved = build.slice(convolved, 1, SliceAxis { start: 0, step: 1, len: n })?;
     let scale = build.scalar(Complex::new(1.0 / m as f64, 0.0), dtype);
     let convolved = build.binary(BinaryOp::Mul, convolved, scale)?;

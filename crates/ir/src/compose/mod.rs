@@ -21,9 +21,9 @@ use crate::{Axes, DType, Scalar, Shape};
 use smallvec::SmallVec;
 
 /// Ops on a graph in few words. What changes nothing appends nothing.
-struct Build<'a>(&'a mut Graph);
+struct GraphBuilder<'a>(&'a mut Graph);
 
-impl Build<'_> {
+impl GraphBuilder<'_> {
     fn shape(&self, x: NodeId) -> Shape {
         self.0.node(x).shape.clone()
     }

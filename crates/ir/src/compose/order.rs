@@ -1,6 +1,6 @@
 //! What is made of sorts.
 
-use super::{Build, ComposeError};
+use super::{ComposeError, GraphBuilder};
 use crate::graph::{Graph, NodeId, Op, SortKey, SortOrder, SortResult};
 use smallvec::smallvec;
 
@@ -22,7 +22,7 @@ pub fn top_k(
     k: usize,
     axis: usize,
 ) -> Result<(NodeId, NodeId), ComposeError> {
-    let build = Build(graph);
+    let build = GraphBuilder(graph);
     let shape = build.shape(x);
     if shape.rank() == 0 {
         return Err(ComposeError::NoAxis);

@@ -1,6 +1,6 @@
 //! Reductions of every window of a tensor.
 
-use super::{Build, ComposeError};
+use super::{ComposeError, GraphBuilder};
 use crate::Scalar;
 use crate::elementwise::CombineOp;
 use crate::graph::{Graph, NodeId, Op, PadAxis, SliceAxis, WindowAxis};
@@ -39,7 +39,7 @@ impl ReduceWindow {
 }
 
 /// A window of more elements than this is reduced by doubling, in as many steps as its sizes have digits.
-const DIRECT: usize = 64;
+const MAX_DIRECT_WINDOW: usize = 64;
 
 /// Appends the reduction of every window of `x`, with an entry for each axis. `init` is in every window, and
 /// is what `x` is padded with.
@@ -50,20 +50,20 @@ pub fn reduce_window(
     op: CombineOp,
     windows: &[ReduceWindow],
 ) -> Result<NodeId, ComposeError> {
-    let mut build = Build(graph);
+    let mut build = GraphBuilder(graph);
     check(&build, &[x], &[init], windows)?;
-    let places = places(windows);
-    let is_neutral = constant(build.0, init) == Some(Scalar::identity(op, build.dtype(init)));
+    let elements = window_elements(windows);
+    let is_identity = constant(build.0, init) == Some(Scalar::identity(op, build.dtype(init)));
     // A scan has no initial values outside of the operand, of which windows have several.
-    let repeats = !is_neutral && !is_idempotent(op);
-    let scanned = if repeats { None } else { scan(&mut build, x, op, windows)? };
+    let repeats_init = !is_identity && !is_idempotent(op);
+    let scanned = if repeats_init { None } else { reduce_as_scan(&mut build, x, op, windows)? };
     let reduced = if let Some(scanned) = scanned {
         scanned
-    } else if places > DIRECT {
+    } else if elements > MAX_DIRECT_WINDOW {
         let combine = |graph: &mut Graph, a: &[NodeId], b: &[NodeId]| {
             Ok(vec![graph.push(Op::Binary(op.binary()), &[a[0], b[0]])?])
         };
-        doubled(&mut build, &[x], &[init], windows, combine)?[0]
+        reduce_by_doubling(&mut build, &[x], &[init], windows, combine)?[0]
     } else {
         let padded = build.pad(x, init, windows.iter().map(ReduceWindow::pad).collect())?;
         let windowed = build.windows(padded, windows.iter().map(ReduceWindow::window).collect())?;
@@ -71,7 +71,7 @@ pub fn reduce_window(
         build.0.push(Op::Reduce { op, axes: (rank..2 * rank).collect() }, &[windowed])?
     };
     // What changes nothing need not be combined.
-    if is_neutral {
+    if is_identity {
         return Ok(reduced);
     }
     Ok(build.0.push(Op::Binary(op.binary()), &[init, reduced])?)
@@ -88,41 +88,41 @@ pub fn reduce_window_with(
     windows: &[ReduceWindow],
     mut body: impl FnMut(&mut Graph, &[NodeId], &[NodeId]) -> Result<Vec<NodeId>, ComposeError>,
 ) -> Result<Vec<NodeId>, ComposeError> {
-    let mut build = Build(graph);
+    let mut build = GraphBuilder(graph);
     check(&build, operands, inits, windows)?;
-    let places = places(windows);
-    let reduced = if places > DIRECT {
-        doubled(&mut build, operands, inits, windows, &mut body)?
+    let elements = window_elements(windows);
+    let reduced = if elements > MAX_DIRECT_WINDOW {
+        reduce_by_doubling(&mut build, operands, inits, windows, &mut body)?
     } else {
-        let padded = padded(&mut build, operands, inits, windows)?;
+        let padded = pad_all(&mut build, operands, inits, windows)?;
         let mut total: Option<Vec<NodeId>> = None;
-        for place in 0..places {
+        for element in 0..elements {
             let next = padded
                 .iter()
-                .map(|&x| nth_of_windows(&mut build, x, windows, place))
+                .map(|&x| element_of_each_window(&mut build, x, windows, element))
                 .collect::<Result<Vec<_>, _>>()?;
             total = Some(match total {
                 None => next,
-                Some(total) => combined(&mut build, &total, &next, &mut body)?,
+                Some(total) => apply_body(&mut build, &total, &next, &mut body)?,
             });
         }
-        total.expect("a window has at least one place")
+        total.expect("a window has at least one element")
     };
     let shape = build.shape(reduced[0]);
     let first = inits
         .iter()
         .map(|&init| build.broadcast(init, shape.clone()))
         .collect::<Result<Vec<_>, _>>()?;
-    combined(&mut build, &first, &reduced, &mut body)
+    apply_body(&mut build, &first, &reduced, &mut body)
 }
 
 /// How many elements a window has.
-fn places(windows: &[ReduceWindow]) -> usize {
-    windows.iter().fold(1usize, |places, window| places.saturating_mul(window.size))
+fn window_elements(windows: &[ReduceWindow]) -> usize {
+    windows.iter().fold(1usize, |elements, window| elements.saturating_mul(window.size))
 }
 
 fn check(
-    build: &Build,
+    build: &GraphBuilder,
     operands: &[NodeId],
     inits: &[NodeId],
     windows: &[ReduceWindow],
@@ -170,8 +170,8 @@ fn constant(graph: &Graph, node: NodeId) -> Option<Scalar> {
 
 /// The reduction of all elements up to each, or from each on, along one axis: windows as long as the axis
 /// that begin before it, or end after it.
-fn scan(
-    build: &mut Build,
+fn reduce_as_scan(
+    build: &mut GraphBuilder,
     x: NodeId,
     op: CombineOp,
     windows: &[ReduceWindow],
@@ -195,8 +195,8 @@ fn scan(
     Ok(None)
 }
 
-fn padded(
-    build: &mut Build,
+fn pad_all(
+    build: &mut GraphBuilder,
     operands: &[NodeId],
     inits: &[NodeId],
     windows: &[ReduceWindow],
@@ -207,24 +207,24 @@ fn padded(
 }
 
 /// The elements that are at one place of every window.
-fn nth_of_windows(
-    build: &mut Build,
+fn element_of_each_window(
+    build: &mut GraphBuilder,
     x: NodeId,
     windows: &[ReduceWindow],
-    mut place: usize,
+    mut element: usize,
 ) -> Result<NodeId, ComposeError> {
     let mut at = x;
     for (axis, window) in windows.iter().enumerate().rev() {
-        let start = place % window.size * window.dilation;
-        place /= window.size;
-        at = every(build, at, axis, start, window)?;
+        let start = element % window.size * window.dilation;
+        element /= window.size;
+        at = strided_slice(build, at, axis, start, window)?;
     }
     Ok(at)
 }
 
 /// Each position's element of one axis, counted from `start`.
-fn every(
-    build: &mut Build,
+fn strided_slice(
+    build: &mut GraphBuilder,
     x: NodeId,
     axis: usize,
     start: usize,
@@ -235,8 +235,8 @@ fn every(
     Ok(build.slice(x, axis, SliceAxis { start, step: window.stride as isize, len })?)
 }
 
-fn combined(
-    build: &mut Build,
+fn apply_body(
+    build: &mut GraphBuilder,
     a: &[NodeId],
     b: &[NodeId],
     mut body: impl FnMut(&mut Graph, &[NodeId], &[NodeId]) -> Result<Vec<NodeId>, ComposeError>,
@@ -262,14 +262,14 @@ fn combined(
 
 /// Windows one axis after another; along each, runs of 1, 2, 4, … elements, put together as the digits of the
 /// window's size say.
-fn doubled(
-    build: &mut Build,
+fn reduce_by_doubling(
+    build: &mut GraphBuilder,
     operands: &[NodeId],
     inits: &[NodeId],
     windows: &[ReduceWindow],
     mut body: impl FnMut(&mut Graph, &[NodeId], &[NodeId]) -> Result<Vec<NodeId>, ComposeError>,
 ) -> Result<Vec<NodeId>, ComposeError> {
-    let mut values = padded(build, operands, inits, windows)?;
+    let mut values = pad_all(build, operands, inits, windows)?;
     for (axis, window) in windows.iter().enumerate() {
         let extent = build.shape(values[0])[axis];
         let positions = WindowAxis { stride: 1, ..window.window() }.positions(extent);
@@ -286,10 +286,11 @@ fn doubled(
         loop {
             if window.size & run != 0 {
                 total = Some(match total {
-                    None => (part(build, &runs, axis, 0, positions)?, run),
+                    None => (slice_all(build, &runs, axis, 0, positions)?, run),
                     Some((total, taken)) => {
-                        let next = part(build, &runs, axis, taken * window.dilation, positions)?;
-                        (combined(build, &total, &next, &mut body)?, taken + run)
+                        let next =
+                            slice_all(build, &runs, axis, taken * window.dilation, positions)?;
+                        (apply_body(build, &total, &next, &mut body)?, taken + run)
                     }
                 });
             }
@@ -298,23 +299,23 @@ fn doubled(
             }
             let len = build.shape(runs[0])[axis];
             let shift = run * window.dilation;
-            let first = part(build, &runs, axis, 0, len - shift)?;
-            let second = part(build, &runs, axis, shift, len - shift)?;
-            runs = combined(build, &first, &second, &mut body)?;
+            let first = slice_all(build, &runs, axis, 0, len - shift)?;
+            let second = slice_all(build, &runs, axis, shift, len - shift)?;
+            runs = apply_body(build, &first, &second, &mut body)?;
             run *= 2;
         }
-        let (total, _) = total.expect("a window has at least one place");
+        let (total, _) = total.expect("a window has at least one element");
         let single = ReduceWindow { size: 1, ..*window };
         values = total
             .into_iter()
-            .map(|value| every(build, value, axis, 0, &single))
+            .map(|value| strided_slice(build, value, axis, 0, &single))
             .collect::<Result<_, _>>()?;
     }
     Ok(values)
 }
 
-fn part(
-    build: &mut Build,
+fn slice_all(
+    build: &mut GraphBuilder,
     values: &[NodeId],
     axis: usize,
     start: usize,

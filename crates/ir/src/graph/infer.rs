@@ -174,7 +174,7 @@ pub fn infer(op: &Op, operands: &[Operand<'_>]) -> Result<(Shape, DType), InferE
             accept(DTypeSet::FLOATS, dtype)?;
             let Some(extents) = product.extents(x, kernels) else {
                 let (x, kernels) = (x.clone(), kernels.clone());
-                return Err(InferError::WindowProductShapes { x, kernels });
+                return Err(InferError::ImplicitGemmShapes { x, kernels });
             };
             (product.shape(&extents), dtype)
         }
@@ -241,7 +241,7 @@ pub fn plausible(op: &Op, operands: &[Operand<'_>]) -> (Shape, DType) {
             first.with(*axis, extents.fold(0, |sum, &extent| sum.saturating_add(extent)))
         }
         Op::Sort { axis, result, .. } if *axis < first.rank() => {
-            first.with(*axis, result.places(first[*axis]))
+            first.with(*axis, result.output_extent(first[*axis]))
         }
         Op::Gather { .. } | Op::TriangularSolve { .. } => second.unwrap_or(first).clone(),
         Op::Windows(windows) => {
@@ -414,7 +414,7 @@ fn sorted(
         SortResult::Values => Ok((first.clone(), dtype)),
         SortResult::Positions => Ok((first.clone(), DType::I64)),
         SortResult::FirstPositions(count) if count > first[axis] => {
-            Err(InferError::TooManyPlaces { count, extent: first[axis] })
+            Err(InferError::TopKTooLarge { count, extent: first[axis] })
         }
         SortResult::FirstPositions(count) => Ok((first.with(axis, count), DType::I64)),
     }

@@ -46,7 +46,7 @@ pub enum SortResult {
 
 impl SortResult {
     /// How many places of a line of this many are answered.
-    pub fn places(self, extent: usize) -> usize {
+    pub fn output_extent(self, extent: usize) -> usize {
         match self {
             SortResult::Values | SortResult::Positions => extent,
             SortResult::FirstPositions(count) => count,

@@ -1,8 +1,8 @@
 //! Contractions on operands that are read in place: transposes, slices and broadcasts are strides.
 
-use super::index::{self, Coordinate, Map, Unflatten};
-use super::materialize::{Written, is_alias};
-use super::prologue::{Digits, Side};
+use super::index::{self, Coordinate, IndexMap, UnflattenError};
+use super::materialize::{MaterializedSet, is_alias};
+use super::prologue::{OperandLayout, Side};
 use super::{BufferId, Epilogue, GemmStep, MatrixOperand, Work};
 use crate::graph::{Graph, NodeId, Op};
 use smallvec::SmallVec;
@@ -23,15 +23,19 @@ struct StridedOperand {
 
 /// The contraction of a canonical dot node (`[batch…, m, k] · [batch…, k, n]`), or the operand that must
 /// be written first.
-pub fn contract(graph: &Graph, written: &Written, node: NodeId) -> Result<RawGemm, NodeId> {
+pub fn lower_gemm(
+    graph: &Graph,
+    materialized: &MaterializedSet,
+    node: NodeId,
+) -> Result<RawGemm, NodeId> {
     let inputs = &graph.node(node).inputs;
-    let a = strided(graph, written, inputs[0])?;
-    let b = strided(graph, written, inputs[1])?;
+    let a = strided_view(graph, materialized, inputs[0])?;
+    let b = strided_view(graph, materialized, inputs[1])?;
     Ok(RawGemm { node, a, b })
 }
 
 /// The value whose memory a chain of aliases shares.
-pub fn without_aliases(graph: &Graph, mut node: NodeId) -> NodeId {
+pub fn resolve_alias(graph: &Graph, mut node: NodeId) -> NodeId {
     while is_alias(graph, node) {
         node = graph.node(node).inputs[0];
     }
@@ -42,15 +46,19 @@ pub fn without_aliases(graph: &Graph, mut node: NodeId) -> NodeId {
 ///
 /// Where a reshape needs a finer look at an axis of the operand, the axis is split, as a kernel's domain is,
 /// and the parts must go on from one to the other in memory.
-fn strided(graph: &Graph, written: &Written, operand: NodeId) -> Result<StridedOperand, NodeId> {
+fn strided_view(
+    graph: &Graph,
+    materialized: &MaterializedSet,
+    operand: NodeId,
+) -> Result<StridedOperand, NodeId> {
     let shape = &graph.node(operand).shape;
     // Each axis of the operand as the extents it is split into.
     let mut factors: Vec<SmallVec<[usize; 4]>> =
         shape.iter().map(|&extent| SmallVec::from_slice(&[extent])).collect();
     loop {
         let extents: SmallVec<[usize; 6]> = factors.iter().flatten().copied().collect();
-        match follow(graph, written, operand, &factors, &extents)? {
-            Followed::Split { axis, inner } => {
+        match trace_views(graph, materialized, operand, &factors, &extents)? {
+            ViewTrace::SplitAxis { axis, inner } => {
                 let mut first = 0;
                 let parts = factors.iter_mut().find(|parts| {
                     first += parts.len();
@@ -61,12 +69,12 @@ fn strided(graph: &Graph, written: &Written, operand: NodeId) -> Result<StridedO
                 parts[position] /= inner;
                 parts.insert(position + 1, inner);
             }
-            Followed::Base { base, offset, strides } => {
+            ViewTrace::Base { base, offset, strides } => {
                 let mut merged = SmallVec::new();
                 let mut rest = &strides[..];
                 for parts in &factors {
                     let (own, others) = rest.split_at(parts.len());
-                    merged.push(merge(parts, own).ok_or(without_aliases(graph, operand))?);
+                    merged.push(merged_stride(parts, own).ok_or(resolve_alias(graph, operand))?);
                     rest = others;
                 }
                 return Ok(StridedOperand { base, offset, strides: merged });
@@ -76,22 +84,22 @@ fn strided(graph: &Graph, written: &Written, operand: NodeId) -> Result<StridedO
 }
 
 /// Where a walk through views ends.
-enum Followed {
+enum ViewTrace {
     /// At a value in memory, with strides for the operand's axes as they are split.
     Base { base: NodeId, offset: isize, strides: SmallVec<[isize; 6]> },
     /// Before it: this axis, counted over all parts, must be split so that the inner part has this extent.
-    Split { axis: usize, inner: usize },
+    SplitAxis { axis: usize, inner: usize },
 }
 
-fn follow(
+fn trace_views(
     graph: &Graph,
-    written: &Written,
+    materialized: &MaterializedSet,
     operand: NodeId,
     factors: &[SmallVec<[usize; 4]>],
     extents: &[usize],
-) -> Result<Followed, NodeId> {
+) -> Result<ViewTrace, NodeId> {
     let rank = extents.len();
-    let mut map = Map::new();
+    let mut map = IndexMap::new();
     let mut next = 0;
     for parts in factors {
         let mut coordinate = Coordinate::default();
@@ -106,9 +114,9 @@ fn follow(
     let mut node = operand;
     loop {
         let data = graph.node(node);
-        if written[node as usize] && !is_alias(graph, node) {
+        if materialized[node as usize] && !is_alias(graph, node) {
             let (offset, strides, _) = index::flatten(&map, &data.shape, rank).ok_or(operand)?;
-            return Ok(Followed::Base { base: node, offset, strides });
+            return Ok(ViewTrace::Base { base: node, offset, strides });
         }
         let Some(&inner) = data.inputs.first() else { return Err(node) };
         let shape = &graph.node(inner).shape;
@@ -120,16 +128,16 @@ fn follow(
             Op::Reshape(to) => match index::reshape(&map, to, shape, extents) {
                 Ok(map) => map,
                 // A value in memory is as contiguous under one shape as under another.
-                Err(_) if written[without_aliases(graph, inner) as usize] => {
-                    let base = without_aliases(graph, inner);
+                Err(_) if materialized[resolve_alias(graph, inner) as usize] => {
+                    let base = resolve_alias(graph, inner);
                     let (offset, strides, _) = index::flatten(&map, to, rank).ok_or(operand)?;
-                    return Ok(Followed::Base { base, offset, strides });
+                    return Ok(ViewTrace::Base { base, offset, strides });
                 }
-                Err(Unflatten::Split { axis, inner }) => {
-                    return Ok(Followed::Split { axis, inner });
+                Err(UnflattenError::SplitAxis { axis, inner }) => {
+                    return Ok(ViewTrace::SplitAxis { axis, inner });
                 }
                 Err(_) if node == operand => return Err(inner),
-                Err(_) => return Err(without_aliases(graph, operand)),
+                Err(_) => return Err(resolve_alias(graph, operand)),
             },
             _ => return Err(node),
         };
@@ -138,7 +146,7 @@ fn follow(
 }
 
 /// The stride of an axis whose parts have these, if they go on from one to the other.
-fn merge(extents: &[usize], strides: &[isize]) -> Option<isize> {
+fn merged_stride(extents: &[usize], strides: &[isize]) -> Option<isize> {
     let mut parts = extents.iter().zip(strides).filter(|(extent, _)| **extent != 1).rev();
     let Some((&extent, &stride)) = parts.next() else { return Some(0) };
     let mut expected = stride * extent as isize;
@@ -152,8 +160,8 @@ fn merge(extents: &[usize], strides: &[isize]) -> Option<isize> {
 }
 
 /// Whether a product can read an operand in place, once the values that are `written` are.
-pub fn reads_in_place(graph: &Graph, written: &Written, operand: NodeId) -> bool {
-    strided(graph, written, operand).is_ok()
+pub fn reads_in_place(graph: &Graph, materialized: &MaterializedSet, operand: NodeId) -> bool {
+    strided_view(graph, materialized, operand).is_ok()
 }
 
 impl RawGemm {
@@ -163,7 +171,7 @@ impl RawGemm {
     }
 
     /// The bytes of the left matrix of each product of the batch.
-    pub fn left_bytes(&self, graph: &Graph) -> usize {
+    pub fn a_bytes(&self, graph: &Graph) -> usize {
         let operand = graph.node(graph.node(self.node).inputs[0]);
         let matrix = &operand.shape[operand.shape.rank() - 2..];
         matrix.iter().product::<usize>() * operand.dtype.size()
@@ -171,7 +179,7 @@ impl RawGemm {
 
     /// The value that an operand is a view of, and how it takes all of it, row by row, if it does: the rows of
     /// the left operand, the columns of the right one.
-    pub fn rows_of(&self, graph: &Graph, side: Side) -> Option<(NodeId, Digits)> {
+    pub fn operand_layout(&self, graph: &Graph, side: Side) -> Option<(NodeId, OperandLayout)> {
         let (operand, input) = match side {
             Side::A => (&self.a, 0),
             Side::B => (&self.b, 1),
@@ -184,10 +192,10 @@ impl RawGemm {
             Side::A => (before, last),
             Side::B => (last, before),
         };
-        let digits = Digits::new(&axes, row, column)?;
+        let layout = OperandLayout::new(&axes, row, column)?;
         let elements = graph.node(operand.base).shape.elements();
-        let is_all = operand.offset == 0 && digits.rows() * digits.columns() == elements;
-        is_all.then_some((operand.base, digits))
+        let is_all = operand.offset == 0 && layout.rows() * layout.columns() == elements;
+        is_all.then_some((operand.base, layout))
     }
 
     /// The values in memory that it reads or writes.
@@ -240,12 +248,12 @@ impl RawGemm {
 
 impl GemmStep {
     /// This step with a kernel that follows it part by part.
-    pub fn followed_by(mut self, epilogue: Epilogue) -> GemmStep {
+    pub fn with_epilogue(mut self, epilogue: Epilogue) -> GemmStep {
         let launch = &epilogue.launch.work;
-        let product = self.work.bytes_written;
+        let gemm_bytes = self.work.bytes_written;
         self.work.nodes.extend(&launch.nodes);
         // The product stays in cache: neither its writing nor its reading counts.
-        self.work.bytes_read += launch.bytes_read - product;
+        self.work.bytes_read += launch.bytes_read - gemm_bytes;
         self.work.bytes_written = launch.bytes_written;
         self.epilogue = Some(Box::new(epilogue));
         self

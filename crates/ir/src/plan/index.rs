@@ -18,13 +18,13 @@ pub struct Coordinate {
 }
 
 /// The coordinates of a node, one for each of its axes.
-pub type Map = SmallVec<[Coordinate; 4]>;
+pub type IndexMap = SmallVec<[Coordinate; 4]>;
 
 /// Why a coordinate could not be taken apart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Unflatten {
+pub enum UnflattenError {
     /// It could, if the domain's axis were split so that the inner part has this extent.
-    Split {
+    SplitAxis {
         /// An axis of the domain.
         axis: usize,
         /// The extent of the new inner axis.
@@ -128,9 +128,13 @@ impl Coordinate {
     }
 
     /// Takes a row-major index over `shape` apart into its coordinates.
-    pub fn unflatten(&self, shape: &[usize], extents: &[usize]) -> Result<Map, Unflatten> {
+    pub fn unflatten(
+        &self,
+        shape: &[usize],
+        extents: &[usize],
+    ) -> Result<IndexMap, UnflattenError> {
         let mut rest = self.clone();
-        let mut map = Map::new();
+        let mut map = IndexMap::new();
         let mut stride: usize = shape.iter().product();
         if stride == 0 {
             return Ok(shape.iter().map(|_| Coordinate::default()).collect());
@@ -151,9 +155,9 @@ impl Coordinate {
     }
 
     /// Splits off the part that is a multiple of `stride`; what stays is in `0..stride`.
-    fn divide(&mut self, stride: isize, extents: &[usize]) -> Result<Coordinate, Unflatten> {
+    fn divide(&mut self, stride: isize, extents: &[usize]) -> Result<Coordinate, UnflattenError> {
         if self.indirect.is_some() {
-            return Err(Unflatten::NotAffine);
+            return Err(UnflattenError::NotAffine);
         }
         let mut quotient = Coordinate::constant(self.constant.div_euclid(stride));
         let mut rest = Coordinate::constant(self.constant.rem_euclid(stride));
@@ -167,14 +171,17 @@ impl Coordinate {
                 && stride % coefficient == 0
                 && extent % (stride / coefficient) == 0
             {
-                return Err(Unflatten::Split { axis, inner: (stride / coefficient) as usize });
+                return Err(UnflattenError::SplitAxis {
+                    axis,
+                    inner: (stride / coefficient) as usize,
+                });
             } else {
                 rest.add_axis(axis, coefficient);
             }
         }
         let (low, high) = rest.range(extents);
         if low < 0 || high >= stride {
-            return Err(Unflatten::NotAffine);
+            return Err(UnflattenError::NotAffine);
         }
         *self = rest;
         Ok(quotient)
@@ -183,12 +190,12 @@ impl Coordinate {
 
 /// The map of a node whose axes are the first axes of the domain.
 #[cfg(test)]
-pub fn identity(rank: usize) -> Map {
+pub fn identity(rank: usize) -> IndexMap {
     (0..rank).map(Coordinate::axis).collect()
 }
 
 /// The map of an operand that is broadcast to the shape that `map` is over.
-pub fn broadcast(map: &Map, operand: &Shape) -> Map {
+pub fn broadcast(map: &IndexMap, operand: &Shape) -> IndexMap {
     let skip = map.len() - operand.rank();
     let coordinates = operand.iter().zip(&map[skip..]);
     coordinates
@@ -200,8 +207,8 @@ pub fn broadcast(map: &Map, operand: &Shape) -> Map {
 }
 
 /// The map of the operand of a permutation.
-pub fn permute(map: &Map, axes: &[usize]) -> Map {
-    let mut operand: Map = SmallVec::from_elem(Coordinate::default(), axes.len());
+pub fn permute(map: &IndexMap, axes: &[usize]) -> IndexMap {
+    let mut operand: IndexMap = SmallVec::from_elem(Coordinate::default(), axes.len());
     for (coordinate, &axis) in map.iter().zip(axes) {
         operand[axis] = coordinate.clone();
     }
@@ -209,12 +216,12 @@ pub fn permute(map: &Map, axes: &[usize]) -> Map {
 }
 
 /// The map of the operand of a slice.
-pub fn slice(map: &Map, axes: &[SliceAxis]) -> Map {
+pub fn slice(map: &IndexMap, axes: &[SliceAxis]) -> IndexMap {
     map.iter().zip(axes).map(|(c, axis)| c.stepped(axis.start as isize, axis.step)).collect()
 }
 
 /// The map of the operand of windows: its first coordinates are positions, the others places within.
-pub fn windows(map: &Map, axes: &[WindowAxis]) -> Option<Map> {
+pub fn windows(map: &IndexMap, axes: &[WindowAxis]) -> Option<IndexMap> {
     let (positions, places) = map.split_at(axes.len());
     let coordinates = axes.iter().zip(positions.iter().zip(places));
     coordinates
@@ -228,17 +235,17 @@ pub fn windows(map: &Map, axes: &[WindowAxis]) -> Option<Map> {
 
 /// The map of the operand of a reshape from `operand` to `shape`.
 pub fn reshape(
-    map: &Map,
+    map: &IndexMap,
     shape: &Shape,
     operand: &Shape,
     extents: &[usize],
-) -> Result<Map, Unflatten> {
+) -> Result<IndexMap, UnflattenError> {
     if shape.elements() == 0 {
         return Ok(operand.iter().map(|_| Coordinate::default()).collect());
     }
     // Runs of axes with the same product are taken one at a time, so that axes that stay what they
     // are never get mixed with those that change.
-    let mut result = Map::new();
+    let mut result = IndexMap::new();
     let (mut to, mut from) = (0, 0);
     while to < shape.rank() || from < operand.rank() {
         let (first_to, first_from) = (to, from);
@@ -264,7 +271,7 @@ pub fn reshape(
         let mut stride = 1;
         for axis in (first_to..to).rev() {
             if shape[axis] != 1 {
-                flat.add(&map[axis], stride).ok_or(Unflatten::NotAffine)?;
+                flat.add(&map[axis], stride).ok_or(UnflattenError::NotAffine)?;
             }
             stride *= shape[axis] as isize;
         }
@@ -277,7 +284,7 @@ pub fn reshape(
 /// of a row-major tensor of `shape` seen through a map. `None` when two coordinates are indirect.
 #[expect(clippy::type_complexity, reason = "three things, taken apart at once by all who call it")]
 pub fn flatten(
-    map: &Map,
+    map: &IndexMap,
     shape: &Shape,
     rank: usize,
 ) -> Option<(isize, SmallVec<[isize; 6]>, Option<(Value, isize)>)> {
@@ -290,7 +297,7 @@ pub fn flatten(
 }
 
 /// Whether a map visits every element of `shape` exactly once as the domain's `axes` run.
-pub fn is_bijective(map: &Map, shape: &Shape, axes: &[usize], extents: &[usize]) -> bool {
+pub fn is_bijective(map: &IndexMap, shape: &Shape, axes: &[usize], extents: &[usize]) -> bool {
     let Some((offset, strides, None)) = flatten(map, shape, extents.len()) else { return false };
     if offset != 0 {
         return false;
@@ -330,7 +337,7 @@ mod tests {
     #[test]
     fn splitting_an_axis_asks_for_a_finer_domain() {
         let split = reshape(&identity(1), &[6].into(), &[2, 3].into(), &[6]);
-        assert_eq!(split, Err(Unflatten::Split { axis: 0, inner: 3 }));
+        assert_eq!(split, Err(UnflattenError::SplitAxis { axis: 0, inner: 3 }));
     }
 
     #[test]
@@ -345,7 +352,10 @@ mod tests {
         // [4, 6] → [6, 4] read through a transpose.
         let map = permute(&identity(2), &[1, 0]);
         let result = reshape(&map, &[4, 6].into(), &[6, 4].into(), &[6, 4]);
-        assert!(matches!(result, Err(Unflatten::NotAffine | Unflatten::Split { .. })));
+        assert!(matches!(
+            result,
+            Err(UnflattenError::NotAffine | UnflattenError::SplitAxis { .. })
+        ));
     }
 
     #[test]

@@ -31,10 +31,10 @@ pub struct Domain {
 }
 
 /// The finished step of a raw kernel.
-pub fn lay_out(raw: &RawKernel, buffer: impl Fn(NodeId) -> BufferId) -> LaunchStep {
-    let mut axes = axes(raw);
+pub fn lay_out_kernel(raw: &RawKernel, buffer: impl Fn(NodeId) -> BufferId) -> LaunchStep {
+    let mut axes = domain_axes(raw);
     let reduces = axes.iter().any(|axis| axis.reduced);
-    let mut vector = match take_vector(&mut axes, raw) {
+    let mut vector = match choose_vector_axis(&mut axes, raw) {
         Some(vector) => vector,
         // A single point: its lane is a parallel axis of one.
         None => Axis { extent: 1, reduced: false, strides: single_point(raw) },
@@ -43,25 +43,25 @@ pub fn lay_out(raw: &RawKernel, buffer: impl Fn(NodeId) -> BufferId) -> LaunchSt
         axes.into_iter().partition(|axis| !axis.reduced);
     // What runs on in memory is one axis: inner axes swallow the ones outside of them.
     match vector.reduced {
-        true => swallow(&mut reduce, &mut vector, raw.ordered),
-        false => swallow(&mut grid, &mut vector, false),
+        true => merge_into_vector(&mut reduce, &mut vector, raw.ordered),
+        false => merge_into_vector(&mut grid, &mut vector, false),
     }
-    merge(&mut grid, false);
-    merge(&mut reduce, raw.ordered);
+    merge_axes(&mut grid, false);
+    merge_axes(&mut reduce, raw.ordered);
     debug_assert!(!reduces || vector.reduced || !reduce.is_empty());
-    finish(raw, Domain { grid, reduce, vector }, buffer)
+    build_launch(raw, Domain { grid, reduce, vector }, buffer)
 }
 
 /// The finished step of a raw kernel that takes in a product of this shape part by part, if it can: it reads
 /// all of the product, row by row, and nothing but the product's own axes is walked.
 pub fn lay_out_epilogue(
     raw: &RawKernel,
-    product: NodeId,
+    result: NodeId,
     shape: &Shape,
     buffer: impl Fn(NodeId) -> BufferId,
 ) -> Option<Epilogue> {
     let columns = *shape.last()?;
-    let param = raw.params.iter().position(|(node, _)| *node == product)?;
+    let param = raw.params.iter().position(|(node, _)| *node == result)?;
     let mut reads = (0..raw.accesses.len())
         .filter(|&position| raw.accesses[position].param == Some(param as u32));
     let (access, None) = (reads.next()?, reads.next()) else { return None };
@@ -75,14 +75,14 @@ pub fn lay_out_epilogue(
     if read.offset != 0 || indexed || raw.ordered {
         return None;
     }
-    let mut axes = axes(raw);
+    let mut axes = domain_axes(raw);
     axes.sort_by_key(|axis| std::cmp::Reverse(axis.strides[access]));
     // The innermost axes are the columns. They must run on in every access.
     let mut vector = axes.pop().filter(|axis| axis.strides[access] == 1)?;
     while vector.extent < columns {
         let outer = axes
             .pop()
-            .filter(|outer| outer.reduced == vector.reduced && continues(outer, &vector))?;
+            .filter(|outer| outer.reduced == vector.reduced && is_contiguous(outer, &vector))?;
         vector.extent *= outer.extent;
     }
     let mut expected = columns as isize;
@@ -96,13 +96,13 @@ pub fn lay_out_epilogue(
     if vector.extent != columns || expected != shape.elements() as isize {
         return None;
     }
-    merge(&mut axes, true);
-    let launch = finish(raw, Domain { grid: axes, reduce: Vec::new(), vector }, buffer);
-    Some(Epilogue { launch, product: param })
+    merge_axes(&mut axes, true);
+    let launch = build_launch(raw, Domain { grid: axes, reduce: Vec::new(), vector }, buffer);
+    Some(Epilogue { launch, gemm_result: param })
 }
 
 /// The axes of a domain as it was built, but for those of one point.
-pub fn axes(raw: &RawKernel) -> Vec<Axis> {
+pub fn domain_axes(raw: &RawKernel) -> Vec<Axis> {
     raw.axes
         .iter()
         .enumerate()
@@ -116,7 +116,11 @@ pub fn axes(raw: &RawKernel) -> Vec<Axis> {
 }
 
 /// The kernel and the launch of a domain that is laid out.
-pub fn finish(raw: &RawKernel, domain: Domain, buffer: impl Fn(NodeId) -> BufferId) -> LaunchStep {
+pub fn build_launch(
+    raw: &RawKernel,
+    domain: Domain,
+    buffer: impl Fn(NodeId) -> BufferId,
+) -> LaunchStep {
     let Domain { grid, reduce, vector } = domain;
     let order: Vec<&Axis> = grid.iter().chain(&reduce).chain([&vector]).collect();
     let reduce_positions: Vec<usize> = (grid.len()..grid.len() + reduce.len()).collect();
@@ -142,7 +146,7 @@ pub fn finish(raw: &RawKernel, domain: Domain, buffer: impl Fn(NodeId) -> Buffer
     };
     debug_assert_eq!(crate::kernel::verify(&kernel), Ok(()), "{kernel:?}");
     let shape = LaunchShape { extents, accesses: shapes };
-    let work = count(raw, &shape);
+    let work = count_work(raw, &shape);
     LaunchStep {
         kernel: Arc::new(kernel),
         shape: Arc::new(shape),
@@ -163,14 +167,14 @@ fn single_point(raw: &RawKernel) -> SmallVec<[isize; 8]> {
 
 /// Takes the axis that vectors should run along out of the list: the one that costs least for each
 /// element.
-pub fn take_vector(axes: &mut Vec<Axis>, raw: &RawKernel) -> Option<Axis> {
+pub fn choose_vector_axis(axes: &mut Vec<Axis>, raw: &RawKernel) -> Option<Axis> {
     let last_reduced = axes.iter().rposition(|axis| axis.reduced);
     let candidates = (0..axes.len()).filter(|&position| {
         // In order along a row means: no other reduced axis may run inside.
         !raw.ordered || !axes[position].reduced || Some(position) == last_reduced
     });
     let best = candidates.min_by(|&a, &b| {
-        let (a, b) = (lane_cost(&axes[a], raw), lane_cost(&axes[b], raw));
+        let (a, b) = (vector_axis_cost(&axes[a], raw), vector_axis_cost(&axes[b], raw));
         // Of equals the innermost.
         a.total_cmp(&b).then(std::cmp::Ordering::Greater)
     })?;
@@ -178,7 +182,7 @@ pub fn take_vector(axes: &mut Vec<Axis>, raw: &RawKernel) -> Option<Axis> {
 }
 
 /// Roughly the cycles for one element when vectors of 16 run along an axis.
-fn lane_cost(axis: &Axis, raw: &RawKernel) -> f64 {
+fn vector_axis_cost(axis: &Axis, raw: &RawKernel) -> f64 {
     const LANES: f64 = 16.0;
     let memory: f64 = axis
         .strides
@@ -202,7 +206,7 @@ fn lane_cost(axis: &Axis, raw: &RawKernel) -> f64 {
 }
 
 /// Whether `outer` goes on where `inner` ends, for every access.
-fn continues(outer: &Axis, inner: &Axis) -> bool {
+fn is_contiguous(outer: &Axis, inner: &Axis) -> bool {
     outer
         .strides
         .iter()
@@ -211,23 +215,23 @@ fn continues(outer: &Axis, inner: &Axis) -> bool {
 }
 
 /// Merges axes into the vector axis where all accesses go on from one to the other.
-pub fn swallow(axes: &mut Vec<Axis>, vector: &mut Axis, adjacent_only: bool) {
+pub fn merge_into_vector(axes: &mut Vec<Axis>, vector: &mut Axis, adjacent_only: bool) {
     while let Some(position) = match adjacent_only {
-        true => axes.len().checked_sub(1).filter(|&last| continues(&axes[last], vector)),
-        false => axes.iter().rposition(|axis| continues(axis, vector)),
+        true => axes.len().checked_sub(1).filter(|&last| is_contiguous(&axes[last], vector)),
+        false => axes.iter().rposition(|axis| is_contiguous(axis, vector)),
     } {
         vector.extent *= axes.remove(position).extent;
     }
 }
 
 /// Merges axes of a list with each other where all accesses go on from one to the other.
-pub fn merge(axes: &mut Vec<Axis>, adjacent_only: bool) {
+pub fn merge_axes(axes: &mut Vec<Axis>, adjacent_only: bool) {
     let mut inner = axes.len();
     while inner > 0 {
         inner -= 1;
         let outer = (0..axes.len()).rev().find(|&outer| {
             let allowed = if adjacent_only { outer + 1 == inner } else { outer != inner };
-            allowed && continues(&axes[outer], &axes[inner])
+            allowed && is_contiguous(&axes[outer], &axes[inner])
         });
         if let Some(outer) = outer {
             let extent = axes[outer].extent;
@@ -239,7 +243,7 @@ pub fn merge(axes: &mut Vec<Axis>, adjacent_only: bool) {
 }
 
 /// The nodes a kernel computes and the bytes it moves: each distinct element of each operand once.
-fn count(raw: &RawKernel, shape: &LaunchShape) -> Work {
+fn count_work(raw: &RawKernel, shape: &LaunchShape) -> Work {
     let mut nodes = raw.nodes.clone();
     nodes.sort_unstable();
     nodes.dedup();
@@ -264,7 +268,7 @@ fn count(raw: &RawKernel, shape: &LaunchShape) -> Work {
             } else {
                 work.bytes_read += bytes;
             }
-            if combines(raw, raw_access) {
+            if has_combining_store(raw, raw_access) {
                 work.bytes_read += bytes;
             }
         }
@@ -272,7 +276,7 @@ fn count(raw: &RawKernel, shape: &LaunchShape) -> Work {
     work
 }
 
-fn combines(raw: &RawKernel, access: &RawAccess) -> bool {
+fn has_combining_store(raw: &RawKernel, access: &RawAccess) -> bool {
     access.stores
         && raw.body.iter().any(|instruction| match instruction.kind {
             Kind::Store { access: stored, combine: Some(_), .. } => {

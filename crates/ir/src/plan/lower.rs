@@ -5,10 +5,10 @@
 //! instruction, a value in memory becomes a load, and a reduction binds the domain's row axes. What
 //! cannot be done inside this kernel is an [`Obstacle`], and says what would help.
 
-use super::fusion::Grouping;
-use super::index::{self, Coordinate, Map, Unflatten};
-use super::materialize::{Written, always_written, is_alias};
-use super::rewrite::LONG_ROW;
+use super::fusion::FusionState;
+use super::index::{self, Coordinate, IndexMap, UnflattenError};
+use super::materialize::{MaterializedSet, always_materialized, is_alias};
+use super::rewrite::MAX_UNSPLIT_ROW;
 use super::{Reason, ScalarSource};
 use crate::elementwise::{ArgOp, BinaryOp, CombineOp, CompareOp};
 use crate::graph::{Graph, NodeId, Op};
@@ -19,16 +19,16 @@ use smallvec::SmallVec;
 
 /// What stands in the way of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Obstacle {
+pub enum LoweringBlocker {
     /// An axis of the domain must be split so that the inner part has this extent.
-    Split {
+    SplitAxis {
         /// The axis.
         axis: usize,
         /// The extent of its inner part.
         inner: usize,
     },
     /// This node must be in memory.
-    Write(NodeId, Reason),
+    Materialize(NodeId, Reason),
 }
 
 /// An axis of a kernel's domain while it is built.
@@ -83,15 +83,15 @@ pub struct RawKernel {
 /// Builds one kernel.
 pub struct Lowering<'a> {
     graph: &'a Graph,
-    written: &'a Written,
+    materialized: &'a MaterializedSet,
     /// How to tell what else this kernel may compute, if it may.
-    grouping: Option<&'a Grouping>,
+    fusion_state: Option<&'a FusionState>,
     /// The kernel so far.
     pub kernel: RawKernel,
     /// Extents of the domain's axes.
     extents: Vec<usize>,
-    memo: FxHashMap<(NodeId, Map, Option<Value>), Value>,
-    instructions: FxHashMap<Instruction, Value>,
+    computed: FxHashMap<(NodeId, IndexMap, Option<Value>), Value>,
+    value_numbers: FxHashMap<Instruction, Value>,
     /// Written values that are computed and stored here; the first is the one it was made for.
     pub members: Vec<NodeId>,
     /// The extents that a new row's axes are given, if their product is the row.
@@ -99,16 +99,16 @@ pub struct Lowering<'a> {
 }
 
 /// A kernel of more nodes than this takes in no further ones.
-const MOST_NODES: usize = 512;
+const MAX_KERNEL_NODES: usize = 512;
 
-type Lowered<T> = Result<T, Obstacle>;
+type LoweringResult<T> = Result<T, LoweringBlocker>;
 
 impl<'a> Lowering<'a> {
     /// An empty kernel over this domain, which will write `node`.
     pub fn new(
         graph: &'a Graph,
-        written: &'a Written,
-        grouping: Option<&'a Grouping>,
+        materialized: &'a MaterializedSet,
+        fusion_state: Option<&'a FusionState>,
         node: NodeId,
         axes: Vec<DomainAxis>,
         row_factors: SmallVec<[usize; 4]>,
@@ -116,19 +116,19 @@ impl<'a> Lowering<'a> {
         let extents = axes.iter().map(|axis| axis.extent).collect();
         Lowering {
             graph,
-            written,
-            grouping,
+            materialized,
+            fusion_state,
             kernel: RawKernel { axes, ..RawKernel::default() },
             extents,
-            memo: FxHashMap::default(),
-            instructions: FxHashMap::default(),
+            computed: FxHashMap::default(),
+            value_numbers: FxHashMap::default(),
             members: vec![node],
             row_factors,
         }
     }
 
     /// Computes the kernel's node at the points of a map and stores it there.
-    pub fn write(&mut self, map: &Map) -> Lowered<()> {
+    pub fn store_root(&mut self, map: &IndexMap) -> LoweringResult<()> {
         let node = self.members[0];
         let value = self.compute(node, map, None)?;
         self.store(node, map, value, None, None)
@@ -138,14 +138,15 @@ impl<'a> Lowering<'a> {
     pub fn store(
         &mut self,
         node: NodeId,
-        map: &Map,
+        map: &IndexMap,
         value: Value,
         mask: Option<Value>,
         combine: Option<CombineOp>,
-    ) -> Lowered<()> {
+    ) -> LoweringResult<()> {
         let shape = &self.graph.node(node).shape;
-        let (access, index) =
-            self.access(node, map, shape, true).ok_or(Obstacle::Write(node, Reason::TwoIndices))?;
+        let (access, index) = self
+            .access(node, map, shape, true)
+            .ok_or(LoweringBlocker::Materialize(node, Reason::TwoIndirectIndices))?;
         let dtype = self.graph.node(node).dtype;
         let kind = Kind::Store { access, value, index, mask, combine };
         self.kernel.body.push(Instruction { kind, dtype });
@@ -153,14 +154,19 @@ impl<'a> Lowering<'a> {
     }
 
     /// The value of a node at the points of a map: from memory if it is there, computed otherwise.
-    pub fn value(&mut self, node: NodeId, map: &Map, mask: Option<Value>) -> Lowered<Value> {
+    pub fn value(
+        &mut self,
+        node: NodeId,
+        map: &IndexMap,
+        mask: Option<Value>,
+    ) -> LoweringResult<Value> {
         let key = (node, map.clone(), mask);
-        if let Some(&value) = self.memo.get(&key) {
+        if let Some(&value) = self.computed.get(&key) {
             return Ok(value);
         }
-        let value = if !self.written[node as usize] || is_alias(self.graph, node) {
+        let value = if !self.materialized[node as usize] || is_alias(self.graph, node) {
             self.compute(node, map, mask)?
-        } else if mask.is_none() && self.absorbs(node, map) {
+        } else if mask.is_none() && self.can_fuse(node, map) {
             self.members.push(node);
             let value = self.compute(node, map, None)?;
             self.store(node, map, value, None, None)?;
@@ -168,25 +174,27 @@ impl<'a> Lowering<'a> {
         } else {
             self.load(node, map, mask)?
         };
-        self.memo.insert(key, value);
+        self.computed.insert(key, value);
         Ok(value)
     }
 
     /// Whether a written value can be computed and stored by this kernel instead of read by it.
-    fn absorbs(&self, node: NodeId, map: &Map) -> bool {
+    fn can_fuse(&self, node: NodeId, map: &IndexMap) -> bool {
         let is_read = self.kernel.params.iter().any(|(param, _)| *param == node);
         // A value without elements has a group without commands.
         !is_read
             && self.graph.node(node).shape.elements() > 0
-            && self.kernel.nodes.len() < MOST_NODES / 2
-            && self.is_own(node, map)
-            && self.grouping.is_some_and(|grouping| grouping.may_absorb(node, &self.members))
+            && self.kernel.nodes.len() < MAX_KERNEL_NODES / 2
+            && self.is_covered_exactly_once(node, map)
+            && self
+                .fusion_state
+                .is_some_and(|fusion_state| fusion_state.can_fuse(node, &self.members))
     }
 
     /// Whether the map visits every element of a node once, over all axes of the domain or over those
     /// that are not reduced, and this kernel knows how to compute it.
-    fn is_own(&self, node: NodeId, map: &Map) -> bool {
-        if always_written(self.graph.node(node)) {
+    fn is_covered_exactly_once(&self, node: NodeId, map: &IndexMap) -> bool {
+        if always_materialized(self.graph.node(node)) {
             return false;
         }
         let shape = &self.graph.node(node).shape;
@@ -197,25 +205,33 @@ impl<'a> Lowering<'a> {
         bijective(&all) || (parallel.len() < all.len() && bijective(&parallel))
     }
 
-    fn compute(&mut self, node: NodeId, map: &Map, mask: Option<Value>) -> Lowered<Value> {
+    fn compute(
+        &mut self,
+        node: NodeId,
+        map: &IndexMap,
+        mask: Option<Value>,
+    ) -> LoweringResult<Value> {
         let graph = self.graph;
         let data = graph.node(node);
-        let light = data.op == Op::Scalar || data.op.is_view();
-        if self.kernel.nodes.len() > MOST_NODES && !light && !self.written[node as usize] {
-            return Err(Obstacle::Write(node, Reason::LargeKernel));
+        let is_free = data.op == Op::Scalar || data.op.is_view();
+        if self.kernel.nodes.len() > MAX_KERNEL_NODES
+            && !is_free
+            && !self.materialized[node as usize]
+        {
+            return Err(LoweringBlocker::Materialize(node, Reason::LargeKernel));
         }
         if data.op != Op::Scalar {
             self.kernel.nodes.push(node);
         }
         match &data.op {
             Op::Input | Op::Dot(_) | Op::Scatter { .. } | Op::Scan { .. } => {
-                unreachable!("{} is always written", data.op.name())
+                unreachable!("{} is always materialized", data.op.name())
             }
             Op::Sort { .. }
             | Op::ImplicitGemm(_)
             | Op::Cholesky { .. }
             | Op::TriangularSolve { .. } => {
-                unreachable!("{} is always written", data.op.name())
+                unreachable!("{} is always materialized", data.op.name())
             }
             Op::Scalar => Ok(self.graph_scalar(node)),
             Op::Iota { axis, dtype, .. } => self.iota(node, &map[*axis], *dtype),
@@ -255,8 +271,8 @@ impl<'a> Lowering<'a> {
                 Ok(self.constant(Scalar::zero(data.dtype)))
             }
             Op::Windows(axes) => {
-                let inner =
-                    index::windows(map, axes).ok_or(Obstacle::Write(node, Reason::TwoIndices))?;
+                let inner = index::windows(map, axes)
+                    .ok_or(LoweringBlocker::Materialize(node, Reason::TwoIndirectIndices))?;
                 self.value(data.inputs[0], &inner, mask)
             }
             Op::Reshape(shape) => {
@@ -265,14 +281,17 @@ impl<'a> Lowering<'a> {
                 // A value in memory is as contiguous under one shape as under another.
                 let map = match index::reshape(map, shape, from, &self.extents) {
                     Ok(map) => map,
-                    Err(Unflatten::Split { axis, inner }) => {
-                        return Err(Obstacle::Split { axis, inner });
+                    Err(UnflattenError::SplitAxis { axis, inner }) => {
+                        return Err(LoweringBlocker::SplitAxis { axis, inner });
                     }
-                    Err(Unflatten::NotAffine) if self.written[operand as usize] => {
+                    Err(UnflattenError::NotAffine) if self.materialized[operand as usize] => {
                         return self.load_reshaped(operand, map, shape, mask);
                     }
-                    Err(Unflatten::NotAffine) => {
-                        return Err(Obstacle::Write(operand, Reason::Reshaped));
+                    Err(UnflattenError::NotAffine) => {
+                        return Err(LoweringBlocker::Materialize(
+                            operand,
+                            Reason::NonAffineReshape,
+                        ));
                     }
                 };
                 self.value(operand, &map, mask)
@@ -280,20 +299,20 @@ impl<'a> Lowering<'a> {
             Op::Pad(axes) => {
                 let x = data.inputs[0];
                 let shape = graph.node(x).shape.clone();
-                let inner: Map = map
+                let inner: IndexMap = map
                     .iter()
                     .zip(axes)
                     .map(|(coordinate, axis)| coordinate.stepped(-axis.low, 1))
                     .collect();
-                let inside = self.inside(node, &inner, &shape)?;
-                let fill = self.value(data.inputs[1], &Map::new(), None)?;
-                self.guarded(x, &inner, inside, fill, mask)
+                let inside = self.bounds_mask(node, &inner, &shape)?;
+                let fill = self.value(data.inputs[1], &IndexMap::new(), None)?;
+                self.masked_value(x, &inner, inside, fill, mask)
             }
             Op::Concat { axis } => self.concat(node, *axis, map, mask),
             Op::Assign(axes) => {
                 let (x, update) = (data.inputs[0], data.inputs[1]);
                 let shape = graph.node(update).shape.clone();
-                let inner: Map = map
+                let inner: IndexMap = map
                     .iter()
                     .zip(axes)
                     .map(|(coordinate, axis)| {
@@ -301,21 +320,21 @@ impl<'a> Lowering<'a> {
                         coordinate.stepped(-(axis.start as isize) * axis.step, axis.step)
                     })
                     .collect();
-                let inside = self.inside(node, &inner, &shape)?;
+                let inside = self.bounds_mask(node, &inner, &shape)?;
                 let rest = self.value(x, map, mask)?;
-                self.guarded(update, &inner, inside, rest, mask)
+                self.masked_value(update, &inner, inside, rest, mask)
             }
             Op::Gather { axis } => self.gather(node, *axis, map, mask),
             Op::Reduce { op, axes } => {
                 let op = *op;
-                match self.row(node, axes, map, mask)? {
+                match self.bind_row(node, axes, map, mask)? {
                     (x, 1) => Ok(x),
                     (x, _) => Ok(self.push(Kind::Reduce(op, x), data.dtype)),
                 }
             }
             Op::ArgReduce { op, axis } => {
                 let op: ArgOp = *op;
-                match self.row(node, &[*axis], map, mask)? {
+                match self.bind_row(node, &[*axis], map, mask)? {
                     (_, 1) => Ok(self.constant(Scalar::from(0i64))),
                     (x, _) => {
                         self.kernel.ordered = true;
@@ -331,9 +350,9 @@ impl<'a> Lowering<'a> {
         &mut self,
         node: NodeId,
         position: usize,
-        map: &Map,
+        map: &IndexMap,
         mask: Option<Value>,
-    ) -> Lowered<Value> {
+    ) -> LoweringResult<Value> {
         let operand = self.graph.node(node).inputs[position];
         let shape = &self.graph.node(operand).shape;
         self.value(operand, &index::broadcast(map, shape), mask)
@@ -343,9 +362,9 @@ impl<'a> Lowering<'a> {
         &mut self,
         node: NodeId,
         axis: usize,
-        map: &Map,
+        map: &IndexMap,
         mask: Option<Value>,
-    ) -> Lowered<Value> {
+    ) -> LoweringResult<Value> {
         let inputs = self.graph.node(node).inputs.clone();
         let mut start = 0;
         let mut result: Option<Value> = None;
@@ -357,13 +376,13 @@ impl<'a> Lowering<'a> {
             if shape[axis] == 0 {
                 continue;
             }
-            let inside = self.inside(node, &inner, &shape)?;
+            let inside = self.bounds_mask(node, &inner, &shape)?;
             result = Some(match (result, inside) {
                 (None, inside) => {
                     let mask = inside.map(|inside| self.and(mask, inside)).or(mask);
                     self.value(input, &inner, mask)?
                 }
-                (Some(before), inside) => self.guarded(input, &inner, inside, before, mask)?,
+                (Some(before), inside) => self.masked_value(input, &inner, inside, before, mask)?,
             });
         }
         match result {
@@ -373,14 +392,14 @@ impl<'a> Lowering<'a> {
     }
 
     /// `inside ? node[map] : otherwise`, reading the node only where it is inside.
-    fn guarded(
+    fn masked_value(
         &mut self,
         node: NodeId,
-        map: &Map,
+        map: &IndexMap,
         inside: Option<Value>,
         otherwise: Value,
         mask: Option<Value>,
-    ) -> Lowered<Value> {
+    ) -> LoweringResult<Value> {
         let Some(inside) = inside else { return self.value(node, map, mask) };
         if self.graph.node(node).shape.elements() == 0 {
             return Ok(otherwise);
@@ -392,11 +411,16 @@ impl<'a> Lowering<'a> {
     }
 
     /// Whether a map of an operand of `node` falls into a shape: `None` if it always does.
-    pub fn inside(&mut self, node: NodeId, map: &Map, shape: &Shape) -> Lowered<Option<Value>> {
+    pub fn bounds_mask(
+        &mut self,
+        node: NodeId,
+        map: &IndexMap,
+        shape: &Shape,
+    ) -> LoweringResult<Option<Value>> {
         let mut result = None;
         for (coordinate, &extent) in map.iter().zip(shape.iter()) {
             if coordinate.index().is_some() {
-                return Err(Obstacle::Write(node, Reason::TwoIndices));
+                return Err(LoweringBlocker::Materialize(node, Reason::TwoIndirectIndices));
             }
             let (low, high) = coordinate.range(&self.extents);
             for (outside, op, bound) in [
@@ -427,9 +451,9 @@ impl<'a> Lowering<'a> {
         &mut self,
         node: NodeId,
         axis: usize,
-        map: &Map,
+        map: &IndexMap,
         mask: Option<Value>,
-    ) -> Lowered<Value> {
+    ) -> LoweringResult<Value> {
         let (x, indices) = (self.graph.node(node).inputs[0], self.graph.node(node).inputs[1]);
         let extent = self.graph.node(x).shape[axis];
         let index = self.value(indices, map, mask)?;
@@ -437,7 +461,7 @@ impl<'a> Lowering<'a> {
         let mut inner = map.clone();
         inner[axis] = Coordinate::indirect(index);
         if inner.iter().filter(|coordinate| coordinate.index().is_some()).count() > 1 {
-            return Err(Obstacle::Write(node, Reason::TwoIndices));
+            return Err(LoweringBlocker::Materialize(node, Reason::TwoIndirectIndices));
         }
         self.value(x, &inner, mask)
     }
@@ -469,19 +493,19 @@ impl<'a> Lowering<'a> {
     ///
     /// The row is bound to the domain's reduced axes. If there are none yet, the axes that the result
     /// does not vary along become reduced, or new axes are added.
-    fn row(
+    fn bind_row(
         &mut self,
         node: NodeId,
         axes: &[usize],
-        map: &Map,
+        map: &IndexMap,
         mask: Option<Value>,
-    ) -> Lowered<(Value, usize)> {
-        let obstacle = Obstacle::Write(node, Reason::OtherAxes);
+    ) -> LoweringResult<(Value, usize)> {
+        let blocker = LoweringBlocker::Materialize(node, Reason::ReductionAxes);
         let x = self.graph.node(node).inputs[0];
         let (shape, result) = (self.graph.node(x).shape.clone(), &self.graph.node(node).shape);
         let row_shape: SmallVec<[usize; 4]> = axes.iter().map(|&axis| shape[axis]).collect();
         let row: usize = row_shape.iter().product();
-        let row_at = |row: Map| -> Map {
+        let row_at = |row: IndexMap| -> IndexMap {
             let mut kept = map.iter();
             let mut folded = row.into_iter();
             (0..shape.rank())
@@ -496,11 +520,11 @@ impl<'a> Lowering<'a> {
             return Ok((self.value(x, &row_at(first), mask)?, 1));
         }
         if mask.is_some() {
-            return Err(Obstacle::Write(node, Reason::GuardedReduction));
+            return Err(LoweringBlocker::Materialize(node, Reason::MaskedReduction));
         }
-        let (_, strides, None) = index::flatten(map, result, self.extents.len()).ok_or(obstacle)?
+        let (_, strides, None) = index::flatten(map, result, self.extents.len()).ok_or(blocker)?
         else {
-            return Err(obstacle);
+            return Err(blocker);
         };
         let has_reduced = self.kernel.axes.iter().any(|axis| axis.reduced);
         let rank = self.extents.len();
@@ -511,13 +535,14 @@ impl<'a> Lowering<'a> {
         let parallel: SmallVec<[usize; 6]> =
             (0..rank).filter(|axis| !bound.contains(axis)).collect();
         if !index::is_bijective(map, result, &parallel, &self.extents) {
-            return Err(obstacle);
+            return Err(blocker);
         }
         let bound = match bound.is_empty() {
             // Nothing varies along the row yet: it gets axes of its own.
             true => {
-                let finer = self.row_factors.iter().product::<usize>() == row;
-                let factors = if finer { self.row_factors.clone() } else { row_shape.clone() };
+                let use_factors = self.row_factors.iter().product::<usize>() == row;
+                let factors =
+                    if use_factors { self.row_factors.clone() } else { row_shape.clone() };
                 for extent in factors.into_iter().filter(|&extent| extent != 1) {
                     self.kernel.axes.push(DomainAxis { extent, reduced: true });
                     self.extents.push(extent);
@@ -528,10 +553,10 @@ impl<'a> Lowering<'a> {
         };
         let bound_points: usize = bound.iter().map(|&axis| self.extents[axis]).product();
         if bound_points != row {
-            return Err(obstacle);
+            return Err(blocker);
         }
-        if bound.iter().any(|&axis| axis < rank) && row > LONG_ROW {
-            return Err(Obstacle::Write(node, Reason::LongRow));
+        if bound.iter().any(|&axis| axis < rank) && row > MAX_UNSPLIT_ROW {
+            return Err(LoweringBlocker::Materialize(node, Reason::LongRow));
         }
         let mut flat = Coordinate::default();
         let mut stride = 1;
@@ -541,8 +566,10 @@ impl<'a> Lowering<'a> {
         }
         let row_map = match flat.unflatten(&row_shape, &self.extents) {
             Ok(map) => map,
-            Err(Unflatten::Split { axis, inner }) => return Err(Obstacle::Split { axis, inner }),
-            Err(Unflatten::NotAffine) => return Err(obstacle),
+            Err(UnflattenError::SplitAxis { axis, inner }) => {
+                return Err(LoweringBlocker::SplitAxis { axis, inner });
+            }
+            Err(UnflattenError::NotAffine) => return Err(blocker),
         };
         for &axis in &bound {
             self.kernel.axes[axis].reduced = true;
@@ -550,9 +577,14 @@ impl<'a> Lowering<'a> {
         Ok((self.value(x, &row_at(row_map), None)?, row))
     }
 
-    fn iota(&mut self, node: NodeId, coordinate: &Coordinate, dtype: DType) -> Lowered<Value> {
+    fn iota(
+        &mut self,
+        node: NodeId,
+        coordinate: &Coordinate,
+        dtype: DType,
+    ) -> LoweringResult<Value> {
         if coordinate.index().is_some() {
-            return Err(Obstacle::Write(node, Reason::TwoIndices));
+            return Err(LoweringBlocker::Materialize(node, Reason::TwoIndirectIndices));
         }
         let position = self.position(coordinate);
         Ok(self.cast(position, dtype))
@@ -575,7 +607,7 @@ impl<'a> Lowering<'a> {
         self.push(Kind::Position(access), if fits { DType::I32 } else { DType::I64 })
     }
 
-    fn load(&mut self, node: NodeId, map: &Map, mask: Option<Value>) -> Lowered<Value> {
+    fn load(&mut self, node: NodeId, map: &IndexMap, mask: Option<Value>) -> LoweringResult<Value> {
         let shape = &self.graph.node(node).shape;
         self.load_as(node, map, shape, mask)
     }
@@ -584,23 +616,23 @@ impl<'a> Lowering<'a> {
     fn load_reshaped(
         &mut self,
         node: NodeId,
-        map: &Map,
+        map: &IndexMap,
         shape: &Shape,
         mask: Option<Value>,
-    ) -> Lowered<Value> {
+    ) -> LoweringResult<Value> {
         self.load_as(node, map, shape, mask)
     }
 
     fn load_as(
         &mut self,
         node: NodeId,
-        map: &Map,
+        map: &IndexMap,
         shape: &Shape,
         mask: Option<Value>,
-    ) -> Lowered<Value> {
+    ) -> LoweringResult<Value> {
         // Its own result is not in memory before the kernel has run.
         if self.members.contains(&node) {
-            return Err(Obstacle::Write(node, Reason::OtherAxes));
+            return Err(LoweringBlocker::Materialize(node, Reason::ReductionAxes));
         }
         let dtype = self.graph.node(node).dtype;
         if shape.elements() == 0 {
@@ -608,14 +640,14 @@ impl<'a> Lowering<'a> {
         }
         let (access, index) = self
             .access(node, map, shape, false)
-            .ok_or(Obstacle::Write(node, Reason::TwoIndices))?;
+            .ok_or(LoweringBlocker::Materialize(node, Reason::TwoIndirectIndices))?;
         Ok(self.push(Kind::Load { access, index, mask }, dtype))
     }
 
     fn access(
         &mut self,
         node: NodeId,
-        map: &Map,
+        map: &IndexMap,
         shape: &Shape,
         stores: bool,
     ) -> Option<(u32, Option<Value>)> {
@@ -636,8 +668,8 @@ impl<'a> Lowering<'a> {
     }
 
     fn intern(&mut self, access: RawAccess) -> u32 {
-        match self.kernel.accesses.iter().position(|known| *known == access) {
-            Some(known) => known as u32,
+        match self.kernel.accesses.iter().position(|existing| *existing == access) {
+            Some(existing) => existing as u32,
             None => {
                 self.kernel.accesses.push(access);
                 self.kernel.accesses.len() as u32 - 1
@@ -647,9 +679,11 @@ impl<'a> Lowering<'a> {
 
     fn param(&mut self, node: NodeId, writes: bool) -> u32 {
         let dtype = self.graph.node(node).dtype;
-        if let Some(known) = self.kernel.params.iter().position(|(known, _)| *known == node) {
-            self.kernel.params[known].1.writes |= writes;
-            return known as u32;
+        if let Some(existing) =
+            self.kernel.params.iter().position(|(existing, _)| *existing == node)
+        {
+            self.kernel.params[existing].1.writes |= writes;
+            return existing as u32;
         }
         self.kernel.params.push((node, Param { dtype, writes }));
         self.kernel.params.len() as u32 - 1
@@ -668,8 +702,8 @@ impl<'a> Lowering<'a> {
     }
 
     fn scalar(&mut self, source: ScalarSource, dtype: DType) -> Value {
-        let known = self.kernel.scalars.iter().position(|known| *known == source);
-        let position = known.unwrap_or_else(|| {
+        let existing = self.kernel.scalars.iter().position(|existing| *existing == source);
+        let position = existing.unwrap_or_else(|| {
             self.kernel.scalars.push(source);
             self.kernel.scalar_dtypes.push(dtype);
             self.kernel.scalars.len() - 1
@@ -692,17 +726,17 @@ impl<'a> Lowering<'a> {
     /// Appends an instruction, or finds the same one.
     pub fn push(&mut self, kind: Kind, dtype: DType) -> Value {
         let instruction = Instruction { kind, dtype };
-        if let Some(&known) = self.instructions.get(&instruction) {
-            return known;
+        if let Some(&existing) = self.value_numbers.get(&instruction) {
+            return existing;
         }
         self.kernel.body.push(instruction);
         let value = self.kernel.body.len() as Value - 1;
-        self.instructions.insert(instruction, value);
+        self.value_numbers.insert(instruction, value);
         value
     }
 
     /// Where an index is within `0..extent`, and the index as `i32` or `i64`.
-    pub fn checked_index(&mut self, index: Value, extent: usize) -> (Value, Value) {
+    pub fn index_and_bounds_mask(&mut self, index: Value, extent: usize) -> (Value, Value) {
         let dtype = self.kernel.body[index as usize].dtype;
         let mut within = None;
         if dtype.class() == crate::DTypeClass::Signed {

@@ -14,6 +14,7 @@
 //! The result depends on the graph alone (rule 6), so it is found again by the graph's structure.
 
 mod batch;
+mod buffer_assignment;
 mod fusion;
 mod gemm;
 mod gemm_fusion;
@@ -26,7 +27,7 @@ mod prologue;
 mod reason;
 mod rewrite;
 mod routine;
-mod scattered;
+mod scatter_to_select;
 
 use crate::graph::{Graph, NodeId};
 use crate::kernel::{Kernel, LaunchShape, VectorAxis};
@@ -143,7 +144,7 @@ pub struct Epilogue {
     /// The kernel and what it is bound to.
     pub launch: LaunchStep,
     /// The kernel's param that is the product.
-    pub product: usize,
+    pub gemm_result: usize,
 }
 
 /// A batch of matrices in a buffer. Offsets and strides are in elements.
@@ -210,12 +211,12 @@ impl Step {
     }
 
     /// The buffers that it is bound to, but that only the step itself sees parts of: they need no memory.
-    pub fn unwritten(&self) -> SmallVec<[BufferId; 4]> {
-        let mut unwritten = SmallVec::new();
+    pub fn internal_buffers(&self) -> SmallVec<[BufferId; 4]> {
+        let mut internal_buffers = SmallVec::new();
         if let Step::Gemm(step) = self {
-            step.push_unwritten(&mut unwritten);
+            step.push_internal_buffers(&mut internal_buffers);
         }
-        unwritten
+        internal_buffers
     }
 
     /// The buffers it writes that others may read.
@@ -230,8 +231,8 @@ impl Step {
             let params = launch.kernel.params.iter().zip(&launch.buffers);
             results.extend(params.filter(|(param, _)| param.writes).map(|(_, &buffer)| buffer));
         }
-        let unwritten = self.unwritten();
-        results.retain(|result| !unwritten.contains(result));
+        let internal_buffers = self.internal_buffers();
+        results.retain(|result| !internal_buffers.contains(result));
         results
     }
 
@@ -241,6 +242,14 @@ impl Step {
             Step::Launch(step) => &step.work,
             Step::Gemm(step) => &step.work,
             Step::Routine(step) => &step.work,
+        }
+    }
+
+    fn work_mut(&mut self) -> &mut Work {
+        match self {
+            Step::Launch(step) => &mut step.work,
+            Step::Gemm(step) => &mut step.work,
+            Step::Routine(step) => &mut step.work,
         }
     }
 }
@@ -257,30 +266,30 @@ impl GemmStep {
         match self.prologue.as_ref().map(|prologue| &prologue.producer) {
             None => {}
             Some(Producer::Kernel(kernel)) => launches.push(&kernel.launch),
-            Some(Producer::Product(chained)) => chained.contract.push_launches(launches),
+            Some(Producer::Gemm(chained)) => chained.gemm.push_launches(launches),
         }
         launches.extend(self.epilogue.as_ref().map(|epilogue| &epilogue.launch));
     }
 
     fn push_operands(&self, operands: &mut SmallVec<[BufferId; 8]>) {
         operands.extend([self.a.buffer, self.b.buffer, self.c.buffer]);
-        if let Some(Producer::Product(chained)) = self.prologue.as_ref().map(|p| &p.producer) {
-            chained.contract.push_operands(operands);
+        if let Some(Producer::Gemm(chained)) = self.prologue.as_ref().map(|p| &p.producer) {
+            chained.gemm.push_operands(operands);
         }
     }
 
-    fn push_unwritten(&self, unwritten: &mut SmallVec<[BufferId; 4]>) {
+    fn push_internal_buffers(&self, internal_buffers: &mut SmallVec<[BufferId; 4]>) {
         if let Some(prologue) = &self.prologue {
-            unwritten.push(match prologue.side {
+            internal_buffers.push(match prologue.side {
                 Side::A => self.a.buffer,
                 Side::B => self.b.buffer,
             });
-            if let Producer::Product(chained) = &prologue.producer {
-                chained.contract.push_unwritten(unwritten);
+            if let Producer::Gemm(chained) = &prologue.producer {
+                chained.gemm.push_internal_buffers(internal_buffers);
             }
         }
         if self.epilogue.is_some() {
-            unwritten.push(self.c.buffer);
+            internal_buffers.push(self.c.buffer);
         }
     }
 }
@@ -297,7 +306,7 @@ pub struct PlanTarget {
     /// whose windows are computed before, or as they are needed.
     pub implicit_gemm: bool,
     /// How many pieces a reduction of many elements to one result is cut into.
-    pub pieces: usize,
+    pub reduction_splits: usize,
     /// Of how many elements a piece of a long sum is at most, if its elements are added one after another: the more
     /// there are, the less the last ones count.
     pub max_sum_chain: Option<usize>,
@@ -310,7 +319,7 @@ impl Default for PlanTarget {
             prologues: true,
             arg_reductions: true,
             implicit_gemm: false,
-            pieces: rewrite::PIECES,
+            reduction_splits: rewrite::REDUCTION_SPLITS,
             max_sum_chain: Some(rewrite::MAX_SUM_CHAIN),
         }
     }
@@ -321,20 +330,18 @@ pub fn plan(graph: &Graph) -> Plan {
     plan_for(graph, PlanTarget::default())
 }
 
-/// Plans a graph for a backend of these plan_target.
+/// Plans a graph for a target.
 pub fn plan_for(graph: &Graph, plan_target: PlanTarget) -> Plan {
     let rewritten = rewrite::rewrite(graph, plan_target);
-    let mut choice = materialize::choose(&rewritten.graph, &rewritten.repeated);
-    let groups = fusion::form_groups(&rewritten.graph, &mut choice);
-    let mut plan = fusion::assemble(&rewritten.graph, &choice, groups, plan_target);
-    for step in &mut plan.steps {
-        let work = match step {
-            Step::Launch(step) => &mut step.work,
-            Step::Gemm(step) => &mut step.work,
-            Step::Routine(step) => &mut step.work,
-        };
-        rewritten.restore(&mut work.nodes);
+    let graph = &rewritten.graph;
+    let mut materialization =
+        materialize::decide_materialization(graph, &rewritten.select_operands);
+    let groups = fusion::form_fusion_groups(graph, &mut materialization);
+    let assignment = buffer_assignment::assign_buffers(graph, &materialization);
+    let mut steps = buffer_assignment::bind_steps(graph, &groups, &assignment, plan_target);
+    for step in &mut steps {
+        rewritten.restore_original_ids(&mut step.work_mut().nodes);
     }
-    (plan.steps, plan.batches) = batch::batch(plan.steps);
-    plan
+    let (steps, batches) = batch::batch_launches(steps);
+    Plan { buffers: assignment.buffers, outputs: assignment.outputs, steps, batches }
 }

@@ -5,7 +5,9 @@
 //! batches. A block of it is a range of rows, so a kernel can compute blocks if none of its reductions crosses
 //! rows.
 
-use super::layout::{Axis, Domain, axes, finish, merge, swallow, take_vector};
+use super::layout::{
+    Axis, Domain, build_launch, choose_vector_axis, domain_axes, merge_axes, merge_into_vector,
+};
 use super::lower::RawKernel;
 use super::{BufferId, GemmStep, LaunchStep};
 use crate::graph::NodeId;
@@ -37,7 +39,7 @@ pub enum Producer {
     /// A kernel.
     Kernel(BlockKernel),
     /// Another product with an epilogue.
-    Product(ChainedGemm),
+    Gemm(ChainedGemm),
 }
 
 /// A kernel that can be run on a block of an operand's rows: the rows of `a`, or the columns of `b`, counted
@@ -65,53 +67,53 @@ pub struct BlockKernel {
 #[derive(Clone, Debug)]
 pub struct ChainedGemm {
     /// The product. It has an epilogue, which writes the operand row by row, densely.
-    pub contract: GemmStep,
+    pub gemm: GemmStep,
     /// The param of the epilogue's kernel that is the operand.
     pub value: usize,
 }
 
 /// An operand's place in the memory of the value it is a view of: extents and strides, and what a step means.
-pub struct Digits {
+pub struct OperandLayout {
     /// Extent, stride, and what a step along it is in rows and in places within a row.
-    digits: SmallVec<[(usize, isize, usize, usize); 6]>,
+    layout: SmallVec<[(usize, isize, usize, usize); 6]>,
     /// How many rows.
     rows: usize,
     /// How many places a row has.
     columns: usize,
 }
 
-impl Digits {
+impl OperandLayout {
     /// The digits of an operand with these batch axes, rows and places within a row, each an extent and a
     /// stride. `None` unless it takes each element of a dense value exactly once.
     pub fn new(
         batch: &[(usize, isize)],
         row: (usize, isize),
         column: (usize, isize),
-    ) -> Option<Digits> {
-        let mut digits: SmallVec<[(usize, isize, usize, usize); 6]> = SmallVec::new();
-        digits.push((column.0, column.1, 0, 1));
+    ) -> Option<OperandLayout> {
+        let mut layout: SmallVec<[(usize, isize, usize, usize); 6]> = SmallVec::new();
+        layout.push((column.0, column.1, 0, 1));
         let mut rows = 1;
         for &(extent, stride) in [row].iter().chain(batch.iter().rev()) {
-            digits.push((extent, stride, rows, 0));
+            layout.push((extent, stride, rows, 0));
             rows *= extent;
         }
-        digits.retain(|digit| digit.0 != 1);
-        digits.sort_by_key(|digit| digit.1);
+        layout.retain(|digit| digit.0 != 1);
+        layout.sort_by_key(|digit| digit.1);
         let mut expected = 1;
-        for &(extent, stride, ..) in &digits {
+        for &(extent, stride, ..) in &layout {
             if stride != expected {
                 return None;
             }
             expected *= extent as isize;
         }
         let is_empty = expected == 0;
-        (!is_empty).then_some(Digits { digits, rows, columns: column.0 })
+        (!is_empty).then_some(OperandLayout { layout, rows, columns: column.0 })
     }
 
     /// Whether the value's rows, one after another, are the operand's.
     pub fn is_row_major(&self) -> bool {
         // Digits are in the order of their strides; a place within a row is no row.
-        self.digits.is_sorted_by_key(|&(_, _, row, _)| row)
+        self.layout.is_sorted_by_key(|&(_, _, row, _)| row)
     }
 
     /// What a step of this stride, taken up to `extent` times, is in rows and in places within a row.
@@ -119,7 +121,7 @@ impl Digits {
         if stride == 0 {
             return Some((0, 0));
         }
-        self.digits.iter().find_map(|&(length, unit, row, column)| {
+        self.layout.iter().find_map(|&(length, unit, row, column)| {
             let factor = (stride % unit == 0 && stride > 0).then_some((stride / unit) as usize)?;
             (factor * extent <= length).then_some((factor * row, factor * column))
         })
@@ -138,10 +140,10 @@ impl Digits {
 
 /// The finished step of a raw kernel that can compute `operand` block by block, if it can: it writes nothing
 /// else, each element once, and reduces nothing across rows.
-pub fn lay_out_blocks(
+pub fn lay_out_block_kernel(
     raw: &RawKernel,
     operand: NodeId,
-    digits: &Digits,
+    layout: &OperandLayout,
     buffer: impl Fn(NodeId) -> BufferId,
 ) -> Option<BlockKernel> {
     let value = raw.params.iter().position(|(node, _)| *node == operand)?;
@@ -161,10 +163,10 @@ pub fn lay_out_blocks(
     if !plain || raw.accesses[store].offset != 0 {
         return None;
     }
-    let mut axes = axes(raw);
+    let mut axes = domain_axes(raw);
     let (row, column) = (raw.accesses.len(), raw.accesses.len() + 1);
     for axis in &mut axes {
-        let (rows, columns) = digits.step(axis.strides[store], axis.extent)?;
+        let (rows, columns) = layout.step(axis.strides[store], axis.extent)?;
         // A step that leads nowhere would store an element twice; reductions must stay within a row.
         let is_repeated = (rows, columns) == (0, 0) && !axis.reduced;
         if is_repeated || (axis.reduced && rows != 0) {
@@ -175,42 +177,47 @@ pub fn lay_out_blocks(
         let neighbours = rows == 1 || columns == 1;
         axis.strides[store] = if neighbours { 1 } else { rows.max(columns) as isize };
     }
-    let mut vector = take_vector(&mut axes, raw)?;
+    let mut vector = choose_vector_axis(&mut axes, raw)?;
     let row_major = vector.strides[row] == 0;
     for axis in axes.iter_mut().chain([&mut vector]) {
         let (rows, columns) = (axis.strides[row], axis.strides[column]);
         axis.strides[store] = match row_major {
-            true => rows * digits.columns() as isize + columns,
-            false => rows + columns * digits.rows() as isize,
+            true => rows * layout.columns() as isize + columns,
+            false => rows + columns * layout.rows() as isize,
         };
     }
     let (mut grid, mut reduce): (Vec<Axis>, Vec<Axis>) =
         axes.into_iter().partition(|axis| !axis.reduced);
     match vector.reduced {
-        true => swallow(&mut reduce, &mut vector, false),
-        false => swallow(&mut grid, &mut vector, false),
+        true => merge_into_vector(&mut reduce, &mut vector, false),
+        false => merge_into_vector(&mut grid, &mut vector, false),
     }
-    merge(&mut grid, false);
-    merge(&mut reduce, false);
+    merge_axes(&mut grid, false);
+    merge_axes(&mut reduce, false);
     let order = || grid.iter().chain(&reduce).chain([&vector]);
     let rows = order().map(|axis| axis.strides[row] as usize).collect();
     let columns = order().map(|axis| axis.strides[column] as usize).collect();
-    let launch = finish(raw, Domain { grid, reduce, vector }, buffer);
+    let launch = build_launch(raw, Domain { grid, reduce, vector }, buffer);
     Some(BlockKernel { launch, value, rows, columns, row_major })
 }
 
 impl GemmStep {
     /// This step with a kernel that computes one of its operands.
-    pub fn preceded_by(mut self, side: Side, kernel: BlockKernel, digits: &Digits) -> GemmStep {
-        let value = (digits.rows() * digits.columns() * self.dtype.size()) as u64;
+    pub fn with_prologue(
+        mut self,
+        side: Side,
+        kernel: BlockKernel,
+        layout: &OperandLayout,
+    ) -> GemmStep {
+        let value = (layout.rows() * layout.columns() * self.dtype.size()) as u64;
         self.work.nodes.extend(&kernel.launch.work.nodes);
         // The operand stays in cache: neither its writing nor its reading counts.
         self.work.bytes_read += kernel.launch.work.bytes_read;
         self.work.bytes_read -= value;
         self.work.bytes_written += kernel.launch.work.bytes_written - value;
         let (row, column) = match kernel.row_major {
-            true => (digits.columns() as isize, 1),
-            false => (1, digits.rows() as isize),
+            true => (layout.columns() as isize, 1),
+            false => (1, layout.rows() as isize),
         };
         let free = if side == Side::A { self.m } else { self.n };
         let operand = if side == Side::A { &mut self.a } else { &mut self.b };
@@ -230,13 +237,13 @@ impl GemmStep {
     }
 
     /// This step with another product, which has an epilogue, that computes its left operand.
-    pub fn chained_to(mut self, contract: GemmStep, value: usize) -> GemmStep {
+    pub fn with_chained_gemm(mut self, gemm: GemmStep, value: usize) -> GemmStep {
         let operand = (self.batch.iter().product::<usize>() * self.m * self.k) * self.dtype.size();
-        self.work.nodes.extend(&contract.work.nodes);
-        self.work.bytes_read += contract.work.bytes_read;
+        self.work.nodes.extend(&gemm.work.nodes);
+        self.work.bytes_read += gemm.work.bytes_read;
         self.work.bytes_read -= operand as u64;
-        self.work.bytes_written += contract.work.bytes_written - operand as u64;
-        let producer = Producer::Product(ChainedGemm { contract, value });
+        self.work.bytes_written += gemm.work.bytes_written - operand as u64;
+        let producer = Producer::Gemm(ChainedGemm { gemm, value });
         self.prologue = Some(Box::new(Prologue { side: Side::A, producer }));
         self
     }

@@ -375,7 +375,7 @@ fn sort(keys: &[&Estimate], axis: usize, order: &SortOrder, result: SortResult) 
             *line = line.max(if unsigned { UNDECIDED } else { error });
         });
     }
-    let answered = shape.with(axis, result.places(shape[axis]));
+    let answered = shape.with(axis, result.output_extent(shape[axis]));
     let mut errors = Vec::with_capacity(answered.elements());
     each_index(&answered, |index| {
         let error = largest[position(index, &strides)];

@@ -168,10 +168,10 @@ pub enum InferError {
         "expected [examples, space, feature groups, features] and [groups, outputs, window, features] with the \
          windows that were given, found {x} and {kernels}"
     )]
-    WindowProductShapes { x: Shape, kernels: Shape },
+    ImplicitGemmShapes { x: Shape, kernels: Shape },
     /// More of the first elements of a line than it has.
     #[error("expected at most the {extent} elements of a line, found {count}; ask for fewer")]
-    TooManyPlaces { count: usize, extent: usize },
+    TopKTooLarge { count: usize, extent: usize },
     /// A function whose parameters or result are not what the op gives it.
     #[error(
         "expected a function of {expected:?} to {result}, found one of {found:?} to {found_result}; change \

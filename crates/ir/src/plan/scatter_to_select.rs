@@ -12,7 +12,7 @@ use crate::{DType, Shape};
 /// That takes a pass over the whole result. It is made anyway where what is put into is in no memory yet: where it is
 /// one value everywhere, or is computed for this scatter alone. What is in memory is better updated in place, and what
 /// is computed is better written if somebody repeats its elements.
-pub fn find(graph: &Graph) -> Vec<bool> {
+pub fn find_select_scatters(graph: &Graph) -> Vec<bool> {
     let count = graph.nodes.len();
     if !graph.nodes.iter().any(|node| matches!(node.op, Op::Scatter { .. })) {
         return vec![false; count];
@@ -20,54 +20,54 @@ pub fn find(graph: &Graph) -> Vec<bool> {
     let mut uses = vec![0; count];
     let operands = graph.nodes.iter().flat_map(|node| &node.inputs);
     operands.chain(&graph.outputs).for_each(|&node| uses[node as usize] += 1);
-    let repeated = repeated(graph);
+    let revisited = revisited(graph);
     let is_elementwise = |(id, node): (usize, &Node)| {
         let Op::Scatter { axis, combine } = &node.op else { return false };
         let (x, index) = (node.inputs[0], graph.node(node.inputs[1]));
         let is_computed = graph.node(x).op.is_elementwise() && uses[x as usize] == 1;
-        let in_no_memory = match is_one_value(graph, x) {
-            true => is_worth_comparing(graph, id as NodeId, index.dtype, *axis),
-            false => is_computed && !repeated[id],
+        let is_unmaterialized = match is_uniform(graph, x) {
+            true => is_compare_cheap(graph, id as NodeId, index.dtype, *axis),
+            false => is_computed && !revisited[id],
         };
         index.shape[*axis] == 1
             && node.shape.elements() > 0
             && !matches!(combine, Some(Combine::Function(_)))
-            && in_no_memory
+            && is_unmaterialized
     };
     graph.nodes.iter().enumerate().map(is_elementwise).collect()
 }
 
 /// Beyond this many bytes, a result that nobody reads is filled faster than its places are compared with an index, if
 /// its elements are smaller than that.
-const MANY_BYTES: usize = 1 << 20;
+const MAX_COMPARED_BYTES: usize = 1 << 20;
 
 /// Whether to compare each place with an index takes no longer than to fill the result.
-fn is_worth_comparing(graph: &Graph, id: NodeId, index: DType, axis: usize) -> bool {
+fn is_compare_cheap(graph: &Graph, id: NodeId, index: DType, axis: usize) -> bool {
     let node = graph.node(id);
     let is_read = || graph.nodes.iter().any(|reader| reader.inputs.contains(&id));
-    node.dtype.size() >= place_dtype(index, &node.shape, axis).size()
-        || node.shape.elements() * node.dtype.size() <= MANY_BYTES
+    node.dtype.size() >= position_dtype(index, &node.shape, axis).size()
+        || node.shape.elements() * node.dtype.size() <= MAX_COMPARED_BYTES
         || is_read()
 }
 
 /// For each node, whether somebody reads its elements several times: they would be computed as often.
-fn repeated(graph: &Graph) -> Vec<bool> {
-    let mut repeated = vec![false; graph.nodes.len()];
+fn revisited(graph: &Graph) -> Vec<bool> {
+    let mut revisited = vec![false; graph.nodes.len()];
     for (id, node) in graph.nodes.iter().enumerate().rev() {
-        let passes_on = node.op.is_view() || node.op.is_elementwise();
+        let is_fusible = node.op.is_view() || node.op.is_elementwise();
         for &input in &node.inputs {
             let grows =
                 node.op.is_view() && node.shape.elements() > graph.node(input).shape.elements();
-            if grows || (passes_on && repeated[id]) {
-                repeated[input as usize] = true;
+            if grows || (is_fusible && revisited[id]) {
+                revisited[input as usize] = true;
             }
         }
     }
-    repeated
+    revisited
 }
 
 /// Whether every element of a node is the same scalar.
-fn is_one_value(graph: &Graph, mut node: NodeId) -> bool {
+fn is_uniform(graph: &Graph, mut node: NodeId) -> bool {
     while graph.node(node).op.is_view() {
         node = graph.node(node).inputs[0];
     }
@@ -76,7 +76,7 @@ fn is_one_value(graph: &Graph, mut node: NodeId) -> bool {
 
 /// The dtype in which places along an axis are counted to be compared with indices: it holds all places, and every
 /// index of that dtype, so none that is out of range is taken for another.
-pub fn place_dtype(index: DType, shape: &Shape, axis: usize) -> DType {
+pub fn position_dtype(index: DType, shape: &Shape, axis: usize) -> DType {
     let last = shape[axis].saturating_sub(1) as u64;
     match index {
         DType::I64 | DType::U64 => index,
