@@ -1,23 +1,24 @@
-//! Launches that do not depend on each other run together, as one command.
+//! Launch batching: groups independent launches into batches that run as one command.
 //!
-//! A step of an optimizer over many parameters is the same kernel again and again, each time on other buffers. One
-//! command for all of them costs one start and one end, and no thread waits for the last part of each.
+//! An optimizer step over many parameters launches the same kernel many times on different buffers. A batch pays the
+//! launch overhead once, and its launches overlap: no thread idles at the tail of each launch.
 
 use super::{BufferId, Step};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use std::hash::BuildHasher;
 
-/// Launches that move less than this run together even if their kernels differ: starting them is what they cost.
+/// Launches that move fewer bytes than this are batched even if their kernels differ, because launch overhead
+/// dominates their cost.
 const SMALL_LAUNCH_BYTES: u64 = 64 << 10;
 
-/// The most launches in one command.
+/// The maximum number of launches in a batch.
 const MAX_BATCH: usize = 64;
 
-/// How far ahead launches are looked for.
+/// How many steps past the first launch of a batch are searched for more.
 const LOOKAHEAD: usize = 256;
 
-/// Reorders steps so that those that run together are neighbours, and says how many each command takes. What a
-/// step reads is still written before, and what it overwrites is still read before.
+/// Reorders steps so that the launches of a batch are adjacent, and returns the steps with the size of each batch.
+/// The order respects read-after-write and write-after-read hazards.
 pub fn batch_launches(steps: Vec<Step>) -> (Vec<Step>, Vec<usize>) {
     let batches = form_batches(&steps);
     let mut steps: Vec<Option<Step>> = steps.into_iter().map(Some).collect();
@@ -27,7 +28,7 @@ pub fn batch_launches(steps: Vec<Step>) -> (Vec<Step>, Vec<usize>) {
     (steps, sizes)
 }
 
-/// The steps of each command, by their positions.
+/// The steps of each batch, by index.
 fn form_batches(steps: &[Step]) -> Vec<Vec<usize>> {
     let mut key_counts: FxHashMap<BatchKey, usize> = FxHashMap::default();
     let batch_keys: Vec<Option<BatchKey>> = steps.iter().map(batch_key).collect();
@@ -58,7 +59,7 @@ fn form_batches(steps: &[Step]) -> Vec<Vec<usize>> {
                     batched[next] = true;
                     batch.push(next);
                 }
-                // Whether it goes along or stays behind, those after it must not get in its way.
+                // Batched or not, the step is a hazard for those after it.
                 hazards.add(&steps[next]);
             }
         }
@@ -67,11 +68,11 @@ fn form_batches(steps: &[Step]) -> Vec<Vec<usize>> {
     batches
 }
 
-/// Launches of one class may run together.
+/// Launches with equal keys can share a batch.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum BatchKey {
     Small,
-    /// A kernel, by its hash: if two have the same, they run together all the same.
+    /// The same kernel, by hash. A collision is harmless: different kernels can share a batch too.
     Kernel(u64),
 }
 
@@ -84,7 +85,7 @@ fn batch_key(step: &Step) -> Option<BatchKey> {
     })
 }
 
-/// What some steps read and write.
+/// The buffers that a set of steps reads and writes.
 #[derive(Default)]
 struct HazardSet {
     read: FxHashSet<BufferId>,
@@ -97,7 +98,7 @@ impl HazardSet {
         self.written.extend(step.results());
     }
 
-    /// Whether a later step may run before all of them, or beside them.
+    /// Whether a later step has no hazard with any of them, so that it may run before or beside them.
     fn may_pass(&self, step: &Step) -> bool {
         let operands = step.operands();
         !operands.iter().any(|id| self.written.contains(id))

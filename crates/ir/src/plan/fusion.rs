@@ -1,7 +1,9 @@
-//! Which written values share a kernel, and in which order kernels run.
+//! Fusion: partitions the materialized values into fusion groups, each computed by one kernel or a few steps.
 //!
-//! Groups are formed from the last value to the first: a value's kernel takes in the written values it
-//! needs at the very points where it needs them, as long as nothing outside must run in between.
+//! Groups form from the last value to the first. A group's kernel fuses a materialized producer if it reads each
+//! element of it exactly once, at the point that computes the element, and no step outside of the group must run in
+//! between. Values that are not materialized are always fused into the kernels that read them
+//! ([`lower`](super::lower)).
 
 use super::Reason;
 use super::gemm::{RawGemm, lower_gemm, resolve_alias};
@@ -13,44 +15,44 @@ use crate::graph::{Combine, Graph, NodeId, Op};
 use crate::kernel::{Kind, Value};
 use smallvec::SmallVec;
 
-/// Written values that are computed together.
+/// Materialized values that are computed together.
 pub struct FusionGroup {
     /// The values.
     pub members: Vec<NodeId>,
-    /// What computes them, in order.
+    /// The steps that compute them, in order.
     pub steps: Vec<RawStep>,
 }
 
-/// A step before its buffers are known.
+/// A step before layout and buffer assignment.
 pub enum RawStep {
-    /// A kernel.
+    /// A kernel launch.
     Launch(RawKernel),
-    /// A contraction.
+    /// A GEMM.
     Gemm(RawGemm),
-    /// A routine: this value, and the values whose memory it reads.
+    /// A routine: its result, and the values that it reads from memory.
     Routine(NodeId, SmallVec<[NodeId; 3]>),
 }
 
-/// What is known of groups while they are formed.
+/// The state of fusion: the groups formed so far.
 pub struct FusionState {
     users: Vec<SmallVec<[NodeId; 4]>>,
     materialized: MaterializedSet,
     group_of: Vec<Option<u32>>,
     members_of: Vec<Vec<NodeId>>,
-    /// Values that no kernel but their own computes: some kernel tried and could not, or they were written
-    /// to end a kernel.
+    /// Values that only their own group computes: a fusion into another kernel failed, or they were materialized to
+    /// end a chain.
     unfusible: Vec<bool>,
 }
 
 impl FusionState {
-    /// Whether the group of `members` may compute `node` too: it has no group yet, and no other kernel
-    /// that needs it comes before any of the members.
+    /// Whether the group of `members` can fuse the producer `node`: it has no group yet, and no path from it to a
+    /// member passes through another group, which would make a cycle.
     pub fn can_fuse(&self, node: NodeId, members: &[NodeId]) -> bool {
         if self.group_of[node as usize].is_some() || self.unfusible[node as usize] {
             return false;
         }
-        // Walks from the value to all that depends on it. A path that has left the group, by passing
-        // through another written value, must not come back.
+        // Search the consumers of the value, transitively. A path that leaves the group, through a materialized value
+        // that is not a member, must not come back to it.
         let count = self.users.len();
         let mut is_member = vec![false; count];
         members.iter().for_each(|&member| is_member[member as usize] = true);
@@ -69,7 +71,7 @@ impl FusionState {
                     continue;
                 }
                 stack.push(state);
-                // Whoever waits for one value of a kernel waits for all of them.
+                // A consumer of one value of a group depends on all of its values.
                 if let Some(group) = self.group_of[user as usize]
                     && !std::mem::replace(&mut visited_groups[group as usize], true)
                 {
@@ -82,7 +84,7 @@ impl FusionState {
     }
 }
 
-/// Puts every written value in a group. May find that more values must be written.
+/// Puts every materialized value in a group. Lowering may find that further values must be materialized.
 pub fn form_fusion_groups(
     graph: &Graph,
     materialization: &mut Materialization,
@@ -141,11 +143,12 @@ pub fn form_fusion_groups(
     groups
 }
 
-/// An assignment of a part this many times smaller than the whole may be written into the whole's memory.
+/// An assignment of a slice can update its operand in place if the slice is this many times smaller than the operand.
 const IN_PLACE_UPDATE_RATIO: usize = 8;
 
-/// Whether a part is assigned to a value in memory that nothing else here reads, and the result is asked for: a copy
-/// and the part are then two launches, and the copy is none if nobody holds the value any more when it would run.
+/// Whether to lower an assignment as an in-place update: a copy of the operand and a store of the slice. It must be
+/// an output, and its operand an input that no other node reads. In-place reuse elides the copy when no other handle
+/// holds the operand at execution.
 fn is_in_place_update(graph: &Graph, node: NodeId) -> bool {
     let data = graph.node(node);
     let Op::Assign(_) = data.op else { return false };
@@ -159,7 +162,7 @@ fn is_in_place_update(graph: &Graph, node: NodeId) -> bool {
         && uses.count() == 1
 }
 
-/// One value's group, or the value that is in its way.
+/// Forms the group of one value, or returns the value that must be materialized first, with the reason.
 fn form_group(
     graph: &Graph,
     materialized: &MaterializedSet,
@@ -167,19 +170,19 @@ fn form_group(
     node: NodeId,
 ) -> Result<FusionGroup, (NodeId, Reason)> {
     let data = graph.node(node);
-    // Only a group of one kernel takes in other values: two might take in the same.
+    // Only groups of a single kernel fuse materialized producers: two kernels might both fuse the same one.
     let in_place = is_in_place_update(graph, node);
     let is_single_kernel =
         (!always_materialized(data) && !in_place) || matches!(data.op, Op::Scan { .. });
     let builder =
         GroupBuilder { graph, materialized, fusion_state, node, fuses_operands: is_single_kernel };
-    // A part without elements has no kernel: over an empty domain one would still store what does not
-    // vary over it.
+    // A part without elements needs no kernel: over an empty domain, a kernel would still run stores that do not vary
+    // along the empty axis.
     let is_empty = |node: NodeId| graph.node(node).shape.elements() == 0;
     let mut steps = Vec::new();
     let mut members = vec![node];
     match &data.op {
-        // Nothing to compute, and no element that a kernel might store to.
+        // Nothing to compute, and no element to store.
         _ if is_empty(node) => {}
         Op::Dot(_) => steps.push(RawStep::Gemm(
             lower_gemm(graph, materialized, node).map_err(|node| (node, Reason::GemmOperand))?,
@@ -251,7 +254,7 @@ fn form_group(
                 lowering.store(node, map, value, None, None)
             })?;
             steps.push(RawStep::Launch(kernel.0));
-            // The elements that survive cutting, each at its place.
+            // Store the elements that negative padding does not crop, each to its padded position.
             let x = data.inputs[0];
             if is_empty(x) {
                 return Ok(FusionGroup { members, steps });
@@ -291,22 +294,23 @@ struct GroupBuilder<'a> {
     graph: &'a Graph,
     materialized: &'a MaterializedSet,
     fusion_state: &'a FusionState,
-    /// The value whose group is formed.
+    /// The value whose group is built.
     node: NodeId,
-    /// Whether kernels may take in other written values.
+    /// Whether its kernels may fuse other materialized values.
     fuses_operands: bool,
 }
 
 impl GroupBuilder<'_> {
-    /// A kernel over the index space of `shape`, `reduced` axes in order, split as the body needs. The
-    /// body gets the map of that index space. Returns the written values it computes too.
+    /// Lowers a kernel over the index space of `shape`, with the axes in `reduced` reduced in order. Restarts with a
+    /// split axis when the body asks for one. The body gets the index map of that space. Returns the kernel, and the
+    /// materialized values it computes.
     fn kernel(
         &self,
         shape: &Shape,
         reduced: &[usize],
         body: impl Fn(&mut Lowering, &IndexMap) -> Result<(), LoweringBlocker>,
     ) -> Result<(RawKernel, Vec<NodeId>), (NodeId, Reason)> {
-        // Each axis of the shape as the extents of the domain's axes it is split into.
+        // The factors that each axis of the shape is split into, which are the extents of the domain's axes.
         let mut factors: Vec<SmallVec<[usize; 4]>> =
             shape.iter().map(|&extent| SmallVec::from_slice(&[extent])).collect();
         let mut row_factors: SmallVec<[usize; 4]> = SmallVec::new();
@@ -354,7 +358,7 @@ impl GroupBuilder<'_> {
         }
     }
 
-    /// A kernel that writes `source` into the group's buffer, at the places `target` gives.
+    /// A kernel that stores `source` into the group's buffer, through the index map that `target` returns.
     fn copy(
         &self,
         source: NodeId,
@@ -376,7 +380,7 @@ fn split(factors: &mut SmallVec<[usize; 4]>, position: usize, inner: usize) {
     factors.insert(position + 1, inner);
 }
 
-/// The groups in an order in which each finds what it reads.
+/// The groups in topological order: each after the groups that it reads from.
 pub fn topological_order(graph: &Graph, groups: &[FusionGroup]) -> Vec<usize> {
     let mut group_of: Vec<Option<usize>> = vec![None; graph.nodes.len()];
     for (id, group) in groups.iter().enumerate() {
@@ -398,7 +402,7 @@ pub fn topological_order(graph: &Graph, groups: &[FusionGroup]) -> Vec<usize> {
             reads.filter_map(resolve).filter(|&other| other != id).collect()
         })
         .collect();
-    // Depth first from each group, in the order in which their values were recorded.
+    // Depth-first search from each group, in the order in which their values were recorded.
     let mut in_recorded_order: Vec<usize> = (0..groups.len()).collect();
     in_recorded_order.sort_by_key(|&group| groups[group].members.iter().min());
     let mut done = vec![false; groups.len()];

@@ -1,4 +1,5 @@
-//! Contractions on operands that are read in place: transposes, slices and broadcasts are strides.
+//! Lowering of canonical dots to GEMMs on strided operands. Operands are read in place: transposes, slices and
+//! broadcasts of a value in memory become strides.
 
 use super::index::{self, Coordinate, IndexMap, UnflattenError};
 use super::materialize::{MaterializedSet, is_alias};
@@ -7,22 +8,22 @@ use super::{BufferId, Epilogue, GemmStep, MatrixOperand, Work};
 use crate::graph::{Graph, NodeId, Op};
 use smallvec::SmallVec;
 
-/// A contraction before its buffers are known.
+/// A GEMM before buffer assignment.
 pub struct RawGemm {
     node: NodeId,
     a: StridedOperand,
     b: StridedOperand,
 }
 
-/// A value in memory seen with these strides, one for each axis of the operand.
+/// A value in memory, viewed with one stride for each axis of the operand.
 struct StridedOperand {
     base: NodeId,
     offset: isize,
     strides: SmallVec<[isize; 6]>,
 }
 
-/// The contraction of a canonical dot node (`[batch…, m, k] · [batch…, k, n]`), or the operand that must
-/// be written first.
+/// Lowers a canonical dot (`[batch…, m, k] · [batch…, k, n]`) to a GEMM, or returns the operand that must be
+/// materialized first.
 pub fn lower_gemm(
     graph: &Graph,
     materialized: &MaterializedSet,
@@ -34,7 +35,7 @@ pub fn lower_gemm(
     Ok(RawGemm { node, a, b })
 }
 
-/// The value whose memory a chain of aliases shares.
+/// The value that owns the memory of a chain of aliases.
 pub fn resolve_alias(graph: &Graph, mut node: NodeId) -> NodeId {
     while is_alias(graph, node) {
         node = graph.node(node).inputs[0];
@@ -42,17 +43,17 @@ pub fn resolve_alias(graph: &Graph, mut node: NodeId) -> NodeId {
     node
 }
 
-/// Follows views from an operand down to a value in memory.
+/// Composes the views from an operand down to a value in memory into strides.
 ///
-/// Where a reshape needs a finer look at an axis of the operand, the axis is split, as a kernel's domain is,
-/// and the parts must go on from one to the other in memory.
+/// Where a reshape divides an axis of the operand, the axis is split, as the domain of a kernel is; the parts must
+/// merge back into one stride.
 fn strided_view(
     graph: &Graph,
     materialized: &MaterializedSet,
     operand: NodeId,
 ) -> Result<StridedOperand, NodeId> {
     let shape = &graph.node(operand).shape;
-    // Each axis of the operand as the extents it is split into.
+    // The factors that each axis of the operand is split into.
     let mut factors: Vec<SmallVec<[usize; 4]>> =
         shape.iter().map(|&extent| SmallVec::from_slice(&[extent])).collect();
     loop {
@@ -83,11 +84,11 @@ fn strided_view(
     }
 }
 
-/// Where a walk through views ends.
+/// The end of a chain of views.
 enum ViewTrace {
-    /// At a value in memory, with strides for the operand's axes as they are split.
+    /// Reached a value in memory; strides are those of the split axes.
     Base { base: NodeId, offset: isize, strides: SmallVec<[isize; 6]> },
-    /// Before it: this axis, counted over all parts, must be split so that the inner part has this extent.
+    /// Blocked: this axis, counted over all split axes, must be split so that its inner part has this extent.
     SplitAxis { axis: usize, inner: usize },
 }
 
@@ -127,7 +128,7 @@ fn trace_views(
             Op::Broadcast(_) => index::broadcast(&map, shape),
             Op::Reshape(to) => match index::reshape(&map, to, shape, extents) {
                 Ok(map) => map,
-                // A value in memory is as contiguous under one shape as under another.
+                // A value in memory is contiguous under any shape.
                 Err(_) if materialized[resolve_alias(graph, inner) as usize] => {
                     let base = resolve_alias(graph, inner);
                     let (offset, strides, _) = index::flatten(&map, to, rank).ok_or(operand)?;
@@ -145,7 +146,7 @@ fn trace_views(
     }
 }
 
-/// The stride of an axis whose parts have these, if they go on from one to the other.
+/// The stride of an axis that was split into these parts, if the parts are contiguous.
 fn merged_stride(extents: &[usize], strides: &[isize]) -> Option<isize> {
     let mut parts = extents.iter().zip(strides).filter(|(extent, _)| **extent != 1).rev();
     let Some((&extent, &stride)) = parts.next() else { return Some(0) };
@@ -159,26 +160,26 @@ fn merged_stride(extents: &[usize], strides: &[isize]) -> Option<isize> {
     Some(stride)
 }
 
-/// Whether a product can read an operand in place, once the values that are `written` are.
+/// Whether a GEMM can read an operand in place, given the set of materialized values.
 pub fn reads_in_place(graph: &Graph, materialized: &MaterializedSet, operand: NodeId) -> bool {
     strided_view(graph, materialized, operand).is_ok()
 }
 
 impl RawGemm {
-    /// The value it computes.
+    /// The node it computes.
     pub fn node(&self) -> NodeId {
         self.node
     }
 
-    /// The bytes of the left matrix of each product of the batch.
+    /// The bytes of one left matrix of the batch.
     pub fn a_bytes(&self, graph: &Graph) -> usize {
         let operand = graph.node(graph.node(self.node).inputs[0]);
         let matrix = &operand.shape[operand.shape.rank() - 2..];
         matrix.iter().product::<usize>() * operand.dtype.size()
     }
 
-    /// The value that an operand is a view of, and how it takes all of it, row by row, if it does: the rows of
-    /// the left operand, the columns of the right one.
+    /// The value that an operand is a view of, and the layout of its rows, if the view covers the whole value. Rows
+    /// are those of the left operand or the columns of the right one.
     pub fn operand_layout(&self, graph: &Graph, side: Side) -> Option<(NodeId, OperandLayout)> {
         let (operand, input) = match side {
             Side::A => (&self.a, 0),
@@ -203,7 +204,7 @@ impl RawGemm {
         [self.a.base, self.b.base, self.node]
     }
 
-    /// The step, once buffers are known.
+    /// The step, bound to its buffers.
     pub fn bind(&self, graph: &Graph, buffer: impl Fn(NodeId) -> BufferId) -> GemmStep {
         let node = graph.node(self.node);
         let rank = node.shape.rank();
@@ -220,7 +221,7 @@ impl RawGemm {
         let strides: SmallVec<[isize; 6]> =
             node.shape.strides().iter().map(|&stride| stride as isize).collect();
         let bytes = |elements: usize| (elements * node.dtype.size()) as u64;
-        // An axis with stride zero is read once.
+        // Elements along an axis of stride zero are read once.
         let read = |operand: &StridedOperand, input: usize| {
             let extents = graph.node(node.inputs[input]).shape.extents();
             let distinct = extents.iter().zip(&operand.strides);
@@ -247,12 +248,12 @@ impl RawGemm {
 }
 
 impl GemmStep {
-    /// This step with a kernel that follows it part by part.
+    /// This step with a fused epilogue.
     pub fn with_epilogue(mut self, epilogue: Epilogue) -> GemmStep {
         let launch = &epilogue.launch.work;
         let gemm_bytes = self.work.bytes_written;
         self.work.nodes.extend(&launch.nodes);
-        // The product stays in cache: neither its writing nor its reading counts.
+        // The GEMM result stays in cache, so its store and its load do not count.
         self.work.bytes_read += launch.bytes_read - gemm_bytes;
         self.work.bytes_written = launch.bytes_written;
         self.epilogue = Some(Box::new(epilogue));

@@ -1,8 +1,10 @@
-//! What runs before and after a product as a part of its step: kernels that compute an operand block by block,
-//! kernels that take the product in part by part, and products that compute an operand of another.
+//! GEMM fusion: decides which fusion groups become the prologue or the epilogue of a GEMM step.
 //!
-//! Each is a group of its own that only the product reads, or that alone reads the product. Here it is decided
-//! which of them join it, and what they become then.
+//! - Epilogue fusion: the only consumer of a GEMM result processes it tile by tile, while it is in cache.
+//! - Prologue fusion: a kernel whose only consumer is the GEMM computes an operand block by block.
+//! - Chained GEMMs: a GEMM with an epilogue computes the left operand of the next GEMM, as in attention.
+//!
+//! Each fused group would otherwise be a step of its own.
 
 use super::fusion::{FusionGroup, RawStep};
 use super::gemm::RawGemm;
@@ -13,41 +15,41 @@ use crate::graph::{Graph, NodeId};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// An operand on the right is written if the left one has more bytes than this: that is read for each block of
-/// the right one's columns.
+/// The right operand is not computed by a prologue if the left operand has more bytes than this: the left one would
+/// be read again for each block of columns of the right one.
 const MAX_REREAD_BYTES: usize = 16 << 20;
 
-/// An operand with longer rows is written: a block has some rows, and there must be room for them in a cache.
+/// Operands with longer rows are materialized: a block of several rows must fit a cache.
 const MAX_PROLOGUE_ROW: usize = 1 << 14;
 
-/// Below this many rows a chain of products is none: threads share it by rows, and there are too few.
+/// GEMMs are not chained below this many rows: threads partition a chain by rows, and fewer rows leave threads idle.
 const MIN_CHAINED_ROWS: usize = 512;
 
-/// The bytes of a block of rows of the first product of a chain, which should stay in a cache.
+/// Bytes of a block of rows of the first GEMM of a chain, which should stay in cache.
 const CHAINED_BLOCK_BYTES: usize = 256 << 10;
 
-/// Which groups are parts of other groups' steps.
+/// The groups that are fused into the GEMM steps of other groups.
 pub struct GemmFusion<'a> {
     graph: &'a Graph,
     groups: &'a [FusionGroup],
-    /// For each group, the product that it takes in.
+    /// For each group: the GEMM group it is the epilogue of.
     epilogues: Vec<Option<(usize, Epilogue)>>,
-    /// For each product's group, what computes one of its operands.
+    /// For each GEMM group: the fused producer of one of its operands.
     prologues: Vec<Option<FusedProducer>>,
-    /// For each group, whether it is a part of another's step.
+    /// For each group: whether it is part of another group's step.
     fused: Vec<bool>,
 }
 
-/// What computes an operand.
+/// A fused producer of a GEMM operand.
 enum FusedProducer {
-    /// A kernel.
+    /// A prologue kernel.
     Kernel(Box<(Side, BlockKernel, OperandLayout)>),
-    /// The product that this group takes in, by what the param of the group's kernel is.
+    /// A chained GEMM: the group of its epilogue, and the param of the epilogue's kernel that is the operand.
     Gemm(usize, usize),
 }
 
 impl<'a> GemmFusion<'a> {
-    /// Decides for every group.
+    /// Decides the fusions of all groups.
     pub fn new(
         graph: &'a Graph,
         groups: &'a [FusionGroup],
@@ -72,12 +74,12 @@ impl<'a> GemmFusion<'a> {
         gemm_fusion
     }
 
-    /// Whether a group is a part of another's step.
+    /// Whether a group is part of another group's step.
     pub fn is_fused(&self, group: usize) -> bool {
         self.fused[group]
     }
 
-    /// The step of a group that is a product, or that takes one in.
+    /// The step of a group that is a GEMM or the epilogue of one; `None` for any other group.
     pub fn step(
         &mut self,
         group: usize,
@@ -109,7 +111,7 @@ impl<'a> GemmFusion<'a> {
         })
     }
 
-    /// Lets the only reader of a product take it in, if it reads it row by row.
+    /// Fuses the only consumer of each GEMM as its epilogue, if it reads the GEMM result row by row.
     fn fuse_epilogues(&mut self, uses: &BufferUses, buffer: impl Fn(NodeId) -> BufferId + Copy) {
         for (id, group) in self.groups.iter().enumerate() {
             let Some(gemm) = gemm_of(group) else { continue };
@@ -125,8 +127,8 @@ impl<'a> GemmFusion<'a> {
         }
     }
 
-    /// Lets a product with an epilogue compute the left operand of another, row by row, if what it writes is
-    /// that and nothing else.
+    /// Chains a GEMM with an epilogue into the GEMM whose left operand it computes, if the epilogue writes that
+    /// operand, row by row, and nothing else.
     fn fuse_chained_gemms(
         &mut self,
         uses: &BufferUses,
@@ -161,8 +163,8 @@ impl<'a> GemmFusion<'a> {
             else {
                 continue;
             };
-            // The right operands are read for each block of rows. That must be less than writing and reading
-            // the whole of what is between the products.
+            // The right operands are read again for each block of rows. That must cost less than a store and a load
+            // of the whole intermediate result.
             let block = (CHAINED_BLOCK_BYTES / (width * inner.dtype.size())).clamp(32, 128);
             if layout.rows() >= MIN_CHAINED_ROWS && width == layout.columns() && k + n <= 8 * block
             {
@@ -172,7 +174,7 @@ impl<'a> GemmFusion<'a> {
         }
     }
 
-    /// Lets kernels compute the operands of products that alone read them.
+    /// Fuses kernels as prologues of the GEMMs that are their only consumers.
     fn fuse_prologues(&mut self, uses: &BufferUses, buffer: impl Fn(NodeId) -> BufferId + Copy) {
         let chained: Vec<usize> = self
             .prologues
@@ -184,7 +186,7 @@ impl<'a> GemmFusion<'a> {
                 _ => None,
             })
             .collect();
-        // For each product, the group that takes it in.
+        // For each GEMM group, the group that is its epilogue.
         let mut epilogue_groups: Vec<Option<usize>> = vec![None; self.groups.len()];
         for (reader, epilogues) in self.epilogues.iter().enumerate() {
             if let Some((gemm_group, _)) = epilogues {
@@ -225,7 +227,7 @@ impl<'a> GemmFusion<'a> {
                     candidates.push((side, writer, kernel, layout));
                 }
             }
-            // One of the two: the one whose writing costs more.
+            // A GEMM has one prologue: choose the operand that costs more to materialize.
             let size = |layout: &OperandLayout| layout.rows() * layout.columns();
             candidates.sort_by_key(|(.., layout)| std::cmp::Reverse(size(layout)));
             if let Some((side, writer, kernel, layout)) = candidates.into_iter().next() {
@@ -236,7 +238,7 @@ impl<'a> GemmFusion<'a> {
     }
 }
 
-/// The product of a group that is one.
+/// The GEMM of a group that is one.
 fn gemm_of(group: &FusionGroup) -> Option<&RawGemm> {
     match &group.steps[..] {
         [RawStep::Gemm(gemm)] => Some(gemm),
@@ -244,7 +246,7 @@ fn gemm_of(group: &FusionGroup) -> Option<&RawGemm> {
     }
 }
 
-/// The param that an epilogue writes, if it is one, where the product is.
+/// The only param that an epilogue writes, if its store has the same access map as its load of the GEMM result.
 fn chained_output_param(epilogue: &Epilogue) -> Option<usize> {
     let (kernel, shape) = (&epilogue.launch.kernel, &epilogue.launch.shape);
     let written: SmallVec<[usize; 2]> =
@@ -259,10 +261,10 @@ fn chained_output_param(epilogue: &Epilogue) -> Option<usize> {
     (only_access(value)? == only_access(epilogue.gemm_result)?).then_some(value)
 }
 
-/// Who writes and who reads each buffer.
+/// The groups that write and read each buffer.
 struct BufferUses {
     writers: FxHashMap<BufferId, usize>,
-    /// The groups that read each buffer, each as often as it does.
+    /// The groups that read each buffer, once for each read.
     readers: FxHashMap<BufferId, SmallVec<[usize; 4]>>,
     outputs: Vec<BufferId>,
 }
@@ -297,14 +299,14 @@ impl BufferUses {
         self.writers.get(&buffer).copied()
     }
 
-    /// The one group that reads a buffer, if nobody else ever does.
+    /// The only group that reads a buffer, if the buffer is no graph output.
     fn sole_reader(&self, buffer: BufferId) -> Option<usize> {
         let readers = self.readers.get(&buffer).filter(|_| !self.outputs.contains(&buffer))?;
         let (&first, rest) = readers.split_first()?;
         rest.iter().all(|&reader| reader == first).then_some(first)
     }
 
-    /// How often a group reads a buffer.
+    /// The number of times that a group reads a buffer.
     fn read_count(&self, group: usize, buffer: BufferId) -> usize {
         let readers = self.readers.get(&buffer);
         readers.map_or(0, |readers| readers.iter().filter(|&&reader| reader == group).count())

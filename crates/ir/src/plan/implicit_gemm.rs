@@ -1,35 +1,36 @@
-//! Convolutions found in a graph, for devices that multiply windows without writing them.
+//! Implicit GEMM convolution: finds convolutions in a graph, for backends that compute them without im2col.
 //!
-//! A convolution is recorded as a contraction of windows, which are a view ([`compose`](crate::compose)). Here the view
-//! is looked through, and the contraction becomes a product of windows: of what the windows are of, laid out with
-//! features last, which is a kernel that the planner fuses with whatever came before.
+//! A convolution is recorded as a dot of windows, which are a view ([`compose`](crate::compose)). A match looks
+//! through that view: the dot becomes an implicit GEMM of the tensor that the windows slide over, with channels
+//! ("features") last (NHWC). The transpose and the padding to that layout are ordinary kernels, so the planner fuses
+//! them with the producer.
 
 use crate::graph::{ConvOutputLayout, DotAxes, Graph, NodeId, Op, WindowAxis};
 use crate::{Axes, DType};
 use smallvec::SmallVec;
 
-/// The most axes that a window moves along.
+/// The maximum number of spatial axes.
 const MAX_SPATIAL_RANK: usize = 3;
 
-/// Groups with fewer features or outputs than this are not worth a product of their own.
+/// Grouped convolutions with fewer features or outputs per group than this are not lowered to an implicit GEMM.
 const MIN_GROUP_CHANNELS: usize = 16;
 
-/// A contraction of windows.
+/// A convolution found in a graph: a dot of windows.
 #[derive(Clone, Debug)]
 pub struct ConvolutionMatch {
-    /// What the windows are of: `[examples, features, space…]`.
+    /// The convolved tensor: `[examples, features, space…]`.
     pub source: NodeId,
-    /// `[groups, outputs, features, window…]`.
+    /// The filter: `[groups, outputs, features, window…]`.
     pub kernels: NodeId,
-    /// How the window moves along each axis of space.
+    /// Size, stride and dilation of the window along each spatial axis.
     pub windows: SmallVec<[WindowAxis; 3]>,
-    /// Groups of features; if 1, all groups are groups of examples.
+    /// The number of feature groups. If it is 1, all groups are groups of examples.
     pub feature_groups: usize,
-    /// The order of the contraction's axes.
+    /// The order of the result's axes.
     pub order: ConvOutputLayout,
 }
 
-/// For each contraction of windows that is worth it, what it is made of.
+/// For each node, the convolution it is, if it is one that pays off as an implicit GEMM.
 pub fn find_convolutions(graph: &Graph) -> Vec<Option<ConvolutionMatch>> {
     (0..graph.nodes.len() as NodeId).map(|node| match_convolution(graph, node)).collect()
 }
@@ -47,7 +48,7 @@ fn match_convolution(graph: &Graph, node: NodeId) -> Option<ConvolutionMatch> {
         let kernels = match (order, &graph.node(kernels).op) {
             (ConvOutputLayout::ExamplesFirst, Op::Broadcast(_)) => {
                 let (repeated, once) = (graph.node(kernels), graph.node(kernels).inputs[0]);
-                // For each example, and along no other axis.
+                // The broadcast is along the axis of examples alone.
                 (repeated.shape[1..] == graph.node(once).shape[..]).then_some(once)?
             }
             (ConvOutputLayout::ExamplesFirst, _) => return None,
@@ -74,8 +75,8 @@ fn match_convolution(graph: &Graph, node: NodeId) -> Option<ConvolutionMatch> {
         .or_else(|| of(ConvOutputLayout::ExamplesFirst, b, a))
 }
 
-/// The axes of the contraction of `[groups, examples, features, positions…, window…]` with `[groups, outputs,
-/// features, window…]`, or with the latter repeated for each example.
+/// The dot axes of `[groups, examples, features, positions…, window…]` with `[groups, outputs, features, window…]`,
+/// or with the latter broadcast along the examples.
 fn expected_axes(order: ConvOutputLayout, space: usize) -> DotAxes {
     let windows: Axes = std::iter::once(2).chain(3 + space..3 + 2 * space).collect();
     let kernels: Axes = (2..3 + space).collect();
@@ -102,7 +103,7 @@ struct WindowView {
     has_feature_groups: bool,
 }
 
-/// What `[groups, examples, features, positions…, window…]` is a view of.
+/// Matches the view `[groups, examples, features, positions…, window…]` of a tensor.
 fn match_window_view(graph: &Graph, split: NodeId) -> Option<WindowView> {
     let data = graph.node(split);
     let (reshaped, has_feature_groups) = match &data.op {
@@ -122,7 +123,8 @@ fn match_window_view(graph: &Graph, split: NodeId) -> Option<WindowView> {
     if shape.rank() != 3 + 2 * space || windows[..2] != [WindowAxis::new(1); 2] {
         return None;
     }
-    // `[examples, features, positions…, 1, 1, window…]`, of which one of the first two is cut.
+    // The windows are `[examples, features, positions…, 1, 1, window…]`; the reshape splits one of the first two
+    // axes.
     let is_grouped_reshape = match has_feature_groups {
         true => shape[0] == windowed.shape[0] && shape[1] * shape[2] == windowed.shape[1],
         false => shape[0] * shape[1] == windowed.shape[0] && shape[2] == windowed.shape[1],
@@ -135,14 +137,14 @@ fn match_window_view(graph: &Graph, split: NodeId) -> Option<WindowView> {
     })
 }
 
-/// Which nodes are needed where contractions of windows do not look at these.
+/// DCE: the nodes that are reachable from the outputs when convolutions read their sources instead of the windows.
 pub fn live_nodes(graph: &Graph, matches: &[Option<ConvolutionMatch>]) -> Vec<bool> {
     let is_any = matches.iter().any(Option::is_some);
     let mut live = vec![!is_any; graph.nodes.len()];
     graph.outputs.iter().for_each(|&output| live[output as usize] = true);
     for (id, node) in graph.nodes.iter().enumerate().rev() {
         if !live[id] {
-            // Inputs and scalars are counted.
+            // Inputs and scalars are bound by position, so they all stay.
             live[id] = matches!(node.op, Op::Input | Op::Scalar);
             continue;
         }

@@ -1,41 +1,42 @@
-//! Index maps: where in a node a point of a kernel's domain looks.
+//! Index maps: affine maps from a kernel's domain to the coordinates of a node. Views compose by rewriting the map.
 
 use crate::Shape;
 use crate::graph::{SliceAxis, WindowAxis};
 use crate::kernel::Value;
 use smallvec::SmallVec;
 
-/// The coordinate along one axis of a node: `constant + Σ coefficients[d] · domain[d] + indirect`.
+/// The coordinate along one axis of a node, an affine expression: `constant + Σ coefficients[d] · domain[d] +
+/// indirect`.
 ///
-/// Axes of the domain beyond the coefficients' length have coefficient zero, so a domain may grow while
-/// maps over it exist. Trailing zeros are trimmed: equal maps compare equal.
+/// Domain axes beyond the length of `coefficients` have coefficient zero, so a domain may grow while maps over it
+/// exist. Trailing zeros are trimmed, so equal maps compare equal.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Coordinate {
     constant: isize,
     coefficients: SmallVec<[isize; 6]>,
-    /// An index value of the kernel, times a factor.
+    /// An index value of the kernel, and its coefficient.
     indirect: Option<(Value, isize)>,
 }
 
-/// The coordinates of a node, one for each of its axes.
+/// An index map: the coordinates of a node, one for each of its axes.
 pub type IndexMap = SmallVec<[Coordinate; 4]>;
 
-/// Why a coordinate could not be taken apart.
+/// Why a flat index could not be unflattened into affine coordinates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum UnflattenError {
-    /// It could, if the domain's axis were split so that the inner part has this extent.
+    /// An axis of the domain must be split first, so that its inner part has this extent.
     SplitAxis {
-        /// An axis of the domain.
+        /// The axis of the domain.
         axis: usize,
         /// The extent of the new inner axis.
         inner: usize,
     },
-    /// It is not affine.
+    /// The coordinates are not affine.
     NotAffine,
 }
 
 impl Coordinate {
-    /// The domain's own coordinate along an axis.
+    /// The coordinate along an axis of the domain.
     #[cfg(test)]
     pub fn axis(axis: usize) -> Coordinate {
         let mut coordinate = Coordinate::default();
@@ -43,22 +44,22 @@ impl Coordinate {
         coordinate
     }
 
-    /// A fixed coordinate.
+    /// A constant coordinate.
     pub fn constant(constant: isize) -> Coordinate {
         Coordinate { constant, ..Coordinate::default() }
     }
 
-    /// A coordinate given by a value of the kernel.
+    /// A coordinate loaded from an index tensor: a value of the kernel.
     pub fn indirect(value: Value) -> Coordinate {
         Coordinate { indirect: Some((value, 1)), ..Coordinate::default() }
     }
 
-    /// The part that does not vary.
+    /// The constant term.
     pub fn offset(&self) -> isize {
         self.constant
     }
 
-    /// The index value and its factor, if there is one.
+    /// The index value and its coefficient, if there is one.
     pub fn index(&self) -> Option<(Value, isize)> {
         self.indirect
     }
@@ -68,7 +69,7 @@ impl Coordinate {
         self.coefficients.get(axis).copied().unwrap_or(0)
     }
 
-    /// The axes with a coefficient other than zero, and these.
+    /// The domain axes whose coefficients are nonzero, with the coefficients.
     pub fn terms(&self) -> impl Iterator<Item = (usize, isize)> + '_ {
         self.coefficients.iter().copied().enumerate().filter(|&(_, coefficient)| coefficient != 0)
     }
@@ -82,7 +83,7 @@ impl Coordinate {
         self.trim();
     }
 
-    /// Adds `factor` times another coordinate. `None` when both are indirect.
+    /// Adds `factor` times another coordinate. `None` if both have an index value.
     pub fn add(&mut self, other: &Coordinate, factor: isize) -> Option<()> {
         self.constant += other.constant * factor;
         if self.coefficients.len() < other.coefficients.len() {
@@ -113,7 +114,7 @@ impl Coordinate {
         }
     }
 
-    /// The smallest and the largest value over a domain of these extents, indirect part aside.
+    /// The minimum and maximum over a domain of these extents, ignoring the index value.
     pub fn range(&self, extents: &[usize]) -> (isize, isize) {
         let (mut low, mut high) = (self.constant, self.constant);
         for (axis, coefficient) in self.terms() {
@@ -127,7 +128,7 @@ impl Coordinate {
         (low, high)
     }
 
-    /// Takes a row-major index over `shape` apart into its coordinates.
+    /// Unflattens a row-major index over `shape` into coordinates.
     pub fn unflatten(
         &self,
         shape: &[usize],
@@ -154,7 +155,7 @@ impl Coordinate {
         Ok(map)
     }
 
-    /// Splits off the part that is a multiple of `stride`; what stays is in `0..stride`.
+    /// Splits off the quotient by `stride`; `self` keeps the remainder, in `0..stride`.
     fn divide(&mut self, stride: isize, extents: &[usize]) -> Result<Coordinate, UnflattenError> {
         if self.indirect.is_some() {
             return Err(UnflattenError::NotAffine);
@@ -188,13 +189,13 @@ impl Coordinate {
     }
 }
 
-/// The map of a node whose axes are the first axes of the domain.
+/// The identity map: the node's axes are the first axes of the domain.
 #[cfg(test)]
 pub fn identity(rank: usize) -> IndexMap {
     (0..rank).map(Coordinate::axis).collect()
 }
 
-/// The map of an operand that is broadcast to the shape that `map` is over.
+/// The map of the operand of a broadcast, given the map of its result.
 pub fn broadcast(map: &IndexMap, operand: &Shape) -> IndexMap {
     let skip = map.len() - operand.rank();
     let coordinates = operand.iter().zip(&map[skip..]);
@@ -220,7 +221,8 @@ pub fn slice(map: &IndexMap, axes: &[SliceAxis]) -> IndexMap {
     map.iter().zip(axes).map(|(c, axis)| c.stepped(axis.start as isize, axis.step)).collect()
 }
 
-/// The map of the operand of windows: its first coordinates are positions, the others places within.
+/// The map of the operand of windows. The first half of the result's axes are window positions, the second half
+/// offsets within the window.
 pub fn windows(map: &IndexMap, axes: &[WindowAxis]) -> Option<IndexMap> {
     let (positions, places) = map.split_at(axes.len());
     let coordinates = axes.iter().zip(positions.iter().zip(places));
@@ -243,8 +245,7 @@ pub fn reshape(
     if shape.elements() == 0 {
         return Ok(operand.iter().map(|_| Coordinate::default()).collect());
     }
-    // Runs of axes with the same product are taken one at a time, so that axes that stay what they
-    // are never get mixed with those that change.
+    // Match the shortest runs of axes with equal products, so that unchanged axes are never mixed with reshaped ones.
     let mut result = IndexMap::new();
     let (mut to, mut from) = (0, 0);
     while to < shape.rank() || from < operand.rank() {
@@ -280,8 +281,8 @@ pub fn reshape(
     Ok(result)
 }
 
-/// The offset, the stride along each axis of a domain of this rank, and the index value with its stride,
-/// of a row-major tensor of `shape` seen through a map. `None` when two coordinates are indirect.
+/// Offset, strides along the axes of a domain of this rank, and index value with its stride, of a row-major tensor of
+/// `shape` accessed through a map. `None` if two coordinates have index values.
 #[expect(clippy::type_complexity, reason = "three things, taken apart at once by all who call it")]
 pub fn flatten(
     map: &IndexMap,
@@ -296,7 +297,7 @@ pub fn flatten(
     Some((flat.constant, strides, flat.indirect))
 }
 
-/// Whether a map visits every element of `shape` exactly once as the domain's `axes` run.
+/// Whether a map visits each element of `shape` exactly once while the domain's `axes` iterate.
 pub fn is_bijective(map: &IndexMap, shape: &Shape, axes: &[usize], extents: &[usize]) -> bool {
     let Some((offset, strides, None)) = flatten(map, shape, extents.len()) else { return false };
     if offset != 0 {
@@ -329,7 +330,7 @@ mod tests {
 
     #[test]
     fn merging_axes_is_affine() {
-        // [2, 3] seen as [6]: the operand's one coordinate is 3·i + j.
+        // Reshape [2, 3] to [6]: the operand's only coordinate is 3·i + j.
         let map = reshape(&identity(2), &[2, 3].into(), &[6].into(), &[2, 3]).unwrap();
         assert_eq!((map[0].coefficient(0), map[0].coefficient(1)), (3, 1));
     }
@@ -349,7 +350,7 @@ mod tests {
 
     #[test]
     fn a_reshape_that_does_not_factor_is_not_affine() {
-        // [4, 6] → [6, 4] read through a transpose.
+        // [4, 6] → [6, 4], read through a transpose.
         let map = permute(&identity(2), &[1, 0]);
         let result = reshape(&map, &[4, 6].into(), &[6, 4].into(), &[6, 4]);
         assert!(matches!(

@@ -1,9 +1,10 @@
-//! One group of values becomes a kernel.
+//! Lowering: turns a fusion group into a kernel.
 //!
-//! Lowering walks from the values that are written back to values in memory. It carries a [`Map`] from
-//! the kernel's domain to the node it looks at: a view changes the map, an elementwise op becomes an
-//! instruction, a value in memory becomes a load, and a reduction binds the domain's row axes. What
-//! cannot be done inside this kernel is an [`Obstacle`], and says what would help.
+//! Lowering traverses the graph from the materialized results back to values in memory. It carries an [`IndexMap`]
+//! from the kernel's domain to the node it visits: a view rewrites the map, an elementwise op becomes an instruction,
+//! a value in memory becomes a load, and a reduction binds the row axes of the domain. Identical instructions are
+//! shared (CSE by value numbering). An op that cannot be part of the kernel is a [`LoweringBlocker`], which names the
+//! change that unblocks it; lowering then restarts.
 
 use super::fusion::FusionState;
 use super::index::{self, Coordinate, IndexMap, UnflattenError};
@@ -17,7 +18,7 @@ use crate::{DType, Scalar, Shape};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// What stands in the way of a kernel.
+/// Why a value cannot be lowered into a kernel, as the change that would unblock it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoweringBlocker {
     /// An axis of the domain must be split so that the inner part has this extent.
@@ -27,48 +28,48 @@ pub enum LoweringBlocker {
         /// The extent of its inner part.
         inner: usize,
     },
-    /// This node must be in memory.
+    /// This node must be materialized.
     Materialize(NodeId, Reason),
 }
 
-/// An axis of a kernel's domain while it is built.
+/// An axis of a kernel's domain during lowering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DomainAxis {
-    /// How many points.
+    /// The extent.
     pub extent: usize,
     /// Whether reductions fold it.
     pub reduced: bool,
 }
 
-/// An access map over the domain as it was built, before its axes are merged and ordered.
+/// An access map over the domain as lowered, before its axes are merged and ordered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawAccess {
     /// The kernel's param, or `None` for a position.
     pub param: Option<u32>,
-    /// Address of the origin.
+    /// The offset at the origin of the domain.
     pub offset: isize,
     /// Strides along the domain's axes; missing ones are zero.
     pub strides: SmallVec<[isize; 6]>,
-    /// The index value: an access has one at most.
+    /// The index value, for an indirect access. An access has at most one.
     pub index: Option<Value>,
-    /// Weight of the index value.
+    /// The stride of the index value.
     pub index_stride: isize,
-    /// Whether something is stored through it.
+    /// Whether a store uses it.
     pub stores: bool,
-    /// How many elements the buffer has that it leads to.
+    /// The number of elements of the buffer.
     pub elements: usize,
 }
 
-/// A kernel whose domain is not laid out yet.
+/// A kernel before layout.
 #[derive(Clone, Debug, Default)]
 pub struct RawKernel {
     /// The domain.
     pub axes: Vec<DomainAxis>,
-    /// The node whose buffer each param is, and whether it is written.
+    /// The node whose buffer each param is, and whether the kernel writes it.
     pub params: Vec<(NodeId, Param)>,
-    /// Where the launch's scalars come from.
+    /// The sources of the scalar arguments.
     pub scalars: Vec<ScalarSource>,
-    /// The dtypes of those.
+    /// The dtypes of the scalar arguments.
     pub scalar_dtypes: Vec<DType>,
     /// The access maps.
     pub accesses: Vec<RawAccess>,
@@ -80,11 +81,11 @@ pub struct RawKernel {
     pub ordered: bool,
 }
 
-/// Builds one kernel.
+/// The state of lowering one kernel.
 pub struct Lowering<'a> {
     graph: &'a Graph,
     materialized: &'a MaterializedSet,
-    /// How to tell what else this kernel may compute, if it may.
+    /// The fusion groups so far, if the kernel may fuse materialized producers.
     fusion_state: Option<&'a FusionState>,
     /// The kernel so far.
     pub kernel: RawKernel,
@@ -92,19 +93,19 @@ pub struct Lowering<'a> {
     extents: Vec<usize>,
     computed: FxHashMap<(NodeId, IndexMap, Option<Value>), Value>,
     value_numbers: FxHashMap<Instruction, Value>,
-    /// Written values that are computed and stored here; the first is the one it was made for.
+    /// Materialized values that the kernel computes and stores; the first is the root of the group.
     pub members: Vec<NodeId>,
-    /// The extents that a new row's axes are given, if their product is the row.
+    /// Extents of the axes to create for a reduced row, if their product is the length of the row.
     row_factors: SmallVec<[usize; 4]>,
 }
 
-/// A kernel of more nodes than this takes in no further ones.
+/// A kernel with more nodes than this fuses no further ones.
 const MAX_KERNEL_NODES: usize = 512;
 
 type LoweringResult<T> = Result<T, LoweringBlocker>;
 
 impl<'a> Lowering<'a> {
-    /// An empty kernel over this domain, which will write `node`.
+    /// An empty kernel over this domain, whose root is `node`.
     pub fn new(
         graph: &'a Graph,
         materialized: &'a MaterializedSet,
@@ -127,14 +128,14 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Computes the kernel's node at the points of a map and stores it there.
+    /// Computes the root at the points of a map and stores it.
     pub fn store_root(&mut self, map: &IndexMap) -> LoweringResult<()> {
         let node = self.members[0];
         let value = self.compute(node, map, None)?;
         self.store(node, map, value, None, None)
     }
 
-    /// Stores a value in the buffer of `node`.
+    /// Stores a value to the buffer of `node`.
     pub fn store(
         &mut self,
         node: NodeId,
@@ -153,7 +154,8 @@ impl<'a> Lowering<'a> {
         Ok(())
     }
 
-    /// The value of a node at the points of a map: from memory if it is there, computed otherwise.
+    /// The value of a node at the points of a map: loaded if it is materialized and not fused here, computed
+    /// otherwise.
     pub fn value(
         &mut self,
         node: NodeId,
@@ -178,10 +180,10 @@ impl<'a> Lowering<'a> {
         Ok(value)
     }
 
-    /// Whether a written value can be computed and stored by this kernel instead of read by it.
+    /// Whether this kernel can compute and store a materialized producer instead of loading it.
     fn can_fuse(&self, node: NodeId, map: &IndexMap) -> bool {
         let is_read = self.kernel.params.iter().any(|(param, _)| *param == node);
-        // A value without elements has a group without commands.
+        // The group of a value without elements has no steps.
         !is_read
             && self.graph.node(node).shape.elements() > 0
             && self.kernel.nodes.len() < MAX_KERNEL_NODES / 2
@@ -191,8 +193,8 @@ impl<'a> Lowering<'a> {
                 .is_some_and(|fusion_state| fusion_state.can_fuse(node, &self.members))
     }
 
-    /// Whether the map visits every element of a node once, over all axes of the domain or over those
-    /// that are not reduced, and this kernel knows how to compute it.
+    /// Whether the map visits each element of a node exactly once, over all axes or over those that are not reduced,
+    /// and a kernel can compute the node.
     fn is_covered_exactly_once(&self, node: NodeId, map: &IndexMap) -> bool {
         if always_materialized(self.graph.node(node)) {
             return false;
@@ -266,7 +268,7 @@ impl<'a> Lowering<'a> {
             Op::Broadcast(_) => self.operand(node, 0, map, mask),
             Op::Permute(axes) => self.value(data.inputs[0], &index::permute(map, axes), mask),
             Op::Slice(axes) => self.value(data.inputs[0], &index::slice(map, axes), mask),
-            // A window that does not fit has no position to read at.
+            // A window that does not fit has no positions to load.
             Op::Windows(_) if data.shape.elements() == 0 => {
                 Ok(self.constant(Scalar::zero(data.dtype)))
             }
@@ -278,7 +280,7 @@ impl<'a> Lowering<'a> {
             Op::Reshape(shape) => {
                 let operand = data.inputs[0];
                 let from = &graph.node(operand).shape;
-                // A value in memory is as contiguous under one shape as under another.
+                // A value in memory is contiguous under any shape.
                 let map = match index::reshape(map, shape, from, &self.extents) {
                     Ok(map) => map,
                     Err(UnflattenError::SplitAxis { axis, inner }) => {
@@ -316,7 +318,7 @@ impl<'a> Lowering<'a> {
                     .iter()
                     .zip(axes)
                     .map(|(coordinate, axis)| {
-                        // The step is 1 or -1 here, its own inverse.
+                        // The step is 1 or -1, its own inverse.
                         coordinate.stepped(-(axis.start as isize) * axis.step, axis.step)
                     })
                     .collect();
@@ -345,7 +347,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// The value of an operand of an elementwise op, which broadcasts to the op's shape.
+    /// The value of an operand of an elementwise op, broadcast to the shape of the op.
     fn operand(
         &mut self,
         node: NodeId,
@@ -391,7 +393,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// `inside ? node[map] : otherwise`, reading the node only where it is inside.
+    /// `inside ? node[map] : otherwise`, with a masked load of the node.
     fn masked_value(
         &mut self,
         node: NodeId,
@@ -410,7 +412,8 @@ impl<'a> Lowering<'a> {
         Ok(self.push(Kind::Select(inside, value, otherwise), dtype))
     }
 
-    /// Whether a map of an operand of `node` falls into a shape: `None` if it always does.
+    /// The mask of points whose coordinates are in bounds of a shape; `None` if all are. `node` is the op to
+    /// materialize if the bounds depend on an index value.
     pub fn bounds_mask(
         &mut self,
         node: NodeId,
@@ -466,7 +469,7 @@ impl<'a> Lowering<'a> {
         self.value(x, &inner, mask)
     }
 
-    /// An index clamped into `0..extent`, as `i32` or `i64`.
+    /// An index clamped to `0..extent`, as `i32` or `i64`.
     fn clamped_index(&mut self, index: Value, extent: usize) -> Value {
         let dtype = self.kernel.body[index as usize].dtype;
         let wide = match dtype {
@@ -474,7 +477,7 @@ impl<'a> Lowering<'a> {
             _ if extent > i32::MAX as usize => DType::I64,
             _ => DType::I32,
         };
-        // Large u64 would turn negative: clamp from above before the conversion.
+        // A large u64 would become negative, so clamp from above before the conversion.
         let last = Scalar::from(extent.saturating_sub(1) as i64);
         let mut value = index;
         if dtype == DType::U64 {
@@ -488,11 +491,11 @@ impl<'a> Lowering<'a> {
         self.push(Kind::Binary(BinaryOp::Max, value, zero), wide)
     }
 
-    /// The operand of a reduction at every point of the row that a point of the result stands for, and
-    /// how many points that is.
+    /// Binds the row of a reduction to the reduced axes of the domain. Returns the operand at the points of the row,
+    /// and the length of the row.
     ///
-    /// The row is bound to the domain's reduced axes. If there are none yet, the axes that the result
-    /// does not vary along become reduced, or new axes are added.
+    /// If no axis is reduced yet, the axes along which the result does not vary become reduced; if there are none,
+    /// the domain gets new axes.
     fn bind_row(
         &mut self,
         node: NodeId,
@@ -538,7 +541,7 @@ impl<'a> Lowering<'a> {
             return Err(blocker);
         }
         let bound = match bound.is_empty() {
-            // Nothing varies along the row yet: it gets axes of its own.
+            // No axis of the domain runs along the row: add axes.
             true => {
                 let use_factors = self.row_factors.iter().product::<usize>() == row;
                 let factors =
@@ -612,7 +615,7 @@ impl<'a> Lowering<'a> {
         self.load_as(node, map, shape, mask)
     }
 
-    /// A value in memory, looked at under another shape.
+    /// A load of a value in memory under another shape.
     fn load_reshaped(
         &mut self,
         node: NodeId,
@@ -630,7 +633,7 @@ impl<'a> Lowering<'a> {
         shape: &Shape,
         mask: Option<Value>,
     ) -> LoweringResult<Value> {
-        // Its own result is not in memory before the kernel has run.
+        // The kernel's own results are not in memory until it has run.
         if self.members.contains(&node) {
             return Err(LoweringBlocker::Materialize(node, Reason::ReductionAxes));
         }
@@ -689,14 +692,14 @@ impl<'a> Lowering<'a> {
         self.kernel.params.len() as u32 - 1
     }
 
-    /// A scalar of the graph: its value is given at launch.
+    /// A scalar of the graph: a launch argument.
     fn graph_scalar(&mut self, node: NodeId) -> Value {
         let before = &self.graph.nodes[..node as usize];
         let position = before.iter().filter(|node| node.op == Op::Scalar).count();
         self.scalar(ScalarSource::Graph(position), self.graph.node(node).dtype)
     }
 
-    /// A number that follows from extents: given at launch, so that the kernel does not depend on it.
+    /// A scalar derived from extents: a launch argument, so that the kernel does not depend on sizes.
     pub fn fixed_scalar(&mut self, value: Scalar) -> Value {
         self.scalar(ScalarSource::Fixed(value), value.dtype())
     }
@@ -715,7 +718,7 @@ impl<'a> Lowering<'a> {
         self.push(Kind::Constant(value), value.dtype())
     }
 
-    /// A conversion, if one is needed.
+    /// A cast, unless the dtype is the same.
     pub fn cast(&mut self, value: Value, dtype: DType) -> Value {
         match self.kernel.body[value as usize].dtype == dtype {
             true => value,
@@ -723,7 +726,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Appends an instruction, or finds the same one.
+    /// Appends an instruction, or returns the value of an identical one (CSE).
     pub fn push(&mut self, kind: Kind, dtype: DType) -> Value {
         let instruction = Instruction { kind, dtype };
         if let Some(&existing) = self.value_numbers.get(&instruction) {
@@ -735,7 +738,7 @@ impl<'a> Lowering<'a> {
         value
     }
 
-    /// Where an index is within `0..extent`, and the index as `i32` or `i64`.
+    /// The mask of indices within `0..extent`, and the index as `i32` or `i64`.
     pub fn index_and_bounds_mask(&mut self, index: Value, extent: usize) -> (Value, Value) {
         let dtype = self.kernel.body[index as usize].dtype;
         let mut within = None;
@@ -744,7 +747,7 @@ impl<'a> Lowering<'a> {
             let above = self.push(Kind::Compare(CompareOp::Ge, index, zero), DType::Bool);
             within = Some(above);
         }
-        // The bound may not fit a narrow index, which then cannot exceed it either.
+        // If the bound does not fit the index dtype, no index exceeds it.
         let bound = Scalar::from(extent as u64).cast(dtype);
         if bound.cast(DType::U64) == Scalar::from(extent as u64) && bound.to_f64() >= 0.0 {
             let bound = self.fixed_scalar(bound);
@@ -752,7 +755,7 @@ impl<'a> Lowering<'a> {
             within = Some(self.and(within, below));
         }
         let within = within.unwrap_or_else(|| self.constant(Scalar::from(true)));
-        // A narrow index stays narrow: what is outside of the extent is not looked at.
+        // A narrow index stays narrow: masked lanes do not access memory.
         let wide = match dtype {
             DType::I8 | DType::I16 | DType::I32 | DType::U8 | DType::U16 => DType::I32,
             _ => DType::I64,
@@ -762,7 +765,7 @@ impl<'a> Lowering<'a> {
 }
 
 impl RawAccess {
-    /// The compile-time part of this map, once `vector` is the vector axis and `reduce` the reduce axes.
+    /// The access class, the compile-time part of this map, for these reduce axes and this vector axis.
     pub fn class(&self, reduce: &[usize], vector: Option<usize>) -> Access {
         let stride = |axis: usize| self.strides.get(axis).copied().unwrap_or(0);
         Access {

@@ -1,5 +1,8 @@
-//! Which values are written to memory: those somebody asked for, those that an op can only read from
-//! memory, and those that several kernels need and that are dearer to compute again than to store.
+//! Materialization decisions: which values are stored to memory.
+//!
+//! A value is materialized if it is an output, if an op can only read or write it in memory, or if recomputing it in
+//! each fused consumer costs more than a store and loads. Costs are in bytes moved; expensive arithmetic counts as
+//! the bytes that could be moved in the same time.
 
 use super::Reason;
 use super::gemm::{reads_in_place, resolve_alias};
@@ -7,31 +10,32 @@ use crate::BinaryOp;
 use crate::graph::{Graph, Node, NodeId, Op};
 use smallvec::SmallVec;
 
-/// For each node of a graph, whether its value is in memory when the plan has run.
+/// For each node of a graph, whether its value is materialized.
 pub type MaterializedSet = Vec<bool>;
 
-/// What is written, and why.
+/// The materialized values, with reasons.
 pub struct Materialization {
     /// The decision for each node.
     pub materialized: MaterializedSet,
-    /// Why, for those that are.
+    /// The reason for each materialized node.
     pub reasons: Vec<Option<Reason>>,
-    /// Values that are written only to end a kernel: none should go on past them.
+    /// Values that are materialized only to end a long chain: other groups must not fuse them.
     pub chain_breaks: Vec<NodeId>,
 }
 
-/// More operands than this are joined by writing each to its place.
+/// A concatenation of more operands than this is written in parts, one kernel for each operand.
 pub const MAX_FUSED_CONCAT: usize = 4;
 
 impl Materialization {
-    /// Has a value written. The first reason stays.
+    /// Materializes a value. The first reason stays.
     pub fn add(&mut self, node: NodeId, reason: Reason) {
         self.materialized[node as usize] = true;
         self.reasons[node as usize].get_or_insert(reason);
     }
 }
 
-/// Decides for every node. Those that are `repeated` are read more often than they have elements.
+/// Decides for every node. `select_operands` are operands of scatters that were rewritten as selects: a fused select
+/// reads each of their elements several times.
 pub fn decide_materialization(graph: &Graph, select_operands: &[NodeId]) -> Materialization {
     let count = graph.nodes.len();
     let mut materialization = Materialization {
@@ -78,8 +82,8 @@ fn reason_of_op(op: &Op) -> Reason {
     }
 }
 
-/// The value to write so that a product can read an operand: what it is a view of; but where the view cannot be
-/// read in place, the view itself, so that nothing is written twice.
+/// The value to materialize so that a GEMM can read an operand: the base of its view; or the view itself, if it
+/// cannot be read as strides, so that nothing is stored twice.
 fn operand_to_materialize(
     graph: &Graph,
     materialized: &mut MaterializedSet,
@@ -95,8 +99,8 @@ fn operand_to_materialize(
     if in_place { base } else { resolve_alias(graph, operand) }
 }
 
-/// The value to write so that `node` can be read in place: what it is a view of, unless the view takes
-/// less than all of it.
+/// The value to materialize so that `node` can be read in place: the base of its view, unless a slice takes only part
+/// of an unmaterialized base.
 fn view_base(graph: &Graph, materialized: &MaterializedSet, node: NodeId) -> NodeId {
     let mut base = node;
     loop {
@@ -113,7 +117,7 @@ fn view_base(graph: &Graph, materialized: &MaterializedSet, node: NodeId) -> Nod
     }
 }
 
-/// Whether an op's result is written wherever it appears: no kernel computes it on the way to another.
+/// Whether the result of an op is always materialized, because no kernel can compute it for a consumer.
 pub fn always_materialized(node: &Node) -> bool {
     match &node.op {
         Op::Input | Op::Dot(_) | Op::Scatter { .. } | Op::Scan { .. } => true,
@@ -124,14 +128,14 @@ pub fn always_materialized(node: &Node) -> bool {
     }
 }
 
-/// Whether a written value shares the memory of its operand: a reshape of something that has memory.
+/// Whether a materialized value is an alias: a reshape that shares the memory of its operand.
 pub fn is_alias(graph: &Graph, node: NodeId) -> bool {
     let data = graph.node(node);
     matches!(data.op, Op::Reshape(_)) && graph.node(data.inputs[0]).op != Op::Scalar
 }
 
-/// A value at the end of a longer chain of unwritten ones is written: kernels stay of a size that
-/// compiles fast, and lowering does not recurse deeply.
+/// The maximum length of a chain of fused ops, after which a value is materialized. It bounds the size of kernels,
+/// which keeps compilation fast, and the recursion depth of lowering.
 const MAX_CHAIN_LENGTH: usize = 128;
 
 fn break_long_chains(graph: &Graph, materialization: &mut Materialization) {
@@ -145,16 +149,16 @@ fn break_long_chains(graph: &Graph, materialization: &mut Materialization) {
             materialization.chain_breaks.push(id as NodeId);
             continue;
         }
-        // A value written for other reasons may still be computed on the way to the next.
+        // A value materialized for other reasons may still be fused, so the chain continues through it.
         lengths[id] = if always_materialized(node) { 0 } else { length };
     }
 }
 
-/// A value of at least this many ops is not computed again in each of several windows.
+/// A value of at least this many fused ops is materialized instead of recomputed in each of several windows.
 const MAX_OPS_PER_WINDOW_READ: usize = 6;
 
-/// Has values written that are dear to compute and read through windows that overlap: what is fused with a window is
-/// computed once for each place of it.
+/// Materializes expensive values that are read through overlapping windows: a producer fused with a window is
+/// recomputed for each window that covers an element.
 fn materialize_before_windows(graph: &Graph, materialization: &mut Materialization) {
     let is_overlapping = |node: &Node| {
         matches!(node.op, Op::Windows(_))
@@ -163,7 +167,7 @@ fn materialize_before_windows(graph: &Graph, materialization: &mut Materializati
     if !graph.nodes.iter().any(is_overlapping) {
         return;
     }
-    // The ops between each value and what is in memory, each as often as it is computed.
+    // The number of fused ops between each value and memory, counting repeated computation.
     let mut ops: Vec<usize> = Vec::with_capacity(graph.nodes.len());
     for (id, node) in graph.nodes.iter().enumerate() {
         if is_overlapping(node) {
@@ -194,10 +198,10 @@ fn materialize_before_windows(graph: &Graph, materialization: &mut Materializati
     }
 }
 
-/// A value of at least this many ops is not computed again at each place of a line.
+/// An operand of at least this many fused ops is materialized instead of recomputed along the axis of a select.
 const MAX_OPS_PER_SELECT: usize = 6;
 
-/// Has those of the `repeated` values written that are dear to compute.
+/// Materializes the expensive operands of scatters rewritten as selects.
 fn materialize_select_operands(
     graph: &Graph,
     select_operands: &[NodeId],
@@ -206,7 +210,7 @@ fn materialize_select_operands(
     if select_operands.is_empty() {
         return;
     }
-    // The ops between each value and what is there once for each line; none where it is the same everywhere.
+    // The number of fused ops between each value and memory; `None` for uniform values, which are computed once.
     let mut ops: Vec<Option<usize>> = Vec::with_capacity(graph.nodes.len());
     for (id, node) in graph.nodes.iter().enumerate() {
         let operands = || node.inputs.iter().map(|&input| ops[input as usize]);
@@ -231,7 +235,7 @@ fn materialize_select_operands(
         ops.push(own);
     }
     for &node in select_operands {
-        // What it repeats itself, if it does.
+        // Skip views that repeat elements themselves.
         let mut base = node;
         while graph.node(base).op.is_view() && !materialization.materialized[base as usize] {
             let operand = graph.node(base).inputs[0];
@@ -246,15 +250,16 @@ fn materialize_select_operands(
     }
 }
 
-/// A value is not computed again at so many places for each of its elements or more, ...
+/// Broadcasts by a smaller factor than this do not materialize their operand.
 const MIN_BROADCAST_FACTOR: usize = 16;
 
-/// ... if there are at least so many, and that costs as much as moving so many bytes.
+/// Nor do broadcasts to fewer elements than this, or whose recomputation costs less than moving
+/// [`MIN_RECOMPUTE_BYTES`].
 const MIN_BROADCAST_ELEMENTS: usize = 1 << 18;
 const MIN_RECOMPUTE_BYTES: usize = 8 << 20;
 
-/// Has values written that transcendental functions compute and that are broadcast to many places: a kernel may compute
-/// what it reads at each of its points. A scalar such as Adam's `1 - β^step` is one.
+/// Materializes transcendental values before they are broadcast to many elements: a kernel may recompute its fused
+/// operands at each point. An example is the scalar `1 - β^step` of Adam.
 fn materialize_before_broadcasts(graph: &Graph, materialization: &mut Materialization) {
     let is_large = |node: &Node| {
         let elements = node.shape.elements();
@@ -273,7 +278,7 @@ fn materialize_before_broadcasts(graph: &Graph, materialization: &mut Materializ
                 && each.saturating_mul(node.shape.elements()) >= MIN_RECOMPUTE_BYTES
             {
                 materialization.add(base, Reason::Broadcast);
-                // What was computed of it costs less now.
+                // Its consumers cost less now, because they load it.
                 for later in base as usize..id {
                     recompute[later] =
                         RecomputeCost::of(graph, &materialization.materialized, &recompute, later);
@@ -284,19 +289,19 @@ fn materialize_before_broadcasts(graph: &Graph, materialization: &mut Materializ
     }
 }
 
-/// What it takes to compute an element of a value again, from what is in memory.
+/// The cost of recomputing an element of a value from values in memory.
 #[derive(Clone, Copy, PartialEq)]
 enum RecomputeCost {
-    /// Nothing: it is the same everywhere.
+    /// None: the value is uniform, and computed once.
     Uniform,
-    /// It follows a reduction, and may be computed where that ends, once for each row.
+    /// The value depends on a reduction, so it is computed once for each row, where the reduction ends.
     AfterReduction,
-    /// Functions that cost as much as moving so many bytes.
+    /// Transcendental functions, as the bytes that could be moved in the same time.
     Bytes(usize),
 }
 
 impl RecomputeCost {
-    /// That of a node, given that of those before it.
+    /// The cost of a node, given the costs of the nodes before it.
     fn of(
         graph: &Graph,
         materialized: &MaterializedSet,
@@ -327,15 +332,15 @@ impl RecomputeCost {
     }
 }
 
-/// What a transcendental function costs, in bytes that could be moved in the same time.
+/// The cost of a transcendental function, as the bytes that could be moved in the same time.
 const TRANSCENDENTAL_BYTES: usize = 2;
 
-/// What it takes to compute a node's value from values in memory.
+/// The cost of computing a value from values in memory.
 #[derive(Clone, Default)]
 struct FusedCost {
-    /// The values in memory that it reads. Beyond a few, it is too dear to repeat.
+    /// The values it loads. Beyond [`Self::MAX_LOADS`], the value is too expensive to recompute.
     loads: SmallVec<[NodeId; 8]>,
-    /// Work other than reading, in bytes that could be moved in the same time.
+    /// Arithmetic, as the bytes that could be moved in the same time.
     work: usize,
 }
 
@@ -368,12 +373,12 @@ fn work_per_element(op: &Op) -> usize {
     }
 }
 
-/// Marks values that several kernels need and that cost fewer bytes to store and read than to compute in
-/// each of them.
+/// Materializes values with several consumer kernels if a store and loads move fewer bytes than recomputing the value
+/// in each.
 fn materialize_shared(graph: &Graph, materialization: &mut Materialization) {
     let costs = costs(graph, &materialization.materialized);
-    // The kernels, named by the value they write, that a node's value is needed in. Users come after
-    // their operands, so from back to front every user has been decided.
+    // For each node, the kernels that need its value, named by the value they store. Users come after their operands,
+    // so from back to front every user is already decided.
     let mut kernels: Vec<SmallVec<[NodeId; 4]>> = vec![SmallVec::new(); graph.nodes.len()];
     for id in (0..graph.nodes.len()).rev() {
         let node = &graph.nodes[id];
@@ -403,7 +408,7 @@ fn materialize_shared(graph: &Graph, materialization: &mut Materialization) {
     }
 }
 
-/// The cost of each node, given what is written.
+/// The cost of each node, given the materialized values.
 fn costs(graph: &Graph, materialized: &MaterializedSet) -> Vec<FusedCost> {
     let mut costs: Vec<FusedCost> = Vec::with_capacity(graph.nodes.len());
     for node in &graph.nodes {
@@ -437,7 +442,7 @@ mod tests {
     use crate::graph::WindowAxis;
     use crate::{Axes, DType, UnaryOp};
 
-    /// The sums of windows of a value that so many ops compute.
+    /// Materialization reasons for the window sum of a value that takes this many ops.
     fn reasons_for_window_sum(ops: usize, window: WindowAxis) -> Vec<Option<Reason>> {
         let mut graph = Graph::default();
         let x = graph.input([64usize], DType::F32);
@@ -456,11 +461,11 @@ mod tests {
         };
         assert!(materialized(MAX_OPS_PER_WINDOW_READ, WindowAxis::new(3)));
         assert!(!materialized(MAX_OPS_PER_WINDOW_READ - 1, WindowAxis::new(3)));
-        // Windows side by side compute nothing twice.
+        // Adjacent windows that do not overlap recompute nothing.
         assert!(!materialized(20, WindowAxis { size: 2, stride: 2, dilation: 1 }));
     }
 
-    /// What is written where a value is broadcast to so many rows.
+    /// Materialization reasons when a value is broadcast to this many rows.
     fn reasons_for_broadcast(rows: usize, of: impl FnOnce(&mut Graph) -> NodeId) -> Vec<Reason> {
         let mut graph = Graph::default();
         let value = of(&mut graph);
@@ -470,7 +475,7 @@ mod tests {
         computed.filter_map(|(_, reason)| reason).collect()
     }
 
-    /// A value that is broadcast to so many rows, and multiplied.
+    /// A value that is broadcast to this many rows, and multiplied.
     fn broadcast(graph: &mut Graph, value: NodeId, rows: usize) -> NodeId {
         let elements = graph.node(value).shape.elements();
         let row = graph.push(Op::Reshape([1, elements].into()), &[value]).unwrap();
@@ -503,10 +508,10 @@ mod tests {
             "a power is twice as expensive"
         );
         assert_eq!(reasons_for_broadcast(most, unary(UnaryOp::Neg)), cheap);
-        // Few places for each element.
+        // A small broadcast factor.
         assert_eq!(reasons_for_broadcast(MIN_BROADCAST_FACTOR, power(most)), expensive);
         assert_eq!(reasons_for_broadcast(MIN_BROADCAST_FACTOR - 1, power(most)), cheap);
-        // What follows a reduction is computed where that ends, and what is constant is so everywhere.
+        // Values that depend on a reduction are computed once for each row, and constants once.
         let of_sum = |graph: &mut Graph| {
             let x = graph.input([64, 1], DType::F32);
             let axes = Axes::from_slice(&[0]);
@@ -534,7 +539,8 @@ mod tests {
         assert_eq!(reasons[negated as usize], None);
     }
 
-    /// What is written where the updates of the lines of `[32, 10]` are computed from values in memory.
+    /// Materialization reasons for a scatter along the rows of `[32, 10]`, with an update computed from values in
+    /// memory.
     fn reasons_for_scatter(update: impl FnOnce(&mut Graph, NodeId) -> NodeId) -> Vec<Reason> {
         let mut graph = Graph::default();
         let zero = graph.scalar(0f32);
@@ -562,7 +568,7 @@ mod tests {
             (0..MAX_OPS_PER_SELECT).fold(x, |x, _| unary(UnaryOp::Neg)(graph, x))
         };
         assert_eq!(reasons_for_scatter(many), expensive);
-        // One value for all lines is computed once.
+        // A uniform update is computed once.
         let constant = |graph: &mut Graph, _| {
             let two = graph.scalar(2f32);
             let exp = unary(UnaryOp::Exp)(graph, two);
