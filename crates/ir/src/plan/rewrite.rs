@@ -1,4 +1,14 @@
-//! Rewrites of the graph before it is planned: same values, a form that plans better.
+//! Graph rewrites before planning: equivalent graphs that plan to faster code.
+//!
+//! - Split reductions: a reduction of many elements to few results becomes two, so that many programs share it, and
+//!   so that chains of additions are short ([`MAX_UNSPLIT_ROW`], [`REDUCTION_SPLITS`], [`MAX_SUM_CHAIN`]). Scans
+//!   split likewise.
+//! - Canonical GEMM form: each dot becomes `[batch…, m, k] · [batch…, k, n]` on views of its operands; a transposed
+//!   dot swaps its operands instead.
+//! - Implicit GEMM convolution, where the target supports it.
+//! - Scatter-to-select, for scatters of one update per line.
+//! - Arg-reductions become plain reductions, where those are faster.
+//! - The gradient of ReLU compares the clamped value, so that its input need not be materialized.
 
 use super::implicit_gemm::{self, ConvolutionMatch};
 use super::{FEATURE_BYTES, PlanTarget, scatter_to_select};
@@ -7,17 +17,18 @@ use crate::graph::{Combine, DotAxes, Graph, ImplicitGemm, Node, NodeId, Op, PadA
 use crate::{Axes, DType, Shape};
 use rustc_hash::FxHashMap;
 
-/// A rewritten graph, and which node of the original each of its nodes stands for.
+/// A rewritten graph, with the original node of each of its nodes.
 pub struct Rewritten {
     /// The new graph. Its inputs and scalars are the original's, in the same order.
     pub graph: Graph,
-    /// Values of it that were read once for each line and are now read at each place of it.
+    /// Index and update operands of scatters that became selects: a select reads each of their elements once for
+    /// every element along the scattered axis.
     pub select_operands: Vec<NodeId>,
     original: Vec<NodeId>,
 }
 
 impl Rewritten {
-    /// Replaces nodes of the rewritten graph by the original ones they stand for.
+    /// Maps nodes of the rewritten graph back to the original nodes.
     pub fn restore_original_ids(&self, nodes: &mut Vec<NodeId>) {
         for node in nodes.iter_mut() {
             *node = self.original[*node as usize];
@@ -27,17 +38,17 @@ impl Rewritten {
     }
 }
 
-/// A reduction of more elements than this for each result is done in two steps, so that more than a few
-/// programs can share it. Shorter rows stay whole: they fit a cache, and what follows fuses with them.
+/// A reduction of more elements per result than this is split in two, so that more than a few programs can share it.
+/// Shorter rows are not split: they fit a cache, and their consumers fuse with them.
 pub const MAX_UNSPLIT_ROW: usize = 1 << 16;
 
-/// The most elements that are added one after another, where that is how a device does it.
+/// The longest chain of sequential additions on a backend that adds one element after another.
 pub const MAX_SUM_CHAIN: usize = 1 << 14;
 
-/// The number of programs that a large reduction is cut for, at least.
+/// The minimum number of splits of a large reduction to one result.
 pub const REDUCTION_SPLITS: usize = 256;
 
-/// Applies every rewrite, front to back.
+/// Applies every rewrite in one pass, operands first.
 pub fn rewrite(graph: &Graph, plan_target: PlanTarget) -> Rewritten {
     let mut rewriter = Rewriter {
         graph: Graph { scalars: graph.scalars.clone(), ..Graph::default() },
@@ -62,7 +73,7 @@ pub fn rewrite(graph: &Graph, plan_target: PlanTarget) -> Rewritten {
     for (id, node) in graph.nodes.iter().enumerate() {
         rewriter.current = id as NodeId;
         if !live[id] {
-            // Nobody asks for it.
+            // DCE.
             new_ids.push(NodeId::MAX);
             continue;
         }
@@ -84,7 +95,7 @@ pub fn rewrite(graph: &Graph, plan_target: PlanTarget) -> Rewritten {
             Op::ArgReduce { op, axis } if !plan_target.arg_reductions => {
                 rewriter.expand_arg_reduce(*op, *axis, inputs[0], node)
             }
-            // Its one user has the product turned: it is computed that way.
+            // The only user transposes the dot: compute it transposed.
             Op::Dot(axes) if let Some(user) = transposed[id] => {
                 let swapped = DotAxes {
                     a_batch: axes.b_batch.clone(),
@@ -114,8 +125,8 @@ pub fn rewrite(graph: &Graph, plan_target: PlanTarget) -> Rewritten {
     }
 }
 
-/// For each product whose only use is to exchange the axes of its two operands, that use. The operands, exchanged,
-/// give the product in that order.
+/// For each dot whose only user swaps the free axes of its operands: that user. The dot with swapped operands
+/// computes the transposed result.
 fn find_transposed_dots(graph: &Graph) -> Vec<Option<NodeId>> {
     let mut uses = vec![0; graph.nodes.len()];
     let operands = graph.nodes.iter().flat_map(|node| &node.inputs);
@@ -136,9 +147,9 @@ fn find_transposed_dots(graph: &Graph) -> Vec<Option<NodeId>> {
     transposed
 }
 
-/// For each comparison of `x > c` that comes after a `max(x, c)`, the position of `x` and that maximum, which is
-/// greater than `c` in the same places; so with `x < c` and a minimum. What is the derivative of a rectified value
-/// then needs no more than that value, and what it was before need not be written.
+/// For each comparison `x > c` that follows a `max(x, c)`: the operand index of `x`, and the maximum. The maximum is
+/// greater than `c` exactly where `x` is; likewise for `x < c` and a minimum. So the gradient of ReLU needs only the
+/// clamped value, and its input need not be materialized.
 fn find_clamped_operands(graph: &Graph) -> Vec<Option<(usize, NodeId)>> {
     let bound = |mut id: NodeId| {
         while let Op::Broadcast(_) | Op::Reshape(_) = graph.node(id).op {
@@ -181,14 +192,14 @@ struct Rewriter {
     original: Vec<NodeId>,
     select_operands: Vec<NodeId>,
     current: NodeId,
-    /// As [`PlanTarget::pieces`].
+    /// As [`PlanTarget::reduction_splits`].
     reduction_splits: usize,
     /// As [`PlanTarget::max_sum_chain`].
     max_sum_chain: Option<usize>,
 }
 
 impl Rewriter {
-    /// Appends a node of the dtype of the node that is being rewritten.
+    /// Appends a node with the dtype of `like`.
     fn append(&mut self, op: Op, inputs: &[NodeId], shape: Shape, like: &Node) -> NodeId {
         self.original.push(self.current);
         self.graph.append(op, inputs, shape, like.dtype)
@@ -198,14 +209,14 @@ impl Rewriter {
         self.graph.node(node).shape.clone()
     }
 
-    /// A reduction to few results of many elements each: first over pieces of its outermost axis, then
-    /// over the pieces.
+    /// Splits a reduction of many elements to few results: first within splits of its outermost axis, then over the
+    /// splits.
     fn split_reduction(&mut self, op: CombineOp, axes: &Axes, x: NodeId, node: &Node) -> NodeId {
         let shape = self.shape(x);
         let plain = Op::Reduce { op, axes: axes.clone() };
         let results = node.shape.elements();
         let row: usize = axes.iter().map(|&axis| shape[axis]).product();
-        // So many are needed for the sake of rounding, and more if there are few results.
+        // The number of splits that bounds the rounding error; parallelism may ask for more if there are few results.
         let exact = self
             .max_chain_length(op, node.dtype)
             .map_or(1, |max_chain_length| row.div_ceil(max_chain_length));
@@ -220,7 +231,7 @@ impl Rewriter {
                 .max(exact),
             false => exact,
         };
-        // The outermost axis that is long enough: its pieces are next to each other in memory.
+        // Split the outermost axis that is long enough: each split is then contiguous in memory.
         let outermost = axes.iter().find(|&&axis| shape[axis] / 2 >= splits.min(REDUCTION_SPLITS));
         let max_chain_length = || axes.iter().max_by_key(|&&axis| shape[axis]);
         let Some(&axis) = outermost.or_else(max_chain_length) else {
@@ -231,14 +242,14 @@ impl Rewriter {
         if splits == 1 {
             return self.append(plain, &[x], node.shape.clone(), node);
         }
-        // Halves are folded in f32 and rounded once, also when that takes two steps.
+        // Reduce 16-bit floats in f32, and round once at the end rather than once per stage.
         if node.dtype.is_half() {
             let wide = Node { dtype: DType::F32, ..node.clone() };
             let x = self.append(Op::Cast(DType::F32), &[x], shape, &wide);
             let folded = self.split_reduction(op, axes, x, &wide);
             return self.append(Op::Cast(node.dtype), &[folded], node.shape.clone(), node);
         }
-        // The largest number of equal pieces near the wish; failing that, pieces and a remainder.
+        // The largest number of equal splits near the target; otherwise equal splits and a remainder.
         let equal = (splits / 2..=splits).rev().find(|&n| n > 1 && extent.is_multiple_of(n));
         match equal {
             Some(splits) => self.reduce_splits(op, axes, axis, splits, x, node),
@@ -247,21 +258,21 @@ impl Rewriter {
                 let head = self.slice(x, axis, 0, divisible, node);
                 let tail = self.slice(x, axis, divisible, extent - divisible, node);
                 let head = self.reduce_splits(op, axes, axis, splits, head, node);
-                // It may be long, and have other axes that can be cut.
+                // The remainder may be long, and have other axes to split.
                 let tail = self.split_reduction(op, axes, tail, node);
                 self.append(Op::Binary(op.binary()), &[head, tail], node.shape.clone(), node)
             }
         }
     }
 
-    /// How many elements are combined one after another, at most, if that rounds.
+    /// The maximum length of a sequential chain of this op, if the op rounds.
     fn max_chain_length(&self, op: CombineOp, dtype: DType) -> Option<usize> {
         let rounds = matches!(op, CombineOp::Sum | CombineOp::Product);
         self.max_sum_chain.filter(|_| rounds && (dtype.is_float() || dtype.is_complex()))
     }
 
-    /// A scan of a long axis: of pieces of it, and of the last of each piece, which all elements of later pieces take
-    /// in.
+    /// Splits the scan of a long axis: scans each split, scans the last elements of the splits, and combines each
+    /// split with the total before it.
     fn split_scan(&mut self, op: CombineOp, axis: usize, x: NodeId, node: &Node) -> NodeId {
         let shape = self.shape(x);
         let (plain, extent) = (Op::Scan { op, axis }, shape[axis]);
@@ -274,7 +285,7 @@ impl Rewriter {
         let Some(length) =
             (max_chain_length / 4..=max_chain_length).rev().find(|&n| extent.is_multiple_of(n))
         else {
-            // What is left of pieces that are equal takes in the last of them.
+            // No equal splits: scan the divisible part, then combine the remainder with its last element.
             let divisible = extent / max_chain_length * max_chain_length;
             let head = self.slice(x, axis, 0, divisible, node);
             let head = self.split_scan(op, axis, head, node);
@@ -304,13 +315,13 @@ impl Rewriter {
         self.reshape(all, shape, node)
     }
 
-    /// The first place of the extreme element, or of a NaN if there is one: the least of the places where the
-    /// element is what the row's extreme is. Two reductions whose order does not matter, where a walk that keeps
-    /// the best so far must go from element to element.
+    /// Expands an arg-reduction to the position of the first extreme element, or of the first NaN: a reduction for
+    /// the extreme, then the minimum position of the elements equal to it. The order of both reductions is free,
+    /// where an arg-reduction kernel carries the best element along a serial chain.
     fn expand_arg_reduce(&mut self, op: ArgOp, axis: usize, x: NodeId, node: &Node) -> NodeId {
         let shape = self.shape(x);
         let dtype = self.graph.node(x).dtype;
-        // Places and their complements are told apart by their highest bit.
+        // The highest bit tells positions from their complements.
         if shape[axis] < 2 || shape[axis] > i32::MAX as usize || shape.elements() == 0 {
             let plain = Op::ArgReduce { op, axis };
             return self.append(plain, &[x], node.shape.clone(), node);
@@ -341,7 +352,7 @@ impl Rewriter {
         self.append(Op::Cast(node.dtype), &[first], node.shape.clone(), node)
     }
 
-    /// A scatter of one update to each line: what is there, or at the update's place that and the update.
+    /// Scatter-to-select, for one update per line: `select(position == index, combine(x, update), x)`.
     fn scatter_as_select(
         &mut self,
         axis: usize,
@@ -382,7 +393,7 @@ impl Rewriter {
         self.append(Op::Slice(slices), &[x], shape.with(axis, len), node)
     }
 
-    /// The same elements, with two axes for one: so many pieces, and what is in each.
+    /// The same elements, with the axis split in two: the splits, and the elements of each.
     fn split_axis(&mut self, x: NodeId, axis: usize, splits: usize, node: &Node) -> NodeId {
         let mut extents: Vec<usize> = self.shape(x).to_vec();
         extents.insert(axis + 1, extents[axis] / splits);
@@ -410,7 +421,7 @@ impl Rewriter {
         self.append(outer, &[x], node.shape.clone(), node)
     }
 
-    /// `[batch…, m, k] · [batch…, k, n]`, by views of the operands and of the result.
+    /// The canonical GEMM form `[batch…, m, k] · [batch…, k, n]`, through views of the operands and of the result.
     fn canonical_gemm(&mut self, axes: &DotAxes, a: NodeId, b: NodeId, node: &Node) -> NodeId {
         let (a_shape, b_shape) = (self.shape(a), self.shape(b));
         let a_free = axes.a_free(a_shape.rank());
@@ -437,7 +448,7 @@ impl Rewriter {
         self.reshape(product, node.shape.clone(), node)
     }
 
-    /// A product of windows, of operands whose features are next to each other and fill whole accesses.
+    /// An implicit GEMM convolution, on operands with the features last, padded to [`FEATURE_BYTES`].
     fn implicit_gemm(
         &mut self,
         found: &ConvolutionMatch,
@@ -458,7 +469,7 @@ impl Rewriter {
         self.append(Op::ImplicitGemm(Box::new(op)), &[x, kernels], node.shape.clone(), node)
     }
 
-    /// An operand with its axes in this order. What it is a permutation of already is looked through.
+    /// An operand with permuted axes, composed with any permutation that it already is.
     fn permuted(&mut self, mut x: NodeId, mut order: Axes, node: &Node) -> NodeId {
         while let Op::Permute(before) = &self.graph.node(x).op {
             order = order.iter().map(|&axis| before[axis]).collect();
@@ -472,7 +483,7 @@ impl Rewriter {
         self.append(Op::Permute(order), &[x], shape, node)
     }
 
-    /// An operand with zeros after the elements of its last axis, so that these are whole accesses.
+    /// An operand whose last axis is zero-padded to a multiple of [`FEATURE_BYTES`].
     fn pad_features(&mut self, x: NodeId, node: &Node) -> NodeId {
         let shape = self.shape(x);
         let last = shape.rank() - 1;
@@ -480,7 +491,7 @@ impl Rewriter {
         if padded == shape[last] {
             return x;
         }
-        // Scalars are given when a plan runs; the first number that is counted is a zero that is known.
+        // A graph scalar is bound at launch, so the zero is the first element of an iota, a constant.
         let (first, none) = (Shape::from([1]), Shape::scalar());
         let counted = Op::Iota { axis: 0, shape: first.clone(), dtype: DType::U32 };
         let zero =
@@ -493,7 +504,7 @@ impl Rewriter {
         self.append(Op::Pad(pads), &[x, zero], shape.with(last, padded), node)
     }
 
-    /// An operand with its axes in this order, each of the last two lists merged into one.
+    /// An operand with permuted axes, with the axes of each of the last two lists merged into one.
     fn as_matrix(&mut self, x: NodeId, order: [&Axes; 3], shape: Shape, node: &Node) -> NodeId {
         let old = self.shape(x);
         let permutation: Axes = order.into_iter().flatten().copied().collect();
@@ -518,7 +529,7 @@ mod tests {
     use super::*;
     use crate::plan::{Step, plan};
 
-    /// The product of two matrices over their first axes, as gradients of weights are, with its axes exchanged.
+    /// A transposed dot of two matrices over their first axes, as in the gradient of weights.
     fn transposed_dot(is_read_twice: bool) -> Graph {
         let mut graph = Graph::default();
         let x = graph.input([32, 100], DType::F32);
@@ -544,7 +555,7 @@ mod tests {
             let plan_target = PlanTarget { arg_reductions, ..PlanTarget::default() };
             let planned = crate::plan::plan_for(&graph, plan_target);
             let [Step::Launch(step)] = &planned.steps[..] else { panic!("{:?}", planned.steps) };
-            // The elements are read once either way.
+            // Either form reads the elements once.
             assert_eq!((step.work.bytes_read, step.work.bytes_written), (4 * 30_000, 8 * 100));
             step.kernel.body.iter().any(|i| matches!(i.kind, crate::kernel::Kind::ArgReduce(..)))
         };
@@ -568,7 +579,7 @@ mod tests {
         };
         let many = |splits: usize| programs(splits, None);
         assert_eq!((many(256), many(2048), many(1)), (256, 2048, 256));
-        // And as many as make sums short enough.
+        // And as many as make the chains of additions short enough.
         assert_eq!(programs(256, Some(1 << 15)), 1024);
     }
 
@@ -643,7 +654,7 @@ mod tests {
         let planned = plan(&transposed_dot(false));
         let [Step::Gemm(step)] = &planned.steps[..] else { panic!("{:?}", planned.steps) };
         assert_eq!((step.m, step.n, step.k), (100, 40, 32));
-        // Read both ways, it is written one way and copied the other.
+        // With both orders read, one is computed and the other copied.
         assert_eq!(plan(&transposed_dot(true)).steps.len(), 2);
     }
 

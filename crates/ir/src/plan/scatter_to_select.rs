@@ -1,17 +1,17 @@
-//! Scatters that are elementwise.
+//! Scatter-to-select rewrite: which scatters become elementwise ops.
 //!
-//! Where one update at most comes to each line along the scattered axis, no two of them meet. Then each element of
-//! the result is what was there or, at the place that the line's index says, that combined with the line's update. In
-//! this form a scatter is fused with what it is put into and with whoever reads it; as a scatter it is written first.
+//! If each line along the scattered axis gets at most one update, no two updates meet. Then element `i` of a line is
+//! `select(i == index, combine(x, update), x)`. In this form the scatter fuses with its operand and its consumers; as
+//! a scatter, its result is always materialized.
 
 use crate::graph::{Combine, Graph, Node, NodeId, Op};
 use crate::{DType, Shape};
 
-/// For each node, whether it is a scatter that [`rewrite`](super::rewrite) makes elementwise.
+/// For each node, whether it is a scatter to rewrite as a select.
 ///
-/// That takes a pass over the whole result. It is made anyway where what is put into is in no memory yet: where it is
-/// one value everywhere, or is computed for this scatter alone. What is in memory is better updated in place, and what
-/// is computed is better written if somebody repeats its elements.
+/// A select iterates over the whole result, so it only pays off if the operand is not in memory: if it is uniform
+/// (such as zeros), or computed for this scatter alone. An operand in memory is better updated in place, and a
+/// computed operand is better materialized if consumers read its elements several times.
 pub fn find_select_scatters(graph: &Graph) -> Vec<bool> {
     let count = graph.nodes.len();
     if !graph.nodes.iter().any(|node| matches!(node.op, Op::Scatter { .. })) {
@@ -37,11 +37,11 @@ pub fn find_select_scatters(graph: &Graph) -> Vec<bool> {
     graph.nodes.iter().enumerate().map(is_elementwise).collect()
 }
 
-/// Beyond this many bytes, a result that nobody reads is filled faster than its places are compared with an index, if
-/// its elements are smaller than that.
+/// Beyond this many bytes, filling an output in memory is faster than comparing each position with an index, if the
+/// elements are smaller than the positions.
 const MAX_COMPARED_BYTES: usize = 1 << 20;
 
-/// Whether to compare each place with an index takes no longer than to fill the result.
+/// Whether comparing each position with an index costs no more than filling the result.
 fn is_compare_cheap(graph: &Graph, id: NodeId, index: DType, axis: usize) -> bool {
     let node = graph.node(id);
     let is_read = || graph.nodes.iter().any(|reader| reader.inputs.contains(&id));
@@ -50,7 +50,7 @@ fn is_compare_cheap(graph: &Graph, id: NodeId, index: DType, axis: usize) -> boo
         || is_read()
 }
 
-/// For each node, whether somebody reads its elements several times: they would be computed as often.
+/// For each node, whether a consumer reads its elements several times, and would recompute them as often.
 fn revisited(graph: &Graph) -> Vec<bool> {
     let mut revisited = vec![false; graph.nodes.len()];
     for (id, node) in graph.nodes.iter().enumerate().rev() {
@@ -74,8 +74,8 @@ fn is_uniform(graph: &Graph, mut node: NodeId) -> bool {
     graph.node(node).op == Op::Scalar
 }
 
-/// The dtype in which places along an axis are counted to be compared with indices: it holds all places, and every
-/// index of that dtype, so none that is out of range is taken for another.
+/// The dtype of the positions that are compared with indices. It holds all positions along the axis, and every index
+/// of its dtype, so that an out-of-range index never wraps to a valid position.
 pub fn position_dtype(index: DType, shape: &Shape, axis: usize) -> DType {
     let last = shape[axis].saturating_sub(1) as u64;
     match index {
