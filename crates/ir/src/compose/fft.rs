@@ -1,5 +1,5 @@
-//! Fourier transforms: small factors by products with the matrices of their transforms, what is left by a
-//! convolution with a chirp.
+//! FFT by mixed radix: small radices are GEMMs with DFT matrices (Cooley-Tukey), and lengths with only large prime
+//! factors use Bluestein's algorithm (chirp-z).
 
 use super::{ComposeError, GraphBuilder};
 use crate::elementwise::{BinaryOp, CompareOp, UnaryOp};
@@ -8,29 +8,29 @@ use crate::{Axes, DType, Scalar, Shape};
 use num_complex::Complex;
 use smallvec::{SmallVec, smallvec};
 
-/// Which transform.
+/// The kind of a Fourier transform.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum FftKind {
     /// Complex to complex.
     Forward,
     /// Complex to complex, the inverse of [`Forward`](FftKind::Forward).
     Inverse,
-    /// Real to complex: the first half of the last axis, since the other is its mirror image.
+    /// Real to complex: the first half of the last axis; the other half is its mirror image.
     RealForward,
     /// Complex to real, the inverse of [`RealForward`](FftKind::RealForward).
     RealInverse,
 }
 
-/// Factors up to this are done by a product with their matrix; also a prime up to it.
+/// The largest composite radix: lengths up to this are one GEMM with a DFT matrix.
 const MAX_RADIX: usize = 16;
 
-/// A prime factor above this is done by a convolution.
+/// The largest prime radix: lengths whose prime factors are all larger use Bluestein's algorithm.
 const MAX_DENSE_PRIME: usize = 64;
 
 type NodeResult = Result<NodeId, InferError>;
 
-/// Appends the transform of the last axes of `x`, as StableHLO's `fft`; `lengths` are their extents, before
-/// halving for a real transform and after restoring for its inverse.
+/// Appends the FFT of the last axes of `x`, as StableHLO's `fft`. `lengths` are their extents, before halving for a
+/// real transform and after restoring for its inverse.
 pub fn fft(
     graph: &mut Graph,
     x: NodeId,
@@ -66,7 +66,7 @@ pub fn fft(
             for axis in first..last {
                 half = fft_along_axis(&mut build, half, axis, true)?;
             }
-            // The other half is the mirror image, without the first element and, if there is one, the middle.
+            // The other half is the mirror image, without the first element and, for even lengths, the middle one.
             let len = n.div_ceil(2).saturating_sub(1);
             let mirrored = SliceAxis { start: len, step: -1, len };
             let mirrored = build.slice(half, last, mirrored)?;
@@ -107,7 +107,7 @@ fn check(
     Ok(())
 }
 
-/// The transform along one axis.
+/// The FFT along one axis.
 fn fft_along_axis(build: &mut GraphBuilder, x: NodeId, axis: usize, inverse: bool) -> NodeResult {
     let shape = build.shape(x);
     let n = shape[axis];
@@ -127,7 +127,7 @@ fn fft_along_axis(build: &mut GraphBuilder, x: NodeId, axis: usize, inverse: boo
     build.move_axis(result, shape.rank() - 1, axis)
 }
 
-/// The unscaled transform of each row of a matrix.
+/// The unscaled FFT of each row of a matrix.
 fn fft_rows(build: &mut GraphBuilder, x: NodeId, inverse: bool) -> NodeResult {
     let shape = build.shape(x);
     let (batch, n) = (shape[0], shape[1]);
@@ -150,8 +150,8 @@ fn fft_rows(build: &mut GraphBuilder, x: NodeId, inverse: bool) -> NodeResult {
     if radix == 1 {
         return bluestein(build, x, inverse);
     }
-    // x[n₂·j₁ + j₂] as [j₁, j₂]: transforms of the columns, turned by a fraction of a turn each, then
-    // transforms of the rows; element [k₁, k₂] is that of k₁ + n₁·k₂.
+    // Cooley-Tukey, with x[n₂·j₁ + j₂] as [j₁, j₂]: DFTs of the columns, multiplication by the twiddle factors, then
+    // FFTs of the rows. Element [k₁, k₂] of the result is that of k₁ + n₁·k₂.
     let rest = n / radix;
     let split = build.reshape(x, Shape::from([batch, radix, rest]))?;
     let matrix = dft_matrix(build, radix, dtype, inverse)?;
@@ -178,18 +178,18 @@ fn fft_rows(build: &mut GraphBuilder, x: NodeId, inverse: bool) -> NodeResult {
     build.reshape(transformed, Shape::from([batch, n]))
 }
 
-/// The factor of `n` to transform first: the largest product of small primes up to [`RADIX`], or a prime up to
-/// [`LARGEST_FACTOR`]; 1 if every prime factor is larger.
+/// The first radix of a length: its largest factor up to [`MAX_RADIX`], or a prime factor up to [`MAX_DENSE_PRIME`];
+/// 1 if every prime factor is larger.
 fn first_radix(n: usize) -> usize {
     if n <= MAX_RADIX {
         return n;
     }
-    let product = (2..=MAX_RADIX).rev().find(|&radix| n.is_multiple_of(radix));
+    let composite = (2..=MAX_RADIX).rev().find(|&radix| n.is_multiple_of(radix));
     let prime = || (MAX_RADIX + 1..=MAX_DENSE_PRIME.min(n)).find(|&radix| n.is_multiple_of(radix));
-    product.or_else(prime).unwrap_or(1)
+    composite.or_else(prime).unwrap_or(1)
 }
 
-/// The matrix of the transform of `n` elements; it is symmetric.
+/// The DFT matrix of `n` elements; it is symmetric.
 fn dft_matrix(build: &mut GraphBuilder, n: usize, dtype: DType, inverse: bool) -> NodeResult {
     let shape = Shape::from([n, n]);
     let row = build.iota(shape.clone(), 0, DType::I64)?;
@@ -200,10 +200,10 @@ fn dft_matrix(build: &mut GraphBuilder, n: usize, dtype: DType, inverse: bool) -
     roots_of_unity(build, exponents, n, dtype, inverse)
 }
 
-/// e^(∓2πi·turns/n), for integer turns from 0 to less than `n`.
+/// Roots of unity, e^(∓2πi·exponents/n), for integer exponents from 0 to n-1.
 ///
-/// The quarter of the circle is found by integers, so that sine and cosine see angles up to an eighth of it,
-/// which single precision represents well.
+/// The quadrant is computed in integers, so that the arguments of sine and cosine stay within π/4, where `f32`
+/// represents them well.
 fn roots_of_unity(
     build: &mut GraphBuilder,
     exponents: NodeId,
@@ -213,12 +213,12 @@ fn roots_of_unity(
 ) -> NodeResult {
     let part = dtype.real();
     let integer = |build: &mut GraphBuilder, value: i64| build.scalar(value, DType::I64);
-    // 4·turns = quarter·n + rest, with rest from -n/2 to n/2.
+    // 4·exponents = quarter·n + rest, with rest from -n/2 to n/2.
     let four = integer(build, 4);
     let fourfold = build.binary(BinaryOp::Mul, exponents, four)?;
     let mut quarter: Option<NodeId> = None;
     for edge in 1..=4i64 {
-        // From (2·edge - 1)·n/2 on it is the next quarter.
+        // The next quadrant begins at (2·edge - 1)·n/2.
         let bound = integer(build, ((2 * edge - 1) * n as i64).div_euclid(2) + (n % 2) as i64);
         let beyond = build.0.push(Op::Compare(CompareOp::Ge), &[fourfold, bound])?;
         let beyond = build.cast(beyond, DType::I64)?;
@@ -235,8 +235,8 @@ fn roots_of_unity(
     let unit = build.scalar(std::f64::consts::FRAC_PI_2 / n as f64, part);
     let angle = build.binary(BinaryOp::Mul, rest, unit)?;
     let (cosine, sine) = (build.unary(UnaryOp::Cos, angle)?, build.unary(UnaryOp::Sin, angle)?);
-    // Odd quarters exchange the two; the cosine is negative in the second and third, the sine in the third
-    // and fourth.
+    // Odd quadrants swap sine and cosine. The cosine is negative in the second and third quadrant, the sine in the
+    // third and fourth.
     let (one, two) = (integer(build, 1), integer(build, 2));
     let zero = integer(build, 0);
     let is_set = |build: &mut GraphBuilder, value: NodeId, bit: NodeId| {
@@ -258,8 +258,8 @@ fn roots_of_unity(
     build.binary(BinaryOp::Complex, real, imaginary)
 }
 
-/// The transform of rows whose length has only large prime factors: j·k = (j² + k² - (k - j)²) / 2, so it is
-/// a convolution with the chirp e^(±πi·j²/n), which is done by transforms of a power of two.
+/// Bluestein's algorithm (chirp-z), for rows whose length has only large prime factors: j·k = (j² + k² - (k - j)²) /
+/// 2, so the FFT is a convolution with the chirp e^(±πi·j²/n), computed by FFTs of a power of two.
 fn bluestein(build: &mut GraphBuilder, x: NodeId, inverse: bool) -> NodeResult {
     let shape = build.shape(x);
     let (n, dtype) = (shape[1], build.dtype(x));
@@ -277,7 +277,7 @@ fn bluestein(build: &mut GraphBuilder, x: NodeId, inverse: bool) -> NodeResult {
     let after = PadAxis { low: 0, high: (m - n) as isize, interior: 0 };
     let pads: SmallVec<[PadAxis; 4]> = smallvec![PadAxis::default(), after];
     let modulated = build.pad(modulated, zero, pads)?;
-    // The conjugate chirp, to either side of the first element.
+    // The conjugate chirp, centered on the first element with wraparound.
     let index = build.iota(Shape::from([m]), 0, DType::I64)?;
     let whole = build.scalar(m as i64, DType::I64);
     let from_end = build.binary(BinaryOp::Sub, whole, index)?;
@@ -289,8 +289,8 @@ fn bluestein(build: &mut GraphBuilder, x: NodeId, inverse: bool) -> NodeResult {
     let conjugate = build.0.push(Op::Select, &[near, conjugate, zero])?;
     let conjugate = build.reshape(conjugate, Shape::from([1, m]))?;
     let (a, b) = (fft_rows(build, modulated, false)?, fft_rows(build, conjugate, false)?);
-    let product = build.binary(BinaryOp::Mul, a, b)?;
-    let convolved = fft_rows(build, product, true)?;
+    let spectrum = build.binary(BinaryOp::Mul, a, b)?;
+    let convolved = fft_rows(build, spectrum, true)?;
     let convolved = build.slice(convolved, 1, SliceAxis { start: 0, step: 1, len: n })?;
     let scale = build.scalar(Complex::new(1.0 / m as f64, 0.0), dtype);
     let convolved = build.binary(BinaryOp::Mul, convolved, scale)?;

@@ -1,4 +1,4 @@
-//! Reductions of every window of a tensor.
+//! Window reductions (pooling), as StableHLO's `reduce_window`.
 
 use super::{ComposeError, GraphBuilder};
 use crate::Scalar;
@@ -6,25 +6,25 @@ use crate::elementwise::CombineOp;
 use crate::graph::{Graph, NodeId, Op, PadAxis, SliceAxis, WindowAxis};
 use smallvec::SmallVec;
 
-/// How windows move along one axis, as StableHLO's.
+/// The window along one axis, with the parameters of StableHLO's `reduce_window`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ReduceWindow {
-    /// How many elements a window takes.
+    /// The number of elements of the window.
     pub size: usize,
-    /// The distance between its positions.
+    /// The distance between window positions.
     pub stride: usize,
-    /// The distance between the elements it takes.
+    /// The distance between elements of the window.
     pub dilation: usize,
-    /// The distance between the operand's elements, with initial values in between.
+    /// The distance between elements of the operand, with initial values in between.
     pub base_dilation: usize,
-    /// Initial values before the first element; negative cuts off.
+    /// Initial values before the first element; negative padding crops.
     pub low: isize,
-    /// Initial values after the last element; negative cuts off.
+    /// Initial values after the last element; negative padding crops.
     pub high: isize,
 }
 
 impl ReduceWindow {
-    /// A window that moves by `stride` and takes `size` neighbours.
+    /// A window of `size` adjacent elements, with this stride.
     pub fn new(size: usize, stride: usize) -> ReduceWindow {
         ReduceWindow { size, stride, dilation: 1, base_dilation: 1, low: 0, high: 0 }
     }
@@ -38,11 +38,11 @@ impl ReduceWindow {
     }
 }
 
-/// A window of more elements than this is reduced by doubling, in as many steps as its sizes have digits.
+/// Windows of more elements than this are reduced by doubling, in a logarithmic number of steps.
 const MAX_DIRECT_WINDOW: usize = 64;
 
-/// Appends the reduction of every window of `x`, with an entry for each axis. `init` is in every window, and
-/// is what `x` is padded with.
+/// Appends the reduction of every window of `x`, with one entry for each axis. Each window starts from `init`, which
+/// also pads `x`.
 pub fn reduce_window(
     graph: &mut Graph,
     x: NodeId,
@@ -54,7 +54,7 @@ pub fn reduce_window(
     check(&build, &[x], &[init], windows)?;
     let elements = window_elements(windows);
     let is_identity = constant(build.0, init) == Some(Scalar::identity(op, build.dtype(init)));
-    // A scan has no initial values outside of the operand, of which windows have several.
+    // Windows that reach into the padding combine several initial values; a scan would drop them.
     let repeats_init = !is_identity && !is_idempotent(op);
     let scanned = if repeats_init { None } else { reduce_as_scan(&mut build, x, op, windows)? };
     let reduced = if let Some(scanned) = scanned {
@@ -70,17 +70,17 @@ pub fn reduce_window(
         let rank = windows.len();
         build.0.push(Op::Reduce { op, axes: (rank..2 * rank).collect() }, &[windowed])?
     };
-    // What changes nothing need not be combined.
+    // Combining with the identity changes nothing.
     if is_identity {
         return Ok(reduced);
     }
     Ok(build.0.push(Op::Binary(op.binary()), &[init, reduced])?)
 }
 
-/// Appends the reduction of every window of several operands by a body: given what is combined so far and
-/// what comes next, of one shape each, it appends elementwise ops and returns the new values. The body must
-/// be associative, and the initial values must change nothing or stand wherever StableHLO puts them: before
-/// each window, and wherever operands are padded.
+/// Appends the reduction of every window of several operands by a body. Given the accumulators and the next elements,
+/// all of one shape, the body appends elementwise ops and returns the new accumulators. It must be associative. The
+/// initial values must be its identity, or apply wherever StableHLO applies them: at the start of each window, and as
+/// padding.
 pub fn reduce_window_with(
     graph: &mut Graph,
     operands: &[NodeId],
@@ -116,7 +116,7 @@ pub fn reduce_window_with(
     apply_body(&mut build, &first, &reduced, &mut body)
 }
 
-/// How many elements a window has.
+/// The number of elements of a window.
 fn window_elements(windows: &[ReduceWindow]) -> usize {
     windows.iter().fold(1usize, |elements, window| elements.saturating_mul(window.size))
 }
@@ -154,7 +154,7 @@ fn check(
     }
 }
 
-/// Whether a value combined once is as good as combined several times.
+/// Whether combining a value several times is the same as combining it once.
 fn is_idempotent(op: CombineOp) -> bool {
     matches!(op, CombineOp::Min | CombineOp::Max | CombineOp::And | CombineOp::Or)
 }
@@ -168,8 +168,8 @@ fn constant(graph: &Graph, node: NodeId) -> Option<Scalar> {
     graph.scalars.get(before.iter().filter(|node| node.op == Op::Scalar).count()).copied()
 }
 
-/// The reduction of all elements up to each, or from each on, along one axis: windows as long as the axis
-/// that begin before it, or end after it.
+/// Matches a cumulative reduction along one axis, forwards or backwards, and appends it as a scan: windows as long as
+/// the axis that end at each element, or start at it.
 fn reduce_as_scan(
     build: &mut GraphBuilder,
     x: NodeId,
@@ -206,7 +206,7 @@ fn pad_all(
     pairs.map(|(&x, &init)| Ok(build.pad(x, init, pads.clone())?)).collect()
 }
 
-/// The elements that are at one place of every window.
+/// The element at one offset of every window.
 fn element_of_each_window(
     build: &mut GraphBuilder,
     x: NodeId,
@@ -222,7 +222,7 @@ fn element_of_each_window(
     Ok(at)
 }
 
-/// Each position's element of one axis, counted from `start`.
+/// The elements of one axis from `start`, one for each window position.
 fn strided_slice(
     build: &mut GraphBuilder,
     x: NodeId,
@@ -260,8 +260,8 @@ fn apply_body(
     Ok(result)
 }
 
-/// Windows one axis after another; along each, runs of 1, 2, 4, … elements, put together as the digits of the
-/// window's size say.
+/// Reduces windows axis by axis with binary doubling: runs of 1, 2, 4, … elements, combined according to the bits of
+/// the window size.
 fn reduce_by_doubling(
     build: &mut GraphBuilder,
     operands: &[NodeId],
@@ -280,7 +280,7 @@ fn reduce_by_doubling(
             }
             continue;
         }
-        // `runs` holds, from each element on, `run` elements of the window's spacing.
+        // `runs` holds, for each start, the reduction of `run` elements of the window.
         let (mut runs, mut run) = (values.clone(), 1);
         let mut total: Option<(Vec<NodeId>, usize)> = None;
         loop {

@@ -1,11 +1,11 @@
-//! What is composed, interpreted, against sums written out.
+//! Composed functions in the interpreter, against direct implementations of their definitions.
 
 use super::*;
 use crate::elementwise::{CombineOp, CompareOp};
 use crate::interpret::{Array, interpret};
 use num_complex::Complex;
 
-/// Numbers that look random, from -4 to 4.
+/// Pseudo-random values from -4 to 4.
 fn random_values(count: usize) -> Vec<f64> {
     let mut state = 12345u64;
     let next = |_| {
@@ -20,7 +20,7 @@ fn array(shape: impl Into<Shape>) -> Array {
     Array::from_vec(random_values(shape.elements()), shape)
 }
 
-/// What is composed on these inputs.
+/// Composes a function of these inputs and interprets it.
 fn run_composed<const N: usize>(
     inputs: &[Array],
     compose: impl FnOnce(&mut Graph, &[NodeId]) -> Result<[NodeId; N], ComposeError>,
@@ -38,7 +38,7 @@ fn assert_near(found: &Array, expected: &[f64], shape: &Shape) {
     assert!(worst < 1e-9, "{worst}");
 }
 
-/// A convolution of `[examples, features, y, x]` with `[outputs, features, y, x]`, as its definition says.
+/// A convolution of NCHW with OIHW, by its definition.
 fn expected_convolution(x: &Array, k: &Array, c: &Convolution) -> (Vec<f64>, Shape) {
     let value = |array: &Array, index: [usize; 4]| {
         let strides = array.shape.strides();
@@ -131,7 +131,7 @@ fn convolutions_match_their_definition() {
             Ok([convolution(graph, nodes[0], nodes[1], &case)?])
         });
         assert_near(&found, &expected, &shape);
-        // The same with features last, everywhere: [n, y, x, c], and the kernel as [y, x, i, o].
+        // The same in NHWC, with the kernel in HWIO.
         let last = ConvolutionAxes { batch: 0, feature: 3, spatial: Axes::from_slice(&[1, 2]) };
         let kernel = KernelAxes { input: 2, output: 3, spatial: Axes::from_slice(&[0, 1]) };
         let case = Convolution { operand: last.clone(), kernel, result: last, ..case };
@@ -143,7 +143,7 @@ fn convolutions_match_their_definition() {
             Ok([build.permute(result, Axes::from_slice(&[0, 3, 1, 2]))?])
         });
         assert_near(&found, &expected, &shape);
-        // And with features first: [c, n, y, x], as in the gradient of a kernel.
+        // And with features first, CNHW, as in the gradient of a kernel.
         let first = ConvolutionAxes { batch: 1, feature: 0, spatial: Axes::from_slice(&[2, 3]) };
         let kernel = KernelAxes { input: 0, output: 1, spatial: Axes::from_slice(&[2, 3]) };
         let case = Convolution { operand: first.clone(), kernel, result: first, ..case };
@@ -171,10 +171,12 @@ fn invalid_convolutions_are_errors() {
     assert!(refused(&[1, 3, 5, 5], &[4, 2, 3], &case).contains("each axis of the operand"));
     assert!(refused(&[1, 3, 5], &[4, 3], &case).contains("each axis of the kernel"));
     let two = Convolution { feature_groups: 2, ..case };
-    assert!(refused(&[1, 3, 5], &[4, 3, 3], &two).contains("features that 2 groups divide"));
+    assert!(
+        refused(&[1, 3, 5], &[4, 3, 3], &two).contains("features to be a multiple of 2 groups")
+    );
 }
 
-/// The elements of each window, the initial value standing for those outside.
+/// The elements of each window, with the initial value for those out of bounds.
 fn expected_windows(x: &Array, init: f64, windows: &[ReduceWindow; 2]) -> (Vec<Vec<f64>>, Shape) {
     let extent = |axis: usize| {
         let w = &windows[axis];
@@ -242,7 +244,7 @@ fn direct_and_doubling_window_reductions_match_their_definition() {
 
 #[test]
 fn a_window_body_can_reduce_several_values() {
-    // The largest element of each window, and its number in the operand.
+    // The largest element of each window, and its index in the operand.
     let x = array([40]);
     let window = [ReduceWindow::new(9, 4)];
     let [largest, number] = run_composed(std::slice::from_ref(&x), |graph, nodes| {
@@ -315,7 +317,7 @@ fn complex(shape: impl Into<Shape>) -> Array {
     Array::from_vec(values, shape)
 }
 
-/// The transform along the last axis, as its definition says.
+/// The DFT along the last axis, by its definition.
 fn expected_transform(x: &[Complex<f64>], n: usize, inverse: bool) -> Vec<Complex<f64>> {
     let sign = if inverse { 1.0 } else { -1.0 };
     let root = |turns: usize| {

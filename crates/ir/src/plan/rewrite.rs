@@ -134,14 +134,14 @@ fn find_transposed_dots(graph: &Graph) -> Vec<Option<NodeId>> {
     let mut transposed = vec![None; graph.nodes.len()];
     for (id, node) in graph.nodes.iter().enumerate() {
         let Op::Permute(order) = &node.op else { continue };
-        let product = node.inputs[0];
-        let Op::Dot(axes) = &graph.node(product).op else { continue };
+        let dot = node.inputs[0];
+        let Op::Dot(axes) = &graph.node(dot).op else { continue };
         let batch = axes.a_batch.len();
-        let rank = graph.node(product).shape.rank();
-        let rows = axes.a_free(graph.node(graph.node(product).inputs[0]).shape.rank()).len();
+        let rank = graph.node(dot).shape.rank();
+        let rows = axes.a_free(graph.node(graph.node(dot).inputs[0]).shape.rank()).len();
         let exchanged = (0..batch).chain(batch + rows..rank).chain(batch..batch + rows);
-        if uses[product as usize] == 1 && order.iter().copied().eq(exchanged) {
-            transposed[product as usize] = Some(id as NodeId);
+        if uses[dot as usize] == 1 && order.iter().copied().eq(exchanged) {
+            transposed[dot as usize] = Some(id as NodeId);
         }
     }
     transposed
@@ -426,10 +426,10 @@ impl Rewriter {
         let (a_shape, b_shape) = (self.shape(a), self.shape(b));
         let a_free = axes.a_free(a_shape.rank());
         let b_free = axes.b_free(b_shape.rank());
-        let product = |shape: &Shape, axes: &Axes| axes.iter().map(|&axis| shape[axis]).product();
-        let m: usize = product(&a_shape, &a_free);
-        let n: usize = product(&b_shape, &b_free);
-        let k: usize = product(&a_shape, &axes.a_contract);
+        let extent = |shape: &Shape, axes: &Axes| axes.iter().map(|&axis| shape[axis]).product();
+        let m: usize = extent(&a_shape, &a_free);
+        let n: usize = extent(&b_shape, &b_free);
+        let k: usize = extent(&a_shape, &axes.a_contract);
         let batch: Vec<usize> = axes.a_batch.iter().map(|&axis| a_shape[axis]).collect();
         let matrix = |rows: usize, columns: usize| -> Shape {
             batch.iter().copied().chain([rows, columns]).collect()
@@ -444,8 +444,8 @@ impl Rewriter {
             a_contract: Axes::from_slice(&[rank - 1]),
             b_contract: Axes::from_slice(&[rank - 2]),
         };
-        let product = self.append(Op::Dot(canonical), &[a, b], matrix(m, n), node);
-        self.reshape(product, node.shape.clone(), node)
+        let gemm = self.append(Op::Dot(canonical), &[a, b], matrix(m, n), node);
+        self.reshape(gemm, node.shape.clone(), node)
     }
 
     /// An implicit GEMM convolution, on operands with the features last, padded to [`FEATURE_BYTES`].
@@ -539,9 +539,9 @@ mod tests {
             b_contract: Axes::from_slice(&[0]),
             ..DotAxes::default()
         };
-        let product = graph.push(Op::Dot(axes), &[dy, x]).unwrap();
-        let transposed = graph.push(Op::Permute(Axes::from_slice(&[1, 0])), &[product]).unwrap();
-        graph.outputs = if is_read_twice { vec![transposed, product] } else { vec![transposed] };
+        let dot = graph.push(Op::Dot(axes), &[dy, x]).unwrap();
+        let transposed = graph.push(Op::Permute(Axes::from_slice(&[1, 0])), &[dot]).unwrap();
+        graph.outputs = if is_read_twice { vec![transposed, dot] } else { vec![transposed] };
         graph
     }
 
@@ -629,15 +629,15 @@ mod tests {
             b_contract: Axes::from_slice(&[0]),
             ..DotAxes::default()
         };
-        let product = graph.push(Op::Dot(axes), &[x, w]).unwrap();
+        let dot = graph.push(Op::Dot(axes), &[x, w]).unwrap();
         let zero = graph.scalar(0.0f32);
         let zeros = graph.push(Op::Broadcast([32, 40].into()), &[zero]).unwrap();
-        let rectified = graph.push(Op::Binary(BinaryOp::Max), &[product, zeros]).unwrap();
+        let rectified = graph.push(Op::Binary(BinaryOp::Max), &[dot, zeros]).unwrap();
         for (compare, operands, reads_rectified) in [
-            (CompareOp::Gt, [product, zeros], true),
-            (CompareOp::Lt, [zeros, product], true),
-            (CompareOp::Lt, [product, zeros], false),
-            (CompareOp::Ge, [product, zeros], false),
+            (CompareOp::Gt, [dot, zeros], true),
+            (CompareOp::Lt, [zeros, dot], true),
+            (CompareOp::Lt, [dot, zeros], false),
+            (CompareOp::Ge, [dot, zeros], false),
         ] {
             let mut graph = graph.clone();
             let mask = graph.push(Op::Compare(compare), &operands).unwrap();
@@ -645,7 +645,7 @@ mod tests {
             graph.outputs = vec![rectified, gradient];
             let clamped = find_clamped_operands(&graph)[mask as usize];
             assert_eq!(clamped.is_some(), reads_rectified, "{compare:?}");
-            assert!(clamped.is_none_or(|(x, y)| operands[x] == product && y == rectified));
+            assert!(clamped.is_none_or(|(x, y)| operands[x] == dot && y == rectified));
         }
     }
 
@@ -669,11 +669,11 @@ mod tests {
             a_contract: Axes::from_slice(&[2]),
             b_contract: Axes::from_slice(&[1]),
         };
-        let product = graph.push(Op::Dot(axes), &[a, b]).unwrap();
-        let moved = graph.push(Op::Permute(Axes::from_slice(&[1, 0, 2])), &[product]).unwrap();
+        let dot = graph.push(Op::Dot(axes), &[a, b]).unwrap();
+        let moved = graph.push(Op::Permute(Axes::from_slice(&[1, 0, 2])), &[dot]).unwrap();
         graph.outputs = vec![moved];
         assert_eq!(find_transposed_dots(&graph), [None; 4]);
-        let transposed = graph.push(Op::Permute(Axes::from_slice(&[0, 2, 1])), &[product]).unwrap();
+        let transposed = graph.push(Op::Permute(Axes::from_slice(&[0, 2, 1])), &[dot]).unwrap();
         graph.outputs = vec![transposed];
         assert_eq!(find_transposed_dots(&graph)[2], None, "it has another use");
     }

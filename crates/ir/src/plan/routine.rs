@@ -80,7 +80,7 @@ pub struct ImplicitGemmOperands {
     /// The dtype of both operands and the result.
     pub dtype: DType,
     /// The windows, and the order of the result's axes.
-    pub product: ImplicitGemm,
+    pub gemm: ImplicitGemm,
     /// The extents.
     pub extents: ConvExtents,
 }
@@ -157,10 +157,10 @@ impl Routine {
                     combine: function.clone(),
                 })
             }
-            Op::ImplicitGemm(product) => {
-                let extents = product.extents(&operand(0).shape, &operand(1).shape)?;
-                let (dtype, product) = (data.dtype, (**product).clone());
-                Some(Routine::ImplicitGemm(ImplicitGemmOperands { dtype, product, extents }))
+            Op::ImplicitGemm(gemm) => {
+                let extents = gemm.extents(&operand(0).shape, &operand(1).shape)?;
+                let (dtype, gemm) = (data.dtype, (**gemm).clone());
+                Some(Routine::ImplicitGemm(ImplicitGemmOperands { dtype, gemm, extents }))
             }
             Op::Cholesky { lower } => {
                 let (batch, n, _) = matrices(&data.shape);

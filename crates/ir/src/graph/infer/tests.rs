@@ -339,7 +339,7 @@ fn contractions() {
     assert!(matches!(fails(dot(&[], &[], &[2], &[0])), InferError::AxisOutOfRange { .. }));
 }
 
-/// Ops with nonsense in them on any few operands: an answer or an error, and never a panic.
+/// Nonsensical ops on any few operands give a result or an error, and never panic.
 #[test]
 fn nothing_panics() {
     let shapes: [&[usize]; 8] = [&[], &[0], &[1], &[3], &[2, 3], &[3, 2], &[0, 2], &[1, 2, 3]];
@@ -426,7 +426,7 @@ fn functions_of_scalars_fit_their_ops() {
     let key = (&[3][..], DType::F32);
     assert_eq!(infer_of(&sort, &[key]), Ok((Shape::from([3]), DType::I64)));
     assert!(matches!(infer_of(&sort, &[(&[3], DType::I32)]), Err(InferError::FunctionType { .. })));
-    // A scatter's function answers what it takes.
+    // The result of a scatter's function has the dtype of its parameters.
     let scatter = Op::Scatter { axis: 0, combine: Some(Combine::Function(function)) };
     let error = infer_of(&scatter, &[key, (&[2], DType::I64), (&[2], DType::F32)]).unwrap_err();
     assert!(error.to_string().contains("a function of [f32, f32] to f32"), "{error}");
