@@ -287,10 +287,10 @@ fn reduce_by_doubling(
             if window.size & run != 0 {
                 total = Some(match total {
                     None => (slice_all(build, &runs, axis, 0, positions)?, run),
-                    Some((total, taken)) => {
+                    Some((total, covered)) => {
                         let next =
-                            slice_all(build, &runs, axis, taken * window.dilation, positions)?;
-                        (apply_body(build, &total, &next, &mut body)?, taken + run)
+                            slice_all(build, &runs, axis, covered * window.dilation, positions)?;
+                        (apply_body(build, &total, &next, &mut body)?, covered + run)
                     }
                 });
             }

@@ -320,8 +320,8 @@ fn complex(shape: impl Into<Shape>) -> Array {
 /// The DFT along the last axis, by its definition.
 fn expected_transform(x: &[Complex<f64>], n: usize, inverse: bool) -> Vec<Complex<f64>> {
     let sign = if inverse { 1.0 } else { -1.0 };
-    let root = |turns: usize| {
-        Complex::cis(sign * 2.0 * std::f64::consts::PI * (turns % n) as f64 / n as f64)
+    let root = |exponent: usize| {
+        Complex::cis(sign * 2.0 * std::f64::consts::PI * (exponent % n) as f64 / n as f64)
     };
     let scale = if inverse { 1.0 / n as f64 } else { 1.0 };
     x.chunks(n)

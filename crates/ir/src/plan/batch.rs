@@ -24,7 +24,7 @@ pub fn batch_launches(steps: Vec<Step>) -> (Vec<Step>, Vec<usize>) {
     let mut steps: Vec<Option<Step>> = steps.into_iter().map(Some).collect();
     let sizes = batches.iter().map(Vec::len).collect();
     let order = batches.iter().flatten();
-    let steps = order.map(|&step| steps[step].take().expect("each step once")).collect();
+    let steps = order.map(|&step| steps[step].take().expect("each step is in one batch")).collect();
     (steps, sizes)
 }
 

@@ -124,10 +124,10 @@ pub fn form_fusion_groups(
             match form_group(graph, &materialization.materialized, &fusion_state, node) {
                 Ok(group) => break group,
                 Err((other, _)) if materialization.materialized[other as usize] => {
-                    assert_ne!(other, node, "a kernel cannot stand in its own way");
+                    assert_ne!(other, node, "a group cannot be blocked by its own root");
                     assert!(
                         !fusion_state.unfusible[other as usize],
-                        "an blocker must not come back"
+                        "a value becomes unfusible only once"
                     );
                     fusion_state.unfusible[other as usize] = true;
                 }
@@ -210,7 +210,7 @@ fn form_group(
             let axis = *axis;
             let combine = match combine {
                 Some(Combine::With(op)) => Some(*op),
-                Some(Combine::Function(_)) => unreachable!("a routine"),
+                Some(Combine::Function(_)) => unreachable!("a scatter by a function is a routine"),
                 None => None,
             };
             steps.push(RawStep::Launch(builder.copy(data.inputs[0], |map| map.clone())?));

@@ -179,7 +179,7 @@ impl<'a> GemmFusion<'a> {
         let chained: Vec<usize> = self
             .prologues
             .iter()
-            .filter_map(|preceding| match preceding {
+            .filter_map(|producer| match producer {
                 Some(FusedProducer::Gemm(epilogue_group, _)) => {
                     self.epilogues[*epilogue_group].as_ref().map(|(first, _)| *first)
                 }

@@ -224,12 +224,12 @@ pub fn slice(map: &IndexMap, axes: &[SliceAxis]) -> IndexMap {
 /// The map of the operand of windows. The first half of the result's axes are window positions, the second half
 /// offsets within the window.
 pub fn windows(map: &IndexMap, axes: &[WindowAxis]) -> Option<IndexMap> {
-    let (positions, places) = map.split_at(axes.len());
-    let coordinates = axes.iter().zip(positions.iter().zip(places));
+    let (positions, offsets) = map.split_at(axes.len());
+    let coordinates = axes.iter().zip(positions.iter().zip(offsets));
     coordinates
-        .map(|(axis, (position, place))| {
+        .map(|(axis, (position, offset))| {
             let mut coordinate = position.stepped(0, axis.stride as isize);
-            coordinate.add(place, axis.dilation as isize)?;
+            coordinate.add(offset, axis.dilation as isize)?;
             Some(coordinate)
         })
         .collect()
@@ -283,7 +283,7 @@ pub fn reshape(
 
 /// Offset, strides along the axes of a domain of this rank, and index value with its stride, of a row-major tensor of
 /// `shape` accessed through a map. `None` if two coordinates have index values.
-#[expect(clippy::type_complexity, reason = "three things, taken apart at once by all who call it")]
+#[expect(clippy::type_complexity, reason = "a tuple that every caller destructures at once")]
 pub fn flatten(
     map: &IndexMap,
     shape: &Shape,
@@ -329,27 +329,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn merging_axes_is_affine() {
+    fn merged_axes_are_affine() {
         // Reshape [2, 3] to [6]: the operand's only coordinate is 3·i + j.
         let map = reshape(&identity(2), &[2, 3].into(), &[6].into(), &[2, 3]).unwrap();
         assert_eq!((map[0].coefficient(0), map[0].coefficient(1)), (3, 1));
     }
 
     #[test]
-    fn splitting_an_axis_asks_for_a_finer_domain() {
+    fn splitting_an_axis_requests_a_domain_split() {
         let split = reshape(&identity(1), &[6].into(), &[2, 3].into(), &[6]);
         assert_eq!(split, Err(UnflattenError::SplitAxis { axis: 0, inner: 3 }));
     }
 
     #[test]
-    fn axes_of_one_come_and_go() {
+    fn unit_axes_can_be_inserted_and_removed() {
         let map = reshape(&identity(3), &[4, 1, 5].into(), &[1, 4, 5].into(), &[4, 1, 5]).unwrap();
         assert_eq!(map[1], Coordinate::axis(0));
         assert_eq!(map[2], Coordinate::axis(2));
     }
 
     #[test]
-    fn a_reshape_that_does_not_factor_is_not_affine() {
+    fn reshapes_across_a_transpose_are_not_affine() {
         // [4, 6] → [6, 4], read through a transpose.
         let map = permute(&identity(2), &[1, 0]);
         let result = reshape(&map, &[4, 6].into(), &[6, 4].into(), &[6, 4]);

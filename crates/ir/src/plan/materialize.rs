@@ -235,7 +235,7 @@ fn materialize_select_operands(
         ops.push(own);
     }
     for &node in select_operands {
-        // Skip views that repeat elements themselves.
+        // Look through views to the value before a broadcast of its own.
         let mut base = node;
         while graph.node(base).op.is_view() && !materialization.materialized[base as usize] {
             let operand = graph.node(base).inputs[0];

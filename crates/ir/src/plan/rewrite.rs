@@ -73,7 +73,7 @@ pub fn rewrite(graph: &Graph, plan_target: PlanTarget) -> Rewritten {
     for (id, node) in graph.nodes.iter().enumerate() {
         rewriter.current = id as NodeId;
         if !live[id] {
-            // DCE.
+            // DCE: no output needs it.
             new_ids.push(NodeId::MAX);
             continue;
         }
@@ -379,7 +379,7 @@ impl Rewriter {
             Some(Combine::With(op)) => {
                 self.append(Op::Binary(op.binary()), &[x, update], shape.clone(), node)
             }
-            Some(Combine::Function(_)) => unreachable!("a routine"),
+            Some(Combine::Function(_)) => unreachable!("a scatter by a function is a routine"),
             None => update,
         };
         self.append(Op::Select, &[is_here, value, x], shape.clone(), node)
