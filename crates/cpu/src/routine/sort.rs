@@ -325,7 +325,7 @@ unsafe fn sort_positions(
     result: SharedPtr<u8>,
 ) -> Result<(), Fault> {
     let result = SharedPtr(result.0.cast::<i64>());
-    let count = output.places(lines.extent);
+    let count = output.output_extent(lines.extent);
     let result_lines = Lines { extent: count, ..lines };
     if lines.extent < LONG_LINE {
         return for_lines(device, lines, |indices| {
@@ -507,7 +507,7 @@ unsafe fn sort_by_comparison(
         function: function.map(ScalarFunctionEvaluator::new),
         arguments: Vec::new(),
     };
-    let count = output.places(lines.extent);
+    let count = output.output_extent(lines.extent);
     let result_lines = Lines { extent: count, ..lines };
     // Writes position `from` of the keys, or its element, to index `to` of the result.
     let write = |result_lines: Line, line: Line, to: usize, from: usize| {
