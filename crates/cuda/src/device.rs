@@ -228,7 +228,7 @@ impl CudaBackend {
         let Some(kernel) = compiled.downcast_ref::<CudaKernel>() else { return false };
         let (launch, sides) = (&epilogue.launch, [step.m, step.n]);
         let buffers = anticipated(plan, launch);
-        let (described, product) = (&kernel.described, epilogue.product);
+        let (described, product) = (&kernel.described, epilogue.gemm_result);
         let (shape, processors) = (&launch.shape, shared.processors);
         match fused_epilogue::choose(described, shape, product, sides, lie, &buffers, processors) {
             Some((choice, _)) => drop(kernel.variant(shared, choice.variant)),

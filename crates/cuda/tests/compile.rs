@@ -127,7 +127,11 @@ fn routines_compile() {
             let product = ImplicitGemm { windows, order: ConvOutputLayout::OutputsLast };
             let x = Shape::from([2, 9, 9, 1, 16]);
             let extents = product.extents(&x, &Shape::from([1, outputs, 3, 3, 16])).unwrap();
-            routines.push(Routine::ImplicitGemm(ImplicitGemmOperands { dtype, product, extents }));
+            routines.push(Routine::ImplicitGemm(ImplicitGemmOperands {
+                dtype,
+                gemm: product,
+                extents,
+            }));
         }
     }
     // Large enough for thirds.
@@ -138,7 +142,7 @@ fn routines_compile() {
         x.extend(std::iter::repeat_n(9, axes).chain([1, 64]));
         kernels.extend(std::iter::repeat_n(3, axes).chain([64]));
         let extents = product.extents(&Shape::from(&x[..]), &Shape::from(&kernels[..])).unwrap();
-        let windowed = ImplicitGemmOperands { dtype: DType::F32, product, extents };
+        let windowed = ImplicitGemmOperands { dtype: DType::F32, gemm: product, extents };
         let routine = Routine::ImplicitGemm(windowed);
         assert!(routine::texts(&routine, true).len() > routine::texts(&routine, false).len());
         routines.push(routine);

@@ -51,7 +51,7 @@ pub fn has_form(step: &GemmStep) -> bool {
             ScalarSource::Fixed(value) => Some(*value),
             ScalarSource::Graph(_) => None,
         },
-        product: epilogue.product,
+        product: epilogue.gemm_result,
     };
     followed.form().is_some()
 }

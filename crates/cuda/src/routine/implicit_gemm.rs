@@ -51,7 +51,7 @@ pub fn product(
     [x, kernels]: [u64; 2],
     result: u64,
 ) -> Result<(), Fault> {
-    let ImplicitGemmOperands { dtype, product, extents } = operands;
+    let ImplicitGemmOperands { dtype, gemm: product, extents } = operands;
     if !matches!(dtype, DType::F16 | DType::BF16 | DType::F32) {
         return Err(wrong_dtype("products of windows", *dtype));
     }
@@ -292,7 +292,7 @@ struct Cut {
 
 impl Sizes {
     fn of(operands: &ImplicitGemmOperands) -> Sizes {
-        let ImplicitGemmOperands { dtype, product, extents } = operands;
+        let ImplicitGemmOperands { dtype, gemm: product, extents } = operands;
         Sizes {
             dtype: *dtype,
             groups: extents.groups(),

@@ -32,7 +32,7 @@ const ALIGNED_FEATURES: usize = 8;
 
 /// Whether operands may be multiplied so.
 pub fn may_multiply(operands: &ImplicitGemmOperands) -> bool {
-    let (features, mut windows) = (operands.extents.features, operands.product.windows.iter());
+    let (features, mut windows) = (operands.extents.features, operands.gemm.windows.iter());
     operands.dtype == DType::F32
         && features >= DEPTH
         && features.is_multiple_of(ALIGNED_FEATURES)
@@ -45,7 +45,7 @@ pub fn may_multiply(operands: &ImplicitGemmOperands) -> bool {
 fn axes(operands: &ImplicitGemmOperands) -> SmallVec<[WalkedAxis; 4]> {
     let extents = &operands.extents;
     let sizes = extents.space.iter().zip(&extents.positions);
-    let axes = operands.product.windows.iter().zip(sizes);
+    let axes = operands.gemm.windows.iter().zip(sizes);
     axes.map(|(window, (extent, positions))| WalkedAxis {
         stride: window.stride,
         reach: (window.size - 1) * window.dilation,
@@ -60,7 +60,7 @@ pub fn arguments(
     columns: usize,
     [x, kernels]: [u64; 2],
 ) -> Result<Vec<u64>, Fault> {
-    let ImplicitGemmOperands { product, extents, .. } = operands;
+    let ImplicitGemmOperands { gemm: product, extents, .. } = operands;
     let axes = axes(operands);
     let features = extents.features as u64;
     let images = (extents.groups() / extents.feature_groups * extents.examples) as u64;

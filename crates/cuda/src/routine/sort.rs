@@ -58,7 +58,7 @@ pub fn sort(
     result: u64,
 ) -> Result<(), Fault> {
     let (count, extent) = (lines.count(), lines.extent);
-    if count * answer.places(extent) == 0 {
+    if count * answer.output_extent(extent) == 0 {
         return Ok(());
     }
     let only = key::only_key(keys, order);

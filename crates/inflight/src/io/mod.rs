@@ -9,6 +9,7 @@
 //! nor a crash loses the previous contents.
 
 /// Dispatches on a dtype: `$body` with `$T` as the Rust type for the listed dtypes, `$other` for one special case.
+#[cfg(any(feature = "npy", feature = "safetensors"))]
 macro_rules! match_dtype {
     ($dtype:expr, $T:ident => $body:expr, $special:pat => $other:expr; $($variant:ident $type:ty),*) => {
         match $dtype {
@@ -21,11 +22,16 @@ macro_rules! match_dtype {
     };
 }
 
+#[cfg(feature = "ndarray")]
 mod ndarray;
+#[cfg(feature = "npy")]
 mod npy;
+#[cfg(feature = "safetensors")]
 mod safetensors;
 
+#[cfg(feature = "npy")]
 pub use npy::{load_npy, save_npy};
+#[cfg(feature = "safetensors")]
 pub use safetensors::{Safetensors, load_safetensors, save_safetensors};
 
 use crate::{Error, Result};

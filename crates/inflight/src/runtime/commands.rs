@@ -215,8 +215,8 @@ fn gemm_launch(
                 })
             }))
         }
-        Some(plan::Producer::Product(chained)) => {
-            let first = gemm_launch(&chained.contract, launches, bind, label);
+        Some(plan::Producer::Gemm(chained)) => {
+            let first = gemm_launch(&chained.gemm, launches, bind, label);
             Some(first.map(|gemm| {
                 Producer::Gemm(ChainedGemmLaunch { gemm, operand_param: chained.value })
             }))
@@ -224,7 +224,7 @@ fn gemm_launch(
     };
     let epilogue = step.epilogue.as_ref().map(|epilogue| {
         let launch = launches.next().expect("a launch for each kernel");
-        launch.map(|launch| Box::new(Epilogue { launch, gemm_result: epilogue.product }))
+        launch.map(|launch| Box::new(Epilogue { launch, gemm_result: epilogue.gemm_result }))
     });
     // Bind all operands even on error: `remaining_uses` counts every binding.
     let [a, b, c] = [&step.a, &step.b, &step.c].map(|matrix| gemm_operand(matrix, bind));

@@ -1,6 +1,7 @@
 //! Devices: opening, properties, statistics, and the per-device state of the runtime.
 
 use super::compilation_cache::{CompilationCache, plan_target};
+use super::device_info::DeviceInfo;
 use super::dispatcher::Dispatcher;
 use super::pending::queue::PendingQueue;
 use super::reads::Reads;
@@ -13,10 +14,11 @@ use super::value::Value;
 use super::wait::{HostWait, WaitReason};
 use crate::{Element, Error, Result};
 use inflight_backend::{
-    Backend, Buffer, Capabilities, DiskCache, Fault, FaultKind, Memory, MemoryStats, Pool,
-    Priority, Stream as BackendStream, Timeline,
+    Backend, Buffer, Capabilities, DiskCache, InvalidVariable, Memory, MemoryStats, Pool, Priority,
+    Stream as BackendStream, Timeline,
 };
 use inflight_cpu::CpuBackend;
+#[cfg(feature = "cuda")]
 use inflight_cuda::CudaBackend;
 use inflight_ir::plan::PlanTarget;
 use parking_lot::Mutex;
@@ -29,6 +31,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::thread::ThreadId;
 
 pub use inflight_cpu::{Options as CpuOptions, Path as CpuPath};
+#[cfg(feature = "cuda")]
 pub use inflight_cuda::Options as CudaOptions;
 
 /// A device that computes tensors: the CPU or an NVIDIA GPU. A cheap handle. There is no implicit current device:
@@ -125,13 +128,17 @@ impl Device {
     /// # Errors
     /// As for [`Device::cuda`].
     pub fn open_cuda(ordinal: usize) -> Result<Device> {
-        Device::open_cuda_with(ordinal, CudaOptions::from_env()?)
+        #[cfg(feature = "cuda")]
+        return Device::open_cuda_with(ordinal, CudaOptions::from_env()?);
+        #[cfg(not(feature = "cuda"))]
+        Err(no_cuda(&format!("cuda:{ordinal}")))
     }
 
     /// Opens another device on an NVIDIA GPU with explicit options, such as TF32 for matmuls.
     ///
     /// # Errors
     /// As for [`Device::cuda`].
+    #[cfg(feature = "cuda")]
     pub fn open_cuda_with(ordinal: usize, options: CudaOptions) -> Result<Device> {
         static NAMES: Mutex<Vec<(usize, &'static str)>> = Mutex::new(Vec::new());
         let backend = CudaBackend::new(ordinal, options)?;
@@ -151,7 +158,12 @@ impl Device {
     /// # Errors
     /// If there is no CUDA driver; the error lists the locations searched.
     pub fn cuda_count() -> Result<usize> {
-        inflight_cuda::count().map_err(|message| Fault::from(FaultKind::Missing(message)).into())
+        #[cfg(feature = "cuda")]
+        return inflight_cuda::count().map_err(|message| {
+            inflight_backend::Fault::from(inflight_backend::FaultKind::Missing(message)).into()
+        });
+        #[cfg(not(feature = "cuda"))]
+        Err(no_cuda("the number of GPUs"))
     }
 
     /// Creates a device on any backend.
@@ -189,8 +201,22 @@ impl Device {
         OPEN_DEVICES.lock().iter().filter_map(Weak::upgrade).map(Device).collect()
     }
 
+    /// Returns the device's properties: model, compilation target, parallelism and memory.
+    ///
+    /// ```
+    /// use inflight::{Device, Parallelism};
+    ///
+    /// let info = Device::cpu().info();
+    /// println!("{}: {}, {} bytes of memory", info.name, info.parallelism, info.memory_bytes);
+    /// assert!(matches!(info.parallelism, Parallelism::Threads(1..)));
+    /// assert!(info.host_visible);
+    /// ```
+    pub fn info(&self) -> DeviceInfo {
+        DeviceInfo::from(self.capabilities())
+    }
+
     /// Backend properties, including flags for the planner.
-    pub fn capabilities(&self) -> &Capabilities {
+    pub(crate) fn capabilities(&self) -> &Capabilities {
         self.0.backend.capabilities()
     }
 
@@ -435,6 +461,20 @@ impl Device {
     }
 }
 
+/// Error for requesting a GPU in a build without the CUDA backend.
+#[cfg(not(feature = "cuda"))]
+fn no_cuda(requested: &str) -> Error {
+    Error::Invalid(format!(
+        "{requested}: this build has no CUDA backend; enable the feature `cuda` of the crate `inflight`"
+    ))
+}
+
+impl From<InvalidVariable> for Error {
+    fn from(error: InvalidVariable) -> Error {
+        Error::Invalid(error.to_string())
+    }
+}
+
 /// A weak reference to a device.
 pub(crate) struct WeakDevice(Weak<DeviceInner>);
 
@@ -461,5 +501,24 @@ impl Eq for Device {}
 impl fmt::Debug for Device {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.0.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_invalid_variable_is_an_invalid_setting_and_no_device_fault() {
+        let error = InvalidVariable {
+            name: "INFLIGHT_CPU",
+            value: "sse2".into(),
+            expected: "auto or avx2",
+        };
+        let error = Error::from(error);
+        assert!(matches!(error, Error::Invalid(_)), "{error}");
+        for part in ["INFLIGHT_CPU", "\"sse2\"", "auto or avx2"] {
+            assert!(error.to_string().contains(part), "{part}: {error}");
+        }
     }
 }

@@ -10,6 +10,7 @@ use super::device::DeviceStream;
 use super::stats::Counters;
 use super::trace::{self, Span};
 use super::value::{CompletionPoint, Value};
+#[cfg(feature = "hlo")]
 use crate::program::ProgramRun;
 use inflight_backend::{
     Backend, Buffer, Command, Event, Fault, FaultKind, Label, LabelOp, Stream, Timeline, WorkQueue,
@@ -44,6 +45,7 @@ pub(crate) enum SegmentBody {
     /// A part of the recorded graph.
     Recorded(Graph),
     /// A program execution.
+    #[cfg(feature = "hlo")]
     Program(ProgramRun),
 }
 
@@ -290,6 +292,7 @@ impl Shared {
                     BoundPlan { ready: &ready, scalars: &graph.scalars, labels: &segment.labels };
                 bound.emit(&inputs, &outputs, &self.counters, &mut sink);
             }
+            #[cfg(feature = "hlo")]
             SegmentBody::Program(run) => {
                 let _span = trace::begin(|| Span::Enqueue);
                 run.emit(&inputs, &outputs, &mut sink);

@@ -1,6 +1,6 @@
 //! The runtime core: from recorded nodes to commands on a device, and back to values.
 //!
-//! - [`device`](Device): device handle, with its caches and streams;
+//! - [`device`](Device): device handle, with its caches and streams; [`device_info`](DeviceInfo): its properties;
 //! - [`stream`](Stream): public handle of an ordered work queue;
 //! - `recorder`: ops that a thread has recorded and not submitted, and back-pressure; `scope`: the same for a
 //!   device op;
@@ -15,6 +15,7 @@
 pub(crate) mod commands;
 pub(crate) mod compilation_cache;
 pub(crate) mod device;
+mod device_info;
 pub(crate) mod dispatcher;
 pub(crate) mod pending;
 mod reads;
@@ -28,7 +29,10 @@ mod uploads;
 pub(crate) mod value;
 pub(crate) mod wait;
 
-pub use device::{CpuOptions, CpuPath, CudaOptions, Device};
+#[cfg(feature = "cuda")]
+pub use device::CudaOptions;
+pub use device::{CpuOptions, CpuPath, Device};
+pub use device_info::{DeviceInfo, Parallelism};
 pub(crate) use dispatcher::panic_message;
 pub use pending::{Pending, Promise};
 pub use recorder::no_fuse;

@@ -1,12 +1,12 @@
-//! A stable merge sort by any comparison. It ends also where the comparison is no order.
+//! Stable merge sort with a user-defined comparison. It terminates even if the comparison is not an order.
 
-/// Sorts `items` so that none comes before one that it should follow. `spare` is as long.
-pub fn sort_alone<T: Copy>(
+/// Sorts `items` on the current thread. `spare` has the same length.
+pub fn sort_sequential<T: Copy>(
     items: &mut [T],
     spare: &mut [T],
     is_before: &mut impl FnMut(T, T) -> bool,
 ) {
-    /// Runs of this length are sorted by insertion.
+    /// Length of the runs that insertion sort produces.
     const RUN: usize = 8;
     for run in items.chunks_mut(RUN) {
         for end in 1..run.len() {
@@ -29,14 +29,14 @@ pub fn sort_alone<T: Copy>(
     }
 }
 
-/// Merges two sorted runs; of equals, those of `a` come first.
+/// Merges two sorted runs; equal items of `a` come first.
 pub fn merge<T: Copy>(
     a: &[T],
     b: &[T],
     target: &mut [T],
     is_before: &mut impl FnMut(T, T) -> bool,
 ) {
-    // Often one follows the other already.
+    // Fast path: `b` follows `a` already.
     if let (Some(&last), Some(&first)) = (a.last(), b.first())
         && !is_before(first, last)
     {
@@ -45,17 +45,17 @@ pub fn merge<T: Copy>(
         return;
     }
     let (mut i, mut j) = (0, 0);
-    for place in target {
+    for slot in target {
         let from_b = match (a.get(i), b.get(j)) {
             (Some(&a), Some(&b)) => is_before(b, a),
             (None, _) => true,
             (_, None) => false,
         };
         if from_b {
-            *place = b[j];
+            *slot = b[j];
             j += 1;
         } else {
-            *place = a[i];
+            *slot = a[i];
             i += 1;
         }
     }
@@ -66,22 +66,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equals_keep_their_order() {
+    fn merge_sort_is_stable() {
         for len in [0, 1, 2, 7, 8, 9, 100, 1000] {
             let mut items: Vec<(usize, usize)> = (0..len).map(|i| (i * 7919 % 31, i)).collect();
             let mut expected = items.clone();
             expected.sort_by_key(|item| item.0);
             let mut spare = items.clone();
-            sort_alone(&mut items, &mut spare, &mut |a, b| a.0 < b.0);
+            sort_sequential(&mut items, &mut spare, &mut |a, b| a.0 < b.0);
             assert_eq!(items, expected);
         }
     }
 
     #[test]
-    fn nonsense_gives_some_permutation() {
+    fn an_inconsistent_comparison_gives_a_permutation() {
         let mut items: Vec<usize> = (0..100).collect();
         let mut spare = items.clone();
-        sort_alone(&mut items, &mut spare, &mut |_, _| true);
+        sort_sequential(&mut items, &mut spare, &mut |_, _| true);
         items.sort();
         assert_eq!(items, (0..100).collect::<Vec<_>>());
     }

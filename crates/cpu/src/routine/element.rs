@@ -1,13 +1,13 @@
-//! The number types that matrices are factored and solved in.
+//! Element types of the triangular routines: the stored type, and the type they compute in (`f32` for `f16` and `bf16`).
 
-use crate::gemm::{Matrix, Multiplier, multiply_subtract};
+use crate::gemm::{GemmScalar, Matrix, multiply_subtract};
 use half::{bf16, f16};
 use num_complex::Complex;
 use std::ops::{Add, Div, Mul, Sub};
 
-/// An element type of matrices that triangular routines compute on.
-pub trait Number:
-    Multiplier
+/// A real or complex scalar that the triangular routines compute in.
+pub trait LinalgScalar:
+    GemmScalar
     + Send
     + Sync
     + PartialEq
@@ -16,15 +16,15 @@ pub trait Number:
     + Mul<Output = Self>
     + Div<Output = Self>
 {
-    /// The conjugate; a real number is its own.
+    /// The complex conjugate; the identity for real types.
     fn conjugate(self) -> Self;
-    /// The square root of the real part; NaN where that is not above zero.
+    /// The square root of the real part; NaN if that is not positive.
     fn root(self) -> Self;
 }
 
-macro_rules! real {
+macro_rules! impl_linalg_scalar {
     ($($type:ty),*) => {$(
-        impl Number for $type {
+        impl LinalgScalar for $type {
             fn conjugate(self) -> $type {
                 self
             }
@@ -33,7 +33,7 @@ macro_rules! real {
             }
         }
 
-        impl Number for Complex<$type> {
+        impl LinalgScalar for Complex<$type> {
             fn conjugate(self) -> Complex<$type> {
                 self.conj()
             }
@@ -44,30 +44,30 @@ macro_rules! real {
     )*};
 }
 
-real!(f32, f64);
+impl_linalg_scalar!(f32, f64);
 
-/// A dtype's element, and the number it is computed in.
-pub trait Stored: Copy + Send + Sync + 'static {
-    type Number: Number;
-    fn load(self) -> Self::Number;
-    fn store(number: Self::Number) -> Self;
+/// The element type of a dtype, with the type to compute in.
+pub trait StoredElement: Copy + Send + Sync + 'static {
+    type Compute: LinalgScalar;
+    fn load(self) -> Self::Compute;
+    fn store(value: Self::Compute) -> Self;
 }
 
-macro_rules! stored {
-    ($($type:ty, $number:ty, $load:expr, $store:expr;)*) => {$(
-        impl Stored for $type {
-            type Number = $number;
-            fn load(self) -> $number {
+macro_rules! impl_stored_element {
+    ($($type:ty, $compute:ty, $load:expr, $store:expr;)*) => {$(
+        impl StoredElement for $type {
+            type Compute = $compute;
+            fn load(self) -> $compute {
                 $load(self)
             }
-            fn store(number: $number) -> $type {
-                $store(number)
+            fn store(value: $compute) -> $type {
+                $store(value)
             }
         }
     )*};
 }
 
-stored! {
+impl_stored_element! {
     f16, f32, f16::to_f32, f16::from_f32;
     bf16, f32, bf16::to_f32, bf16::from_f32;
     f32, f32, |x| x, |x| x;
@@ -76,8 +76,8 @@ stored! {
     Complex<f64>, Complex<f64>, |x| x, |x| x;
 }
 
-/// A part of a matrix, or of its transpose.
-pub struct Part<T> {
+/// A GEMM operand: a submatrix, possibly transposed by its strides.
+pub struct Submatrix<T> {
     pub matrix: Matrix<T>,
     pub rows: usize,
     pub columns: usize,
@@ -87,8 +87,8 @@ pub struct Part<T> {
 /// `c -= a · b`.
 ///
 /// # Safety
-/// All elements must be valid, those of `c` for writing and nobody else's.
-pub unsafe fn subtract_product<T: Number>(a: Part<T>, b: Part<T>, c: Matrix<T>) {
+/// All elements must be valid, those of `c` for writing; no other thread may access those of `c`.
+pub unsafe fn gemm_subtract<T: LinalgScalar>(a: Submatrix<T>, b: Submatrix<T>, c: Matrix<T>) {
     if a.rows == 0 || b.columns == 0 || a.columns == 0 {
         return;
     }

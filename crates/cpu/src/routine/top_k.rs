@@ -1,40 +1,40 @@
-//! The first few elements of each line in the order of one key.
+//! Top-k selection: the `k` smallest keys of a line, with their positions.
 
-use super::order::Bits;
+use super::sort_key::KeyBits;
 
-/// The least keys seen so far, with their positions, which must be pushed ascending.
-pub struct Least<U> {
+/// Collects the smallest keys, with their positions. Positions must be pushed in ascending order.
+pub struct TopK<U> {
     count: usize,
     items: Vec<(U, u32)>,
-    /// The largest of `count` keys that were seen: no later element with it or a larger one is among the least.
+    /// The largest of `count` keys seen so far: later elements with this key or a larger one are not selected.
     bound: Option<U>,
 }
 
-impl<U: Bits> Least<U> {
-    /// Looks for this many, among at most `seen`.
-    pub fn new(count: usize, seen: usize) -> Least<U> {
-        Least { count, items: Vec::with_capacity(room(count).min(seen)), bound: None }
+impl<U: KeyBits> TopK<U> {
+    /// Selects `count` keys among at most `seen`.
+    pub fn new(count: usize, seen: usize) -> TopK<U> {
+        TopK { count, items: Vec::with_capacity(buffer_length(count).min(seen)), bound: None }
     }
 
-    /// Forgets all.
+    /// Removes all keys.
     pub fn clear(&mut self) {
         self.items.clear();
         self.bound = None;
     }
 
-    /// Looks at one more.
+    /// Adds a key.
     #[inline]
     pub fn push(&mut self, key: U, position: u32) {
         if self.bound.is_some_and(|bound| key >= bound) {
             return;
         }
         self.items.push((key, position));
-        if self.items.len() >= room(self.count) {
+        if self.items.len() >= buffer_length(self.count) {
             self.shrink();
         }
     }
 
-    /// The least ones, in order; of equals, the first come first.
+    /// The selected keys in order; equal keys are ordered by position.
     pub fn sorted(&mut self) -> &[(U, u32)] {
         self.shrink();
         self.items.sort_unstable();
@@ -53,8 +53,8 @@ impl<U: Bits> Least<U> {
     }
 }
 
-/// How many are kept until the least of them are chosen.
-fn room(count: usize) -> usize {
+/// Number of keys to buffer between two selections.
+fn buffer_length(count: usize) -> usize {
     2 * count + 64
 }
 
@@ -63,17 +63,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_least_are_those_of_a_stable_sort() {
+    fn top_k_equals_the_start_of_a_stable_sort() {
         let keys: Vec<u16> =
             (0..5000u32).map(|i| (i.wrapping_mul(40503) >> 7) as u16 % 97).collect();
         let mut sorted: Vec<(u16, u32)> = keys.iter().copied().zip(0..).collect();
         sorted.sort();
         for count in [0, 1, 8, 300, 5000] {
-            let mut least = Least::new(count, keys.len());
-            least.push(3, 7);
-            least.clear();
-            keys.iter().zip(0..).for_each(|(&key, position)| least.push(key, position));
-            assert_eq!(least.sorted(), &sorted[..count]);
+            let mut top_k = TopK::new(count, keys.len());
+            top_k.push(3, 7);
+            top_k.clear();
+            keys.iter().zip(0..).for_each(|(&key, position)| top_k.push(key, position));
+            assert_eq!(top_k.sorted(), &sorted[..count]);
         }
     }
 }

@@ -1,43 +1,44 @@
-//! Triangular systems: blocks on the diagonal are solved one by one, and what they give is taken off the rest
-//! by matrix products. Systems are independent of each other, and shared among the threads.
+//! Blocked triangular solve (TRSM): solves the diagonal blocks one by one, and updates the remaining rows with a GEMM
+//! after each. Threads share the systems, which are independent.
 
-use super::field::{Number, Part, Stored, subtract_product};
-use super::{Device, Shared};
+use super::element::{LinalgScalar, StoredElement, Submatrix, gemm_subtract};
+use super::{Device, SharedPtr};
 use crate::gemm::Matrix;
 use inflight_backend::Fault;
 use inflight_ir::graph::Transpose;
 use inflight_ir::plan::TriangularSystems;
 
-/// Rows of a block on the diagonal.
+/// Rows of a diagonal block.
 const BLOCK: usize = 32;
 
-/// Solves all systems.
+/// Solves a batch of triangular systems.
 ///
 /// # Safety
 /// As for [`run`](super::run); the operands are the triangular matrices and the right-hand sides.
-pub unsafe fn solve<S: Stored>(
+pub unsafe fn triangular_solve<S: StoredElement>(
     device: &Device,
     systems: &TriangularSystems,
     [a, b]: [*mut u8; 2],
     result: *mut u8,
 ) -> Result<(), Fault> {
     let &TriangularSystems { batch, n, count, left_side, .. } = systems;
-    let (a, b, result) = (Shared(a.cast::<S>()), Shared(b.cast::<S>()), Shared(result.cast::<S>()));
-    // Numbers to compute in, where they are not what is stored.
-    let (triangles, solutions) =
-        (device.work::<S::Number>(batch * n * n)?, device.work::<S::Number>(batch * n * count)?);
+    let (a, b) = (SharedPtr(a.cast::<S>()), SharedPtr(b.cast::<S>()));
+    let result = SharedPtr(result.cast::<S>());
+    // Copies in the type to compute in.
+    let triangles = device.workspace::<S::Compute>(batch * n * n)?;
+    let solutions = device.workspace::<S::Compute>(batch * n * count)?;
     let (triangles, solutions) = (triangles.start, solutions.start);
-    copy(device, batch * n * n, |i| {
+    for_each_element(device, batch * n * n, |i| {
         // SAFETY: promised by the caller; each element is written by one thread.
         unsafe { triangles.at(i).write((*a.at(i)).load()) }
     })?;
-    copy(device, batch * n * count, |i| {
+    for_each_element(device, batch * n * count, |i| {
         // SAFETY: as above.
         unsafe { solutions.at(i).write((*b.at(i)).load()) }
     })?;
-    let triangle = Triangle::new(systems);
-    // Enough systems at a time for products to be worth their packing.
-    let threads = device.workers.width();
+    let triangle = TriangularMatrix::new(systems);
+    // Solve enough systems at a time for the GEMM to amortize its packing.
+    let threads = device.workers.thread_count();
     let step = count.div_ceil(threads.div_ceil(batch.max(1))).next_multiple_of(16).max(16);
     let chunks = count.div_ceil(step);
     device.parallel_for(batch * chunks, |chunk| {
@@ -46,39 +47,43 @@ pub unsafe fn solve<S: Stored>(
         let start = solutions.at(matrix * n * count + first * column);
         let x = Matrix { start, row: row as isize, column: column as isize };
         let a = triangles.at(matrix * n * n);
-        // SAFETY: the matrices are those of this chunk, which no other thread writes.
+        // SAFETY: the right-hand sides belong to this chunk, and no other thread accesses them.
         unsafe { triangle.solve(a, n, x, step.min(count - first)) };
     })?;
-    copy(device, batch * n * count, |i| {
-        // SAFETY: promised by the caller; all solutions are there.
+    for_each_element(device, batch * n * count, |i| {
+        // SAFETY: promised by the caller; all solutions have been computed.
         unsafe { result.at(i).write(S::store(*solutions.at(i))) }
     })
 }
 
-/// Calls `each` for every element, on all threads.
-pub fn copy(device: &Device, elements: usize, each: impl Fn(usize) + Sync) -> Result<(), Fault> {
+/// Calls `each` with every element index, on all threads.
+pub fn for_each_element(
+    device: &Device,
+    elements: usize,
+    each: impl Fn(usize) + Sync,
+) -> Result<(), Fault> {
     const PART: usize = 1 << 16;
     device.parallel_for(elements.div_ceil(PART), |chunk| {
         (chunk * PART..((chunk + 1) * PART).min(elements)).for_each(&each);
     })
 }
 
-/// A triangular matrix as it stands on the left of what is solved for.
+/// Properties of a triangular matrix on the left of the unknowns.
 #[derive(Clone, Copy)]
-pub struct Triangle {
-    /// Whether its rows are the stored matrix's columns.
+pub struct TriangularMatrix {
+    /// Whether it is the transpose of the stored matrix.
     pub transposed: bool,
     pub conjugated: bool,
-    /// Whether it is lower triangular, and solved from the first row on.
+    /// Whether it is lower triangular, and solved by forward substitution.
     pub forward: bool,
     pub unit_diagonal: bool,
 }
 
-impl Triangle {
-    fn new(systems: &TriangularSystems) -> Triangle {
-        // From the right, `x·a = b` is `aᵀ·xᵀ = bᵀ`.
+impl TriangularMatrix {
+    fn new(systems: &TriangularSystems) -> TriangularMatrix {
+        // With `a` on the right, `x·a = b` is `aᵀ·xᵀ = bᵀ`.
         let transposed = (systems.transpose != Transpose::No) == systems.left_side;
-        Triangle {
+        TriangularMatrix {
             transposed,
             conjugated: systems.transpose == Transpose::Adjoint,
             forward: systems.lower != transposed,
@@ -89,18 +94,18 @@ impl Triangle {
     /// Replaces the columns of `x` by the solutions of `triangle · y = x`. `a` is dense with rows of `n`.
     ///
     /// # Safety
-    /// `a` must have `n` rows and columns, `x` `n` rows and `columns` columns, all valid; nobody else may
-    /// access those of `x` meanwhile.
-    pub unsafe fn solve<T: Number>(self, a: *mut T, n: usize, x: Matrix<T>, columns: usize) {
+    /// `a` must have `n` rows and columns, `x` `n` rows and `columns` columns, all valid; no other thread may access
+    /// those of `x` meanwhile.
+    pub unsafe fn solve<T: LinalgScalar>(self, a: *mut T, n: usize, x: Matrix<T>, columns: usize) {
         // SAFETY: promised by the caller.
         unsafe { self.solve_strided(a, n, n, x, columns) }
     }
 
-    /// The same with rows of the triangular matrix `stride` apart.
+    /// Like [`solve`](TriangularMatrix::solve), with a row stride of `a`.
     ///
     /// # Safety
-    /// As for [`solve`](Triangle::solve).
-    pub unsafe fn solve_strided<T: Number>(
+    /// As for [`solve`](TriangularMatrix::solve).
+    pub unsafe fn solve_strided<T: LinalgScalar>(
         self,
         a: *mut T,
         stride: usize,
@@ -118,24 +123,28 @@ impl Triangle {
             // SAFETY: the block is within the matrices.
             unsafe { self.solve_block(a, start..end, x, columns) };
             let rest = if self.forward { end..n } else { 0..start };
-            let coefficients = Part {
-                matrix: a.from(rest.start, start),
+            let coefficients = Submatrix {
+                matrix: a.submatrix(rest.start, start),
                 rows: rest.len(),
                 columns: end - start,
                 conjugated: self.conjugated,
             };
-            let solved =
-                Part { matrix: x.from(start, 0), rows: end - start, columns, conjugated: false };
-            // SAFETY: both are parts of the matrices, and the rest is none of the block's rows.
-            unsafe { subtract_product(coefficients, solved, x.from(rest.start, 0)) };
+            let solved = Submatrix {
+                matrix: x.submatrix(start, 0),
+                rows: end - start,
+                columns,
+                conjugated: false,
+            };
+            // SAFETY: both are within the matrices, and the remaining rows do not overlap the block's.
+            unsafe { gemm_subtract(coefficients, solved, x.submatrix(rest.start, 0)) };
         }
     }
 
-    /// Solves for some rows with the coefficients in their own columns.
+    /// Solves a diagonal block by substitution.
     ///
     /// # Safety
-    /// As for [`solve`](Triangle::solve).
-    unsafe fn solve_block<T: Number>(
+    /// As for [`solve`](TriangularMatrix::solve).
+    unsafe fn solve_block<T: LinalgScalar>(
         self,
         a: Matrix<T>,
         rows: std::ops::Range<usize>,
@@ -143,7 +152,7 @@ impl Triangle {
         columns: usize,
     ) {
         let len = rows.len();
-        // SAFETY: rows and columns are within the matrices, by the caller's promise.
+        // SAFETY: rows and columns are within the matrices, as promised by the caller.
         unsafe {
             let coefficient = |row: usize, column: usize| {
                 let value = *a.at(row, column);
