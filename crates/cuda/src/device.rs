@@ -6,7 +6,7 @@ use crate::codegen::{self, Variant};
 use crate::compile::Compiler;
 use crate::driver::{self, Context, Function};
 use crate::event::{Events, Point};
-use crate::gemm::{Products, epilogue, fused_epilogue, transpose};
+use crate::gemm::{Cublaslt, epilogue, fused_epilogue, transpose};
 use crate::library::{self, Part};
 use crate::memory::{self, Staging};
 use crate::options::Options;
@@ -48,7 +48,7 @@ pub struct Shared {
     pub staging: Arc<Staging>,
     pub events: Arc<Events>,
     pub compiler: Compiler,
-    pub products: Products,
+    pub cublaslt: Cublaslt,
     pub(crate) routines: crate::routine::Cache,
     pub processors: usize,
     /// Whether groups of four warps can multiply, as on Hopper, and so kernels can take in products
@@ -93,9 +93,9 @@ impl CudaBackend {
             Awaited::start(move || library::open(part).map_err(missing));
         }
         let context = Context::new(ordinal)?;
-        let products = Products::new(options, &context);
+        let cublaslt = Cublaslt::new(options, &context);
         // Most programs have products, and the library needs a tenth of a second before its first answer.
-        products.opening();
+        cublaslt.handle();
         let major = context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
         let minor = context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
         let processors =
@@ -130,12 +130,12 @@ impl CudaBackend {
             staging: Staging::new(&context),
             events: Events::new(&context),
             compiler,
-            products,
+            cublaslt,
             routines: Default::default(),
             processors,
             has_groups,
             rounds_products: options.tf32,
-            stored: CudaKernel::new(&fused_epilogue::stored()),
+            stored: CudaKernel::new(&fused_epilogue::store_kernel()),
             lost: OnceLock::new(),
             signals: Mutex::default(),
             crew: Arc::default(),
@@ -159,7 +159,9 @@ impl Backend for CudaBackend {
     fn precompile(&self, plan: &Plan, step: &Step, kernels: &[Result<Compiled, Fault>]) {
         let launches = match step {
             // The library does it: there is no launch.
-            Step::Gemm(step) if epilogue::has_form(step) && !self.packs(step) => SmallVec::new(),
+            Step::Gemm(step) if epilogue::is_library_epilogue(step) && !self.packs(step) => {
+                SmallVec::new()
+            }
             Step::Gemm(step) if self.takes_in(plan, step, kernels) => SmallVec::new(),
             step => step.launches(),
         };
@@ -196,24 +198,27 @@ impl Backend for CudaBackend {
 impl CudaBackend {
     /// Whether the operands of a step's product are packed.
     fn packs(&self, step: &GemmStep) -> bool {
-        let lie = self.shared.lie(fused_epilogue::Extents::of_step(step));
-        lie.is_some_and(|lie| lie.packed.is_some())
+        let lie = self.shared.lie(fused_epilogue::GemmProblem::of_step(step));
+        lie.is_some_and(|lie| lie.packing.is_some())
     }
 
     /// Begins to make the kernel that takes a product in. Says whether there is one.
     fn takes_in(&self, plan: &Plan, step: &GemmStep, kernels: &[Result<Compiled, Fault>]) -> bool {
         let shared = &self.shared;
-        let Some(lie) = shared.lie(fused_epilogue::Extents::of_step(step)) else { return false };
-        if let Some(pack) = lie.packed {
-            pack.parts.function(shared);
+        let Some(lie) = shared.lie(fused_epilogue::GemmProblem::of_step(step)) else {
+            return false;
+        };
+        if let Some(pack) = lie.packing {
+            pack.split.function(shared);
         }
-        if lie.turns {
+        if lie.transpose_b {
             shared.function(&transpose::TEXT);
         }
         let Some(epilogue) = &step.epilogue else {
-            if lie.is_ours(step.k) {
+            if lie.prefers_own_kernel(step.k) {
                 let sides = [step.m, step.n];
-                let shape = fused_epilogue::stored_shape(sides, step.c.row_stride, step.c.offset);
+                let shape =
+                    fused_epilogue::store_launch_shape(sides, step.c.row_stride, step.c.offset);
                 let (stored, buffers) = (&shared.stored, [(ALIGNED, step.m * step.n * 4); 2]);
                 let (described, processors) = (&stored.described, shared.processors);
                 let chosen =
@@ -329,12 +334,12 @@ impl Shared {
     /// How a kernel takes a product of these extents in, if one does.
     pub fn lie(
         &self,
-        extents: Option<fused_epilogue::Extents>,
+        extents: Option<fused_epilogue::GemmProblem>,
     ) -> Option<fused_epilogue::GemmConfig> {
         let extents = extents.filter(|_| self.has_groups)?;
         match self.rounds_products {
-            true => extents.rounded_lie(self.processors),
-            false => extents.whole_lie(self.processors),
+            true => extents.tf32_config(self.processors),
+            false => extents.bf16x3_config(self.processors),
         }
     }
 

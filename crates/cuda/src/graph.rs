@@ -1,7 +1,7 @@
 //! The driver's graphs: launches and products, one after the other, that start with one call.
 
 use crate::driver::{Context, Function, check, enter};
-use crate::gemm::Product;
+use crate::gemm::LibraryGemm;
 use cudarc::driver::sys::{self, CUgraphDependencyType, CUstreamCaptureMode};
 use inflight_backend::Fault;
 use std::ffi::c_void;
@@ -27,7 +27,7 @@ pub enum Step<'a> {
     /// A launch of a kernel of ours.
     Kernel(KernelLaunch<'a>),
     /// A product of the library, with its arguments.
-    Product(&'a Product, &'a [u64]),
+    Product(&'a LibraryGemm, &'a [u64]),
 }
 
 /// Steps, each of which starts when the one before is done; a kernel that waits for that by itself may be started
@@ -115,7 +115,7 @@ impl Graph {
     fn add_product(
         &mut self,
         capture: &mut Capture,
-        product: &Product,
+        product: &LibraryGemm,
         words: &[u64],
     ) -> Result<(), Fault> {
         let mut node = null_mut();
@@ -222,7 +222,7 @@ impl Capture {
     }
 
     /// What the library does for a product.
-    fn product(&mut self, product: &Product, words: &[u64]) -> Result<Captured, Fault> {
+    fn product(&mut self, product: &LibraryGemm, words: &[u64]) -> Result<Captured, Fault> {
         let Some((_, stream)) = self.made else {
             return check(sys::CUresult::CUDA_ERROR_NOT_INITIALIZED, "capturing a product")
                 .map(|()| Captured { raw: null_mut() });

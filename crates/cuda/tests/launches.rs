@@ -1,4 +1,4 @@
-//! How launches are spread over a device, and what their kernels' text then has. No GPU is needed.
+//! The choice of variants and grids for launches, and what the generated source contains. No GPU is needed.
 
 use inflight_cuda::choose::{Choice, Described};
 use inflight_cuda::codegen::{self, Mapping};
@@ -69,7 +69,7 @@ fn rows_stay_in_registers_while_they_fit() {
     assert_eq!(mapping(64), Mapping::Rows { threads: 32, rows: 4, kept: 1 });
     assert_eq!(mapping(1024), Mapping::Rows { threads: 32, rows: 4, kept: 8 });
     assert_eq!(mapping(4096), Mapping::Rows { threads: 512, rows: 1, kept: 2 });
-    // A size of the same class is the same kernel.
+    // Sizes of the same class share a kernel.
     assert_eq!(mapping(4000), mapping(4096));
     assert_eq!(mapping(1 << 15), Mapping::Rows { threads: 1024, rows: 1, kept: 8 });
     assert!(matches!(mapping(1 << 16), Mapping::Rows { kept: 0, .. }));
@@ -78,7 +78,7 @@ fn rows_stay_in_registers_while_they_fit() {
     let of_halves = Mapping::Rows { threads: 128, rows: 1, kept: 4 };
     assert_eq!((halves.width, halves.mapping), (8, of_halves));
     let source = codegen::source(&softmax.kernel, choose(&softmax, &rows(4096), 256).variant);
-    // Each element is loaded once and stored once, and its power is computed once.
+    // Each element is loaded once and stored once, and its exponential is computed once.
     assert_eq!(source.matches("a.buffer[0]").count(), 1, "{source}");
     assert_eq!(source.matches("a.buffer[1]").count(), 1, "{source}");
 }
@@ -94,7 +94,7 @@ fn rows_that_are_walked_once_are_loaded_several_steps_at_a_time() {
     let mapping = |shape: &LaunchShape| choose(&sum, shape, 256).variant.mapping;
     assert_eq!(mapping(&rows(1 << 14, 4096)), Mapping::Rows { threads: 256, rows: 1, kept: 0 });
     assert_eq!(mapping(&rows(1 << 12, 1 << 14)), Mapping::Rows { threads: 512, rows: 1, kept: 0 });
-    // Few rows have the largest blocks: there is room for all of them.
+    // Few rows use the largest blocks: there is room for all of them.
     assert_eq!(mapping(&rows(256, 1 << 18)), Mapping::Rows { threads: 1024, rows: 1, kept: 0 });
     let source = codegen::source(&sum.kernel, choose(&sum, &rows(1 << 14, 4096), 256).variant);
     let (loads, rest) = source.split_once("r1 = (r1 + e0[u][j]);").expect("a batch of steps");
@@ -128,7 +128,8 @@ fn few_long_columns_are_shared_by_blocks() {
     assert!(matches!(choice.variant.mapping, Mapping::Columns { sliced: true, .. }));
     assert!(choice.grid[0] * choice.grid[1] >= PROCESSORS as u32 * 9 / 5, "{choice:?}");
     assert_eq!(choice.scratch, 16 * choice.slices * 4096);
-    // A block's threads fold what they have with one barrier before and one after, not one for each half of them.
+    // The threads of a block combine their partial sums with one barrier before and one after, not one for each
+    // halving.
     let source = codegen::source(&sum.kernel, choice.variant);
     assert_eq!(source.matches("for (int k = 1; k < 32; k++)").count(), 1, "{source}");
     let choice = choose(&sum, &columns(64, 1 << 20), 256);
@@ -136,7 +137,7 @@ fn few_long_columns_are_shared_by_blocks() {
     assert_eq!(choice.scratch, 0);
 }
 
-/// The greater of two, which is stored, and summed.
+/// The maximum of two operands, which is stored and summed.
 const STORED_SUM: &str = "kernel grid 0 reduce 1 vector parallel\nparam p0: f32\nparam p1: f32\n\
     param p2: f32 writes\nparam p3: f32 writes\n\
     access a0: p0 reduce any vector one\naccess a1: p1 reduce any vector one\n\
@@ -153,7 +154,7 @@ fn columns_are_loaded_several_rows_at_a_time_unless_they_store_where_they_load()
     };
     let source = choose(&described(STORED_SUM));
     assert_eq!(source.matches("load_pack<4>(e1[u]").count(), 1, "{source}");
-    // Half as many at a time as of one operand: two blocks share a processor's registers.
+    // Half as many at a time as with one operand: two blocks share the registers of a multiprocessor.
     assert!(source.contains("alignas(16) float e1[2][4];"), "{source}");
     let in_place = STORED_SUM.replace("a1: p1", "a1: p2").replace("load p1[a1]", "load p2[a1]");
     let source = choose(&described(&in_place));
@@ -191,7 +192,7 @@ fn threads_lie_along_the_axis_that_more_is_loaded_along() {
     let of = |rows: usize, row: isize| shape(&[rows, 64], &[&[row, 57], &[64, 1], &[1, 0]]);
     let mapping = |size: LaunchShape| choose(&framed, &size, 256).variant.mapping;
     assert_eq!(mapping(of(58, 1)), Mapping::Points { unroll: 1, along: Some(0) });
-    // Rows that are few, and elements that are next to each other along no axis.
+    // Few rows, or elements that are contiguous along no axis.
     for other in [of(4, 1), of(58, 2)] {
         assert_eq!(mapping(other), Mapping::Points { unroll: 1, along: None });
     }
@@ -199,7 +200,7 @@ fn threads_lie_along_the_axis_that_more_is_loaded_along() {
     let source = codegen::source(&framed.kernel, choice.variant);
     assert!(source.contains("const I c0 = item % (I)a.extent[0]"), "{source}");
     assert!(source.contains("const I c1 = others % lanes * 8;"), "{source}");
-    // Few groups of lanes: threads are next to each other along both axes as it is.
+    // Few groups of lanes: threads are contiguous along both axes already.
     let few = shape(&[58, 16], &[&[1, 57], &[16, 1], &[1, 0]]);
     assert_eq!(mapping(few), Mapping::Points { unroll: 1, along: None });
 }
@@ -240,7 +241,7 @@ fn what_is_larger_than_the_caches_and_only_read_does_not_stay_there() {
     let add = described(ADD);
     let shape = self::shape(&[1 << 26], &[&[1], &[1], &[1]]);
     assert_eq!(streamed(&add, &shape, &[(256, 1 << 28); 3]).streamed, 0);
-    // Rows that are kept and written leave the cache after what is written.
+    // Rows that stay in registers leave the cache once the result is stored.
     let softmax = described(SOFTMAX);
     let shape = self::shape(&[16384, 4096], &[&[4096, 1], &[4096, 1]]);
     let source = codegen::source(&softmax.kernel, streamed(&softmax, &shape, &[(256, 1 << 28); 2]));
