@@ -133,17 +133,17 @@ extern "C" __global__ void __launch_bounds__(THREADS) entry(const __grid_constan
     if (a.packed[0] && fit(*a.packed[0], *a.packed[1])) return;
     __shared__ alignas(16) float tile[COLUMNS * ROWS];
     const long long row = blockIdx.x / a.tiles_across * ROWS, column = blockIdx.x % a.tiles_across * COLUMNS;
-    const int row_in_tile = threadIdx.x / READ_THREADS, column_in_tile = threadIdx.x % READ_THREADS * 4;
+    const int line = threadIdx.x / READ_THREADS, column_in_tile = threadIdx.x % READ_THREADS * 4;
     float4 x[ROWS / READ_LINES];
     #pragma unroll
     for (int i = 0; i < ROWS / READ_LINES; i++) {
-        const bool is_inside = row + row_in_tile + i * READ_LINES < a.rows && column + column_in_tile < a.columns;
+        const bool is_inside = row + line + i * READ_LINES < a.rows && column + column_in_tile < a.columns;
         x[i] = {0.0f, 0.0f, 0.0f, 0.0f};
-        if (is_inside) x[i] = *(const float4*)(a.from + (row + row_in_tile + i * READ_LINES) * a.leading + column + column_in_tile);
+        if (is_inside) x[i] = *(const float4*)(a.from + (row + line + i * READ_LINES) * a.leading + column + column_in_tile);
     }
     #pragma unroll
     for (int i = 0; i < ROWS / READ_LINES; i++) {
-        const int at = column_in_tile * ROWS + ((row_in_tile + i * READ_LINES) ^ column_in_tile);
+        const int at = column_in_tile * ROWS + ((line + i * READ_LINES) ^ column_in_tile);
         tile[at] = x[i].x;
         tile[at + ROWS] = x[i].y;
         tile[at + 2 * ROWS] = x[i].z;

@@ -198,7 +198,7 @@ FN void copy_tile(const KernelArguments& arguments, const Tile& t, Ring& ring) {
 // has one sign.
 FN bool store(const Arguments& a, const Tile& t, N first_row, const float (&sums)[SUMS], int lane) {
     const bool is_partial = a.splits > 1;
-    const N stride = is_partial && a.output_stride != 1 ? a.rows : a.output_stride;
+    const N column_stride = is_partial && a.output_stride != 1 ? a.rows : a.output_stride;
     const int columns = (int)(a.outputs - t.output < COLUMNS ? a.outputs - t.output : COLUMNS);
     bool is_finite = true;
     #pragma unroll
@@ -207,7 +207,7 @@ FN bool store(const Arguments& a, const Tile& t, N first_row, const float (&sums
         if (row >= a.rows) continue;
         float* const to = is_partial ? a.sums + partial_at(a, t.split, t.group, row, t.output)
                                   : a.result + result_at(a, t.group, row) + t.output * a.output_stride;
-        const bool in_pairs = stride == 1 && (unsigned long long)to % 8 == 0;
+        const bool in_pairs = column_stride == 1 && (unsigned long long)to % 8 == 0;
         #pragma unroll
         for (int j = 0; j < COLUMNS / 8; j++) {
             const int x = 8 * j + lane % 4 * 2;
@@ -218,8 +218,8 @@ FN bool store(const Arguments& a, const Tile& t, N first_row, const float (&sums
                 *(float2*)&to[x] = two;
                 continue;
             }
-            if (x < columns) to[x * stride] = two.x;
-            if (x + 1 < columns) to[(x + 1) * stride] = two.y;
+            if (x < columns) to[x * column_stride] = two.x;
+            if (x + 1 < columns) to[(x + 1) * column_stride] = two.y;
         }
     }
     return is_finite;
@@ -251,14 +251,14 @@ extern "C" __global__ void __launch_bounds__(384, 1) entry(const __grid_constant
     if (own == 1) pass_turn(own);
     for (N tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
         const Tile counted = tile_of(a, tile);
-        const int steps = (int)(counted.end - counted.begin);
+        const int k_steps = (int)(counted.end - counted.begin);
         // Of both row halves of the warpgroup.
         float sums[2][SUMS];
         #pragma unroll
         for (int half = 0; half < 2; half++)
             #pragma unroll
             for (int i = 0; i < SUMS; i++) sums[half][i] = 0.0f;
-        for (int step = 0; step < steps; step++, ring.next()) {
+        for (int step = 0; step < k_steps; step++, ring.next()) {
             ring.await_full();
             const unsigned at = ring.here() >> 4, last = thread == 0 ? ring.empty + 8 * ring.stage : 0;
             #pragma unroll

@@ -403,7 +403,7 @@ entry(const __grid_constant__ Arguments a) {
     }
     __syncthreads();
     float* to = a.splits > 1 ? a.sums : a.result + t.output * a.output_stride;
-    const N stride = a.splits > 1 && a.output_stride != 1 ? a.rows : a.output_stride;
+    const N column_stride = a.splits > 1 && a.output_stride != 1 ? a.rows : a.output_stride;
     #pragma unroll
     for (int i = 0; i < 8; i++) {
         const int y = tile.row + 8 * i;
@@ -411,7 +411,7 @@ entry(const __grid_constant__ Arguments a) {
         #pragma unroll
         for (int j = 0; j < N_FRAGMENTS; j++) {
             const int x = tile.column + 4 * j;
-            if (x < columns) to[row_offsets[y] + x * stride] = tile.accumulator[i][j];
+            if (x < columns) to[row_offsets[y] + x * column_stride] = tile.accumulator[i][j];
         }
     }
 }

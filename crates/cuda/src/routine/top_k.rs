@@ -100,7 +100,7 @@ extern "C" __global__ void __launch_bounds__(256) entry(const __grid_constant__ 
 const TOP_K_SOURCE: &str = r#"
 constexpr int WARPS = THREADS / 32, CAPACITY = THREADS < 256 ? 256 : 1024;
 struct Arguments { N extent, inner, count; const E* keys; N* result; };
-FN W smaller(W a, W b) { return a < b ? a : b; }
+FN W min_key(W a, W b) { return a < b ? a : b; }
 
 // The k-th smallest value of a warp (bitonic sort).
 FN W warp_kth_smallest(W x, int k) {
@@ -110,8 +110,8 @@ FN W warp_kth_smallest(W x, int k) {
         #pragma unroll
         for (int d = run / 2; d > 0; d /= 2) {
             const W other = __shfl_xor_sync(~0u, x, d);
-            const bool takes_smaller = ((lane & d) == 0) == ((lane & run) == 0);
-            x = (x < other) == takes_smaller ? x : other;
+            const bool takes_min = ((lane & d) == 0) == ((lane & run) == 0);
+            x = (x < other) == takes_min ? x : other;
         }
     }
     return __shfl_sync(~0u, x, k - 1);
@@ -139,14 +139,14 @@ extern "C" __global__ void __launch_bounds__(THREADS) entry(const __grid_constan
     constexpr W NONE = (W)(U)~(U)0;
     W own = NONE;
     #pragma unroll 8
-    for (unsigned i = t; i < extent; i += THREADS) own = smaller(own, key_at(i));
+    for (unsigned i = t; i < extent; i += THREADS) own = min_key(own, key_at(i));
     if (t == 0) candidate_count = 0;
     W bound = NONE;
     if (count <= 32) {
         own = warp_kth_smallest(own, (int)count);
         if (lane == 0) smallest_keys[warp] = own;
         __syncthreads();
-        for (int w = 0; w < WARPS; w++) bound = smaller(bound, smallest_keys[w]);
+        for (int w = 0; w < WARPS; w++) bound = min_key(bound, smallest_keys[w]);
     } else {
         smallest_keys[t] = own;
         __syncthreads();
