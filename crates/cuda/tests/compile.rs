@@ -64,7 +64,7 @@ fn random_kernels_compile() {
 /// Index variables must not be called `v` and a number, as kernel values are: the inner name would shadow the outer
 /// one.
 #[test]
-fn values_have_names_of_their_own() {
+fn index_variables_do_not_shadow_kernel_values() {
     let mut tiles = 0;
     for (of, source) in sources(400) {
         tiles += source.contains("__shared__") as usize;
@@ -80,12 +80,12 @@ fn values_have_names_of_their_own() {
                 if is_value {
                     let other = *types.entry(name.to_owned()).or_insert(kind);
                     assert_eq!(other, kind, "{of}: {name}\n{source}");
-                    assert_ne!(kind, "I", "{of}: {name} is a place\n{source}");
+                    assert_ne!(kind, "I", "{of}: {name} is an index\n{source}");
                 }
             }
         }
     }
-    assert!(tiles > 0, "no kernel of these turns anything");
+    assert!(tiles > 0, "no kernel transposes in shared memory");
 }
 
 /// The routines of many random graphs, and sorts, convolutions and Cholesky factorizations of every supported dtype.
@@ -124,22 +124,27 @@ fn routines_compile() {
     for dtype in [DType::F16, DType::BF16, DType::F32] {
         for outputs in [20, 200] {
             let windows = [WindowAxis::new(3); 2].into_iter().collect();
-            let product = ImplicitGemm { windows, order: ConvOutputLayout::OutputsLast };
+            let convolution = ImplicitGemm { windows, order: ConvOutputLayout::OutputsLast };
             let x = Shape::from([2, 9, 9, 1, 16]);
-            let extents = product.extents(&x, &Shape::from([1, outputs, 3, 3, 16])).unwrap();
-            routines.push(Routine::ImplicitGemm(ImplicitGemmOperands { dtype, product, extents }));
+            let extents = convolution.extents(&x, &Shape::from([1, outputs, 3, 3, 16])).unwrap();
+            routines.push(Routine::ImplicitGemm(ImplicitGemmOperands {
+                dtype,
+                product: convolution,
+                extents,
+            }));
         }
     }
     // Large enough for a bf16x3 split.
     for axes in 1..=3 {
         let windows = std::iter::repeat_n(WindowAxis::new(3), axes).collect();
-        let product = ImplicitGemm { windows, order: ConvOutputLayout::ExamplesFirst };
+        let convolution = ImplicitGemm { windows, order: ConvOutputLayout::ExamplesFirst };
         let (mut x, mut kernels) = (vec![1 << 14], vec![1, 64]);
         x.extend(std::iter::repeat_n(9, axes).chain([1, 64]));
         kernels.extend(std::iter::repeat_n(3, axes).chain([64]));
-        let extents = product.extents(&Shape::from(&x[..]), &Shape::from(&kernels[..])).unwrap();
-        let windowed = ImplicitGemmOperands { dtype: DType::F32, product, extents };
-        let routine = Routine::ImplicitGemm(windowed);
+        let extents =
+            convolution.extents(&Shape::from(&x[..]), &Shape::from(&kernels[..])).unwrap();
+        let operands = ImplicitGemmOperands { dtype: DType::F32, product: convolution, extents };
+        let routine = Routine::ImplicitGemm(operands);
         assert!(routine::sources(&routine, true).len() > routine::sources(&routine, false).len());
         routines.push(routine);
     }
@@ -153,11 +158,14 @@ fn routines_compile() {
     }
     let (mut seen, mut failures) = (HashSet::new(), Vec::new());
     // The kernels of any device, and those of Hopper.
-    for has_groups in [false, true] {
-        let target = if has_groups { "sm_90a" } else { "sm_90" };
+    for has_wgmma in [false, true] {
+        let target = if has_wgmma { "sm_90a" } else { "sm_90" };
         let compiler = Compiler::new(target.to_owned(), || None);
-        for source in routines.iter().flat_map(|routine| routine::sources(routine, has_groups)) {
-            assert!(source.contains("begin_kernel();"), "it may begin too early:\n{source}");
+        for source in routines.iter().flat_map(|routine| routine::sources(routine, has_wgmma)) {
+            assert!(
+                source.contains("begin_kernel();"),
+                "the kernel may start before its predecessors end:\n{source}"
+            );
             if !seen.contains(&source) {
                 if let Err(fault) = compiler.compile(&source) {
                     failures.push(format!("{fault}\n{source}"));

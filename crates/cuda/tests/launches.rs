@@ -7,8 +7,8 @@ use inflight_ir::kernel::{AccessShape, LaunchShape, parse, verify};
 const PROCESSORS: usize = 132;
 
 fn described(text: &str) -> Described {
-    let kernel = parse(text).expect("a kernel");
-    verify(&kernel).expect("a right kernel");
+    let kernel = parse(text).expect("the kernel parses");
+    verify(&kernel).expect("the kernel is valid");
     Described::new(codegen::expanded(&kernel))
 }
 
@@ -20,7 +20,10 @@ fn shape(extents: &[usize], strides: &[&[isize]]) -> LaunchShape {
 
 fn choose(described: &Described, shape: &LaunchShape, address: u64) -> Choice {
     let buffers = vec![(address, 1 << 20); described.kernel.params.len()];
-    described.choose(shape, &buffers, PROCESSORS).expect("it can run").expect("it has work")
+    described
+        .choose(shape, &buffers, PROCESSORS)
+        .expect("a supported launch")
+        .expect("a nonempty launch")
 }
 
 const ADD: &str = "kernel grid 0 reduce 0 vector parallel\nparam p0: f32\nparam p1: f32\n\
@@ -29,7 +32,7 @@ const ADD: &str = "kernel grid 0 reduce 0 vector parallel\nparam p0: f32\nparam 
     %2 = add %0, %1 : f32\nstore p2[a2] %2 : f32\n";
 
 #[test]
-fn neighbours_are_moved_sixteen_bytes_at_once_where_that_is_possible() {
+fn aligned_accesses_are_vectorized_to_16_bytes() {
     let add = described(ADD);
     let flat = |n: usize| shape(&[n], &[&[1], &[1], &[1]]);
     assert_eq!(choose(&add, &flat(1024), 256).variant.width, 4);
@@ -45,7 +48,7 @@ fn neighbours_are_moved_sixteen_bytes_at_once_where_that_is_possible() {
 }
 
 #[test]
-fn a_new_size_of_the_same_class_is_the_same_text() {
+fn sizes_of_the_same_class_share_a_source() {
     let add = described(ADD);
     let variant = |n: usize| choose(&add, &shape(&[n], &[&[1], &[1], &[1]]), 256).variant;
     assert_eq!(variant(4096), variant(8192));
@@ -73,10 +76,10 @@ fn rows_stay_in_registers_while_they_fit() {
     assert_eq!(mapping(4000), mapping(4096));
     assert_eq!(mapping(1 << 15), Mapping::Rows { threads: 1024, rows: 1, kept: 8 });
     assert!(matches!(mapping(1 << 16), Mapping::Rows { kept: 0, .. }));
-    let softmax_of_halves = described(&SOFTMAX.replace(": f32", ": bf16"));
-    let halves = choose(&softmax_of_halves, &rows(4096), 256).variant;
-    let of_halves = Mapping::Rows { threads: 128, rows: 1, kept: 4 };
-    assert_eq!((halves.width, halves.mapping), (8, of_halves));
+    let bf16_softmax = described(&SOFTMAX.replace(": f32", ": bf16"));
+    let bf16 = choose(&bf16_softmax, &rows(4096), 256).variant;
+    let bf16_mapping = Mapping::Rows { threads: 128, rows: 1, kept: 4 };
+    assert_eq!((bf16.width, bf16.mapping), (8, bf16_mapping));
     let source = codegen::source(&softmax.kernel, choose(&softmax, &rows(4096), 256).variant);
     // Each element is loaded once and stored once, and its exponential is computed once.
     assert_eq!(source.matches("a.buffer[0]").count(), 1, "{source}");
@@ -88,7 +91,7 @@ const ROW_SUM: &str = "kernel grid 1 reduce 0 vector reduced\nparam p0: f32\npar
     %0 = load p0[a0] : f32\n%1 = sum %0 : f32\nstore p1[a1] %1 : f32\n";
 
 #[test]
-fn rows_that_are_walked_once_are_loaded_several_steps_at_a_time() {
+fn single_pass_rows_load_several_steps_at_a_time() {
     let sum = described(ROW_SUM);
     let rows = |rows: usize, n: usize| shape(&[rows, n], &[&[n as isize, 1], &[1, 0]]);
     let mapping = |shape: &LaunchShape| choose(&sum, shape, 256).variant.mapping;
@@ -103,7 +106,7 @@ fn rows_that_are_walked_once_are_loaded_several_steps_at_a_time() {
 }
 
 #[test]
-fn what_a_later_walk_may_load_again_keeps_its_memory() {
+fn operands_loaded_by_a_later_pass_are_not_reused_in_place() {
     // The square, stored and then divided by its sum.
     let shared = "kernel grid 1 reduce 0 vector reduced\nparam p0: f32\nparam p1: f32 writes\n\
         param p2: f32 writes\naccess a0: p0 reduce zero vector one\n\
@@ -112,7 +115,7 @@ fn what_a_later_walk_may_load_again_keeps_its_memory() {
         %3 = sum %1 : f32\n%4 = div %1, %3 : f32\nstore p2[a2] %4 : f32\n";
     let kernel = &described(shared).kernel;
     assert!(codegen::loads_after_store(kernel, 0, 1));
-    assert!(!codegen::loads_after_store(kernel, 0, 2), "nothing comes after the last walk");
+    assert!(!codegen::loads_after_store(kernel, 0, 2), "nothing follows the last pass");
     assert!(!codegen::loads_after_store(&described(ROW_SUM).kernel, 0, 1));
 }
 
@@ -121,7 +124,7 @@ const COLUMN_SUM: &str = "kernel grid 0 reduce 1 vector parallel\nparam p0: f32\
     %0 = load p0[a0] : f32\n%1 = sum %0 : f32\nstore p1[a1] %1 : f32\n";
 
 #[test]
-fn few_long_columns_are_shared_by_blocks() {
+fn few_long_columns_are_reduced_by_several_blocks() {
     let sum = described(COLUMN_SUM);
     let columns = |rows: usize, n: usize| shape(&[rows, n], &[&[n as isize, 1], &[0, 1]]);
     let choice = choose(&sum, &columns(16384, 4096), 256);
@@ -146,7 +149,7 @@ const STORED_SUM: &str = "kernel grid 0 reduce 1 vector parallel\nparam p0: f32\
     store p2[a2] %2 : f32\n%4 = sum %2 : f32\nstore p3[a3] %4 : f32\n";
 
 #[test]
-fn columns_are_loaded_several_rows_at_a_time_unless_they_store_where_they_load() {
+fn columns_load_several_rows_at_a_time_unless_in_place() {
     let choose = |described: &Described| {
         let columns: &[isize] = &[4096, 1];
         let shape = shape(&[1024, 4096], &[columns, columns, columns, &[0, 1]]);
@@ -166,7 +169,7 @@ const TRANSPOSE: &str = "kernel grid 1 reduce 0 vector parallel\nparam p0: f32\n
     %0 = load p0[a0] : f32\nstore p1[a1] %0 : f32\n";
 
 #[test]
-fn operands_along_another_axis_are_turned_in_tiles() {
+fn transposed_operands_go_through_shared_memory_tiles() {
     let transpose = described(TRANSPOSE);
     let large = shape(&[4096, 4096], &[&[1, 4096], &[4096, 1]]);
     let choice = choose(&transpose, &large, 256);
@@ -180,24 +183,24 @@ fn operands_along_another_axis_are_turned_in_tiles() {
 }
 
 /// A transpose with zeros before the first row.
-const FRAMED: &str = "kernel grid 1 reduce 0 vector parallel\nparam p0: bf16\nparam p1: bf16 writes\n\
+const PADDED: &str = "kernel grid 1 reduce 0 vector parallel\nparam p0: bf16\nparam p1: bf16 writes\n\
     access a0: p0 reduce zero vector any\naccess a1: p1 reduce zero vector one\n\
     access a2: position reduce zero vector zero\n%0 = position a2 : i32\n\
     %1 = constant 1 : i32\n%2 = ge %0, %1 : bool\n%3 = load p0[a0] if %2 : bf16\n\
     store p1[a1] %3 : bf16\n";
 
 #[test]
-fn threads_lie_along_the_axis_that_more_is_loaded_along() {
-    let framed = described(FRAMED);
+fn threads_follow_the_axis_with_more_contiguous_loads() {
+    let padded = described(PADDED);
     let of = |rows: usize, row: isize| shape(&[rows, 64], &[&[row, 57], &[64, 1], &[1, 0]]);
-    let mapping = |size: LaunchShape| choose(&framed, &size, 256).variant.mapping;
+    let mapping = |size: LaunchShape| choose(&padded, &size, 256).variant.mapping;
     assert_eq!(mapping(of(58, 1)), Mapping::Points { unroll: 1, along: Some(0) });
     // Few rows, or elements that are contiguous along no axis.
     for other in [of(4, 1), of(58, 2)] {
         assert_eq!(mapping(other), Mapping::Points { unroll: 1, along: None });
     }
-    let choice = choose(&framed, &of(58, 1), 256);
-    let source = codegen::source(&framed.kernel, choice.variant);
+    let choice = choose(&padded, &of(58, 1), 256);
+    let source = codegen::source(&padded.kernel, choice.variant);
     assert!(source.contains("const I c0 = item % (I)a.extent[0]"), "{source}");
     assert!(source.contains("const I c1 = others % lanes * 8;"), "{source}");
     // Few groups of lanes: threads are contiguous along both axes already.
@@ -211,7 +214,7 @@ const SYMMETRIC: &str = "kernel grid 1 reduce 0 vector parallel\nparam p0: f32\n
     %2 = add %0, %1 : f32\nstore p1[a2] %2 : f32\n";
 
 #[test]
-fn tiles_that_read_the_same_memory_follow_each_other() {
+fn tiles_mirrored_at_the_diagonal_are_paired() {
     let symmetric = described(SYMMETRIC);
     let square = |n: usize| {
         let row = n as isize;
@@ -227,7 +230,7 @@ fn tiles_that_read_the_same_memory_follow_each_other() {
 }
 
 #[test]
-fn what_is_larger_than_the_caches_and_only_read_does_not_stay_there() {
+fn read_only_operands_larger_than_the_cache_are_streamed() {
     let sum = described(COLUMN_SUM);
     let shape = shape(&[16384, 4096], &[&[4096, 1], &[0, 1]]);
     let streamed = |described: &Described, shape: &LaunchShape, buffers: &[(u64, usize)]| {
@@ -250,7 +253,7 @@ fn what_is_larger_than_the_caches_and_only_read_does_not_stay_there() {
 }
 
 #[test]
-fn every_kernel_waits_for_those_before_it_first() {
+fn every_kernel_begins_with_a_grid_dependency_wait() {
     let rows = |n: usize| shape(&[1 << 14, n], &[&[n as isize, 1], &[n as isize, 1]]);
     let flat = shape(&[4096], &[&[1], &[1], &[1]]);
     for (text, shape) in [(ADD, flat), (SOFTMAX, rows(64)), (SOFTMAX, rows(1 << 16))] {
@@ -259,13 +262,13 @@ fn every_kernel_waits_for_those_before_it_first() {
         let (_, entry) = source.split_once("__global__").expect("an entry");
         let (_, body) = entry.split_once('{').expect("its body");
         assert!(body.trim_start().starts_with("begin_kernel();"), "{source}");
-        let wait = source.find("griddepcontrol.wait").expect("it waits");
+        let wait = source.find("griddepcontrol.wait").expect("a wait for earlier grids");
         assert!(wait < source.find("__global__").expect("an entry"), "{source}");
     }
 }
 
 #[test]
-fn the_assembler_does_not_see_negations_of_integers() {
+fn integer_negations_are_hidden_from_the_assembler() {
     let text_of = |dtype: &str| {
         let text = "kernel grid 1 reduce 0 vector reduced\nparam p0: T\nparam p1: T writes\n\
             access a0: p0 reduce zero vector one\naccess a1: p1 reduce zero vector zero\n\
@@ -281,7 +284,7 @@ fn the_assembler_does_not_see_negations_of_integers() {
 }
 
 #[test]
-fn what_does_not_vary_along_an_empty_axis_is_stored() {
+fn values_constant_along_an_empty_axis_are_stored() {
     let text = "kernel grid 1 reduce 0 vector reduced\nparam p0: u32\nparam p1: u32 writes\n\
         access a0: p0 reduce zero vector zero\naccess a1: p1 reduce zero vector zero\n\
         %0 = constant 0 : u32\n%1 = sum %0 : u32\n%2 = load p0[a0] : u32\nstore p1[a1] %2 : u32\n";

@@ -40,7 +40,7 @@ fn doubling(backend: &CudaBackend, source: &Arc<Buffer>, result: &Arc<Buffer>) -
 }
 
 /// Computes on a thread that has another context current, and checks that it still has it afterwards.
-fn a_thread_keeps_the_context_that_it_had(backend: &CudaBackend) {
+fn thread_keeps_its_current_context(backend: &CudaBackend) {
     let (mut own, mut current) = (null_mut(), null_mut());
     // SAFETY: the backend has initialized the driver, and the output location is valid.
     let made = unsafe { sys::cuCtxCreate_v4(&mut own, null_mut(), 0, 0) };
@@ -71,14 +71,14 @@ fn a_thread_keeps_the_context_that_it_had(backend: &CudaBackend) {
 }
 
 #[test]
-fn a_device_that_faults_fails_its_values_and_wakes_everybody() {
+fn lost_device_fails_its_values_and_wakes_every_waiter() {
     let Some(name) = std::env::var_os("INFLIGHT_TEST_DEVICE").filter(|name| name != "cpu") else {
         println!("SKIPPED: INFLIGHT_TEST_DEVICE does not name a GPU");
         return;
     };
     assert_eq!(name, "cuda:0");
     let backend = CudaBackend::new(0, Options::default()).expect("a GPU");
-    a_thread_keeps_the_context_that_it_had(&backend);
+    thread_keeps_its_current_context(&backend);
     let (stream, other) = (backend.stream(Priority::Normal), backend.stream(Priority::Normal));
     let timeline = Timeline::new();
     let (sound, hit) = (Buffer::declare(4 * ELEMENTS), Buffer::declare(4 * ELEMENTS));
@@ -97,22 +97,22 @@ fn a_device_that_faults_fails_its_values_and_wakes_everybody() {
         stream.enqueue(Command::Signal(timeline.event(1)));
         stream.flush();
         assert!(timeline.event(1).wait_timeout(Duration::from_secs(60)));
-        assert!(sound.fault().is_none(), "what is right is computed");
+        assert!(sound.fault().is_none(), "values before the fault are computed");
 
         stream.enqueue(doubling(&backend, &nowhere, &hit));
         let (told, reader) = mpsc::channel();
         let callback = Box::new(move |bytes: Result<&[u8], _>| {
-            told.send(bytes.map(<[u8]>::len)).expect("somebody listens");
+            told.send(bytes.map(<[u8]>::len)).expect("the test receives");
         });
         stream.enqueue(Command::Read { source: hit.clone(), callback });
         stream.enqueue(Command::Signal(timeline.event(2)));
         stream.flush();
-        assert!(timeline.event(2).wait_timeout(Duration::from_secs(60)), "whoever waits is woken");
-        let read = reader.recv_timeout(Duration::from_secs(60)).expect("the reader is told");
-        assert!(matches!(read.expect_err("there is nothing").kind, FaultKind::DeviceLost(_)));
-        let fault = hit.fault().expect("what the fault hit has it");
+        assert!(timeline.event(2).wait_timeout(Duration::from_secs(60)), "waiters wake");
+        let read = reader.recv_timeout(Duration::from_secs(60)).expect("the reader is called");
+        assert!(matches!(read.expect_err("the read fails").kind, FaultKind::DeviceLost(_)));
+        let fault = hit.fault().expect("the result carries the fault");
         assert!(matches!(fault.kind, FaultKind::DeviceLost(_)), "{fault}");
-        assert!(sound.fault().is_none(), "what was there before is no part of it");
+        assert!(sound.fault().is_none(), "earlier values are unaffected");
 
         // All later work fails as well, on any stream, with the same cause.
         let later = Buffer::declare(4 * ELEMENTS);

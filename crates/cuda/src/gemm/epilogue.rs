@@ -2,7 +2,7 @@
 //! residual matrix, and GELU.
 //!
 //! cuBLASLt computes all of it in `f32` and rounds once, where one of our kernels rounds `f16` and `bf16` after each
-//! op. Its ReLU is not used: a third of its algorithms, for every dtype, turns a NaN into a number.
+//! op. Its ReLU is not used: a third of its algorithms, for every dtype, returns a number for a NaN.
 
 use inflight_backend::{Epilogue, GemmLaunch};
 use inflight_ir::elementwise::{BinaryOp, UnaryOp};
@@ -33,7 +33,7 @@ pub fn match_epilogue(gemm: &GemmLaunch, epilogue: &Epilogue) -> Option<MatchedE
         kernel: &launch.planned.kernel,
         shape: &launch.planned.shape,
         scalar: &|position| launch.scalars.get(position).copied(),
-        product: epilogue.product,
+        gemm_param: epilogue.product,
     };
     matcher.match_pattern()
 }
@@ -52,7 +52,7 @@ pub fn is_library_epilogue(step: &GemmStep) -> bool {
             ScalarSource::Fixed(value) => Some(*value),
             ScalarSource::Graph(_) => None,
         },
-        product: epilogue.product,
+        gemm_param: epilogue.product,
     };
     matcher.match_pattern().is_some()
 }
@@ -68,7 +68,7 @@ struct EpilogueMatcher<'a> {
     /// The values of the kernel's scalars.
     scalar: &'a dyn Fn(usize) -> Option<Scalar>,
     /// The param that is the GEMM result.
-    product: usize,
+    gemm_param: usize,
 }
 
 impl EpilogueMatcher<'_> {
@@ -121,8 +121,8 @@ impl EpilogueMatcher<'_> {
             }
             match row_stride(access)? {
                 // If it occurs twice, the GEMM is no single term; if it does not occur, `scale` stays zero.
-                _ if param == self.product && matched.scale != 0.0 => return None,
-                _ if param == self.product => matched.scale = factor as f32,
+                _ if param == self.gemm_param && matched.scale != 0.0 => return None,
+                _ if param == self.gemm_param => matched.scale = factor as f32,
                 // The library does not read a residual with a zero factor, and would miss its infinities and NaNs.
                 _ if factor == 0.0 => return None,
                 0 if factor == 1.0 && matched.bias.is_none() && m > 1 => matched.bias = Some(param),
@@ -136,7 +136,7 @@ impl EpilogueMatcher<'_> {
     }
 }
 
-/// The row stride of an access that walks a row-major matrix from its first element on. `None` for any other access.
+/// The row stride of an access that traverses a row-major matrix from its first element on. `None` for any other access.
 pub fn row_stride(kernel: &Kernel, shape: &LaunchShape, access: AccessId) -> Option<isize> {
     let (columns, grid) = shape.extents.split_last()?;
     let map = &shape.accesses[access as usize];

@@ -277,7 +277,7 @@ pub fn store_launch_shape([m, n]: [usize; 2], stride: isize, offset: isize) -> L
 pub fn choose(
     described: &Described,
     shape: &LaunchShape,
-    product: usize,
+    gemm_param: usize,
     [m, n]: [usize; 2],
     config: GemmConfig,
     buffers: &[(u64, usize)],
@@ -291,7 +291,7 @@ pub fn choose(
         || *columns != n
         || grid.iter().product::<usize>() != m
         || kernel.body.len() > MAX_INSTRUCTIONS
-        || kernel.params.get(product).is_none_or(|param| param.writes)
+        || kernel.params.get(gemm_param).is_none_or(|param| param.writes)
         || described.in_place
     {
         return None;
@@ -305,7 +305,7 @@ pub fn choose(
                 let plain = index.is_none() && mask.is_none();
                 let param = kernel.accesses[access as usize].param?;
                 let stride = epilogue::row_stride(kernel, shape, access);
-                if param as usize == product {
+                if param as usize == gemm_param {
                     // An element of the result exists only while its own point is computed.
                     if !plain || stride != Some(n as isize) {
                         return None;
@@ -326,7 +326,7 @@ pub fn choose(
         }
     }
     let (turned, numbers) = (config.swap_operands, config.precision());
-    let tiled = Tiled { product: product as u32, turned, numbers, held: staged, same: uniform };
+    let tiled = Tiled { product: gemm_param as u32, turned, numbers, held: staged, same: uniform };
     let variant = Variant {
         width: choose::width(kernel, shape, buffers),
         wide: described.is_wide(shape, buffers),

@@ -210,7 +210,7 @@ extern "C" __global__ void __launch_bounds__(256) entry(const __grid_constant__ 
             #pragma unroll
             for (int k = c + 1; k < BLOCK; k++) own[k] = multiply_subtract(own[k], own[c], conjugate(broadcast(own[c], k)));
         }
-        // Negated, so that `less` computes the product.
+        // Negated, so that `multiply_subtract` adds.
         inverse[lane] = minus(last);
         T* diagonal = a.diagonals + (batch_index * ((a.n + BLOCK - 1) / BLOCK) + a.first / BLOCK) * BLOCK * BLOCK;
         #pragma unroll

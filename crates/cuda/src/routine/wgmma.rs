@@ -75,7 +75,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) entry(const __grid_cons
     unsigned char* const memory = raw + (-shared_address(raw) & 1023);
     const Tile t = tile_of(a, blockIdx.x);
     const int lane = threadIdx.x & 31, warp = threadIdx.x / 32;
-    // Warp-uniform, in a way that the compiler sees.
+    // Warp-uniform: the shuffle proves it to the compiler.
     const int group = __shfl_sync(~0u, warp / 4, 0);
     float accumulator[M_FRAGMENTS][N_FRAGMENTS][4];
     const Im2colCopier copier(a, t.group, t.row, t.output, t.begin, memory);

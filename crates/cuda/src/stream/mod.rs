@@ -524,8 +524,8 @@ impl Stall {
             Stall::UntilReached(event) => event.on_reached(Box::new(move || core.resume())),
             Stall::UntilRecorded(event) => Waiters::resume_at(&core, event),
             Stall::Upload(upload) => {
-                let crew = core.shared.crew.clone();
-                crew.spawn(Box::new(move || {
+                let copy_threads = core.shared.crew.clone();
+                copy_threads.spawn(Box::new(move || {
                     let upload = Arc::new(upload);
                     let done = upload.copy_shared(&core);
                     core.queue.lock().completions.extend(done);
