@@ -3,7 +3,7 @@
 use super::cublaslt::Handle;
 use super::description::{Algorithm, Key, Plan, Tail};
 use crate::device::Shared;
-use crate::driver::{check, is_ending};
+use crate::driver::{check, is_shutting_down};
 use crate::shutdown;
 use cudarc::driver::sys::{self, CUresult, CUstream};
 use inflight_backend::Memory;
@@ -81,7 +81,7 @@ impl Trial {
         // All of them in turn, several times: the device's clock changes meanwhile.
         for round in 0..ROUNDS {
             for (position, best) in times.iter_mut().enumerate() {
-                if is_ending() {
+                if is_shutting_down() {
                     return (self.plan, false);
                 }
                 if round > 1 && *best > HOPELESS * fastest {
@@ -97,7 +97,7 @@ impl Trial {
             }
         }
         // Each of them was run for the first time.
-        shutdown::watch();
+        shutdown::register_exit_handler();
         if fastest.is_infinite() {
             // Nothing that was timed has waited for the copies, whose memory goes now.
             // SAFETY: the stream exists.

@@ -3,10 +3,10 @@
 use super::autotune::Trial;
 use super::description::{Algorithm, Key, Numbers, Plan, Tail, alignment, check};
 use super::{Batches, Layout};
-use crate::background::{Awaited, Stop};
+use crate::background::{BackgroundTask, EnqueueError};
 use crate::device::Shared;
 use crate::driver::{Context, enter};
-use crate::library::{self, Part};
+use crate::library::{self, CudaLibrary};
 use crate::options::Options;
 use cudarc::cublaslt::sys;
 use cudarc::driver::sys::CUstream;
@@ -23,12 +23,12 @@ pub struct Products {
     context: Arc<Context>,
     /// Where choices are kept for processes that come later.
     disk: LazyLock<Option<DiskCache>>,
-    handle: OnceLock<Arc<Awaited<Arc<Handle>>>>,
+    handle: OnceLock<Arc<BackgroundTask<Arc<Handle>>>>,
     plans: Mutex<FxHashMap<Key, AwaitedPlan>>,
 }
 
 /// A plan that is being chosen, or is chosen; `None` if the library has no way to compute the product.
-type AwaitedPlan = Arc<Awaited<Option<Arc<Plan>>>>;
+type AwaitedPlan = Arc<BackgroundTask<Option<Arc<Plan>>>>;
 
 /// Plans beyond this many are forgotten.
 const MOST_PLANS: usize = 4096;
@@ -47,7 +47,7 @@ unsafe impl Sync for Handle {}
 
 impl Handle {
     fn open(context: &Arc<Context>) -> Result<Arc<Handle>, Fault> {
-        library::open(Part::MatrixProducts).map_err(FaultKind::Unsupported)?;
+        library::open(CudaLibrary::CublasLt).map_err(FaultKind::Unsupported)?;
         let _entered = context.enter();
         let mut raw = null_mut();
         // SAFETY: the library is open; the place is there to be written.
@@ -107,10 +107,10 @@ impl Products {
     }
 
     /// The library, which is opened in the background if nobody has asked for it before.
-    pub fn opening(&self) -> &Arc<Awaited<Arc<Handle>>> {
+    pub fn opening(&self) -> &Arc<BackgroundTask<Arc<Handle>>> {
         self.handle.get_or_init(|| {
             let context = self.context.clone();
-            Awaited::start(move || Handle::open(&context))
+            BackgroundTask::start(move || Handle::open(&context))
         })
     }
 
@@ -122,11 +122,13 @@ impl Products {
         addresses: [u64; 3],
         layouts: [Layout; 3],
         tail: Option<&Tail>,
-    ) -> Result<Option<(Product, Vec<u64>)>, Stop> {
-        let handle = match self.opening().now() {
+    ) -> Result<Option<(Product, Vec<u64>)>, EnqueueError> {
+        let handle = match self.opening().poll() {
             Ok(handle) => handle,
             // Without the library, products are kernels of our own.
-            Err(Stop::Failed(fault)) if !fault.is_lost() && !fault.is_short() => return Ok(None),
+            Err(EnqueueError::Failed(fault)) if !fault.is_lost() && !fault.is_short() => {
+                return Ok(None);
+            }
             Err(stop) => return Err(stop),
         };
         let size = contract.dtype.size() as i64;
@@ -188,15 +190,15 @@ impl Products {
         key: Key,
         operands: [u64; 2],
         tail: Option<&Tail>,
-    ) -> Result<Option<Arc<Plan>>, Stop> {
+    ) -> Result<Option<Arc<Plan>>, EnqueueError> {
         let known = self.plans.lock().get(&key).cloned();
         if let Some(known) = known {
-            return known.now();
+            return known.poll();
         }
         let bias = tail.and_then(|tail| tail.bias);
         let chosen = match Plan::new(handle.raw(), &key, bias)? {
-            None => Awaited::made(None),
-            Some((plan, _)) if !key.is_large() => Awaited::made(Some(Arc::new(plan))),
+            None => BackgroundTask::completed(None),
+            Some((plan, _)) if !key.is_large() => BackgroundTask::completed(Some(Arc::new(plan))),
             Some(found) => self.choose(site, handle, &key, found, operands, tail),
         };
         let mut plans = self.plans.lock();
@@ -207,7 +209,7 @@ impl Products {
         // uses its memory and its stream, and then takes the other's choice.
         plans.entry(key).or_insert_with(|| chosen.clone());
         drop(plans);
-        chosen.now()
+        chosen.poll()
     }
 
     /// The plan with the algorithm that is fastest on this device, as a process before has found out, or as is found
@@ -229,15 +231,15 @@ impl Products {
         let same = |algorithm: &&Algorithm| known.as_ref() == Some(&algorithm.bytes());
         if let Some(&algorithm) = algorithms.iter().find(same) {
             plan.algorithm = algorithm;
-            return Awaited::made(Some(Arc::new(plan)));
+            return BackgroundTask::completed(Some(Arc::new(plan)));
         }
         // The operands are what comes before the product writes.
         (site.settle)();
         let (tail, shared) = (tail.copied(), site.shared.clone());
         let found = (plan, algorithms);
         match Trial::new(&shared, handle, key, found, operands, tail, site.stream) {
-            Err(plan) => Awaited::made(Some(Arc::from(plan))),
-            Ok(trial) => Awaited::start(move || {
+            Err(plan) => BackgroundTask::completed(Some(Arc::from(plan))),
+            Ok(trial) => BackgroundTask::start(move || {
                 let (plan, is_found) = trial.fastest(&shared);
                 if let Some(disk) = shared.products.disk.as_ref().filter(|_| is_found) {
                     disk.put(entry.as_bytes(), &plan.algorithm.bytes());
@@ -294,7 +296,7 @@ impl Product {
 
 /// The version of the library. The error says what was looked for.
 pub fn version() -> Result<String, String> {
-    library::open(Part::MatrixProducts)?;
+    library::open(CudaLibrary::CublasLt)?;
     // SAFETY: the library is open.
     let version = unsafe { sys::cublasLtGetVersion() };
     Ok(format!("{}.{}.{}", version / 10000, version / 100 % 100, version % 100))

@@ -229,7 +229,7 @@ impl Plan {
         };
         plan.describe_matrices(key, kind)?;
         let algorithms = plan.algorithms(handle, key)?;
-        shutdown::watch();
+        shutdown::register_exit_handler();
         let Some(first) = algorithms.first() else { return Ok(None) };
         plan.algorithm = *first;
         Ok(Some((plan, algorithms)))
@@ -284,7 +284,7 @@ impl Plan {
             status
         };
         // What the library has done for the first time, it may have to undo.
-        self.ran.call_once(shutdown::watch);
+        self.ran.call_once(shutdown::register_exit_handler);
         check(status, "a matrix product")
     }
 

@@ -1,16 +1,17 @@
 //! Products that a kernel takes in as they are computed, where the library does not do what follows, or is slower.
 //!
 //! The product is then in no memory, and what follows it needs no launch of its own. See
-//! [`Mapping::Product`](crate::codegen::Mapping::Product) for the kernel.
+//! [`Mapping::FusedGemm`](crate::codegen::Mapping::FusedGemm) for the kernel.
 
 use super::epilogue;
 use super::operand_split::{Matrix, OperandSplit, Packed};
-use crate::choose::{self, Choice, Described};
 use crate::codegen::{
-    BF16X3_DEPTH, MOST_HELD, Mapping, PRODUCT_LINE_BYTES, PRODUCT_PART, PRODUCT_ROWS,
-    PRODUCT_THREADS, ProductNumbers, ROUNDED_COLUMNS, Shape, Tiled, Variant,
+    BF16X3_STAGE_K, EPILOGUE_COLUMNS, GEMM_STAGE_K_BYTES, GEMM_THREADS, GEMM_TILE_ROWS,
+    GemmPrecision, GemmTiling, KernelClass, MAX_STAGED_OPERANDS, Mapping, TF32_TILE_COLUMNS,
+    Variant,
 };
-use crate::tensor_map::{MAP_WORDS, MappedTensor};
+use crate::launch_config::{self, AnalyzedKernel, LaunchConfig};
+use crate::tensor_map::{TENSOR_MAP_WORDS, TmaTensor};
 use cudarc::driver::sys;
 use inflight_backend::{Fault, GemmLaunch};
 use inflight_ir::DType;
@@ -118,7 +119,7 @@ impl Extents {
         // In products of numbers by the library.
         let cost = |&(columns, faster): &(usize, f64)| {
             let rounds = lie(columns).tiles(m, n).div_ceil(processors);
-            (rounds * processors * PRODUCT_ROWS * columns) as f64 * k as f64 / faster
+            (rounds * processors * GEMM_TILE_ROWS * columns) as f64 * k as f64 / faster
         };
         let best = THIRDS.iter().min_by(|a, b| cost(a).total_cmp(&cost(b)))?;
         let whole = cost(best) + SPLITTING_COST * (m + n) as f64 * k as f64 + LAUNCHING_COST;
@@ -130,7 +131,7 @@ impl Extents {
     pub fn rounded_lie(&self, processors: usize) -> Option<GemmConfig> {
         let Extents { m, n, k, .. } = *self;
         let [along, across] = self.lies();
-        let columns = ROUNDED_COLUMNS;
+        let columns = TF32_TILE_COLUMNS;
         let lie =
             |turned, across, turns| GemmConfig { turned, across, turns, columns, packed: None };
         let lie = match (along, across) {
@@ -142,7 +143,7 @@ impl Extents {
         };
         let tiles = lie.tiles(m, n);
         let rounds = tiles.div_ceil(processors);
-        let places = (rounds * processors * PRODUCT_ROWS * columns) as f64;
+        let places = (rounds * processors * GEMM_TILE_ROWS * columns) as f64;
         let is_full = m * n > 0 && (m * n) as f64 >= LEAST_TAKEN * places;
         if k < SHORTEST_SUM || !is_full {
             return None;
@@ -220,19 +221,19 @@ impl GemmConfig {
     }
 
     /// How a kernel multiplies.
-    fn numbers(&self) -> ProductNumbers {
+    fn numbers(&self) -> GemmPrecision {
         let across = |pack: Pack| self.sides(pack.operands.map(|(_, across)| across));
         match self.packed {
             Some(pack) if pack.parts == OperandSplit::Bf16x3 => {
-                ProductNumbers::Bf16x3 { across: across(pack), columns: self.columns as u32 }
+                GemmPrecision::Bf16x3 { mn_major: across(pack), columns: self.columns as u32 }
             }
-            packed => ProductNumbers::Rounded { across: self.across, packed: packed.map(across) },
+            packed => GemmPrecision::Tf32 { mn_major: self.across, scaled_f16: packed.map(across) },
         }
     }
 
     fn tiles(&self, m: usize, n: usize) -> usize {
         let [rows, columns] = self.sides([m, n]);
-        rows.div_ceil(PRODUCT_ROWS) * columns.div_ceil(self.columns)
+        rows.div_ceil(GEMM_TILE_ROWS) * columns.div_ceil(self.columns)
     }
 }
 
@@ -260,17 +261,17 @@ pub fn stored_shape([m, n]: [usize; 2], distance: isize, offset: isize) -> Launc
 /// How a kernel that follows a product takes it in. `None` if it cannot. `buffers` are its params' addresses and
 /// sizes; that of the product is a multiple of sixteen.
 pub fn choose(
-    described: &Described,
+    described: &AnalyzedKernel,
     shape: &LaunchShape,
     product: usize,
     [m, n]: [usize; 2],
     lie: GemmConfig,
     buffers: &[(u64, usize)],
     processors: usize,
-) -> Option<(Choice, Tiled)> {
+) -> Option<(LaunchConfig, GemmTiling)> {
     let kernel = &described.kernel;
     let (columns, grid) = shape.extents.split_last()?;
-    if described.shape != Shape::Points
+    if described.class != KernelClass::Elementwise
         || kernel.reduces()
         || grid.is_empty()
         || *columns != n
@@ -298,7 +299,7 @@ pub fn choose(
                 } else if plain
                     && access < 64
                     && held >> access & 1 == 0
-                    && count < MOST_HELD
+                    && count < MAX_STAGED_OPERANDS
                     && is_held(kernel, access, distance, n, buffers[param as usize].0)
                 {
                     held |= 1 << access;
@@ -311,19 +312,25 @@ pub fn choose(
         }
     }
     let (turned, numbers) = (lie.turned, lie.numbers());
-    let tiled = Tiled { product: product as u32, turned, numbers, held, same };
-    let variant = Variant {
-        width: choose::width(kernel, shape, buffers),
-        wide: described.is_wide(shape, buffers),
-        streamed: 0,
-        mapping: Mapping::Product(tiled),
+    let tiled = GemmTiling {
+        gemm_param: product as u32,
+        transposed: turned,
+        precision: numbers,
+        staged: held,
+        uniform: same,
     };
-    let choice = Choice {
+    let variant = Variant {
+        width: launch_config::width(kernel, shape, buffers),
+        index64: described.needs_index64(shape, buffers),
+        streamed: 0,
+        mapping: Mapping::FusedGemm(tiled),
+    };
+    let choice = LaunchConfig {
         variant,
         grid: [lie.tiles(m, n).min(processors) as u32, 1],
-        threads: PRODUCT_THREADS,
+        threads: GEMM_THREADS,
         items: m * n,
-        slices: 1,
+        splits: 1,
         scratch: 0,
     };
     Some((choice, tiled))
@@ -371,18 +378,18 @@ pub fn arguments(
     let [rows, columns] = lie.sides([m, n]);
     let packed = packed.map(|packed| lie.sides(packed));
     let (mut words, last) = match lie.numbers() {
-        ProductNumbers::Rounded { packed: across, .. } => {
+        GemmPrecision::Tf32 { scaled_f16: across, .. } => {
             rounded_arguments(extents, lie, operands, packed.zip(across))?
         }
-        ProductNumbers::Bf16x3 { across, .. } => {
+        GemmPrecision::Bf16x3 { mn_major: across, .. } => {
             let packed = packed.expect("what is multiplied in thirds is split before");
             thirds_arguments(extents, lie, operands, packed, across)?
         }
     };
     for &(address, distance) in held {
         let part = match lie.turned {
-            false => [PRODUCT_PART, PRODUCT_ROWS],
-            true => [PRODUCT_ROWS, PRODUCT_PART],
+            false => [EPILOGUE_COLUMNS, GEMM_TILE_ROWS],
+            true => [GEMM_TILE_ROWS, EPILOGUE_COLUMNS],
         };
         let map = Map {
             address,
@@ -396,7 +403,7 @@ pub fn arguments(
         words.extend(map.words()?);
     }
     if held.is_empty() {
-        words.extend([0; MAP_WORDS]);
+        words.extend([0; TENSOR_MAP_WORDS]);
     }
     words.extend([rows as u64, columns as u64, k as u64]);
     words.extend(last);
@@ -489,15 +496,15 @@ const HALVES: Numbers = (sys::CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_FLOAT
 pub fn held(
     kernel: &Kernel,
     shape: &LaunchShape,
-    tiled: Tiled,
+    tiled: GemmTiling,
     buffers: &[(u64, usize)],
-) -> SmallVec<[(u64, usize); MOST_HELD]> {
+) -> SmallVec<[(u64, usize); MAX_STAGED_OPERANDS]> {
     let of = |access: AccessId| {
         let param = kernel.accesses[access as usize].param?;
         let distance = epilogue::row_stride(kernel, shape, access)?;
         Some((buffers[param as usize].0, usize::try_from(distance).ok()?))
     };
-    tiled.held().filter_map(of).collect()
+    tiled.staged_accesses().filter_map(of).collect()
 }
 
 /// A matrix that parts are copied of.
@@ -525,7 +532,7 @@ impl Map {
         across: bool,
         (kind, bytes): Numbers,
     ) -> Map {
-        let line = PRODUCT_LINE_BYTES / bytes;
+        let line = GEMM_STAGE_K_BYTES / bytes;
         Map {
             address,
             extents: if across { [extent, k] } else { [k, extent] },
@@ -540,8 +547,8 @@ impl Map {
     /// An operand with lines of so many numbers that is packed into thirds.
     fn of_bf16x3(packed: Packed, columns: usize, across: bool) -> Map {
         let (part, swizzle) = match across {
-            true => ([64, BF16X3_DEPTH], sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_128B),
-            false => ([BF16X3_DEPTH, 64], sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_64B),
+            true => ([64, BF16X3_STAGE_K], sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_128B),
+            false => ([BF16X3_STAGE_K, 64], sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_64B),
         };
         Map {
             address: packed.numbers,
@@ -555,20 +562,20 @@ impl Map {
     }
 
     /// As the device takes it.
-    fn words(&self) -> Result<[u64; MAP_WORDS], Fault> {
+    fn words(&self) -> Result<[u64; TENSOR_MAP_WORDS], Fault> {
         let [width, height] = self.extents.map(|extent| extent as u64);
         let extents = [width, height, self.planes.unwrap_or(1) as u64];
         let distances = [self.distance as u64, self.distance as u64 * height];
         let part = [self.part[0] as u32, self.part[1] as u32, 1];
         let rank = if self.planes.is_some() { 3 } else { 2 };
-        let tensor = MappedTensor {
+        let tensor = TmaTensor {
             address: self.address,
             kind: self.kind,
             swizzle: self.swizzle,
             extents: &extents[..rank],
             distances: &distances[..rank - 1],
         };
-        tensor.boxes(&part[..rank])
+        tensor.tiled(&part[..rank])
     }
 }
 
@@ -657,7 +664,7 @@ mod tests {
     }
 
     fn lie_of(turned: bool, across: bool, turns: bool) -> GemmConfig {
-        GemmConfig { turned, across, turns, columns: ROUNDED_COLUMNS, packed: None }
+        GemmConfig { turned, across, turns, columns: TF32_TILE_COLUMNS, packed: None }
     }
 
     /// `max(product, 0) + r · q`, and the root of it times `u / v`: `q` is the same for all rows, `u` for all columns,
@@ -674,10 +681,14 @@ mod tests {
         %9 = mul %6, %8 : f32\n%10 = load p6[a6] : f32\n\
         %11 = div %9, %10 : f32\n%12 = sqrt %11 : f32\nstore p5[a5] %12 : f32\n";
 
-    fn chosen(m: usize, n: usize, lie: GemmConfig) -> Option<(Described, Choice, Tiled)> {
+    fn chosen(
+        m: usize,
+        n: usize,
+        lie: GemmConfig,
+    ) -> Option<(AnalyzedKernel, LaunchConfig, GemmTiling)> {
         let kernel = parse(FOLLOWING).expect("a kernel");
         verify(&kernel).expect("a right kernel");
-        let described = Described::new(codegen::expanded(&kernel));
+        let described = AnalyzedKernel::new(codegen::expanded(&kernel));
         let access = |row: usize, column: isize| AccessShape {
             offset: 0,
             strides: [row as isize, column].into_iter().collect(),
@@ -699,7 +710,7 @@ mod tests {
     fn matrices_come_in_stages_and_what_is_the_same_for_all_rows_does_not() {
         let lie = lie_of(false, true, true);
         let (_, choice, tiled) = chosen(4096, 4096, lie).unwrap();
-        assert_eq!((tiled.held, tiled.same), (0b10, 1 << 6));
+        assert_eq!((tiled.staged, tiled.uniform), (0b10, 1 << 6));
         assert_eq!((choice.variant.width, choice.grid), (4, [132, 1]));
         let (_, choice, _) = chosen(1000, 1030, lie).unwrap();
         assert_eq!(choice.variant.width, 2);
@@ -739,17 +750,20 @@ mod tests {
             for (m, n) in [(4096, 4096), (1000, 1030), (1001, 1027)] {
                 let (described, choice, _) = chosen(m, n, lie).unwrap();
                 let source = codegen::source(&described.kernel, choice.variant);
-                assert!(codegen::shared_bytes(&source) > 200_000 && codegen::waits(&source));
+                assert!(
+                    codegen::shared_bytes(&source) > 200_000
+                        && codegen::waits_for_dependencies(&source)
+                );
                 compiler.compile(&source).unwrap_or_else(|fault| panic!("{fault}\n{source}"));
             }
-            let stored = Described::new(codegen::expanded(&stored()));
+            let stored = AnalyzedKernel::new(codegen::expanded(&stored()));
             let (shape, buffers) = (stored_shape([2048, 2048], 2048, 0), [(256, 1 << 24); 2]);
             let (choice, tiled) =
                 choose(&stored, &shape, 0, [2048, 2048], lie, &buffers, PROCESSORS).unwrap();
-            assert_eq!((tiled.held, choice.variant.width), (0, 4));
+            assert_eq!((tiled.staged, choice.variant.width), (0, 4));
             compiler.compile(&codegen::source(&stored.kernel, choice.variant)).unwrap();
         }
-        compiler.compile(&codegen::packed::TEXT).unwrap();
-        compiler.compile(&codegen::split::TEXT).unwrap();
+        compiler.compile(&codegen::scaled_f16_split::TEXT).unwrap();
+        compiler.compile(&codegen::bf16x3_split::TEXT).unwrap();
     }
 }

@@ -9,7 +9,7 @@ pub mod operand_split;
 mod plain;
 pub mod transpose;
 
-use crate::background::Stop;
+use crate::background::EnqueueError;
 use crate::device::Shared;
 use inflight_backend::{Fault, GemmLaunch, GemmOperand};
 use inflight_ir::DType;
@@ -121,7 +121,7 @@ impl Products {
         site: &mut Site<'_>,
         contract: &GemmLaunch,
         addresses: [u64; 3],
-    ) -> Result<Option<Work>, Stop> {
+    ) -> Result<Option<Work>, EnqueueError> {
         let empty = contract.m * contract.n * contract.batch.iter().product::<usize>() == 0;
         if empty {
             return Ok(None);
@@ -158,7 +158,7 @@ impl Products {
         form: &Form,
         [a, b]: [u64; 2],
         address: impl Fn(usize, bool) -> Result<u64, Fault>,
-    ) -> Result<Option<Work>, Stop> {
+    ) -> Result<Option<Work>, EnqueueError> {
         let operand = |operand: &GemmOperand, rows: usize, columns: usize| {
             layout(rows, columns, operand.row_stride, operand.column_stride)
         };

@@ -1,6 +1,6 @@
 //! Products of any dtype and any strides: one thread for each element of the result.
 
-use crate::background::Stop;
+use crate::background::EnqueueError;
 use crate::device::Shared;
 use crate::driver::Function;
 use inflight_backend::{Fault, FaultKind, GemmLaunch};
@@ -27,12 +27,12 @@ pub fn launch(
     shared: &Arc<Shared>,
     contract: &GemmLaunch,
     addresses: [u64; 3],
-) -> Result<PlainLaunch, Stop> {
+) -> Result<PlainLaunch, EnqueueError> {
     if contract.batch.len() > AXES {
         let message = format!("a product with {} batch axes", contract.batch.len());
         return Err(Fault::from(FaultKind::Unsupported(message)).into());
     }
-    let function = shared.function(&text(contract.dtype)).now()?;
+    let function = shared.function(&text(contract.dtype)).poll()?;
     let operands = [&contract.a, &contract.b, &contract.c];
     let batches: usize = contract.batch.iter().product();
     let total = batches * contract.m * contract.n;
@@ -66,8 +66,8 @@ pub fn text(dtype: DType) -> String {
         DType::I16 | DType::U16 => ("unsigned short", "unsigned", "x", "(unsigned short)x"),
         DType::I32 | DType::U32 => ("unsigned", "unsigned", "x", "x"),
         DType::I64 | DType::U64 => ("unsigned long long", "unsigned long long", "x", "x"),
-        DType::F16 => ("f16", "double", "(double)to_float(x)", "to_f16(to_odd(x))"),
-        DType::BF16 => ("bf16", "double", "(double)to_float(x)", "to_bf16(to_odd(x))"),
+        DType::F16 => ("f16", "double", "(double)to_float(x)", "to_f16(round_to_odd_f32(x))"),
+        DType::BF16 => ("bf16", "double", "(double)to_float(x)", "to_bf16(round_to_odd_f32(x))"),
         DType::F32 => ("float", "double", "(double)x", "(float)x"),
         DType::F64 => ("double", "double", "x", "x"),
         DType::C64 => ("c64", "c128", "widen(x)", "narrow(x)"),

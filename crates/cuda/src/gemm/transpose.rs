@@ -6,8 +6,8 @@
 
 use super::operand_split::Packed;
 use super::plain::PlainLaunch;
-use crate::background::Stop;
-use crate::codegen::packed;
+use crate::background::EnqueueError;
+use crate::codegen::scaled_f16_split;
 use crate::device::Shared;
 use inflight_backend::{GemmLaunch, GemmOperand};
 use inflight_ir::DType;
@@ -80,7 +80,7 @@ pub fn launches(
     contract: &GemmLaunch,
     from: [u64; 2],
     to: [u64; 2],
-) -> Result<[PlainLaunch; 2], Stop> {
+) -> Result<[PlainLaunch; 2], EnqueueError> {
     let a = &contract.a;
     Ok([
         launch(shared, a, [contract.k, contract.m], a.column_stride, [from[0], to[0]], None)?,
@@ -95,7 +95,7 @@ pub fn launch_right(
     from: u64,
     to: u64,
     packed: Option<[Packed; 2]>,
-) -> Result<PlainLaunch, Stop> {
+) -> Result<PlainLaunch, EnqueueError> {
     let b = &contract.b;
     launch(shared, b, [contract.k, contract.n], b.row_stride, [from, to], packed)
 }
@@ -108,8 +108,8 @@ fn launch(
     leading: isize,
     [from, to]: [u64; 2],
     packed: Option<[Packed; 2]>,
-) -> Result<PlainLaunch, Stop> {
-    let function = shared.function(&TEXT).now()?;
+) -> Result<PlainLaunch, EnqueueError> {
+    let function = shared.function(&TEXT).poll()?;
     let first = from.wrapping_add_signed(of.offset as i64 * 4);
     let across = columns.div_ceil(COLUMNS);
     let mut words = vec![first, to, leading as u64, rows as u64, columns as u64, across as u64];
@@ -122,7 +122,7 @@ fn launch(
 /// of their own.
 pub static TEXT: LazyLock<String> = LazyLock::new(|| {
     let sizes = format!("ROWS = {ROWS}, COLUMNS = {COLUMNS}, THREADS = {THREADS}");
-    let packed = packed::declarations();
+    let packed = scaled_f16_split::declarations();
     crate::codegen::with_functions(&format!("constexpr int {sizes};\n{packed}{ENTRY}"))
 });
 
@@ -131,7 +131,7 @@ const ENTRY: &str = r#"
 constexpr int READING = COLUMNS / 4, WRITING = ROWS / 4, READ = THREADS / READING, WRITTEN = THREADS / WRITING;
 struct Arguments { const float *from; float *to; long long leading, rows, columns, across; const Header* packed[2]; };
 extern "C" __global__ void __launch_bounds__(THREADS) entry(const __grid_constant__ Arguments a) {
-    if (a.packed[0] && fit(*a.packed[0], *a.packed[1])) return;
+    if (a.packed[0] && can_use_f16(*a.packed[0], *a.packed[1])) return;
     __shared__ alignas(16) float part[COLUMNS * ROWS];
     const long long row = blockIdx.x / a.across * ROWS, column = blockIdx.x % a.across * COLUMNS;
     const int line = threadIdx.x / READING, place = threadIdx.x % READING * 4;

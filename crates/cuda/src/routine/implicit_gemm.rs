@@ -7,9 +7,9 @@
 
 use super::implicit_gemm_codegen::{self, ADDED, By, Tile};
 use super::{Key, Launch, MOST_KINDS, Site, implicit_gemm_bf16x3, wrong_dtype};
-use crate::codegen::groups::{GROUP, MOST_BLOCKS, THREADS as GROUP_THREADS};
-use crate::codegen::split;
-use crate::tensor_map::{MAP_WORDS, MOST_SPACE};
+use crate::codegen::bf16x3_split;
+use crate::codegen::split_groups::{GROUP, MAX_BLOCKS, THREADS as GROUP_THREADS};
+use crate::tensor_map::{MAX_SPATIAL_AXES, TENSOR_MAP_WORDS};
 use inflight_backend::Fault;
 use inflight_ir::DType;
 use inflight_ir::plan::ImplicitGemmOperands;
@@ -88,9 +88,9 @@ pub fn product(
     };
 
     // Axes of space that there are not have one position.
-    let missing = MOST_SPACE - extents.space.len();
+    let missing = MAX_SPATIAL_AXES - extents.space.len();
     let padded = |values: &mut dyn Iterator<Item = usize>, fill: usize| {
-        let mut padded = [fill as u64; MOST_SPACE];
+        let mut padded = [fill as u64; MAX_SPATIAL_AXES];
         values.zip(&mut padded[missing..]).for_each(|(value, to)| *to = value as u64);
         padded
     };
@@ -139,7 +139,7 @@ pub fn product(
             }
             let mut all = walk.clone();
             all.extend(words(tile));
-            all.resize(all.len().next_multiple_of(MAP_WORDS), 0);
+            all.resize(all.len().next_multiple_of(TENSOR_MAP_WORDS), 0);
             let blocks = (sizes.tiles(tile) * parts).min(processors);
             site.launch(&prepared, implicit_gemm_codegen::MULTIPLY, launch(tile, blocks, all))?;
             let plain = Tile { by: By::Warps, ..tile };
@@ -166,7 +166,7 @@ impl Cuts {
     fn of(site: &Site, operands: &ImplicitGemmOperands) -> Cuts {
         let known = site.shared.routines.cuts.lock().get(operands).copied();
         known.unwrap_or_else(|| {
-            let cuts = Cuts::found(operands, site.shared.has_groups, site.shared.processors);
+            let cuts = Cuts::found(operands, site.shared.has_wgmma, site.shared.processors);
             let mut all = site.shared.routines.cuts.lock();
             if all.len() >= MOST_KINDS {
                 all.clear();
@@ -231,9 +231,9 @@ impl Split {
             return None;
         }
         let blocks = counts
-            .map(|count| count.div_ceil(2 * GROUP * GROUP_THREADS as usize).clamp(1, MOST_BLOCKS));
+            .map(|count| count.div_ceil(2 * GROUP * GROUP_THREADS as usize).clamp(1, MAX_BLOCKS));
         let sizes = counts.map(|count| (6 * count).next_multiple_of(256));
-        let notes = 4 * MOST_BLOCKS;
+        let notes = 4 * MAX_BLOCKS;
         let memory = site.temporary(sizes[0] + sizes[1] + 2 * notes + 256 + sums).ok()?;
         let thirds = [memory, memory + sizes[0] as u64];
         let first = thirds[1] + sizes[1] as u64;
@@ -247,15 +247,15 @@ impl Split {
         [0, 1].map(|at| {
             // One line.
             let (count, groups) = (self.counts[at], self.counts[at] / GROUP);
-            let arguments = split::Arguments {
+            let arguments = bf16x3_split::Arguments {
                 from: operands[at],
                 to: self.thirds[at],
-                noted: self.noted[at],
+                flags: self.noted[at],
                 leading: count,
                 columns: count,
                 line_groups: groups,
                 groups,
-                cleared: self.instead,
+                clear: self.instead,
             };
             let words = arguments.words();
             Launch { blocks: self.blocks[at], threads: GROUP_THREADS, words }

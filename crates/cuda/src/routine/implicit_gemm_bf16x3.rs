@@ -8,7 +8,7 @@
 //! multiplies the numbers instead.
 
 use crate::codegen::gemm::{self, bf16x3};
-use crate::tensor_map::{self, MAP_WORDS, MOST_SPACE, MappedTensor, WalkedAxis};
+use crate::tensor_map::{self, Im2colAxis, MAX_SPATIAL_AXES, TENSOR_MAP_WORDS, TmaTensor};
 use cudarc::driver::sys::{CUtensorMapDataType, CUtensorMapSwizzle};
 use inflight_backend::Fault;
 use inflight_ir::DType;
@@ -22,7 +22,7 @@ pub const ROWS: usize = 256;
 pub const THREADS: u32 = gemm::THREADS;
 
 /// Features that a step multiplies.
-pub const DEPTH: usize = gemm::BF16X3_DEPTH;
+pub const DEPTH: usize = gemm::BF16X3_STAGE_K;
 
 /// Bytes of shared memory that all stages may have.
 const STAGES_BYTES: usize = 225 << 10;
@@ -38,15 +38,15 @@ pub fn may_multiply(operands: &ImplicitGemmOperands) -> bool {
         && features.is_multiple_of(ALIGNED_FEATURES)
         && windows.all(|window| window.size > 0)
         && operands.extents.positions.iter().all(|&positions| positions > 0)
-        && tensor_map::can_walk(&axes(operands))
+        && tensor_map::supports_im2col(&axes(operands))
 }
 
 /// The axes of space.
-fn axes(operands: &ImplicitGemmOperands) -> SmallVec<[WalkedAxis; 4]> {
+fn axes(operands: &ImplicitGemmOperands) -> SmallVec<[Im2colAxis; 4]> {
     let extents = &operands.extents;
     let sizes = extents.space.iter().zip(&extents.positions);
     let axes = operands.product.windows.iter().zip(sizes);
-    axes.map(|(window, (extent, positions))| WalkedAxis {
+    axes.map(|(window, (extent, positions))| Im2colAxis {
         stride: window.stride,
         reach: (window.size - 1) * window.dilation,
         end: extent - (positions - 1) * window.stride,
@@ -76,14 +76,14 @@ pub fn arguments(
 
     let distances = distances_of(&of_x);
     let windows = mapped(x, &of_x, &distances);
-    let windows = windows.windows(&strides, &ends, [DEPTH as u32, ROWS as u32])?;
+    let windows = windows.im2col(&strides, &ends, [DEPTH as u32, ROWS as u32])?;
     let distances = distances_of(&of_kernels);
     let part = [DEPTH as u32, 1, columns as u32, 1];
-    let kernels = mapped(kernels, &of_kernels, &distances).boxes(&part)?;
-    let mut words = Vec::with_capacity(3 * MAP_WORDS);
+    let kernels = mapped(kernels, &of_kernels, &distances).tiled(&part)?;
+    let mut words = Vec::with_capacity(3 * TENSOR_MAP_WORDS);
     words.extend(windows);
     words.extend(kernels);
-    let missing = MOST_SPACE - axes.len();
+    let missing = MAX_SPATIAL_AXES - axes.len();
     words.extend((0..missing).map(|_| 0));
     words.extend(axes.iter().map(|axis| axis.stride as u64));
     words.extend((0..missing).map(|_| 0));
@@ -101,8 +101,8 @@ fn distances_of(extents: &[u64]) -> SmallVec<[u64; 5]> {
     distances.take(extents.len() - 1).collect()
 }
 
-fn mapped<'a>(address: u64, extents: &'a [u64], distances: &'a [u64]) -> MappedTensor<'a> {
-    MappedTensor {
+fn mapped<'a>(address: u64, extents: &'a [u64], distances: &'a [u64]) -> TmaTensor<'a> {
+    TmaTensor {
         address,
         kind: CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
         swizzle: CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_64B,
@@ -116,15 +116,15 @@ pub fn text(columns: usize, axes: usize) -> String {
     let stage_bytes = bf16x3::stage_bytes(ROWS, columns);
     let stages = STAGES_BYTES / stage_bytes;
     let constants = format!(
-        "constexpr int STAGES = {stages}, SUMS = {};\n\
+        "constexpr int STAGES = {stages}, ACCUMULATORS = {};\n\
          constexpr unsigned STAGE_BYTES = {stage_bytes};\n\
          {}{};\n",
-        gemm::sums(columns),
-        gemm::SHARED,
+        gemm::accumulators(columns),
+        gemm::SHARED_BYTES,
         stages * stage_bytes + 1024,
     );
     let declarations = bf16x3::declarations([false, false], columns);
-    [&constants, gemm::MACHINE, &declarations, &copy(axes), ENTRY].join("\n")
+    [&constants, gemm::TMA_AND_WGMMA, &declarations, &copy(axes), ENTRY].join("\n")
 }
 
 /// Copies features of windows, from one that begins `at` in an image, and at a place of each of them.
@@ -136,7 +136,7 @@ fn copy(axes: usize) -> String {
     let at = list(&mut (0..axes).map(|i| format!("\"r\"(at[{}])", 2 - i)));
     let places = list(&mut (0..axes).map(|i| format!("\"h\"((unsigned short)place[{}])", 2 - i)));
     format!(
-        "FN void copy_windows(unsigned to, const Map& map, int feature, const int (&at)[3], int image, const int (&place)[3], unsigned barrier) {{\n\
+        "FN void copy_windows(unsigned to, const TensorMap& map, int feature, const int (&at)[3], int image, const int (&place)[3], unsigned barrier) {{\n\
          asm volatile(\"cp.async.bulk.tensor.{}d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes \"\n\
          \"[%0], [%1, {{{coordinates}}}], [%{}], {{{offsets}}};\"\n\
          :: \"r\"(to), \"l\"(&map), \"r\"(feature), {at}, \"r\"(image), \"r\"(barrier), {places} : \"memory\");\n}}",
@@ -147,38 +147,38 @@ fn copy(axes: usize) -> String {
 
 const ENTRY: &str = r#"
 // Copies features of kernels, at a place of each of them.
-FN void copy_kernels(unsigned to, const Map& map, int feature, int place, int kernel, int third, unsigned barrier) {
+FN void copy_kernels(unsigned to, const TensorMap& map, int feature, int place, int kernel, int third, unsigned barrier) {
     asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5}], [%6];"
         :: "r"(to), "l"(&map), "r"(feature), "r"(place), "r"(kernel), "r"(third), "r"(barrier) : "memory");
 }
 // Both in thirds; how far windows are apart, and their elements; and how many images there are of each third.
-struct All { Map windows, kernels; N stride[3], dilation[3], images; Arguments rest; };
+struct All { TensorMap windows, kernels; N stride[3], dilation[3], images; Arguments rest; };
 
 // Copies what belongs to a tile.
-FN void copy_tile(const All& all, const Tile& t, Ring& ring) {
+FN void copy_tile(const All& all, const Tile& t, Pipeline& pipeline) {
     const Arguments& a = all.rest;
     const Row first = row_of(a, t.row);
     N outer = t.group, rest = t.begin;
-    const int inner = (int)take_out(outer, a.feature_groups), features = (int)a.features, blocks = (features + DEPTH - 1) / DEPTH;
+    const int inner = (int)take_out(outer, a.feature_groups), features = (int)a.features, blocks = (features + STAGE_K - 1) / STAGE_K;
     const int image = (int)(outer * a.examples + first.example), kernel = (int)(t.group * a.outputs + t.output);
-    int feature = (int)take_out(rest, blocks) * DEPTH, number = (int)rest, at[3], tap[3], place[3];
+    int feature = (int)take_out(rest, blocks) * STAGE_K, number = (int)rest, at[3], tap[3], place[3];
     #pragma unroll
     for (int axis = 2; axis >= 0; axis--) {
         at[axis] = (int)(first.position[axis] * all.stride[axis]);
         tap[axis] = (int)take_out(rest, a.size[axis]);
     }
-    for (N step = t.begin; step < t.end; step++, ring.next()) {
-        const unsigned to = ring.here(), barrier = ring.full + 8 * ring.stage;
+    for (N step = t.begin; step < t.end; step++, pipeline.advance()) {
+        const unsigned to = pipeline.address(), barrier = pipeline.full + 8 * pipeline.stage;
         #pragma unroll
         for (int axis = 0; axis < 3; axis++) place[axis] = tap[axis] * (int)all.dilation[axis];
-        ring.await_empty();
-        announce(barrier, STAGE_BYTES);
+        pipeline.wait_empty();
+        mbarrier_expect_bytes(barrier, STAGE_BYTES);
         #pragma unroll
         for (int third = 0; third < 3; third++) {
             copy_windows(to + third * ROWS * LINE_BYTES, all.windows, inner * features + feature, at, image + third * (int)all.images, place, barrier);
             copy_kernels(to + ROW_BYTES + third * COLUMNS * LINE_BYTES, all.kernels, feature, number, kernel, third, barrier);
         }
-        feature += DEPTH;
+        feature += STAGE_K;
         if (feature < features) continue;
         feature = 0;
         number++;
@@ -193,7 +193,7 @@ FN void copy_tile(const All& all, const Tile& t, Ring& ring) {
 // Stores sums of 64 rows, or parts of them, from this row on. A thread has two rows, and pairs of columns. Says whether all
 // that it has stored is finite: products of thirds may be infinite, of either sign, where that of the numbers is not, or is of
 // one sign.
-FN bool store(const Arguments& a, const Tile& t, N first_row, const float (&sums)[SUMS], int lane) {
+FN bool store(const Arguments& a, const Tile& t, N first_row, const float (&sums)[ACCUMULATORS], int lane) {
     const bool is_part = a.parts > 1;
     const N distance = is_part && a.to_output != 1 ? a.rows : a.to_output;
     const int columns = (int)(a.outputs - t.output < COLUMNS ? a.outputs - t.output : COLUMNS);
@@ -226,10 +226,10 @@ extern "C" __global__ void __launch_bounds__(384, 1) entry(const __grid_constant
     extern __shared__ unsigned char raw[];
     unsigned char* const memory = raw + (-shared_address(raw) & 1023);
     __shared__ unsigned long long barriers[2 * STAGES];
-    Ring ring = begin_ring(memory, barriers);
+    Pipeline pipeline = init_pipeline(memory, barriers);
     const Arguments& a = all.rest;
     bool is_odd = false;
-    for (int i = 0; i < 2; i++) is_odd |= is_odd_matrix(a.noted[i], a.blocks[i], THREADS);
+    for (int i = 0; i < 2; i++) is_odd |= is_split_inexact(a.noted[i], a.blocks[i], THREADS);
     if (is_odd) {
         if (threadIdx.x == 0) *a.instead = 1;
         return;
@@ -240,27 +240,27 @@ extern "C" __global__ void __launch_bounds__(384, 1) entry(const __grid_constant
     if (group == 0) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
         if (threadIdx.x != 0) return;
-        for (N tile = blockIdx.x; tile < tiles; tile += gridDim.x) copy_tile(all, tile_of(a, tile), ring);
+        for (N tile = blockIdx.x; tile < tiles; tile += gridDim.x) copy_tile(all, tile_of(a, tile), pipeline);
         return;
     }
     asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
     const int own = group - 1, thread = threadIdx.x % 128, warp = thread / 32, lane = thread % 32;
-    if (own == 1) pass_turn(own);
+    if (own == 1) ping_pong_signal(own);
     for (N tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
         const Tile counted = tile_of(a, tile);
         const int steps = (int)(counted.end - counted.begin);
         // Of both halves of the group's rows.
-        float sums[2][SUMS];
+        float sums[2][ACCUMULATORS];
         #pragma unroll
         for (int half = 0; half < 2; half++)
             #pragma unroll
-            for (int i = 0; i < SUMS; i++) sums[half][i] = 0.0f;
-        for (int step = 0; step < steps; step++, ring.next()) {
-            ring.await_full();
-            const unsigned at = ring.here() >> 4, last = thread == 0 ? ring.empty + 8 * ring.stage : 0;
+            for (int i = 0; i < ACCUMULATORS; i++) sums[half][i] = 0.0f;
+        for (int step = 0; step < steps; step++, pipeline.advance()) {
+            pipeline.wait_full();
+            const unsigned at = pipeline.address() >> 4, last = thread == 0 ? pipeline.empty + 8 * pipeline.stage : 0;
             #pragma unroll
             for (int half = 0; half < 2; half++)
-                sum_stage(sums[half], at, at + ((2 * own + half) * 64 * LINE_BYTES >> 4), own, half ? last : 0);
+                mma_stage(sums[half], at, at + ((2 * own + half) * 64 * LINE_BYTES >> 4), own, half ? last : 0);
         }
         // Which tile it is is found out again: registers are short until here.
         N number = tile;

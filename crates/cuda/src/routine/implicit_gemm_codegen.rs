@@ -2,7 +2,7 @@
 
 use super::tiles::{COPIES, MATRICES, NUMBER_TILE, PIECES};
 use super::{Kernels, groups, implicit_gemm_bf16x3};
-use crate::codegen::{split, types};
+use crate::codegen::{bf16x3_split, types};
 use inflight_ir::DType;
 
 /// Rows of a tile: windows.
@@ -129,7 +129,7 @@ pub fn kernels(dtype: DType, tile: Tile) -> Kernels {
     texts.iter_mut().for_each(|text| *text = crate::codegen::with_functions(text));
     if let By::Bf16x3 { .. } = by {
         let plain = head(Tile { by: By::Warps, ..tile });
-        texts.push(split::TEXT.clone());
+        texts.push(bf16x3_split::TEXT.clone());
         texts.push(crate::codegen::with_functions(&numbers(&plain)));
     }
     Kernels::new(texts, 0)

@@ -17,7 +17,7 @@ mod solve;
 mod sort;
 mod tiles;
 
-use crate::background::Stop;
+use crate::background::EnqueueError;
 use crate::device::Shared;
 use crate::driver::Function;
 use inflight_backend::{Event, Fault, FaultKind};
@@ -138,10 +138,10 @@ impl Site<'_> {
         }
         let function = match kernels.functions[which].get() {
             Some(function) => function.clone(),
-            None => match self.shared.function(&kernels.texts[which]).now() {
+            None => match self.shared.function(&kernels.texts[which]).poll() {
                 Ok(function) => kernels.functions[which].get_or_init(|| function).clone(),
-                Err(Stop::Failed(fault)) => return Err(fault),
-                Err(Stop::Until(event)) => {
+                Err(EnqueueError::Failed(fault)) => return Err(fault),
+                Err(EnqueueError::NotReady(event)) => {
                     self.awaited = Some(event);
                     let message = "a kernel that is being compiled".to_owned();
                     return Err(FaultKind::Unsupported(message).into());
@@ -193,7 +193,7 @@ pub(crate) fn run(
 
 /// Begins to compile the kernels that a routine may launch.
 pub(crate) fn precompile(shared: &Arc<Shared>, routine: &Routine) {
-    for text in texts(routine, shared.has_groups) {
+    for text in texts(routine, shared.has_wgmma) {
         shared.function(&text);
     }
 }

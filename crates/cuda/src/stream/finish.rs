@@ -3,9 +3,9 @@
 use super::Core;
 use super::replay::InFlight;
 use crate::device::Shared;
-use crate::driver::{ended, enter};
-use crate::event::{Point, Timed, Watch};
-use crate::memory::Staged;
+use crate::driver::{enter, shutdown_fault};
+use crate::event::{PollInterval, RecordedEvent, TimedEvent};
+use crate::memory::StagingBuffer;
 use inflight_backend::observe::CommandTimer;
 use inflight_backend::{Buffer, Event, Fault, ReadCallback, Timeline};
 use parking_lot::{Condvar, Mutex};
@@ -34,10 +34,10 @@ pub struct Batch {
     /// The stream's progress when it is done.
     pub number: u64,
     /// The point at its end, or why there is none.
-    pub point: Result<Arc<Point>, Fault>,
+    pub point: Result<Arc<RecordedEvent>, Fault>,
     pub work: Vec<Done>,
     /// Where the device began and ended it, if somebody wants to know.
-    pub times: Option<[Timed; 2]>,
+    pub times: Option<[TimedEvent; 2]>,
 }
 
 /// What is to be done when a batch is.
@@ -45,7 +45,7 @@ pub enum Done {
     /// Tell everybody.
     Signal(Event),
     /// Show what was copied to the host.
-    Read { staged: Option<Staged>, bytes: usize, callback: ReadCallback },
+    Read { staged: Option<StagingBuffer>, bytes: usize, callback: ReadCallback },
     /// Say why nothing was.
     Refuse { fault: Fault, callback: ReadCallback },
     /// Call back, with the device's fault if it has one.
@@ -162,7 +162,7 @@ impl Finisher {
             Ok(point) => {
                 // What is read, the host has come to need; the rest is the device's own.
                 let is_read = batch.work.iter().any(|done| matches!(done, Done::Read { .. }));
-                come_to(&point, if is_read { Watch::Closely } else { Watch::Loosely })
+                come_to(&point, if is_read { PollInterval::Fine } else { PollInterval::Coarse })
             }
             Err(fault) if fault.is_lost() => Err(fault),
             // There is no point to wait for, but there may be work.
@@ -170,7 +170,7 @@ impl Finisher {
         };
         // If the process ends meanwhile, that waits until all have been told.
         let inside = enter();
-        let fault = outcome.err().or_else(|| inside.is_none().then(ended));
+        let fault = outcome.err().or_else(|| inside.is_none().then(shutdown_fault));
         if let Some(fault) = &fault {
             if fault.is_lost() {
                 let _ = self.shared.lost.set(fault.clone());
@@ -188,7 +188,7 @@ impl Finisher {
             }
         }
         let times = batch.times.filter(|_| inside.is_some());
-        let took = times.and_then(|[began, ended]| began.until(&ended));
+        let took = times.and_then(|[began, ended]| began.elapsed_until(&ended));
         let began = took.and_then(|took| Instant::now().checked_sub(took));
         // Memory is free before anybody learns that they may go on.
         let _ = catch_unwind(AssertUnwindSafe(|| self.progress.signal(batch.number)));
@@ -217,7 +217,7 @@ impl Finisher {
     fn done(&self, done: Done, fault: Option<&Fault>, began: Option<Instant>) {
         match done {
             Done::Signal(event) => {
-                self.shared.withdraw(&event);
+                self.shared.forget_signal(&event);
                 event.signal();
             }
             Done::Read { staged, bytes, callback } => match (fault, staged) {
@@ -249,7 +249,7 @@ fn sleep_exactly() {
 }
 
 /// Waits until the device has come to a point.
-fn come_to(point: &Point, watch: Watch) -> Result<(), Fault> {
+fn come_to(point: &RecordedEvent, watch: PollInterval) -> Result<(), Fault> {
     for _ in 0..LOOKS {
         if point.is_reached()? {
             return Ok(());

@@ -2,15 +2,15 @@
 
 use super::run::{caught, check_faults, kernel_of};
 use super::{Core, MOST_GATHERED, Queue};
-use crate::background::Stop;
-use crate::choose::{self, Described};
+use crate::background::EnqueueError;
 use crate::codegen::Variant;
-use crate::device::AwaitedFunction;
+use crate::device::FunctionTask;
 use crate::driver::Function;
 use crate::gemm::epilogue::{self, Form};
 use crate::gemm::operand_split::{OperandSplit, Packed};
 use crate::gemm::{PlainLaunch, Site, Work, fused_epilogue, transpose};
-use crate::tensor_map::MAP_WORDS;
+use crate::launch_config::{self, AnalyzedKernel};
+use crate::tensor_map::TENSOR_MAP_WORDS;
 use cudarc::driver::sys;
 use inflight_backend::{Buffer, Epilogue, Event, Fault, GemmLaunch, Label, Memory};
 use inflight_ir::Scalar;
@@ -62,7 +62,7 @@ impl AllocationHints {
 
 /// A kernel that takes a whole product in.
 struct EpilogueLaunch<'a> {
-    described: &'a Described,
+    described: &'a AnalyzedKernel,
     shape: &'a LaunchShape,
     scalars: &'a [Scalar],
     /// The param that is the product.
@@ -100,7 +100,11 @@ struct TransposedOperands {
 }
 
 impl Core {
-    pub(super) fn contract(&self, queue: &mut Queue, command: &mut GemmLaunch) -> Result<(), Stop> {
+    pub(super) fn contract(
+        &self,
+        queue: &mut Queue,
+        command: &mut GemmLaunch,
+    ) -> Result<(), EnqueueError> {
         let label = &command.label.clone();
         caught(label, || {
             let packs = self.packs(command);
@@ -157,7 +161,7 @@ impl Core {
 
     /// Whether the operands of a product are packed first, if there is memory for it.
     fn packs(&self, command: &GemmLaunch) -> bool {
-        let lie = self.shared.lie(fused_epilogue::Extents::of(command));
+        let lie = self.shared.gemm_config(fused_epilogue::Extents::of(command));
         let is_stored = command.epilogue.is_some() || command.c.column_stride == 1;
         is_stored && lie.is_some_and(|lie| lie.packed.is_some())
     }
@@ -170,11 +174,11 @@ impl Core {
         epilogue: &Epilogue,
         operands: [u64; 2],
         (key, until): (u64, &Event),
-    ) -> Result<bool, Stop> {
+    ) -> Result<bool, EnqueueError> {
         let shared = &self.shared;
         let (launch, label) = (&epilogue.launch, &command.label);
         let Some(extents) = fused_epilogue::Extents::of(command) else { return Ok(false) };
-        let Some(lie) = shared.lie(Some(extents)) else { return Ok(false) };
+        let Some(lie) = shared.gemm_config(Some(extents)) else { return Ok(false) };
         // Where memory is short, what is turned may need what is left.
         if lie.turns && queue.reclaims > 0 {
             return Ok(false);
@@ -201,7 +205,7 @@ impl Core {
             buffers.push((address, buffer.bytes()));
         }
         let results = launch.results().collect();
-        let (described, scalars) = (&*compiled.described, &launch.scalars[..]);
+        let (described, scalars) = (&*compiled.analyzed, &launch.scalars[..]);
         let (shape, product) = (&*launch.planned.shape, epilogue.product);
         let whole = EpilogueLaunch { described, shape, scalars, product };
         let taken = FusedEpilogue { extents, lie, whole, buffers, results, noted, turned_at };
@@ -217,7 +221,7 @@ impl Core {
         [a, b, c]: [u64; 3],
         (key, until): (u64, &Event),
         results: &[&Arc<Buffer>],
-    ) -> Result<bool, Stop> {
+    ) -> Result<bool, EnqueueError> {
         let shared = &self.shared;
         let into = &command.c;
         // Where memory is too short for the kernel, the library may have enough.
@@ -226,18 +230,14 @@ impl Core {
         }
         let Some(extents) = fused_epilogue::Extents::of(command) else { return Ok(false) };
         let is_ours = |lie: &fused_epilogue::GemmConfig| lie.is_ours(command.k);
-        let Some(lie) = shared.lie(Some(extents)).filter(is_ours) else { return Ok(false) };
-        let (stored, sides) = (&shared.stored, [command.m, command.n]);
+        let Some(lie) = shared.gemm_config(Some(extents)).filter(is_ours) else { return Ok(false) };
+        let (stored, sides) = (&shared.store_epilogue, [command.m, command.n]);
         let shape = fused_epilogue::stored_shape(sides, into.row_stride, into.offset);
         let bytes = into.buffer.bytes();
         let buffers = SmallVec::from_slice(&[(0, bytes), (c, bytes)]);
         let results = results.iter().copied().collect();
-        let whole = EpilogueLaunch {
-            described: &stored.described,
-            shape: &shape,
-            scalars: &[],
-            product: 0,
-        };
+        let whole =
+            EpilogueLaunch { described: &stored.analyzed, shape: &shape, scalars: &[], product: 0 };
         let turned_at = queue.places.all(key).get(2).copied();
         let noted = SmallVec::from_slice(&[c as usize, 0]);
         let taken = FusedEpilogue { extents, lie, whole, buffers, results, noted, turned_at };
@@ -254,8 +254,8 @@ impl Core {
         taken: FusedEpilogue<'_>,
         [a, mut b]: [u64; 2],
         (key, until): (u64, &Event),
-        function: impl FnOnce(Variant) -> AwaitedFunction,
-    ) -> Result<bool, Stop> {
+        function: impl FnOnce(Variant) -> FunctionTask,
+    ) -> Result<bool, EnqueueError> {
         let (shared, label) = (&self.shared, &command.label);
         let FusedEpilogue { extents, mut lie, whole, buffers, results, mut noted, turned_at } =
             taken;
@@ -296,7 +296,7 @@ impl Core {
             };
             let to = memory.ptr() as u64;
             let launched = transpose::launch_right(shared, command, b, to, packed);
-            turned = Some((launched.map_err(|stop| stop.of(label))?, memory));
+            turned = Some((launched.map_err(|stop| stop.with_label(label))?, memory));
             b = to;
         }
         let kernel = &described.kernel;
@@ -316,9 +316,11 @@ impl Core {
             memory
         });
         noted.push(turned.as_ref().map_or(0, |memory| memory.ptr().addr()));
-        choose::append_arguments(&mut words, kernel, shape, &buffers, scalars, &choice, [0; 2]);
+        launch_config::append_arguments(
+            &mut words, kernel, shape, &buffers, scalars, &choice, [0; 2],
+        );
         // As long as the text's struct, which is aligned.
-        words.resize(words.len().next_multiple_of(MAP_WORDS), 0);
+        words.resize(words.len().next_multiple_of(TENSOR_MAP_WORDS), 0);
         queue.places.note(key, noted);
         queue.moved += buffers.iter().map(|(_, bytes)| bytes).sum::<usize>()
             + command.m * command.n * command.k / PRODUCTS_FOR_A_BYTE;
@@ -339,7 +341,7 @@ impl Core {
         pack: fused_epilogue::Pack,
         operands: [u64; 2],
         (key, until): (u64, &Event),
-    ) -> Result<Option<Packing>, Stop> {
+    ) -> Result<Option<Packing>, EnqueueError> {
         let (key, label) = (key.rotate_left(3), &command.label);
         let places = queue.places.get(key);
         let (matrices, parts) = (pack.operands.map(|(matrix, _)| matrix), pack.parts);
@@ -376,7 +378,7 @@ impl Core {
         operands: [u64; 2],
         (key, until): (u64, &Event),
         results: &[&Arc<Buffer>],
-    ) -> Result<Option<TransposedOperands>, Stop> {
+    ) -> Result<Option<TransposedOperands>, EnqueueError> {
         // Where memory is short, the product may need what is left.
         if queue.reclaims > 0 || !self.shared.products.turns(command) {
             return Ok(None);
@@ -391,7 +393,7 @@ impl Core {
         };
         let to = [a.ptr() as u64, b.ptr() as u64];
         let launches = transpose::launches(&self.shared, command, operands, to);
-        for launch in launches.map_err(|stop| stop.of(label))? {
+        for launch in launches.map_err(|stop| stop.with_label(label))? {
             self.gather_kernel(queue, launch, results);
         }
         queue.places.note(key, SmallVec::from_slice(&to.map(|address| address as usize)));
@@ -411,7 +413,7 @@ impl Core {
         (epilogue, form): (&Epilogue, &Form),
         operands: [u64; 2],
         (key, until): (u64, &Event),
-    ) -> Result<bool, Stop> {
+    ) -> Result<bool, EnqueueError> {
         let (label, buffers) = (&command.label, &epilogue.launch.buffers);
         let places = queue.places.get(key);
         let result = Cell::new(0);
@@ -446,7 +448,7 @@ impl Core {
         addresses: [u64; 3],
         (key, until): (u64, &Event),
         results: &[&Arc<Buffer>],
-    ) -> Result<(), Stop> {
+    ) -> Result<(), EnqueueError> {
         if self.multiply_tiles(queue, command, addresses, (key, until), results)? {
             return Ok(());
         }
@@ -472,8 +474,8 @@ impl Core {
         raw: sys::CUstream,
         command: &GemmLaunch,
         (place, until): (Option<usize>, &Event),
-        prepare: impl FnOnce(&mut Site<'_>) -> Result<Option<Work>, Stop>,
-    ) -> Result<(Option<Work>, usize), Stop> {
+        prepare: impl FnOnce(&mut Site<'_>) -> Result<Option<Work>, EnqueueError>,
+    ) -> Result<(Option<Work>, usize), EnqueueError> {
         let last = Cell::new(0);
         let workspace = |bytes: usize| -> Result<u64, Fault> {
             let memory = self.temporary_at(bytes, place, &command.label, until)?;
@@ -484,8 +486,8 @@ impl Core {
         let shared = &self.shared;
         let mut site = Site { shared, stream: raw, settle: &mut settle, workspace: &workspace };
         let work = prepare(&mut site);
-        let work = work.map_err(|stop| match stop.of(&command.label) {
-            Stop::Failed(fault) => Stop::Failed(self.noted(fault)),
+        let work = work.map_err(|stop| match stop.with_label(&command.label) {
+            EnqueueError::Failed(fault) => EnqueueError::Failed(self.noted(fault)),
             until => until,
         })?;
         Ok((work, last.get()))
@@ -525,11 +527,11 @@ impl Core {
 }
 
 /// A kernel that can be done without. `None` if it cannot be made.
-fn if_any(function: AwaitedFunction, label: &Label) -> Result<Option<Arc<Function>>, Stop> {
-    match function.now() {
+fn if_any(function: FunctionTask, label: &Label) -> Result<Option<Arc<Function>>, EnqueueError> {
+    match function.poll() {
         Ok(function) => Ok(Some(function)),
-        Err(Stop::Failed(fault)) if !fault.is_short() && !fault.is_lost() => Ok(None),
-        Err(stop) => Err(stop.of(label)),
+        Err(EnqueueError::Failed(fault)) if !fault.is_short() && !fault.is_lost() => Ok(None),
+        Err(stop) => Err(stop.with_label(label)),
     }
 }
 

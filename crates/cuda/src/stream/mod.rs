@@ -13,10 +13,10 @@ mod run;
 mod upload;
 mod waiters;
 
-use crate::background::Stop;
+use crate::background::EnqueueError;
 use crate::device::Shared;
-use crate::driver::{check, ended, enter, is_ending};
-use crate::event::Timed;
+use crate::driver::{check, enter, is_shutting_down, shutdown_fault};
+use crate::event::TimedEvent;
 use cudarc::driver::sys::{self, CUstream_flags};
 use finish::{Batch, Done, Finisher};
 use inflight_backend::observe::{self, CommandTimer};
@@ -120,7 +120,7 @@ struct Queue {
     /// How often the next command was held back for lack of memory.
     reclaims: usize,
     /// Where the next of them begins, if somebody wants to know when the device does what.
-    began: Option<Timed>,
+    began: Option<TimedEvent>,
 }
 
 impl CudaStream {
@@ -299,7 +299,7 @@ impl Core {
         let command = place.as_mut()?;
         let observed = CommandTimer::begin(command);
         if observed.is_some() && queue.began.is_none() {
-            queue.began = self.raw().ok().and_then(|raw| self.shared.events.timed(raw));
+            queue.began = self.raw().ok().and_then(|raw| self.shared.events.record_timed(raw));
         }
         if !matches!(
             command,
@@ -348,17 +348,17 @@ impl Core {
         self: &Arc<Core>,
         queue: &mut Queue,
         mut command: Command,
-        stop: Stop,
+        stop: EnqueueError,
     ) -> Option<Hold> {
         let mut hold = None;
         match stop {
-            Stop::Until(event) => hold = Some(Hold::Reached(event)),
-            Stop::Failed(fault) if self.may_reclaim(queue, &fault) => {
+            EnqueueError::NotReady(event) => hold = Some(Hold::Reached(event)),
+            EnqueueError::Failed(fault) if self.may_reclaim(queue, &fault) => {
                 queue.reclaims += 1;
                 let core = self.clone();
                 queue.open.push(Done::Call(Box::new(move |_| core.reclaim())));
             }
-            Stop::Failed(fault) => {
+            EnqueueError::Failed(fault) => {
                 queue.reclaims = 0;
                 match &mut command {
                     // Those after it have not been tried.
@@ -398,9 +398,9 @@ impl Core {
                 if event.is_reached() {
                     return None;
                 }
-                let known = self.shared.point_of(&event);
+                let known = self.shared.recorded_event(&event);
                 let point = known.as_ref().zip(self.raw().ok());
-                let held = point.map(|(point, raw)| point.hold(raw));
+                let held = point.map(|(point, raw)| point.stream_wait(raw));
                 if !matches!(held, Some(Ok(()))) {
                     self.close(queue);
                     queue.is_held = true;
@@ -423,8 +423,8 @@ impl Core {
         if let Some(fault) = self.shared.lost.get() {
             return Err(fault.clone());
         }
-        if is_ending() {
-            return Err(ended());
+        if is_shutting_down() {
+            return Err(shutdown_fault());
         }
         match &self.raw {
             Ok(raw) => Ok(raw.0),
@@ -466,7 +466,7 @@ impl Core {
         }
         (queue.launched, queue.moved) = (0, 0);
         // Before the point, so that it is reached by then.
-        let ended = |began| Some([began, self.shared.events.timed(self.raw().ok()?)?]);
+        let ended = |began| Some([began, self.shared.events.record_timed(self.raw().ok()?)?]);
         let times = queue.began.take().and_then(ended);
         let point = self.raw().and_then(|raw| self.shared.events.record(raw));
         let point = point.map(Arc::new);
@@ -474,7 +474,7 @@ impl Core {
         if let Ok(point) = &point {
             for done in &work {
                 if let Done::Signal(event) = done {
-                    self.shared.announce(event, point);
+                    self.shared.record_signal(event, point);
                 }
             }
         }
@@ -522,7 +522,7 @@ impl Hold {
             Hold::Reached(event) => event.on_reached(Box::new(move || core.resume())),
             Hold::Known(event) => Waiters::resume_at(&core, event),
             Hold::Upload(upload) => {
-                let crew = core.shared.crew.clone();
+                let crew = core.shared.copy_threads.clone();
                 crew.spawn(Box::new(move || {
                     let upload = Arc::new(upload);
                     let done = upload.copy_shared(&core);

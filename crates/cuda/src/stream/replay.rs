@@ -129,7 +129,7 @@ impl Launched {
             What::Kernel { function, grid, threads } => {
                 Step::Kernel(KernelLaunch { function, grid: *grid, threads: *threads, arguments })
             }
-            What::Product { product, .. } => Step::Product(product, arguments),
+            What::Product { product, .. } => Step::Gemm(product, arguments),
         }
     }
 
@@ -396,7 +396,7 @@ impl Replays {
         // Only to make or change a graph something is captured.
         let _capturing = match same {
             Some(_) => None,
-            None => Some(context.capturing()?),
+            None => Some(context.try_lock_capture()?),
         };
         let position = match same {
             Some(position) => {
@@ -526,7 +526,7 @@ impl Replay {
 
 /// The fault of a launch that no device of this kind can run.
 pub fn too_many_threads(function: &Function, threads: u32) -> Option<Fault> {
-    let most = function.most_threads();
+    let most = function.max_threads();
     (threads > most).then(|| {
         let message =
             format!("a kernel that has room for {most} threads of the {threads} it needs");

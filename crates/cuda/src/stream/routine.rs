@@ -2,7 +2,7 @@
 
 use super::run::{caught, check_faults};
 use super::{Core, MOST_GATHERED, Queue, replay};
-use crate::background::{Stop, with_label};
+use crate::background::{EnqueueError, with_label};
 use crate::driver::Function;
 use crate::routine::{self, Launch, Site};
 use inflight_backend::RoutineCall;
@@ -10,7 +10,11 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 
 impl Core {
-    pub(super) fn routine(&self, queue: &mut Queue, call: &RoutineCall) -> Result<(), Stop> {
+    pub(super) fn routine(
+        &self,
+        queue: &mut Queue,
+        call: &RoutineCall,
+    ) -> Result<(), EnqueueError> {
         caught(&call.label, || {
             check_faults(call.operands.iter())?;
             self.run_routine(queue, call)
@@ -19,7 +23,7 @@ impl Core {
 
     /// Gathers a routine's kernels. If one of them is not there yet, all are gathered again when it is: each writes
     /// what only the routine has.
-    fn run_routine(&self, queue: &mut Queue, call: &RoutineCall) -> Result<(), Stop> {
+    fn run_routine(&self, queue: &mut Queue, call: &RoutineCall) -> Result<(), EnqueueError> {
         let (label, until) = (&call.label, self.until(queue));
         self.raw()?;
         let addresses = call.operands.iter();
@@ -53,7 +57,7 @@ impl Core {
         };
         let run = routine::run(&mut site, &call.routine, &operands, result);
         if let Some(event) = site.awaited {
-            return Err(Stop::Until(event));
+            return Err(EnqueueError::NotReady(event));
         }
         run.map_err(|fault| self.noted(with_label(fault, label)))?;
         let buffers = call.operands.iter().chain([&call.result]);

@@ -3,11 +3,11 @@
 use super::finish::Done;
 use super::replay;
 use super::{Core, MOST_GATHERED, Queue};
-use crate::background::{Stop, with_label};
-use crate::choose::{self, Choice, MOST_SLICED_BLOCKS};
+use crate::background::{EnqueueError, with_label};
 use crate::device::CudaKernel;
 use crate::driver::{Function, check};
-use crate::memory::Staged;
+use crate::launch_config::{self, LaunchConfig, MAX_SPLIT_BLOCKS};
+use crate::memory::StagingBuffer;
 use cudarc::driver::sys;
 use inflight_backend::{
     Batch, Buffer, Command, Event, ExpandCallback, Expansion, Fault, FaultKind, HostCall, Label,
@@ -34,7 +34,7 @@ struct Known {
     scalars: SmallVec<[Scalar; 2]>,
     /// Of the buffers' addresses. The choice holds for the same alignments, and for the same sizes, which are a plan's.
     alignments: Option<u64>,
-    choice: Choice,
+    choice: LaunchConfig,
     function: Arc<Function>,
     /// Its arguments, if they are the same with the same buffers and scalars: it needs no memory besides.
     words: Vec<u64>,
@@ -49,14 +49,18 @@ impl Known {
     /// The arguments of a launch. `extra` is what it needs besides: memory for parts, and counters.
     fn arguments(&self, compiled: &CudaKernel, shape: &LaunchShape, extra: [u64; 2]) -> Vec<u64> {
         let mut words = Vec::with_capacity(USUAL_WORDS);
-        let (kernel, Known { buffers, scalars, choice, .. }) = (&compiled.described.kernel, self);
-        choose::append_arguments(&mut words, kernel, shape, buffers, scalars, choice, extra);
+        let (kernel, Known { buffers, scalars, choice, .. }) = (&compiled.analyzed.kernel, self);
+        launch_config::append_arguments(&mut words, kernel, shape, buffers, scalars, choice, extra);
         words
     }
 }
 
 impl Core {
-    pub(super) fn launch(&self, queue: &mut Queue, launch: &mut Launch) -> Result<(), Stop> {
+    pub(super) fn launch(
+        &self,
+        queue: &mut Queue,
+        launch: &mut Launch,
+    ) -> Result<(), EnqueueError> {
         if self.take_over(launch) {
             return Ok(());
         }
@@ -68,14 +72,14 @@ impl Core {
 
     /// Launches kernels that are independent of each other. If one has to wait, those that are launched are no part
     /// of the batch any more.
-    pub(super) fn batch(&self, queue: &mut Queue, batch: &mut Batch) -> Result<(), Stop> {
+    pub(super) fn batch(&self, queue: &mut Queue, batch: &mut Batch) -> Result<(), EnqueueError> {
         for position in 0..batch.launches.len() {
             let Err(stop) = self.launch(queue, &mut batch.launches[position]) else {
                 queue.reclaims = 0;
                 continue;
             };
             match stop {
-                Stop::Failed(fault) if !self.may_reclaim(queue, &fault) => {
+                EnqueueError::Failed(fault) if !self.may_reclaim(queue, &fault) => {
                     batch.launches[position].fail(&fault);
                 }
                 stop => {
@@ -150,7 +154,7 @@ impl Core {
         queue: &mut Queue,
         launch: &Launch,
         product: Option<(usize, &Memory)>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), EnqueueError> {
         let raw = self.raw()?;
         let compiled = kernel_of(launch)?;
         let until = self.until(queue);
@@ -171,14 +175,14 @@ impl Core {
         let known = match known {
             Some(known) if known.has_same(&buffers, &launch.scalars) => known,
             known => {
-                let alignments = choose::alignments(&buffers);
+                let alignments = launch_config::alignments(&buffers);
                 let alike =
                     |known: &Arc<Known>| alignments.is_some() && known.alignments == alignments;
                 let chosen = match known.filter(alike) {
                     Some(known) => Some((known.choice, known.function.clone())),
                     None => self
                         .choose(launch, compiled, &buffers)
-                        .map_err(|stop| stop.of(&launch.label))?,
+                        .map_err(|stop| stop.with_label(&launch.label))?,
                 };
                 let Some((choice, function)) = chosen else { return Ok(()) };
                 let (scalars, words) = (launch.scalars.clone(), Vec::new());
@@ -191,7 +195,7 @@ impl Core {
                 known
             }
         };
-        let Known { choice: Choice { grid, threads, scratch, .. }, function, .. } = &*known;
+        let Known { choice: LaunchConfig { grid, threads, scratch, .. }, function, .. } = &*known;
         let (function, results) = (function.clone(), launch.results());
         if *scratch == 0 {
             queue.gathered.push(function, *grid, *threads, &known.words, results);
@@ -214,12 +218,12 @@ impl Core {
         launch: &Launch,
         compiled: &CudaKernel,
         buffers: &[(u64, usize)],
-    ) -> Result<Option<(Choice, Arc<Function>)>, Stop> {
+    ) -> Result<Option<(LaunchConfig, Arc<Function>)>, EnqueueError> {
         let choice =
-            compiled.described.choose(&launch.planned.shape, buffers, self.shared.processors);
+            compiled.analyzed.configure(&launch.planned.shape, buffers, self.shared.processors);
         let choice = choice.map_err(|message| Fault::from(FaultKind::Unsupported(message)))?;
         let Some(choice) = choice else { return Ok(None) };
-        let function = compiled.variant(&self.shared, choice.variant).now()?;
+        let function = compiled.variant(&self.shared, choice.variant).poll()?;
         match replay::too_many_threads(&function, choice.threads) {
             Some(fault) => Err(fault.into()),
             None => Ok(Some((choice, function))),
@@ -369,11 +373,11 @@ impl Core {
         if let Some(memory) = self.counters.get() {
             return Ok(memory.ptr() as u64);
         }
-        let memory = self.shared.pool.allocate(4 * MOST_SLICED_BLOCKS);
+        let memory = self.shared.pool.allocate(4 * MAX_SPLIT_BLOCKS);
         let memory = memory.map_err(|fault| with_label(fault, label))?;
         let address = memory.ptr() as u64;
         // SAFETY: the memory has this many words.
-        let cleared = unsafe { sys::cuMemsetD32Async(address, 0, MOST_SLICED_BLOCKS, raw) };
+        let cleared = unsafe { sys::cuMemsetD32Async(address, 0, MAX_SPLIT_BLOCKS, raw) };
         check(cleared, "clearing counters")?;
         let _ = self.counters.set(memory);
         Ok(address)
@@ -389,7 +393,7 @@ impl Core {
 }
 
 /// What a function of the host makes of copies of its inputs, each in memory of the host.
-fn computed(call: &HostCall, inputs: &[Staged]) -> Result<Vec<Arc<Buffer>>, Fault> {
+fn computed(call: &HostCall, inputs: &[StagingBuffer]) -> Result<Vec<Arc<Buffer>>, Fault> {
     let inputs: Vec<&[u8]> = inputs
         .iter()
         .zip(&call.inputs)

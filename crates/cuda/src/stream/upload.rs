@@ -3,10 +3,10 @@
 use super::copy_threads::Latch;
 use super::finish::Done;
 use super::{Core, Queue};
-use crate::background::Stop;
+use crate::background::EnqueueError;
 use crate::driver::{check, enter};
-use crate::event::{Point, Watch};
-use crate::memory::Staged;
+use crate::event::{PollInterval, RecordedEvent};
+use crate::memory::StagingBuffer;
 use cudarc::driver::sys;
 use inflight_backend::{Buffer, Fault, FaultKind};
 use parking_lot::Mutex;
@@ -38,7 +38,7 @@ impl Core {
         queue: &mut Queue,
         source: &Arc<Buffer>,
         target: &Arc<Buffer>,
-    ) -> Result<Option<Upload>, Stop> {
+    ) -> Result<Option<Upload>, EnqueueError> {
         let is_large = target.bytes() > SMALL || self.shared.staging.is_full();
         if is_large {
             // What is put on the stream until the copy is done is the copy's alone.
@@ -94,7 +94,7 @@ impl Upload {
         let latch = Arc::new(Latch::default());
         for _ in 1..threads {
             let (shared, latch) = (Arc::downgrade(&shared), latch.clone());
-            core.shared.crew.spawn(Box::new(move || {
+            core.shared.copy_threads.spawn(Box::new(move || {
                 // Whoever comes too late holds nothing.
                 let Some(_inside) = latch.enter() else { return };
                 if let Some(shared) = shared.upgrade() {
@@ -112,7 +112,7 @@ impl Upload {
             core.shared.events.record(raw)
         });
         match point {
-            Ok(point) => self.done(Box::new(core.shared.staging.land(blocks, point))),
+            Ok(point) => self.done(Box::new(core.shared.staging.track_upload(blocks, point))),
             // Why there is none shows when the batch is closed.
             Err(_) => self.done(Box::new(blocks)),
         }
@@ -128,7 +128,7 @@ impl Upload {
     }
 
     /// What must be kept until what threads have copied is there. If one of them failed, so does the upload.
-    fn blocks(&self, core: &Core, copied: impl IntoIterator<Item = Copied>) -> Vec<Staged> {
+    fn blocks(&self, core: &Core, copied: impl IntoIterator<Item = Copied>) -> Vec<StagingBuffer> {
         let mut blocks = Vec::new();
         for (under_way, outcome) in copied {
             blocks.extend(under_way.into_iter().map(|(staged, _)| staged));
@@ -163,7 +163,7 @@ impl Upload {
         while let Some((start, bytes)) = pieces.next() {
             let is_full = under_way.len() >= pieces.under_way;
             if let Some((_, Some(point))) = under_way.front().filter(|_| is_full) {
-                point.wait(Watch::Loosely)?;
+                point.wait(PollInterval::Coarse)?;
             }
             let staged = match if is_full { under_way.pop_front() } else { None } {
                 Some((staged, _)) => staged,
@@ -189,7 +189,7 @@ impl Upload {
 }
 
 /// Pieces that are being copied, the first first, and where their copies are done, if that is known.
-type UnderWay = VecDeque<(Staged, Option<Point>)>;
+type UnderWay = VecDeque<(StagingBuffer, Option<RecordedEvent>)>;
 
 /// What a thread has under way, and whether all went well: what is under way is kept either way.
 type Copied = (UnderWay, Result<(), Fault>);

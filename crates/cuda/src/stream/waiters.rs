@@ -48,7 +48,7 @@ impl Waiters {
         let (timeline, value) = (event.timeline_id(), event.value());
         let waiting = Waiting { timeline, value, held: Arc::downgrade(&held) };
         shared.waiters.waiting.lock().push(waiting);
-        if shared.point_of(&event).is_some() {
+        if shared.recorded_event(&event).is_some() {
             // It was announced meanwhile.
             held.resume_with(vec![Command::Wait(event)]);
         } else {
