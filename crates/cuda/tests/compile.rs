@@ -3,8 +3,8 @@
 //! NVRTC needs no GPU. Where it is not installed, the tests print that they are skipped. `INFLIGHT_CUDA_CASES` sets
 //! the number of graphs.
 
-use inflight_cuda::choose::Described;
 use inflight_cuda::compile::Compiler;
+use inflight_cuda::launch_config::AnalyzedKernel;
 use inflight_cuda::{codegen, routine};
 use inflight_ir::graph::{
     ConvOutputLayout, FloatOrder, ImplicitGemm, SortKey, SortOrder, SortResult, WindowAxis,
@@ -21,7 +21,7 @@ fn sources(cases: u64) -> Vec<(String, String)> {
     for seed in 0..cases {
         let case = random_case(seed);
         for step in plan(&case.graph).steps.iter().filter_map(Step::launch) {
-            let described = Described::new(codegen::expanded(&step.kernel));
+            let described = AnalyzedKernel::new(codegen::expanded(&step.kernel));
             // As planned with aligned buffers, with unaligned buffers, and with many rows.
             let mut shapes: Vec<(LaunchShape, u64)> =
                 vec![((*step.shape).clone(), 256), ((*step.shape).clone(), 1)];
@@ -30,7 +30,7 @@ fn sources(cases: u64) -> Vec<(String, String)> {
             shapes.push((large, 256));
             for (shape, address) in shapes {
                 let buffers = vec![(address, 1 << 20); step.kernel.params.len()];
-                let choice = described.choose(&shape, &buffers, 132);
+                let choice = described.configure(&shape, &buffers, 132);
                 let Ok(Some(choice)) = choice else { continue };
                 let source = codegen::source(&described.kernel, choice.variant);
                 if seen.insert(source.clone()) {

@@ -1,15 +1,15 @@
 //! The choice of variants and grids for launches, and what the generated source contains. No GPU is needed.
 
-use inflight_cuda::choose::{Choice, Described};
 use inflight_cuda::codegen::{self, Mapping};
+use inflight_cuda::launch_config::{AnalyzedKernel, LaunchConfig};
 use inflight_ir::kernel::{AccessShape, LaunchShape, parse, verify};
 
 const PROCESSORS: usize = 132;
 
-fn described(text: &str) -> Described {
+fn described(text: &str) -> AnalyzedKernel {
     let kernel = parse(text).expect("the kernel parses");
     verify(&kernel).expect("the kernel is valid");
-    Described::new(codegen::expanded(&kernel))
+    AnalyzedKernel::new(codegen::expanded(&kernel))
 }
 
 fn shape(extents: &[usize], strides: &[&[isize]]) -> LaunchShape {
@@ -18,10 +18,10 @@ fn shape(extents: &[usize], strides: &[&[isize]]) -> LaunchShape {
     LaunchShape { extents: extents.into(), accesses: strides.iter().map(access).collect() }
 }
 
-fn choose(described: &Described, shape: &LaunchShape, address: u64) -> Choice {
+fn choose(described: &AnalyzedKernel, shape: &LaunchShape, address: u64) -> LaunchConfig {
     let buffers = vec![(address, 1 << 20); described.kernel.params.len()];
     described
-        .choose(shape, &buffers, PROCESSORS)
+        .configure(shape, &buffers, PROCESSORS)
         .expect("a supported launch")
         .expect("a nonempty launch")
 }
@@ -53,9 +53,9 @@ fn sizes_of_the_same_class_share_a_source() {
     let variant = |n: usize| choose(&add, &shape(&[n], &[&[1], &[1], &[1]]), 256).variant;
     assert_eq!(variant(4096), variant(8192));
     assert_eq!(variant(1 << 24), variant(3 << 24));
-    assert_ne!(variant(1 << 31).wide, variant(4096).wide);
+    assert_ne!(variant(1 << 31).index64, variant(4096).index64);
     let buffers = [(256, 0); 3];
-    let nothing = add.choose(&shape(&[0], &[&[1], &[1], &[1]]), &buffers, PROCESSORS);
+    let nothing = add.configure(&shape(&[0], &[&[1], &[1], &[1]]), &buffers, PROCESSORS);
     assert_eq!(nothing, Ok(None));
 }
 
@@ -69,16 +69,16 @@ fn rows_stay_in_registers_while_they_fit() {
     let softmax = described(SOFTMAX);
     let rows = |n: usize| shape(&[1 << 14, n], &[&[n as isize, 1], &[n as isize, 1]]);
     let mapping = |n: usize| choose(&softmax, &rows(n), 256).variant.mapping;
-    assert_eq!(mapping(64), Mapping::Rows { threads: 32, rows: 4, kept: 1 });
-    assert_eq!(mapping(1024), Mapping::Rows { threads: 32, rows: 4, kept: 8 });
-    assert_eq!(mapping(4096), Mapping::Rows { threads: 512, rows: 1, kept: 2 });
+    assert_eq!(mapping(64), Mapping::RowReduction { threads: 32, rows: 4, cached: 1 });
+    assert_eq!(mapping(1024), Mapping::RowReduction { threads: 32, rows: 4, cached: 8 });
+    assert_eq!(mapping(4096), Mapping::RowReduction { threads: 512, rows: 1, cached: 2 });
     // Sizes of the same class share a kernel.
     assert_eq!(mapping(4000), mapping(4096));
-    assert_eq!(mapping(1 << 15), Mapping::Rows { threads: 1024, rows: 1, kept: 8 });
-    assert!(matches!(mapping(1 << 16), Mapping::Rows { kept: 0, .. }));
+    assert_eq!(mapping(1 << 15), Mapping::RowReduction { threads: 1024, rows: 1, cached: 8 });
+    assert!(matches!(mapping(1 << 16), Mapping::RowReduction { cached: 0, .. }));
     let bf16_softmax = described(&SOFTMAX.replace(": f32", ": bf16"));
     let bf16 = choose(&bf16_softmax, &rows(4096), 256).variant;
-    let bf16_mapping = Mapping::Rows { threads: 128, rows: 1, kept: 4 };
+    let bf16_mapping = Mapping::RowReduction { threads: 128, rows: 1, cached: 4 };
     assert_eq!((bf16.width, bf16.mapping), (8, bf16_mapping));
     let source = codegen::source(&softmax.kernel, choose(&softmax, &rows(4096), 256).variant);
     // Each element is loaded once and stored once, and its exponential is computed once.
@@ -95,10 +95,19 @@ fn single_pass_rows_load_several_steps_at_a_time() {
     let sum = described(ROW_SUM);
     let rows = |rows: usize, n: usize| shape(&[rows, n], &[&[n as isize, 1], &[1, 0]]);
     let mapping = |shape: &LaunchShape| choose(&sum, shape, 256).variant.mapping;
-    assert_eq!(mapping(&rows(1 << 14, 4096)), Mapping::Rows { threads: 256, rows: 1, kept: 0 });
-    assert_eq!(mapping(&rows(1 << 12, 1 << 14)), Mapping::Rows { threads: 512, rows: 1, kept: 0 });
+    assert_eq!(
+        mapping(&rows(1 << 14, 4096)),
+        Mapping::RowReduction { threads: 256, rows: 1, cached: 0 }
+    );
+    assert_eq!(
+        mapping(&rows(1 << 12, 1 << 14)),
+        Mapping::RowReduction { threads: 512, rows: 1, cached: 0 }
+    );
     // Few rows use the largest blocks: there is room for all of them.
-    assert_eq!(mapping(&rows(256, 1 << 18)), Mapping::Rows { threads: 1024, rows: 1, kept: 0 });
+    assert_eq!(
+        mapping(&rows(256, 1 << 18)),
+        Mapping::RowReduction { threads: 1024, rows: 1, cached: 0 }
+    );
     let source = codegen::source(&sum.kernel, choose(&sum, &rows(1 << 14, 4096), 256).variant);
     let (loads, rest) = source.split_once("r1 = (r1 + e0[u][j]);").expect("a batch of steps");
     assert_eq!(loads.matches("load_pack<4>(e0[u]").count(), 1, "{source}");
@@ -128,15 +137,15 @@ fn few_long_columns_are_reduced_by_several_blocks() {
     let sum = described(COLUMN_SUM);
     let columns = |rows: usize, n: usize| shape(&[rows, n], &[&[n as isize, 1], &[0, 1]]);
     let choice = choose(&sum, &columns(16384, 4096), 256);
-    assert!(matches!(choice.variant.mapping, Mapping::Columns { sliced: true, .. }));
+    assert!(matches!(choice.variant.mapping, Mapping::ColumnReduction { split: true, .. }));
     assert!(choice.grid[0] * choice.grid[1] >= PROCESSORS as u32 * 9 / 5, "{choice:?}");
-    assert_eq!(choice.scratch, 16 * choice.slices * 4096);
+    assert_eq!(choice.scratch, 16 * choice.splits * 4096);
     // The threads of a block combine their partial sums with one barrier before and one after, not one for each
     // halving.
     let source = codegen::source(&sum.kernel, choice.variant);
     assert_eq!(source.matches("for (int k = 1; k < 32; k++)").count(), 1, "{source}");
     let choice = choose(&sum, &columns(64, 1 << 20), 256);
-    assert!(matches!(choice.variant.mapping, Mapping::Columns { sliced: false, .. }));
+    assert!(matches!(choice.variant.mapping, Mapping::ColumnReduction { split: false, .. }));
     assert_eq!(choice.scratch, 0);
 }
 
@@ -150,7 +159,7 @@ const STORED_SUM: &str = "kernel grid 0 reduce 1 vector parallel\nparam p0: f32\
 
 #[test]
 fn columns_load_several_rows_at_a_time_unless_in_place() {
-    let choose = |described: &Described| {
+    let choose = |described: &AnalyzedKernel| {
         let columns: &[isize] = &[4096, 1];
         let shape = shape(&[1024, 4096], &[columns, columns, columns, &[0, 1]]);
         codegen::source(&described.kernel, choose(described, &shape, 256).variant)
@@ -173,13 +182,17 @@ fn transposed_operands_go_through_shared_memory_tiles() {
     let transpose = described(TRANSPOSE);
     let large = shape(&[4096, 4096], &[&[1, 4096], &[4096, 1]]);
     let choice = choose(&transpose, &large, 256);
-    let tiles = |side, whole| Mapping::Tiles { axis: 0, turned: 1, side, paired: false, whole };
+    let tiles =
+        |side, full| Mapping::TransposedTiles { axis: 0, transposed: 1, side, paired: false, full };
     assert_eq!(choice.variant.mapping, tiles(64, true));
     assert_eq!(choice.items, 64 * 64);
     let small = shape(&[4096, 40], &[&[1, 4096], &[40, 1]]);
     assert_eq!(choose(&transpose, &small, 256).variant.mapping, tiles(32, false));
     let narrow = shape(&[4, 4096], &[&[1, 4], &[4096, 1]]);
-    assert!(matches!(choose(&transpose, &narrow, 256).variant.mapping, Mapping::Points { .. }));
+    assert!(matches!(
+        choose(&transpose, &narrow, 256).variant.mapping,
+        Mapping::Elementwise { .. }
+    ));
 }
 
 /// A transpose with zeros before the first row.
@@ -194,10 +207,10 @@ fn threads_follow_the_axis_with_more_contiguous_loads() {
     let padded = described(PADDED);
     let of = |rows: usize, row: isize| shape(&[rows, 64], &[&[row, 57], &[64, 1], &[1, 0]]);
     let mapping = |size: LaunchShape| choose(&padded, &size, 256).variant.mapping;
-    assert_eq!(mapping(of(58, 1)), Mapping::Points { unroll: 1, along: Some(0) });
+    assert_eq!(mapping(of(58, 1)), Mapping::Elementwise { unroll: 1, minor_axis: Some(0) });
     // Few rows, or elements that are contiguous along no axis.
     for other in [of(4, 1), of(58, 2)] {
-        assert_eq!(mapping(other), Mapping::Points { unroll: 1, along: None });
+        assert_eq!(mapping(other), Mapping::Elementwise { unroll: 1, minor_axis: None });
     }
     let choice = choose(&padded, &of(58, 1), 256);
     let source = codegen::source(&padded.kernel, choice.variant);
@@ -205,7 +218,7 @@ fn threads_follow_the_axis_with_more_contiguous_loads() {
     assert!(source.contains("const I c1 = others % lanes * 8;"), "{source}");
     // Few groups of lanes: threads are contiguous along both axes already.
     let few = shape(&[58, 16], &[&[1, 57], &[16, 1], &[1, 0]]);
-    assert_eq!(mapping(few), Mapping::Points { unroll: 1, along: None });
+    assert_eq!(mapping(few), Mapping::Elementwise { unroll: 1, minor_axis: None });
 }
 
 const SYMMETRIC: &str = "kernel grid 1 reduce 0 vector parallel\nparam p0: f32\nparam p1: f32 writes\n\
@@ -221,25 +234,25 @@ fn tiles_mirrored_at_the_diagonal_are_paired() {
         shape(&[n, n], &[&[1, row], &[row, 1], &[row, 1]])
     };
     let choice = choose(&symmetric, &square(4096), 256);
-    assert!(matches!(choice.variant.mapping, Mapping::Tiles { paired: true, .. }));
+    assert!(matches!(choice.variant.mapping, Mapping::TransposedTiles { paired: true, .. }));
     // Every pair twice, the diagonal too.
     assert_eq!(choice.items, 64 * 65);
     let oblong = shape(&[4096, 1024], &[&[1, 4096], &[1024, 1], &[1024, 1]]);
     let choice = choose(&symmetric, &oblong, 256);
-    assert!(matches!(choice.variant.mapping, Mapping::Tiles { paired: false, .. }));
+    assert!(matches!(choice.variant.mapping, Mapping::TransposedTiles { paired: false, .. }));
 }
 
 #[test]
 fn read_only_operands_larger_than_the_cache_are_streamed() {
     let sum = described(COLUMN_SUM);
     let shape = shape(&[16384, 4096], &[&[4096, 1], &[0, 1]]);
-    let streamed = |described: &Described, shape: &LaunchShape, buffers: &[(u64, usize)]| {
-        described.choose(shape, buffers, PROCESSORS).unwrap().unwrap().variant
+    let streamed = |described: &AnalyzedKernel, shape: &LaunchShape, buffers: &[(u64, usize)]| {
+        described.configure(shape, buffers, PROCESSORS).unwrap().unwrap().variant
     };
     let variant = streamed(&sum, &shape, &[(256, 1 << 28), (256, 1 << 14)]);
     assert_eq!(variant.streamed, 1);
     let source = codegen::source(&sum.kernel, variant);
-    assert!(source.contains("stream_in_pack<4>("), "{source}");
+    assert!(source.contains("streaming_load_pack<4>("), "{source}");
     assert_eq!(streamed(&sum, &shape, &[(256, 1 << 20), (256, 1 << 14)]).streamed, 0);
     let add = described(ADD);
     let shape = self::shape(&[1 << 26], &[&[1], &[1], &[1]]);
@@ -248,7 +261,7 @@ fn read_only_operands_larger_than_the_cache_are_streamed() {
     let softmax = described(SOFTMAX);
     let shape = self::shape(&[16384, 4096], &[&[4096, 1], &[4096, 1]]);
     let source = codegen::source(&softmax.kernel, streamed(&softmax, &shape, &[(256, 1 << 28); 2]));
-    assert!(source.contains("last_in_pack<4>(t0"), "{source}");
+    assert!(source.contains("evict_last_load_pack<4>(t0"), "{source}");
     assert!(source.contains(" store_pack<4>(((float*)a.buffer[1]"), "{source}");
 }
 
@@ -303,6 +316,6 @@ fn values_constant_along_an_empty_axis_are_stored() {
         assert_eq!(source.matches("a.buffer[1]").count(), 1, "{source}");
         let mut none = size.clone();
         none.extents[0] = 0;
-        assert_eq!(kernel.choose(&none, &[(256, 0); 2], PROCESSORS), Ok(None));
+        assert_eq!(kernel.configure(&none, &[(256, 0); 2], PROCESSORS), Ok(None));
     }
 }

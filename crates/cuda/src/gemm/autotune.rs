@@ -3,7 +3,7 @@
 use super::cublaslt::Handle;
 use super::descriptor::{Algorithm, GemmKey, GemmPlan, LibraryEpilogue};
 use crate::device::Shared;
-use crate::driver::{check, is_ending};
+use crate::driver::{check, is_shutting_down};
 use crate::shutdown;
 use cudarc::driver::sys::{self, CUresult, CUstream};
 use inflight_backend::Memory;
@@ -81,7 +81,7 @@ impl Autotuner {
         // Interleave the candidates over several rounds: the device's clock changes meanwhile.
         for round in 0..ROUNDS {
             for (position, best) in times.iter_mut().enumerate() {
-                if is_ending() {
+                if is_shutting_down() {
                     return (self.plan, false);
                 }
                 if round > 1 && *best > PRUNE_RATIO * best_time {
@@ -97,7 +97,7 @@ impl Autotuner {
             }
         }
         // Each candidate has run for the first time.
-        shutdown::watch();
+        shutdown::register_exit_handler();
         if best_time.is_infinite() {
             // No timed run has waited for the copies, whose memory is released now.
             // SAFETY: the stream exists.

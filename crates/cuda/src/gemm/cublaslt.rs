@@ -5,10 +5,10 @@ use super::descriptor::{
     Algorithm, GemmKey, GemmPlan, LibraryEpilogue, Precision, alignment, check,
 };
 use super::{BatchAxes, Layout};
-use crate::background::{Awaited, Stop};
+use crate::background::{BackgroundTask, EnqueueError};
 use crate::device::Shared;
 use crate::driver::{Context, enter};
-use crate::library::{self, Part};
+use crate::library::{self, CudaLibrary};
 use crate::options::Options;
 use cudarc::cublaslt::sys;
 use cudarc::driver::sys::CUstream;
@@ -25,12 +25,12 @@ pub struct Cublaslt {
     context: Arc<Context>,
     /// Autotuned choices, kept on disk for later processes.
     disk: LazyLock<Option<DiskCache>>,
-    handle: OnceLock<Arc<Awaited<Arc<Handle>>>>,
+    handle: OnceLock<Arc<BackgroundTask<Arc<Handle>>>>,
     plans: Mutex<FxHashMap<GemmKey, AwaitedPlan>>,
 }
 
 /// A plan, possibly still being autotuned. `None` if cuBLASLt does not support the GEMM.
-type AwaitedPlan = Arc<Awaited<Option<Arc<GemmPlan>>>>;
+type AwaitedPlan = Arc<BackgroundTask<Option<Arc<GemmPlan>>>>;
 
 /// The cache of plans is cleared at this size.
 const MAX_PLANS: usize = 4096;
@@ -49,7 +49,7 @@ unsafe impl Sync for Handle {}
 
 impl Handle {
     fn open(context: &Arc<Context>) -> Result<Arc<Handle>, Fault> {
-        library::open(Part::MatrixProducts).map_err(FaultKind::Unsupported)?;
+        library::open(CudaLibrary::CublasLt).map_err(FaultKind::Unsupported)?;
         let _entered = context.enter();
         let mut raw = null_mut();
         // SAFETY: the library is open, and the output location is valid.
@@ -108,10 +108,10 @@ impl Cublaslt {
     }
 
     /// The library handle, opened in the background on first use.
-    pub fn handle(&self) -> &Arc<Awaited<Arc<Handle>>> {
+    pub fn handle(&self) -> &Arc<BackgroundTask<Arc<Handle>>> {
         self.handle.get_or_init(|| {
             let context = self.context.clone();
-            Awaited::start(move || Handle::open(&context))
+            BackgroundTask::start(move || Handle::open(&context))
         })
     }
 
@@ -123,11 +123,13 @@ impl Cublaslt {
         addresses: [u64; 3],
         layouts: [Layout; 3],
         epilogue: Option<&LibraryEpilogue>,
-    ) -> Result<Option<(LibraryGemm, Vec<u64>)>, Stop> {
-        let handle = match self.handle().now() {
+    ) -> Result<Option<(LibraryGemm, Vec<u64>)>, EnqueueError> {
+        let handle = match self.handle().poll() {
             Ok(handle) => handle,
             // Without the library, GEMMs run on the SIMT kernel.
-            Err(Stop::Failed(fault)) if !fault.is_lost() && !fault.is_short() => return Ok(None),
+            Err(EnqueueError::Failed(fault)) if !fault.is_lost() && !fault.is_short() => {
+                return Ok(None);
+            }
             Err(stop) => return Err(stop),
         };
         let size = gemm.dtype.size() as i64;
@@ -191,15 +193,15 @@ impl Cublaslt {
         key: GemmKey,
         operands: [u64; 2],
         epilogue: Option<&LibraryEpilogue>,
-    ) -> Result<Option<Arc<GemmPlan>>, Stop> {
+    ) -> Result<Option<Arc<GemmPlan>>, EnqueueError> {
         let cached = self.plans.lock().get(&key).cloned();
         if let Some(cached) = cached {
-            return cached.now();
+            return cached.poll();
         }
         let bias = epilogue.and_then(|epilogue| epilogue.bias);
         let plan = match GemmPlan::new(handle.raw(), &key, bias)? {
-            None => Awaited::made(None),
-            Some((plan, _)) if !key.is_large() => Awaited::made(Some(Arc::new(plan))),
+            None => BackgroundTask::completed(None),
+            Some((plan, _)) if !key.is_large() => BackgroundTask::completed(Some(Arc::new(plan))),
             Some(found) => self.autotune(context, handle, &key, found, operands, epilogue),
         };
         let mut plans = self.plans.lock();
@@ -210,7 +212,7 @@ impl Cublaslt {
         // autotuning all the same, which uses the stream and its memory.
         plans.entry(key).or_insert_with(|| plan.clone());
         drop(plans);
-        plan.now()
+        plan.poll()
     }
 
     /// The plan with the fastest algorithm: the one that an earlier process has found, or autotuned in the background
@@ -232,15 +234,15 @@ impl Cublaslt {
         let is_stored = |algorithm: &&Algorithm| stored.as_ref() == Some(&algorithm.bytes());
         if let Some(&algorithm) = algorithms.iter().find(is_stored) {
             plan.algorithm = algorithm;
-            return Awaited::made(Some(Arc::new(plan)));
+            return BackgroundTask::completed(Some(Arc::new(plan)));
         }
         // Autotuning reads the operands, which earlier work writes.
         (context.flush_batch)();
         let (epilogue, shared) = (epilogue.copied(), context.shared.clone());
         let found = (plan, algorithms);
         match Autotuner::new(&shared, handle, key, found, operands, epilogue, context.stream) {
-            Err(plan) => Awaited::made(Some(Arc::from(plan))),
-            Ok(autotuner) => Awaited::start(move || {
+            Err(plan) => BackgroundTask::completed(Some(Arc::from(plan))),
+            Ok(autotuner) => BackgroundTask::start(move || {
                 let (plan, is_timed) = autotuner.select_fastest(&shared);
                 if let Some(disk) = shared.cublaslt.disk.as_ref().filter(|_| is_timed) {
                     disk.put(entry.as_bytes(), &plan.algorithm.bytes());
@@ -297,7 +299,7 @@ impl LibraryGemm {
 
 /// The version of the library. The error names the files that were tried.
 pub fn version() -> Result<String, String> {
-    library::open(Part::MatrixProducts)?;
+    library::open(CudaLibrary::CublasLt)?;
     // SAFETY: the library is open.
     let version = unsafe { sys::cublasLtGetVersion() };
     Ok(format!("{}.{}.{}", version / 10000, version / 100 % 100, version % 100))

@@ -232,7 +232,7 @@ impl GemmPlan {
         };
         plan.create_layouts(key, kind)?;
         let algorithms = plan.algorithms(handle, key)?;
-        shutdown::watch();
+        shutdown::register_exit_handler();
         let Some(first) = algorithms.first() else { return Ok(None) };
         plan.algorithm = *first;
         Ok(Some((plan, algorithms)))
@@ -288,7 +288,7 @@ impl GemmPlan {
             status
         };
         // The first run may create library state that shutdown has to release.
-        self.ran.call_once(shutdown::watch);
+        self.ran.call_once(shutdown::register_exit_handler);
         check(status, "a GEMM by cuBLASLt")
     }
 

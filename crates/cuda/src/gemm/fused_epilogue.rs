@@ -3,16 +3,17 @@
 //!
 //! The GEMM result is never stored to memory, and the epilogue needs no launch of its own. This module chooses the
 //! GEMM configuration (TF32, scaled-f16 or bf16x3 operands, tile size, operand layouts) and packs the launch
-//! arguments with their TMA descriptors. See [`Mapping::Product`](crate::codegen::Mapping::Product) for the kernel.
+//! arguments with their TMA descriptors. See [`Mapping::FusedGemm`](crate::codegen::Mapping::FusedGemm) for the kernel.
 
 use super::epilogue;
 use super::operand_split::{OperandMatrix, OperandSplit, PackedMatrix};
-use crate::choose::{self, Choice, Described};
 use crate::codegen::{
-    BF16X3_DEPTH, MOST_HELD, Mapping, PRODUCT_LINE_BYTES, PRODUCT_PART, PRODUCT_ROWS,
-    PRODUCT_THREADS, ProductNumbers, ROUNDED_COLUMNS, Shape, Tiled, Variant,
+    BF16X3_STAGE_K, EPILOGUE_COLUMNS, GEMM_STAGE_K_BYTES, GEMM_THREADS, GEMM_TILE_ROWS,
+    GemmPrecision, GemmTiling, KernelClass, MAX_STAGED_OPERANDS, Mapping, TF32_TILE_COLUMNS,
+    Variant,
 };
-use crate::tensor_map::{MAP_WORDS, MappedTensor};
+use crate::launch_config::{self, AnalyzedKernel, LaunchConfig};
+use crate::tensor_map::{TENSOR_MAP_WORDS, TmaTensor};
 use cudarc::driver::sys;
 use inflight_backend::{Fault, GemmLaunch};
 use inflight_ir::DType;
@@ -121,7 +122,7 @@ impl GemmProblem {
         // In multiply-adds of cuBLASLt.
         let cost = |&(columns, speedup): &(usize, f64)| {
             let waves = config(columns).tiles(m, n).div_ceil(processors);
-            (waves * processors * PRODUCT_ROWS * columns) as f64 * k as f64 / speedup
+            (waves * processors * GEMM_TILE_ROWS * columns) as f64 * k as f64 / speedup
         };
         let best = BF16X3_TILES.iter().min_by(|a, b| cost(a).total_cmp(&cost(b)))?;
         let time = cost(best) + SPLIT_COST * (m + n) as f64 * k as f64 + LAUNCH_COST;
@@ -132,7 +133,7 @@ impl GemmProblem {
     pub fn tf32_config(&self, processors: usize) -> Option<GemmConfig> {
         let GemmProblem { m, n, k, .. } = *self;
         let [k_major, mn_major] = self.majors();
-        let columns = ROUNDED_COLUMNS;
+        let columns = TF32_TILE_COLUMNS;
         let config = |swap_operands, rows_mn_major, transpose_b| GemmConfig {
             swap_operands,
             rows_mn_major,
@@ -151,7 +152,7 @@ impl GemmProblem {
         };
         let tiles = config.tiles(m, n);
         let waves = tiles.div_ceil(processors);
-        let slots = (waves * processors * PRODUCT_ROWS * columns) as f64;
+        let slots = (waves * processors * GEMM_TILE_ROWS * columns) as f64;
         let fills_waves = m * n > 0 && (m * n) as f64 >= MIN_WAVE_UTILIZATION * slots;
         if k < MIN_K || !fills_waves {
             return None;
@@ -231,23 +232,23 @@ impl GemmConfig {
     }
 
     /// The precision and the operand layouts of the main loop.
-    fn precision(&self) -> ProductNumbers {
+    fn precision(&self) -> GemmPrecision {
         let mn_major =
             |packing: OperandPacking| self.sides(packing.operands.map(|(_, mn_major)| mn_major));
         match self.packing {
             Some(packing) if packing.split == OperandSplit::Bf16x3 => {
-                ProductNumbers::Bf16x3 { across: mn_major(packing), columns: self.columns as u32 }
+                GemmPrecision::Bf16x3 { mn_major: mn_major(packing), columns: self.columns as u32 }
             }
-            packing => ProductNumbers::Rounded {
-                across: self.rows_mn_major,
-                packed: packing.map(mn_major),
+            packing => GemmPrecision::Tf32 {
+                mn_major: self.rows_mn_major,
+                scaled_f16: packing.map(mn_major),
             },
         }
     }
 
     fn tiles(&self, m: usize, n: usize) -> usize {
         let [rows, columns] = self.sides([m, n]);
-        rows.div_ceil(PRODUCT_ROWS) * columns.div_ceil(self.columns)
+        rows.div_ceil(GEMM_TILE_ROWS) * columns.div_ceil(self.columns)
     }
 }
 
@@ -275,17 +276,17 @@ pub fn store_launch_shape([m, n]: [usize; 2], stride: isize, offset: isize) -> L
 /// The choice for an epilogue's kernel with a fused GEMM, or `None` if the GEMM cannot be fused. `buffers` are the
 /// addresses and sizes of its params; that of the GEMM result is a multiple of 16.
 pub fn choose(
-    described: &Described,
+    described: &AnalyzedKernel,
     shape: &LaunchShape,
     gemm_param: usize,
     [m, n]: [usize; 2],
     config: GemmConfig,
     buffers: &[(u64, usize)],
     processors: usize,
-) -> Option<(Choice, Tiled)> {
+) -> Option<(LaunchConfig, GemmTiling)> {
     let kernel = &described.kernel;
     let (columns, grid) = shape.extents.split_last()?;
-    if described.shape != Shape::Points
+    if described.class != KernelClass::Elementwise
         || kernel.reduces()
         || grid.is_empty()
         || *columns != n
@@ -313,7 +314,7 @@ pub fn choose(
                 } else if plain
                     && access < 64
                     && staged >> access & 1 == 0
-                    && count < MOST_HELD
+                    && count < MAX_STAGED_OPERANDS
                     && is_tma_loadable(kernel, access, stride, n, buffers[param as usize].0)
                 {
                     staged |= 1 << access;
@@ -325,20 +326,21 @@ pub fn choose(
             _ => {}
         }
     }
-    let (turned, numbers) = (config.swap_operands, config.precision());
-    let tiled = Tiled { product: gemm_param as u32, turned, numbers, held: staged, same: uniform };
+    let (transposed, precision) = (config.swap_operands, config.precision());
+    let tiled =
+        GemmTiling { gemm_param: gemm_param as u32, transposed, precision, staged, uniform };
     let variant = Variant {
-        width: choose::width(kernel, shape, buffers),
-        wide: described.is_wide(shape, buffers),
+        width: launch_config::width(kernel, shape, buffers),
+        index64: described.needs_index64(shape, buffers),
         streamed: 0,
-        mapping: Mapping::Product(tiled),
+        mapping: Mapping::FusedGemm(tiled),
     };
-    let choice = Choice {
+    let choice = LaunchConfig {
         variant,
         grid: [config.tiles(m, n).min(processors) as u32, 1],
-        threads: PRODUCT_THREADS,
+        threads: GEMM_THREADS,
         items: m * n,
-        slices: 1,
+        splits: 1,
         scratch: 0,
     };
     Some((choice, tiled))
@@ -386,18 +388,18 @@ pub fn arguments(
     let [rows, columns] = config.sides([m, n]);
     let packed = packed.map(|packed| config.sides(packed));
     let (mut words, last) = match config.precision() {
-        ProductNumbers::Rounded { packed: mn_major, .. } => {
+        GemmPrecision::Tf32 { scaled_f16: mn_major, .. } => {
             tf32_arguments(problem, config, operands, packed.zip(mn_major))?
         }
-        ProductNumbers::Bf16x3 { across: mn_major, .. } => {
+        GemmPrecision::Bf16x3 { mn_major, .. } => {
             let packed = packed.expect("bf16x3 operands are split before");
             bf16x3_arguments(problem, config, operands, packed, mn_major)?
         }
     };
     for &(address, stride) in staged_accesses {
         let box_extents = match config.swap_operands {
-            false => [PRODUCT_PART, PRODUCT_ROWS],
-            true => [PRODUCT_ROWS, PRODUCT_PART],
+            false => [EPILOGUE_COLUMNS, GEMM_TILE_ROWS],
+            true => [GEMM_TILE_ROWS, EPILOGUE_COLUMNS],
         };
         let map = TmaMatrix {
             address,
@@ -411,7 +413,7 @@ pub fn arguments(
         words.extend(map.words()?);
     }
     if staged_accesses.is_empty() {
-        words.extend([0; MAP_WORDS]);
+        words.extend([0; TENSOR_MAP_WORDS]);
     }
     words.extend([rows as u64, columns as u64, k as u64]);
     words.extend(last);
@@ -507,15 +509,15 @@ const F16: TmaElement = (sys::CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_FLOAT
 pub fn staged_accesses(
     kernel: &Kernel,
     shape: &LaunchShape,
-    tiled: Tiled,
+    tiled: GemmTiling,
     buffers: &[(u64, usize)],
-) -> SmallVec<[(u64, usize); MOST_HELD]> {
+) -> SmallVec<[(u64, usize); MAX_STAGED_OPERANDS]> {
     let of = |access: AccessId| {
         let param = kernel.accesses[access as usize].param?;
         let stride = epilogue::row_stride(kernel, shape, access)?;
         Some((buffers[param as usize].0, usize::try_from(stride).ok()?))
     };
-    tiled.held().filter_map(of).collect()
+    tiled.staged_accesses().filter_map(of).collect()
 }
 
 /// A matrix that TMA copies load boxes of.
@@ -543,7 +545,7 @@ impl TmaMatrix {
         mn_major: bool,
         (kind, bytes): TmaElement,
     ) -> TmaMatrix {
-        let line = PRODUCT_LINE_BYTES / bytes;
+        let line = GEMM_STAGE_K_BYTES / bytes;
         TmaMatrix {
             address,
             extents: if mn_major { [extent, k] } else { [k, extent] },
@@ -558,8 +560,8 @@ impl TmaMatrix {
     /// A bf16x3 operand whose lines have `columns` elements.
     fn of_bf16x3(packed: PackedMatrix, columns: usize, mn_major: bool) -> TmaMatrix {
         let (box_extents, swizzle) = match mn_major {
-            true => ([64, BF16X3_DEPTH], sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_128B),
-            false => ([BF16X3_DEPTH, 64], sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_64B),
+            true => ([64, BF16X3_STAGE_K], sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_128B),
+            false => ([BF16X3_STAGE_K, 64], sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_64B),
         };
         TmaMatrix {
             address: packed.data,
@@ -573,20 +575,20 @@ impl TmaMatrix {
     }
 
     /// The encoded TMA descriptor.
-    fn words(&self) -> Result<[u64; MAP_WORDS], Fault> {
+    fn words(&self) -> Result<[u64; TENSOR_MAP_WORDS], Fault> {
         let [width, height] = self.extents.map(|extent| extent as u64);
         let extents = [width, height, self.planes.unwrap_or(1) as u64];
         let strides = [self.stride as u64, self.stride as u64 * height];
         let box_extents = [self.box_extents[0] as u32, self.box_extents[1] as u32, 1];
         let rank = if self.planes.is_some() { 3 } else { 2 };
-        let tensor = MappedTensor {
+        let tensor = TmaTensor {
             address: self.address,
             kind: self.kind,
             swizzle: self.swizzle,
             extents: &extents[..rank],
             distances: &strides[..rank - 1],
         };
-        tensor.boxes(&box_extents[..rank])
+        tensor.tiled(&box_extents[..rank])
     }
 }
 
@@ -681,7 +683,7 @@ mod tests {
             swap_operands,
             rows_mn_major,
             transpose_b,
-            columns: ROUNDED_COLUMNS,
+            columns: TF32_TILE_COLUMNS,
             packing: None,
         }
     }
@@ -700,10 +702,14 @@ mod tests {
         %9 = mul %6, %8 : f32\n%10 = load p6[a6] : f32\n\
         %11 = div %9, %10 : f32\n%12 = sqrt %11 : f32\nstore p5[a5] %12 : f32\n";
 
-    fn chosen(m: usize, n: usize, config: GemmConfig) -> Option<(Described, Choice, Tiled)> {
+    fn chosen(
+        m: usize,
+        n: usize,
+        config: GemmConfig,
+    ) -> Option<(AnalyzedKernel, LaunchConfig, GemmTiling)> {
         let kernel = parse(EPILOGUE).expect("the kernel parses");
         verify(&kernel).expect("the kernel is valid");
-        let described = Described::new(codegen::expanded(&kernel));
+        let described = AnalyzedKernel::new(codegen::expanded(&kernel));
         let access = |row: usize, column: isize| AccessShape {
             offset: 0,
             strides: [row as isize, column].into_iter().collect(),
@@ -732,7 +738,7 @@ mod tests {
     fn matrix_operands_are_staged_by_tma_and_uniform_ones_are_not() {
         let config = config_of(false, true, true);
         let (_, choice, tiled) = chosen(4096, 4096, config).unwrap();
-        assert_eq!((tiled.held, tiled.same), (0b10, 1 << 6));
+        assert_eq!((tiled.staged, tiled.uniform), (0b10, 1 << 6));
         assert_eq!((choice.variant.width, choice.grid), (4, [132, 1]));
         let (_, choice, _) = chosen(1000, 1030, config).unwrap();
         assert_eq!(choice.variant.width, 2);
@@ -778,17 +784,20 @@ mod tests {
             for (m, n) in [(4096, 4096), (1000, 1030), (1001, 1027)] {
                 let (described, choice, _) = chosen(m, n, config).unwrap();
                 let source = codegen::source(&described.kernel, choice.variant);
-                assert!(codegen::shared_bytes(&source) > 200_000 && codegen::waits(&source));
+                assert!(
+                    codegen::shared_bytes(&source) > 200_000
+                        && codegen::waits_for_dependencies(&source)
+                );
                 compiler.compile(&source).unwrap_or_else(|fault| panic!("{fault}\n{source}"));
             }
-            let stored = Described::new(codegen::expanded(&store_kernel()));
+            let stored = AnalyzedKernel::new(codegen::expanded(&store_kernel()));
             let (shape, buffers) = (store_launch_shape([2048, 2048], 2048, 0), [(256, 1 << 24); 2]);
             let (choice, tiled) =
                 choose(&stored, &shape, 0, [2048, 2048], config, &buffers, PROCESSORS).unwrap();
-            assert_eq!((tiled.held, choice.variant.width), (0, 4));
+            assert_eq!((tiled.staged, choice.variant.width), (0, 4));
             compiler.compile(&codegen::source(&stored.kernel, choice.variant)).unwrap();
         }
-        compiler.compile(&codegen::packed::TEXT).unwrap();
-        compiler.compile(&codegen::split::TEXT).unwrap();
+        compiler.compile(&codegen::scaled_f16_split::TEXT).unwrap();
+        compiler.compile(&codegen::bf16x3_split::TEXT).unwrap();
     }
 }

@@ -10,7 +10,7 @@ pub mod operand_split;
 mod simt_gemm;
 pub mod transpose;
 
-use crate::background::Stop;
+use crate::background::EnqueueError;
 use crate::device::Shared;
 use inflight_backend::{Fault, GemmLaunch, GemmOperand};
 use inflight_ir::DType;
@@ -124,7 +124,7 @@ impl Cublaslt {
         context: &mut PrepareContext<'_>,
         gemm: &GemmLaunch,
         addresses: [u64; 3],
-    ) -> Result<Option<PreparedGemm>, Stop> {
+    ) -> Result<Option<PreparedGemm>, EnqueueError> {
         let empty = gemm.m * gemm.n * gemm.batch.iter().product::<usize>() == 0;
         if empty {
             return Ok(None);
@@ -161,7 +161,7 @@ impl Cublaslt {
         matched: &MatchedEpilogue,
         [a, b]: [u64; 2],
         address: impl Fn(usize, bool) -> Result<u64, Fault>,
-    ) -> Result<Option<PreparedGemm>, Stop> {
+    ) -> Result<Option<PreparedGemm>, EnqueueError> {
         let operand = |operand: &GemmOperand, rows: usize, columns: usize| {
             matrix_layout(rows, columns, operand.row_stride, operand.column_stride)
         };

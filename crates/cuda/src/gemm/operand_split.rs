@@ -1,11 +1,11 @@
 //! Operand splits of `f32` GEMMs: packs operands into one scaled `f16` or three `bf16` per element. See
-//! [`packed`](crate::codegen::packed) and [`split`](crate::codegen::split) for the kernels.
+//! [`packed`](crate::codegen::scaled_f16_split) and [`split`](crate::codegen::bf16x3_split) for the kernels.
 
 use super::simt_gemm::GemmKernelLaunch;
-use crate::codegen::groups::{GROUP, MOST_BLOCKS, THREADS};
-use crate::codegen::packed::{self, HEADER_BYTES};
-use crate::codegen::split;
-use crate::device::{AwaitedFunction, Shared};
+use crate::codegen::bf16x3_split;
+use crate::codegen::scaled_f16_split::{self, HEADER_BYTES};
+use crate::codegen::split_groups::{GROUP, MAX_BLOCKS, THREADS};
+use crate::device::{FunctionTask, Shared};
 use crate::driver::Function;
 use std::sync::Arc;
 
@@ -29,10 +29,10 @@ impl OperandSplit {
     }
 
     /// The kernel that packs a matrix.
-    pub fn function(self, shared: &Arc<Shared>) -> AwaitedFunction {
+    pub fn function(self, shared: &Arc<Shared>) -> FunctionTask {
         shared.function(match self {
-            OperandSplit::ScaledF16 => &packed::TEXT,
-            OperandSplit::Bf16x3 => &split::TEXT,
+            OperandSplit::ScaledF16 => &scaled_f16_split::TEXT,
+            OperandSplit::Bf16x3 => &bf16x3_split::TEXT,
         })
     }
 }
@@ -82,7 +82,7 @@ impl OperandMatrix {
     pub fn packed_bytes(&self, split: OperandSplit) -> usize {
         let header = match split {
             OperandSplit::ScaledF16 => HEADER_BYTES,
-            OperandSplit::Bf16x3 => 4 * MOST_BLOCKS,
+            OperandSplit::Bf16x3 => 4 * MAX_BLOCKS,
         };
         self.part_bytes() * split.parts() + header
     }
@@ -94,7 +94,7 @@ impl OperandMatrix {
 
     /// Blocks of the launch that packs it.
     fn blocks(&self) -> usize {
-        self.groups().div_ceil(MIN_BLOCK_GROUPS).min(MOST_BLOCKS)
+        self.groups().div_ceil(MIN_BLOCK_GROUPS).min(MAX_BLOCKS)
     }
 
     /// The address of its first element.
@@ -128,15 +128,15 @@ impl OperandMatrix {
         [from, to]: [u64; 2],
     ) -> (GemmKernelLaunch, PackedMatrix) {
         let packed = self.packed(to, OperandSplit::Bf16x3);
-        let arguments = split::Arguments {
+        let arguments = bf16x3_split::Arguments {
             from: self.at(from),
             to,
-            noted: packed.header,
+            flags: packed.header,
             leading: self.leading,
             columns: self.columns,
             line_groups: self.line_groups(),
             groups: self.groups(),
-            cleared: 0,
+            clear: 0,
         };
         (self.launch(function, arguments.words()), packed)
     }

@@ -1,6 +1,6 @@
 //! SIMT GEMM for any dtype and any strides, without tensor cores: one thread per element of the result.
 
-use crate::background::Stop;
+use crate::background::EnqueueError;
 use crate::device::Shared;
 use crate::driver::Function;
 use inflight_backend::{Fault, FaultKind, GemmLaunch};
@@ -27,13 +27,13 @@ pub fn launch(
     shared: &Arc<Shared>,
     gemm: &GemmLaunch,
     addresses: [u64; 3],
-) -> Result<GemmKernelLaunch, Stop> {
+) -> Result<GemmKernelLaunch, EnqueueError> {
     if gemm.batch.len() > MAX_BATCH_AXES {
         let message =
             format!("a GEMM with {} batch axes (at most {MAX_BATCH_AXES})", gemm.batch.len());
         return Err(Fault::from(FaultKind::Unsupported(message)).into());
     }
-    let function = shared.function(&source(gemm.dtype)).now()?;
+    let function = shared.function(&source(gemm.dtype)).poll()?;
     let operands = [&gemm.a, &gemm.b, &gemm.c];
     let batches: usize = gemm.batch.iter().product();
     let total = batches * gemm.m * gemm.n;
@@ -67,8 +67,8 @@ pub fn source(dtype: DType) -> String {
         DType::I16 | DType::U16 => ("unsigned short", "unsigned", "x", "(unsigned short)x"),
         DType::I32 | DType::U32 => ("unsigned", "unsigned", "x", "x"),
         DType::I64 | DType::U64 => ("unsigned long long", "unsigned long long", "x", "x"),
-        DType::F16 => ("f16", "double", "(double)to_float(x)", "to_f16(to_odd(x))"),
-        DType::BF16 => ("bf16", "double", "(double)to_float(x)", "to_bf16(to_odd(x))"),
+        DType::F16 => ("f16", "double", "(double)to_float(x)", "to_f16(round_to_odd_f32(x))"),
+        DType::BF16 => ("bf16", "double", "(double)to_float(x)", "to_bf16(round_to_odd_f32(x))"),
         DType::F32 => ("float", "double", "(double)x", "(float)x"),
         DType::F64 => ("double", "double", "x", "x"),
         DType::C64 => ("c64", "c128", "widen(x)", "narrow(x)"),

@@ -5,8 +5,8 @@
 
 use super::operand_split::PackedMatrix;
 use super::simt_gemm::GemmKernelLaunch;
-use crate::background::Stop;
-use crate::codegen::packed;
+use crate::background::EnqueueError;
+use crate::codegen::scaled_f16_split;
 use crate::device::Shared;
 use inflight_backend::{GemmLaunch, GemmOperand};
 use inflight_ir::DType;
@@ -79,7 +79,7 @@ pub fn launches(
     gemm: &GemmLaunch,
     from: [u64; 2],
     to: [u64; 2],
-) -> Result<[GemmKernelLaunch; 2], Stop> {
+) -> Result<[GemmKernelLaunch; 2], EnqueueError> {
     let a = &gemm.a;
     Ok([
         launch(shared, a, [gemm.k, gemm.m], a.column_stride, [from[0], to[0]], None)?,
@@ -94,7 +94,7 @@ pub fn launch_b(
     from: u64,
     to: u64,
     packed: Option<[PackedMatrix; 2]>,
-) -> Result<GemmKernelLaunch, Stop> {
+) -> Result<GemmKernelLaunch, EnqueueError> {
     let b = &gemm.b;
     launch(shared, b, [gemm.k, gemm.n], b.row_stride, [from, to], packed)
 }
@@ -107,8 +107,8 @@ fn launch(
     leading: isize,
     [from, to]: [u64; 2],
     packed: Option<[PackedMatrix; 2]>,
-) -> Result<GemmKernelLaunch, Stop> {
-    let function = shared.function(&TEXT).now()?;
+) -> Result<GemmKernelLaunch, EnqueueError> {
+    let function = shared.function(&TEXT).poll()?;
     let first = from.wrapping_add_signed(of.offset as i64 * 4);
     let tiles_across = columns.div_ceil(COLUMNS);
     let mut words =
@@ -121,7 +121,7 @@ fn launch(
 /// The kernel source: a block transposes a tile through shared memory, swizzled against bank conflicts.
 pub static TEXT: LazyLock<String> = LazyLock::new(|| {
     let sizes = format!("ROWS = {ROWS}, COLUMNS = {COLUMNS}, THREADS = {THREADS}");
-    let packed = packed::declarations();
+    let packed = scaled_f16_split::declarations();
     crate::codegen::with_functions(&format!("constexpr int {sizes};\n{packed}{ENTRY}"))
 });
 
@@ -130,7 +130,7 @@ const ENTRY: &str = r#"
 constexpr int READ_THREADS = COLUMNS / 4, WRITE_THREADS = ROWS / 4, READ_LINES = THREADS / READ_THREADS, WRITE_LINES = THREADS / WRITE_THREADS;
 struct Arguments { const float *from; float *to; long long leading, rows, columns, tiles_across; const Header* packed[2]; };
 extern "C" __global__ void __launch_bounds__(THREADS) entry(const __grid_constant__ Arguments a) {
-    if (a.packed[0] && fit(*a.packed[0], *a.packed[1])) return;
+    if (a.packed[0] && can_use_f16(*a.packed[0], *a.packed[1])) return;
     __shared__ alignas(16) float tile[COLUMNS * ROWS];
     const long long row = blockIdx.x / a.tiles_across * ROWS, column = blockIdx.x % a.tiles_across * COLUMNS;
     const int line = threadIdx.x / READ_THREADS, column_in_tile = threadIdx.x % READ_THREADS * 4;

@@ -9,9 +9,9 @@ use super::implicit_gemm_codegen::{self, MainLoop, REDUCED_PER_THREAD, Tile};
 use super::{
     KernelKey, Launch, MAX_CACHED, RoutineContext, implicit_gemm_bf16x3, unsupported_dtype,
 };
-use crate::codegen::groups::{GROUP, MOST_BLOCKS, THREADS as GROUP_THREADS};
-use crate::codegen::split;
-use crate::tensor_map::{MAP_WORDS, MOST_SPACE};
+use crate::codegen::bf16x3_split;
+use crate::codegen::split_groups::{GROUP, MAX_BLOCKS, THREADS as GROUP_THREADS};
+use crate::tensor_map::{MAX_SPATIAL_AXES, TENSOR_MAP_WORDS};
 use inflight_backend::Fault;
 use inflight_ir::DType;
 use inflight_ir::plan::ImplicitGemmOperands;
@@ -94,9 +94,9 @@ pub fn run(
     };
 
     // Missing spatial axes have one position.
-    let missing = MOST_SPACE - extents.space.len();
+    let missing = MAX_SPATIAL_AXES - extents.space.len();
     let padded = |values: &mut dyn Iterator<Item = usize>, fill: usize| {
-        let mut padded = [fill as u64; MOST_SPACE];
+        let mut padded = [fill as u64; MAX_SPATIAL_AXES];
         values.zip(&mut padded[missing..]).for_each(|(value, to)| *to = value as u64);
         padded
     };
@@ -145,7 +145,7 @@ pub fn run(
             }
             let mut arguments = descriptors.clone();
             arguments.extend(words(tile));
-            arguments.resize(arguments.len().next_multiple_of(MAP_WORDS), 0);
+            arguments.resize(arguments.len().next_multiple_of(TENSOR_MAP_WORDS), 0);
             let blocks = (size.tiles(tile) * splits).min(processors);
             context.launch(
                 &prepared,
@@ -180,11 +180,8 @@ impl Partitions {
     fn of(context: &RoutineContext, operands: &ImplicitGemmOperands) -> Partitions {
         let cached = context.shared.routines.partitions.lock().get(operands).copied();
         cached.unwrap_or_else(|| {
-            let partitions = Partitions::estimate(
-                operands,
-                context.shared.has_groups,
-                context.shared.processors,
-            );
+            let partitions =
+                Partitions::estimate(operands, context.shared.has_wgmma, context.shared.processors);
             let mut cache = context.shared.routines.partitions.lock();
             if cache.len() >= MAX_CACHED {
                 cache.clear();
@@ -259,9 +256,9 @@ impl Bf16x3Operands {
             return None;
         }
         let blocks = counts
-            .map(|count| count.div_ceil(2 * GROUP * GROUP_THREADS as usize).clamp(1, MOST_BLOCKS));
+            .map(|count| count.div_ceil(2 * GROUP * GROUP_THREADS as usize).clamp(1, MAX_BLOCKS));
         let bytes = counts.map(|count| (6 * count).next_multiple_of(256));
-        let flags_bytes = 4 * MOST_BLOCKS;
+        let flags_bytes = 4 * MAX_BLOCKS;
         let memory = context
             .allocate_scratch(bytes[0] + bytes[1] + 2 * flags_bytes + 256 + partial_sums)
             .ok()?;
@@ -277,15 +274,15 @@ impl Bf16x3Operands {
         [0, 1].map(|at| {
             // A single line.
             let (count, groups) = (self.counts[at], self.counts[at] / GROUP);
-            let arguments = split::Arguments {
+            let arguments = bf16x3_split::Arguments {
                 from: operands[at],
                 to: self.data[at],
-                noted: self.flags[at],
+                flags: self.flags[at],
                 leading: count,
                 columns: count,
                 line_groups: groups,
                 groups,
-                cleared: self.fallback,
+                clear: self.fallback,
             };
             let words = arguments.words();
             Launch { blocks: self.blocks[at], threads: GROUP_THREADS, words }

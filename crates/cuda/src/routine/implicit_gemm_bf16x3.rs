@@ -9,7 +9,7 @@
 //! SIMT kernel recomputes the result.
 
 use crate::codegen::gemm::{self, bf16x3};
-use crate::tensor_map::{self, MAP_WORDS, MOST_SPACE, MappedTensor, WalkedAxis};
+use crate::tensor_map::{self, Im2colAxis, MAX_SPATIAL_AXES, TENSOR_MAP_WORDS, TmaTensor};
 use cudarc::driver::sys::{CUtensorMapDataType, CUtensorMapSwizzle};
 use inflight_backend::Fault;
 use inflight_ir::DType;
@@ -23,7 +23,7 @@ pub const ROWS: usize = 256;
 pub const THREADS: u32 = gemm::THREADS;
 
 /// Features per K-step.
-pub const DEPTH: usize = gemm::BF16X3_DEPTH;
+pub const DEPTH: usize = gemm::BF16X3_STAGE_K;
 
 /// Bytes of shared memory for all stages.
 const STAGES_BYTES: usize = 225 << 10;
@@ -39,15 +39,15 @@ pub fn is_supported(operands: &ImplicitGemmOperands) -> bool {
         && features.is_multiple_of(ALIGNED_FEATURES)
         && windows.all(|window| window.size > 0)
         && operands.extents.positions.iter().all(|&positions| positions > 0)
-        && tensor_map::can_walk(&axes(operands))
+        && tensor_map::supports_im2col(&axes(operands))
 }
 
 /// The spatial axes.
-fn axes(operands: &ImplicitGemmOperands) -> SmallVec<[WalkedAxis; 4]> {
+fn axes(operands: &ImplicitGemmOperands) -> SmallVec<[Im2colAxis; 4]> {
     let extents = &operands.extents;
     let sizes = extents.space.iter().zip(&extents.positions);
     let axes = operands.product.windows.iter().zip(sizes);
-    axes.map(|(window, (extent, positions))| WalkedAxis {
+    axes.map(|(window, (extent, positions))| Im2colAxis {
         stride: window.stride,
         reach: (window.size - 1) * window.dilation,
         end: extent - (positions - 1) * window.stride,
@@ -77,14 +77,14 @@ pub fn arguments(
 
     let x_strides = dense_strides(&x_extents);
     let windows = mapped_tensor(x, &x_extents, &x_strides);
-    let windows = windows.windows(&strides, &ends, [DEPTH as u32, ROWS as u32])?;
+    let windows = windows.im2col(&strides, &ends, [DEPTH as u32, ROWS as u32])?;
     let kernel_strides = dense_strides(&kernel_extents);
     let box_extents = [DEPTH as u32, 1, columns as u32, 1];
-    let kernels = mapped_tensor(kernels, &kernel_extents, &kernel_strides).boxes(&box_extents)?;
-    let mut words = Vec::with_capacity(3 * MAP_WORDS);
+    let kernels = mapped_tensor(kernels, &kernel_extents, &kernel_strides).tiled(&box_extents)?;
+    let mut words = Vec::with_capacity(3 * TENSOR_MAP_WORDS);
     words.extend(windows);
     words.extend(kernels);
-    let missing = MOST_SPACE - axes.len();
+    let missing = MAX_SPATIAL_AXES - axes.len();
     words.extend((0..missing).map(|_| 0));
     words.extend(axes.iter().map(|axis| axis.stride as u64));
     words.extend((0..missing).map(|_| 0));
@@ -102,8 +102,8 @@ fn dense_strides(extents: &[u64]) -> SmallVec<[u64; 5]> {
     strides.take(extents.len() - 1).collect()
 }
 
-fn mapped_tensor<'a>(address: u64, extents: &'a [u64], strides: &'a [u64]) -> MappedTensor<'a> {
-    MappedTensor {
+fn mapped_tensor<'a>(address: u64, extents: &'a [u64], strides: &'a [u64]) -> TmaTensor<'a> {
+    TmaTensor {
         address,
         kind: CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
         swizzle: CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_64B,
@@ -118,15 +118,15 @@ pub fn source(columns: usize, axes: usize) -> String {
     let stage_bytes = bf16x3::stage_bytes(ROWS, columns);
     let stages = STAGES_BYTES / stage_bytes;
     let constants = format!(
-        "constexpr int STAGES = {stages}, SUMS = {};\n\
+        "constexpr int STAGES = {stages}, ACCUMULATORS = {};\n\
          constexpr unsigned STAGE_BYTES = {stage_bytes};\n\
          {}{};\n",
-        gemm::sums(columns),
-        gemm::SHARED,
+        gemm::accumulators(columns),
+        gemm::SHARED_BYTES,
         stages * stage_bytes + 1024,
     );
     let declarations = bf16x3::declarations([false, false], columns);
-    [&constants, gemm::MACHINE, &declarations, &im2col_copy(axes), ENTRY].join("\n")
+    [&constants, gemm::TMA_AND_WGMMA, &declarations, &im2col_copy(axes), ENTRY].join("\n")
 }
 
 /// TMA im2col copy of features of consecutive windows, the first of which begins at `at` in an image, at one tap.
@@ -139,7 +139,7 @@ fn im2col_copy(axes: usize) -> String {
     let tap_offsets =
         list(&mut (0..axes).map(|i| format!("\"h\"((unsigned short)tap_offset[{}])", 2 - i)));
     format!(
-        "FN void copy_windows(unsigned to, const Map& map, int feature, const int (&at)[3], int image, const int (&tap_offset)[3], unsigned barrier) {{\n\
+        "FN void copy_windows(unsigned to, const TensorMap& map, int feature, const int (&at)[3], int image, const int (&tap_offset)[3], unsigned barrier) {{\n\
          asm volatile(\"cp.async.bulk.tensor.{}d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes \"\n\
          \"[%0], [%1, {{{coordinates}}}], [%{}], {{{offsets}}};\"\n\
          :: \"r\"(to), \"l\"(&map), \"r\"(feature), {at}, \"r\"(image), \"r\"(barrier), {tap_offsets} : \"memory\");\n}}",
@@ -150,38 +150,38 @@ fn im2col_copy(axes: usize) -> String {
 
 const ENTRY: &str = r#"
 // TMA copy of features of the kernels, at one tap.
-FN void copy_kernels(unsigned to, const Map& map, int feature, int tap_offset, int kernel, int part, unsigned barrier) {
+FN void copy_kernels(unsigned to, const TensorMap& map, int feature, int tap_offset, int kernel, int part, unsigned barrier) {
     asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5}], [%6];"
         :: "r"(to), "l"(&map), "r"(feature), "r"(tap_offset), "r"(kernel), "r"(part), "r"(barrier) : "memory");
 }
 // TMA descriptors of both split operands; strides and dilations of the windows; images in each of the three parts.
-struct KernelArguments { Map windows, kernels; N stride[3], dilation[3], images; Arguments rest; };
+struct KernelArguments { TensorMap windows, kernels; N stride[3], dilation[3], images; Arguments rest; };
 
 // Producer: issues the TMA copies of a tile.
-FN void copy_tile(const KernelArguments& arguments, const Tile& t, Ring& ring) {
+FN void copy_tile(const KernelArguments& arguments, const Tile& t, Pipeline& pipeline) {
     const Arguments& a = arguments.rest;
     const Row first = row_of(a, t.row);
     N outer = t.group, rest = t.begin;
-    const int inner = (int)divmod(outer, a.feature_groups), features = (int)a.features, blocks = (features + DEPTH - 1) / DEPTH;
+    const int inner = (int)divmod(outer, a.feature_groups), features = (int)a.features, blocks = (features + STAGE_K - 1) / STAGE_K;
     const int image = (int)(outer * a.examples + first.example), kernel = (int)(t.group * a.outputs + t.output);
-    int feature = (int)divmod(rest, blocks) * DEPTH, index = (int)rest, at[3], tap[3], tap_offset[3];
+    int feature = (int)divmod(rest, blocks) * STAGE_K, index = (int)rest, at[3], tap[3], tap_offset[3];
     #pragma unroll
     for (int axis = 2; axis >= 0; axis--) {
         at[axis] = (int)(first.position[axis] * arguments.stride[axis]);
         tap[axis] = (int)divmod(rest, a.size[axis]);
     }
-    for (N step = t.begin; step < t.end; step++, ring.next()) {
-        const unsigned to = ring.here(), barrier = ring.full + 8 * ring.stage;
+    for (N step = t.begin; step < t.end; step++, pipeline.advance()) {
+        const unsigned to = pipeline.address(), barrier = pipeline.full + 8 * pipeline.stage;
         #pragma unroll
         for (int axis = 0; axis < 3; axis++) tap_offset[axis] = tap[axis] * (int)arguments.dilation[axis];
-        ring.await_empty();
-        announce(barrier, STAGE_BYTES);
+        pipeline.wait_empty();
+        mbarrier_expect_bytes(barrier, STAGE_BYTES);
         #pragma unroll
         for (int part = 0; part < 3; part++) {
             copy_windows(to + part * ROWS * LINE_BYTES, arguments.windows, inner * features + feature, at, image + part * (int)arguments.images, tap_offset, barrier);
             copy_kernels(to + ROW_BYTES + part * COLUMNS * LINE_BYTES, arguments.kernels, feature, index, kernel, part, barrier);
         }
-        feature += DEPTH;
+        feature += STAGE_K;
         if (feature < features) continue;
         feature = 0;
         index++;
@@ -196,7 +196,7 @@ FN void copy_tile(const KernelArguments& arguments, const Tile& t, Ring& ring) {
 // Stores the accumulators of 64 rows, or partial sums (split-K). A thread has two rows, and pairs of columns. Returns
 // whether everything stored is finite: a bf16x3 sum may be an infinity of either sign where the f32 sum is finite or
 // has one sign.
-FN bool store(const Arguments& a, const Tile& t, N first_row, const float (&sums)[SUMS], int lane) {
+FN bool store(const Arguments& a, const Tile& t, N first_row, const float (&sums)[ACCUMULATORS], int lane) {
     const bool is_partial = a.splits > 1;
     const N column_stride = is_partial && a.output_stride != 1 ? a.rows : a.output_stride;
     const int columns = (int)(a.outputs - t.output < COLUMNS ? a.outputs - t.output : COLUMNS);
@@ -229,10 +229,10 @@ extern "C" __global__ void __launch_bounds__(384, 1) entry(const __grid_constant
     extern __shared__ unsigned char raw[];
     unsigned char* const memory = raw + (-shared_address(raw) & 1023);
     __shared__ unsigned long long barriers[2 * STAGES];
-    Ring ring = begin_ring(memory, barriers);
+    Pipeline pipeline = init_pipeline(memory, barriers);
     const Arguments& a = arguments.rest;
     bool is_unrepresentable = false;
-    for (int i = 0; i < 2; i++) is_unrepresentable |= is_odd_matrix(a.noted[i], a.blocks[i], THREADS);
+    for (int i = 0; i < 2; i++) is_unrepresentable |= is_split_inexact(a.noted[i], a.blocks[i], THREADS);
     if (is_unrepresentable) {
         if (threadIdx.x == 0) *a.fallback = 1;
         return;
@@ -243,27 +243,27 @@ extern "C" __global__ void __launch_bounds__(384, 1) entry(const __grid_constant
     if (group == 0) {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
         if (threadIdx.x != 0) return;
-        for (N tile = blockIdx.x; tile < tiles; tile += gridDim.x) copy_tile(arguments, tile_of(a, tile), ring);
+        for (N tile = blockIdx.x; tile < tiles; tile += gridDim.x) copy_tile(arguments, tile_of(a, tile), pipeline);
         return;
     }
     asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
     const int own = group - 1, thread = threadIdx.x % 128, warp = thread / 32, lane = thread % 32;
-    if (own == 1) pass_turn(own);
+    if (own == 1) ping_pong_signal(own);
     for (N tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
         const Tile counted = tile_of(a, tile);
         const int k_steps = (int)(counted.end - counted.begin);
         // Of both row halves of the warpgroup.
-        float sums[2][SUMS];
+        float sums[2][ACCUMULATORS];
         #pragma unroll
         for (int half = 0; half < 2; half++)
             #pragma unroll
-            for (int i = 0; i < SUMS; i++) sums[half][i] = 0.0f;
-        for (int step = 0; step < k_steps; step++, ring.next()) {
-            ring.await_full();
-            const unsigned at = ring.here() >> 4, last = thread == 0 ? ring.empty + 8 * ring.stage : 0;
+            for (int i = 0; i < ACCUMULATORS; i++) sums[half][i] = 0.0f;
+        for (int step = 0; step < k_steps; step++, pipeline.advance()) {
+            pipeline.wait_full();
+            const unsigned at = pipeline.address() >> 4, last = thread == 0 ? pipeline.empty + 8 * pipeline.stage : 0;
             #pragma unroll
             for (int half = 0; half < 2; half++)
-                sum_stage(sums[half], at, at + ((2 * own + half) * 64 * LINE_BYTES >> 4), own, half ? last : 0);
+                mma_stage(sums[half], at, at + ((2 * own + half) * 64 * LINE_BYTES >> 4), own, half ? last : 0);
         }
         // Recompute the tile indices: there are no registers to keep them in across the main loop.
         N index = tile;

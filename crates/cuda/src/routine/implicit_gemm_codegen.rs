@@ -2,7 +2,7 @@
 
 use super::tile_pipeline::{ASYNC_COPIES, FMA_TILE, MMA, PIPELINE};
 use super::{KernelSet, implicit_gemm_bf16x3, wgmma};
-use crate::codegen::{split, types};
+use crate::codegen::{bf16x3_split, types};
 use inflight_ir::DType;
 
 /// Rows of a tile: windows.
@@ -138,7 +138,7 @@ pub fn kernels(dtype: DType, tile: Tile) -> KernelSet {
     sources.iter_mut().for_each(|source| *source = crate::codegen::with_functions(source));
     if let MainLoop::Bf16x3 { .. } = main_loop {
         let fallback = head(Tile { main_loop: MainLoop::Warp, ..tile });
-        sources.push(split::TEXT.clone());
+        sources.push(bf16x3_split::TEXT.clone());
         sources.push(crate::codegen::with_functions(&simt_gemm(&fallback)));
     }
     KernelSet::new(sources, 0)

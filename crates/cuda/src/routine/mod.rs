@@ -17,7 +17,7 @@ mod triangular;
 mod triangular_kernels;
 mod wgmma;
 
-use crate::background::Stop;
+use crate::background::EnqueueError;
 use crate::device::Shared;
 use crate::driver::Function;
 use inflight_backend::{Event, Fault, FaultKind};
@@ -147,10 +147,10 @@ impl RoutineContext<'_> {
         }
         let function = match kernels.functions[index].get() {
             Some(function) => function.clone(),
-            None => match self.shared.function(&kernels.sources[index]).now() {
+            None => match self.shared.function(&kernels.sources[index]).poll() {
                 Ok(function) => kernels.functions[index].get_or_init(|| function).clone(),
-                Err(Stop::Failed(fault)) => return Err(fault),
-                Err(Stop::Until(event)) => {
+                Err(EnqueueError::Failed(fault)) => return Err(fault),
+                Err(EnqueueError::NotReady(event)) => {
                     self.pending = Some(event);
                     let message = "a kernel that is still being compiled".to_owned();
                     return Err(FaultKind::Unsupported(message).into());
@@ -202,7 +202,7 @@ pub(crate) fn run(
 
 /// Starts compiling the kernels that a routine may launch.
 pub(crate) fn precompile(shared: &Arc<Shared>, routine: &Routine) {
-    for source in sources(routine, shared.has_groups) {
+    for source in sources(routine, shared.has_wgmma) {
         shared.function(&source);
     }
 }

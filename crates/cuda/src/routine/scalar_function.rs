@@ -34,7 +34,7 @@ pub fn generate(function: &ScalarFunction, name: &str) -> DeviceFunction {
                 lines += &format!("    return {};\n", names[result as usize]);
             }
             _ => {
-                let expression = operation::computed(&kernel, value as Value, &names);
+                let expression = operation::arithmetic(&kernel, value as Value, &names);
                 let kind = types::name(instruction.dtype);
                 lines += &format!("    const {kind} {} = {expression};\n", names[value]);
             }

@@ -3,9 +3,9 @@
 use super::Core;
 use super::replay::InFlight;
 use crate::device::Shared;
-use crate::driver::{ended, enter};
-use crate::event::{Point, Timed, Watch};
-use crate::memory::Staged;
+use crate::driver::{enter, shutdown_fault};
+use crate::event::{PollInterval, RecordedEvent, TimedEvent};
+use crate::memory::StagingBuffer;
 use inflight_backend::observe::CommandTimer;
 use inflight_backend::{Buffer, Event, Fault, ReadCallback, Timeline};
 use parking_lot::{Condvar, Mutex};
@@ -35,10 +35,10 @@ pub struct SubmittedBatch {
     /// The value that the stream's progress timeline reaches when the batch has completed.
     pub number: u64,
     /// The point behind the batch, or why it could not be recorded.
-    pub point: Result<Arc<Point>, Fault>,
+    pub point: Result<Arc<RecordedEvent>, Fault>,
     pub work: Vec<Completion>,
-    /// When the device began and ended the batch, if it is traced.
-    pub times: Option<[Timed; 2]>,
+    /// When the device began and shutdown_fault the batch, if it is traced.
+    pub times: Option<[TimedEvent; 2]>,
 }
 
 /// What to do when a batch has completed.
@@ -46,7 +46,7 @@ pub enum Completion {
     /// Signal an event.
     Signal(Event),
     /// Pass the bytes copied to the host to a callback.
-    Read { staged: Option<Staged>, bytes: usize, callback: ReadCallback },
+    Read { staged: Option<StagingBuffer>, bytes: usize, callback: ReadCallback },
     /// Pass a fault to the callback of a read that was not submitted.
     ReadFault { fault: Fault, callback: ReadCallback },
     /// Call back, with the device's fault if there is one.
@@ -166,7 +166,7 @@ impl CompletionThread {
                     .work
                     .iter()
                     .any(|completion| matches!(completion, Completion::Read { .. }));
-                wait_for(&point, if is_read { Watch::Closely } else { Watch::Loosely })
+                wait_for(&point, if is_read { PollInterval::Fine } else { PollInterval::Coarse })
             }
             Err(fault) if fault.is_lost() => Err(fault),
             // There is no point to wait for, but there may be work.
@@ -174,7 +174,7 @@ impl CompletionThread {
         };
         // While this is held, shutdown waits until every observer has been notified.
         let alive = enter();
-        let fault = outcome.err().or_else(|| alive.is_none().then(ended));
+        let fault = outcome.err().or_else(|| alive.is_none().then(shutdown_fault));
         if let Some(fault) = &fault {
             if fault.is_lost() {
                 let _ = self.shared.lost.set(fault.clone());
@@ -192,7 +192,7 @@ impl CompletionThread {
             }
         }
         let times = batch.times.filter(|_| alive.is_some());
-        let took = times.and_then(|[began, ended]| began.until(&ended));
+        let took = times.and_then(|[began, shutdown_fault]| began.elapsed_until(&shutdown_fault));
         let began = took.and_then(|took| Instant::now().checked_sub(took));
         // Release memory before any observer learns that it may continue.
         let _ = catch_unwind(AssertUnwindSafe(|| self.progress.signal(batch.number)));
@@ -222,7 +222,7 @@ impl CompletionThread {
     fn complete(&self, completion: Completion, fault: Option<&Fault>, began: Option<Instant>) {
         match completion {
             Completion::Signal(event) => {
-                self.shared.withdraw(&event);
+                self.shared.forget_signal(&event);
                 event.signal();
             }
             Completion::Read { staged, bytes, callback } => match (fault, staged) {
@@ -256,7 +256,7 @@ fn lower_timer_slack() {
 }
 
 /// Waits until the device has reached a point.
-fn wait_for(point: &Point, watch: Watch) -> Result<(), Fault> {
+fn wait_for(point: &RecordedEvent, watch: PollInterval) -> Result<(), Fault> {
     for _ in 0..SPIN_POLLS {
         if point.is_reached()? {
             return Ok(());

@@ -3,15 +3,15 @@
 
 use super::submit::{catch_panics, check_faults, kernel_of};
 use super::{Core, MAX_BATCHED_LAUNCHES, Queue};
-use crate::background::Stop;
-use crate::choose::{self, Described};
+use crate::background::EnqueueError;
 use crate::codegen::Variant;
-use crate::device::AwaitedFunction;
+use crate::device::FunctionTask;
 use crate::driver::Function;
 use crate::gemm::epilogue::{self, MatchedEpilogue};
 use crate::gemm::operand_split::{OperandSplit, PackedMatrix};
 use crate::gemm::{GemmKernelLaunch, PrepareContext, PreparedGemm, fused_epilogue, transpose};
-use crate::tensor_map::MAP_WORDS;
+use crate::launch_config::{self, AnalyzedKernel};
+use crate::tensor_map::TENSOR_MAP_WORDS;
 use cudarc::driver::sys;
 use inflight_backend::{Buffer, Epilogue, Event, Fault, GemmLaunch, Label, Memory};
 use inflight_ir::Scalar;
@@ -63,7 +63,7 @@ impl AllocationHints {
 
 /// The epilogue kernel of a fused GEMM.
 struct EpilogueLaunch<'a> {
-    described: &'a Described,
+    described: &'a AnalyzedKernel,
     shape: &'a LaunchShape,
     scalars: &'a [Scalar],
     /// The param that is the GEMM result.
@@ -101,7 +101,11 @@ struct TransposedOperands {
 }
 
 impl Core {
-    pub(super) fn gemm(&self, queue: &mut Queue, command: &mut GemmLaunch) -> Result<(), Stop> {
+    pub(super) fn gemm(
+        &self,
+        queue: &mut Queue,
+        command: &mut GemmLaunch,
+    ) -> Result<(), EnqueueError> {
         let label = &command.label.clone();
         catch_panics(label, || {
             let packs_operands = self.packs_operands(command);
@@ -172,7 +176,7 @@ impl Core {
 
     /// Whether the operands are packed before the GEMM, memory permitting.
     fn packs_operands(&self, command: &GemmLaunch) -> bool {
-        let config = self.shared.lie(fused_epilogue::GemmProblem::of(command));
+        let config = self.shared.gemm_config(fused_epilogue::GemmProblem::of(command));
         let is_stored = command.epilogue.is_some() || command.c.column_stride == 1;
         is_stored && config.is_some_and(|config| config.packing.is_some())
     }
@@ -185,11 +189,11 @@ impl Core {
         epilogue: &Epilogue,
         operands: [u64; 2],
         (key, until): (u64, &Event),
-    ) -> Result<bool, Stop> {
+    ) -> Result<bool, EnqueueError> {
         let shared = &self.shared;
         let (launch, label) = (&epilogue.launch, &command.label);
         let Some(problem) = fused_epilogue::GemmProblem::of(command) else { return Ok(false) };
-        let Some(config) = shared.lie(Some(problem)) else { return Ok(false) };
+        let Some(config) = shared.gemm_config(Some(problem)) else { return Ok(false) };
         // Skip the transpose under memory pressure: the workspace it needs may be the last free block.
         if config.transpose_b && queue.reclaims > 0 {
             return Ok(false);
@@ -216,7 +220,7 @@ impl Core {
             buffers.push((address, buffer.bytes()));
         }
         let results = launch.results().collect();
-        let (described, scalars) = (&*compiled.described, &launch.scalars[..]);
+        let (described, scalars) = (&*compiled.analyzed, &launch.scalars[..]);
         let (shape, gemm_result) = (&*launch.planned.shape, epilogue.product);
         let epilogue_launch = EpilogueLaunch { described, shape, scalars, gemm_result };
         let fused = FusedEpilogue {
@@ -240,7 +244,7 @@ impl Core {
         [a, b, c]: [u64; 3],
         (key, until): (u64, &Event),
         results: &[&Arc<Buffer>],
-    ) -> Result<bool, Stop> {
+    ) -> Result<bool, EnqueueError> {
         let shared = &self.shared;
         let into = &command.c;
         // Under memory pressure, cuBLASLt may get by with what is left.
@@ -250,16 +254,16 @@ impl Core {
         let Some(problem) = fused_epilogue::GemmProblem::of(command) else { return Ok(false) };
         let prefers_own_kernel =
             |config: &fused_epilogue::GemmConfig| config.prefers_own_kernel(command.k);
-        let Some(config) = shared.lie(Some(problem)).filter(prefers_own_kernel) else {
+        let Some(config) = shared.gemm_config(Some(problem)).filter(prefers_own_kernel) else {
             return Ok(false);
         };
-        let (stored, sides) = (&shared.stored, [command.m, command.n]);
+        let (stored, sides) = (&shared.store_epilogue, [command.m, command.n]);
         let shape = fused_epilogue::store_launch_shape(sides, into.row_stride, into.offset);
         let bytes = into.buffer.bytes();
         let buffers = SmallVec::from_slice(&[(0, bytes), (c, bytes)]);
         let results = results.iter().copied().collect();
         let epilogue_launch = EpilogueLaunch {
-            described: &stored.described,
+            described: &stored.analyzed,
             shape: &shape,
             scalars: &[],
             gemm_result: 0,
@@ -288,8 +292,8 @@ impl Core {
         fused: FusedEpilogue<'_>,
         [a, mut b]: [u64; 2],
         (key, until): (u64, &Event),
-        function: impl FnOnce(Variant) -> AwaitedFunction,
-    ) -> Result<bool, Stop> {
+        function: impl FnOnce(Variant) -> FunctionTask,
+    ) -> Result<bool, EnqueueError> {
         let (shared, label) = (&self.shared, &command.label);
         let FusedEpilogue {
             problem,
@@ -347,7 +351,7 @@ impl Core {
             };
             let to = memory.ptr() as u64;
             let launch = transpose::launch_b(shared, command, b, to, packed);
-            transposed = Some((launch.map_err(|stop| stop.of(label))?, memory));
+            transposed = Some((launch.map_err(|stop| stop.with_label(label))?, memory));
             b = to;
         }
         let kernel = &described.kernel;
@@ -367,9 +371,11 @@ impl Core {
             memory
         });
         result_hints.push(transposed.as_ref().map_or(0, |memory| memory.ptr().addr()));
-        choose::append_arguments(&mut words, kernel, shape, &buffers, scalars, &choice, [0; 2]);
+        launch_config::append_arguments(
+            &mut words, kernel, shape, &buffers, scalars, &choice, [0; 2],
+        );
         // Pad to the size of the argument struct, whose alignment is that of a TMA descriptor.
-        words.resize(words.len().next_multiple_of(MAP_WORDS), 0);
+        words.resize(words.len().next_multiple_of(TENSOR_MAP_WORDS), 0);
         queue.allocation_hints.record(key, result_hints);
         queue.bytes_moved += buffers.iter().map(|(_, bytes)| bytes).sum::<usize>()
             + command.m * command.n * command.k / MULTIPLY_ADDS_PER_BYTE;
@@ -390,7 +396,7 @@ impl Core {
         packing: fused_epilogue::OperandPacking,
         operands: [u64; 2],
         (key, until): (u64, &Event),
-    ) -> Result<Option<PackedOperands>, Stop> {
+    ) -> Result<Option<PackedOperands>, EnqueueError> {
         let (key, label) = (key.rotate_left(3), &command.label);
         let hints = queue.allocation_hints.get(key);
         let (matrices, split) = (packing.operands.map(|(matrix, _)| matrix), packing.split);
@@ -433,7 +439,7 @@ impl Core {
         operands: [u64; 2],
         (key, until): (u64, &Event),
         results: &[&Arc<Buffer>],
-    ) -> Result<Option<TransposedOperands>, Stop> {
+    ) -> Result<Option<TransposedOperands>, EnqueueError> {
         // Skip the transpose under memory pressure: the GEMM may need what is left.
         if queue.reclaims > 0 || !self.shared.cublaslt.should_transpose(command) {
             return Ok(None);
@@ -448,7 +454,7 @@ impl Core {
         };
         let to = [a.ptr() as u64, b.ptr() as u64];
         let launches = transpose::launches(&self.shared, command, operands, to);
-        for launch in launches.map_err(|stop| stop.of(label))? {
+        for launch in launches.map_err(|stop| stop.with_label(label))? {
             self.batch_kernel(queue, launch, results);
         }
         queue
@@ -470,7 +476,7 @@ impl Core {
         (epilogue, matched): (&Epilogue, &MatchedEpilogue),
         operands: [u64; 2],
         (key, until): (u64, &Event),
-    ) -> Result<bool, Stop> {
+    ) -> Result<bool, EnqueueError> {
         let (label, buffers) = (&command.label, &epilogue.launch.buffers);
         let hints = queue.allocation_hints.get(key);
         let result = Cell::new(0);
@@ -506,7 +512,7 @@ impl Core {
         addresses: [u64; 3],
         (key, until): (u64, &Event),
         results: &[&Arc<Buffer>],
-    ) -> Result<(), Stop> {
+    ) -> Result<(), EnqueueError> {
         if self.launch_store_kernel(queue, command, addresses, (key, until), results)? {
             return Ok(());
         }
@@ -534,8 +540,8 @@ impl Core {
         raw: sys::CUstream,
         command: &GemmLaunch,
         (hint, until): (Option<usize>, &Event),
-        prepare: impl FnOnce(&mut PrepareContext<'_>) -> Result<Option<PreparedGemm>, Stop>,
-    ) -> Result<(Option<PreparedGemm>, usize), Stop> {
+        prepare: impl FnOnce(&mut PrepareContext<'_>) -> Result<Option<PreparedGemm>, EnqueueError>,
+    ) -> Result<(Option<PreparedGemm>, usize), EnqueueError> {
         let last = Cell::new(0);
         let workspace = |bytes: usize| -> Result<u64, Fault> {
             let memory = self.allocate_scratch_at(bytes, hint, &command.label, until)?;
@@ -551,8 +557,8 @@ impl Core {
             workspace: &workspace,
         };
         let prepared = prepare(&mut context);
-        let prepared = prepared.map_err(|stop| match stop.of(&command.label) {
-            Stop::Failed(fault) => Stop::Failed(self.record_fault(fault)),
+        let prepared = prepared.map_err(|stop| match stop.with_label(&command.label) {
+            EnqueueError::Failed(fault) => EnqueueError::Failed(self.record_fault(fault)),
             until => until,
         })?;
         Ok((prepared, last.get()))
@@ -594,13 +600,13 @@ impl Core {
 
 /// A function that there is an alternative to. `None` if it cannot be compiled.
 fn optional_function(
-    function: AwaitedFunction,
+    function: FunctionTask,
     label: &Label,
-) -> Result<Option<Arc<Function>>, Stop> {
-    match function.now() {
+) -> Result<Option<Arc<Function>>, EnqueueError> {
+    match function.poll() {
         Ok(function) => Ok(Some(function)),
-        Err(Stop::Failed(fault)) if !fault.is_short() && !fault.is_lost() => Ok(None),
-        Err(stop) => Err(stop.of(label)),
+        Err(EnqueueError::Failed(fault)) if !fault.is_short() && !fault.is_lost() => Ok(None),
+        Err(stop) => Err(stop.with_label(label)),
     }
 }
 

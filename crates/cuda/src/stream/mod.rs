@@ -15,10 +15,10 @@ mod submit;
 mod upload;
 mod waiters;
 
-use crate::background::Stop;
+use crate::background::EnqueueError;
 use crate::device::Shared;
-use crate::driver::{check, ended, enter, is_ending};
-use crate::event::Timed;
+use crate::driver::{check, enter, is_shutting_down, shutdown_fault};
+use crate::event::TimedEvent;
 use completion::{Completion, CompletionThread, SubmittedBatch};
 use cudarc::driver::sys::{self, CUstream_flags};
 use inflight_backend::observe::{self, CommandTimer};
@@ -122,7 +122,7 @@ struct Queue {
     /// How often the next command was deferred for lack of memory.
     reclaims: usize,
     /// Start of the open batch, recorded only for tracing.
-    batch_start: Option<Timed>,
+    batch_start: Option<TimedEvent>,
 }
 
 impl CudaStream {
@@ -300,7 +300,8 @@ impl Core {
         let command = slot.as_mut()?;
         let observed = CommandTimer::begin(command);
         if observed.is_some() && queue.batch_start.is_none() {
-            queue.batch_start = self.raw().ok().and_then(|raw| self.shared.events.timed(raw));
+            queue.batch_start =
+                self.raw().ok().and_then(|raw| self.shared.events.record_timed(raw));
         }
         if !matches!(
             command,
@@ -349,17 +350,17 @@ impl Core {
         self: &Arc<Core>,
         queue: &mut Queue,
         mut command: Command,
-        stop: Stop,
+        stop: EnqueueError,
     ) -> Option<Stall> {
         let mut stall = None;
         match stop {
-            Stop::Until(event) => stall = Some(Stall::UntilReached(event)),
-            Stop::Failed(fault) if self.may_reclaim(queue, &fault) => {
+            EnqueueError::NotReady(event) => stall = Some(Stall::UntilReached(event)),
+            EnqueueError::Failed(fault) if self.may_reclaim(queue, &fault) => {
                 queue.reclaims += 1;
                 let core = self.clone();
                 queue.completions.push(Completion::Callback(Box::new(move |_| core.reclaim())));
             }
-            Stop::Failed(fault) => {
+            EnqueueError::Failed(fault) => {
                 queue.reclaims = 0;
                 match &mut command {
                     // The launches after it have not been tried.
@@ -399,9 +400,9 @@ impl Core {
                 if event.is_reached() {
                     return None;
                 }
-                let recorded = self.shared.point_of(&event);
+                let recorded = self.shared.recorded_event(&event);
                 let point = recorded.as_ref().zip(self.raw().ok());
-                let waited = point.map(|(point, raw)| point.hold(raw));
+                let waited = point.map(|(point, raw)| point.stream_wait(raw));
                 if !matches!(waited, Some(Ok(()))) {
                     self.close_batch(queue);
                     queue.is_stalled = true;
@@ -424,8 +425,8 @@ impl Core {
         if let Some(fault) = self.shared.lost.get() {
             return Err(fault.clone());
         }
-        if is_ending() {
-            return Err(ended());
+        if is_shutting_down() {
+            return Err(shutdown_fault());
         }
         match &self.raw {
             Ok(raw) => Ok(raw.0),
@@ -467,15 +468,16 @@ impl Core {
         }
         (queue.launch_count, queue.bytes_moved) = (0, 0);
         // Recorded before the event, so that it is reached when the event is.
-        let ended = |began| Some([began, self.shared.events.timed(self.raw().ok()?)?]);
-        let times = queue.batch_start.take().and_then(ended);
+        let shutdown_fault =
+            |began| Some([began, self.shared.events.record_timed(self.raw().ok()?)?]);
+        let times = queue.batch_start.take().and_then(shutdown_fault);
         let point = self.raw().and_then(|raw| self.shared.events.record(raw));
         let point = point.map(Arc::new);
         let work = std::mem::take(&mut queue.completions);
         if let Ok(point) = &point {
             for completion in &work {
                 if let Completion::Signal(event) = completion {
-                    self.shared.announce(event, point);
+                    self.shared.record_signal(event, point);
                 }
             }
         }
@@ -524,7 +526,7 @@ impl Stall {
             Stall::UntilReached(event) => event.on_reached(Box::new(move || core.resume())),
             Stall::UntilRecorded(event) => Waiters::resume_at(&core, event),
             Stall::Upload(upload) => {
-                let copy_threads = core.shared.crew.clone();
+                let copy_threads = core.shared.copy_threads.clone();
                 copy_threads.spawn(Box::new(move || {
                     let upload = Arc::new(upload);
                     let done = upload.copy_shared(&core);

@@ -143,7 +143,7 @@ impl BatchedLaunch {
             Operation::Kernel { function, grid, threads } => {
                 Step::Kernel(KernelLaunch { function, grid: *grid, threads: *threads, arguments })
             }
-            Operation::Gemm { gemm, .. } => Step::Product(gemm, arguments),
+            Operation::Gemm { gemm, .. } => Step::Gemm(gemm, arguments),
         }
     }
 
@@ -409,7 +409,7 @@ impl GraphCache {
         // Capturing is needed only to instantiate or update a graph.
         let _capturing = match same {
             Some(_) => None,
-            None => Some(context.capturing()?),
+            None => Some(context.try_lock_capture()?),
         };
         let position = match same {
             Some(position) => {
@@ -542,7 +542,7 @@ impl CachedGraph {
 
 /// The fault of a launch with more threads than the kernel's registers leave room for.
 pub fn too_many_threads(function: &Function, threads: u32) -> Option<Fault> {
-    let most = function.most_threads();
+    let most = function.max_threads();
     (threads > most).then(|| {
         let message =
             format!("a kernel whose registers leave room for {most} threads per block, of the {threads} it needs");

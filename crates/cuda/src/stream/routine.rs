@@ -2,7 +2,7 @@
 
 use super::submit::{catch_panics, check_faults};
 use super::{Core, MAX_BATCHED_LAUNCHES, Queue, replay};
-use crate::background::{Stop, with_label};
+use crate::background::{EnqueueError, with_label};
 use crate::driver::Function;
 use crate::routine::{self, Launch, RoutineContext};
 use inflight_backend::RoutineCall;
@@ -10,7 +10,11 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 
 impl Core {
-    pub(super) fn routine(&self, queue: &mut Queue, call: &RoutineCall) -> Result<(), Stop> {
+    pub(super) fn routine(
+        &self,
+        queue: &mut Queue,
+        call: &RoutineCall,
+    ) -> Result<(), EnqueueError> {
         catch_panics(&call.label, || {
             check_faults(call.operands.iter())?;
             self.run_routine(queue, call)
@@ -19,7 +23,7 @@ impl Core {
 
     /// Adds the kernels of a routine to the launch batch. If one of them is still being compiled, all are added again
     /// later: each writes nothing but memory of the routine.
-    fn run_routine(&self, queue: &mut Queue, call: &RoutineCall) -> Result<(), Stop> {
+    fn run_routine(&self, queue: &mut Queue, call: &RoutineCall) -> Result<(), EnqueueError> {
         let (label, until) = (&call.label, self.batch_event(queue));
         self.raw()?;
         let addresses = call.operands.iter();
@@ -53,7 +57,7 @@ impl Core {
         };
         let run = routine::run(&mut context, &call.routine, &operands, result);
         if let Some(event) = context.pending {
-            return Err(Stop::Until(event));
+            return Err(EnqueueError::NotReady(event));
         }
         run.map_err(|fault| self.record_fault(with_label(fault, label)))?;
         let buffers = call.operands.iter().chain([&call.result]);

@@ -3,11 +3,11 @@
 use super::completion::Completion;
 use super::replay;
 use super::{Core, MAX_BATCHED_LAUNCHES, Queue};
-use crate::background::{Stop, with_label};
-use crate::choose::{self, Choice, MOST_SLICED_BLOCKS};
+use crate::background::{EnqueueError, with_label};
 use crate::device::CudaKernel;
 use crate::driver::{Function, check};
-use crate::memory::Staged;
+use crate::launch_config::{self, LaunchConfig, MAX_SPLIT_BLOCKS};
+use crate::memory::StagingBuffer;
 use cudarc::driver::sys;
 use inflight_backend::{
     Batch, Buffer, Command, Event, ExpandCallback, Expansion, Fault, FaultKind, HostCall, Label,
@@ -36,7 +36,7 @@ struct CachedLaunch {
     /// The alignments of the buffers. The choice of a variant holds as long as they are the same; the sizes belong to
     /// the plan.
     alignments: Option<u64>,
-    choice: Choice,
+    choice: LaunchConfig,
     function: Arc<Function>,
     /// The packed argument block, if it depends on nothing but buffers and scalars: the launch needs no scratch
     /// memory.
@@ -54,14 +54,18 @@ impl CachedLaunch {
     fn arguments(&self, compiled: &CudaKernel, shape: &LaunchShape, extra: [u64; 2]) -> Vec<u64> {
         let mut words = Vec::with_capacity(ARGUMENT_WORDS);
         let (kernel, CachedLaunch { buffers, scalars, choice, .. }) =
-            (&compiled.described.kernel, self);
-        choose::append_arguments(&mut words, kernel, shape, buffers, scalars, choice, extra);
+            (&compiled.analyzed.kernel, self);
+        launch_config::append_arguments(&mut words, kernel, shape, buffers, scalars, choice, extra);
         words
     }
 }
 
 impl Core {
-    pub(super) fn launch(&self, queue: &mut Queue, launch: &mut Launch) -> Result<(), Stop> {
+    pub(super) fn launch(
+        &self,
+        queue: &mut Queue,
+        launch: &mut Launch,
+    ) -> Result<(), EnqueueError> {
         if self.reuse_in_place(launch) {
             return Ok(());
         }
@@ -72,14 +76,14 @@ impl Core {
     }
 
     /// Submits independent launches. If one of them must wait, the batch keeps it and those after it.
-    pub(super) fn batch(&self, queue: &mut Queue, batch: &mut Batch) -> Result<(), Stop> {
+    pub(super) fn batch(&self, queue: &mut Queue, batch: &mut Batch) -> Result<(), EnqueueError> {
         for position in 0..batch.launches.len() {
             let Err(stop) = self.launch(queue, &mut batch.launches[position]) else {
                 queue.reclaims = 0;
                 continue;
             };
             match stop {
-                Stop::Failed(fault) if !self.may_reclaim(queue, &fault) => {
+                EnqueueError::Failed(fault) if !self.may_reclaim(queue, &fault) => {
                     batch.launches[position].fail(&fault);
                 }
                 stop => {
@@ -153,7 +157,7 @@ impl Core {
         queue: &mut Queue,
         launch: &Launch,
         gemm_result: Option<(usize, &Memory)>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), EnqueueError> {
         let raw = self.raw()?;
         let compiled = kernel_of(launch)?;
         let until = self.batch_event(queue);
@@ -174,7 +178,7 @@ impl Core {
         let cached = match cached {
             Some(cached) if cached.matches(&buffers, &launch.scalars) => cached,
             cached => {
-                let alignments = choose::alignments(&buffers);
+                let alignments = launch_config::alignments(&buffers);
                 let is_aligned_alike = |cached: &Arc<CachedLaunch>| {
                     alignments.is_some() && cached.alignments == alignments
                 };
@@ -182,7 +186,7 @@ impl Core {
                     Some(cached) => Some((cached.choice, cached.function.clone())),
                     None => self
                         .choose(launch, compiled, &buffers)
-                        .map_err(|stop| stop.of(&launch.label))?,
+                        .map_err(|stop| stop.with_label(&launch.label))?,
                 };
                 let Some((choice, function)) = chosen else { return Ok(()) };
                 let (scalars, words) = (launch.scalars.clone(), Vec::new());
@@ -196,7 +200,8 @@ impl Core {
                 cached
             }
         };
-        let CachedLaunch { choice: Choice { grid, threads, scratch, .. }, function, .. } = &*cached;
+        let CachedLaunch { choice: LaunchConfig { grid, threads, scratch, .. }, function, .. } =
+            &*cached;
         let (function, results) = (function.clone(), launch.results());
         if *scratch == 0 {
             queue.launch_batch.push(function, *grid, *threads, &cached.words, results);
@@ -219,12 +224,12 @@ impl Core {
         launch: &Launch,
         compiled: &CudaKernel,
         buffers: &[(u64, usize)],
-    ) -> Result<Option<(Choice, Arc<Function>)>, Stop> {
+    ) -> Result<Option<(LaunchConfig, Arc<Function>)>, EnqueueError> {
         let choice =
-            compiled.described.choose(&launch.planned.shape, buffers, self.shared.processors);
+            compiled.analyzed.configure(&launch.planned.shape, buffers, self.shared.processors);
         let choice = choice.map_err(|message| Fault::from(FaultKind::Unsupported(message)))?;
         let Some(choice) = choice else { return Ok(None) };
-        let function = compiled.variant(&self.shared, choice.variant).now()?;
+        let function = compiled.variant(&self.shared, choice.variant).poll()?;
         match replay::too_many_threads(&function, choice.threads) {
             Some(fault) => Err(fault.into()),
             None => Ok(Some((choice, function))),
@@ -373,11 +378,11 @@ impl Core {
         if let Some(memory) = self.counters.get() {
             return Ok(memory.ptr() as u64);
         }
-        let memory = self.shared.pool.allocate(4 * MOST_SLICED_BLOCKS);
+        let memory = self.shared.pool.allocate(4 * MAX_SPLIT_BLOCKS);
         let memory = memory.map_err(|fault| with_label(fault, label))?;
         let address = memory.ptr() as u64;
         // SAFETY: the memory has this many words.
-        let cleared = unsafe { sys::cuMemsetD32Async(address, 0, MOST_SLICED_BLOCKS, raw) };
+        let cleared = unsafe { sys::cuMemsetD32Async(address, 0, MAX_SPLIT_BLOCKS, raw) };
         check(cleared, "clearing counters")?;
         let _ = self.counters.set(memory);
         Ok(address)
@@ -393,7 +398,7 @@ impl Core {
 }
 
 /// Calls a host function on staged copies of its inputs. Returns its outputs in host memory.
-fn call_on_host(call: &HostCall, inputs: &[Staged]) -> Result<Vec<Arc<Buffer>>, Fault> {
+fn call_on_host(call: &HostCall, inputs: &[StagingBuffer]) -> Result<Vec<Arc<Buffer>>, Fault> {
     let inputs: Vec<&[u8]> = inputs
         .iter()
         .zip(&call.inputs)

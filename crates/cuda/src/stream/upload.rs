@@ -3,10 +3,10 @@
 use super::completion::Completion;
 use super::copy_threads::ActivityLatch;
 use super::{Core, Queue};
-use crate::background::Stop;
+use crate::background::EnqueueError;
 use crate::driver::{check, enter};
-use crate::event::{Point, Watch};
-use crate::memory::Staged;
+use crate::event::{PollInterval, RecordedEvent};
+use crate::memory::StagingBuffer;
 use cudarc::driver::sys;
 use inflight_backend::{Buffer, Fault, FaultKind};
 use parking_lot::Mutex;
@@ -38,10 +38,10 @@ impl Core {
         queue: &mut Queue,
         source: &Arc<Buffer>,
         target: &Arc<Buffer>,
-    ) -> Result<Option<Upload>, Stop> {
+    ) -> Result<Option<Upload>, EnqueueError> {
         let is_large = target.bytes() > MAX_INLINE_BYTES || self.shared.staging.is_full();
         if is_large {
-            // What is submitted until the upload has ended must belong to the upload alone.
+            // What is submitted until the upload has shutdown_fault must belong to the upload alone.
             self.close_batch(queue);
         }
         source.readable()?;
@@ -94,7 +94,7 @@ impl Upload {
         let latch = Arc::new(ActivityLatch::default());
         for _ in 1..threads {
             let (shared, latch) = (Arc::downgrade(&shared), latch.clone());
-            core.shared.crew.spawn(Box::new(move || {
+            core.shared.copy_threads.spawn(Box::new(move || {
                 // A thread that comes too late holds nothing.
                 let Some(_inside) = latch.enter() else { return };
                 if let Some(shared) = shared.upgrade() {
@@ -113,7 +113,7 @@ impl Upload {
         });
         match point {
             Ok(point) => {
-                self.completions(Box::new(core.shared.staging.land(staging_blocks, point)))
+                self.completions(Box::new(core.shared.staging.track_upload(staging_blocks, point)))
             }
             // Closing the batch reports why there is no point.
             Err(_) => self.completions(Box::new(staging_blocks)),
@@ -134,7 +134,7 @@ impl Upload {
         &self,
         core: &Core,
         outcomes: impl IntoIterator<Item = CopyOutcome>,
-    ) -> Vec<Staged> {
+    ) -> Vec<StagingBuffer> {
         let mut staging_blocks = Vec::new();
         for (in_flight, outcome) in outcomes {
             staging_blocks.extend(in_flight.into_iter().map(|(staged, _)| staged));
@@ -169,7 +169,7 @@ impl Upload {
         while let Some((start, bytes)) = chunks.next() {
             let is_full = in_flight.len() >= chunks.max_in_flight;
             if let Some((_, Some(point))) = in_flight.front().filter(|_| is_full) {
-                point.wait(Watch::Loosely)?;
+                point.wait(PollInterval::Coarse)?;
             }
             let staged = match if is_full { in_flight.pop_front() } else { None } {
                 Some((staged, _)) => staged,
@@ -195,7 +195,7 @@ impl Upload {
 }
 
 /// Chunks in flight, oldest first, with the points behind their copies if those were recorded.
-type InFlightChunks = VecDeque<(Staged, Option<Point>)>;
+type InFlightChunks = VecDeque<(StagingBuffer, Option<RecordedEvent>)>;
 
 /// The chunks a thread has in flight and its outcome. The chunks are retained in either case.
 type CopyOutcome = (InFlightChunks, Result<(), Fault>);

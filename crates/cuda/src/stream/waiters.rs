@@ -51,7 +51,7 @@ impl Waiters {
         let (timeline, value) = (event.timeline_id(), event.value());
         let waiting = PendingWait { timeline, value, stream: Arc::downgrade(&stream) };
         shared.waiters.waiting.lock().push(waiting);
-        if shared.point_of(&event).is_some() {
+        if shared.recorded_event(&event).is_some() {
             // Announced since the stream was stalled.
             stream.resume_with(vec![Command::Wait(event)]);
         } else {
