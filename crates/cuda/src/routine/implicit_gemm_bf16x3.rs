@@ -232,7 +232,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) entry(const __grid_constant
     Pipeline pipeline = init_pipeline(memory, barriers);
     const Arguments& a = arguments.rest;
     bool is_unrepresentable = false;
-    for (int i = 0; i < 2; i++) is_unrepresentable |= is_split_inexact(a.noted[i], a.blocks[i], THREADS);
+    for (int i = 0; i < 2; i++) is_unrepresentable |= is_split_inexact(a.flags[i], a.blocks[i], THREADS);
     if (is_unrepresentable) {
         if (threadIdx.x == 0) *a.fallback = 1;
         return;

@@ -154,7 +154,7 @@ struct Arguments {
     const E *x, *kernels; E* result; float* sums;
     // bf16x3: the flags of both operands and how many there are; and a word that is nonzero if the SIMT fallback must
     // run, or null if there is no fallback.
-    const unsigned* noted[2]; N blocks[2]; unsigned* fallback;
+    const unsigned* flags[2]; N blocks[2]; unsigned* fallback;
 };
 
 // Divides in place and returns the remainder. A 32-bit division is several times faster.
