@@ -1,8 +1,9 @@
 //! Background compilation threads, for slow work that must not block a stream: compiling and loading kernels, opening
-//! libraries, GEMM autotuning. There are as many threads as processors, up to a limit; they exit when the queue is empty.
+//! libraries, GEMM autotuning. There are as many threads as processors, up to a limit; they exit when the queue is
+//! empty.
 //!
-//! A [`BackgroundTask`] is polled: a command that needs its value goes on if the value is ready, and is deferred until the
-//! task's event otherwise.
+//! A [`BackgroundTask`] is polled: a command that needs its value goes on if the value is ready, and is deferred until
+//! the task's event otherwise.
 
 use inflight_backend::{Event, Fault, FaultKind, Label, Timeline};
 use parking_lot::{Condvar, Mutex, MutexGuard};
@@ -130,8 +131,8 @@ struct State {
     tasks: VecDeque<QueuedTask>,
     /// Threads that run tasks.
     threads: usize,
-    /// Their handles, and those of some threads that have left the loop. Shutdown joins them: a thread's destructors release
-    /// what libraries keep in thread-local storage.
+    /// Their handles, and those of some threads that have left the loop. Shutdown joins them: a thread's destructors
+    /// release what libraries keep in thread-local storage.
     handles: Vec<JoinHandle<()>>,
 }
 
@@ -150,7 +151,8 @@ impl Workers {
         }
     }
 
-    /// Spawns a thread, if the system allows. The caller holds the lock, so that the count is right before others see it.
+    /// Spawns a thread, if the system allows. The caller holds the lock, so that the count is right before others see
+    /// it.
     fn start(&'static self, state: &mut MutexGuard<'_, State>) {
         if let Some(handle) = (self.spawn)(self) {
             state.threads += 1;
@@ -207,8 +209,8 @@ pub fn is_worker() -> bool {
     IS_WORKER.try_with(Cell::get).unwrap_or(false)
 }
 
-/// Shuts down: starts no more tasks and waits for the running ones. The process is exiting, and the libraries that tasks use
-/// are about to be unloaded.
+/// Shuts down: starts no more tasks and waits for the running ones. The process is exiting, and the libraries that
+/// tasks use are about to be unloaded.
 pub fn shut_down() {
     WORKERS.is_shutting_down.store(true, Ordering::Relaxed);
     if is_worker() {

@@ -91,8 +91,8 @@ impl CudaBackend {
             );
             return Err(missing(message));
         }
-        // Load libraries concurrently with the creation of the context, which takes a tenth of a second and does not need the
-        // loader. Errors show below, and at the first GEMM.
+        // Load libraries concurrently with the creation of the context, which takes a tenth of a second and does not
+        // need the loader. Errors show below, and at the first GEMM.
         for library in [CudaLibrary::Nvrtc, CudaLibrary::CublasLt] {
             BackgroundTask::start(move || library::open(library).map_err(missing));
         }
@@ -209,8 +209,8 @@ impl CudaBackend {
         config.is_some_and(|config| config.packing.is_some())
     }
 
-    /// Starts to compile the GEMM kernel with the step's fused epilogue, and what it needs besides. Returns whether the epilogue
-    /// can be fused.
+    /// Starts to compile the GEMM kernel with the step's fused epilogue, and what it needs besides. Returns whether the
+    /// epilogue can be fused.
     fn precompile_fused(
         &self,
         plan: &Plan,
@@ -311,7 +311,8 @@ impl Shared {
         let load = |code: &[u8]| {
             let shared_bytes = codegen::shared_bytes(source);
             let waits = codegen::waits_for_dependencies(source);
-            // SAFETY: if the text contains the wait, it is the first statement of the entry point, which every thread executes.
+            // SAFETY: if the text contains the wait, it is the first statement of the entry point, which every thread
+            // executes.
             unsafe { Function::load(&self.context, code, waits, shared_bytes) }
         };
         let mut loaded = load(&code);
@@ -332,8 +333,8 @@ impl Shared {
         })
     }
 
-    /// The task that compiles and loads a kernel of the backend's own, by its text. Starts it on first use, or if it ran out of
-    /// memory before.
+    /// The task that compiles and loads a kernel of the backend's own, by its text. Starts it on first use, or if it
+    /// ran out of memory before.
     pub fn function(self: &Arc<Shared>, source: &str) -> FunctionTask {
         let mut functions = self.functions.lock();
         let cached = functions.get(source);
@@ -361,7 +362,8 @@ impl Shared {
         }
     }
 
-    /// Records that a stream signals an event after a recorded CUDA event, so that other streams can wait for that on the device.
+    /// Records that a stream signals an event after a recorded CUDA event, so that other streams can wait for that on
+    /// the device.
     pub fn record_signal(&self, event: &Event, recorded: &Arc<RecordedEvent>) {
         let mut signals = self.signals.lock();
         let of_timeline = signals.entry(event.timeline_id()).or_default();

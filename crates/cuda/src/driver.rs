@@ -104,8 +104,8 @@ pub struct Context {
     raw: sys::CUcontext,
     /// Whether the device supports programmatic dependent launch.
     dependent_launch: bool,
-    /// Excludes stream capture (read) and device synchronization (write): the driver rejects a synchronization during a capture,
-    /// and invalidates the capture. All contexts of a device share the lock.
+    /// Excludes stream capture (read) and device synchronization (write): the driver rejects a synchronization during a
+    /// capture, and invalidates the capture. All contexts of a device share the lock.
     capture_lock: &'static RwLock<()>,
 }
 
@@ -146,15 +146,15 @@ impl Context {
         Ok(Arc::new(context))
     }
 
-    /// Makes the context current on this thread until the guard is dropped, which restores the context that was current before.
-    /// If there was none, this one stays current.
+    /// Makes the context current on this thread until the guard is dropped, which restores the context that was current
+    /// before. If there was none, this one stays current.
     pub fn enter(&self) -> Entered {
         let mut before = null_mut();
         if is_shutting_down() {
             return Entered { before };
         }
-        // SAFETY: the pointer is valid for a write, and the context is retained. An error here will show in the calls that
-        // follow.
+        // SAFETY: the pointer is valid for a write, and the context is retained. An error here will show in the calls
+        // that follow.
         unsafe {
             sys::cuCtxGetCurrent(&mut before);
             match before == self.raw {
@@ -181,7 +181,8 @@ impl Context {
     /// The device's name.
     pub fn name(&self) -> String {
         let mut text = [0 as std::ffi::c_char; 256];
-        // SAFETY: the driver writes at most this many bytes. The last byte stays zero, so that the text is NUL-terminated.
+        // SAFETY: the driver writes at most this many bytes. The last byte stays zero, so that the text is
+        // NUL-terminated.
         unsafe {
             sys::cuDeviceGetName(text.as_mut_ptr(), text.len() as i32 - 1, self.device);
             CStr::from_ptr(text.as_ptr()).to_string_lossy().into_owned()
@@ -251,8 +252,8 @@ impl Function {
     /// Loads the entry point of a cubin, to be launched with so much dynamic shared memory.
     ///
     /// # Safety
-    /// If `waits_for_dependencies`, every thread of the kernel must execute `griddepcontrol.wait` before it accesses memory, on
-    /// architectures that have the instruction.
+    /// If `waits_for_dependencies`, every thread of the kernel must execute `griddepcontrol.wait` before it accesses
+    /// memory, on architectures that have the instruction.
     pub unsafe fn load(
         context: &Arc<Context>,
         cubin: &[u8],
@@ -337,8 +338,8 @@ impl Function {
     /// Enqueues a launch on a stream.
     ///
     /// # Safety
-    /// The arguments must be those of the kernel, laid out as it declares them. The memory that they point to must stay valid
-    /// until the launch is done.
+    /// The arguments must be those of the kernel, laid out as it declares them. The memory that they point to must stay
+    /// valid until the launch is done.
     pub unsafe fn launch(
         &self,
         stream: sys::CUstream,
@@ -364,8 +365,8 @@ impl Function {
             attrs: &mut attribute,
             numAttrs: self.waits_for_dependencies as u32,
         };
-        // SAFETY: guaranteed by the caller; the driver copies the arguments before it returns. A kernel that is started early
-        // waits for its dependencies itself.
+        // SAFETY: guaranteed by the caller; the driver copies the arguments before it returns. A kernel that is started
+        // early waits for its dependencies itself.
         let result =
             unsafe { sys::cuLaunchKernelEx(&config, self.raw, pointers.as_mut_ptr(), null_mut()) };
         check(result, "launching a kernel")

@@ -45,9 +45,9 @@ impl EventPool {
         Arc::new(EventPool { context: context.clone(), free: Default::default() })
     }
 
-    /// Records an event on a stream, which is reached when all work enqueued so far is done. The event does not interrupt the
-    /// host: blocking synchronization costs the device some microseconds each time and wakes the host 0.1 ms late, so
-    /// that host waits poll.
+    /// Records an event on a stream, which is reached when all work enqueued so far is done. The event does not
+    /// interrupt the host: blocking synchronization costs the device some microseconds each time and wakes the host 0.1
+    /// ms late, so that host waits poll.
     pub fn record(self: &Arc<EventPool>, stream: sys::CUstream) -> Result<RecordedEvent, Fault> {
         let free = self.free.lock().pop();
         let event = match free {
@@ -118,8 +118,8 @@ impl RecordedEvent {
         }
     }
 
-    /// Sleeps until the event is reached. The sleeps between polls grow with the time waited, so that the delay stays a small
-    /// fraction of the wait.
+    /// Sleeps until the event is reached. The sleeps between polls grow with the time waited, so that the delay stays a
+    /// small fraction of the wait.
     pub fn wait(&self, interval: PollInterval) -> Result<(), Fault> {
         let started = Instant::now();
         while !self.is_reached()? {

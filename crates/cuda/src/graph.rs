@@ -30,8 +30,8 @@ pub enum Step<'a> {
     Gemm(&'a LibraryGemm, &'a [u64]),
 }
 
-/// An executable graph. Each step starts when the one before it is done. A kernel that waits for its dependencies itself
-/// (programmatic dependent launch) may start earlier.
+/// An executable graph. Each step starts when the one before it is done. A kernel that waits for its dependencies
+/// itself (programmatic dependent launch) may start earlier.
 pub struct Graph {
     context: Arc<Context>,
     /// The graph that `executable` was instantiated from. Its nodes identify those of `executable`.
@@ -44,8 +44,8 @@ pub struct Graph {
 unsafe impl Send for Graph {}
 
 impl Graph {
-    /// Builds and instantiates a graph. The caller keeps the functions and GEMM plans alive while it launches the graph.
-    /// `overlaps` enables programmatic dependent launch.
+    /// Builds and instantiates a graph. The caller keeps the functions and GEMM plans alive while it launches the
+    /// graph. `overlaps` enables programmatic dependent launch.
     pub fn new<'a>(
         context: &Arc<Context>,
         capture: &mut Capture,
@@ -86,8 +86,8 @@ impl Graph {
         }
     }
 
-    /// Adds a kernel node. If `early`, its edge is programmatic: it may start as soon as all blocks of the kernel before have
-    /// started and SMs have room for it.
+    /// Adds a kernel node. If `early`, its edge is programmatic: it may start as soon as all blocks of the kernel
+    /// before have started and SMs have room for it.
     fn add_kernel(&mut self, launch: &KernelLaunch<'_>, early: bool) -> Result<(), Fault> {
         let mut node = null_mut();
         let (last, count) = self.last();
@@ -240,8 +240,8 @@ impl Capture {
         };
         let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
         let mut captured = CapturedGraph { raw: null_mut() };
-        // SAFETY: a capture runs nothing, so that no memory is accessed; `Graph::launch` requires that the arguments are valid.
-        // Every capture that begins is ended.
+        // SAFETY: a capture runs nothing, so that no memory is accessed; `Graph::launch` requires that the arguments
+        // are valid. Every capture that begins is ended.
         let (run, ended) = unsafe {
             check(sys::cuStreamBeginCapture_v2(stream, mode), "capturing a GEMM")?;
             let run = gemm.run(stream, words);

@@ -1,7 +1,8 @@
 //! Launch configuration: which variant of a kernel a launch uses, its grid and block size, and its packed arguments.
 //!
-//! The choice is a pure function of the kernel, the shapes, the alignment of addresses, and the number of SMs: vector width,
-//! unrolling, threads per row, and the number of blocks, so that occupancy is high and the last wave of blocks is full.
+//! The choice is a pure function of the kernel, the shapes, the alignment of addresses, and the number of SMs: vector
+//! width, unrolling, threads per row, and the number of blocks, so that occupancy is high and the last wave of blocks
+//! is full.
 
 use crate::codegen::{
     COLUMN_LANES, ELEMENTWISE_THREADS, KernelClass, Mapping, TILE_THREADS, Variant, classify,
@@ -93,8 +94,8 @@ impl AnalyzedKernel {
         let index64 = self.needs_index64(launch, buffers);
         let width = width(kernel, launch, buffers);
         let config = match self.class {
-            // The kernel reduces nothing that is used, and the reduced extent is zero. Stores that do not vary along the
-            // reduced axes must run all the same.
+            // The kernel reduces nothing that is used, and the reduced extent is zero. Stores that do not vary along
+            // the reduced axes must run all the same.
             KernelClass::Elementwise if points == 0 && programs > 0 && kernel.reduces() => {
                 match kernel.vector {
                     VectorAxis::Reduced => {
@@ -155,9 +156,9 @@ impl AnalyzedKernel {
         programs * points.max(1) >= INDEX64_EXTENT || buffers.iter().enumerate().any(large)
     }
 
-    /// Bit set of the params to access with streaming cache hints: they exceed the L2 cache, and each element is used once.
-    /// If the kernel writes such params, too, the default policy is faster (measured on an H200), except for rows that are
-    /// cached in registers.
+    /// Bit set of the params to access with streaming cache hints: they exceed the L2 cache, and each element is used
+    /// once. If the kernel writes such params, too, the default policy is faster (measured on an H200), except for rows
+    /// that are cached in registers.
     fn streamed(&self, mapping: Mapping, buffers: &[(u64, usize)]) -> u64 {
         let is_single_use = match mapping {
             Mapping::Elementwise { .. } => true,
@@ -190,8 +191,8 @@ impl AnalyzedKernel {
             return config;
         }
         let items = points / width as usize;
-        // Vectors of less than 16 bytes leave room for a second one per thread. For full vectors, one for each of the many
-        // threads saturates memory bandwidth (measured on an H200).
+        // Vectors of less than 16 bytes leave room for a second one per thread. For full vectors, one for each of the
+        // many threads saturates memory bandwidth (measured on an H200).
         let many = items >= processors * 2048 * 2;
         let bytes = width as usize * self.min_element_bytes();
         let unroll = if many && bytes < 16 && !self.in_place && self.kernel.body.len() < 256 {
@@ -212,8 +213,8 @@ impl AnalyzedKernel {
         }
     }
 
-    /// The grid axis along which consecutive threads should lie, if it is not the vector axis. Loads that are contiguous along
-    /// that axis then coalesce into fewer 32-byte sectors, and vector loads into more.
+    /// The grid axis along which consecutive threads should lie, if it is not the vector axis. Loads that are
+    /// contiguous along that axis then coalesce into fewer 32-byte sectors, and vector loads into more.
     fn minor_axis(&self, launch: &LaunchShape, width: u32) -> Option<u32> {
         let kernel = &self.kernel;
         if kernel.reduces() || self.in_place {
@@ -227,8 +228,9 @@ impl AnalyzedKernel {
         let of = |stride: Stride| {
             accesses.iter().copied().filter(move |&access| kernel.accesses[access].vector == stride)
         };
-        // Sectors that a warp's access touches. A vector load along the vector axis uses half of each thread's sector instead
-        // of all of it; a load along the axis needed a sector for each vector, and now shares them with its neighbours.
+        // Sectors that a warp's access touches. A vector load along the vector axis uses half of each thread's sector
+        // instead of all of it; a load along the axis needed a sector for each vector, and now shares them with its
+        // neighbours.
         let lost = of(Stride::One).count() * WARP / 2;
         let groups = launch.extents[kernel.rank() - 1] / width as usize;
         let saved = |axis: usize| {
@@ -289,7 +291,8 @@ impl AnalyzedKernel {
         let extent = launch.extents[axis];
         let fits = |side: u32| extent.min(lanes) >= side as usize && transposed(axis, side) == bits;
         let side = if fits(TILE_SIDES[0]) { TILE_SIDES[0] } else { TILE_SIDES[1] };
-        // A param that is loaded both directly and transposed is read from memory once if mirrored tiles follow each other.
+        // A param that is loaded both directly and transposed is read from memory once if mirrored tiles follow each
+        // other.
         let param = |access: usize| kernel.accesses[access].param;
         let is_transposed = |access: usize| access < 64 && bits >> access & 1 == 1;
         let reads_both_ways = loads.iter().any(|&a| {
@@ -349,8 +352,8 @@ impl AnalyzedKernel {
             return Ok(config(1, threads, rows_per_block(threads), 0));
         }
         if cached_bytes > 0 && length > 0 {
-            // Two vectors per thread, or four of 16-bit floats (measured on an H200). Larger blocks only if the row would not fit
-            // into registers otherwise: their occupancy is low.
+            // Two vectors per thread, or four of 16-bit floats (measured on an H200). Larger blocks only if the row
+            // would not fit into registers otherwise: their occupancy is low.
             let elements_per_thread = if width >= 8 { 32 } else { 8 };
             let few = if padded_length <= WARP_ROW {
                 32
@@ -372,8 +375,8 @@ impl AnalyzedKernel {
                     .to_owned(),
             );
         }
-        // The largest blocks have a low occupancy and leave memory idle at their end (measured on an H200). With few rows they
-        // are the only parallelism there is.
+        // The largest blocks have a low occupancy and leave memory idle at their end (measured on an H200). With few
+        // rows they are the only parallelism there is.
         let largest = if rows * 512 >= processors * 2048 { 512 } else { 1024 };
         let threads =
             padded_length.div_ceil(4 * width as usize).next_power_of_two().clamp(32, largest);
@@ -399,8 +402,8 @@ impl AnalyzedKernel {
         }
         let block_count = |width: u32| programs * columns.div_ceil((COLUMN_LANES * width) as usize);
         let mut blocks = block_count(width);
-        // One or two full waves at the full occupancy of 2,048 threads per SM, in large blocks (measured on an H200): a partial
-        // last wave would leave most of the device idle.
+        // One or two full waves at the full occupancy of 2,048 threads per SM, in large blocks (measured on an H200): a
+        // partial last wave would leave most of the device idle.
         let is_small = self.kernel.body.len() < 64;
         let block_rows = if is_small { 32 } else { 8 };
         let wave = processors * 64 / block_rows;
@@ -444,8 +447,8 @@ impl AnalyzedKernel {
     }
 }
 
-/// All that a configuration depends on of addresses: their alignment modulo 16, as a cache key. `None` if there are too many
-/// buffers for a key.
+/// All that a configuration depends on of addresses: their alignment modulo 16, as a cache key. `None` if there are too
+/// many buffers for a key.
 pub fn alignments(buffers: &[(u64, usize)]) -> Option<u64> {
     let append = |alignments: u64, (address, _): &(u64, usize)| (alignments << 4) | (address % 16);
     (buffers.len() <= 16).then(|| buffers.iter().fold(0, append))

@@ -1,5 +1,5 @@
-//! The CUDA backend: code generation for NVRTC, GEMM on cuBLASLt and on kernels of our own, and CUDA streams and graphs. All
-//! CUDA libraries are opened at run time (`dlopen`), so that a build needs no toolkit.
+//! The CUDA backend: code generation for NVRTC, GEMM on cuBLASLt and on kernels of our own, and CUDA streams and
+//! graphs. All CUDA libraries are opened at run time (`dlopen`), so that a build needs no toolkit.
 //!
 //! | what | where |
 //! |---|---|

@@ -59,8 +59,8 @@ pub fn open(library: CudaLibrary) -> Result<(), String> {
                 CudaLibrary::CublasLt => cublaslt::sys::is_culib_present(),
             }
         };
-        // Open and keep open first: cudarc's check opens and closes the library, which would then be opened again. That takes
-        // a tenth of a second for some.
+        // Open and keep open first: cudarc's check opens and closes the library, which would then be opened again. That
+        // takes a tenth of a second for some.
         let by_name = library.names().iter().any(|name| keep_open(Path::new(name)));
         let found = (by_name || open_in_folders(library)) && is_loadable();
         if found {
@@ -102,13 +102,13 @@ fn open_in_folders(library: CudaLibrary) -> bool {
         for path in names.iter().map(|name| folder.join(name)).filter(|path| path.exists()) {
             if library == CudaLibrary::Nvrtc {
                 // NVRTC opens its built-ins library itself, by name.
-                let beside = std::fs::read_dir(&folder).into_iter().flatten().flatten();
+                let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
                 let is_builtin = |name: &str| name.starts_with("libnvrtc-builtins.so");
-                beside.filter(|entry| entry.file_name().to_str().is_some_and(is_builtin)).for_each(
-                    |entry| {
+                entries
+                    .filter(|entry| entry.file_name().to_str().is_some_and(is_builtin))
+                    .for_each(|entry| {
                         keep_open(&entry.path());
-                    },
-                );
+                    });
             }
             if keep_open(&path) {
                 return true;

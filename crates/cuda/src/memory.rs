@@ -27,21 +27,22 @@ pub fn pool(context: &Arc<Context>) -> Arc<Pool> {
         let _entered = releasing.enter();
         // An error here will show in the calls that follow.
         let _ = releasing.synchronize();
-        // SAFETY: the pool frees each allocation once. Work in flight that uses it is done: the device was synchronized.
+        // SAFETY: the pool frees each allocation once. Work in flight that uses it is done: the device was
+        // synchronized.
         unsafe { sys::cuMemFree_v2(ptr.as_ptr() as u64) };
     };
     // SAFETY: allocations are distinct, aligned to 256 bytes, and usable from any stream until they are freed, which
     // synchronizes with work in flight.
     let pool = unsafe { Pool::new(context.memory(), allocate, release) };
-    // Freeing synchronizes the device. So the pool frees nothing until memory is short or the user trims it, and then on a
-    // thread that may block.
+    // Freeing synchronizes the device. So the pool frees nothing until memory is short or the user trims it, and then
+    // on a thread that may block.
     pool.set_cache_limit(Some(context.memory()));
     pool.leave_room_to_trim();
     pool
 }
 
-/// The limit of cached free blocks, and of blocks that uploads in flight hold: beyond it, further uploads wait, as the host may
-/// copy faster than the device, or the device may be busy.
+/// The limit of cached free blocks, and of blocks that uploads in flight hold: beyond it, further uploads wait, as the
+/// host may copy faster than the device, or the device may be busy.
 const MAX_STAGED_BYTES: usize = 256 << 20;
 
 /// A pool of pinned host memory.
@@ -57,7 +58,8 @@ pub struct StagingPool {
 /// Uploads in flight, oldest first: the event at which each is complete, and its staging blocks.
 struct InFlightUploads<P, B>(VecDeque<(P, Arc<Mutex<Vec<B>>>)>);
 
-/// Staging blocks that the device reads until an event. Drop it when the event is reached: that returns the blocks to the pool.
+/// Staging blocks that the device reads until an event. Drop it when the event is reached: that returns the blocks to
+/// the pool.
 pub struct InFlightBlocks<B>(Arc<Mutex<Vec<B>>>);
 
 impl<P, B> InFlightUploads<P, B> {
@@ -154,8 +156,8 @@ impl StagingPool {
         self.upload_bytes.load(Ordering::Relaxed) > MAX_STAGED_BYTES
     }
 
-    /// Waits, while the pool is full, for the oldest uploads. Those are enqueued with the driver already, so that the wait depends
-    /// on no host thread.
+    /// Waits, while the pool is full, for the oldest uploads. Those are enqueued with the driver already, so that the
+    /// wait depends on no host thread.
     pub fn make_room(&self) -> Result<(), Fault> {
         while self.is_full() {
             let Some((event, blocks)) = self.uploads.lock().0.pop_front() else { break };
@@ -238,7 +240,8 @@ impl Drop for StagingBuffer {
         }
         let evicted = self.pool.free.lock().put(self.bytes, Address(self.ptr));
         if !evicted.is_empty() {
-            // SAFETY: evicted blocks were on the free list. An owner drops a block only when the device is done with it.
+            // SAFETY: evicted blocks were on the free list. An owner drops a block only when the device is done with
+            // it.
             unsafe { self.pool.release(evicted) };
         }
     }

@@ -1,5 +1,6 @@
-//! Process shutdown. The driver and the libraries undo their initialization in exit handlers, and calls after that crash. A
-//! handler of our own runs before theirs, waits for threads that are inside of the driver, and lets no more in.
+//! Process shutdown. The driver and the libraries undo their initialization in exit handlers, and calls after that
+//! crash. A handler of our own runs before theirs, waits for threads that are inside of the driver, and lets no more
+//! in.
 
 use crate::background;
 use inflight_backend::{Fault, FaultKind};
@@ -77,9 +78,9 @@ impl Drop for DriverGuard {
     }
 }
 
-/// Registers the exit handler. Exit handlers run in reverse order of registration, so ours must be registered after those of
-/// the libraries. They register some of theirs when a function is used for the first time; call this after each such first
-/// use.
+/// Registers the exit handler. Exit handlers run in reverse order of registration, so ours must be registered after
+/// those of the libraries. They register some of theirs when a function is used for the first time; call this after
+/// each such first use.
 pub fn register_exit_handler() {
     // SAFETY: the handler may be called at any time. If the registration fails, shutdown goes unnoticed.
     unsafe { libc::atexit(at_exit) };

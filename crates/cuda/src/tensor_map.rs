@@ -1,5 +1,5 @@
-//! TMA tensor maps (`CUtensorMap`), which describe a tensor to bulk tensor copies on Hopper and later: tiled maps for boxes,
-//! and im2col maps for the windows of convolutions.
+//! TMA tensor maps (`CUtensorMap`), which describe a tensor to bulk tensor copies on Hopper and later: tiled maps for
+//! boxes, and im2col maps for the windows of convolutions.
 
 use crate::driver::check;
 use cudarc::driver::sys::{
@@ -9,8 +9,8 @@ use cudarc::driver::sys::{
 use inflight_backend::Fault;
 use std::ffi::c_void;
 
-/// 64-bit words of a tensor map. Argument structs that contain one are a multiple of this long, because a map is aligned to 128
-/// bytes.
+/// 64-bit words of a tensor map. Argument structs that contain one are a multiple of this long, because a map is
+/// aligned to 128 bytes.
 pub const TENSOR_MAP_WORDS: usize = 16;
 
 /// A tensor in device memory to be copied by TMA. Elements outside of it are copied as zeros.
@@ -31,8 +31,8 @@ impl TmaTensor<'_> {
         assert_eq!(box_extents.len(), self.extents.len());
         let steps = [1u32; 5];
         let mut map = CUtensorMap { opaque: [0; TENSOR_MAP_WORDS] };
-        // SAFETY: the driver reads `rank` extents, box extents and steps, and `rank - 1` strides, which the slices have, and
-        // writes the map. It stores the address without accessing it.
+        // SAFETY: the driver reads `rank` extents, box extents and steps, and `rank - 1` strides, which the slices
+        // have, and writes the map. It stores the address without accessing it.
         let encoded = unsafe {
             sys::cuTensorMapEncodeTiled(
                 &mut map,
@@ -53,9 +53,9 @@ impl TmaTensor<'_> {
         Ok(map.opaque)
     }
 
-    /// The im2col tensor map for copies of `features` channels of `windows` consecutive windows. The axes of the tensor are
-    /// channels, the spatial axes, and examples. For each spatial axis, `strides` has the distance of windows, and `ends` the
-    /// distance from the start of the last window to the end of the axis.
+    /// The im2col tensor map for copies of `features` channels of `windows` consecutive windows. The axes of the tensor
+    /// are channels, the spatial axes, and examples. For each spatial axis, `strides` has the distance of windows, and
+    /// `ends` the distance from the start of the last window to the end of the axis.
     pub fn im2col(
         &self,
         strides: &[u32],

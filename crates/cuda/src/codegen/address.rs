@@ -58,8 +58,8 @@ pub fn bases(writer: &mut Writer, kernel: &Kernel, axes: Range<usize>) {
     }
 }
 
-/// The element index of an access at the coordinates in scope, `lane` elements further along the vector axis. `reach` says
-/// which axes beside the grid's contribute.
+/// The element index of an access at the coordinates in scope, `lane` elements further along the vector axis. `reach`
+/// says which axes beside the grid's contribute.
 pub fn position(kernel: &Kernel, access: AccessId, lane: &str, reach: Reach) -> String {
     let shape = kernel.accesses[access as usize];
     let kind = index_type(kernel, access);

@@ -1,20 +1,21 @@
 //! The bf16x3 split: an `f32` operand as the sum of three `bf16` matrices, for [`gemm::bf16x3`](super::gemm::bf16x3).
 //!
-//! `f32` has a 24-bit mantissa, `bf16` an 8-bit one and the same exponent range. So an element is exactly the sum of its
-//! nearest `bf16`, the `bf16` nearest to the residual, and the `bf16` nearest to the residual of that. This fails for
-//! infinities, NaN, and elements so large that the first part rounds to infinity; and below 2^-103 a residual may be
-//! subnormal and flushed to zero. The kernel sets flags for these cases; tiny elements matter only if the matrix has no
-//! much larger ones.
+//! `f32` has a 24-bit mantissa, `bf16` an 8-bit one and the same exponent range. So an element is exactly the sum of
+//! its nearest `bf16`, the `bf16` nearest to the residual, and the `bf16` nearest to the residual of that. This fails
+//! for infinities, NaN, and elements so large that the first part rounds to infinity; and below 2^-103 a residual may
+//! be subnormal and flushed to zero. The kernel sets flags for these cases; tiny elements matter only if the matrix has
+//! no much larger ones.
 
 use super::split_groups;
 use std::sync::LazyLock;
 
 /// The flags, and the test of them, which the split kernel and the GEMM kernels share.
 pub const FLAGS: &str = r#"
-// Properties of a matrix: has elements that the split cannot represent; has nonzero elements; has elements that are not tiny.
+// Properties of a matrix: has elements that the split cannot represent; has nonzero elements; has elements that are not
+// tiny.
 constexpr unsigned UNREPRESENTABLE = 1, NONZERO = 2, NOT_TINY = 4;
-// Whether the bf16x3 split of a matrix is inexact, given the flags of each block that split it. All threads of a block must
-// call this.
+// Whether the bf16x3 split of a matrix is inexact, given the flags of each block that split it. All threads of a block
+// must call this.
 FN bool is_split_inexact(const unsigned* flags, long long blocks, int threads) {
     unsigned found = 0;
     for (int i = threadIdx.x; i < blocks; i += threads) found |= flags[i];

@@ -1,9 +1,9 @@
-//! The `ColumnReduction` mapping: kernels that reduce or scan other axes than the vector axis. Each thread reduces a few
-//! neighbouring columns.
+//! The `ColumnReduction` mapping: kernels that reduce or scan other axes than the vector axis. Each thread reduces a
+//! few neighbouring columns.
 //!
 //! Several threads share a column and combine their partial results in shared memory. If there are few columns, several
-//! blocks share them, too (split reduction, as split-K in a GEMM): each writes its partial results to scratch memory, and
-//! the last one to arrive combines them in a fixed order, so that the result does not depend on timing.
+//! blocks share them, too (split reduction, as split-K in a GEMM): each writes its partial results to scratch memory,
+//! and the last one to arrive combines them in a fixed order, so that the result does not depend on timing.
 
 use super::address::{self, Reach};
 use super::body::{Body, Passes, partial_bytes};
@@ -53,8 +53,8 @@ pub fn text(kernel: &Kernel, variant: Variant, threads: u32, split: bool) -> Str
     address::bases(&mut body.writer, kernel, 0..kernel.grid_rank);
     let columns = Columns { threads, split };
     for pass in 0..passes.roots.len() {
-        // Before partial results are combined, only the first of the blocks that share columns may store. Afterwards only
-        // the last one to arrive is still running.
+        // Before partial results are combined, only the first of the blocks that share columns may store. Afterwards
+        // only the last one to arrive is still running.
         let only = if split && pass == 0 { " && blockIdx.y == 0" } else { "" };
         for value in body.values_between_passes(Level::Program, pass) {
             match kernel.body[value as usize].kind {
@@ -157,8 +157,8 @@ fn emit_pass(body: &mut Body, columns: &Columns, pass: usize) {
     }
 }
 
-/// Emits the part of a pass that handles several rows at a time and issues all their loads before the first use. Returns
-/// the variable at which the remainder loop begins, or `None` if the pass is not eligible.
+/// Emits the part of a pass that handles several rows at a time and issues all their loads before the first use.
+/// Returns the variable at which the remainder loop begins, or `None` if the pass is not eligible.
 fn unrolled_loop(body: &mut Body, values: &[Value], first: &str, step: &str) -> Option<String> {
     let kernel = body.kernel;
     let (loads, others) = elementwise::hoistable_loads(kernel, values)?;

@@ -1,5 +1,5 @@
-//! Device functions for complex arithmetic. Algebraic steps use double-double arithmetic, as the reference interpreter does,
-//! so that the real and imaginary parts stay accurate under cancellation.
+//! Device functions for complex arithmetic. Algebraic steps use double-double arithmetic, as the reference interpreter
+//! does, so that the real and imaginary parts stay accurate under cancellation.
 
 use super::prelude::Function;
 
@@ -40,8 +40,8 @@ pub const COMPLEX: &[Function] = &[
     (
         "to_dd",
         r"
-// Double-double arithmetic: a value is the unevaluated sum of two doubles, and a zero has the sign of the high one. Products
-// must not be contracted to FMAs: their rounding errors are used.
+// Double-double arithmetic: a value is the unevaluated sum of two doubles, and a zero has the sign of the high one.
+// Products must not be contracted to FMAs: their rounding errors are used.
 struct dd { double high, low; };
 struct dd_complex { dd re, im; };
 FN dd to_dd(double x) { return dd{x, 0.0}; }

@@ -1,8 +1,8 @@
 //! The `Elementwise` mapping: a grid-stride loop over vectors of independent points.
 //!
 //! A thread unrolls over several vectors and issues all their loads before the first use, so that enough loads are in
-//! flight to saturate memory bandwidth. The other mappings share its loads-first emission ([`issue_loads_first`]) and its
-//! per-vector body ([`VectorBody`]).
+//! flight to saturate memory bandwidth. The other mappings share its loads-first emission ([`issue_loads_first`]) and
+//! its per-vector body ([`VectorBody`]).
 
 use super::address::{self, Reach};
 use super::body::{Body, Passes};
@@ -121,8 +121,8 @@ pub fn load(body: &mut Body, value: Value) {
     }
 }
 
-/// Splits a pass into the loads that depend on no other value and the rest. `None` if the loads must not be hoisted: the
-/// pass scans, or a store may alias a load.
+/// Splits a pass into the loads that depend on no other value and the rest. `None` if the loads must not be hoisted:
+/// the pass scans, or a store may alias a load.
 pub fn hoistable_loads(kernel: &Kernel, values: &[Value]) -> Option<(Vec<Value>, Vec<Value>)> {
     let kind = |value: &Value| kernel.body[*value as usize].kind;
     let is_load = |value: &Value| matches!(kind(value), Kind::Load { index: None, mask: None, .. });

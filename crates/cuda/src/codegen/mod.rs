@@ -10,10 +10,10 @@
 //!   that share columns combine partial results in shared memory, and blocks combine them in global memory (split
 //!   reduction);
 //! - `FusedGemm`: an elementwise kernel as the fused epilogue of a GEMM on Hopper's tensor cores (TMA, mbarrier, wgmma).
-//!   See [`gemm`].
+//!   See `gemm`.
 //!
-//! A kernel's text depends on nothing but the kernel and its [`Variant`]. Extents, strides and offsets are arguments, so
-//! that a new shape compiles nothing. [`launch_config`](crate::launch_config) chooses the variant of a launch.
+//! A kernel's text depends on nothing but the kernel and its [`Variant`]. Extents, strides and offsets are arguments,
+//! so that a new shape compiles nothing. [`launch_config`](crate::launch_config) chooses the variant of a launch.
 
 mod address;
 pub(crate) mod bf16x3_split;
@@ -76,7 +76,8 @@ pub enum Mapping {
         /// The grid axis along which consecutive threads lie, if it is not the vector axis.
         minor_axis: Option<u32>,
     },
-    /// Independent points in square tiles; loads that are contiguous along another axis are transposed in shared memory.
+    /// Independent points in square tiles; loads that are contiguous along another axis are transposed in shared
+    /// memory.
     TransposedTiles {
         /// The grid axis along which the transposed loads are contiguous.
         axis: u32,
@@ -223,9 +224,9 @@ pub fn max_vector_width(kernel: &Kernel) -> u32 {
     }
 }
 
-/// Whether a pass of an expanded kernel may load from param `loaded` after an earlier pass has stored to `stored`. Values
-/// that are worth caching in registers do not always fit; then a later pass recomputes them from its loads, so in-place
-/// reuse of `loaded`'s memory for `stored` would be wrong.
+/// Whether a pass of an expanded kernel may load from param `loaded` after an earlier pass has stored to `stored`.
+/// Values that are worth caching in registers do not always fit; then a later pass recomputes them from its loads, so
+/// in-place reuse of `loaded`'s memory for `stored` would be wrong.
 pub fn loads_after_store(kernel: &Kernel, loaded: u32, stored: u32) -> bool {
     let passes = body::Passes::new(kernel);
     let is_of = |access: u32, param: u32| kernel.accesses[access as usize].param == Some(param);

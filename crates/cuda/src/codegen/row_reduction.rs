@@ -165,8 +165,8 @@ fn emit_pass(body: &mut Body, row: &Row, pass: usize, available: &mut Vec<Value>
 }
 
 /// Emits the part of a pass that handles several iterations at a time and issues all their loads before the first use;
-/// left alone, the compiler interleaves loads and uses. Returns the variable at which the remainder loop begins, or `None`
-/// if the pass is not eligible.
+/// left alone, the compiler interleaves loads and uses. Returns the variable at which the remainder loop begins, or
+/// `None` if the pass is not eligible.
 fn unrolled_loop(body: &mut Body, row: &Row, values: &[Value]) -> Option<String> {
     let (kernel, width) = (body.kernel, body.width);
     let (loads, others) = elementwise::hoistable_loads(kernel, values)?;
@@ -193,8 +193,8 @@ fn unrolled_loop(body: &mut Body, row: &Row, values: &[Value]) -> Option<String>
     Some(next)
 }
 
-/// Combines the partial results of a row's threads, so that every thread has the total: a butterfly of warp shuffles, then
-/// shared memory between warps.
+/// Combines the partial results of a row's threads, so that every thread has the total: a butterfly of warp shuffles,
+/// then shared memory between warps.
 fn combine_threads(body: &mut Body, threads: u32, reductions: &[Value]) {
     let kernel = body.kernel;
     let in_warp = |body: &mut Body, value: Value| {

@@ -1,10 +1,10 @@
 //! The scaled-f16 split: an `f32` operand as `f16` times a power of two, so that a TF32 GEMM runs at the rate of `f16`.
 //!
-//! `f16` has the mantissa of TF32 and a smaller exponent range. The kernel scales a matrix by a power of two that a sample of
-//! it suggests and rounds it to `f16`, which loses no more precision than TF32 does if the magnitudes are close enough. For
-//! the few elements outside of the range (outliers), the residual is listed, and the GEMM kernel
-//! ([`gemm`](super::gemm), its TF32 main loop) adds its contribution. If there are too many outliers, or an operand with
-//! outliers meets one with infinities or NaN, the GEMM runs in TF32 instead.
+//! `f16` has the mantissa of TF32 and a smaller exponent range. The kernel scales a matrix by a power of two that a
+//! sample of it suggests and rounds it to `f16`, which loses no more precision than TF32 does if the magnitudes are
+//! close enough. For the few elements outside of the range (outliers), the residual is listed, and the GEMM kernel
+//! ([`gemm`](super::gemm), its TF32 main loop) adds its contribution. If there are too many outliers, or an operand
+//! with outliers meets one with infinities or NaN, the GEMM runs in TF32 instead.
 
 use super::split_groups::{self, MAX_BLOCKS};
 use std::sync::LazyLock;
@@ -49,7 +49,8 @@ struct alignas(16) Header {
     Outlier block_outliers[PACKING_BLOCKS][MAX_BLOCK_OUTLIERS];
 };
 static_assert(sizeof(Header) == HEADER_BYTES);
-// Whether a GEMM may use the scaled f16 of both operands. Infinities and NaN must not meet the rounded value of an outlier.
+// Whether a GEMM may use the scaled f16 of both operands. Infinities and NaN must not meet the rounded value of an
+// outlier.
 FN bool can_use_f16(const Header& a, const Header& b) {
     const uint4 a_words = *(const uint4*)&a, b_words = *(const uint4*)&b;
     return a_words.y <= MAX_OUTLIERS && b_words.y <= MAX_OUTLIERS && (a_words.y + b_words.y == 0 || !(a_words.z | b_words.z));
@@ -67,7 +68,8 @@ struct Arguments {
     const Header* other;
     // The leading dimension, and the extents.
     long long leading, lines, columns;
-    // Groups of a line, of a block, and of the matrix. The output has no padding between the groups of consecutive lines.
+    // Groups of a line, of a block, and of the matrix. The output has no padding between the groups of consecutive
+    // lines.
     long long line_groups, block_groups, groups;
 };
 // Rounds two floats to a pair of f16.
@@ -80,8 +82,8 @@ FN void from_f16x2(unsigned pair, float& x, float& y) {
     asm("{\n.reg .b16 low, high;\nmov.b32 {low, high}, %2;\ncvt.f32.f16 %0, low;\ncvt.f32.f16 %1, high;\n}"
         : "=f"(x), "=f"(y) : "r"(pair));
 }
-// Whether f16 represents the scaled element `x` as precisely as TF32 represents `element`. False for infinities and NaN, and
-// for elements that underflow when scaled.
+// Whether f16 represents the scaled element `x` as precisely as TF32 represents `element`. False for infinities and
+// NaN, and for elements that underflow when scaled.
 FN bool is_representable(float rounded, float x, float element) {
     return fabsf(x - rounded) <= fabsf(x) * 0x1p-11f && (x != 0.0f || element == 0.0f);
 }
@@ -123,7 +125,8 @@ FN void pack_group(const Arguments& a, unsigned index, const Group& group, float
                 const unsigned bits = to_f16x2(rounded, 0.0f) & 0xffff;
                 pairs[i / 2] = i % 2 ? (pairs[i / 2] & 0xffff) | bits << 16 : (pairs[i / 2] & 0xffff0000) | bits;
             }
-            // The residual of an extremely small or large element would be inexact: exceed the limit of outliers instead.
+            // The residual of an extremely small or large element would be inexact: exceed the limit of outliers
+            // instead.
             const bool is_exact = fminf(fabsf(x), fabsf(group.x[i])) > 0x1p-100f && fabsf(x) < infinity;
             const unsigned slot = atomicAdd(&counted, is_exact ? 2 : 4 * MAX_OUTLIERS) >> 1;
             const unsigned line = index / (unsigned)a.line_groups, column = index % (unsigned)a.line_groups * GROUP + i;
@@ -188,7 +191,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 4) entry(const __grid_cons
     const unsigned warp_largest = __reduce_max_sync(0xffffffff, magnitude);
     if (threadIdx.x % 32 == 0) atomicMax(&largest, warp_largest);
     __syncthreads();
-    // Scale the largest sampled magnitude to between 2^14 and 2^15: elements outside of the sample may be a little larger.
+    // Scale the largest sampled magnitude to between 2^14 and 2^15: elements outside of the sample may be a little
+    // larger.
     const int exponent = largest ? min(127 + 14 - (int)(largest >> 23), 126) : 0;
     const float scale = __uint_as_float((unsigned)(127 + exponent) << 23);
     // If two threads have an outlier in their sample, the matrix in all likelihood has more than the limit.

@@ -1,8 +1,8 @@
 //! Work partition of the operand split kernels ([`bf16x3_split`](super::bf16x3_split) and
 //! [`scaled_f16_split`](super::scaled_f16_split)), which convert an `f32` matrix before a GEMM.
 //!
-//! A matrix is a sequence of lines: its rows or columns, whichever are contiguous in memory. Threads load groups of eight
-//! consecutive elements of a line and store them as 16-bit floats with 16-byte stores.
+//! A matrix is a sequence of lines: its rows or columns, whichever are contiguous in memory. Threads load groups of
+//! eight consecutive elements of a line and store them as 16-bit floats with 16-byte stores.
 
 /// Threads of a block.
 pub const THREADS: u32 = 256;

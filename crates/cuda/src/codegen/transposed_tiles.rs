@@ -1,8 +1,8 @@
 //! The `TransposedTiles` mapping: elementwise kernels with operands that are contiguous along another axis than the
 //! vector axis.
 //!
-//! A block processes a square tile. It loads those operands coalesced along their own axis and transposes them in shared
-//! memory, which is padded by one column against bank conflicts.
+//! A block processes a square tile. It loads those operands coalesced along their own axis and transposes them in
+//! shared memory, which is padded by one column against bank conflicts.
 
 use super::address::{self, Reach};
 use super::body::{Body, Passes};
@@ -130,10 +130,12 @@ impl Tile {
     }
 
     /// Opens the two blocks around the loop over a thread's points: the loop and its bounds check.
-    fn open_point(&self, body: &mut Body, along: &str, across: &str) {
+    fn open_point(&self, body: &mut Body, axis_offset: &str, vector_offset: &str) {
         let (axis, vector) = (self.axis, body.kernel.rank() - 1);
         body.writer.unrolled("s", self.side / TILE_THREADS);
-        body.writer.line(format!("const I c{axis} = top + {along}, c{vector} = left + {across};"));
+        body.writer.line(format!(
+            "const I c{axis} = top + {axis_offset}, c{vector} = left + {vector_offset};"
+        ));
         body.writer.open(match self.full {
             true => String::new(),
             false => {

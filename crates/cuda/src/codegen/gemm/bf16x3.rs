@@ -1,13 +1,13 @@
-//! The bf16x3 main loop: a GEMM with the precision of `f32` on bf16 tensor cores. Each operand is the sum of three `bf16`
-//! parts, which [`bf16x3_split`](crate::codegen::bf16x3_split) computes.
+//! The bf16x3 main loop: a GEMM with the precision of `f32` on bf16 tensor cores. Each operand is the sum of three
+//! `bf16` parts, which [`bf16x3_split`](crate::codegen::bf16x3_split) computes.
 //!
 //! A product of two elements is the sum of nine products of parts. The three smallest are omitted: they are below the
-//! rounding error of `f32`. Tensor cores truncate their accumulators, where `f32` addition would round. So each stage starts
-//! from zero, with the smallest products first, and its sums are added to the `f32` accumulators, rounded to nearest, in
-//! registers. The result is more precise than an `f32` GEMM that rounds after each element.
+//! rounding error of `f32`. Tensor cores truncate their accumulators, where `f32` addition would round. So each stage
+//! starts from zero, with the smallest products first, and its sums are added to the `f32` accumulators, rounded to
+//! nearest, in registers. The result is more precise than an `f32` GEMM that rounds after each element.
 //!
-//! If an operand has elements that the split cannot represent, such as infinities, or if the sums of a tile overflow, the
-//! threads compute the tile in `f32`.
+//! If an operand has elements that the split cannot represent, such as infinities, or if the sums of a tile overflow,
+//! the threads compute the tile in `f32`.
 
 use super::{BF16X3_STAGE_K as STAGE_K, MainLoop, THREADS, TILE_ROWS as ROWS, wgmma};
 use crate::codegen::bf16x3_split::FLAGS;
@@ -37,8 +37,8 @@ pub const fn stage_bytes(rows: usize, columns: usize) -> usize {
     3 * (rows + columns) * STAGE_K * 2
 }
 
-/// Device functions that multiply a stage (`mma_stage`), for tiles of so many columns. The text before must define `ROWS`,
-/// `COLUMNS` and `ACCUMULATORS`. The implicit GEMM of convolutions uses them, too.
+/// Device functions that multiply a stage (`mma_stage`), for tiles of so many columns. The text before must define
+/// `ROWS`, `COLUMNS` and `ACCUMULATORS`. The implicit GEMM of convolutions uses them, too.
 pub fn declarations(mn_major: [bool; 2], columns: usize) -> String {
     let [rows_mn_major, columns_mn_major] = mn_major;
     let transposes = format!(", {}, {}", u8::from(rows_mn_major), u8::from(columns_mn_major));
@@ -55,9 +55,9 @@ const DESCRIPTORS: &str = r#"
 constexpr unsigned LINE_BYTES = STAGE_K * 2, ROW_BYTES = 3 * ROWS * LINE_BYTES;
 // Rows or columns of a TMA box.
 constexpr int BOX = 64;
-// The wgmma descriptor of a matrix in shared memory: K-major with rows of 64 bytes and the 64-byte swizzle, or MN-major in
-// boxes of 64 elements side by side, with lines of 128 bytes and the 128-byte swizzle. `address` is in units of 16 bytes; the
-// compile-time `offset` in bytes and the constant fields take a single addition.
+// The wgmma descriptor of a matrix in shared memory: K-major with rows of 64 bytes and the 64-byte swizzle, or MN-major
+// in boxes of 64 elements side by side, with lines of 128 bytes and the 128-byte swizzle. `address` is in units of 16
+// bytes; the compile-time `offset` in bytes and the constant fields take a single addition.
 template <bool MN_MAJOR> FN unsigned long long descriptor_of(unsigned address, unsigned offset) {
     constexpr unsigned LEADING = MN_MAJOR ? BOX * LINE_BYTES >> 4 : 1, UPPER = MN_MAJOR ? 64 | 1u << 30 : 32 | 2u << 30;
     return (unsigned long long)UPPER << 32 | (address + (offset >> 4 | LEADING << 16));
@@ -86,12 +86,12 @@ template <int SIDE, bool MN_MAJOR> FN void load_operand(unsigned to, const Tenso
 "#;
 
 const MMA_STAGE: &str = r#"
-// Ping-pong: the consumer warp groups issue their wgmmas alternately, so that the tensor cores are busy while the other group
-// adds to its accumulators.
+// Ping-pong: the consumer warp groups issue their wgmmas alternately, so that the tensor cores are busy while the other
+// group adds to its accumulators.
 FN void ping_pong_wait(int consumer) { asm volatile("bar.sync %0, 256;" :: "r"(consumer + 3) : "memory"); }
 FN void ping_pong_signal(int consumer) { asm volatile("bar.arrive %0, 256;" :: "r"(4 - consumer) : "memory"); }
-// Multiplies 64 rows of a stage with its columns and adds to `totals`. The addresses of the stage and of the rows are in units
-// of 16 bytes. Arrives at the mbarrier `done`, if not zero, when the wgmmas have read the stage.
+// Multiplies 64 rows of a stage with its columns and adds to `totals`. The addresses of the stage and of the rows are
+// in units of 16 bytes. Arrives at the mbarrier `done`, if not zero, when the wgmmas have read the stage.
 FN void mma_stage(float (&totals)[ACCUMULATORS], unsigned stage, unsigned rows, int consumer, unsigned done) {
     float accumulators[ACCUMULATORS];
     ping_pong_wait(consumer);
@@ -133,8 +133,8 @@ FN void k_loop_bf16x3(float (&accumulators)[ACCUMULATORS], Pipeline& pipeline, i
     }
 }
 
-// Whether a sum is not finite. Products of parts may be infinite, of either sign, where the product of the elements is finite or
-// an infinity of one sign.
+// Whether a sum is not finite. Products of parts may be infinite, of either sign, where the product of the elements is
+// finite or an infinity of one sign.
 FN bool overflows(const float (&accumulators)[ACCUMULATORS]) {
     bool is_finite = true;
     #pragma unroll

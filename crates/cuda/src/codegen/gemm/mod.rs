@@ -1,15 +1,15 @@
 //! GEMM kernels with fused epilogues on Hopper's tensor cores (`sm_90a`): TMA copies, mbarriers, wgmma, warp
 //! specialization.
 //!
-//! Blocks are persistent: each computes one tile of the result after another. The producer, one thread of the first warp
-//! group, issues TMA copies of the operands' tiles into a ring of pipeline stages in shared memory. Two consumer warp groups
-//! wait on each stage's mbarrier and multiply it with wgmma, each for half of the tile's rows, and release the stage. That is
-//! the main loop. The accumulators then go through shared memory, some columns at a time, to the threads that compute the
-//! epilogue at those points. The epilogue's other matrix operands arrive in pipeline stages, too, and the producer
-//! prefetches the first stages of the next tile meanwhile.
+//! Blocks are persistent: each computes one tile of the result after another. The producer, one thread of the first
+//! warp group, issues TMA copies of the operands' tiles into a ring of pipeline stages in shared memory. Two consumer
+//! warp groups wait on each stage's mbarrier and multiply it with wgmma, each for half of the tile's rows, and release
+//! the stage. That is the main loop. The accumulators then go through shared memory, some columns at a time, to the
+//! threads that compute the epilogue at those points. The epilogue's other matrix operands arrive in pipeline stages,
+//! too, and the producer prefetches the first stages of the next tile meanwhile.
 //!
-//! The main loop exists for two precisions of `f32` operands: [`tf32`], also with scaled-f16 operands, and [`bf16x3`], which
-//! has the precision of `f32`. [`gemm::fused_epilogue`](crate::gemm) decides when such a kernel is used.
+//! The main loop exists for two precisions of `f32` operands: [`tf32`], also with scaled-f16 operands, and [`bf16x3`],
+//! which has the precision of `f32`. `gemm::fused_epilogue` decides when such a kernel is used.
 
 pub mod bf16x3;
 mod tf32;
@@ -92,7 +92,8 @@ const SUBTILE_BYTES: usize = 9216;
 struct MainLoop {
     /// Columns of a tile.
     columns: usize,
-    /// The number of pipeline stages, and the bytes of each. Stages are aligned to 1,024 bytes, as the swizzle requires.
+    /// The number of pipeline stages, and the bytes of each. Stages are aligned to 1,024 bytes, as the swizzle
+    /// requires.
     stages: usize,
     stage_bytes: usize,
     /// Device functions, and `GemmArguments`, the kernel's argument struct.
@@ -243,8 +244,8 @@ fn emit_epilogue(body: &mut Body, tiling: GemmTiling, staged: &[AccessId]) {
     body.writer.close();
 }
 
-/// Emits the epilogue of one vector. Divisions and square roots take the fast path; if an operand is irregular, the vector is
-/// computed again without it. That keeps the common case free of branches.
+/// Emits the epilogue of one vector. Divisions and square roots take the fast path; if an operand is irregular, the
+/// vector is computed again without it. That keeps the common case free of branches.
 fn emit_vector(body: &mut Body, vector: &elementwise::VectorBody) {
     let divides = body.kernel.body.iter().any(|instruction| {
         let kind = instruction.kind;
@@ -276,9 +277,10 @@ pub fn shared_bytes(text: &str) -> u32 {
     bytes.and_then(|bytes| bytes.parse().ok()).unwrap_or(0)
 }
 
-/// A device function with one wgmma instruction: multiplies 64 rows by 32 bytes along K with the columns of a tile, into
-/// `accumulators`. `shape_and_types` is the end of the opcode, and `transposes` its immediate operands for the major-ness of
-/// 16-bit operands. With `rows_in_registers`, the row operand is in registers; otherwise both are in shared memory.
+/// A device function with one wgmma instruction: multiplies 64 rows by 32 bytes along K with the columns of a tile,
+/// into `accumulators`. `shape_and_types` is the end of the opcode, and `transposes` its immediate operands for the
+/// major-ness of 16-bit operands. With `rows_in_registers`, the row operand is in registers; otherwise both are in
+/// shared memory.
 fn wgmma(
     function: &str,
     columns: usize,
@@ -318,7 +320,8 @@ fn wgmma(
     )
 }
 
-/// Device functions for TMA copies, mbarriers, wgmma, and the pipeline: the ring of stages between producer and consumers.
+/// Device functions for TMA copies, mbarriers, wgmma, and the pipeline: the ring of stages between producer and
+/// consumers.
 pub const TMA_AND_WGMMA: &str = r#"
 // A TMA tensor map (CUtensorMap).
 struct alignas(128) TensorMap { unsigned long long words[16]; };
@@ -347,7 +350,8 @@ FN void wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "me
 template <int PENDING> FN void wgmma_wait() { asm volatile("wgmma.wait_group.sync.aligned %0;" :: "n"(PENDING) : "memory"); }
 FN void sync_warp_group(int group) { asm volatile("bar.sync %0, 128;" :: "r"(group) : "memory"); }
 
-// The pipeline: the stages, an mbarrier that completes when a stage is full and one when it is empty, and the current stage.
+// The pipeline: the stages, an mbarrier that completes when a stage is full and one when it is empty, and the current
+// stage.
 struct Pipeline {
     unsigned stages, full, empty, stage, parity;
     __device__ __forceinline__ void advance() { if (++stage == STAGES) { stage = 0; parity ^= 1; } }
@@ -355,8 +359,8 @@ struct Pipeline {
     __device__ __forceinline__ void wait_full() const { mbarrier_wait(full + 8 * stage, parity); }
     __device__ __forceinline__ void wait_empty() const { mbarrier_wait(empty + 8 * stage, parity ^ 1); }
 };
-// A stage is full when the producer's expected bytes have arrived, and empty when both consumer warp groups have arrived. The
-// block must synchronize before it uses the pipeline.
+// A stage is full when the producer's expected bytes have arrived, and empty when both consumer warp groups have
+// arrived. The block must synchronize before it uses the pipeline.
 FN Pipeline init_pipeline(const unsigned char* stages, const unsigned long long (&barriers)[2 * STAGES]) {
     const Pipeline pipeline = {shared_address(stages), shared_address(barriers), shared_address(barriers + STAGES), 0, 0};
     if (threadIdx.x == 0) {
@@ -372,8 +376,8 @@ FN Pipeline init_pipeline(const unsigned char* stages, const unsigned long long 
 
 const TILE_ORDER: &str = r#"
 static_assert(STAGED * ROWS * SUBTILE_COLUMNS * 4 <= STAGE_BYTES);
-// The first row and column of a tile. Rasterizes strips of so many tiles' rows, column by column: tiles that run at the same
-// time are near each other and share operands in L2.
+// The first row and column of a tile. Rasterizes strips of so many tiles' rows, column by column: tiles that run at the
+// same time are near each other and share operands in L2.
 constexpr int STRIP_TILES = 16;
 struct Origin { int row, column; };
 FN Origin tile_origin(int tile, int tiles_y, int tiles_x) {

@@ -1,16 +1,18 @@
 //! The TF32 main loop. TMA copies round the operands to TF32.
 //!
-//! wgmma reads a TF32 operand from shared memory only if it is K-major. The operand of a tile's rows may be MN-major: then
-//! the threads load its fragments into registers themselves, and the assignment of rows to threads avoids bank conflicts.
+//! wgmma reads a TF32 operand from shared memory only if it is K-major. The operand of a tile's rows may be MN-major:
+//! then the threads load its fragments into registers themselves, and the assignment of rows to threads avoids bank
+//! conflicts.
 //!
-//! With the scaled-f16 split ([`scaled_f16_split`]), the operands are multiplied as f16, which has an equally long mantissa,
-//! at twice the rate and in either layout. Whether the split succeeded is known only when the kernel starts, so the kernel
-//! contains both main loops. The epilogue adds the contributions of outliers.
+//! With the scaled-f16 split ([`scaled_f16_split`]), the operands are multiplied as f16, which has an equally long
+//! mantissa, at twice the rate and in either layout. Whether the split succeeded is known only when the kernel starts,
+//! so the kernel contains both main loops. The epilogue adds the contributions of outliers.
 
 use super::{MainLoop, STAGE_K_BYTES, TF32_TILE_COLUMNS as COLUMNS, TILE_ROWS as ROWS, wgmma};
 use crate::codegen::scaled_f16_split;
 
-/// The main loop for operands of these layouts. See [`GemmPrecision::Tf32`](super::GemmPrecision::Tf32) for the parameters.
+/// The main loop for operands of these layouts. See [`GemmPrecision::Tf32`](super::GemmPrecision::Tf32) for the
+/// parameters.
 pub fn main_loop(mn_major: bool, scaled_f16: Option<[bool; 2]>) -> MainLoop {
     let [rows_mn_major, columns_mn_major] = scaled_f16.unwrap_or_default();
     let transposes = format!(", {}, {}", u8::from(rows_mn_major), u8::from(columns_mn_major));
@@ -49,7 +51,8 @@ constexpr int STAGE_K = LINE_BYTES / 4, F16_STAGE_K = LINE_BYTES / 2, STEPS = 4;
 struct Operand { const Header* header; const f16* elements; long long leading; };
 // The first operand belongs to a tile's rows, the second one to its columns.
 struct GemmArguments { TensorMap operands[2], f16_operands[2], staged[STAGED > 0 ? STAGED : 1]; long long rows, columns, k; Operand packed[2]; Arguments epilogue; };
-// TMA copies of one operand for a stage, in boxes of BOX rows or columns: MN-major boxes are as wide as a 128-byte line.
+// TMA copies of one operand for a stage, in boxes of BOX rows or columns: MN-major boxes are as wide as a 128-byte
+// line.
 template <int SIDE, int BOX> FN void load_operand(unsigned to, const TensorMap& map, int first, int k, unsigned barrier, bool mn_major) {
     for (int i = 0; i < SIDE; i += BOX)
         tma_load_2d(to + i * LINE_BYTES, map, mn_major ? first + i : k, mn_major ? k : first + i, barrier);
@@ -58,7 +61,8 @@ template <int SIDE, int BOX> FN void load_operand(unsigned to, const TensorMap& 
 FN unsigned long long k_major_descriptor(unsigned address) {
     return (unsigned long long)((address & 0x3ffff) >> 4) | 1ull << 16 | 64ull << 32 | 1ull << 62;
 }
-// The descriptor of an MN-major f16 matrix: boxes of 64 elements side by side, each with a line of 128 bytes for every k.
+// The descriptor of an MN-major f16 matrix: boxes of 64 elements side by side, each with a line of 128 bytes for every
+// k.
 FN unsigned long long mn_major_descriptor(unsigned address) {
     return (unsigned long long)((address & 0x3ffff) >> 4) | (64ull * LINE_BYTES >> 4) << 16 | 64ull << 32 | 1ull << 62;
 }
@@ -95,8 +99,8 @@ template <bool MN_MAJOR> FN float f16_element(const Operand& operand, int mn, in
 /// The loop over K of a consumer warp group, in TF32 and in f16, and the correction for outliers.
 const K_LOOP: &str = r#"
 template <int N> struct Constant { static constexpr int value = N; };
-// Multiplies the stages of a tile. One stage's wgmmas stay in flight while the next stage is issued; then the previous stage is
-// released to the producer.
+// Multiplies the stages of a tile. One stage's wgmmas stay in flight while the next stage is issued; then the previous
+// stage is released to the producer.
 template <class Multiply> FN void k_loop(float (&accumulators)[ACCUMULATORS], Pipeline& pipeline, int steps, int thread, Multiply multiply_stage) {
     unsigned previous = 0;
     const auto iteration = [&](int step, auto parity) {
@@ -121,8 +125,8 @@ template <class Multiply> FN void k_loop(float (&accumulators)[ACCUMULATORS], Pi
     if (thread == 0) mbarrier_arrive(pipeline.empty + 8 * previous);
 }
 
-// In TF32. `first` and `second` are the offsets of the thread's two rows in a stage, for MN-major rows. Fragments are double
-// buffered: the wgmmas of the previous stage may still be reading theirs.
+// In TF32. `first` and `second` are the offsets of the thread's two rows in a stage, for MN-major rows. Fragments are
+// double buffered: the wgmmas of the previous stage may still be reading theirs.
 FN void k_loop_tf32(float (&accumulators)[ACCUMULATORS], Pipeline& pipeline, int steps, int consumer, int thread, unsigned first, unsigned second) {
     unsigned fragments[2][STEPS][4];
     k_loop(accumulators, pipeline, steps, thread, [&](unsigned stage, int accumulates, auto parity) {
@@ -160,8 +164,8 @@ FN void k_loop_f16(float (&accumulators)[ACCUMULATORS], Pipeline& pipeline, int 
     for (int i = 0; i < ACCUMULATORS; i++) accumulators[i] = accumulators[i] * scales.first_factor * scales.second_factor;
 }
 
-// Finds the outliers in the rows of a warp group's half tile, or in the columns of the tile. All threads of the warp group must
-// call this, with a set of their own group.
+// Finds the outliers in the rows of a warp group's half tile, or in the columns of the tile. All threads of the warp
+// group must call this, with a set of their own group.
 FN void find_outliers(const OutlierList& list, OutlierSet& found, int first_row, int first_column, int group, int thread) {
     bool is_in_tile = false;
     if (thread < list.count) {
@@ -173,8 +177,8 @@ FN void find_outliers(const OutlierList& list, OutlierSet& found, int first_row,
     if (thread % 32 == 0 && thread < 2 * MAX_OUTLIERS) found.words[thread / 32] = warp_ballot;
     sync_warp_group(group);
 }
-// Adds the products of outliers' residuals to a subtile's sums: a residual of the row operand affects a row, one of the column
-// operand a column. All threads of the warp group must call this.
+// Adds the products of outliers' residuals to a subtile's sums: a residual of the row operand affects a row, one of the
+// column operand a column. All threads of the warp group must call this.
 FN void add_outliers(const GemmArguments& gemm, const OutlierList& list, const OutlierSet& found, float* subtile_sums, int first_row, int first_column, int group, int thread, const Scales& scales) {
     for (int e = 0; e < list.count; e++) {
         if (!(found.words[e / 32] >> e % 32 & 1)) continue;
@@ -185,7 +189,8 @@ FN void add_outliers(const GemmArguments& gemm, const OutlierList& list, const O
         if (y < ROWS / 2 && x >= 0 && x < SUBTILE_COLUMNS && row < gemm.rows && column < gemm.columns) {
             float factor = outlier.operand == 0 ? f16_element<F16_COLUMNS_MN_MAJOR>(gemm.packed[1], column, position.k)
                                                 : f16_element<F16_ROWS_MN_MAJOR>(gemm.packed[0], row, position.k);
-            // Where outliers of both operands meet, the product of their residuals is added once, with the second operand's.
+            // Where outliers of both operands meet, the product of their residuals is added once, with the second
+            // operand's.
             for (int other = 0; other < e; other++) {
                 const Outlier other_outlier = list.outliers[other];
                 const Coordinates other_position = coordinates_of(other_outlier);
@@ -228,8 +233,9 @@ const LOAD: &str = r#"
 "#;
 
 const CONSUMER: &str = r#"
-    // The thread's two rows of the half tile, and the stage offsets of their first elements if the rows are MN-major. The swizzle
-    // permutes 16-byte chunks of four elements; four lanes take the rows of a chunk, so that they access different banks.
+    // The thread's two rows of the half tile, and the stage offsets of their first elements if the rows are MN-major.
+    // The swizzle permutes 16-byte chunks of four elements; four lanes take the rows of a chunk, so that they access
+    // different banks.
     const int chunk = core_row / 4 * 4 + warp % 2 * 2;
     const bool loads_fragments = TF32_ROWS_MN_MAJOR && !uses_f16;
     const int rows[2] = {
