@@ -1,4 +1,4 @@
-//! The commands a stream runs.
+//! Commands: the entries of a stream's queue.
 
 use crate::sync::Mutex;
 use crate::{Buffer, Compiled, Event, Fault, FaultKind, Label};
@@ -9,16 +9,17 @@ use smallvec::SmallVec;
 use std::any::Any;
 use std::sync::Arc;
 
-/// Receives the bytes of a buffer, or why there are none.
+/// Receives the bytes of a buffer, or the fault that prevented the read.
 pub type ReadCallback = Box<dyn FnOnce(Result<&[u8], Fault>) + Send>;
 
-/// Receives the bytes of a buffer, or why there are none, and says what is to be done next.
+/// Receives the bytes of a buffer, or a fault, and appends the commands to run next.
 pub type ExpandCallback = Box<dyn FnOnce(Result<&[u8], Fault>, &mut Expansion) + Send>;
 
-/// Receives how many turns a loop has taken, or why it did not come to its end, and says what is to be done next.
+/// Receives the number of iterations that a loop ran, or the fault that stopped it, and appends the commands to run
+/// next.
 pub type LoopCallback = Box<dyn FnOnce(Result<u64, Fault>, &mut Expansion) + Send>;
 
-/// A function of the host: it is given the bytes of its inputs and fills those of its outputs.
+/// Host function: reads the bytes of its inputs and fills the bytes of its outputs.
 pub type HostFunction =
     Arc<dyn Fn(&[&[u8]], &mut [&mut [u8]]) -> Result<(), FaultKind> + Send + Sync>;
 
@@ -26,52 +27,52 @@ pub type HostFunction =
 pub enum Command {
     /// Runs a kernel.
     Launch(Launch),
-    /// Runs kernels that are independent of each other, in any order or at once.
+    /// Runs mutually independent kernels, in any order or concurrently.
     Batch(Batch),
-    /// Runs a contraction.
+    /// Runs a matrix multiplication (GEMM).
     Gemm(Box<GemmLaunch>),
-    /// Runs a routine.
+    /// Runs a library routine, such as a sort or an implicit-GEMM convolution.
     Routine(Box<RoutineCall>),
-    /// Shows a buffer's bytes to the host, then goes on.
+    /// Passes a buffer's bytes to a host callback.
     Read {
-        /// What is read.
+        /// The buffer to read.
         source: Arc<Buffer>,
-        /// Who gets to see it.
+        /// Called with its bytes.
         callback: ReadCallback,
     },
-    /// Runs a function of the host.
+    /// Runs a host function.
     Host(HostCall),
-    /// Shows a buffer's bytes to the host, then runs the commands it gets, before anything that is queued
-    /// after this one: how a loop goes on, and how a branch is chosen.
+    /// Control flow on the host: passes a buffer's bytes to a callback and runs the commands it returns before
+    /// anything queued after this one. Loops use it to continue, conditionals to choose a branch.
     Expand {
-        /// What decides.
+        /// The buffer that holds the condition.
         source: Arc<Buffer>,
-        /// Who decides.
+        /// Returns the commands to run.
         callback: ExpandCallback,
     },
-    /// Runs the turns of a loop, on devices whose [`Capabilities`](crate::Capabilities) say so.
+    /// Runs a loop on the device, if [`Capabilities::device_loops`](crate::Capabilities::device_loops).
     Loop(Box<DeviceLoop>),
-    /// Copies the bytes of a buffer that the host can read to a new buffer of the device.
+    /// Copies a host-visible buffer to a new device buffer (host-to-device copy).
     Upload {
-        /// What is copied.
+        /// The host-visible buffer.
         source: Arc<Buffer>,
-        /// What is written.
+        /// The device buffer to fill.
         target: Arc<Buffer>,
     },
-    /// Waits for a point in another stream.
+    /// Waits for an event of another stream.
     Wait(Event),
-    /// Tells everybody that the stream has come this far. Values on one timeline ascend.
+    /// Signals an event once all earlier commands have run. Values on one timeline must ascend.
     Signal(Event),
 }
 
 impl Command {
-    /// Ends a command that will not run: its results have the fault, whoever would read is told, and a signal
-    /// is given. Whatever waits for it goes on.
+    /// Completes a command that will not run: marks its results as failed, calls read callbacks with the fault, and
+    /// still signals events, so that no waiter hangs.
     pub fn abandon(self, fault: Fault) {
         match self {
             Command::Launch(launch) => launch.fail(&fault),
             Command::Batch(batch) => batch.launches.iter().for_each(|launch| launch.fail(&fault)),
-            Command::Gemm(contract) => contract.fail(&fault),
+            Command::Gemm(gemm) => gemm.fail(&fault),
             Command::Routine(routine) => routine.result.fail(fault),
             Command::Host(call) => call.fail(&fault),
             Command::Read { callback, .. } => callback(Err(fault)),
@@ -80,9 +81,9 @@ impl Command {
                 callback(Err(fault.clone()), &mut expansion);
                 expansion.commands.into_iter().for_each(|command| command.abandon(fault.clone()));
             }
-            Command::Loop(repeat) => {
+            Command::Loop(device_loop) => {
                 let mut expansion = Expansion { commands: Vec::new(), stream: 0, device: "" };
-                (repeat.callback)(Err(fault.clone()), &mut expansion);
+                (device_loop.callback)(Err(fault.clone()), &mut expansion);
                 expansion.commands.into_iter().for_each(|command| command.abandon(fault.clone()));
             }
             Command::Upload { target, .. } => target.fail(fault),
@@ -92,53 +93,53 @@ impl Command {
     }
 }
 
-/// What is the same whenever a step of a plan launches a kernel.
+/// Compiled kernel and launch shape, shared by all executions of a step.
 pub struct PlannedLaunch {
-    /// The kernel as compiled by the same backend.
+    /// The kernel as compiled by this backend.
     pub compiled: Compiled,
-    /// The kernel itself.
+    /// The kernel's tile IR.
     pub kernel: Arc<Kernel>,
-    /// Extents and maps.
+    /// Extents and access maps of the launch.
     pub shape: Arc<LaunchShape>,
-    /// What the backend has found out about it.
-    pub memo: StreamLocal,
+    /// Launch data that the backend caches for each stream.
+    pub cache: StreamLocal,
 }
 
 impl PlannedLaunch {
-    /// One that nothing is known of.
+    /// A launch with an empty cache.
     pub fn new(
         compiled: Compiled,
         kernel: Arc<Kernel>,
         shape: Arc<LaunchShape>,
     ) -> Arc<PlannedLaunch> {
-        Arc::new(PlannedLaunch { compiled, kernel, shape, memo: StreamLocal::default() })
+        Arc::new(PlannedLaunch { compiled, kernel, shape, cache: StreamLocal::default() })
     }
 }
 
-/// A note for each stream that has asked for one to be kept. Of many streams, the first are forgotten.
+/// Small per-stream cache, keyed by stream id. Evicts the oldest entry when it is full.
 #[derive(Default)]
-pub struct StreamLocal(Mutex<SmallVec<[(u64, Note); 1]>>);
+pub struct StreamLocal(Mutex<SmallVec<[(u64, Entry); 1]>>);
 
-type Note = Arc<dyn Any + Send + Sync>;
+type Entry = Arc<dyn Any + Send + Sync>;
 
-/// Streams of more than this many are those of threads that come and go.
-const MOST_NOTES: usize = 64;
+/// Capacity. More streams than this belong to short-lived threads.
+const CAPACITY: usize = 64;
 
 impl StreamLocal {
-    /// What a stream, by its number, has noted last.
+    /// The entry that this stream stored last.
     pub fn get<T: Any + Send + Sync>(&self, stream: u64) -> Option<Arc<T>> {
         let notes = self.0.lock();
         let (_, note) = notes.iter().find(|(noted_by, _)| *noted_by == stream)?;
         note.clone().downcast().ok()
     }
 
-    /// Notes something for a stream, in the place of what it has noted before.
-    pub fn set(&self, stream: u64, note: Note) {
+    /// Stores an entry for a stream, replacing its previous one.
+    pub fn set(&self, stream: u64, note: Entry) {
         let mut notes = self.0.lock();
         match notes.iter_mut().find(|(noted_by, _)| *noted_by == stream) {
             Some((_, before)) => *before = note,
             None => {
-                if notes.len() >= MOST_NOTES {
+                if notes.len() >= CAPACITY {
                     notes.remove(0);
                 }
                 notes.push((stream, note));
@@ -147,35 +148,34 @@ impl StreamLocal {
     }
 }
 
-/// A kernel with everything it needs.
+/// A kernel launch with all of its arguments.
 pub struct Launch {
-    /// The kernel, and its extents and maps.
+    /// The compiled kernel and the launch shape.
     pub planned: Arc<PlannedLaunch>,
-    /// The buffers, one for each of the kernel's params. Those written get their memory, if they have
-    /// none yet, when the command runs.
+    /// The buffers, one for each kernel param. Written buffers without memory are allocated when the command runs.
     pub buffers: SmallVec<[Arc<Buffer>; 6]>,
     /// The values of the kernel's scalars.
     pub scalars: SmallVec<[Scalar; 2]>,
-    /// What it computes, for messages and traces.
+    /// The recorded ops it computes, for messages and traces.
     pub label: Label,
 }
 
-/// Launches none of which touches what another writes.
+/// Independent launches: none accesses what another writes.
 pub struct Batch {
     /// The launches.
     pub launches: Vec<Launch>,
-    /// What all of them compute, for traces.
+    /// The recorded ops they compute, for traces.
     pub label: Label,
 }
 
 impl Launch {
-    /// The buffers it writes.
+    /// The buffers that the launch writes.
     pub fn results(&self) -> impl Iterator<Item = &Arc<Buffer>> {
         let params = self.planned.kernel.params.iter().zip(&self.buffers);
         params.filter(|(param, _)| param.writes).map(|(_, buffer)| buffer)
     }
 
-    /// Marks all it should have written as failed.
+    /// Marks all written buffers as failed.
     pub fn fail(&self, fault: &Fault) {
         self.results().for_each(|buffer| buffer.fail(fault.clone()));
     }
@@ -199,18 +199,18 @@ pub struct GemmLaunch {
     pub b: GemmOperand,
     /// The result; row is `m`, column is `n`.
     pub c: GemmOperand,
-    /// What computes an operand, block by block, as it is needed. The operand's buffer then gets no memory:
-    /// nobody else reads it. `None` on devices whose [`Capabilities`](crate::Capabilities) say so.
+    /// Computes one operand block by block, as the GEMM needs it. That operand's buffer then gets no memory, since
+    /// it has no other reader. `None` unless [`Capabilities::prologues`](crate::Capabilities::prologues).
     pub prologue: Option<Box<Prologue>>,
-    /// What is done with each part of the result while it is in cache. The buffer of `c` then gets no
-    /// memory: nobody else reads it.
+    /// Fused epilogue: consumes each tile of the result while it is in cache. The buffer of `c` then gets no
+    /// memory, since it has no other reader.
     pub epilogue: Option<Box<Epilogue>>,
-    /// What it computes, for messages and traces.
+    /// The recorded ops it computes, for messages and traces.
     pub label: Label,
 }
 
 impl GemmLaunch {
-    /// Marks all it should have written as failed.
+    /// Marks all written buffers as failed.
     pub fn fail(&self, fault: &Fault) {
         match &self.epilogue {
             Some(epilogue) => epilogue.launch.fail(fault),
@@ -219,74 +219,74 @@ impl GemmLaunch {
     }
 }
 
-/// What computes an operand of a product as the product needs it.
+/// Computes a GEMM operand block by block, as the GEMM needs it.
 pub struct Prologue {
-    /// The operand.
+    /// Which operand.
     pub side: Side,
-    /// What computes it.
+    /// What produces its blocks.
     pub producer: Producer,
 }
 
-/// What computes an operand.
+/// The producer of an operand.
 pub enum Producer {
-    /// A launch.
+    /// An elementwise or reducing kernel.
     Kernel(BlockLaunch),
-    /// Another product with an epilogue.
-    Product(ChainedGemmLaunch),
+    /// Another GEMM with an epilogue.
+    Gemm(ChainedGemmLaunch),
 }
 
-/// A launch that can be run on a block of an operand's rows, as
-/// [`BlockKernel`](inflight_ir::plan::BlockKernel) says. As it stands it would write the whole operand, where
-/// the contraction's strides lead to.
+/// A launch that can compute a block of an operand's rows; see [`BlockKernel`](inflight_ir::plan::BlockKernel). The
+/// launch as stored computes the whole operand, at the addresses given by the GEMM's strides.
 pub struct BlockLaunch {
     /// The launch.
     pub launch: Launch,
-    /// The kernel's param that is the operand.
-    pub value: usize,
-    /// For each axis of the domain, how many rows a step along it is.
+    /// The kernel param that is the operand.
+    pub operand_param: usize,
+    /// For each domain axis, the number of operand rows that one step along it advances.
     pub rows: SmallVec<[usize; 6]>,
-    /// For each axis of the domain, how many places within a row a step along it is.
+    /// For each domain axis, the number of operand columns that one step along it advances.
     pub columns: SmallVec<[usize; 6]>,
-    /// Whether the elements of a row are neighbours; otherwise, those of a column are.
+    /// Whether the elements of a row are contiguous; otherwise those of a column are.
     pub row_major: bool,
 }
 
-/// A product whose rows are, when its epilogue has taken them in, the rows of an operand of another product.
+/// A GEMM whose rows, after its epilogue, are the rows of another GEMM's operand (back-to-back GEMM, as in
+/// attention).
 pub struct ChainedGemmLaunch {
-    /// The product. It has an epilogue, which writes the operand row by row, densely.
-    pub contract: GemmLaunch,
+    /// The GEMM. Its epilogue writes the operand densely, row by row.
+    pub gemm: GemmLaunch,
     /// The param of the epilogue's kernel that is the operand.
-    pub value: usize,
+    pub operand_param: usize,
 }
 
-/// A routine with everything it needs.
+/// A routine with all of its arguments.
 pub struct RoutineCall {
-    /// What runs.
+    /// The routine to run.
     pub routine: Routine,
-    /// What it reads, each row-major and contiguous.
+    /// Inputs, each row-major and contiguous.
     pub operands: SmallVec<[Arc<Buffer>; 4]>,
-    /// What it writes, all of it. It gets its memory, if it has none yet, when the command runs.
+    /// The result, written completely. Allocated when the command runs, if it has no memory yet.
     pub result: Arc<Buffer>,
-    /// What it computes, for messages and traces.
+    /// The recorded ops it computes, for messages and traces.
     pub label: Label,
 }
 
-/// A launch that takes a product in as it is computed: its flat grid index is the product's row, counted
-/// over all batches, its vector axis runs over the product's columns, and it has no reduce axes.
+/// Fused epilogue of a GEMM: its flat grid index is the GEMM's row, counted over all batches; its vector axis runs
+/// over the GEMM's columns; it has no reduce axes.
 pub struct Epilogue {
-    /// The launch. The buffer of the param that is the product is the one of `c`.
+    /// The launch. The buffer of its param `gemm_result` is the buffer of `c`.
     pub launch: Launch,
-    /// The kernel's param that is the product.
-    pub product: usize,
+    /// The kernel param that is the GEMM's result.
+    pub gemm_result: usize,
 }
 
 /// A batch of matrices in a buffer. Offsets and strides are in elements.
 pub struct GemmOperand {
-    /// The memory.
+    /// The buffer.
     pub buffer: Arc<Buffer>,
-    /// The address of the first element.
+    /// The index of the first element.
     pub offset: isize,
-    /// The distance along each batch axis.
+    /// The stride of each batch axis.
     pub batch_strides: SmallVec<[isize; 4]>,
     /// The distance to the next row.
     pub row_stride: isize,
@@ -294,49 +294,50 @@ pub struct GemmOperand {
     pub column_stride: isize,
 }
 
-/// A call of a function of the host, in the stream's order.
+/// A call of a host function, in stream order.
 pub struct HostCall {
-    /// What is called.
+    /// The function.
     pub function: HostFunction,
-    /// What it reads.
+    /// Buffers it reads.
     pub inputs: SmallVec<[Arc<Buffer>; 4]>,
-    /// What it writes, every byte of it. Those without memory get it when the command runs.
+    /// Buffers it writes, every byte of them. Those without memory are allocated when the command runs.
     pub outputs: SmallVec<[Arc<Buffer>; 2]>,
-    /// Have the call's fault if it fails, and are not touched otherwise: what the call is made for.
+    /// Buffers that get the call's fault if it fails and are untouched otherwise: the values that depend on the
+    /// call's side effect.
     pub witnesses: SmallVec<[Arc<Buffer>; 1]>,
-    /// What it computes, for messages and traces.
+    /// The recorded ops it computes, for messages and traces.
     pub label: Label,
 }
 
 impl HostCall {
-    /// Marks all it should have written, and its witnesses, as failed.
+    /// Marks all outputs and witnesses as failed.
     pub fn fail(&self, fault: &Fault) {
         self.outputs.iter().chain(&self.witnesses).for_each(|buffer| buffer.fail(fault.clone()));
     }
 }
 
-/// A loop whose turns the stream runs without asking anybody: nothing is queued, bound or allocated for a turn.
+/// A loop that the stream runs without the host: an iteration queues, binds and allocates nothing.
 pub struct DeviceLoop {
-    /// What the first turn does, and what the second does. Later turns take these in turns: each of the two reads
-    /// what the other has written, and both write the same buffers whenever they run. Only launches, batches,
-    /// contractions, routines and, as copies, uploads.
-    pub turns: [Vec<Command>; 2],
-    /// The `bool` that each of the two writes last: whether there is another turn after it.
-    pub again: [Arc<Buffer>; 2],
-    /// How many turns have been run.
-    pub taken: u64,
-    /// Whether somebody still wants what comes of it; asked now and then. If not, the loop ends.
+    /// The loop body, double-buffered: even iterations run the first list, odd iterations the second. Each reads
+    /// what the other wrote, and each always writes the same buffers. May hold only launches, batches, GEMMs,
+    /// routines, and uploads (as copies).
+    pub bodies: [Vec<Command>; 2],
+    /// For each body, the `bool` it writes last: whether to run another iteration.
+    pub continue_flags: [Arc<Buffer>; 2],
+    /// Number of iterations run so far.
+    pub iterations: u64,
+    /// Whether a handle to the results still exists. Polled now and then; the loop stops if it returns false.
     pub is_wanted: Box<dyn Fn() -> bool + Send>,
-    /// Who is told when the loop has ended.
+    /// Called when the loop has ended.
     pub callback: LoopCallback,
 }
 
-/// What the callback of a [`Command::Expand`] gives, and where it runs.
+/// Collects the commands that a [`Command::Expand`] callback produces.
 pub struct Expansion {
-    /// The commands that take the place of the one that was expanded, in order. They are under the contract
-    /// of [`Stream::enqueue`](crate::Stream::enqueue), which whoever enqueued the expansion has promised.
+    /// The commands that replace the expanded one, in order. The caller that enqueued the expansion has promised
+    /// that they meet the contract of [`Stream::enqueue`](crate::Stream::enqueue).
     pub commands: Vec<Command>,
-    /// The stream, by its number in this process.
+    /// The stream's id, unique in this process.
     pub stream: u64,
     /// The device's short name.
     pub device: &'static str,
@@ -347,22 +348,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_memo_has_the_last_note_of_each_stream() {
-        let memo = StreamLocal::default();
-        assert!(memo.get::<u32>(1).is_none());
-        memo.set(1, Arc::new(10u32));
-        memo.set(2, Arc::new(20u32));
-        memo.set(1, Arc::new(11u32));
+    fn stream_local_keeps_last_entry_of_each_stream() {
+        let cache = StreamLocal::default();
+        assert!(cache.get::<u32>(1).is_none());
+        cache.set(1, Arc::new(10u32));
+        cache.set(2, Arc::new(20u32));
+        cache.set(1, Arc::new(11u32));
         assert_eq!(
-            (memo.get::<u32>(1).as_deref(), memo.get::<u32>(2).as_deref()),
+            (cache.get::<u32>(1).as_deref(), cache.get::<u32>(2).as_deref()),
             (Some(&11), Some(&20))
         );
-        // Another kind of note.
-        assert!(memo.get::<u64>(1).is_none());
-        for stream in 3..3 + MOST_NOTES as u64 {
-            memo.set(stream, Arc::new(0u32));
+        // An entry of another type.
+        assert!(cache.get::<u64>(1).is_none());
+        for stream in 3..3 + CAPACITY as u64 {
+            cache.set(stream, Arc::new(0u32));
         }
-        assert!(memo.get::<u32>(1).is_none() && memo.get::<u32>(2).is_none());
-        assert!(memo.get::<u32>(3).is_some());
+        assert!(cache.get::<u32>(1).is_none() && cache.get::<u32>(2).is_none());
+        assert!(cache.get::<u32>(3).is_some());
     }
 }

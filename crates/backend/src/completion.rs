@@ -1,4 +1,4 @@
-//! A value that will be there: the core of every promise.
+//! Completion cell: the shared state of every promise. Threads block on it, tasks register wakers.
 
 use crate::sync::{Condvar, Mutex};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -7,43 +7,43 @@ use std::time::{Duration, Instant};
 
 type Callback = Box<dyn FnOnce() + Send>;
 
-/// A cell that is completed once, waited for by threads and tasks alike, and read by many.
+/// A value set once. Threads wait for it, tasks poll it, and any number of readers see it.
 pub struct Completion<T> {
     state: Mutex<State<T>>,
     completed: Condvar,
 }
 
 enum State<T> {
-    /// The value is not there. All of these are told when it is.
+    /// No value yet. Holds the wakers and callbacks to run when it is set.
     Waiting(Waiting),
-    /// The value is there, and stays.
+    /// The value is set, and never changes back.
     Done(T),
 }
 
 #[derive(Default)]
 struct Waiting {
-    /// The number of the next slot.
+    /// Next waker registration id.
     next: u64,
-    /// At most one for each [`WakerSlot`].
+    /// Registered wakers, at most one for each [`WakerSlot`].
     wakers: Vec<(u64, Waker)>,
     callbacks: Vec<Callback>,
 }
 
-/// The place of one future among those that a [`Completion`] wakes. However often the future moves from one
-/// task to another, only its latest waker is kept.
+/// One future's waker registration with a [`Completion`]. A future that moves between tasks keeps one registration;
+/// only its latest waker is kept.
 #[derive(Debug, Default)]
 pub struct WakerSlot(Option<u64>);
 
 impl<T> Completion<T> {
-    /// A cell without a value.
+    /// An incomplete cell.
     pub fn new() -> Completion<T> {
         let waiting = State::Waiting(Waiting::default());
         Completion { state: Mutex::new(waiting), completed: Condvar::new() }
     }
 
-    /// Gives the value and tells everybody. A second value is dropped: the first stays.
+    /// Sets the value, wakes all waiters and runs all callbacks. Later values are dropped: the first one stays.
     ///
-    /// If a waker or a callback panics, the others are still told and the panic goes on.
+    /// If a waker or callback panics, the others still run and the panic is resumed afterwards.
     pub fn complete(&self, value: T) {
         let waiting = {
             let mut state = self.state.lock();
@@ -57,12 +57,12 @@ impl<T> Completion<T> {
             }
         };
         self.completed.notify_all();
-        // Outside of the lock: a waker may run its task here and now.
+        // Outside the lock: a waker may run its task on this thread.
         let wakers =
             waiting.wakers.into_iter().map(|(_, waker)| Box::new(|| waker.wake()) as Callback);
         let mut panic = None;
-        for tell in wakers.chain(waiting.callbacks) {
-            if let Err(payload) = catch_unwind(AssertUnwindSafe(tell)) {
+        for run in wakers.chain(waiting.callbacks) {
+            if let Err(payload) = catch_unwind(AssertUnwindSafe(run)) {
                 panic.get_or_insert(payload);
             }
         }
@@ -71,12 +71,12 @@ impl<T> Completion<T> {
         }
     }
 
-    /// Whether the value is there. Never waits.
+    /// Whether the value is set. Never blocks.
     pub fn is_done(&self) -> bool {
         matches!(*self.state.lock(), State::Done(_))
     }
 
-    /// Blocks this thread until the value is there.
+    /// Blocks the calling thread until the value is set.
     pub fn wait(&self) {
         let mut state = self.state.lock();
         while matches!(*state, State::Waiting(_)) {
@@ -84,9 +84,9 @@ impl<T> Completion<T> {
         }
     }
 
-    /// Blocks this thread until the value is there, but no longer than `timeout`. Says whether it is there.
+    /// Blocks the calling thread until the value is set or `timeout` has passed. Returns whether the value is set.
     pub fn wait_timeout(&self, timeout: Duration) -> bool {
-        // A deadline too far away to be represented is none.
+        // A deadline beyond `Instant`'s range means no deadline.
         let Some(deadline) = Instant::now().checked_add(timeout) else {
             self.wait();
             return true;
@@ -100,8 +100,8 @@ impl<T> Completion<T> {
         true
     }
 
-    /// Runs the callback, on the thread that gives the value, once it is there. Says `false`, and drops the
-    /// callback, if it already is.
+    /// Registers a callback that runs on the completing thread when the value is set. Returns `false` and drops the
+    /// callback if it already is.
     pub fn watch(&self, callback: Box<dyn FnOnce() + Send>) -> bool {
         match &mut *self.state.lock() {
             State::Done(_) => false,
@@ -112,15 +112,15 @@ impl<T> Completion<T> {
         }
     }
 
-    /// Looks at the value, if it is there.
-    pub fn peek<R>(&self, look: impl FnOnce(&T) -> R) -> Option<R> {
+    /// Applies `read` to the value, if it is set.
+    pub fn peek<R>(&self, read: impl FnOnce(&T) -> R) -> Option<R> {
         match &*self.state.lock() {
-            State::Done(value) => Some(look(value)),
+            State::Done(value) => Some(read(value)),
             State::Waiting(_) => None,
         }
     }
 
-    /// Changes the value, if it is there.
+    /// Applies `change` to the value, if it is set.
     pub fn update<R>(&self, change: impl FnOnce(&mut T) -> R) -> Option<R> {
         match &mut *self.state.lock() {
             State::Done(value) => Some(change(value)),
@@ -128,8 +128,8 @@ impl<T> Completion<T> {
         }
     }
 
-    /// The value, if it is there; otherwise the task is woken when it is, and not any more the one that was
-    /// to be woken by an earlier call with this slot.
+    /// Polls for the value. If it is not set, registers the task's waker under `slot`, replacing the waker of an
+    /// earlier poll with the same slot.
     pub fn poll(&self, slot: &mut WakerSlot, context: &mut Context<'_>) -> Poll<T>
     where
         T: Clone,
@@ -139,8 +139,8 @@ impl<T> Completion<T> {
             State::Done(value) => return Poll::Ready(value.clone()),
             State::Waiting(waiting) => waiting,
         };
-        let known = waiting.wakers.iter_mut().find(|(number, _)| slot.0 == Some(*number));
-        let replaced = match known {
+        let registered = waiting.wakers.iter_mut().find(|(id, _)| slot.0 == Some(*id));
+        let replaced = match registered {
             Some((_, waker)) if waker.will_wake(context.waker()) => None,
             Some((_, waker)) => Some(std::mem::replace(waker, context.waker().clone())),
             None => {
@@ -150,23 +150,23 @@ impl<T> Completion<T> {
                 None
             }
         };
-        // Outside of the lock: the last waker of a task may drop the task, and that this cell's other users.
+        // Outside the lock: dropping a task's last waker may drop the task, which may use this cell.
         drop(state);
         drop(replaced);
         Poll::Pending
     }
 
-    /// Wakes nobody for this slot any more.
+    /// Removes the slot's waker registration.
     pub fn forget(&self, slot: &mut WakerSlot) {
         let Some(slot) = slot.0.take() else { return };
         let forgotten = match &mut *self.state.lock() {
             State::Done(_) => None,
             State::Waiting(waiting) => {
-                let position = waiting.wakers.iter().position(|(number, _)| *number == slot);
+                let position = waiting.wakers.iter().position(|(id, _)| *id == slot);
                 position.map(|position| waiting.wakers.swap_remove(position))
             }
         };
-        // Outside of the lock: the last waker of a task may drop the task, and that this cell's other users.
+        // Outside the lock: dropping a task's last waker may drop the task, which may use this cell.
         drop(forgotten);
     }
 }

@@ -1,9 +1,9 @@
-//! Compiled kernels kept on disk, for the processes that come after this one.
+//! Disk cache of compiled kernels, shared between processes.
 //!
-//! An entry is a file of its own, named by a hash of its key, that holds the whole key, the value and a
-//! checksum. It is written under another name and then renamed, so that readers see all of it or nothing, and
-//! writers of the same entry do not disturb each other. Whatever is found broken, cut off or foreign is as good
-//! as absent, and is written anew. The disk is never needed: what cannot be kept is compiled again.
+//! Each entry is one file, named by a hash of its key. It holds the complete key, the value and a checksum. Entries
+//! are written to a temporary file and then renamed, so readers see a complete entry or none, and concurrent
+//! writers of the same entry do not conflict. A truncated, corrupt or foreign file counts as a miss and is
+//! overwritten. The cache is best effort: what cannot be stored is compiled again.
 
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
@@ -13,37 +13,37 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 use std::{env, fs, process};
 
-/// The first bytes of an entry: what it is, and how it is laid out.
+/// File magic: identifies an entry and its format version.
 const MAGIC: &[u8; 8] = b"inflkrn1";
 
-/// The most files that a folder holds. The oldest half goes when it has more.
-const MOST_FILES: usize = 20_000;
+/// Maximum number of files in the folder. When exceeded, the oldest half is removed.
+const MAX_FILES: usize = 20_000;
 
-/// A folder of entries.
+/// A folder of cache entries.
 #[derive(Debug)]
 pub struct DiskCache {
     folder: PathBuf,
 }
 
 impl DiskCache {
-    /// The entries in this folder, which is made if it is not there.
+    /// Opens the cache in `folder`, creating the folder if necessary.
     ///
     /// # Errors
-    /// If it cannot be made.
+    /// If the folder cannot be created.
     pub fn open(folder: &Path) -> io::Result<DiskCache> {
         let mut builder = fs::DirBuilder::new();
         builder.recursive(true);
-        // What is in there is run: it is nobody else's to write.
+        // Entries are executed as code, so only the user may write here.
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.create(folder)?;
         let cache = DiskCache { folder: folder.to_owned() };
-        cache.prune(MOST_FILES);
+        cache.prune(MAX_FILES);
         Ok(cache)
     }
 
-    /// The folder that `INFLIGHT_CACHE` names, or the user's own cache folder. `None` if the variable is `off`,
-    /// or if there is no such folder and none can be made.
+    /// Opens the folder named by `INFLIGHT_CACHE`, or the user's cache folder by default. `None` if the variable is
+    /// `off`, or if the folder cannot be determined or created.
     pub fn from_env() -> Option<DiskCache> {
         let variable = |name| env::var_os(name).filter(|value| !value.is_empty());
         let folder = match variable("INFLIGHT_CACHE") {
@@ -57,17 +57,17 @@ impl DiskCache {
         DiskCache::open(&folder).ok()
     }
 
-    /// The value that was put there with exactly this key.
+    /// Looks up the value stored under exactly this key.
     pub fn get(&self, key: &[u8]) -> Option<Vec<u8>> {
         let file = fs::read(self.path(key)).ok()?;
         parse(&file, key).map(<[u8]>::to_vec)
     }
 
-    /// Keeps a value for those who come after. If the disk is full, or may not be written, nothing is kept.
+    /// Stores a value. Stores nothing if the disk is full or read-only.
     pub fn put(&self, key: &[u8], value: &[u8]) {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let unfinished = self.folder.join(format!("{}-{number}.new", process::id()));
+        let sequence = NEXT.fetch_add(1, Ordering::Relaxed);
+        let unfinished = self.folder.join(format!("{}-{sequence}.new", process::id()));
         let written = fs::File::create(&unfinished)
             .and_then(|mut file| file.write_all(&entry(key, value)))
             .and_then(|()| fs::rename(&unfinished, self.path(key)));
@@ -80,14 +80,14 @@ impl DiskCache {
         self.folder.join(format!("{:016x}{:016x}", hash(key, 1), hash(key, 2)))
     }
 
-    /// Removes the oldest half of the files, if there are more than `most`.
-    fn prune(&self, most: usize) {
+    /// Removes the oldest half of the files if there are more than `limit`.
+    fn prune(&self, limit: usize) {
         let Ok(entries) = fs::read_dir(&self.folder) else { return };
         let mut files: Vec<(SystemTime, PathBuf)> = entries
             .flatten()
             .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
             .collect();
-        if files.len() > most {
+        if files.len() > limit {
             files.sort();
             for (_, path) in &files[..files.len() / 2] {
                 let _ = fs::remove_file(path);
@@ -96,7 +96,7 @@ impl DiskCache {
     }
 }
 
-/// An entry: the magic, the lengths of key and value, both of them, and a checksum of all that.
+/// Serializes an entry: magic, key length, value length, key, value, checksum of all of these.
 fn entry(key: &[u8], value: &[u8]) -> Vec<u8> {
     let mut entry = Vec::with_capacity(MAGIC.len() + 24 + key.len() + value.len());
     entry.extend(MAGIC);
@@ -109,17 +109,17 @@ fn entry(key: &[u8], value: &[u8]) -> Vec<u8> {
     entry
 }
 
-/// The value of an entry, if it is one, whole, and of this key.
+/// The value of an entry, if the entry is complete, intact and has this key.
 fn parse<'a>(entry: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
     let (content, checksum) = entry.split_last_chunk::<8>()?;
     let rest = content.strip_prefix(MAGIC)?;
     let (key_length, rest) = rest.split_first_chunk::<8>()?;
     let (value_length, rest) = rest.split_first_chunk::<8>()?;
     let value = rest.strip_prefix(key)?;
-    let right = u64::from_le_bytes(*key_length) == key.len() as u64
+    let is_valid = u64::from_le_bytes(*key_length) == key.len() as u64
         && u64::from_le_bytes(*value_length) == value.len() as u64
         && u64::from_le_bytes(*checksum) == hash(content, 3);
-    right.then_some(value)
+    is_valid.then_some(value)
 }
 
 fn hash(bytes: &[u8], seed: u64) -> u64 {
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_are_found_by_their_whole_key() {
+    fn lookup_compares_complete_key() {
         let folder = temporary("keys");
         let cache = DiskCache::open(&folder).unwrap();
         assert_eq!(cache.get(b"a"), None);
@@ -152,14 +152,14 @@ mod tests {
         assert_eq!(again.get(b"a").as_deref(), Some(&b"second"[..]));
         assert_eq!(again.get(b"ab").as_deref(), Some(&b""[..]));
         assert_eq!(again.get(b"abc"), None);
-        // An entry in another's place is not taken for it.
+        // A hash collision is a miss: the stored key differs.
         fs::copy(cache.path(b"a"), cache.path(b"b")).unwrap();
         assert_eq!(again.get(b"b"), None);
         fs::remove_dir_all(&folder).unwrap();
     }
 
     #[test]
-    fn what_is_cut_off_or_changed_is_absent() {
+    fn truncated_or_corrupt_entry_is_a_miss() {
         let whole = entry(b"key", b"some machine code");
         assert_eq!(parse(&whole, b"key"), Some(&b"some machine code"[..]));
         for length in 0..whole.len() {
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_cannot_be_is_an_error_and_one_that_is_full_is_emptied() {
+    fn full_folder_is_pruned_and_invalid_folder_is_an_error() {
         let folder = temporary("full");
         let cache = DiskCache::open(&folder).unwrap();
         for number in 0..20u8 {
@@ -187,7 +187,7 @@ mod tests {
         cache.put(b"file", b"");
         assert!(DiskCache::open(&cache.path(b"file")).is_err());
         fs::remove_dir_all(&folder).unwrap();
-        // Gone altogether, it keeps nothing, and says nothing.
+        // If the folder disappears, stores and lookups fail silently.
         cache.put(b"late", b"");
         assert_eq!(cache.get(b"late"), None);
     }

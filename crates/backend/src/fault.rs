@@ -1,112 +1,112 @@
-//! Failures on a device, and which recorded ops they belong to.
+//! Faults: failures on a device, with the recorded ops they belong to.
 
 use inflight_ir::plan::Work;
 use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
 
-/// A command that did not run, and the ops it should have computed. Cheap to clone: it travels with every
-/// buffer that depends on it.
+/// Failure of a command, with the ops it should have computed. Cheap to clone, since it propagates to every buffer
+/// that depends on the command.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{kind}")]
 pub struct Fault {
-    /// What went wrong.
+    /// What failed.
     pub kind: FaultKind,
-    /// What was being computed, when that is known.
+    /// What was being computed, if known.
     pub label: Option<Label>,
 }
 
 impl Fault {
-    /// Whether the device does not answer any more.
+    /// Whether the device no longer responds.
     pub fn is_lost(&self) -> bool {
         matches!(self.kind, FaultKind::DeviceLost(_))
     }
 
-    /// Whether there was not enough memory.
-    pub fn is_short(&self) -> bool {
+    /// Whether memory ran out.
+    pub fn is_out_of_memory(&self) -> bool {
         matches!(self.kind, FaultKind::OutOfMemory { .. })
     }
 }
 
-/// What went wrong on a device.
+/// Kinds of failures on a device.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FaultKind {
-    /// Memory ran out, also after everything unused was given back.
+    /// Memory ran out, even after all cached blocks were released.
     #[error(
         "out of memory: {requested} more bytes do not fit, {in_use} bytes of the limit of {limit} are in use; \
          free tensors, split the work, or raise the limit with Device::set_memory_limit"
     )]
     OutOfMemory {
-        /// Bytes asked for.
+        /// Bytes requested.
         requested: usize,
-        /// Bytes in use at that moment.
+        /// Bytes in use at the time of the request.
         in_use: usize,
-        /// The most that may be in use.
+        /// The memory limit.
         limit: usize,
     },
     /// A kernel or a host function panicked.
-    #[error("panicked on the device: {0}")]
+    #[error("a kernel or host function panicked: {0}")]
     Panicked(String),
-    /// The backend cannot do this.
+    /// The backend does not support the operation.
     #[error("not supported by this device: {0}")]
     Unsupported(String),
-    /// There is no such device, or what it needs is not there, or a setting is wrong.
+    /// A device, library or setting is missing or invalid.
     #[error("{0}")]
     Missing(String),
-    /// A function of the host says that it failed.
+    /// A host function returned an error.
     #[error("{0}")]
     Failed(String),
-    /// The value was given up: an execution may use its memory.
+    /// The value was donated to an execution, which may reuse its memory.
     #[error("{0}")]
     Donated(String),
-    /// The device does not answer any more.
-    #[error("the device is lost: {0}")]
+    /// The device no longer responds.
+    #[error("the device is lost and no longer responds: {0}")]
     DeviceLost(String),
 }
 
-/// The recorded ops that one command computes, and the bytes it moves. Cheap to clone and to make.
+/// Metadata of a command: the recorded ops it computes and the bytes it moves. Cheap to create and clone.
 #[derive(Clone, Debug)]
 pub struct Label {
-    /// Every op of the segment the command belongs to.
+    /// All ops of the segment that the command belongs to.
     pub segment: Arc<[LabelOp]>,
-    /// Which of them the command computes.
+    /// Which of these ops the command computes.
     pub work: Arc<Work>,
 }
 
 impl Label {
-    /// The ops that the command computes, in the order they were recorded.
+    /// The ops that the command computes, in recording order.
     pub fn ops(&self) -> impl Iterator<Item = LabelOp> + '_ {
         self.work.nodes.iter().filter_map(|&node| self.segment.get(node as usize).cloned())
     }
 }
 
-/// One op and where it was written.
+/// A recorded op and its source location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LabelOp {
     /// The op's name.
     pub name: &'static str,
-    /// Where it was written.
+    /// Source location of the call that recorded the op.
     pub location: SourceLocation,
 }
 
-/// Where an op was written.
+/// Source location of a recorded op.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SourceLocation {
-    /// In the caller's code.
+    /// A line of the caller's Rust code.
     Caller(&'static Location<'static>),
-    /// In a program.
+    /// A line of a StableHLO program.
     Program {
         /// The program's name.
         name: Arc<str>,
-        /// Counted from 1; 0 for a program that has no lines.
+        /// From 1; 0 for a program without lines (bytecode).
         line: u32,
-        /// Counted from 1; of a program that has no lines, the operation's number.
+        /// From 1; for a program without lines, the operation's position.
         column: u32,
     },
 }
 
 impl SourceLocation {
-    /// The caller's file and line, if that is where it was written.
+    /// The caller's file and line, if the op was recorded by Rust code.
     pub fn caller(&self) -> Option<&'static Location<'static>> {
         match self {
             SourceLocation::Caller(location) => Some(location),

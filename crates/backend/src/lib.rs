@@ -1,12 +1,14 @@
-//! What the runtime asks of a device.
+//! Device backend interface: commands, streams, events, buffers and the memory pool.
 //!
-//! A [`Backend`] compiles kernels and makes [`Stream`]s. A stream takes [`Command`]s and runs them in
-//! order, some time later. Every command owns the [`Buffer`]s it touches until the device is done with
-//! them, so nothing a caller drops, aborts or forgets can free memory in use. A command that fails marks
-//! the buffers it should have written with its [`Fault`]; a command that reads a failed buffer does not
-//! run and passes the fault on.
+//! A [`Backend`] compiles kernels and creates [`Stream`]s. A stream queues [`Command`]s and runs them in order,
+//! asynchronously. Every command owns the [`Buffer`]s it touches until the device has finished with them, so a
+//! caller that drops, aborts or forgets a handle cannot free memory in use.
 //!
-//! [`Timeline`] and [`Event`] are the points in streams that hosts, tasks and other streams wait for.
+//! Faults propagate along data dependencies: a command that fails marks its result buffers with a [`Fault`], and a
+//! command that reads a failed buffer is skipped and passes the fault on.
+//!
+//! [`Timeline`] is a timeline semaphore. An [`Event`] is a point on one, which the host, tasks and other streams
+//! wait for.
 
 mod buffer;
 mod command;
@@ -37,123 +39,127 @@ use inflight_ir::plan::{Plan, Step};
 use std::any::Any;
 use std::sync::Arc;
 
-/// A kernel compiled for one backend. Only that backend can look inside.
+/// A kernel compiled by one backend, opaque to everything else.
 pub type Compiled = Arc<dyn Any + Send + Sync>;
 
-/// What a device is.
+/// Static properties of a device. The planner derives its plan target from them.
 #[derive(Clone, Debug)]
 pub struct Capabilities {
-    /// A person's name for it, such as the processor's model.
+    /// Human-readable name, such as the processor's model.
     pub name: String,
-    /// The instruction set or compute capability that kernels are compiled for.
+    /// Instruction set or compute capability that kernels are compiled for.
     pub target: String,
-    /// How many kernels' worth of work run side by side: worker threads, multiprocessors.
+    /// Number of hardware units that run blocks of a launch concurrently: CPU worker threads or GPU multiprocessors
+    /// (SMs).
     pub parallelism: usize,
-    /// Bytes in one vector register, or in one warp-wide access.
+    /// Width in bytes of a vector register (CPU) or of a warp-wide access (GPU).
     pub vector_bytes: usize,
-    /// Bytes of memory the device has.
+    /// Size of the device's memory in bytes.
     pub memory_bytes: u64,
-    /// Whether the host can read buffers in place.
+    /// Whether the host can access buffers in place, without a copy (unified memory).
     pub host_visible: bool,
-    /// Whether contractions may have prologues.
+    /// Whether a GEMM may have a prologue that computes an operand block by block.
     pub prologues: bool,
-    /// Whether streams run loops themselves ([`Command::Loop`]).
-    pub repeats: bool,
-    /// Whether arg-reductions are no slower than two reductions.
+    /// Whether streams run loops on the device, without the host ([`Command::Loop`]).
+    pub device_loops: bool,
+    /// Whether an argmin or argmax is at most as expensive as two separate reductions.
     pub arg_reductions: bool,
-    /// Whether convolutions are products of windows that are not written.
+    /// Whether convolutions run as implicit GEMM (im2col without materialized windows).
     pub implicit_gemm: bool,
-    /// How many pieces a reduction of many elements to one result is cut into.
+    /// Number of partial sums (split reduction) for a reduction of many elements to one result.
     pub reduction_splits: usize,
-    /// Of how many elements a piece of a long sum is at most, if its elements are added one after another.
+    /// Longest chain of sequential additions in a sum. Longer sums are split into partial sums to bound rounding
+    /// error. `None` on devices that already sum in parallel.
     pub max_sum_chain: Option<usize>,
 }
 
-/// Which of several streams that have work goes on first. It changes when work is done, never what comes of it.
+/// Scheduling priority among streams that have work. It affects when work runs, never its results.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub enum Priority {
-    /// After all others: work that nobody waits for yet.
+    /// Background work that no thread waits for yet. Runs after all other work.
     Low,
-    /// As most work is done.
+    /// Default.
     #[default]
     Normal,
-    /// Before all others: what somebody waits for.
+    /// Work that a thread is waiting for. Runs before all other work.
     High,
 }
 
 impl Priority {
-    /// All of them, the most urgent first.
+    /// All priorities, most urgent first.
     pub const URGENT_FIRST: [Priority; 3] = [Priority::High, Priority::Normal, Priority::Low];
 }
 
 /// A device.
 pub trait Backend: Send + Sync + 'static {
-    /// What it is.
+    /// The device's properties.
     fn capabilities(&self) -> &Capabilities;
 
-    /// Machine code for a kernel. The kernel has been verified.
+    /// Compiles a verified kernel to machine code.
     fn compile(&self, kernel: &Kernel) -> Result<Compiled, Fault>;
 
-    /// The compiler's exact name: what one has saved, no other may load. `None` if compiled kernels are not kept.
+    /// Exact identity of the compiler. It is part of the disk cache key: kernels saved under another identity are
+    /// not loaded. `None` disables the disk cache.
     fn compiler(&self) -> Option<String> {
         None
     }
 
-    /// A compiled kernel as bytes, for [`load`](Backend::load) in another process.
+    /// Serializes a compiled kernel, for [`load`](Backend::load) in another process.
     fn save(&self, compiled: &Compiled) -> Option<Vec<u8>> {
         let _ = compiled;
         None
     }
 
-    /// A kernel from what a compiler of the same name has saved of it. `None` if that cannot be: it is then
-    /// compiled.
+    /// Restores a kernel from bytes that a compiler of the same identity saved. `None` makes the caller compile the
+    /// kernel.
     fn load(&self, kernel: &Kernel, saved: &[u8]) -> Option<Compiled> {
         let _ = (kernel, saved);
         None
     }
 
-    /// Says that a step of a plan will run, soon and perhaps often, so that what takes a while can begin. Never
-    /// waits. `kernels` are those of the step's launches, in order.
+    /// Precompiles a plan step that is likely to run soon: starts slow work such as compilation or autotuning in
+    /// the background. Never blocks. `kernels` are the compiled kernels of the step's launches, in order.
     fn precompile(&self, plan: &Plan, step: &Step, kernels: &[Result<Compiled, Fault>]) {
         let _ = (plan, step, kernels);
     }
 
-    /// A new stream, with nothing in it. A device without priorities takes all as the same.
+    /// Creates an empty stream. A device without stream priorities ignores `priority`.
     fn stream(&self, priority: Priority) -> Arc<dyn Stream>;
 
-    /// The libraries that it uses beyond what it needs, each with its version, or with what it does without it and how to
-    /// get it.
+    /// Optional libraries: `Ok` is the version found; `Err` says what is unavailable without the library and how to
+    /// install it.
     fn libraries(&self) -> Vec<(&'static str, Result<String, String>)> {
         Vec::new()
     }
 
-    /// The memory the device's buffers come from: its limit, its use, and giving it back.
+    /// The caching allocator that the device's buffers come from.
     fn pool(&self) -> &Arc<Pool>;
 }
 
 /// An ordered queue of work on a device.
 ///
 /// # Safety
-/// A stream runs commands in order. When it has passed a [`Command::Signal`], every buffer that the commands
-/// before it write has memory with all its bytes written, or a fault; and it does not touch the buffers of a
-/// command that it has passed.
+/// A stream runs commands in order. Once it has passed a [`Command::Signal`], every buffer written by an earlier
+/// command either has memory with all bytes written, or has a fault. It does not touch the buffers of a command
+/// that it has passed.
 pub unsafe trait Stream: Send + Sync {
-    /// Puts a command at the end of the queue. Never waits. It may stay there until
-    /// [`flush`](Stream::flush) or [`assist`](Stream::assist).
+    /// Appends a command to the queue. Never blocks. The command may stay queued until [`flush`](Stream::flush) or
+    /// [`assist`](Stream::assist).
     ///
     /// # Safety
-    /// Wherever the command's offsets, strides, extents and index values lead within its buffers, there is
-    /// an element of the dtype the command takes it for. Until the command has run, nobody else writes what
-    /// it reads, or reads what it writes, but for commands that the order of streams and events keeps apart.
-    /// What comes out of a [`Command::Expand`] keeps to the same.
+    /// Every address that the command's offsets, strides, extents and index values form must be an element, of the
+    /// command's dtype, within its buffers. Until the command has run, no other code may write what it reads or
+    /// access what it writes, except commands ordered against it by streams and events. The commands that a
+    /// [`Command::Expand`] produces are under the same contract.
     unsafe fn enqueue(&self, command: Command);
 
-    /// Sees to it that all that is queued, up to the last [`Command::Signal`] at least, will run without further calls.
-    /// What comes after that is somebody's who is still queueing, and flushes when it is done.
+    /// Submits everything queued, at least up to the last [`Command::Signal`], so that it runs without further
+    /// calls. Commands after that signal may stay batched: the thread that is still queueing them flushes when it
+    /// is done.
     fn flush(&self);
 
-    /// Called by a thread that is about to wait for `event`: runs queued commands on this thread as long
-    /// as that brings the event nearer, and sees to it that the rest will run. It may return before the
-    /// event is reached, and does not wait for other threads.
+    /// Helping wait: called by a thread that is about to block on `event`. Runs queued commands on the calling
+    /// thread while that brings the event closer, and submits the rest. May return before the event is reached, and
+    /// does not block on other threads.
     fn assist(&self, event: &Event);
 }

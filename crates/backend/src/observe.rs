@@ -1,50 +1,49 @@
-//! Who wants to know when commands run.
+//! Observers of command execution, for tracing and profiling.
 //!
-//! A backend's streams report each command they have run. While nobody listens, that costs them one relaxed
-//! load.
+//! Streams report every command they have run. Without an observer this costs one relaxed load per command.
 
 use crate::{Command, Label};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, RwLock};
 use std::time::Instant;
 
-/// Is told what streams have run.
+/// Receives a report of every command that streams run.
 pub trait Observer: Send + Sync {
-    /// A command has run, or was passed over because an operand failed.
+    /// Called after a command has run, or was skipped because an operand failed.
     fn command_ran(&self, ran: &RanCommand<'_>);
 }
 
-/// A command that has run.
+/// Report of a command that has run.
 pub struct RanCommand<'a> {
-    /// The stream, by its number in this process.
+    /// The stream's id, unique in this process.
     pub stream: u64,
     /// The device's short name.
     pub device: &'static str,
-    /// What it did.
-    pub what: &'a CommandKind,
-    /// When it began.
+    /// What the command did.
+    pub kind: &'a CommandKind,
+    /// Start time.
     pub began: Instant,
-    /// When it was done.
+    /// End time.
     pub ended: Instant,
 }
 
-/// What a command does.
+/// Kind of command, as reported to observers.
 pub enum CommandKind {
-    /// Computes these ops.
+    /// Computed these recorded ops.
     Compute(Label),
-    /// Calls a function of the host.
+    /// Called a host function.
     Host(Label),
-    /// Runs a loop, from its first turn to the end of its last. Its turns' commands are reported as well, but for
-    /// those of a [`DeviceLoop`](crate::DeviceLoop).
+    /// Ran a loop, from the start of its first iteration to the end of its last. The commands of its iterations are
+    /// reported as well, except those of a [`DeviceLoop`](crate::DeviceLoop).
     Loop {
-        /// What it computes.
+        /// The recorded ops of the loop.
         label: Label,
-        /// How many turns it took.
-        turns: u64,
+        /// Number of iterations.
+        iterations: u64,
     },
-    /// Shows this many bytes to the host.
+    /// Passed a buffer to the host.
     Read {
-        /// How many.
+        /// Size of the buffer.
         bytes: usize,
     },
 }
@@ -52,70 +51,70 @@ pub enum CommandKind {
 static LISTENING: AtomicBool = AtomicBool::new(false);
 static OBSERVERS: RwLock<Vec<Arc<dyn Observer>>> = RwLock::new(Vec::new());
 
-/// Whether anybody listens: one relaxed load.
+/// Whether an observer is registered: one relaxed load.
 pub fn is_listening() -> bool {
     LISTENING.load(Ordering::Relaxed)
 }
 
-/// Tells this observer of every command from now on, until it is [removed](remove).
+/// Registers an observer for all commands from now on, until it is [removed](remove).
 pub fn add(observer: Arc<dyn Observer>) {
     let mut observers = OBSERVERS.write().unwrap_or_else(|poisoned| poisoned.into_inner());
     observers.push(observer);
     LISTENING.store(true, Ordering::Relaxed);
 }
 
-/// Tells this observer of nothing any more.
+/// Unregisters an observer.
 pub fn remove(observer: &Arc<dyn Observer>) {
     let mut observers = OBSERVERS.write().unwrap_or_else(|poisoned| poisoned.into_inner());
-    observers.retain(|known| !Arc::ptr_eq(known, observer));
+    observers.retain(|registered| !Arc::ptr_eq(registered, observer));
     LISTENING.store(!observers.is_empty(), Ordering::Relaxed);
 }
 
-/// A number for a new stream, which no other stream of this process has.
-pub fn stream_number() -> u64 {
+/// Allocates a stream id, unique in this process.
+pub fn next_stream_id() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// A command that is about to run on a stream, if somebody listens and it is one that takes time.
+/// Measures one command for the observers, if any are registered and the command takes device or host time.
 pub struct CommandTimer {
-    what: CommandKind,
+    kind: CommandKind,
     began: Instant,
 }
 
 impl CommandTimer {
-    /// Looks at a command that is about to run. `None` if nobody wants to know.
+    /// Starts timing a command. `None` if no observer is registered or the command is not timed.
     pub fn begin(command: &Command) -> Option<CommandTimer> {
         if !is_listening() {
             return None;
         }
-        let what = match command {
+        let kind = match command {
             Command::Launch(launch) => CommandKind::Compute(launch.label.clone()),
             Command::Batch(batch) => CommandKind::Compute(batch.label.clone()),
-            Command::Gemm(contract) => CommandKind::Compute(contract.label.clone()),
+            Command::Gemm(gemm) => CommandKind::Compute(gemm.label.clone()),
             Command::Routine(routine) => CommandKind::Compute(routine.label.clone()),
             Command::Host(call) => CommandKind::Host(call.label.clone()),
             Command::Read { source, .. } => CommandKind::Read { bytes: source.bytes() },
             _ => return None,
         };
-        Some(CommandTimer { what, began: Instant::now() })
+        Some(CommandTimer { kind, began: Instant::now() })
     }
 
-    /// The command has run.
+    /// Stops timing and reports the command.
     pub fn end(self, stream: u64, device: &'static str) {
-        report(stream, device, &self.what, self.began);
+        report(stream, device, &self.kind, self.began);
     }
 
-    /// The command has run, and did not begin before then.
+    /// Stops timing and reports the command, with `then` as its earliest start time.
     pub fn end_since(mut self, stream: u64, device: &'static str, then: Instant) {
         self.began = self.began.max(then);
         self.end(stream, device);
     }
 }
 
-/// Tells the observers of something that has ended now.
-pub fn report(stream: u64, device: &'static str, what: &CommandKind, began: Instant) {
-    let ran = RanCommand { stream, device, what, began, ended: Instant::now() };
+/// Reports work that has just ended to all observers.
+pub fn report(stream: u64, device: &'static str, kind: &CommandKind, began: Instant) {
+    let ran = RanCommand { stream, device, kind, began, ended: Instant::now() };
     let observers = OBSERVERS.read().unwrap_or_else(|poisoned| poisoned.into_inner());
     observers.iter().for_each(|observer| observer.command_ran(&ran));
 }

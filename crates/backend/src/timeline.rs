@@ -1,5 +1,5 @@
-//! Timelines and the points on them: how a host thread, a task or another stream learns that work is
-//! done.
+//! Timeline semaphores ([`Timeline`]) and the points on them ([`Event`]): how host threads, tasks and other streams
+//! learn that work is done.
 
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Condvar, MODEL_CHECKED, Mutex, hint};
@@ -10,52 +10,53 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Looks at the counter this often before a waiting thread lets others have its processor: a few microseconds.
-const SPINS: usize = if MODEL_CHECKED { 0 } else { 64 };
+/// Iterations that a waiting thread busy-polls the counter before it yields: a few microseconds.
+const BUSY_POLLS: usize = if MODEL_CHECKED { 0 } else { 64 };
 
-/// For so long a waiting thread then only gives way to others, and looks again: to be woken from sleep takes as long.
-const LOOKOUT: Duration = if MODEL_CHECKED { Duration::ZERO } else { Duration::from_micros(40) };
+/// Spin budget: how long a waiting thread then polls and yields before it sleeps. Waking a sleeping thread takes
+/// about as long.
+const SPIN_BUDGET: Duration =
+    if MODEL_CHECKED { Duration::ZERO } else { Duration::from_micros(40) };
 
 type Callback = Box<dyn FnOnce() + Send>;
 
-/// A counter that ascends as a stream gets on with its work.
+/// Timeline semaphore: a monotonic counter that a stream advances as its work completes.
 pub struct Timeline {
-    /// The last value signalled. Written with `state` locked, so that whoever registers under the lock
-    /// either sees a value or is seen by the one who signals it.
+    /// Last value signaled. Written with `state` locked, so a thread that registers under the lock either sees the
+    /// new value or is seen by the signaling thread.
     completed: AtomicU64,
     state: Mutex<State>,
-    /// Notified when `completed` ascends to `state.awaited`.
-    ascended: Condvar,
+    /// Notified when `completed` reaches `state.awaited`.
+    advanced: Condvar,
 }
 
 #[derive(Default)]
 struct State {
-    /// The least value that a thread which sleeps on `ascended` waits for.
+    /// Smallest value that a thread sleeping on `advanced` waits for.
     awaited: Option<u64>,
-    /// By the value they wait for, in the order they were registered. None is for a value reached.
+    /// Callbacks by the value they wait for, in registration order. Holds no value that is already reached.
     callbacks: BTreeMap<u64, Vec<Callback>>,
 }
 
 impl Timeline {
-    /// A timeline at zero.
+    /// Creates a timeline at zero.
     pub fn new() -> Arc<Timeline> {
         Arc::new(Timeline {
             completed: AtomicU64::new(0),
             state: Mutex::new(State::default()),
-            ascended: Condvar::new(),
+            advanced: Condvar::new(),
         })
     }
 
-    /// The last value signalled, zero at first. What happened before it was signalled is visible to the
-    /// caller.
+    /// Last value signaled, initially zero. Acquire: what happened before the signal is visible to the caller.
     pub fn completed(&self) -> u64 {
         self.completed.load(Ordering::Acquire)
     }
 
-    /// Moves the timeline to `value`, wakes the threads that wait for it and runs, on this thread, the
-    /// callbacks that do. Does nothing if the timeline is there already.
+    /// Advances the timeline to `value`, wakes the waiting threads and runs the due callbacks on this thread. No-op
+    /// if the timeline has already reached `value`.
     ///
-    /// A callback may use the timeline. If one panics, the others still run and the panic goes on.
+    /// A callback may use the timeline. If one panics, the others still run and the panic is resumed afterwards.
     pub fn signal(&self, value: u64) {
         let mut due = Vec::new();
         {
@@ -69,9 +70,9 @@ impl Timeline {
             {
                 due.extend(first.remove());
             }
-            // Those who wait for more say so again before they go on sleeping.
+            // Threads that wait for larger values set `awaited` again before they go back to sleep.
             if state.awaited.take_if(|awaited| *awaited <= value).is_some() {
-                self.ascended.notify_all();
+                self.advanced.notify_all();
             }
         }
         let mut panic: Option<Box<dyn Any + Send>> = None;
@@ -85,7 +86,7 @@ impl Timeline {
         }
     }
 
-    /// The point at which this timeline is at `value` or beyond.
+    /// The event at which this timeline reaches `value`.
     pub fn event(self: &Arc<Timeline>, value: u64) -> Event {
         Event { timeline: Some(self.clone()), value }
     }
@@ -101,17 +102,18 @@ impl Timeline {
         callback();
     }
 
-    /// Sleeps until `value` is reached or the deadline has passed; says whether it is reached.
+    /// Blocks until `value` is reached or the deadline has passed: spins, then yields, then sleeps. Returns whether
+    /// the value is reached.
     fn sleep(&self, value: u64, deadline: Option<Instant>) -> bool {
-        for _ in 0..SPINS {
+        for _ in 0..BUSY_POLLS {
             if self.completed() >= value {
                 return true;
             }
             hint::spin_loop();
         }
-        if !LOOKOUT.is_zero() {
+        if !SPIN_BUDGET.is_zero() {
             let began = Instant::now();
-            while began.elapsed() < LOOKOUT {
+            while began.elapsed() < SPIN_BUDGET {
                 if self.completed() >= value {
                     return true;
                 }
@@ -123,9 +125,9 @@ impl Timeline {
         while self.completed.load(Ordering::Acquire) < value && in_time {
             state.awaited = Some(state.awaited.map_or(value, |least| least.min(value)));
             match deadline {
-                None => self.ascended.wait(&mut state),
+                None => self.advanced.wait(&mut state),
                 Some(deadline) => {
-                    in_time = !self.ascended.wait_until(&mut state, deadline).timed_out();
+                    in_time = !self.advanced.wait_until(&mut state, deadline).timed_out();
                 }
             }
         }
@@ -139,9 +141,9 @@ impl fmt::Debug for Timeline {
     }
 }
 
-/// A point on a [`Timeline`]. Reached once, it stays reached.
+/// A point on a [`Timeline`]. Once reached, it stays reached.
 pub struct Event {
-    /// `None` for the event that is always reached.
+    /// `None` for an event that is always reached.
     timeline: Option<Arc<Timeline>>,
     value: u64,
 }
@@ -151,7 +153,7 @@ impl Clone for Event {
         Event { timeline: self.timeline.clone(), value: self.value }
     }
 
-    /// From one point of a timeline to another, which is most often the case, nothing is counted.
+    /// Skips the reference count if both events are on the same timeline, the common case.
     fn clone_from(&mut self, source: &Event) {
         if !self.same_timeline(source) {
             self.timeline.clone_from(&source.timeline);
@@ -161,19 +163,19 @@ impl Clone for Event {
 }
 
 impl Event {
-    /// An event that is always reached.
+    /// Creates an event that is always reached.
     pub fn reached() -> Event {
         Event { timeline: None, value: 0 }
     }
 
-    /// Whether the timeline has come this far: one atomic load, never waits. What happened before the
-    /// signal is then visible to the caller.
+    /// Whether the timeline has reached this event: one atomic load, never blocks. If true, what happened before
+    /// the signal is visible to the caller.
     pub fn is_reached(&self) -> bool {
         self.timeline.as_ref().is_none_or(|timeline| timeline.completed() >= self.value)
     }
 
-    /// Runs the callback once the event is reached: now, on this thread, if it already is; otherwise on
-    /// the thread that signals it. It is dropped without having run if the timeline is dropped before.
+    /// Runs the callback when the event is reached: at once on this thread if it already is, otherwise on the
+    /// signaling thread. The callback is dropped without running if the timeline is dropped first.
     pub fn on_reached(&self, callback: Box<dyn FnOnce() + Send>) {
         match &self.timeline {
             Some(timeline) if !self.is_reached() => timeline.on_reached(self.value, callback),
@@ -181,32 +183,32 @@ impl Event {
         }
     }
 
-    /// Blocks this thread until the event is reached.
+    /// Blocks the calling thread until the event is reached.
     pub fn wait(&self) {
         if let Some(timeline) = &self.timeline {
             timeline.sleep(self.value, None);
         }
     }
 
-    /// Blocks this thread until the event is reached, but no longer than `timeout`. Says whether it is
+    /// Blocks the calling thread until the event is reached or `timeout` has passed. Returns whether the event is
     /// reached.
     pub fn wait_timeout(&self, timeout: Duration) -> bool {
         match &self.timeline {
-            // A deadline too far away to be represented is none.
+            // A deadline beyond `Instant`'s range means no deadline.
             Some(timeline) => timeline.sleep(self.value, Instant::now().checked_add(timeout)),
             None => true,
         }
     }
 
-    /// Moves the event's timeline to it, as [`Timeline::signal`] does.
+    /// Advances the event's timeline to it; see [`Timeline::signal`].
     pub fn signal(&self) {
         if let Some(timeline) = &self.timeline {
             timeline.signal(self.value);
         }
     }
 
-    /// Whether both are points on one timeline, so that their values can be compared. Events that are
-    /// always reached share one.
+    /// Whether both events are on the same timeline, so that their values can be compared. Events that are always
+    /// reached count as one timeline.
     pub fn same_timeline(&self, other: &Event) -> bool {
         match (&self.timeline, &other.timeline) {
             (Some(a), Some(b)) => Arc::ptr_eq(a, b),
@@ -215,12 +217,12 @@ impl Event {
         }
     }
 
-    /// Which timeline it is on: a number that no other timeline has as long as the event exists.
+    /// Identifier of the timeline, unique as long as the event exists.
     pub fn timeline_id(&self) -> usize {
         self.timeline.as_ref().map_or(0, |timeline| Arc::as_ptr(timeline) as usize)
     }
 
-    /// Its place on the timeline.
+    /// The value on the timeline.
     pub fn value(&self) -> u64 {
         self.value
     }

@@ -1,29 +1,30 @@
-//! A queue whose items are handled in order by one thread at a time, whichever that is.
+//! Ordered work queue with one consumer at a time, where waiting threads help.
 
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Condvar, MODEL_CHECKED, Mutex, thread};
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// Items in order. A thread of its own [serves](WorkQueue::serve) the queue, and a thread that needs the
-/// result at once may [help](WorkQueue::help) instead of waiting for it.
+/// FIFO queue. A dedicated thread [serves](WorkQueue::serve) it; a thread that needs a result at once may
+/// [help](WorkQueue::help) instead of blocking.
 pub struct WorkQueue<T> {
     state: Mutex<State<T>>,
-    /// Notified when there is something to serve, or when the queue is closed.
+    /// Notified when an item arrives or the queue is closed.
     arrived: Condvar,
-    /// Held by whoever takes items out, so that they are handled in order.
-    turn: Mutex<()>,
-    /// Whether `state` has items, for those who look without a lock.
+    /// Held by the thread that consumes items, so that they are handled in order.
+    consumer: Mutex<()>,
+    /// Whether `state` has items, for checks without a lock.
     has_items: AtomicBool,
-    /// Items before those of `state`. Only whoever has the turn looks at them: who pushes is not in the way.
-    taken: Mutex<VecDeque<T>>,
+    /// Batch of items taken from `state`, handled before those left there. Accessed only by the thread that holds
+    /// `consumer`, so that pushing threads do not contend with it.
+    batch: Mutex<VecDeque<T>>,
 }
 
 struct State<T> {
     items: VecDeque<T>,
-    /// How many items were ever pushed.
+    /// Number of items ever pushed.
     pushed: u64,
-    /// True iff the serving thread should end when the queue is empty.
+    /// True iff the serving thread should exit when the queue is empty.
     closed: bool,
 }
 
@@ -34,13 +35,14 @@ impl<T> WorkQueue<T> {
             state: Mutex::new(State { items: VecDeque::new(), pushed: 0, closed: false }),
             arrived: Condvar::new(),
             has_items: AtomicBool::new(false),
-            turn: Mutex::new(()),
-            taken: Mutex::new(VecDeque::new()),
+            consumer: Mutex::new(()),
+            batch: Mutex::new(VecDeque::new()),
         }
     }
 
-    /// Appends an item, made from its number (1 for the first) while the order is held still. Nobody is
-    /// woken: [`notify`](WorkQueue::notify) or [`help`](WorkQueue::help) must follow.
+    /// Appends the item that `make` returns for its sequence number (1 for the first). `make` runs under the lock,
+    /// so numbers and order agree. Does not wake the server: [`notify`](WorkQueue::notify) or
+    /// [`help`](WorkQueue::help) must follow.
     pub fn push(&self, make: impl FnOnce(u64) -> T) {
         let mut state = self.state.lock();
         state.pushed += 1;
@@ -49,49 +51,51 @@ impl<T> WorkQueue<T> {
         self.has_items.store(true, Ordering::Release);
     }
 
-    /// How many items were ever pushed.
+    /// Number of items ever pushed.
     pub fn pushed(&self) -> u64 {
         self.state.lock().pushed
     }
 
-    /// Whether nothing is queued behind the item that this thread handles; if so, it handles another next.
+    /// For the thread that handles an item: whether no further item is queued. If false, it handles another
+    /// item next.
     pub fn is_empty(&self) -> bool {
-        self.taken.lock().is_empty() && self.state.lock().items.is_empty()
+        self.batch.lock().is_empty() && self.state.lock().items.is_empty()
     }
 
     /// Wakes the serving thread.
     pub fn notify(&self) {
-        // The lock makes sure that the thread is either before its look at the queue or asleep.
+        // Acquiring the lock orders this call: the serving thread is either before its check of the queue or
+        // asleep.
         drop(self.state.lock());
         self.arrived.notify_one();
     }
 
-    /// Handles what is queued on this thread. If another thread is at it, that one handles it, and this
-    /// returns at once.
+    /// Handles queued items on the calling thread. Returns at once if another thread is already handling items;
+    /// that thread then handles them all.
     pub fn help(&self, mut handle: impl FnMut(T)) {
-        // Whoever has the turn looks once more after giving it up: an item whose pusher found the turn
-        // taken is not left behind.
-        while let Some(turn) = self.turn.try_lock() {
+        // Check again after releasing `consumer`: a pusher whose `try_lock` failed relies on this thread to see its
+        // item.
+        while let Some(consumer) = self.consumer.try_lock() {
             self.drain(&mut handle);
-            drop(turn);
+            drop(consumer);
             if self.state.lock().items.is_empty() {
                 return;
             }
         }
     }
 
-    /// Handles items until the queue is closed and empty.
+    /// Handles items until the queue is closed and empty. Called by the serving thread.
     pub fn serve(&self, handle: impl FnMut(T)) {
-        self.serve_patiently(Duration::ZERO, handle);
+        self.serve_spinning(Duration::ZERO, handle);
     }
 
-    /// The same. When the queue is empty, it is looked at for so long before the thread sleeps: waking it costs
-    /// whoever pushes more than pushing does. Others that have something to do may do it meanwhile.
-    pub fn serve_patiently(&self, patience: Duration, mut handle: impl FnMut(T)) {
+    /// Like [`serve`](WorkQueue::serve), with a spin budget: an idle server yields and polls for `spin` before it
+    /// sleeps, since waking a sleeping thread costs the pusher more than the push itself.
+    pub fn serve_spinning(&self, spin: Duration, mut handle: impl FnMut(T)) {
         loop {
-            if !patience.is_zero() && !MODEL_CHECKED {
-                let begun = Instant::now();
-                while !self.has_items.load(Ordering::Acquire) && begun.elapsed() < patience {
+            if !spin.is_zero() && !MODEL_CHECKED {
+                let started = Instant::now();
+                while !self.has_items.load(Ordering::Acquire) && started.elapsed() < spin {
                     thread::yield_now();
                 }
             }
@@ -104,15 +108,15 @@ impl<T> WorkQueue<T> {
                     self.arrived.wait(&mut state);
                 }
             }
-            let _turn = self.turn.lock();
+            let _consumer = self.consumer.lock();
             self.drain(&mut handle);
         }
     }
 
-    /// The next item, waited for. Only for the thread that is handling one: it must not wait for another that
-    /// stands behind it. `None` iff the queue is closed and empty.
+    /// Blocks until the next item. Only for the thread that is handling an item, which must not wait for an item
+    /// queued behind it. `None` iff the queue is closed and empty.
     pub fn next(&self) -> Option<T> {
-        if let Some(item) = self.taken.lock().pop_front() {
+        if let Some(item) = self.batch.lock().pop_front() {
             return Some(item);
         }
         let mut state = self.state.lock();
@@ -127,26 +131,26 @@ impl<T> WorkQueue<T> {
         }
     }
 
-    /// Lets the serving thread end once it has handled what is queued.
+    /// Lets the serving thread exit once it has handled everything queued.
     pub fn close(&self) {
         self.state.lock().closed = true;
         self.arrived.notify_one();
     }
 
     fn drain(&self, mut handle: impl FnMut(T)) {
-        while let Some(item) = self.take() {
+        while let Some(item) = self.pop() {
             handle(item);
         }
     }
 
-    fn take(&self) -> Option<T> {
-        let mut taken = self.taken.lock();
-        if taken.is_empty() {
+    fn pop(&self) -> Option<T> {
+        let mut batch = self.batch.lock();
+        if batch.is_empty() {
             let mut state = self.state.lock();
-            std::mem::swap(&mut *taken, &mut state.items);
+            std::mem::swap(&mut *batch, &mut state.items);
             self.has_items.store(false, Ordering::Release);
         }
-        taken.pop_front()
+        batch.pop_front()
     }
 }
 

@@ -1,4 +1,4 @@
-//! The pool and the memory it hands out, over the system's allocator.
+//! Tests of the caching allocator over the system allocator.
 
 use inflight_backend::{Buffer, FaultKind, Memory, MemoryStats, Pool, Timeline};
 use std::alloc::Layout;
@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 const ALIGN: usize = 64;
 
-/// A pool, and how many bytes it holds of the system's.
+/// A pool, and the number of bytes it has allocated from the system.
 fn pool() -> (Arc<Pool>, Arc<AtomicUsize>) {
     let held = Arc::new(AtomicUsize::new(0));
     let (more, less) = (held.clone(), held.clone());
-    // SAFETY: blocks are the system allocator's, with the alignment asked for.
+    // SAFETY: blocks come from the system allocator, with the required alignment.
     let pool = unsafe {
         Pool::new(
             1 << 30,
@@ -22,7 +22,8 @@ fn pool() -> (Arc<Pool>, Arc<AtomicUsize>) {
             },
             move |ptr, bytes| {
                 less.fetch_sub(bytes, Ordering::SeqCst);
-                let layout = Layout::from_size_align(bytes, ALIGN).expect("was valid before");
+                let layout = Layout::from_size_align(bytes, ALIGN)
+                    .expect("the layout was valid for the allocation");
                 std::alloc::dealloc(ptr.as_ptr(), layout);
             },
         )
@@ -31,7 +32,7 @@ fn pool() -> (Arc<Pool>, Arc<AtomicUsize>) {
 }
 
 #[test]
-fn what_came_back_last_is_handed_out_first() {
+fn last_freed_block_is_reused_first() {
     let (pool, _) = pool();
     let (a, b) = (pool.allocate(1000).unwrap(), pool.allocate(1000).unwrap());
     let (first, last) = (a.ptr(), b.ptr());
@@ -44,18 +45,18 @@ fn what_came_back_last_is_handed_out_first() {
 }
 
 #[test]
-fn a_cached_block_of_another_size_is_not_wasted_on_a_small_request() {
+fn large_cached_block_does_not_serve_small_request() {
     let (pool, _) = pool();
     drop(pool.allocate(4 << 20).unwrap());
     let small = pool.allocate(100).unwrap();
     assert_eq!(pool.stats().reuses, 0);
     drop(small);
     drop(pool.allocate((4 << 20) - 100_000).unwrap());
-    assert_eq!(pool.stats().reuses, 1, "a block that is hardly larger serves");
+    assert_eq!(pool.stats().reuses, 1, "a slightly larger block is reused");
 }
 
 #[test]
-fn every_size_is_aligned_writable_and_counted_as_asked() {
+fn every_size_is_aligned_writable_and_counted_as_requested() {
     let (pool, held) = pool();
     for bytes in [0, 1, 63, 64, 65, 80, 81, 1000, 65_537, (1 << 20) - 1, 1 << 20, (33 << 20) + 1] {
         let memory = pool.allocate(bytes).unwrap();
@@ -72,7 +73,7 @@ fn every_size_is_aligned_writable_and_counted_as_asked() {
 }
 
 #[test]
-fn over_the_limit_is_an_error_and_dropping_makes_room() {
+fn exceeding_the_limit_is_an_error_and_dropping_makes_room() {
     let (pool, _) = pool();
     pool.set_limit(Some(1 << 20));
     let half = pool.allocate(600 << 10).unwrap();
@@ -85,7 +86,7 @@ fn over_the_limit_is_an_error_and_dropping_makes_room() {
 }
 
 #[test]
-fn the_cache_makes_room_before_the_limit_is_exceeded() {
+fn cache_is_trimmed_before_the_limit_is_exceeded() {
     let (pool, held) = pool();
     pool.set_limit(Some(1 << 20));
     drop(pool.allocate(600 << 10).unwrap());
@@ -95,57 +96,57 @@ fn the_cache_makes_room_before_the_limit_is_exceeded() {
 }
 
 #[test]
-fn a_pool_may_leave_it_to_others_to_make_room() {
+fn disabled_implicit_trim_refuses_until_explicit_trim() {
     let (pool, held) = pool();
     pool.set_limit(Some(1 << 20));
-    pool.leave_room_to_trim();
+    pool.disable_implicit_trim();
     drop(pool.allocate(600 << 10).unwrap());
     let cached = held.load(Ordering::SeqCst);
     assert!(matches!(pool.allocate(1 << 20).unwrap_err().kind, FaultKind::OutOfMemory { .. }));
-    assert_eq!((pool.stats().cached, pool.stats().in_use), (cached, 0), "nothing was given back");
+    assert_eq!((pool.stats().cached, pool.stats().in_use), (cached, 0), "nothing was released");
     assert_eq!(pool.trim(), cached);
     pool.allocate(1 << 20).unwrap();
 }
 
 #[test]
-fn memory_that_is_dropped_unused_is_still_in_use_by_what_came_before() {
+fn unused_reallocation_keeps_earlier_stream_uses() {
     let (pool, _) = pool();
     let timeline = Timeline::new();
     let memory = pool.allocate(1000).unwrap();
-    let place = memory.ptr();
+    let address = memory.ptr();
     memory.use_until(1, &timeline.event(1));
     drop(memory);
-    // The lane has it again, but does nothing with it.
+    // The stream gets the block again, but drops it unused.
     let again = pool.allocate_for(Some(1), 1000).unwrap();
-    assert_eq!(again.ptr(), place);
+    assert_eq!(again.ptr(), address);
     drop(again);
     let others = pool.allocate_for(Some(2), 1000).unwrap();
-    assert_ne!(others.ptr(), place, "the lane's earlier work is not done");
+    assert_ne!(others.ptr(), address, "the earlier work of the stream is still in flight");
     timeline.signal(1);
-    assert_eq!(pool.allocate_for(Some(2), 1000).unwrap().ptr(), place);
+    assert_eq!(pool.allocate_for(Some(2), 1000).unwrap().ptr(), address);
 }
 
 #[test]
-fn what_the_device_does_not_have_is_an_error() {
+fn exceeding_device_capacity_is_an_error() {
     let (pool, _) = pool();
     for bytes in [(1 << 30) + 1, usize::MAX, usize::MAX - 63] {
         let FaultKind::OutOfMemory { requested, limit, .. } =
             pool.allocate(bytes).unwrap_err().kind
         else {
-            panic!("another fault");
+            panic!("expected OutOfMemory");
         };
         assert_eq!((requested, limit), (bytes, 1 << 30));
     }
-    // SAFETY: there is no memory.
+    // SAFETY: the pool never hands out memory.
     let empty = unsafe { Pool::new(1 << 30, |_| None, |_, _| unreachable!()) };
     assert!(matches!(empty.allocate(1).unwrap_err().kind, FaultKind::OutOfMemory { .. }));
     assert_eq!(empty.stats(), MemoryStats { failures: 1, peak: 1, ..MemoryStats::default() });
 }
 
 #[test]
-fn the_cache_is_bounded() {
+fn cache_is_bounded() {
     let (pool, held) = pool();
-    // Never much in use, but many sizes, none of which can serve another.
+    // Little memory in use, but many sizes, none of which can serve another.
     for i in 1..=40usize {
         drop(pool.allocate((i << 20) + (i << 20) / 4).unwrap());
     }
@@ -157,7 +158,7 @@ fn the_cache_is_bounded() {
 }
 
 #[test]
-fn peak_is_the_most_since_it_was_reset() {
+fn peak_is_the_maximum_since_reset() {
     let (pool, _) = pool();
     let small = pool.allocate(100).unwrap();
     drop(pool.allocate(5000).unwrap());
@@ -168,7 +169,7 @@ fn peak_is_the_most_since_it_was_reset() {
 }
 
 #[test]
-fn an_adopted_vector_is_not_copied_and_is_counted_apart() {
+fn adopted_vector_is_not_copied_and_counted_separately() {
     let (pool, held) = pool();
     pool.set_limit(Some(0));
     let vector = vec![1.5f32, 2.5];
@@ -201,7 +202,7 @@ fn blocks_in_use_by_many_threads_never_overlap() {
                 for i in 0..500usize {
                     let bytes = 1 + (i * 37) % 300;
                     let memory = pool.allocate(bytes).unwrap();
-                    // SAFETY: the memory has this many bytes and is this thread's alone.
+                    // SAFETY: the memory has this many bytes and is exclusive to this thread.
                     unsafe {
                         memory.ptr().write_bytes(thread, bytes);
                         let all = std::slice::from_raw_parts(memory.ptr(), bytes);
@@ -217,16 +218,16 @@ fn blocks_in_use_by_many_threads_never_overlap() {
 }
 
 #[test]
-fn the_first_fault_of_a_buffer_stays() {
+fn first_fault_of_a_buffer_is_kept() {
     let buffer = Buffer::declare(4);
-    assert!(buffer.readable().is_err(), "nothing was written");
+    assert!(buffer.readable().is_err(), "never written");
     buffer.fail(FaultKind::Panicked("first".into()).into());
     buffer.fail(FaultKind::Panicked("second".into()).into());
     assert_eq!(buffer.readable().unwrap_err().kind, FaultKind::Panicked("first".into()));
 }
 
 #[test]
-fn memory_in_use_by_a_lane_goes_to_nobody_else_until_that_is_done() {
+fn memory_in_use_by_a_stream_is_reused_only_by_that_stream() {
     let (pool, _) = pool();
     let (one, two) = (Timeline::new(), Timeline::new());
     let memory = pool.allocate_for(Some(1), 1000).unwrap();
@@ -235,20 +236,20 @@ fn memory_in_use_by_a_lane_goes_to_nobody_else_until_that_is_done() {
     memory.use_until(1, &one.event(3));
     drop(memory);
     let other = pool.allocate(1000).unwrap();
-    assert_ne!(other.ptr(), address, "lane 1 is not done with it");
+    assert_ne!(other.ptr(), address, "stream 1 still uses it");
     let another = pool.allocate_for(Some(2), 1000).unwrap();
     assert_ne!(another.ptr(), address);
-    // What the lane does next comes after all it has done.
+    // The next work of the stream is ordered after its earlier work.
     let same = pool.allocate_for(Some(1), 1000).unwrap();
     assert_eq!(same.ptr(), address);
     same.use_until(1, &one.event(4));
     same.use_until(2, &two.event(1));
     drop(same);
     let next = pool.allocate_for(Some(1), 1000).unwrap();
-    assert_ne!(next.ptr(), address, "lane 2 uses it as well");
+    assert_ne!(next.ptr(), address, "stream 2 uses it as well");
     two.signal(1);
     let next = pool.allocate_for(Some(1), 1000).unwrap();
-    assert_eq!(next.ptr(), address, "lane 1 may have it before it is done");
+    assert_eq!(next.ptr(), address, "stream 1 may reuse it before its work is done");
     next.use_until(1, &one.event(5));
     drop(next);
     one.signal(4);
@@ -259,25 +260,25 @@ fn memory_in_use_by_a_lane_goes_to_nobody_else_until_that_is_done() {
 }
 
 #[test]
-fn what_work_in_flight_uses_is_not_given_back() {
+fn blocks_with_work_in_flight_are_not_released() {
     let (pool, held) = pool();
     pool.set_cache_limit(Some(0));
-    let lane = Timeline::new();
+    let stream = Timeline::new();
     let (used, unused) = (pool.allocate(1000).unwrap(), pool.allocate(1000).unwrap());
-    used.use_until(1, &lane.event(1));
+    used.use_until(1, &stream.event(1));
     drop(used);
     drop(unused);
     let left = held.load(Ordering::SeqCst);
-    assert!(left > 0, "work in flight uses it");
+    assert!(left > 0, "work in flight keeps it");
     assert_eq!(pool.stats().cached, left);
     assert_eq!(pool.trim(), 0);
-    lane.signal(1);
+    stream.signal(1);
     assert_eq!(pool.trim(), left);
     assert_eq!((held.load(Ordering::SeqCst), pool.stats().cached), (0, 0));
 }
 
 #[test]
-fn memory_may_be_asked_for_where_it_was() {
+fn allocation_hint_returns_block_at_same_address() {
     let (pool, _) = pool();
     let blocks: Vec<Memory> = (0..3).map(|_| pool.allocate(1000).unwrap()).collect();
     let addresses: Vec<usize> = blocks.iter().map(|block| block.ptr().addr()).collect();
@@ -285,31 +286,31 @@ fn memory_may_be_asked_for_where_it_was() {
     let same = pool.allocate_at(None, 1000, Some(addresses[1])).unwrap();
     assert_eq!(same.ptr().addr(), addresses[1]);
     let other = pool.allocate_at(None, 1000, Some(addresses[1])).unwrap();
-    assert_eq!(other.ptr().addr(), addresses[0], "the one that was unused for the longest time");
+    assert_eq!(other.ptr().addr(), addresses[0], "the least recently freed block");
     let last = pool.allocate_at(None, 1000, Some(addresses[1])).unwrap();
     assert_eq!(last.ptr().addr(), addresses[2]);
 }
 
 #[test]
-fn memory_is_taken_over_from_a_buffer_that_nobody_else_has() {
+fn in_place_reuse_needs_the_only_reference() {
     let (pool, _) = pool();
-    let lane = Timeline::new();
+    let stream = Timeline::new();
     let operand = Buffer::with_memory(pool.allocate(100).unwrap());
     let address = operand.memory().unwrap().ptr();
     let reader = operand.clone();
-    assert!(!Buffer::declare(100).take_over(&operand, 1), "somebody else has it");
+    assert!(!Buffer::declare(100).reuse_in_place(&operand, 1), "another reference exists");
     drop(reader);
-    assert!(!Buffer::declare(50).take_over(&operand, 1), "its size is another");
-    operand.memory().unwrap().use_until(2, &lane.event(1));
-    assert!(!Buffer::declare(100).take_over(&operand, 1), "another lane reads it");
-    lane.signal(1);
+    assert!(!Buffer::declare(50).reuse_in_place(&operand, 1), "sizes differ");
+    operand.memory().unwrap().use_until(2, &stream.event(1));
+    assert!(!Buffer::declare(100).reuse_in_place(&operand, 1), "another stream still reads it");
+    stream.signal(1);
     let first = Buffer::declare(100);
-    assert!(first.take_over(&operand, 1));
-    assert!(!Buffer::declare(100).take_over(&first, 1), "the operand is not gone");
+    assert!(first.reuse_in_place(&operand, 1));
+    assert!(!Buffer::declare(100).reuse_in_place(&first, 1), "the operand is still referenced");
     drop(operand);
-    // What was taken over once can be again.
+    // Reused memory can be reused again.
     let second = Buffer::declare(100);
-    assert!(second.take_over(&first, 1));
+    assert!(second.reuse_in_place(&first, 1));
     drop(first);
     assert_eq!(second.memory().unwrap().ptr(), address);
     drop(second);

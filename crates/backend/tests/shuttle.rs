@@ -1,9 +1,9 @@
-//! The concurrent core under a model checker: each test body runs many times, each time with another
-//! order of its threads' steps. A lost wake-up shows as a deadlock.
+//! Model-checked tests of timelines, buffers and the pool. Each test body runs under many thread
+//! schedules; a lost wake-up shows as a deadlock.
 //!
 //! RUSTFLAGS="--cfg shuttle" cargo test -p inflight-backend --test shuttle
 //!
-//! Without the flag the same bodies run on real threads.
+//! Without the flag, the same bodies run on real threads.
 
 use inflight_backend::sync::atomic::{AtomicUsize, Ordering};
 use inflight_backend::sync::{MODEL_CHECKED, explore, thread};
@@ -17,7 +17,7 @@ fn check(body: impl Fn() + Send + Sync + 'static) {
 }
 
 #[test]
-fn a_waiter_is_always_woken() {
+fn waiter_is_always_woken() {
     check(|| {
         let timeline = Timeline::new();
         let waiters: Vec<_> = (1..=3)
@@ -38,7 +38,7 @@ fn a_waiter_is_always_woken() {
 }
 
 #[test]
-fn a_waiter_with_a_timeout_is_always_woken() {
+fn waiter_with_timeout_is_always_woken() {
     check(|| {
         let timeline = Timeline::new();
         let event = timeline.event(2);
@@ -50,7 +50,7 @@ fn a_waiter_with_a_timeout_is_always_woken() {
 }
 
 #[test]
-fn a_callback_runs_exactly_once_and_only_when_reached() {
+fn callback_runs_exactly_once_and_only_when_reached() {
     check(|| {
         let timeline = Timeline::new();
         let calls = Arc::new(AtomicUsize::new(0));
@@ -80,7 +80,7 @@ fn a_callback_runs_exactly_once_and_only_when_reached() {
 }
 
 #[test]
-fn a_callback_may_signal_and_register_on_its_own_timeline() {
+fn callback_may_signal_and_register_on_its_own_timeline() {
     check(|| {
         let timeline = Timeline::new();
         let (first, second, last) = (timeline.event(1), timeline.event(2), timeline.event(3));
@@ -98,7 +98,7 @@ fn a_callback_may_signal_and_register_on_its_own_timeline() {
 }
 
 #[test]
-fn a_timeline_never_goes_back() {
+fn timeline_is_monotonic() {
     check(|| {
         let timeline = Timeline::new();
         let signallers: Vec<_> = [3, 1, 2]
@@ -123,18 +123,18 @@ fn a_timeline_never_goes_back() {
     });
 }
 
-/// Memory that counts how often it is released.
+/// Memory that counts its releases.
 fn counted(released: &Arc<AtomicUsize>) -> Memory {
     let released = released.clone();
     let release = Box::new(move || {
         released.fetch_add(1, Ordering::SeqCst);
     });
-    // SAFETY: there are no bytes that could be accessed.
+    // SAFETY: the memory is empty.
     unsafe { Memory::from_raw(NonNull::dangling(), 0, release) }
 }
 
 #[test]
-fn a_buffer_takes_one_memory_and_one_fault_and_releases_every_memory_once() {
+fn buffer_accepts_one_memory_and_one_fault_and_frees_each_memory_once() {
     check(|| {
         let released = Arc::new(AtomicUsize::new(0));
         let buffer = Buffer::declare(0);
@@ -162,27 +162,27 @@ fn a_buffer_takes_one_memory_and_one_fault_and_releases_every_memory_once() {
             writers.into_iter().filter_map(|writer| writer.join().unwrap().then_some(()));
         assert_eq!(accepted.count(), 1);
         reader.join().unwrap();
-        assert_eq!(released.load(Ordering::SeqCst), 1, "the memory that was refused");
+        assert_eq!(released.load(Ordering::SeqCst), 1, "the refused memory is released");
         drop(buffer);
         assert_eq!(released.load(Ordering::SeqCst), 2);
     });
 }
 
 #[test]
-fn threads_never_pass_the_limit_of_a_pool_together() {
+fn concurrent_allocations_never_exceed_the_limit() {
     check(|| {
         let outstanding = Arc::new(AtomicUsize::new(0));
-        let (taken, given) = (outstanding.clone(), outstanding.clone());
-        // SAFETY: nobody accesses the memory.
+        let (allocated, released) = (outstanding.clone(), outstanding.clone());
+        // SAFETY: the memory is never accessed.
         let pool = unsafe {
             Pool::new(
                 usize::MAX,
                 move |bytes| {
-                    taken.fetch_add(bytes, Ordering::SeqCst);
+                    allocated.fetch_add(bytes, Ordering::SeqCst);
                     Some(NonNull::dangling())
                 },
                 move |_, bytes| {
-                    given.fetch_sub(bytes, Ordering::SeqCst);
+                    released.fetch_sub(bytes, Ordering::SeqCst);
                 },
             )
         };
@@ -204,6 +204,6 @@ fn threads_never_pass_the_limit_of_a_pool_together() {
         assert!(pool.stats().peak <= 128);
         assert_eq!(pool.stats().in_use, 0);
         drop(pool);
-        assert_eq!(outstanding.load(Ordering::SeqCst), 0, "every block went back");
+        assert_eq!(outstanding.load(Ordering::SeqCst), 0, "every block is released");
     });
 }

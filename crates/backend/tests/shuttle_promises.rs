@@ -1,4 +1,4 @@
-//! Models of completions and of the work queue: every order of their threads' steps that shuttle finds.
+//! Model-checked tests of completions and the work queue, under the thread schedules that shuttle explores.
 //!
 //! `RUSTFLAGS="--cfg shuttle" cargo test -p inflight-backend`
 
@@ -8,11 +8,11 @@ use inflight_backend::{Completion, WakerSlot, WorkQueue};
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
-const ORDERS: usize = 1000;
+const SCHEDULES: usize = 1000;
 
 #[test]
 fn every_waiting_thread_gets_the_value() {
-    explore(ORDERS, || {
+    explore(SCHEDULES, || {
         let completion = Arc::new(Completion::new());
         let waiters: Vec<_> = (0..2)
             .map(|_| {
@@ -31,8 +31,8 @@ fn every_waiting_thread_gets_the_value() {
 }
 
 #[test]
-fn the_first_value_stays() {
-    explore(ORDERS, || {
+fn first_value_is_kept() {
+    explore(SCHEDULES, || {
         let completion = Arc::new(Completion::new());
         let other = completion.clone();
         let second = thread::spawn(move || other.complete(2));
@@ -52,8 +52,8 @@ impl Wake for CountingWaker {
 }
 
 #[test]
-fn a_task_that_saw_no_value_is_woken() {
-    explore(ORDERS, || {
+fn pending_task_is_woken_exactly_once() {
+    explore(SCHEDULES, || {
         let completion = Arc::new(Completion::new());
         let woken = Arc::new(CountingWaker(AtomicUsize::new(0)));
         let other = completion.clone();
@@ -61,7 +61,7 @@ fn a_task_that_saw_no_value_is_woken() {
         let waker = Waker::from(woken.clone());
         let mut slot = WakerSlot::default();
         let first = completion.poll(&mut slot, &mut Context::from_waker(&waker));
-        // Polled twice with one waker, it is woken once.
+        // Two polls with the same waker give one wake-up.
         let second = completion.poll(&mut slot, &mut Context::from_waker(&waker));
         completer.join().unwrap();
         let wakes = woken.0.load(Ordering::SeqCst);
@@ -70,14 +70,14 @@ fn a_task_that_saw_no_value_is_woken() {
             (Poll::Ready(value), Poll::Ready(again)) => {
                 assert_eq!((value, again, wakes), (7, 7, 0))
             }
-            (Poll::Ready(_), Poll::Pending) => panic!("a value that is there stays"),
+            (Poll::Ready(_), Poll::Pending) => panic!("a value that is set never disappears"),
         }
     });
 }
 
 #[test]
-fn a_watched_value_calls_back_exactly_once_or_is_there() {
-    explore(ORDERS, || {
+fn watch_calls_back_exactly_once_or_value_is_set() {
+    explore(SCHEDULES, || {
         let completion = Arc::new(Completion::new());
         let called = Arc::new(AtomicUsize::new(0));
         let other = completion.clone();
@@ -95,8 +95,8 @@ fn a_watched_value_calls_back_exactly_once_or_is_there() {
 }
 
 #[test]
-fn a_future_that_moved_or_went_leaves_no_waker_behind() {
-    explore(ORDERS, || {
+fn moved_or_dropped_future_leaves_no_waker_registered() {
+    explore(SCHEDULES, || {
         let completion = Arc::new(Completion::new());
         let wakers: Vec<_> = (0..3).map(|_| Arc::new(CountingWaker(AtomicUsize::new(0)))).collect();
         let other = completion.clone();
@@ -111,7 +111,7 @@ fn a_future_that_moved_or_went_leaves_no_waker_behind() {
         completion.forget(&mut gone);
         let last = poll(&mut moved, 2);
         completer.join().unwrap();
-        // Only the latest waker of the future that is left was sure to be kept.
+        // Only the latest waker of the remaining future must be registered.
         if last.is_pending() {
             assert_eq!(wakers[2].0.load(Ordering::SeqCst), 1);
             assert_eq!(wakers[0].0.load(Ordering::SeqCst) + wakers[1].0.load(Ordering::SeqCst), 0);
@@ -121,14 +121,14 @@ fn a_future_that_moved_or_went_leaves_no_waker_behind() {
 }
 
 #[test]
-fn the_thread_that_handles_an_item_may_take_the_next() {
-    explore(ORDERS, || {
+fn next_blocks_until_an_item_or_close() {
+    explore(SCHEDULES, || {
         let queue = Arc::new(WorkQueue::new());
         let pusher = {
             let queue = queue.clone();
             thread::spawn(move || {
                 for _ in 0..2 {
-                    queue.push(|number| number);
+                    queue.push(|sequence| sequence);
                     queue.notify();
                 }
                 queue.close();
@@ -140,8 +140,8 @@ fn the_thread_that_handles_an_item_may_take_the_next() {
 }
 
 #[test]
-fn every_item_is_handled_once_and_in_order_whoever_handles_it() {
-    explore(ORDERS, || {
+fn every_item_is_handled_once_and_in_order_by_server_and_helpers() {
+    explore(SCHEDULES, || {
         let queue = Arc::new(WorkQueue::new());
         let handled = Arc::new(Mutex::new(Vec::new()));
         let server = {
@@ -151,13 +151,13 @@ fn every_item_is_handled_once_and_in_order_whoever_handles_it() {
         let helper = {
             let (queue, handled) = (queue.clone(), handled.clone());
             thread::spawn(move || {
-                queue.push(|number| number);
+                queue.push(|sequence| sequence);
                 queue.help(|item| handled.lock().push(item));
             })
         };
-        queue.push(|number| number);
+        queue.push(|sequence| sequence);
         queue.notify();
-        queue.push(|number| number);
+        queue.push(|sequence| sequence);
         queue.help(|item| handled.lock().push(item));
         helper.join().unwrap();
         queue.close();
@@ -167,15 +167,15 @@ fn every_item_is_handled_once_and_in_order_whoever_handles_it() {
 }
 
 #[test]
-fn helpers_leave_nothing_behind_without_a_server() {
-    explore(ORDERS, || {
+fn helpers_drain_the_queue_without_a_server() {
+    explore(SCHEDULES, || {
         let queue = Arc::new(WorkQueue::new());
         let handled = Arc::new(AtomicUsize::new(0));
         let helpers: Vec<_> = (0..3)
             .map(|_| {
                 let (queue, handled) = (queue.clone(), handled.clone());
                 thread::spawn(move || {
-                    queue.push(|number| number);
+                    queue.push(|sequence| sequence);
                     queue.help(|_| {
                         handled.fetch_add(1, Ordering::SeqCst);
                     });

@@ -1,43 +1,43 @@
-//! What a compiled kernel is called with, whichever way it was compiled.
+//! Operands, partitions and scratch memory of a kernel launch, shared by machine code and the block interpreter.
 
 use inflight_ir::Scalar;
 use inflight_ir::kernel::LaunchShape;
 use std::cell::RefCell;
 use std::ops::Range;
 
-/// The operands of a launch. The same for every part of it.
+/// Operands of a launch, shared by all its parts.
 pub struct Call<'a> {
-    /// The address of each of the kernel's buffers.
+    /// Address of each kernel buffer.
     pub buffers: &'a [*mut u8],
-    /// The values of the kernel's scalars.
+    /// Values of the launch scalars.
     pub scalars: &'a [Scalar],
-    /// Extents and maps.
+    /// Extents and access maps.
     pub shape: &'a LaunchShape,
 }
 
-/// A part of a launch, which one thread runs: the programs whose flat grid index (row-major over the grid
-/// axes) is in `grid`, at the points of the vector axis in `vector`.
+/// A partition of a launch, executed by one thread: the programs with a flat grid index (row-major over the grid
+/// axes) in `grid`, at the points of the vector axis in `vector`.
 ///
-/// `vector` is the whole axis unless it is parallel.
+/// `vector` covers the whole axis unless the axis is parallel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// Flat indices of programs.
+    /// Flat program indices.
     pub grid: Range<usize>,
-    /// Points of the vector axis.
+    /// Range of the vector axis.
     pub vector: Range<usize>,
 }
 
-/// Memory for what a program keeps between passes. One for each thread, reused from call to call.
+/// Per-thread scratch buffer for values that stay live between the passes of a program. Reused across calls.
 #[derive(Default)]
 pub struct Scratch {
-    /// `u64`s times eight, so that any vector is aligned.
+    /// Allocated in units of one cache line.
     lines: Vec<[u64; 8]>,
 }
 
 impl Scratch {
-    /// At least this many bytes, 64-byte aligned, with unspecified contents.
+    /// Returns at least `len` bytes, 64-byte aligned, with unspecified contents.
     pub fn bytes(&mut self, len: usize) -> *mut u8 {
-        // `[u64; 8]` is 8-byte aligned: one more line leaves room to round the address up.
+        // `[u64; 8]` is only 8-byte aligned: one extra line leaves room to round the address up.
         let lines = len.div_ceil(64) + 1;
         if self.lines.len() < lines {
             self.lines.resize(lines, [0; 8]);
@@ -48,13 +48,13 @@ impl Scratch {
 }
 
 thread_local! {
-    /// Memory that the thread has used and will use again, the last used on top.
+    /// Free list of this thread's scratch buffers, most recently used on top.
     static SPARE: RefCell<Vec<Scratch>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Runs `f` with memory of this thread that nobody else uses meanwhile, not even within `f`.
+/// Runs `f` with a scratch buffer that belongs to this call alone, also under nested calls from within `f`.
 pub fn with_scratch<R>(f: impl FnOnce(&mut Scratch) -> R) -> R {
-    // A thread that is ending has none to spare, and keeps none.
+    // Thread-local storage is gone during thread shutdown: allocate a fresh buffer and drop it afterwards.
     let spare = SPARE.try_with(|spare| spare.borrow_mut().pop());
     let mut scratch = spare.ok().flatten().unwrap_or_default();
     let result = f(&mut scratch);

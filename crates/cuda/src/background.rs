@@ -90,7 +90,7 @@ impl<T: Clone + Send + Sync + 'static> BackgroundTask<T> {
 
     /// Whether the task failed for lack of memory. A retry may succeed.
     pub fn ran_out_of_memory(&self) -> bool {
-        matches!(self.value.get(), Some(Err(fault)) if fault.is_short())
+        matches!(self.value.get(), Some(Err(fault)) if fault.is_out_of_memory())
     }
 
     /// The value if the task has completed. Otherwise the task moves to the front of the queue.

@@ -119,7 +119,7 @@ impl CudaBackend {
             memory_bytes: context.memory() as u64,
             host_visible: false,
             prologues: false,
-            repeats: false,
+            device_loops: false,
             arg_reductions: true,
             // `mma` of both 16-bit float dtypes came with Ampere.
             implicit_gemm: major >= 8,
@@ -247,7 +247,7 @@ impl CudaBackend {
         let Some(kernel) = compiled.downcast_ref::<CudaKernel>() else { return false };
         let (launch, sides) = (&epilogue.launch, [step.m, step.n]);
         let buffers = expected_buffers(plan, launch);
-        let (analyzed, product) = (&kernel.analyzed, epilogue.product);
+        let (analyzed, product) = (&kernel.analyzed, epilogue.gemm_result);
         let (shape, processors) = (&launch.shape, shared.processors);
         match fused_epilogue::choose(analyzed, shape, product, sides, gemm, &buffers, processors) {
             Some((config, _)) => drop(kernel.variant(shared, config.variant)),

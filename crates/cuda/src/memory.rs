@@ -37,7 +37,7 @@ pub fn pool(context: &Arc<Context>) -> Arc<Pool> {
     // Freeing synchronizes the device. So the pool frees nothing until memory is short or the user trims it, and then
     // on a thread that may block.
     pool.set_cache_limit(Some(context.memory()));
-    pool.leave_room_to_trim();
+    pool.disable_implicit_trim();
     pool
 }
 

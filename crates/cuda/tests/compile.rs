@@ -129,7 +129,7 @@ fn routines_compile() {
             let extents = convolution.extents(&x, &Shape::from([1, outputs, 3, 3, 16])).unwrap();
             routines.push(Routine::ImplicitGemm(ImplicitGemmOperands {
                 dtype,
-                product: convolution,
+                gemm: convolution,
                 extents,
             }));
         }
@@ -143,7 +143,7 @@ fn routines_compile() {
         kernels.extend(std::iter::repeat_n(3, axes).chain([64]));
         let extents =
             convolution.extents(&Shape::from(&x[..]), &Shape::from(&kernels[..])).unwrap();
-        let operands = ImplicitGemmOperands { dtype: DType::F32, product: convolution, extents };
+        let operands = ImplicitGemmOperands { dtype: DType::F32, gemm: convolution, extents };
         let routine = Routine::ImplicitGemm(operands);
         assert!(routine::sources(&routine, true).len() > routine::sources(&routine, false).len());
         routines.push(routine);

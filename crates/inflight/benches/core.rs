@@ -86,12 +86,12 @@ fn layer_norm(bencher: Bencher, (rows, columns): (usize, usize)) {
 
 #[divan::bench(args = MATRICES)]
 fn row_sum(bencher: Bencher, (rows, columns): (usize, usize)) {
-    run(bencher, &[rows, columns], 4 * rows * columns, |x| x.sum_axes([1]));
+    run(bencher, &[rows, columns], 4 * rows * columns, |x| x.sum([1]));
 }
 
 #[divan::bench(args = MATRICES)]
 fn column_sum(bencher: Bencher, (rows, columns): (usize, usize)) {
-    run(bencher, &[rows, columns], 4 * rows * columns, |x| x.sum_axes([0]));
+    run(bencher, &[rows, columns], 4 * rows * columns, |x| x.sum([0]));
 }
 
 #[divan::bench(args = [256, 2048])]

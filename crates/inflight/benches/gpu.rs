@@ -79,9 +79,9 @@ pub fn main() -> Result<()> {
     row("gelu (tanh)", &x, &cpu, 2 * bytes, Tensor::gelu_tanh)?;
     row("softmax", &x, &cpu, 2 * bytes, |x| x.softmax(1))?;
     row("layer norm", &x, &cpu, 2 * bytes, |x| x.layer_norm([1], None, None, 1e-5))?;
-    row("row sum", &x, &cpu, bytes, |x| x.sum_axes([1]))?;
-    row("column sum", &x, &cpu, bytes, |x| x.sum_axes([0]))?;
-    row("sum of all", &x, &cpu, bytes, |x| x.sum())?;
+    row("row sum", &x, &cpu, bytes, |x| x.sum([1]))?;
+    row("column sum", &x, &cpu, bytes, |x| x.sum([0]))?;
+    row("sum of all", &x, &cpu, bytes, |x| x.sum_all())?;
     time("x + y", 3 * bytes, "GB/s", || &x + &y)?;
     row("transpose + add", &square, &cpu, 2 * 8192 * 8192 * 4, |x| x.transpose() + x)?;
     let scaled = |x: &Tensor| x * &gain;
@@ -138,8 +138,8 @@ fn halves([x, y]: [Tensor; 2], square: &Tensor) -> Result<()> {
     time("bf16 gelu (tanh)", 2 * bytes, "GB/s", || x.gelu_tanh())?;
     time("bf16 softmax", 2 * bytes, "GB/s", || x.softmax(1))?;
     time("bf16 layer norm", 2 * bytes, "GB/s", || x.layer_norm([1], None, None, 1e-5))?;
-    time("bf16 row sum", bytes, "GB/s", || x.sum_axes([1]))?;
-    time("bf16 column sum", bytes, "GB/s", || x.sum_axes([0]))?;
+    time("bf16 row sum", bytes, "GB/s", || x.sum([1]))?;
+    time("bf16 column sum", bytes, "GB/s", || x.sum([0]))?;
     time("bf16 x + y", 3 * bytes, "GB/s", || &x + &y)?;
     time("bf16 transpose + add", 2 * 8192 * 8192 * 2, "GB/s", || square.transpose() + square)
 }
@@ -253,7 +253,7 @@ fn digest(result: &Tensor) -> Result<[f32; 2]> {
     let flat = result.reshape([count]).cast(DType::F32);
     let weights = (0..count).map(|i| (i % 13) as f32).collect();
     let weights = Tensor::from_vec::<f32>(weights, [count], result.device())?;
-    Ok([flat.abs().mean().item()?, (flat * weights).mean().item()?])
+    Ok([flat.abs().mean_all().item()?, (flat * weights).mean_all().item()?])
 }
 
 /// Times a function of one tensor, after its result on a few rows was compared with the CPU's.
@@ -553,19 +553,19 @@ fn training_steps(path: &str, device: &Device) -> Result<()> {
     let mut losses = Vec::new();
     for _ in 0..5 {
         let loss = step()?;
-        losses.push(loss.map_or(Ok(0.0), |loss| loss.abs().mean().item::<f32>())?);
-        device.sync()?;
+        losses.push(loss.map_or(Ok(0.0), |loss| loss.abs().mean_all().item::<f32>())?);
+        device.wait()?;
     }
     let before = device.stats().launches;
     let seconds = median(|| {
         let start = Instant::now();
         (0..CALLS).try_for_each(|_| step().map(drop))?;
-        device.sync()?;
+        device.wait()?;
         Ok(start.elapsed().as_secs_f64() / CALLS as f64)
     })?;
     let launches = (device.stats().launches - before) as usize / (CALLS * ROUNDS);
     let is_number =
-        |value: &Tensor| Ok::<bool, inflight::Error>(value.sum().item::<f32>()?.is_finite());
+        |value: &Tensor| Ok::<bool, inflight::Error>(value.sum_all().item::<f32>()?.is_finite());
     let trained = values.iter().filter(|value| value.dtype() == DType::F32);
     for value in trained {
         assert!(is_number(value)?, "{path} has learned a number that is none");

@@ -74,7 +74,7 @@ impl Pipeline {
         for _ in 0..self.products {
             x = x.matmul(weights).tanh();
         }
-        x.square().mean()
+        x.square().mean_all()
     }
 
     fn weights(&self) -> Tensor {
@@ -89,7 +89,7 @@ impl Pipeline {
         let batches: Vec<_> = (0..6).map(|step| self.prepare(step)).collect();
         let mut fastest = Duration::MAX;
         for batch in batches {
-            self.device.sync()?;
+            self.device.wait()?;
             let begun = Instant::now();
             black_box(self.step(batch, &weights)?.item::<f32>()?);
             fastest = fastest.min(begun.elapsed());

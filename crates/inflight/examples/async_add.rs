@@ -2,7 +2,7 @@
 //!
 //! `cargo run -p inflight --example async_add`
 
-use inflight::op::BoxedOp;
+use inflight::device_op::BoxedOp;
 use inflight::{DeviceOp, IntoDeviceOp, Tensor, api, zip};
 use std::sync::Arc;
 

@@ -2,7 +2,7 @@
 //!
 //! `cargo run -p inflight --example borrowed_inputs`
 
-use inflight::op::BoxedOp;
+use inflight::device_op::BoxedOp;
 use inflight::{Device, DeviceOp, IntoDeviceOp, Tensor, api, zip};
 use std::sync::Arc;
 

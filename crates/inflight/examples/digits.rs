@@ -77,7 +77,7 @@ fn train_regression(data: &Examples, device: &Device) -> Result<Regression> {
         progress.report(step, || data.loss(&logits))?;
         let error = data.logit_gradient(&logits);
         model.weight = &model.weight - data.images.transpose().matmul(&error) * RATE;
-        model.bias = &model.bias - error.sum_axes([0]) * RATE;
+        model.bias = &model.bias - error.sum([0]) * RATE;
         device.flush();
     }
     progress.finish()?;
@@ -111,7 +111,7 @@ fn train_network(data: &Examples, device: &Device) -> Result<Network> {
     // So scaled, what goes through a layer keeps its size.
     let random = |inputs: usize, outputs: usize, seed: u64| {
         let deviation = (2.0 / inputs as f64).sqrt();
-        Tensor::randn::<f32>([inputs, outputs], 0.0, deviation, seed, device)
+        Tensor::randn::<f32>(0.0, deviation, [inputs, outputs], seed, device)
     };
     let mut model = Network {
         weights: [random(PIXELS, HIDDEN, 1), random(HIDDEN, CLASSES, 2)],
@@ -130,7 +130,7 @@ fn train_network(data: &Examples, device: &Device) -> Result<Network> {
         for (layer, (input, error)) in layers.into_iter().enumerate() {
             let (weight, bias) = (&model.weights[layer], &model.biases[layer]);
             let weight = weight - input.transpose().matmul(error) * RATE;
-            let bias = bias - error.sum_axes([0]) * RATE;
+            let bias = bias - error.sum([0]) * RATE;
             model.weights[layer] = weight;
             model.biases[layer] = bias;
         }
@@ -167,7 +167,7 @@ impl Examples {
 
     /// The mean cross entropy.
     fn loss(&self, logits: &Tensor) -> Tensor {
-        -(logits.log_softmax(1) * &self.targets).sum_axes([1]).mean()
+        -(logits.log_softmax(1) * &self.targets).sum([1]).mean_all()
     }
 
     /// What [`loss`](Examples::loss) grows by, for each logit.
@@ -177,7 +177,7 @@ impl Examples {
 
     /// The share of images whose digit has the largest logit. Waits.
     fn accuracy(&self, logits: &Tensor) -> Result<f32> {
-        logits.argmax(1).eq(&self.labels).cast(DType::F32).mean().item()
+        logits.argmax(1).eq(&self.labels).cast(DType::F32).mean_all().item()
     }
 }
 

@@ -22,6 +22,6 @@ fn main() -> inflight::Result<()> {
 
     let spawned = api::ones::<f32>([1024, 1024]).spawn(); // no executor needed
     println!("spawned:    {spawned:?}");
-    assert_eq!(spawned.get()?.sum().item::<f32>()?, 1024.0 * 1024.0);
+    assert_eq!(spawned.get()?.sum_all().item::<f32>()?, 1024.0 * 1024.0);
     Ok(())
 }

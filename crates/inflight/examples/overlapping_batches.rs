@@ -2,7 +2,7 @@
 //!
 //! `cargo run -p inflight --example overlapping_batches`
 
-use inflight::op::BoxedOp;
+use inflight::device_op::BoxedOp;
 use inflight::{DeviceOp, Tensor, api};
 
 /// A batch: made on the host, then uploaded.
@@ -12,8 +12,8 @@ fn prepare_batch(number: usize) -> BoxedOp<'static, Tensor> {
 }
 
 fn process(batch: Tensor) -> BoxedOp<'static, f32> {
-    inflight::op::value(batch)
-        .map(|x| (x.matmul(&x.transpose()) * 0.01).softmax(1).sum())
+    inflight::device_op::value(batch)
+        .map(|x| (x.matmul(&x.transpose()) * 0.01).softmax(1).sum_all())
         .to_host_vec::<f32>()
         .map(|sum| sum[0])
 }

@@ -21,9 +21,9 @@ async fn main() -> inflight::Result<()> {
         println!("{tensor:?}");
         assert!(tensor.is_ready() && tensor.elements() == 10_000);
     }
-    assert_eq!(a.sum().item::<f32>()?, 10_000.0);
-    assert_eq!(b.sum().item::<f32>()?, 0.0);
-    assert!(c.mean().item::<f32>()?.abs() < 0.1);
-    assert_eq!(d.max().item::<f32>()?, 9_999.0);
+    assert_eq!(a.sum_all().item::<f32>()?, 10_000.0);
+    assert_eq!(b.sum_all().item::<f32>()?, 0.0);
+    assert!(c.mean_all().item::<f32>()?.abs() < 0.1);
+    assert_eq!(d.max_all().item::<f32>()?, 9_999.0);
     Ok(())
 }

@@ -31,7 +31,7 @@ fn main() -> Result<()> {
         let mut state = Tensor::ones::<f32>([64, 64], &device);
         for step in 0..STEPS {
             state = state.matmul(&mixing) / 1.5;
-            metrics.send((step, state.square().sum().sqrt())).expect("the logger listens");
+            metrics.send((step, state.square().sum_all().sqrt())).expect("the logger listens");
             device.flush();
         }
     }

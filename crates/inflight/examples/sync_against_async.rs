@@ -3,7 +3,7 @@
 //!
 //! `cargo run --release -p inflight --example sync_against_async`
 
-use inflight::op::BoxedOp;
+use inflight::device_op::BoxedOp;
 use inflight::{Device, DeviceOp, IntoDeviceOp, Tensor, api, zip};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -28,7 +28,7 @@ fn compute<'a>(
     weights: impl IntoDeviceOp<Output = Tensor> + 'a,
 ) -> BoxedOp<'a, f32> {
     zip!(api::from_vec(batch, [SIZE, SIZE]), weights)
-        .map(|(x, w)| x.matmul(&w).relu().matmul(&w).mean())
+        .map(|(x, w)| x.matmul(&w).relu().matmul(&w).mean_all())
         .to_host_vec::<f32>()
         .map(|mean| mean[0])
 }

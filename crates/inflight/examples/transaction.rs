@@ -9,7 +9,7 @@ fn main() -> Result<()> {
     const SAMPLES: usize = 256;
     const STEPS: usize = 60;
     let device = Device::cpu();
-    let inputs = Tensor::randn::<f32>([SAMPLES, 8], 0.0, 1.0, 7, &device);
+    let inputs = Tensor::randn::<f32>(0.0, 1.0, [SAMPLES, 8], 7, &device);
     let truth = Tensor::from_vec((1..=8).map(|i| i as f32 / 4.0).collect(), [8, 1], &device)?;
     let targets = inputs.matmul(&truth);
     let mut weights = Tensor::zeros::<f32>([8, 1], &device);
@@ -19,7 +19,7 @@ fn main() -> Result<()> {
     for step in 0..STEPS {
         let output = inputs.matmul(&weights);
         let error = &output - &targets;
-        let loss = error.square().mean();
+        let loss = error.square().mean_all();
         let gradient = inputs.transpose().matmul(&error) * (2.0 / SAMPLES as f32);
         weights = &weights - gradient * 0.1;
         if step % 10 == 9 {

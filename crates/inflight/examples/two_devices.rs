@@ -12,7 +12,7 @@ const BATCHES: usize = 6;
 
 /// An image of 16 by 16 pixels with a bright row, turned and blended at random.
 fn augmented(row: usize, seed: u64, device: &Device) -> Tensor {
-    let rows = Tensor::iota::<f32>([16, 16], 0, device);
+    let rows = Tensor::iota::<f32>(0, [16, 16], device);
     let image = rows.eq(row as f32).cast(inflight::DType::F32);
     let image = if seed.is_multiple_of(2) { image.flip([1]) } else { image };
     let noise = Tensor::rand::<f32>([16, 16], seed, device) * 0.1;
@@ -51,7 +51,7 @@ fn main() -> Result<()> {
     for batch in batches {
         let (images, labels) = batch?;
         assert_eq!(images.device(), &training);
-        let found = images.reshape([BATCH, 16, 16]).mean_axes([2]).argmax(1);
+        let found = images.reshape([BATCH, 16, 16]).mean([2]).argmax(1);
         assert_eq!(found.to_vec::<i64>()?, labels);
         seen += labels.len();
     }
@@ -62,7 +62,7 @@ fn main() -> Result<()> {
 
     // A value can also go from one device to the other without a look at it, and without a wait.
     let waits = loading.stats().all_waits() + training.stats().all_waits();
-    let moved = augmented(3, 1, &loading).to_device(&training).sum();
+    let moved = augmented(3, 1, &loading).to_device(&training).sum_all();
     assert_eq!(loading.stats().all_waits() + training.stats().all_waits(), waits);
     assert!((16.0..16.0 + 25.7).contains(&moved.item::<f32>()?));
     Ok(())

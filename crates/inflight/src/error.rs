@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// What went wrong, where it was recorded, and what would help. Cheap to clone: it travels with values.
-#[derive(Clone, Debug, thiserror::Error)]
+#[derive(Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// An op was given operands it cannot take.
@@ -70,9 +70,17 @@ pub enum Error {
         /// Who started the work.
         location: &'static Location<'static>,
     },
-    /// Whoever should have completed a promise went away.
-    #[error("the work was abandoned before it was done")]
-    Abandoned,
+    /// The side of a promise that should have given its value was dropped without giving one.
+    #[error(
+        "the {work} started at {location} was abandoned: it was dropped before it had a value, because the thread or task \
+         that ran it ended"
+    )]
+    Abandoned {
+        /// The kind of work: a read, an execution, a device op, …
+        work: &'static str,
+        /// The caller that started it.
+        location: &'static Location<'static>,
+    },
     /// A tensor was used after it was given up to an execution.
     #[error(
         "the tensor was donated at {location} as {argument}, and cannot be used again; clone it before, or \
@@ -196,10 +204,11 @@ impl Error {
             | Error::NotOneElement { location, .. }
             | Error::WaitDenied { location, .. }
             | Error::Panicked { location, .. }
+            | Error::Abandoned { location, .. }
             | Error::Donated { location, .. }
             | Error::Argument { location, .. } => Some(location),
             Error::Device(fault) => fault.label.as_ref()?.ops().next()?.location.caller(),
-            Error::Abandoned | Error::File { .. } | Error::Invalid(_) | Error::Program(_) => None,
+            Error::File { .. } | Error::Invalid(_) | Error::Program(_) => None,
         }
     }
 
@@ -215,6 +224,13 @@ impl Error {
     /// Whether memory ran out.
     pub fn is_out_of_memory(&self) -> bool {
         matches!(self, Error::Device(fault) if matches!(fault.kind, FaultKind::OutOfMemory { .. }))
+    }
+}
+
+impl fmt::Debug for Error {
+    /// As `Display`, so that `fn main() -> inflight::Result<()>` and `unwrap` print the op, the shapes and the line.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

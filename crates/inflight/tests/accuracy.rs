@@ -158,11 +158,11 @@ fn long_sums_are_of_short_ones() {
     let tenth = f64::from(0.1f32);
     let all = Tensor::full(0.1f32, [1 << 26], &device);
     all.wait().unwrap();
-    let mean = f64::from(all.mean().item::<f32>().unwrap());
+    let mean = f64::from(all.mean_all().item::<f32>().unwrap());
     assert!((mean / tenth - 1.0).abs() < 1e-5, "{mean}");
     for columns in [4, 8192] {
         let rows = (1 << 26) / columns;
-        let sums = all.reshape([rows, columns]).sum_axes([0]);
+        let sums = all.reshape([rows, columns]).sum([0]);
         for sum in sums.to_vec::<f32>().unwrap() {
             let expected = tenth * rows as f64;
             assert!((f64::from(sum) / expected - 1.0).abs() < 5e-4, "{columns} columns: {sum}");

@@ -67,15 +67,15 @@ fn small_launches_run_together_whatever_they_compute() {
     let results = Transaction::default()
         .register(&x.exp())
         .register(&(&y * 2.0 + 1.0))
-        .register(&x.sum())
-        .register(&y.max())
+        .register(&x.sum_all())
+        .register(&y.max_all())
         .execute()
         .unwrap();
     assert_eq!(device.stats().since(&before).launches, 1);
     assert_eq!(results[0].to_vec::<f32>().unwrap(), x.exp().to_vec::<f32>().unwrap());
     assert_eq!(results[1].to_vec::<f32>().unwrap(), (&y * 2.0 + 1.0).to_vec::<f32>().unwrap());
-    assert_eq!(results[2].item::<f32>().unwrap(), x.sum().item::<f32>().unwrap());
-    assert_eq!(results[3].item::<f32>().unwrap(), y.max().item::<f32>().unwrap());
+    assert_eq!(results[2].item::<f32>().unwrap(), x.sum_all().item::<f32>().unwrap());
+    assert_eq!(results[3].item::<f32>().unwrap(), y.max_all().item::<f32>().unwrap());
 }
 
 #[test]
@@ -83,9 +83,9 @@ fn what_depends_on_another_comes_after_it() {
     let device = device();
     let x = ramp(30 * 40, 0.01, &device).reshape([30, 40]);
     // Each needs all of the one before; all are small.
-    let columns = x.sum_axes([0]);
-    let rows = (&x * &columns).sum_axes([1]);
-    let result = (&x - rows.reshape([30, 1])).sum_axes([0]);
+    let columns = x.sum([0]);
+    let rows = (&x * &columns).sum([1]);
+    let result = (&x - rows.reshape([30, 1])).sum([0]);
     let before = device.stats();
     let values = result.to_vec::<f32>().unwrap();
     assert_eq!(device.stats().since(&before).launches, 3);

@@ -78,7 +78,7 @@ fn what_nobody_can_read_is_not_computed() {
     let x = ramp(&[1000], &device);
     drop(x.exp());
     device.flush();
-    device.sync().unwrap();
+    device.wait().unwrap();
     assert_eq!(device.stats().launches, 0);
 }
 
@@ -99,7 +99,7 @@ fn temporaries_of_an_expression_are_not_written() {
     let x = ramp(&[64, 100], &device);
     // Every link of the chain is alive while its end is read.
     let before = device.stats();
-    x.softmax(1).log().neg().exp().tanh().sum_axes([1]).to_vec::<f32>().unwrap();
+    x.softmax(1).log().neg().exp().tanh().sum([1]).to_vec::<f32>().unwrap();
     let stats = device.stats().since(&before);
     assert_eq!((stats.launches, stats.bytes_written), (1, f32s(64)));
 }
@@ -109,12 +109,12 @@ fn a_live_value_that_is_computed_again_is_written_then() {
     let device = device();
     let x = ramp(&[64, 100], &device);
     let kept = x.softmax(1).tanh();
-    assert_eq!(counted(&device, &kept.sum_axes([1])).bytes_written, f32s(64));
+    assert_eq!(counted(&device, &kept.sum([1])).bytes_written, f32s(64));
     // The second time, it is stored along with what was asked for.
-    let stats = counted(&device, &kept.max_axes([1]));
+    let stats = counted(&device, &kept.max([1]));
     assert_eq!(stats.bytes_written, f32s(64 * 100) + f32s(64));
     // From then on it is read.
-    let stats = counted(&device, &kept.min_axes([1]));
+    let stats = counted(&device, &kept.min([1]));
     assert_eq!((stats.bytes_read, stats.bytes_written), (f32s(64 * 100), f32s(64)));
 }
 
@@ -180,7 +180,7 @@ fn a_loop_that_never_reads_stays_within_bounds() {
     let mut metric = Tensor::zeros::<f32>([], &device);
     for _ in 0..100_000 {
         x = &x * 0.999 + 0.001;
-        metric = x.sum();
+        metric = x.sum_all();
     }
     // What is in flight of one thread is bounded by segments, each with a few live values.
     let peak = device.memory().peak;
@@ -217,7 +217,7 @@ fn only_the_documented_calls_wait() {
     let y = x.matmul(&x).softmax(1) + 1.0;
     let _ = (y.shape(), y.dtype(), y.device(), y.check(), format!("{y:?}"), y.is_ready());
     device.flush();
-    let read = y.sum().item_async::<f32>();
+    let read = y.sum_all().item_async::<f32>();
     let _ = y.to_device(&device);
     assert_eq!(device.stats().all_waits(), 0);
     read.get().unwrap();
@@ -258,11 +258,11 @@ fn a_reshape_costs_nothing() {
 fn a_transaction_waits_once_and_keeps_the_order() {
     let (first, second) = (device(), device());
     let x = ramp(&[32, 32], &first);
-    let count = Tensor::ones::<i64>([3], &second).sum();
+    let count = Tensor::ones::<i64>([3], &second).sum_all();
     let data = Transaction::default()
         .register(&x.matmul(&x))
         .register(&count)
-        .register(&x.sum())
+        .register(&x.sum_all())
         .register(&x.matmul(&x).exp())
         .execute()
         .unwrap();
@@ -301,7 +301,7 @@ fn what_follows_a_product_row_by_row_runs_while_it_is_in_cache() {
     let stats = counted(&device, &scores);
     assert_eq!((stats.launches, stats.bytes_written), (1, f32s(6 * 50 * 40)));
     // A reduction of rows.
-    let norms = x.matmul(&weight).square().sum_axes([1]);
+    let norms = x.matmul(&weight).square().sum([1]);
     let stats = counted(&device, &norms);
     assert_eq!((stats.launches, stats.bytes_written), (1, f32s(m)));
     // Of which only some rows are wanted: it is written, and those are read.
@@ -309,7 +309,7 @@ fn what_follows_a_product_row_by_row_runs_while_it_is_in_cache() {
     assert_eq!(part.to_vec::<f32>().unwrap().len(), 10 * n);
     // Read by two, it is written.
     let product = x.matmul(&weight);
-    let stats = counted(&device, &(product.sum_axes([0]) + product.sum_axes([1]).sum()));
+    let stats = counted(&device, &(product.sum([0]) + product.sum([1]).sum_all()));
     assert!(stats.bytes_written >= f32s(m * n));
 }
 
@@ -318,7 +318,7 @@ fn nothing_is_fused_where_that_is_asked_for() {
     let device = device();
     let x = Tensor::from_vec((0..64 * 64).map(|i| i as f32 * 1e-3).collect(), [64, 64], &device);
     let x = x.unwrap();
-    let compute = || ((&x + 1.0).exp() * &x).sum_axes([1]).sqrt();
+    let compute = || ((&x + 1.0).exp() * &x).sum([1]).sqrt();
     let before = device.stats();
     let fused = compute().to_vec::<f32>().unwrap();
     let middle = device.stats();
@@ -399,7 +399,7 @@ fn a_result_takes_over_the_memory_of_an_operand_that_nobody_needs() {
         x.wait().unwrap();
     }
     assert_eq!(device.memory().allocations, before, "twenty results in one place");
-    let sums = x.sum_axes([1]).to_vec::<f32>().unwrap();
+    let sums = x.sum([1]).to_vec::<f32>().unwrap();
     assert!(sums.iter().all(|sum| (sum - 1.0).abs() < 1e-5));
 }
 
@@ -506,7 +506,7 @@ fn attention_is_one_launch_that_writes_no_scores() {
     assert_eq!((stats.launches, stats.bytes_written), (1, f32s(queries)));
     assert_eq!(stats.bytes_read, f32s(queries + 2 * all_keys + rows * keys));
     // Where a row must not look further than its own place, nothing more is read.
-    let count = |end: usize| Tensor::arange(0, end as i32, 1, &device).unwrap();
+    let count = |end: usize| Tensor::arange(0..end as i32, &device);
     let later = count(keys).reshape([1, keys]).gt(count(rows).reshape([rows, 1]));
     let result = scores().masked_fill(&later, -1e9).softmax(-1).matmul(&value);
     drop(later);
@@ -569,7 +569,7 @@ fn many_ways_through_what_stays_recorded_are_one() {
     for _ in 0..60 {
         y = &y + &y;
     }
-    let total = y.sum();
+    let total = y.sum_all();
     assert_eq!(total.item::<f32>().unwrap(), 1000.0 * 2f32.powi(60));
     // The value is still there to be asked for.
     assert_eq!(y.to_vec::<f32>().unwrap(), vec![2f32.powi(60); 1000]);

@@ -56,7 +56,7 @@ fn a_transaction_reads_many_tensors_with_one_wait() {
     let x = common::counting([1000], &device);
     let waits = |device: &Device| device.stats().waits.iter().sum::<u64>();
     let before = waits(&device);
-    let read = Transaction::default().register(&(&x + 1)).register(&x.sum()).execute().unwrap();
+    let read = Transaction::default().register(&(&x + 1)).register(&x.sum_all()).execute().unwrap();
     assert_eq!(waits(&device) - before, 1);
     assert_eq!(read[0].to_vec::<i32>().unwrap(), (1..1001).collect::<Vec<i32>>());
     assert_eq!(read[1].item::<i32>().unwrap(), 499_500);
@@ -97,7 +97,7 @@ fn threads_have_streams_of_their_own_that_wait_for_each_other() {
         });
         values.push(next);
         if round % 3 == 0 {
-            values.remove(0);
+            drop(values.remove(0));
         }
     }
     assert_eq!(values.last().unwrap().to_vec::<f32>().unwrap(), vec![21.0; 1 << 18]);
@@ -119,7 +119,7 @@ fn new_sizes_compile_nothing() {
     let Some(device) = gpu() else { return };
     let run = |rows: usize| {
         let x = Tensor::ones::<f32>([rows, 64], &device);
-        (x.softmax(1) * 2.0).sum().item::<f32>().unwrap()
+        (x.softmax(1) * 2.0).sum_all().item::<f32>().unwrap()
     };
     run(64);
     let before = device.stats().compiles;
@@ -135,7 +135,7 @@ fn work_that_comes_again_is_the_same_work_with_other_arguments() {
     let compute = |x: &Tensor, scale: f32| {
         let mut x = x.clone();
         for turn in 0..40 {
-            x = &x - x.sum_keep([turn % 2]) * scale;
+            x = &x - x.sum_keepdim([turn % 2]) * scale;
         }
         x
     };
@@ -150,7 +150,7 @@ fn work_that_comes_again_is_the_same_work_with_other_arguments() {
         // What is kept is where the next round would like to have its results.
         kept.push((found, expected));
         if round % 4 == 3 {
-            kept.remove(0);
+            drop(kept.remove(0));
         }
     }
     for (found, expected) in kept {
@@ -196,7 +196,7 @@ fn products_round_their_operands_only_if_they_may() {
         let narrow = x.cast(DType::F32);
         let exact = narrow.cast(DType::F64);
         let difference = narrow.matmul(&narrow).cast(DType::F64) - exact.matmul(&exact);
-        Some(difference.abs().max().item::<f64>().unwrap())
+        Some(difference.abs().max_all().item::<f64>().unwrap())
     };
     let [Some(rounded), Some(whole)] = [TF32, CudaOptions::default()].map(error) else { return };
     assert!(whole < 1e-4, "{whole}");
@@ -331,7 +331,7 @@ fn products_of_whole_numbers_are_exact() {
                 [(a.clone(), b.clone()), (a.clone(), across(&b)), (across(&a), b.clone())];
             for (at, (a, b)) in layouts.iter().chain(&[(across(&a), across(&b))]).enumerate() {
                 let off = (a.matmul(b).cast(DType::F64) - &exact).abs() / &magnitude;
-                let largest = off.max().item::<f64>().unwrap();
+                let largest = off.max_all().item::<f64>().unwrap();
                 let of = format_args!("{m} × {n} × {k}, {signed}, {powers}, {at}");
                 assert!(largest < most, "{of}: off by {largest}");
             }
@@ -576,7 +576,7 @@ fn results_take_the_memory_of_operands_that_nobody_needs() {
     let other = Tensor::ones::<f32>([elements], &device).cumsum(0);
     x.wait().unwrap();
     other.wait().unwrap();
-    device.sync().unwrap();
+    device.wait().unwrap();
     let before = device.memory();
     for _ in 0..5 {
         x = &x * 2.0 - &other;

@@ -8,7 +8,9 @@
 use inflight::{CpuOptions, CpuPath, DType, Device, Element, Tensor, record_graph_node};
 use inflight_ir::graph::{NodeId, Op};
 use inflight_ir::interpret::Array;
-use inflight_testkit::{Case, Compared, Products, Random, Reference, print, random_case, shrink};
+use inflight_testkit::{
+    Case, Compared, DotRounding, Random, Reference, print, random_case, shrink,
+};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 mod common;
@@ -85,10 +87,10 @@ fn read<T: Element>(tensor: &Tensor, later: bool) -> inflight::Result<Array> {
 /// with it, before it is rounded.
 fn expected(case: &Case) -> Reference {
     let products = match common::chosen_gpu() {
-        Some(_) => Products::MayStayWide,
-        None => Products::Rounded,
+        Some(_) => DotRounding::MayBeSkipped,
+        None => DotRounding::Always,
     };
-    Reference::with_products(case, products)
+    Reference::with_dot_rounding(case, products)
 }
 
 /// Records the case on a device, reads its outputs, and compares them.
@@ -140,7 +142,7 @@ fn run(case: &Case, reference: &Reference, device: &Device) -> Result<Compared, 
         if random.chance(restless) {
             match random.below(4) {
                 0 => device.flush(),
-                1 => device.sync().map_err(problem)?,
+                1 => device.wait().map_err(problem)?,
                 2 => drop(handles[id].clone()),
                 _ => {
                     let early = unread

@@ -58,7 +58,7 @@ fn a_mistake_names_the_op_the_shapes_and_the_line() {
     let flags = a.logical_not();
     assert_names(&error_of(&flags), "logical_not", line, &["f32"]);
     let line = line!() + 1;
-    let summed = a.sum_axes([2]);
+    let summed = a.sum([2]);
     assert_names(&error_of(&summed), "sum", line, &["[2, 3]"]);
 }
 
@@ -116,7 +116,7 @@ fn running_out_of_memory_is_an_error_of_the_value_and_can_be_survived() {
     let small = Tensor::full(1.0f32, [1000], &device);
     let line = line!() + 1;
     let large = Tensor::full(2.0f32, [1 << 20], &device) * 3.0;
-    let dependent = large.sum_axes([0]) + small.sum_axes([0]);
+    let dependent = large.sum([0]) + small.sum([0]);
     let error = error_of(&large);
     assert!(error.is_out_of_memory(), "{error}");
     let text = error.to_string();
@@ -144,7 +144,7 @@ fn memory_comes_back_when_values_go() {
         let x = Tensor::full(round as f32, [1 << 20], &device) + 1.0;
         x.wait().unwrap_or_else(|error| panic!("round {round}: {error}"));
     }
-    device.sync().unwrap();
+    device.wait().unwrap();
     assert_eq!(device.memory().in_use, 0);
     device.trim().unwrap();
     assert_eq!(device.memory().cached, 0);
@@ -261,10 +261,10 @@ fn a_panic_on_the_device_is_the_error_of_its_values_alone() {
         let device = Device::with_backend("panicking", Arc::new(backend));
         let x = ones(&[64, 64], &device);
         // A chain of four launches, each of which needs the one before.
-        let mut values = vec![x.sum_axes([0])];
+        let mut values = vec![x.sum([0])];
         for step in 1..4 {
             let last = values.last().unwrap();
-            values.push((&x * last).sum_axes([step as isize % 2]));
+            values.push((&x * last).sum([step as isize % 2]));
             values[step - 1].wait().ok();
         }
         for (position, value) in values.iter().enumerate() {
@@ -335,7 +335,7 @@ fn a_panic_in_the_compiler_is_the_error_of_its_values_alone() {
     let device = Device::with_backend("panicking", Arc::new(backend));
     let x = ones(&[64, 64], &device);
     let line = line!() + 1;
-    let sum = x.exp().sum_axes([0]);
+    let sum = x.exp().sum([0]);
     let fine = x.matmul(&x);
     let error = error_of(&sum);
     assert!(error.to_string().contains("no reductions here"), "{error}");

@@ -107,9 +107,9 @@ fn a_browser_draws_the_kernels() {
     // Kernels one after the other, one whose result is read further down, and one with many inputs.
     let explanation = explain(|| {
         let hidden = x.matmul(&x).layer_norm([1], Some(&a), Some(&b), 1e-5).gelu();
-        let sums = hidden.sum_axes([0]);
+        let sums = hidden.sum([0]);
         let mixed = hidden.matmul(&x).softmax(1) * &sums + &a * &b - &c;
-        [mixed.sum_axes([0]) + sums]
+        [mixed.sum([0]) + sums]
     });
     assert!(explanation.kernels.len() > 2, "{explanation}");
     let found = draw(&browser, &explanation);

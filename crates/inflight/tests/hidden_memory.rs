@@ -92,7 +92,7 @@ fn data_is_copied_in_and_out() {
     assert_eq!(device.memory().adopted, 0, "the host's vector is not the device's memory");
     let y = &x + 1;
     assert_eq!(y.to_vec::<i32>().unwrap(), (1..1001).collect::<Vec<i32>>());
-    assert_eq!(x.sum().item::<i32>().unwrap(), 499_500);
+    assert_eq!(x.sum_all().item::<i32>().unwrap(), 499_500);
     assert_eq!((&x * 2).to_vec_async::<i32>().get().unwrap()[999], 1998);
     let empty = Tensor::from_vec(Vec::<f64>::new(), [0], &device).unwrap();
     assert!(empty.to_vec::<f64>().unwrap().is_empty());
@@ -106,7 +106,7 @@ fn a_read_is_one_wait() {
     let x = Tensor::from_vec(vec![1f32; 100], [100], &device).unwrap();
     let waits = || device.stats().waits.iter().sum::<u64>();
     let before = waits();
-    assert_eq!((&x + 1.0).sum().item::<f32>().unwrap(), 200.0);
+    assert_eq!((&x + 1.0).sum_all().item::<f32>().unwrap(), 200.0);
     assert_eq!(waits() - before, 1);
     let before = waits();
     let read = Transaction::default().register(&(&x + 2.0)).register(&x).execute().unwrap();
@@ -127,7 +127,7 @@ fn values_go_from_device_to_device() {
     let further = there.to_device(&other) * 2;
     let back = further.to_device(&cpu);
     assert_eq!(back.to_vec::<i64>().unwrap(), (0..64).map(|i| 6 * i + 2).collect::<Vec<i64>>());
-    device.sync().unwrap();
+    device.wait().unwrap();
 }
 
 #[test]

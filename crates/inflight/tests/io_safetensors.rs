@@ -26,7 +26,7 @@ fn every_dtype_goes_there_and_back() {
     let dtypes = DType::ALL.into_iter().filter(|&dtype| dtype != DType::C128);
     let mut tensors: BTreeMap<String, Tensor> =
         dtypes.map(|dtype| (format!("as {dtype}"), x.cast(dtype))).collect();
-    tensors.insert("scalar".to_owned(), Tensor::from_scalar(2.5f32, &device));
+    tensors.insert("scalar".to_owned(), Tensor::scalar(2.5f32, &device));
     tensors.insert("empty".to_owned(), Tensor::zeros::<u8>([3, 0], &device));
     tensors.insert("a view".to_owned(), x.transpose());
     let metadata = BTreeMap::from([("format".to_owned(), "inflight".to_owned())]);

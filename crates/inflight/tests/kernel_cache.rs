@@ -41,7 +41,7 @@ fn compute(device: &Device) -> Vec<f64> {
     let results = [
         x.gelu_tanh() * 3.0 + 1.0,
         x.softmax(1),
-        x.sum_axes([0]),
+        x.sum([0]),
         &x + x.transpose().reshape([60, 70]),
         x.transpose().exp().matmul(&x).relu(),
         (&x * 20.0).cast(inflight::DType::I32).rem(7).cast(inflight::DType::F32),

@@ -1,6 +1,6 @@
 //! The same ops on tokio (one thread and many), smol, pollster, and on no executor at all.
 
-use inflight::op::{BoxedOp, join_all};
+use inflight::device_op::{BoxedOp, join_all};
 use inflight::{Device, DeviceOp, Policy, Result, Tensor, api, zip};
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ fn batch(number: usize) -> BoxedOp<'static, Tensor> {
 
 fn process(input: Tensor, weights: Arc<Tensor>) -> BoxedOp<'static, f32> {
     zip!(input, weights)
-        .map(|(x, w)| x.matmul(&w).sum())
+        .map(|(x, w)| x.matmul(&w).sum_all())
         .to_host_vec::<f32>()
         .map(|values| values[0])
 }
@@ -22,7 +22,7 @@ async fn suite() -> Result<()> {
     let result = process(first, weights.clone()).await?;
     assert_eq!(result, 4096.0);
     let (a, b, c) = zip!(batch(1), batch(2), 3.0f32).await?;
-    assert_eq!((a + b * c).sum().item_async::<f32>().await?, 4096.0 * 7.0);
+    assert_eq!((a + b * c).sum_all().item_async::<f32>().await?, 4096.0 * 7.0);
     let pool = Policy::least_loaded((0..3).map(|_| Device::cpu().stream()));
     let parts = join_all((0..8).map(batch)).schedule(&pool).await?;
     let sums = join_all(parts.into_iter().map(|part| process(part, weights.clone())));
@@ -72,7 +72,7 @@ fn smol_runs_ops() {
     smol::block_on(async {
         suite().await.unwrap();
         let tasks: Vec<_> = (0..20)
-            .map(|number| smol::spawn(batch(number).map(|x| x.sum()).into_future()))
+            .map(|number| smol::spawn(batch(number).map(|x| x.sum_all()).into_future()))
             .collect();
         for (number, task) in tasks.into_iter().enumerate() {
             let sum = task.await.unwrap().item_async::<f32>().await.unwrap();
@@ -88,7 +88,7 @@ fn pollster_runs_ops() {
 
 #[test]
 fn promises_of_spawned_ops_are_awaited_anywhere() {
-    let promise = batch(3).map(|x| x.sum()).to_host_vec::<f32>().spawn();
+    let promise = batch(3).map(|x| x.sum_all()).to_host_vec::<f32>().spawn();
     let clone = promise.clone();
     assert_eq!(pollster::block_on(promise).unwrap(), [4096.0 * 3.0]);
     assert_eq!(smol::block_on(clone).unwrap(), [4096.0 * 3.0]);

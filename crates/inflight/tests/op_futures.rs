@@ -2,7 +2,7 @@
 
 mod op_support;
 
-use inflight::op::{self, ExecutionContext};
+use inflight::device_op::{self, ExecutionContext};
 use inflight::{Device, DeviceOp, Error, Result, Stream, SyncGuard, Tensor, WaitReason, api, zip};
 use op_support::{Wakes, watched};
 use std::future::poll_fn;
@@ -18,8 +18,8 @@ fn poll<F: Future + Unpin>(future: &mut F, waker: &Waker) -> Poll<F::Output> {
 
 /// Waits until everything on the stream, and on the device, is done.
 fn drain(device: &Device, stream: &Stream) {
-    stream.synchronize().unwrap();
-    device.sync().unwrap();
+    stream.wait().unwrap();
+    device.wait().unwrap();
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn a_panic_is_an_error_of_the_line_that_described_it() {
     let error = pollster::block_on(bad.boxed().into_future()).unwrap_err();
     assert!(error.to_string().contains("no such batch"), "{error}");
     assert_eq!(error.location().map(|at| (at.file(), at.line())), Some((file!(), line)));
-    let spawned = op::from_fn(|_| -> Result<u8> { panic!("spawned") }).spawn();
+    let spawned = device_op::from_fn(|_| -> Result<u8> { panic!("spawned") }).spawn();
     let (first, second) = (spawned.clone(), spawned);
     assert!(first.get().unwrap_err().to_string().contains("spawned"));
     assert!(second.get().unwrap_err().to_string().contains("spawned"));
@@ -189,11 +189,11 @@ fn spawned_ops_may_wait_for_each_other() {
     fn nested(depth: usize) -> usize {
         match depth {
             0 => 0,
-            _ => 1 + op::from_fn(move |_| Ok(nested(depth - 1))).spawn().get().unwrap(),
+            _ => 1 + device_op::from_fn(move |_| Ok(nested(depth - 1))).spawn().get().unwrap(),
         }
     }
     assert_eq!(nested(40), 40);
-    let all: Vec<_> = (0..40).map(|_| op::from_fn(|_| Ok(nested(3))).spawn()).collect();
+    let all: Vec<_> = (0..40).map(|_| device_op::from_fn(|_| Ok(nested(3))).spawn()).collect();
     assert!(all.into_iter().all(|depth| depth.get().unwrap() == 3));
 }
 

@@ -2,7 +2,7 @@
 
 mod op_support;
 
-use inflight::op::{self, SharedOp};
+use inflight::device_op::{self, SharedOp};
 use inflight::{DeviceOp, Error, Tensor, api, zip};
 use op_support::{Wakes, watched};
 use std::pin::Pin;
@@ -77,8 +77,9 @@ fn another_consumer_goes_on_when_the_first_is_dropped() {
 
 #[test]
 fn an_error_and_a_panic_reach_every_consumer() {
-    let failed = op::from_fn(|_| Err::<u8, _>(Error::Invalid("out of ideas".into()))).shared();
-    let panicked = op::value(1).map(|_| -> u8 { panic!("out of luck") }).shared();
+    let failed =
+        device_op::from_fn(|_| Err::<u8, _>(Error::Invalid("out of ideas".into()))).shared();
+    let panicked = device_op::value(1).map(|_| -> u8 { panic!("out of luck") }).shared();
     for _ in 0..3 {
         assert_eq!(failed.clone().sync().unwrap_err().to_string(), "out of ideas");
         let error = zip!(1u8, panicked.clone()).sync().unwrap_err();

@@ -20,8 +20,8 @@ async fn in_scope(weights: &Tensor) -> Result<Tensor> {
 fn borrowed_inputs_are_used_in_scope() -> Result<()> {
     let weights = Tensor::ones::<f32>([4], &Device::cpu());
     let stream = Device::cpu().stream();
-    zip!(api::ones::<f32>([4]), &weights).map(|(x, w)| x * w).sync_on(&stream)?;
-    pollster::block_on(in_scope(&weights))?;
+    let _: Tensor = zip!(api::ones::<f32>([4]), &weights).map(|(x, w)| x * w).sync_on(&stream)?;
+    let _: Tensor = pollster::block_on(in_scope(&weights))?;
     // Owned, it can be spawned.
     let weights = Arc::new(weights);
     let product = zip!(api::ones::<f32>([4]), weights).map(|(x, w)| x * w).spawn().get()?;

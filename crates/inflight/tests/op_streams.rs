@@ -2,7 +2,7 @@
 
 mod op_support;
 
-use inflight::op::{self, join_all};
+use inflight::device_op::{self, join_all};
 use inflight::{Device, DeviceOp, Policy, Stream, SyncGuard, Tensor, WaitReason, api, zip};
 use op_support::watched;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -28,7 +28,7 @@ fn a_stream_is_idle_when_its_work_is_done() {
     let (device, control) = watched();
     let stream = device.stream();
     assert!(stream.is_idle());
-    stream.synchronize().unwrap();
+    stream.wait().unwrap();
     let gate = control.hold();
     let mut future = api::ones::<f32>([8]).schedule(&stream);
     let mut context = Context::from_waker(Waker::noop());
@@ -37,10 +37,10 @@ fn a_stream_is_idle_when_its_work_is_done() {
     let before = device.stats();
     {
         let _guard = SyncGuard::deny();
-        stream.synchronize().unwrap_err();
+        stream.wait().unwrap_err();
     }
     gate.signal();
-    stream.synchronize().unwrap();
+    stream.wait().unwrap();
     assert!(stream.is_idle());
     assert_eq!(
         device.stats().since(&before).waits_for(WaitReason::Sync),
@@ -53,7 +53,7 @@ fn a_stream_is_idle_when_its_work_is_done() {
 fn then_keeps_the_stream() {
     let (device, _) = watched();
     let pool = Policy::round_robin(streams(&device, 3));
-    let here = || op::from_fn(|context| Ok(context.stream().clone()));
+    let here = || device_op::from_fn(|context| Ok(context.stream().clone()));
     for _ in 0..4 {
         let chain = here().then(|first| {
             here().then(move |second| here().map(move |third| [first, second, third]))
@@ -68,7 +68,7 @@ fn each_policy_chooses_its_stream() {
     let (device, control) = watched();
     let all = streams(&device, 3);
     let here = |policy: &Policy| {
-        let op = op::from_fn(|context| Ok(context.stream().clone()));
+        let op = device_op::from_fn(|context| Ok(context.stream().clone()));
         let stream = pollster::block_on(op.schedule(policy)).unwrap();
         all.iter().position(|known| *known == stream).expect("a stream of the pool")
     };

@@ -2,7 +2,7 @@
 
 mod op_support;
 
-use inflight::op::{self, BoxedOp, ExecutionContext, join_all};
+use inflight::device_op::{self, BoxedOp, ExecutionContext, join_all};
 use inflight::{Device, DeviceOp, Error, IntoDeviceOp, Pending, Result, Tensor, api, zip};
 use op_support::watched;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ fn describing_runs_nothing() {
         .inspect(move |_| {
             count.fetch_add(1, Ordering::Relaxed);
         })
-        .then(|x| op::value(x * 2.0))
+        .then(|x| device_op::value(x * 2.0))
         .reshape([2, 4])
         .shared();
     let (first, second) = op.clone().map(|x| (x.clone(), x)).unzip();
@@ -50,7 +50,7 @@ fn creation_makes_what_tensors_make() {
     assert_eq!(read(api::from_vec(vec![7.0f32, 8.0], [2])), [7.0, 8.0]);
     let uniform = Tensor::rand::<f32>([9], 3, device).to_vec::<f32>().unwrap();
     assert_eq!(read(api::rand::<f32>([9], Some(3))), uniform);
-    let normal = Tensor::randn::<f32>([9], 1.0, 2.0, 3, device).to_vec::<f32>().unwrap();
+    let normal = Tensor::randn::<f32>(1.0, 2.0, [9], 3, device).to_vec::<f32>().unwrap();
     assert_eq!(read(api::randn::<f32>(1.0, 2.0, [9], Some(3))), normal);
     // Without a seed they are others each time.
     let fresh = || read(api::rand::<f32>([64], None));
@@ -60,14 +60,14 @@ fn creation_makes_what_tensors_make() {
 
 #[test]
 fn combinators_do_what_they_say() {
-    let three = || op::value(3);
+    let three = || device_op::value(3);
     assert_eq!(three().map(|x| x * 2).sync().unwrap(), 6);
     assert_eq!(three().and_then(|x| Ok(x + 1)).sync().unwrap(), 4);
-    assert_eq!(three().then(|x| op::value(x * 5)).sync().unwrap(), 15);
+    assert_eq!(three().then(|x| device_op::value(x * 5)).sync().unwrap(), 15);
     let mut seen = 0;
     assert_eq!(three().inspect(|x| seen = *x).sync().unwrap(), 3);
     assert_eq!(seen, 3);
-    let members = || zip!(1i32, 2.5f32, op::value("three"));
+    let members = || zip!(1i32, 2.5f32, device_op::value("three"));
     assert_eq!(members().sync().unwrap(), (1, 2.5, "three"));
     assert_eq!(members().first().sync().unwrap(), 1);
     assert_eq!(members().last().sync().unwrap(), "three");
@@ -79,14 +79,14 @@ fn combinators_do_what_they_say() {
     assert!(join_all(Vec::<i32>::new()).sync().unwrap().is_empty());
     let shape = api::arange::<f32>(6).reshape([2, 3]).dup().sync().unwrap();
     assert_eq!(shape.shape().extents(), [2, 3]);
-    let failed = op::value(1).and_then(|_| Err::<i32, _>(Error::Invalid("no".into())));
+    let failed = device_op::value(1).and_then(|_| Err::<i32, _>(Error::Invalid("no".into())));
     assert_eq!(failed.map(|x| x + 1).sync().unwrap_err().to_string(), "no");
 }
 
 #[test]
 fn outputs_that_need_not_be_clone_are_unzipped() {
     struct Token(u8);
-    let (left, right) = op::from_fn(|_| Ok((Token(1), Token(2)))).unzip();
+    let (left, right) = device_op::from_fn(|_| Ok((Token(1), Token(2)))).unzip();
     assert_eq!(right.sync().unwrap().0 * 10 + left.sync().unwrap().0, 21);
 }
 

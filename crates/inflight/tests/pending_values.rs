@@ -120,8 +120,11 @@ fn an_abandoned_promise_is_an_error() {
         move || pending.get()
     });
     drop(promise);
-    assert!(matches!(waiter.join().unwrap(), Err(Error::Abandoned)));
-    assert!(matches!(pending.and_then(|value| Ok(value + 1)).get(), Err(Error::Abandoned)));
+    let error = waiter.join().unwrap().unwrap_err();
+    assert!(matches!(error, Error::Abandoned { .. }));
+    assert!(error.to_string().contains("pending_values.rs:"), "{error}");
+    let derived = pending.and_then(|value| Ok(value + 1)).get();
+    assert!(matches!(derived, Err(Error::Abandoned { .. })));
 }
 
 #[test]
@@ -243,7 +246,7 @@ fn much_pending_work_is_held_back_and_all_of_it_is_done() {
     let device = device();
     let mut sum = ones(1, &device).to_async();
     for _ in 0..5000 {
-        sum = inflight::ops::add(sum, 1.0);
+        sum = inflight::pending::add(sum, 1.0);
     }
     assert_eq!(sum.get().unwrap().item::<f32>().unwrap(), 5001.0);
 }

@@ -105,7 +105,7 @@ fn neither_the_caller_nor_the_dispatcher_waits_for_a_condition() {
     let [i, x, limit] = arguments(3, &device);
     let first = exe.execute(&[&i, &x, &limit]).unwrap();
     let second = exe.execute(&[&i, &first[1], &limit]).unwrap();
-    let sum = second[1].sum();
+    let sum = second[1].sum_all();
     assert!(!sum.is_ready());
     gate.open();
     assert_eq!(sum.item::<f32>().unwrap(), 15.0 * 64.0);
@@ -161,7 +161,7 @@ fn a_loop_that_nobody_wants_ends() {
     let device = Device::cpu();
     let exe = device.compile(&loop_program()).unwrap();
     let [i, x, _] = arguments(0, &device);
-    let limit = Tensor::from_scalar(i32::MAX, &device);
+    let limit = Tensor::scalar(i32::MAX, &device);
     drop(exe.execute(&[&i, &x, &limit]).unwrap());
     // On the same stream, behind a loop that would take minutes.
     let [i, x, limit] = arguments(1, &device);

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// Runs a program that checks itself.
 fn check(program: &Program, device: &Device) -> Result<()> {
-    let execution = device.compile(program)?.start(&[])?;
+    let execution = device.compile(program)?.submit(&[])?;
     execution.done.get()?;
     execution.results.iter().try_for_each(|result| result.wait())
 }

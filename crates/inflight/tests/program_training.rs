@@ -16,8 +16,8 @@ fn a_hundred_steps_in_flight_with_the_loss_read_a_step_late() {
     };
     let mut state: Vec<Tensor> = (0..STATE)
         .map(|number| match number {
-            0 | 2 => Tensor::randn::<f32>(extents(number), 0.0, 0.1, number as u64, &device),
-            _ => Tensor::zeros_of(step.arguments()[number].dtype, extents(number), &device),
+            0 | 2 => Tensor::randn::<f32>(0.0, 0.1, extents(number), number as u64, &device),
+            _ => Tensor::zeros_with_dtype(extents(number), step.arguments()[number].dtype, &device),
         })
         .collect();
     // What is on an image is where its brightest pixels are.

@@ -26,7 +26,7 @@ fn results_may_be_arguments_and_may_be_the_same() {
     let device = Device::cpu();
     let exe = compile(SCALED, &device);
     let results =
-        exe.execute(&[&vector(&[1.0, 2.0, 3.0], &device), &Tensor::from_scalar(2f32, &device)]);
+        exe.execute(&[&vector(&[1.0, 2.0, 3.0], &device), &Tensor::scalar(2f32, &device)]);
     let results = results.unwrap();
     assert_eq!(results[0].to_vec::<f32>().unwrap(), [2.0, 4.0, 6.0]);
     assert_eq!(results[1].item::<f32>().unwrap(), 2.0);
@@ -38,7 +38,7 @@ fn arguments_may_be_recorded_or_in_flight() {
     let (device, control) = stepped::stepped_device();
     let exe = compile(SCALED, &device);
     let x = vector(&[1.0, 2.0, 3.0], &device) + 1.0;
-    let factor = Tensor::from_scalar(2f32, &device);
+    let factor = Tensor::scalar(2f32, &device);
     let first = exe.execute(&[&x, &factor]).unwrap();
     let second = exe.execute(&[&(&first[0] * 10.0), &factor]).unwrap();
     assert!(!second[0].is_ready());
@@ -61,7 +61,7 @@ fn an_execution_is_waited_for_with_all_its_results() {
     );
     let x = Tensor::ones::<f32>([64, 64], &device);
     for _ in 0..20 {
-        let execution = executable.start(&[&x]).unwrap();
+        let execution = executable.submit(&[&x]).unwrap();
         execution.wait().unwrap();
         assert!(execution.results.iter().all(Tensor::is_ready) && execution.done.is_ready());
         let firsts = execution.results.iter().map(|result| result.to_vec::<f32>().unwrap()[0]);
@@ -81,7 +81,7 @@ fn an_execution_whose_check_fails_says_so_when_it_is_waited_for() {
          }",
         &device,
     );
-    let execution = executable.start(&[&vector(&[1.0, 2.0], &device)]).unwrap();
+    let execution = executable.submit(&[&vector(&[1.0, 2.0], &device)]).unwrap();
     let error = execution.wait().unwrap_err().to_string();
     assert!(error.contains("element [1] of f32[2] is 2.0, expected 2.5"), "{error}");
 }
@@ -115,15 +115,16 @@ fn a_call_is_done_when_it_returns_and_says_what_failed() {
     let x = Tensor::ones::<f32>([64, 64], &device);
     let executable = compile(&source(50, 50.0), &device);
     for _ in 0..20 {
-        let results = executable.call(&[&x]).unwrap();
+        let results = executable.execute_and_wait(&[&x]).unwrap();
         assert!(results.iter().all(Tensor::is_ready));
         let firsts = results.iter().map(|result| result.to_vec::<f32>().unwrap()[0]);
         assert_eq!(firsts.collect::<Vec<f32>>(), [64.0, 50.0]);
     }
-    let error = compile(&source(50, 49.0), &device).call(&[&x]).unwrap_err().to_string();
+    let error =
+        compile(&source(50, 49.0), &device).execute_and_wait(&[&x]).unwrap_err().to_string();
     assert!(error.contains("50.0, expected 49.0"), "{error}");
     let _guard = inflight::SyncGuard::deny();
-    let denied = executable.call(&[&x]).unwrap_err();
+    let denied = executable.execute_and_wait(&[&x]).unwrap_err();
     assert!(matches!(denied, inflight::Error::WaitDenied { .. }), "{denied}");
 }
 
@@ -198,12 +199,12 @@ fn a_wrong_argument_is_named() {
     let device = Device::cpu();
     let exe = compile(SCALED, &device);
     let x = vector(&[1.0, 2.0, 3.0], &device);
-    let y = Tensor::from_scalar(2f32, &device);
+    let y = Tensor::scalar(2f32, &device);
     let message = |arguments: &[&Tensor]| exe.execute(arguments).unwrap_err().to_string();
     assert!(message(&[&x]).contains("expected 2 arguments, found 1"), "{}", message(&[&x]));
     let shape = message(&[&vector(&[1.0], &device), &y]);
     assert!(shape.contains("argument 0 (x): expected f32[3], found f32[1]"), "{shape}");
-    let dtype = message(&[&x, &Tensor::from_scalar(2i32, &device)]);
+    let dtype = message(&[&x, &Tensor::scalar(2i32, &device)]);
     assert!(dtype.contains("argument 1 (y): expected f32[], found i32[]"), "{dtype}");
     let other = Device::open_cpu(Default::default()).unwrap();
     let place = message(&[&vector(&[1.0, 2.0, 3.0], &other), &y]);
@@ -376,7 +377,7 @@ fn a_function_that_computes_with_tensors_can_be_called() {
         );
         let x = vector(&[0.0, 0.5], &device);
         for _ in 0..20 {
-            let called = exe.call(&[&x]).unwrap()[0].to_vec::<f32>().unwrap();
+            let called = exe.execute_and_wait(&[&x]).unwrap()[0].to_vec::<f32>().unwrap();
             let executed = exe.execute(&[&x]).unwrap()[0].to_vec::<f32>().unwrap();
             send.send([called, executed]).unwrap();
         }
@@ -401,11 +402,11 @@ fn a_failed_check_is_the_error_of_the_execution_and_of_its_results() {
         &device,
     );
     let right = Tensor::from_vec(vec![1f32, 2.0, 3.0, 4.0], [2, 2], &device).unwrap();
-    let execution = exe.start(&[&right]).unwrap();
+    let execution = exe.submit(&[&right]).unwrap();
     execution.done.get().unwrap();
     assert_eq!(execution.results[0].to_vec::<f32>().unwrap(), [1.0, 2.0, 3.0, 4.0]);
     let wrong = Tensor::from_vec(vec![1f32, 2.0, 5.0, 4.0], [2, 2], &device).unwrap();
-    let execution = exe.start(&[&wrong]).unwrap();
+    let execution = exe.submit(&[&wrong]).unwrap();
     let error = execution.done.get().unwrap_err().to_string();
     assert!(error.contains("element [1, 0] of f32[2, 2] is 5.0, expected 3.0"), "{error}");
     assert!(error.contains("check.expect_eq at program:3:"), "{error}");
@@ -444,7 +445,7 @@ fn branches_within_loops() {
     let device = Device::cpu();
     let exe = compile(COLLATZ, &device);
     for (n, steps) in [(1, 0), (2, 1), (6, 8), (27, 111)] {
-        let n = Tensor::from_scalar(n, &device);
+        let n = Tensor::scalar(n, &device);
         assert_eq!(exe.execute(&[&n]).unwrap()[0].item::<i32>().unwrap(), steps);
     }
 }
@@ -498,7 +499,7 @@ fn executables_are_saved_and_loaded() {
     let path = temporary("collatz.exe");
     compile(COLLATZ, &device).save(&path).unwrap();
     let loaded = Executable::load(&path, &device).unwrap();
-    let n = Tensor::from_scalar(6, &device);
+    let n = Tensor::scalar(6, &device);
     assert_eq!(loaded.execute(&[&n]).unwrap()[0].item::<i32>().unwrap(), 8);
     let whole = std::fs::read(&path).unwrap();
     let mut wrong: Vec<(Vec<u8>, &str)> = vec![
@@ -561,13 +562,13 @@ fn a_saved_executable_brings_its_kernels() {
     // Devices of their own keep nothing on disk: nothing but the file knows what was compiled.
     let device = Device::open_cpu(Default::default()).unwrap();
     let path = temporary("kernels.exe");
-    let n = Tensor::from_scalar(27, &device);
+    let n = Tensor::scalar(27, &device);
     let exe = compile(COLLATZ, &device);
     exe.save(&path).unwrap();
     assert!(device.stats().compiles > 0);
     let other = Device::open_cpu(Default::default()).unwrap();
     let loaded = Executable::load(&path, &other).unwrap();
-    let n_there = Tensor::from_scalar(n.item::<i32>().unwrap(), &other);
+    let n_there = Tensor::scalar(n.item::<i32>().unwrap(), &other);
     assert_eq!(loaded.execute(&[&n_there]).unwrap()[0].item::<i32>().unwrap(), 111);
     let stats = other.stats();
     assert_eq!(stats.compiles, 0, "everything was compiled before it was saved");

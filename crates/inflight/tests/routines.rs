@@ -275,7 +275,7 @@ fn updates_of_one_place_are_combined_in_their_order() {
 
 /// The largest distance between two tensors.
 fn distance(a: &Tensor, b: &Tensor) -> f64 {
-    (a - b).abs().max().cast(DType::F64).item::<f64>().unwrap()
+    (a - b).abs().max_all().cast(DType::F64).item::<f64>().unwrap()
 }
 
 #[test]

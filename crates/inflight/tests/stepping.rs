@@ -5,7 +5,8 @@ mod op_support;
 mod stepped;
 
 use inflight::{
-    Device, DeviceFuture, DeviceOp, Error, Pending, SyncGuard, Tensor, Transaction, api, ops, zip,
+    Device, DeviceFuture, DeviceOp, Error, Pending, SyncGuard, Tensor, Transaction, api, pending,
+    zip,
 };
 use inflight_backend::FaultKind;
 use op_support::Wakes;
@@ -25,11 +26,11 @@ fn ones(device: &Device) -> Tensor {
 /// Kernels and a contraction, each of which needs the one before. All elements are 96² in the end.
 fn chain(x: &Tensor) -> Tensor {
     let extent = EXTENT as f32;
-    let columns = (x + 1.0).sum_axes([0]) - extent; // 96 each
-    let rows = (x * columns).sum_axes([1]).reshape([EXTENT, 1]) / extent; // 96 each
-    let columns = (x * rows).sum_axes([0]) / extent; // 96 each
+    let columns = (x + 1.0).sum([0]) - extent; // 96 each
+    let rows = (x * columns).sum([1]).reshape([EXTENT, 1]) / extent; // 96 each
+    let columns = (x * rows).sum([0]) / extent; // 96 each
     let product = (x * columns).matmul(x); // 96² each
-    product.sum_axes([0]) / extent * x
+    product.sum([0]) / extent * x
 }
 
 const RESULT: f32 = (EXTENT * EXTENT) as f32;
@@ -100,7 +101,7 @@ fn what_is_not_there_stays_not_there() {
 fn steps_until_idle(device: &Device, control: &Control) -> usize {
     let syncing = {
         let device = device.clone();
-        thread::spawn(move || device.sync().unwrap())
+        thread::spawn(move || device.wait().unwrap())
     };
     let mut steps = 0;
     while !syncing.is_finished() || control.held() > 0 {
@@ -147,12 +148,12 @@ fn let_go_at_every_step<T>(end: End, start: impl Fn(&Device, &Tensor) -> T) {
         control.open();
         let survived = survivor.get().unwrap();
         assert!(survived.iter().all(|&x| x == 2.0), "{end:?} after {step} steps");
-        device.sync().unwrap();
+        device.wait().unwrap();
         // The device is as good as new.
         assert_eq!(chain(&ones(&device)).to_vec::<f32>().unwrap()[0], RESULT);
         assert!(control.check_freed() > 0);
         if matches!(end, End::Drop) {
-            device.sync().unwrap();
+            device.wait().unwrap();
             let left = device.memory().in_use;
             assert_eq!(left, 0, "bytes are left after {step} steps");
         }
@@ -173,7 +174,7 @@ fn promises_are_let_go_at_every_step() {
         let_go_at_every_step(end, |_, x| {
             Transaction::default().register(&chain(x)).register(x).execute_async()
         });
-        let_go_at_every_step(end, |_, x| ops::matmul(ops::exp(x.to_async()), x));
+        let_go_at_every_step(end, |_, x| pending::matmul(pending::exp(x.to_async()), x));
     }
 }
 
@@ -217,7 +218,7 @@ fn tasks_are_aborted_at_every_step() {
             Ok(values) => assert_eq!(values.unwrap()[0], RESULT),
             Err(aborted) => assert!(aborted.is_cancelled()),
         }
-        device.sync().unwrap();
+        device.wait().unwrap();
         control.check_freed();
     }
 }
@@ -269,7 +270,7 @@ fn a_lost_device_wakes_everybody_with_an_error() {
             .collect();
         let syncing = {
             let device = device.clone();
-            thread::spawn(move || device.sync())
+            thread::spawn(move || device.wait())
         };
         for _ in 0..step {
             control.step();
@@ -290,7 +291,7 @@ fn a_lost_device_wakes_everybody_with_an_error() {
             // With enough steps, they were done before.
             assert!(error.is_none_or(|error| error.to_string().contains("fallen off the bus")));
         }
-        let later = ones(&device).sum().item::<f32>().unwrap_err();
+        let later = ones(&device).sum_all().item::<f32>().unwrap_err();
         assert!(
             matches!(later, Error::Device(fault) if matches!(fault.kind, FaultKind::DeviceLost(_)))
         );

@@ -4,8 +4,8 @@
 //! Runs for five seconds, or for `INFLIGHT_STRESS_SECONDS`; `INFLIGHT_SEED` changes what is done.
 
 use inflight::{
-    CpuOptions, Device, DeviceOp, Error, Pending, Policy, Result, Tensor, Transaction, api, ops,
-    zip,
+    CpuOptions, Device, DeviceOp, Error, Pending, Policy, Result, Tensor, Transaction, api,
+    pending, zip,
 };
 use inflight_backend::FaultKind;
 use inflight_testkit::Random;
@@ -75,7 +75,7 @@ impl Playground {
             0 => Known::bounded(&a.tensor + 1.0, a.value + 1.0),
             1 => Known::bounded(&a.tensor * -2.0, a.value * -2.0),
             2 => {
-                let mean = a.tensor.sum() / a.elements() as f32;
+                let mean = a.tensor.sum_all() / a.elements() as f32;
                 Known { tensor: mean.round().expand([3, 100]), value: a.value }
             }
             3 => Known { tensor: a.tensor.transpose(), value: a.value },
@@ -85,9 +85,9 @@ impl Playground {
                 let product = a.tensor.matmul(&ones) / columns as f32;
                 Known { tensor: product.round(), value: a.value }
             }
-            5 => Known::bounded(&a.tensor + b.tensor.sum() * 0.0 + b.value, a.value + b.value),
+            5 => Known::bounded(&a.tensor + b.tensor.sum_all() * 0.0 + b.value, a.value + b.value),
             6 => Known { tensor: Tensor::cat(&[&a.tensor, &a.tensor], 0), value: a.value },
-            _ => Known { tensor: a.tensor.max().expand([64, 64]), value: a.value },
+            _ => Known { tensor: a.tensor.max_all().expand([64, 64]), value: a.value },
         }
     }
 
@@ -134,7 +134,7 @@ impl Playground {
                 0 => self.check(known.tensor.to_vec(), known.value),
                 1 => promises.push_back((known.tensor.to_vec_async(), known.value)),
                 2 => drop(known.tensor.to_vec_async::<f32>()),
-                3 => std::mem::forget(known.tensor.sum().item_async::<f32>()),
+                3 => std::mem::forget(known.tensor.sum_all().item_async::<f32>()),
                 4 => values[place] = self.exchange(known, &mut random),
                 5 => {
                     let other = &values[1 - place];
@@ -151,11 +151,11 @@ impl Playground {
                     }
                 }
                 6 => {
-                    let pending = ops::add(known.tensor.to_async(), 3.0);
+                    let pending = pending::add(known.tensor.to_async(), 3.0);
                     let sum = pending.get().and_then(|sum| sum.to_vec());
                     self.check(sum, known.value + 3.0);
                 }
-                7 => drop(ops::matmul(known.tensor.to_async(), known.tensor.transpose())),
+                7 => drop(pending::matmul(known.tensor.to_async(), known.tensor.transpose())),
                 8 => {
                     let op = zip!(known.tensor, api::ones::<f32>([1]));
                     let op = op.map(|(x, one)| x + one).to_host_vec::<f32>();
@@ -169,7 +169,7 @@ impl Playground {
                     }
                 }
                 9 => self.device.flush(),
-                10 if random.below(20) == 0 => self.device.sync().unwrap(),
+                10 if random.below(20) == 0 => self.device.wait().unwrap(),
                 _ => {}
             }
             if promises.len() > 3
@@ -190,7 +190,7 @@ impl Playground {
             let elements = 16 << random.below(8);
             let op = zip!(api::full(value, [elements]), api::full(2.0f32, [1]))
                 .map(|(x, two)| x * two)
-                .then(|doubled| zip!(doubled.clone(), doubled.sum()))
+                .then(|doubled| zip!(doubled.clone(), doubled.sum_all()))
                 .map(|(doubled, sum)| doubled + sum * 0.0)
                 .to_host_vec::<f32>();
             let future = op.schedule(&self.policy);
@@ -272,7 +272,7 @@ fn many_threads_and_tasks_do_as_they_please() {
     assert!(right > 1000 && refused < right, "{right} right, {refused} refused");
     playground.shared.lock().unwrap().clear();
     drop(playground);
-    device.sync().unwrap();
+    device.wait().unwrap();
     // Whoever signals the end of work lets go of it right after; what comes after it finds that done.
     Tensor::ones::<f32>([1], &device).to_vec::<f32>().unwrap();
     let patience = Instant::now() + Duration::from_secs(60);

@@ -14,11 +14,11 @@ fn brackets_and_columns() {
     assert_eq!(format!("{matrix:.1}"), "[[ 1.0, -2.2],\n [10.5,  4.0]]");
     let cube = counting([2, 1, 2], &device);
     assert_eq!(cube.to_string(), "[[[0, 1]],\n\n [[2, 3]]]");
-    assert_eq!(Tensor::from_scalar(2.5f64, &device).to_string(), "2.5");
-    let loss = Tensor::from_scalar(0.50001717f32, &device);
+    assert_eq!(Tensor::scalar(2.5f64, &device).to_string(), "2.5");
+    let loss = Tensor::scalar(0.50001717f32, &device);
     assert_eq!((loss.to_string(), format!("{loss:.3}")), ("0.50001717".into(), "0.500".into()));
-    assert_eq!(Tensor::from_scalar(1e-30f32, &device).to_string(), "1e-30");
-    assert_eq!(Tensor::from_scalar(f64::NAN, &device).to_string(), "nan");
+    assert_eq!(Tensor::scalar(1e-30f32, &device).to_string(), "1e-30");
+    assert_eq!(Tensor::scalar(f64::NAN, &device).to_string(), "nan");
     assert_eq!(Tensor::zeros::<f32>([2, 0], &device).to_string(), "[]");
     let mask = Tensor::from_vec(vec![true, false], [2], &device).unwrap();
     assert_eq!(mask.to_string(), "[ true, false]");

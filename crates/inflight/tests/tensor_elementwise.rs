@@ -126,7 +126,7 @@ fn operators_take_tensors_and_references() {
     assert_eq!(read::<i32>(&!&a).1, [-8, 6, -9, -4]);
     assert_eq!(read::<i32>(&a.minimum(&b)).1, [2, -7, -5, 3]);
     assert_eq!(read::<i32>(&a.maximum(&b)).1, [7, 3, 8, 3]);
-    assert_eq!(read::<i32>(&a.population_count()).1, [3, 30, 1, 2]);
+    assert_eq!(read::<i32>(&a.count_ones()).1, [3, 30, 1, 2]);
     assert_eq!(read::<i32>(&a.leading_zeros()).1, [29, 0, 28, 30]);
     let mut c = a.clone();
     c += &b;
@@ -147,7 +147,9 @@ fn operators_take_tensors_and_references() {
 fn numbers_take_the_dtype_of_the_tensor() {
     let device = device();
     let x = Tensor::from_vec(vec![1.0f32, 2.0, 4.0], [3], &device).unwrap();
-    for doubled in [&x * 2, &x * 2.0, &x * 2.0f32, 2 * &x, 2.0 * &x, 2u8 * &x, 2.0f32 * x.clone()] {
+    for doubled in
+        [&x * 2, &x * 2.0, &x * 2.0f32, 2 * &x, 2.0 * &x, &x * 2u8, &x * 2usize, 2.0 * x.clone()]
+    {
         assert_eq!(doubled.dtype(), DType::F32);
         assert_eq!(read::<f32>(&doubled).1, [2.0, 4.0, 8.0]);
     }
@@ -227,17 +229,17 @@ fn choices() {
     let device = device();
     let mask = Tensor::from_vec(vec![true, false, true], [3], &device).unwrap();
     let x = counting([3], &device) + 5;
-    assert_eq!(read::<i32>(&mask.where_(&x, -&x)).1, [5, -6, 7]);
-    assert_eq!(read::<i32>(&mask.where_(&x, 0)).1, [5, 0, 7]);
-    assert_eq!(read::<i32>(&mask.where_(0.0, &x)).1, [0, 6, 0]);
-    assert_eq!(read::<f64>(&mask.where_(1.5, 2)).1, [1.5, 2.0, 1.5]);
+    assert_eq!(read::<i32>(&mask.where_cond(&x, -&x)).1, [5, -6, 7]);
+    assert_eq!(read::<i32>(&mask.where_cond(&x, 0)).1, [5, 0, 7]);
+    assert_eq!(read::<i32>(&mask.where_cond(0.0, &x)).1, [0, 6, 0]);
+    assert_eq!(read::<f64>(&mask.where_cond(1.5, 2)).1, [1.5, 2.0, 1.5]);
     assert_eq!(read::<i32>(&x.masked_fill(&mask, -1)).1, [-1, 6, -1]);
     let column = counting([2, 1], &device);
-    assert_eq!(mask.where_(&column, 0).shape().extents(), [2, 3]);
-    let bad = mask.where_(&column, 0.5);
+    assert_eq!(mask.where_cond(&column, 0).shape().extents(), [2, 3]);
+    let bad = mask.where_cond(&column, 0.5);
     assert_eq!((bad.shape().extents(), bad.dtype()), (&[2, 3][..], DType::I32));
     assert!(message(&bad).contains("0.5"));
-    assert!(message(&x.where_(1, 2)).contains("bool condition"));
+    assert!(message(&x.where_cond(1, 2)).contains("bool condition"));
 }
 
 #[test]

@@ -129,7 +129,7 @@ fn factors_and_solutions() {
     let positive = a.matmul(&a.swap_dims(1, 2)) + &identity * n as f32;
     let factor = positive.cholesky();
     let again = factor.matmul(&factor.swap_dims(1, 2));
-    let error = (again - &positive).abs().max().item::<f32>().unwrap();
+    let error = (again - &positive).abs().max_all().item::<f32>().unwrap();
     assert!(error < 1e-4, "{error}");
     // Two triangular systems solve the whole one.
     let b = Tensor::from_vec(numbers(2 * n * 3, 13), [2, n, 3], &device()).unwrap();
@@ -137,10 +137,10 @@ fn factors_and_solutions() {
     let options =
         TriangularOptions { transpose: Transpose::Transpose, ..TriangularOptions::lower() };
     let x = factor.solve_triangular(&half, options);
-    let error = (positive.matmul(&x) - &b).abs().max().item::<f32>().unwrap();
+    let error = (positive.matmul(&x) - &b).abs().max_all().item::<f32>().unwrap();
     assert!(error < 1e-4, "{error}");
     let upper = factor.swap_dims(1, 2).solve_triangular(&half, TriangularOptions::upper());
-    let error = (upper - &x).abs().max().item::<f32>().unwrap();
+    let error = (upper - &x).abs().max_all().item::<f32>().unwrap();
     assert!(error < 1e-5, "{error}");
     let message = b.cholesky().check().unwrap_err().to_string();
     assert!(message.contains("square matrices"), "{message}");

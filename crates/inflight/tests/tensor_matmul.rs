@@ -108,12 +108,12 @@ fn mistakes_keep_plausible_shapes() {
     assert!(text.contains(&format!("tensor_matmul.rs:{line}:")), "{text}");
     assert!(text.contains("found 3 and 4"), "{text}");
     // Whatever is computed from it keeps that first cause.
-    let later = (bad.transpose() + 1).sum_axes([0]);
+    let later = (bad.transpose() + 1).sum([0]);
     assert_eq!(later.shape().extents(), [2]);
     assert_eq!(message(&later), text);
     assert_eq!(later.to_vec::<i32>().unwrap_err().to_string(), text);
 
-    let scalar = Tensor::from_scalar(1, &device);
+    let scalar = Tensor::scalar(1, &device);
     assert!(message(&scalar.matmul(&x)).contains("scalar"));
     let batches = counting([2, 2, 3], &device).matmul(&counting([5, 3, 4], &device));
     assert!(message(&batches).contains("[2] and [5]"));
@@ -176,7 +176,7 @@ fn what_follows_a_product_is_taken_in() {
             for (name, tail) in tails {
                 let found = tail(&x.matmul(&w), &bias, &residual).cast(DType::F64);
                 let expected = tail(&wide[0].matmul(&wide[1]), &wide[2], &wide[3]);
-                let error = ((found - &expected).abs() / (expected.abs() + 1.0)).max();
+                let error = ((found - &expected).abs() / (expected.abs() + 1.0)).max_all();
                 let error = error.item::<f64>().unwrap();
                 assert!(error < most, "{name} of {m} {n} {k} {dtype}: {error}");
             }

@@ -65,8 +65,8 @@ fn every_path_gives_the_same_bits() {
     let options = CpuOptions { path: Some(CpuPath::Block), threads: Some(3) };
     let plain = Device::open_cpu(options).unwrap();
     let bits = |device: &Device| {
-        let single = Tensor::randn::<f32>([7, 10_001], 1.0, 3.0, SEED, device);
-        let double = Tensor::randn::<f64>([7, 10_001], 1.0, 3.0, SEED, device);
+        let single = Tensor::randn::<f32>(1.0, 3.0, [7, 10_001], SEED, device);
+        let double = Tensor::randn::<f64>(1.0, 3.0, [7, 10_001], SEED, device);
         let single = single.to_vec::<f32>().unwrap().into_iter().map(f32::to_bits);
         let double = double.to_vec::<f64>().unwrap().into_iter().map(f64::to_bits);
         (single.collect::<Vec<_>>(), double.collect::<Vec<_>>())
@@ -77,9 +77,9 @@ fn every_path_gives_the_same_bits() {
 #[test]
 fn a_new_seed_compiles_nothing() {
     let device = device();
-    Tensor::randn::<f32>([100], 0.0, 1.0, 1, &device).wait().unwrap();
+    Tensor::randn::<f32>(0.0, 1.0, [100], 1, &device).wait().unwrap();
     let before = device.stats();
-    Tensor::randn::<f32>([100], 0.0, 1.0, 2, &device).wait().unwrap();
+    Tensor::randn::<f32>(0.0, 1.0, [100], 2, &device).wait().unwrap();
     let stats = device.stats().since(&before);
     assert_eq!((stats.compiles, stats.plans, stats.launches), (0, 0, 1));
 }
@@ -87,7 +87,7 @@ fn a_new_seed_compiles_nothing() {
 #[test]
 fn integers_cover_their_range() {
     let device = device();
-    let dice = Tensor::rand_int(1u8, 7, [60_000], 3, &device).to_vec::<u8>().unwrap();
+    let dice = Tensor::randint(1u8, 7, [60_000], 3, &device).to_vec::<u8>().unwrap();
     for face in 1..7 {
         // Five standard deviations of a fair die.
         let count = dice.iter().filter(|&&found| found == face).count() as f64;
@@ -98,13 +98,13 @@ fn integers_cover_their_range() {
     }
     assert!(dice.iter().all(|face| (1..7).contains(face)));
     let words = words(9, 100);
-    let found = Tensor::rand_int(-5i64, i64::MAX, [100], 9, &device).to_vec::<i64>().unwrap();
+    let found = Tensor::randint(-5i64, i64::MAX, [100], 9, &device).to_vec::<i64>().unwrap();
     let range = (i64::MAX as i128 + 5) as u128;
     for (found, [high, low]) in found.into_iter().zip(words) {
         let draw = (u128::from(high) << 32) | u128::from(low);
         assert_eq!(i128::from(found), ((draw * range) >> 64) as i128 - 5);
     }
-    assert_eq!(Tensor::rand_int(4, 5, [3], 0, &device).to_vec::<i32>().unwrap(), [4; 3]);
+    assert_eq!(Tensor::randint(4, 5, [3], 0, &device).to_vec::<i32>().unwrap(), [4; 3]);
 }
 
 /// The moments and tails of a large sample, within five of their own standard deviations.
@@ -112,8 +112,8 @@ fn integers_cover_their_range() {
 fn normal_floats_are_distributed_as_they_should() {
     let device = device();
     let n = 1_000_000;
-    let single = Tensor::randn::<f32>([n], 0.0, 1.0, 42, &device).to_vec::<f32>().unwrap();
-    let double = Tensor::randn::<f64>([n], 0.0, 1.0, 43, &device).to_vec::<f64>().unwrap();
+    let single = Tensor::randn::<f32>(0.0, 1.0, [n], 42, &device).to_vec::<f32>().unwrap();
+    let double = Tensor::randn::<f64>(0.0, 1.0, [n], 43, &device).to_vec::<f64>().unwrap();
     let single: Vec<f64> = single.into_iter().map(f64::from).collect();
     for sample in [single, double] {
         let moment = |power: i32| sample.iter().map(|x| x.powi(power)).sum::<f64>() / n as f64;
@@ -141,14 +141,14 @@ fn normal_floats_are_distributed_as_they_should() {
 #[test]
 fn normal_floats_are_shifted_and_scaled() {
     let device = device();
-    let plain = Tensor::randn::<f64>([50], 0.0, 1.0, 5, &device).to_vec::<f64>().unwrap();
-    let moved = Tensor::randn::<f64>([5, 10], -3.0, 2.0, 5, &device);
+    let plain = Tensor::randn::<f64>(0.0, 1.0, [50], 5, &device).to_vec::<f64>().unwrap();
+    let moved = Tensor::randn::<f64>(-3.0, 2.0, [5, 10], 5, &device);
     assert_eq!(moved.shape().extents(), [5, 10]);
     for (plain, moved) in plain.iter().zip(moved.to_vec::<f64>().unwrap()) {
         assert!((plain * 2.0 - 3.0 - moved).abs() < 1e-14);
     }
-    let half = Tensor::randn::<bf16>([50], 0.0, 1.0, 5, &device).to_vec::<bf16>().unwrap();
-    let single = Tensor::randn::<f32>([50], 0.0, 1.0, 5, &device).to_vec::<f32>().unwrap();
+    let half = Tensor::randn::<bf16>(0.0, 1.0, [50], 5, &device).to_vec::<bf16>().unwrap();
+    let single = Tensor::randn::<f32>(0.0, 1.0, [50], 5, &device).to_vec::<f32>().unwrap();
     assert_eq!(half, single.iter().map(|&x| bf16::from_f32(x)).collect::<Vec<_>>());
 }
 
@@ -161,7 +161,7 @@ fn mistakes() {
     assert!(text.starts_with("rand(i32[2, 3]) at "), "{text}");
     assert!(text.contains(&format!("tensor_random.rs:{line}:")), "{text}");
     assert_eq!(bad.shape().extents(), [2, 3]);
-    assert!(message(&Tensor::randn::<bool>([2], 0.0, 1.0, 0, &device)).starts_with("randn("));
-    assert!(message(&Tensor::rand_int(3, 3, [2], 0, &device)).contains("no integer in 3..3"));
-    assert!(message(&Tensor::rand_int(0.0, 3.0, [2], 0, &device)).contains("integer dtype"));
+    assert!(message(&Tensor::randn::<bool>(0.0, 1.0, [2], 0, &device)).starts_with("randn("));
+    assert!(message(&Tensor::randint(3, 3, [2], 0, &device)).contains("no integer in 3..3"));
+    assert!(message(&Tensor::randint(0.0, 3.0, [2], 0, &device)).contains("integer dtype"));
 }

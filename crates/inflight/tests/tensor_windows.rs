@@ -117,8 +117,8 @@ fn convolutions_over_one_and_three_axes() {
     // A sum over the first axis of space of convolutions over the others.
     let slab = |depth: isize| {
         let part = |at: isize| {
-            let x = x.select_index(2, depth + at);
-            x.conv2d(&k.select_index(2, at), None, ConvOptions::default())
+            let x = x.index_axis(2, depth + at);
+            x.conv2d(&k.index_axis(2, at), None, ConvOptions::default())
         };
         part(0) + part(1)
     };
@@ -143,7 +143,7 @@ fn a_transposed_convolution_is_the_adjoint() {
         let y = random(forward.shape(), 13);
         let back = y.conv_transpose2d(&weight, None, options);
         assert_eq!(back.shape(), x.shape(), "{options:?}");
-        let (left, right) = ((&forward * &y).sum(), (&x * &back).sum());
+        let (left, right) = ((&forward * &y).sum_all(), (&x * &back).sum_all());
         let (left, right) = (left.item::<f32>().unwrap(), right.item::<f32>().unwrap());
         assert!((left - right).abs() < 1e-3, "{left} and {right} with {options:?}");
     }

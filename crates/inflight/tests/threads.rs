@@ -129,7 +129,7 @@ fn promises_are_awaited_without_any_runtime() {
     let x = filled(1.0, 100_000, &device);
     let values = block_on(async {
         let first = (&x + 1.0).to_vec_async::<f32>();
-        let second = (&x + 2.0).sum().item_async::<f32>();
+        let second = (&x + 2.0).sum_all().item_async::<f32>();
         (first.await.unwrap(), second.await.unwrap())
     });
     assert_eq!(values.0, vec![2.0; 100_000]);
@@ -155,7 +155,7 @@ fn promises_and_tensors_may_be_dropped_or_forgotten_at_any_time() {
             _ => drop(x),
         }
     }
-    device.sync().unwrap();
+    device.wait().unwrap();
     // Everything that ran gave its memory back.
     assert_eq!(device.memory().in_use, 0);
 }

@@ -3,7 +3,7 @@
 mod common;
 
 use common::device;
-use inflight::{Error, Tensor, ops, trace};
+use inflight::{Error, Tensor, pending, trace};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
@@ -84,9 +84,9 @@ fn reads_and_pending_work_are_in_a_trace() {
     let x = Tensor::from_vec(vec![2.0f32; 100], [10, 10], &device).unwrap();
     let file = path("reads");
     trace(&file, || {
-        let product = ops::matmul(x.to_async(), &x).get().unwrap();
+        let product = pending::matmul(x.to_async(), &x).get().unwrap();
         let read = product.to_vec_async::<f32>();
-        device.sync().unwrap();
+        device.wait().unwrap();
         assert_eq!(read.get().unwrap(), [40.0; 100]);
     })
     .unwrap();
@@ -105,7 +105,7 @@ fn reads_and_pending_work_are_in_a_trace() {
 fn traces_nest_and_end_with_what_they_trace() {
     let _turn = turn();
     let device = device();
-    let compute = || Tensor::ones::<f32>([10], &device).exp().sum().wait().unwrap();
+    let compute = || Tensor::ones::<f32>([10], &device).exp().sum_all().wait().unwrap();
     let (outer, inner) = (path("outer"), path("inner"));
     trace(&outer, || {
         compute();
@@ -137,7 +137,7 @@ fn the_environment_asks_for_a_trace() {
     const CHILD: &str = "INFLIGHT_TEST_TRACED_CHILD";
     if std::env::var_os(CHILD).is_some() {
         let x = Tensor::ones::<f32>([1000], &device()).exp();
-        assert!(x.sum().item::<f32>().unwrap() > 2700.0);
+        assert!(x.sum_all().item::<f32>().unwrap() > 2700.0);
         return;
     }
     let file = path("environment");

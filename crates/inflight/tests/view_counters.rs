@@ -49,7 +49,7 @@ fn views_that_are_read_are_index_maps() {
         f32s(30 * 16),
     );
     // One row of it.
-    one_launch(&device, x.select_index(0, 7).tanh(), f32s(80), f32s(80));
+    one_launch(&device, x.index_axis(0, 7).tanh(), f32s(80), f32s(80));
     one_launch(&device, x.flip([0, 1]).exp(), whole, whole);
     one_launch(&device, x.transpose().exp(), whole, whole);
     one_launch(&device, x.reshape([4, 15, 80]).permute([2, 0, 1]).exp(), whole, whole);
@@ -78,7 +78,7 @@ fn gathers_are_part_of_the_kernel_that_reads() {
     one_launch(&device, (table.index_select(0, &index) * 2.0).tanh(), read, f32s(8 * 64));
     one_launch(&device, table.exp().index_select(0, &index) + 1.0, read, f32s(8 * 64));
     // And reduced: the rows are nowhere.
-    one_launch(&device, table.index_select(0, &index).sum_axes([0]), read, f32s(64));
+    one_launch(&device, table.index_select(0, &index).sum([0]), read, f32s(64));
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn updates_that_do_not_meet_are_part_of_the_kernel_that_reads() {
     let read = whole + f32s(rows) + 8 * rows as u64;
     one_launch(&device, x.softmax(1) + picked, read, whole);
     // So is what is computed to be put into.
-    let marked = x.softmax(1).scatter(1, &labels, &updates).sum_axes([1]);
+    let marked = x.softmax(1).scatter(1, &labels, &updates).sum([1]);
     one_launch(&device, marked, read, f32s(rows));
 }
 
@@ -204,7 +204,7 @@ fn norms_and_losses_read_their_input_once() {
     let labels = positions(&(0..rows as i64).collect::<Vec<_>>(), &device);
     labels.wait().unwrap();
     let picked = x.gather(1, &labels.unsqueeze(1)).squeeze(1);
-    let loss = (x.logsumexp_axes([1]) - picked).mean();
+    let loss = (x.logsumexp([1]) - picked).mean_all();
     let stats = counted(&device, loss);
     // The largest of each row and the row's sum are written, and read by the kernel that adds up all rows; it also
     // reads a label of eight bytes and a logit for each row.

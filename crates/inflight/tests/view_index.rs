@@ -104,6 +104,6 @@ fn values_move_between_devices_without_a_wait() {
     let expected: Vec<i32> = (0..1000).map(|i| 3 * i + 2).collect();
     assert_eq!(back.to_vec::<i32>().unwrap(), expected);
     assert_eq!(here.stats().all_waits() + there.stats().all_waits(), 1);
-    let constant = Tensor::from_scalar(3i32, &here).to_device(&there);
+    let constant = Tensor::scalar(3i32, &here).to_device(&there);
     assert_eq!((&moved * &constant).to_vec::<i32>().unwrap()[1], 9);
 }

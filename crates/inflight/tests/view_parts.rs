@@ -35,11 +35,11 @@ fn slices_out_of_range_name_the_axis() {
 #[test]
 fn one_index_drops_its_axis() {
     let x = counting([2, 3, 2], &device());
-    assert_eq!(read::<i32>(&x.select_index(1, 1)), (vec![2, 2], vec![2, 3, 8, 9]));
-    assert_eq!(read::<i32>(&x.select_index(-1, -1)), (vec![2, 3], vec![1, 3, 5, 7, 9, 11]));
-    assert!(message(&x.select_index(1, 3)).contains("index 3"));
-    assert!(message(&x.select_index(1, -4)).contains("axis 1"));
-    assert_eq!(x.select_index(1, 3).shape(), &Shape::from([2, 2]));
+    assert_eq!(read::<i32>(&x.index_axis(1, 1)), (vec![2, 2], vec![2, 3, 8, 9]));
+    assert_eq!(read::<i32>(&x.index_axis(-1, -1)), (vec![2, 3], vec![1, 3, 5, 7, 9, 11]));
+    assert!(message(&x.index_axis(1, 3)).contains("index 3"));
+    assert!(message(&x.index_axis(1, -4)).contains("axis 1"));
+    assert_eq!(x.index_axis(1, 3).shape(), &Shape::from([2, 2]));
     assert_eq!(read::<i32>(&x.narrow(1, 1, 2)).1, [2, 3, 4, 5, 8, 9, 10, 11]);
     assert_eq!(read::<i32>(&x.narrow(1, 3, 0)).0, [2, 0, 2]);
     assert!(message(&x.narrow(1, 2, 2)).contains("out of range"));

@@ -108,7 +108,7 @@ fn the_first_mistake_travels_through_views() {
         wrong.pad(&[(1, 1)], 0),
         wrong.gather(5, &x),
         Tensor::cat(&[&x, &wrong], 0),
-        wrong.select_index(0, 100),
+        wrong.index_axis(0, 100),
         wrong.to_device(&Device::cpu()),
     ] {
         assert_eq!(message(&later), first);

@@ -42,7 +42,7 @@ fn all_cost(device: &Device, programs: &[&dyn Fn() -> Tensor], expected: (u64, u
 
 /// The sum along the last of three axes of a product, which keeps the axis.
 fn sum_dim(a: Tensor, b: Tensor) -> Tensor {
-    (a * b).sum_keep([2])
+    (a * b).sum_keepdim([2])
 }
 
 const SHAPE: [usize; 3] = [6, 50, 70];

@@ -1,9 +1,9 @@
-//! What the differential tests are made of:
+//! Differential testing support:
 //!
-//! - [`random`]: graphs and inputs from a seed;
-//! - [`bound`]: how far a correct implementation may be from the reference interpreter, element by
-//!   element, and the comparison by it;
-//! - [`shrink`]: from a case that fails to a small one that fails the same way;
+//! - [`random`]: random graphs and inputs from a seed;
+//! - [`bound`]: running error analysis, which bounds how far a correct implementation may be from the reference
+//!   interpreter, and the comparison against it;
+//! - [`shrink`]: test case reduction, which finds a small case that fails the same way;
 //! - [`mod@print`]: graphs as text.
 #![forbid(unsafe_code)]
 
@@ -12,5 +12,5 @@ pub mod print;
 pub mod random;
 pub mod shrink;
 
-pub use bound::{Compared, Mismatch, Products, Reference};
+pub use bound::{Compared, DotRounding, Mismatch, Reference};
 pub use random::{Case, Random, random_case};

@@ -1,31 +1,33 @@
-//! Graphs and cases as text, one line for each node.
+//! Printer of graphs and cases, one line for each node.
 
 use crate::random::Case;
 use inflight_ir::graph::{Graph, Op};
 use std::fmt::Write;
 
-/// The longest array that is printed in full.
-const MOST_ELEMENTS: usize = 64;
+/// Larger arrays are printed abbreviated.
+const MAX_PRINTED_ELEMENTS: usize = 64;
 
-/// The graph, one line for each node, and its outputs.
+/// Prints a graph, one line for each node, and its outputs.
 pub fn graph(graph: &Graph) -> String {
-    lines(graph, None)
+    print_nodes(graph, None)
 }
 
-/// The case: its seed, its graph, and the values of its inputs.
+/// Prints a case: its seed, its graph and the values of its inputs.
 pub fn case(case: &Case) -> String {
-    format!("seed {}\n{}", case.seed, lines(&case.graph, Some(case)))
+    format!("seed {}\n{}", case.seed, print_nodes(&case.graph, Some(case)))
 }
 
-fn lines(graph: &Graph, case: Option<&Case>) -> String {
+fn print_nodes(graph: &Graph, case: Option<&Case>) -> String {
     let mut text = String::new();
     let (mut inputs, mut scalars) = (0, 0);
     for (id, node) in graph.nodes.iter().enumerate() {
-        let what = match &node.op {
+        let description = match &node.op {
             Op::Input => {
                 inputs += 1;
                 match case.map(|case| &case.inputs[inputs - 1]) {
-                    Some(array) if array.elements() <= MOST_ELEMENTS => format!("input {array:?}"),
+                    Some(array) if array.elements() <= MAX_PRINTED_ELEMENTS => {
+                        format!("input {array:?}")
+                    }
                     Some(array) => {
                         let first: Vec<String> =
                             array.scalars().take(8).map(|value| value.to_string()).collect();
@@ -45,7 +47,7 @@ fn lines(graph: &Graph, case: Option<&Case>) -> String {
         };
         let operands: Vec<String> = node.inputs.iter().map(|input| format!("%{input}")).collect();
         let (dtype, shape) = (node.dtype, &node.shape);
-        let _ = writeln!(text, "%{id}: {dtype}{shape} = {what} {}", operands.join(" "));
+        let _ = writeln!(text, "%{id}: {dtype}{shape} = {description} {}", operands.join(" "));
     }
     let outputs: Vec<String> = graph.outputs.iter().map(|output| format!("%{output}")).collect();
     let _ = writeln!(text, "return {}", outputs.join(" "));

@@ -1,4 +1,4 @@
-//! From a case that fails to a small one that fails the same way.
+//! Test case reduction: finds a small case that fails the same way.
 
 use crate::random::{Case, prune};
 use inflight_ir::graph::{Graph, NodeId, Op, SliceAxis};
@@ -6,11 +6,11 @@ use inflight_ir::interpret::{Array, interpret};
 use inflight_ir::{Axes, Scalar, Shape};
 use smallvec::SmallVec;
 
-/// How often a smaller case is looked for at most.
-const MOST_ATTEMPTS: usize = 3000;
+/// Limit on the number of candidates tried.
+const MAX_ATTEMPTS: usize = 3000;
 
-/// The smallest case found that still fails, by dropping outputs and nodes, by replacing values with
-/// inputs that hold them, and by making extents smaller.
+/// Reduces a failing case: drops outputs and nodes, replaces values by inputs that hold them, and shrinks extents.
+/// Returns the smallest failing case found.
 pub fn shrink(case: &Case, fails: impl Fn(&Case) -> bool) -> Case {
     let mut best = prune(case);
     if !fails(&best) {
@@ -20,7 +20,7 @@ pub fn shrink(case: &Case, fails: impl Fn(&Case) -> bool) -> Case {
     loop {
         let smaller = candidates(&best).find(|candidate| {
             attempts += 1;
-            attempts <= MOST_ATTEMPTS && size(candidate) < size(&best) && fails(candidate)
+            attempts <= MAX_ATTEMPTS && size(candidate) < size(&best) && fails(candidate)
         });
         match smaller {
             Some(smaller) => best = smaller,
@@ -29,30 +29,31 @@ pub fn shrink(case: &Case, fails: impl Fn(&Case) -> bool) -> Case {
     }
 }
 
-/// What is made smaller: nodes that compute, all nodes, elements, and how odd the values are.
+/// The size to minimize, lexicographically: computing nodes and outputs, all nodes, elements, nonzero input bytes.
 fn size(case: &Case) -> (usize, usize, usize, usize) {
     let computed = case.graph.nodes.iter().filter(|node| node.op != Op::Input).count();
     let elements = case.graph.nodes.iter().map(|node| node.shape.elements()).sum();
-    let odd = case.inputs.iter().flat_map(|input| &input.bytes).filter(|&&byte| byte != 0).count();
-    (computed + case.graph.outputs.len(), case.graph.nodes.len(), elements, odd)
+    let nonzero =
+        case.inputs.iter().flat_map(|input| &input.bytes).filter(|&&byte| byte != 0).count();
+    (computed + case.graph.outputs.len(), case.graph.nodes.len(), elements, nonzero)
 }
 
-/// Cases that are smaller in one respect, the boldest first.
+/// Cases reduced in one respect, the largest reductions first.
 fn candidates(case: &Case) -> impl Iterator<Item = Case> + '_ {
     let nodes = case.graph.nodes.len();
     let outputs = case.graph.outputs.len();
-    let alone = (0..outputs).filter(move |_| outputs > 1).map(move |kept| {
+    let single_outputs = (0..outputs).filter(move |_| outputs > 1).map(move |kept| {
         let mut case = case.clone();
         case.graph.outputs = vec![case.graph.outputs[kept]];
         prune(&case)
     });
-    let without = (0..outputs).filter(move |_| outputs > 1).map(move |dropped| {
+    let fewer_outputs = (0..outputs).filter(move |_| outputs > 1).map(move |dropped| {
         let mut case = case.clone();
         case.graph.outputs.remove(dropped);
         prune(&case)
     });
     let frozen = (0..nodes).rev().filter_map(move |node| freeze(case, node as NodeId));
-    let operand = (0..nodes).rev().flat_map(move |node| {
+    let bypassed = (0..nodes).rev().flat_map(move |node| {
         let inputs = case.graph.nodes[node].inputs.len();
         (0..inputs).filter_map(move |input| bypass(case, node as NodeId, input))
     });
@@ -65,8 +66,14 @@ fn candidates(case: &Case) -> impl Iterator<Item = Case> + '_ {
         let all = all.into_iter().rev().filter(move |&extent| extent > smaller);
         all.filter_map(move |extent| resize(case, extent, smaller))
     });
-    let plain = (0..case.inputs.len()).filter_map(move |input| simplify(case, input));
-    alone.chain(without).chain(frozen).chain(earlier).chain(operand).chain(extents).chain(plain)
+    let simple = (0..case.inputs.len()).filter_map(move |input| simplify(case, input));
+    single_outputs
+        .chain(fewer_outputs)
+        .chain(frozen)
+        .chain(earlier)
+        .chain(bypassed)
+        .chain(extents)
+        .chain(simple)
 }
 
 /// The case with one computed node replaced by an input that holds its value.
@@ -90,7 +97,7 @@ fn freeze(case: &Case, node: NodeId) -> Option<Case> {
     Some(prune(&result))
 }
 
-/// The case with one node replaced by an operand of its shape and dtype.
+/// The case with one node replaced by an operand of the same shape and dtype.
 fn bypass(case: &Case, node: NodeId, input: usize) -> Option<Case> {
     let data = case.graph.node(node);
     let operand = data.inputs[input];
@@ -110,7 +117,7 @@ fn bypass(case: &Case, node: NodeId, input: usize) -> Option<Case> {
     Some(prune(&result))
 }
 
-/// The case that asks for the operands of an output in its place.
+/// The case with an output replaced by the operands of its node.
 fn observe_operand(case: &Case, output: usize) -> Option<Case> {
     let node = case.graph.node(case.graph.outputs[output]);
     let computed = node.inputs.iter().filter(|&&input| case.graph.node(input).op != Op::Input);
@@ -124,18 +131,18 @@ fn observe_operand(case: &Case, output: usize) -> Option<Case> {
     Some(prune(&result))
 }
 
-/// The case with every extent of one size made another, if all ops can follow.
+/// The case with every extent equal to `from` changed to `to`, if all ops remain valid.
 fn resize(case: &Case, from: usize, to: usize) -> Option<Case> {
     let shape = |shape: &Shape| -> Shape {
         shape.iter().map(|&extent| if extent == from { to } else { extent }).collect()
     };
     let slices = |slices: &SmallVec<[SliceAxis; 4]>| -> SmallVec<[SliceAxis; 4]> {
-        let cut = |slice: &SliceAxis| SliceAxis {
+        let resized = |slice: &SliceAxis| SliceAxis {
             start: if slice.start + 1 == from { to - 1 } else { slice.start },
             len: if slice.len == from { to } else { slice.len },
             ..*slice
         };
-        slices.iter().map(cut).collect()
+        slices.iter().map(resized).collect()
     };
     let mut graph = Graph { scalars: case.graph.scalars.clone(), ..Graph::default() };
     let mut inputs = Vec::new();
@@ -143,7 +150,7 @@ fn resize(case: &Case, from: usize, to: usize) -> Option<Case> {
     for node in &case.graph.nodes {
         let op = match &node.op {
             Op::Input => {
-                let input = old.next().expect("a value for each input");
+                let input = old.next().expect("one value for each input");
                 let new = shape(&node.shape);
                 inputs.push(corner(input, &new));
                 graph.input(new, node.dtype);
@@ -168,7 +175,7 @@ fn resize(case: &Case, from: usize, to: usize) -> Option<Case> {
     Some(Case { seed: case.seed, graph, inputs })
 }
 
-/// The elements of an array from its start along every axis.
+/// The leading corner of an array, of the given shape.
 fn corner(array: &Array, shape: &Shape) -> Array {
     let strides = array.shape.strides();
     let mut values: Vec<Scalar> = Vec::with_capacity(shape.elements());
@@ -187,7 +194,7 @@ fn corner(array: &Array, shape: &Shape) -> Array {
     Array::from_scalars(values, shape, array.dtype)
 }
 
-/// The case with the elements of one input counted up from one.
+/// The case with the elements of one input replaced by 1, 2, 3, ….
 fn simplify(case: &Case, input: usize) -> Option<Case> {
     let old = &case.inputs[input];
     let values = (0..old.elements()).map(|i| Scalar::from(1 + i as u64 % 100).cast(old.dtype));

@@ -1,4 +1,4 @@
-//! That the comparison accepts what is correct, and nothing else.
+//! The comparison accepts correct results and rejects wrong ones.
 
 use inflight_ir::elementwise::{ArgOp, BinaryOp, CombineOp, CompareOp, UnaryOp};
 use inflight_ir::graph::{Graph, Op};
@@ -11,7 +11,7 @@ fn case(graph: Graph, inputs: Vec<Array>) -> Case {
     Case { seed: 0, graph, inputs }
 }
 
-/// The bounds of the one output of a graph of one op.
+/// The error bounds of the only output of a graph with one op.
 fn bounds(ops: &[Op], input: Vec<f32>) -> Vec<f64> {
     let mut graph = Graph::default();
     let mut node = graph.input([input.len()], DType::F32);
@@ -24,7 +24,7 @@ fn bounds(ops: &[Op], input: Vec<f32>) -> Vec<f64> {
 }
 
 #[test]
-fn the_reference_itself_is_accepted() {
+fn reference_result_is_accepted() {
     for seed in 0..300 {
         let case = random_case(seed);
         bound::compare(&case, &interpret(&case.graph, &case.inputs)).unwrap();
@@ -32,7 +32,7 @@ fn the_reference_itself_is_accepted() {
 }
 
 #[test]
-fn a_changed_element_is_found() {
+fn changed_element_is_a_mismatch() {
     let mut found = 0;
     for seed in 0..300 {
         let case = random_case(seed);
@@ -69,8 +69,7 @@ fn functions_may_be_off_by_a_few_ulps() {
     let error = bounds(&[Op::Unary(UnaryOp::Exp)], vec![1.0])[0];
     let ulp = f32::EPSILON as f64 * 2.0;
     assert!(error >= 3.0 * ulp && error <= 4.0 * ulp, "{error:e}");
-    // Errors go through what follows: an exponential of a large number widens them, a hyperbolic tangent
-    // narrows them.
+    // Errors propagate: an exponential of a large number amplifies them, a hyperbolic tangent damps them.
     let chain = [Op::Unary(UnaryOp::Exp), Op::Unary(UnaryOp::Exp)];
     assert!(bounds(&chain, vec![3.0])[0] > 1e2 * bounds(&chain[..1], vec![3.0])[0]);
     let chain = [Op::Unary(UnaryOp::Exp), Op::Unary(UnaryOp::Tanh)];
@@ -88,14 +87,14 @@ fn exact_arithmetic_has_no_error() {
 }
 
 #[test]
-fn close_decisions_are_undecided() {
-    // exp(ln x) is x, give or take: its floor at a whole number may be either neighbour.
+fn decisions_within_the_error_are_undecided() {
+    // exp(ln x) is x within rounding: its floor at an integer may be either neighbour.
     let around = [Op::Unary(UnaryOp::Log), Op::Unary(UnaryOp::Exp), Op::Unary(UnaryOp::Floor)];
     assert_eq!(bounds(&around, vec![3.0, 3.5]), [UNDECIDED, 0.0]);
     let largest = [Op::Unary(UnaryOp::Exp), Op::ArgReduce { op: ArgOp::Max, axis: 0 }];
     assert_eq!(bounds(&largest, vec![1.0, 2.0, 0.5]), [0.0]);
     assert_eq!(bounds(&largest, vec![1.0, 1.0, 0.5]), [UNDECIDED]);
-    // 1 / x of a zero whose sign is not known.
+    // 1 / x for a zero of unknown sign.
     let mut graph = Graph::default();
     let (one, x) = (graph.scalar(1f32), graph.input([2], DType::F32));
     let sum = Op::Scan { op: CombineOp::Sum, axis: 0 };
@@ -110,7 +109,7 @@ fn close_decisions_are_undecided() {
 }
 
 #[test]
-fn a_zero_times_what_is_not_exact_has_no_sign() {
+fn zero_times_inexact_value_has_unknown_sign() {
     for dtype in [DType::F16, DType::BF16, DType::F32, DType::F64] {
         let mut graph = Graph::default();
         let (x, zero) = (graph.input([1], dtype), graph.scalar(0f32.to_scalar().cast(dtype)));
@@ -123,19 +122,19 @@ fn a_zero_times_what_is_not_exact_has_no_sign() {
 }
 
 #[test]
-fn subnormal_numbers_may_become_zero() {
+fn subnormals_may_flush_to_zero() {
     let error = bounds(&[Op::Unary(UnaryOp::Neg)], vec![1e-40, 1.0, 0.0]);
     assert!(error[0] >= 1e-40 && error[1..] == [0.0, 0.0], "{error:?}");
 }
 
 #[test]
-fn a_case_shrinks_to_what_makes_it_fail() {
+fn case_shrinks_to_the_failing_op() {
     let uses_product = |case: &Case| {
         case.graph.nodes.iter().any(|node| {
             matches!(node.op, Op::Reduce { op: CombineOp::Product, .. }) && node.shape.rank() > 0
         })
     };
-    // Large, but not so large that shrinking gives up before it is done.
+    // Large, but small enough that shrinking finishes within its limit.
     let is_large = |case: &Case| (21..60).contains(&case.graph.nodes.len());
     let large = (0..10_000).map(random_case).find(|case| uses_product(case) && is_large(case));
     let small = shrink::shrink(&large.unwrap(), uses_product);

@@ -149,7 +149,7 @@ fn judge(file: &Path, device: &Device) -> Verdict {
             let arguments = counted(taken, "argument");
             return Ok(Verdict::Failed(format!("takes {arguments}; `inflight run` gives it some")));
         }
-        let execution = executable.start(&[])?;
+        let execution = executable.submit(&[])?;
         // A result that fails is a failure too, whether or not a check looks at it.
         let mut outcome = execution.done.get();
         for result in &execution.results {

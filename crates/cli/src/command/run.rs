@@ -143,7 +143,7 @@ fn measure(arguments: &Arguments, device: &Device) -> Result<Report, Failure> {
     let executable = device.compile(&program)?;
     let compiling = began.elapsed();
     let values = inputs::values(arguments, &executable, device)?;
-    device.sync()?;
+    device.wait()?;
     let before = device.stats();
     let began = Instant::now();
     let mut progress = Progress::new(arguments.repeat);
@@ -154,7 +154,7 @@ fn measure(arguments: &Arguments, device: &Device) -> Result<Report, Failure> {
         let references: Vec<&Tensor> = clones.iter().collect();
         let is_last = done + 1 == arguments.repeat;
         results = match arguments.sync || is_last {
-            true => executable.call(&references)?,
+            true => executable.execute_and_wait(&references)?,
             false => executable.execute(&references)?,
         };
         progress.show(done + 1, || {

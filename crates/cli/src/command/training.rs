@@ -164,14 +164,14 @@ impl Step {
         let state = types.map(|(number, ty)| {
             let extents: Vec<usize> = ty.extents.iter().map(|extent| extent.unwrap_or(1)).collect();
             match extents.len() {
-                0 | 1 => Tensor::zeros_of(ty.dtype, extents, device),
-                _ if number >= parameters => Tensor::zeros_of(ty.dtype, extents, device),
+                0 | 1 => Tensor::zeros_with_dtype(extents, ty.dtype, device),
+                _ if number >= parameters => Tensor::zeros_with_dtype(extents, ty.dtype, device),
                 _ => {
                     // What comes in is all but the last axis.
                     let inputs: usize = extents[..extents.len() - 1].iter().product();
                     let deviation = (2.0 / inputs.max(1) as f64).sqrt();
                     let seed = seed.wrapping_add(number as u64);
-                    Tensor::randn::<f32>(extents, 0.0, deviation, seed, device).cast(ty.dtype)
+                    Tensor::randn::<f32>(0.0, deviation, extents, seed, device).cast(ty.dtype)
                 }
             }
         });
@@ -353,7 +353,7 @@ impl Prediction {
                     predicted.shape()
                 )));
             }
-            right += f64::from(predicted.eq(&labels).cast(DType::F32).sum().item::<f32>()?);
+            right += f64::from(predicted.eq(&labels).cast(DType::F32).sum_all().item::<f32>()?);
         }
         let tested = parts * self.rows;
         Ok((tested, right / tested as f64))

@@ -1,12 +1,14 @@
-//! Conversions between dtypes, as [`Scalar::cast`](inflight_ir::Scalar::cast) does them.
+//! Dtype conversion loops, with the semantics of [`Scalar::cast`](inflight_ir::Scalar::cast).
 
-use super::apply::{Arguments, Body, Function, block, block_mut, copy, one, pick};
-use super::number::Flag;
+use super::element::BoolByte;
+use super::elementwise::{
+    BlockLoop, Function, LoopArguments, copy, multiversion, source_slice, target_slice, unary_loop,
+};
 use half::{bf16, f16};
 use inflight_ir::{DType, Element};
 use num_complex::Complex;
 
-/// The types that `as` converts among: it wraps, truncates, saturates and rounds as a cast does.
+/// Primitive types, among which `as` wraps, truncates, saturates and rounds as a cast does.
 trait Native: Copy {
     fn to<T: FromNative>(self) -> T;
     fn is_zero(self) -> bool;
@@ -53,12 +55,12 @@ macro_rules! native {
 native!(i8 from_i8 i16 from_i16 i32 from_i32 i64 from_i64 u8 from_u8 u16 from_u16 u32 from_u32
     u64 from_u64 f32 from_f32 f64 from_f64);
 
-/// The function that converts elements of one dtype to another.
+/// Returns the conversion loop from one dtype to another.
 pub fn cast(from: DType, to: DType) -> Function {
     match from {
         _ if from == to => copy(from.size()),
         DType::Bool => match to {
-            // A flag is the number 0 or 1 already.
+            // A `bool` is stored as the integer 0 or 1.
             DType::F16 | DType::BF16 | DType::C64 | DType::C128 => through_scalar::<bool>(to),
             _ => from_native::<u8>(to),
         },
@@ -71,19 +73,19 @@ pub fn cast(from: DType, to: DType) -> Function {
         DType::U32 => from_native::<u32>(to),
         DType::U64 => from_native::<u64>(to),
         DType::F32 => match to {
-            DType::F16 => pick(NarrowHalf),
-            DType::BF16 => one(bf16_from_f32),
-            DType::C64 => one(|a: f32| Complex::new(a, 0.0)),
+            DType::F16 => multiversion(NarrowF16),
+            DType::BF16 => unary_loop(bf16_from_f32),
+            DType::C64 => unary_loop(|a: f32| Complex::new(a, 0.0)),
             _ => from_native::<f32>(to),
         },
         DType::F64 => match to {
-            DType::F16 => one(f16::from_f64),
-            DType::BF16 => one(bf16::from_f64),
-            DType::C128 => one(|a: f64| Complex::new(a, 0.0)),
+            DType::F16 => unary_loop(f16::from_f64),
+            DType::BF16 => unary_loop(bf16::from_f64),
+            DType::C128 => unary_loop(|a: f64| Complex::new(a, 0.0)),
             _ => from_native::<f64>(to),
         },
         DType::F16 => match to {
-            DType::F32 => pick(WidenHalf),
+            DType::F32 => multiversion(WidenF16),
             DType::BF16 | DType::C64 | DType::C128 => through_scalar::<f16>(to),
             _ => from_wider(f16::to_f32, to),
         },
@@ -92,15 +94,19 @@ pub fn cast(from: DType, to: DType) -> Function {
             _ => from_wider(f32_from_bf16, to),
         },
         DType::C64 => match to {
-            DType::C128 => one(|a: Complex<f32>| Complex::new(a.re as f64, a.im as f64)),
+            DType::C128 => unary_loop(|a: Complex<f32>| Complex::new(a.re as f64, a.im as f64)),
             DType::F16 | DType::BF16 => through_scalar::<Complex<f32>>(to),
-            DType::Bool => one(|a: Complex<f32>| Flag((a.re != 0.0 || a.im != 0.0) as u8)),
+            DType::Bool => {
+                unary_loop(|a: Complex<f32>| BoolByte((a.re != 0.0 || a.im != 0.0) as u8))
+            }
             _ => from_wider(|a: Complex<f32>| a.re, to),
         },
         DType::C128 => match to {
-            DType::C64 => one(|a: Complex<f64>| Complex::new(a.re as f32, a.im as f32)),
+            DType::C64 => unary_loop(|a: Complex<f64>| Complex::new(a.re as f32, a.im as f32)),
             DType::F16 | DType::BF16 => through_scalar::<Complex<f64>>(to),
-            DType::Bool => one(|a: Complex<f64>| Flag((a.re != 0.0 || a.im != 0.0) as u8)),
+            DType::Bool => {
+                unary_loop(|a: Complex<f64>| BoolByte((a.re != 0.0 || a.im != 0.0) as u8))
+            }
             _ => from_wider(|a: Complex<f64>| a.re, to),
         },
     }
@@ -113,31 +119,31 @@ fn from_native<A: Native + Element>(to: DType) -> Function {
     }
 }
 
-/// Converts what `widen` makes of an element.
+/// Conversion loop by way of `widen`.
 fn from_wider<A: Copy, N: Native>(widen: impl Fn(A) -> N + Copy, to: DType) -> Function {
     match to {
-        DType::Bool => one(move |a: A| Flag(!widen(a).is_zero() as u8)),
-        DType::I8 => one(move |a: A| widen(a).to::<i8>()),
-        DType::I16 => one(move |a: A| widen(a).to::<i16>()),
-        DType::I32 => one(move |a: A| widen(a).to::<i32>()),
-        DType::I64 => one(move |a: A| widen(a).to::<i64>()),
-        DType::U8 => one(move |a: A| widen(a).to::<u8>()),
-        DType::U16 => one(move |a: A| widen(a).to::<u16>()),
-        DType::U32 => one(move |a: A| widen(a).to::<u32>()),
-        DType::U64 => one(move |a: A| widen(a).to::<u64>()),
-        DType::F32 => one(move |a: A| widen(a).to::<f32>()),
-        DType::F64 => one(move |a: A| widen(a).to::<f64>()),
+        DType::Bool => unary_loop(move |a: A| BoolByte(!widen(a).is_zero() as u8)),
+        DType::I8 => unary_loop(move |a: A| widen(a).to::<i8>()),
+        DType::I16 => unary_loop(move |a: A| widen(a).to::<i16>()),
+        DType::I32 => unary_loop(move |a: A| widen(a).to::<i32>()),
+        DType::I64 => unary_loop(move |a: A| widen(a).to::<i64>()),
+        DType::U8 => unary_loop(move |a: A| widen(a).to::<u8>()),
+        DType::U16 => unary_loop(move |a: A| widen(a).to::<u16>()),
+        DType::U32 => unary_loop(move |a: A| widen(a).to::<u32>()),
+        DType::U64 => unary_loop(move |a: A| widen(a).to::<u64>()),
+        DType::F32 => unary_loop(move |a: A| widen(a).to::<f32>()),
+        DType::F64 => unary_loop(move |a: A| widen(a).to::<f64>()),
         DType::F16 | DType::BF16 | DType::C64 | DType::C128 => unreachable!("not a native dtype"),
     }
 }
 
-/// One scalar at a time: slow, for the rare pairs.
+/// Conversion through [`Scalar`](inflight_ir::Scalar), one element at a time: slow, for rare pairs.
 fn through_scalar<A: Element>(to: DType) -> Function {
     match to {
-        DType::F16 => one(|a: A| f16::from_scalar(a.to_scalar())),
-        DType::BF16 => one(|a: A| bf16::from_scalar(a.to_scalar())),
-        DType::C64 => one(|a: A| Complex::<f32>::from_scalar(a.to_scalar())),
-        DType::C128 => one(|a: A| Complex::<f64>::from_scalar(a.to_scalar())),
+        DType::F16 => unary_loop(|a: A| f16::from_scalar(a.to_scalar())),
+        DType::BF16 => unary_loop(|a: A| bf16::from_scalar(a.to_scalar())),
+        DType::C64 => unary_loop(|a: A| Complex::<f32>::from_scalar(a.to_scalar())),
+        DType::C128 => unary_loop(|a: A| Complex::<f64>::from_scalar(a.to_scalar())),
         _ => unreachable!("a native dtype"),
     }
 }
@@ -147,7 +153,7 @@ fn f32_from_bf16(value: bf16) -> f32 {
     f32::from_bits((value.to_bits() as u32) << 16)
 }
 
-/// Without a branch, so that it vectorizes.
+/// Branch-free, so that the loop vectorizes.
 #[inline(always)]
 fn bf16_from_f32(value: f32) -> bf16 {
     let bits = value.to_bits();
@@ -157,30 +163,30 @@ fn bf16_from_f32(value: f32) -> bf16 {
 }
 
 #[derive(Clone, Copy)]
-struct WidenHalf;
+struct WidenF16;
 
-impl Body for WidenHalf {
+impl BlockLoop for WidenF16 {
     #[inline(always)]
-    unsafe fn run(self, arguments: &Arguments) {
-        // SAFETY: the caller's promise.
+    unsafe fn run(self, arguments: &LoopArguments) {
+        // SAFETY: guaranteed by the caller.
         let (source, target) = unsafe {
-            let source: &[f16] = block(arguments.sources[0], arguments.count);
-            (source, block_mut::<f32>(arguments.target, arguments.count))
+            let source: &[f16] = source_slice(arguments.sources[0], arguments.count);
+            (source, target_slice::<f32>(arguments.target, arguments.count))
         };
         half::slice::HalfFloatSliceExt::convert_to_f32_slice(source, target);
     }
 }
 
 #[derive(Clone, Copy)]
-struct NarrowHalf;
+struct NarrowF16;
 
-impl Body for NarrowHalf {
+impl BlockLoop for NarrowF16 {
     #[inline(always)]
-    unsafe fn run(self, arguments: &Arguments) {
-        // SAFETY: the caller's promise.
+    unsafe fn run(self, arguments: &LoopArguments) {
+        // SAFETY: guaranteed by the caller.
         let (source, target) = unsafe {
-            let source: &[f32] = block(arguments.sources[0], arguments.count);
-            (source, block_mut::<f16>(arguments.target, arguments.count))
+            let source: &[f32] = source_slice(arguments.sources[0], arguments.count);
+            (source, target_slice::<f16>(arguments.target, arguments.count))
         };
         half::slice::HalfFloatSliceExt::convert_from_f32_slice(target, source);
     }

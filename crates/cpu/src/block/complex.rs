@@ -1,14 +1,14 @@
-//! Arithmetic on one complex number. Sums and products are plain; every function is the reference
-//! interpreter's, which computes in double precision without the overflow and cancellation of the
-//! textbook formulas.
+//! Complex arithmetic on one element. Addition and multiplication use the textbook formulas; every other function
+//! is that of the reference interpreter, which computes in double precision and avoids their overflow and
+//! cancellation.
 
-use super::number::{Number, Real};
+use super::element::{Numeric, Real};
 use inflight_ir::interpret::{scalar_binary, scalar_unary};
 use inflight_ir::{BinaryOp, Element, UnaryOp};
 use num_complex::Complex;
 
-/// What complex numbers have.
-pub trait ComplexNumber: Number + Element {
+/// Arithmetic of complex dtypes.
+pub trait ComplexElement: Numeric + Element {
     type Part: Real;
     fn real(self) -> Self::Part;
     fn imaginary(self) -> Self::Part;
@@ -18,11 +18,11 @@ pub trait ComplexNumber: Number + Element {
     fn conj(self) -> Self;
     fn is_nan(self) -> bool;
     fn is_finite(self) -> bool;
-    /// A function.
+    /// Unary function, evaluated by the reference interpreter.
     fn unary(self, op: UnaryOp) -> Self {
         Self::from_scalar(scalar_unary(op, self.to_scalar()))
     }
-    /// A function of two numbers.
+    /// Binary function, evaluated by the reference interpreter.
     fn binary(self, op: BinaryOp, other: Self) -> Self {
         Self::from_scalar(scalar_binary(op, self.to_scalar(), other.to_scalar()))
     }
@@ -30,7 +30,7 @@ pub trait ComplexNumber: Number + Element {
 
 macro_rules! complex {
     ($part:ident) => {
-        impl Number for Complex<$part> {
+        impl Numeric for Complex<$part> {
             #[inline(always)]
             fn add(self, other: Self) -> Self {
                 self + other
@@ -41,7 +41,7 @@ macro_rules! complex {
             }
         }
 
-        impl ComplexNumber for Complex<$part> {
+        impl ComplexElement for Complex<$part> {
             type Part = $part;
             #[inline(always)]
             fn real(self) -> $part {

@@ -1,77 +1,77 @@
-//! The portable block interpreter: runs any kernel, of any dtype, on any CPU.
+//! Block interpreter: the portable backend, which runs any kernel of any dtype on any CPU.
 //!
-//! Values are blocks of a few hundred elements that stay in the first cache, and each instruction is one
-//! plain loop over a block, which the compiler turns into vector code. What can be decided from the kernel
-//! alone is decided once, in [`Program::new`]: the passes, the function of each instruction, and which
-//! memory each value is in. Running is then a walk over the domain that calls functions.
+//! Values are blocks of a few hundred elements that stay in the L1 cache. Each instruction is one loop over a
+//! block, which rustc auto-vectorizes. [`Program::new`] makes every decision that depends on the kernel alone:
+//! the passes, the loop function of each instruction, and the storage of each value. Execution then iterates over
+//! the domain and calls these functions.
 //!
-//! - [`prepare`]: from a kernel to steps on named memory;
-//! - [`walk`]: runs the steps over a part of a launch;
-//! - [`apply`], [`table`], [`cast`], [`fold`], [`memory`]: the loops, by op and dtype;
-//! - [`number`], [`complex`]: the arithmetic of one element.
+//! - [`mod@compile`]: translates a kernel into steps on virtual registers;
+//! - [`execute`]: runs the steps over a part of a launch;
+//! - [`elementwise`], [`dispatch`], [`cast`], [`reduce`], [`load_store`]: the loops, by op and dtype;
+//! - [`element`], [`complex`]: the arithmetic of one element.
 
-mod apply;
 mod cast;
+mod compile;
 mod complex;
-mod fold;
-mod memory;
-mod number;
-mod prepare;
-mod table;
+mod dispatch;
+mod element;
+mod elementwise;
+mod execute;
+mod load_store;
+mod reduce;
 #[cfg(test)]
 mod tests;
-mod walk;
 
 use crate::call::{Call, Part, Scratch};
+use compile::{CompiledProgram, SlotKind, compile};
 use inflight_ir::kernel::{Kernel, expand, schedule};
-use prepare::{Location, Prepared, prepare};
 
-/// The most elements of a block.
-const BLOCK: usize = 512;
+/// Maximum elements per block.
+const MAX_BLOCK: usize = 512;
 
-/// The fewest elements that a block is cut down to when there are many values alive at once.
-const SMALLEST_BLOCK: usize = 128;
+/// Minimum elements per block when many values are live at once.
+const MIN_BLOCK: usize = 128;
 
-/// Bytes of the first cache that blocks may take; operands in memory need the rest.
-const BLOCK_BYTES: usize = 24 << 10;
+/// Budget in bytes of the L1 cache for blocks; operands in memory need the rest.
+const BLOCK_CACHE_BYTES: usize = 24 << 10;
 
-/// A kernel, prepared to be interpreted.
+/// A kernel compiled for interpretation.
 pub struct Program {
     kernel: Kernel,
-    prepared: Prepared,
-    /// For each entry of the table, its place in scratch memory, if it has one that does not move.
+    compiled: CompiledProgram,
+    /// Scratch memory offset of each slot, unless it is dynamic.
     offsets: Vec<Option<usize>>,
-    /// Bytes of scratch memory apart from tile arrays.
+    /// Bytes of scratch memory without the tile arrays.
     fixed_bytes: usize,
-    /// Elements of a block.
+    /// Elements per block.
     block: usize,
 }
 
 impl Program {
-    /// Prepares a verified kernel.
+    /// Compiles a verified kernel.
     pub fn new(kernel: &Kernel) -> Program {
-        Program::of_expanded(expand(kernel))
+        Program::from_expanded(expand(kernel))
     }
 
-    /// Prepares a kernel as it is. Nothing but the speed and accuracy of functions depends on expansion.
-    fn of_expanded(kernel: Kernel) -> Program {
-        let prepared = prepare(&kernel, &schedule(&kernel));
-        let bytes = |location: &Location| match location {
-            Location::Block(size) => *size,
+    /// Compiles a kernel without expanding it. Expansion affects only speed and accuracy.
+    fn from_expanded(kernel: Kernel) -> Program {
+        let compiled = compile(&kernel, &schedule(&kernel));
+        let bytes = |kind: &SlotKind| match kind {
+            SlotKind::Block(size) => *size,
             _ => 0,
         };
-        let block_bytes: usize = prepared.locations.iter().map(bytes).sum();
-        let mut block = BLOCK;
-        while block > SMALLEST_BLOCK && block * block_bytes > BLOCK_BYTES {
+        let block_bytes: usize = compiled.slot_kinds.iter().map(bytes).sum();
+        let mut block = MAX_BLOCK;
+        while block > MIN_BLOCK && block * block_bytes > BLOCK_CACHE_BYTES {
             block /= 2;
         }
         let mut fixed_bytes = 0usize;
-        let offsets = prepared.locations.iter().map(|location| {
-            let bytes = match location {
-                Location::Cell => 16,
-                Location::Lanes => fold::LANES_BYTES,
-                Location::Block(size) | Location::Spare(size) => block * size,
-                Location::Moving => return None,
+        let offsets = compiled.slot_kinds.iter().map(|kind| {
+            let bytes = match kind {
+                SlotKind::Cell => 16,
+                SlotKind::Accumulator => reduce::ACCUMULATOR_BYTES,
+                SlotKind::Block(size) | SlotKind::ColdBlock(size) => block * size,
+                SlotKind::Dynamic => return None,
             };
             let align = if bytes == 16 { 16 } else { 64 };
             let offset = fixed_bytes.next_multiple_of(align);
@@ -79,19 +79,18 @@ impl Program {
             Some(offset)
         });
         let offsets = offsets.collect();
-        Program { kernel, prepared, offsets, fixed_bytes, block }
+        Program { kernel, compiled, offsets, fixed_bytes, block }
     }
 
     /// Runs a part of a launch.
     ///
-    /// A store of one value for a whole program runs in the part that holds the first point of the vector
-    /// axis alone.
+    /// Only the part with the first point of the vector axis executes the stores of program-level values.
     ///
     /// # Safety
-    /// The buffers cover every address that the shape's maps reach, are aligned for their dtypes, and do
-    /// not alias in ways the kernel writes: what one point of the domain writes, no other reads or writes.
+    /// The buffers contain every address that the shape's maps reach, are aligned for their dtypes, and do not
+    /// alias in ways that the kernel writes: what one point of the domain writes, no other reads or writes.
     pub unsafe fn run(&self, call: &Call, part: &Part, scratch: &mut Scratch) {
-        // SAFETY: the caller's promise.
-        unsafe { walk::run(self, call, part, scratch) }
+        // SAFETY: guaranteed by the caller.
+        unsafe { execute::run(self, call, part, scratch) }
     }
 }

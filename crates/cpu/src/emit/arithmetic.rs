@@ -1,4 +1,4 @@
-//! Elementwise arithmetic.
+//! Instruction selection for elementwise arithmetic.
 
 use super::Unsupported;
 use super::assembler::{Masking, Op, Operand, Width};
@@ -9,14 +9,14 @@ use inflight_ir::elementwise::{BinaryOp, UnaryOp};
 use inflight_ir::kernel::Value;
 use inflight_ir::{DType, DTypeClass};
 
-/// Predicates of floating-point comparisons; those of an order are false for NaN.
+/// VCMPPS/VCMPPD predicates. The ordered ones are false for NaN.
 pub(super) const UNORDERED: u32 = 3;
 pub(super) const ORDERED: u32 = 7;
 pub(super) const GREATER_OR_EQUAL: u32 = 0x1d;
 pub(super) const NOT_EQUAL: u32 = 4;
 pub(super) const LESS: u32 = 0x11;
 
-/// How a value's lanes are computed with.
+/// Lane type that a dtype is computed in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Lane {
     /// `f32`, and `f16` and `bf16` rounded after each op.
@@ -34,13 +34,13 @@ pub(super) fn lane(dtype: DType) -> Result<Lane, Unsupported> {
         DType::F16 | DType::BF16 | DType::F32 => Lane::F32,
         DType::F64 => Lane::F64,
         DType::I64 | DType::U64 => Lane::I64,
-        DType::C64 | DType::C128 => return Err(Unsupported("complex numbers".to_string())),
+        DType::C64 | DType::C128 => return Err(Unsupported("complex dtypes".to_string())),
         _ => Lane::I32,
     })
 }
 
-/// The one instruction that is a binary op, and whether its operands may change places.
-fn single(op: BinaryOp, dtype: DType, lane: Lane) -> Option<(Op, bool)> {
+/// The single instruction that implements a binary op, and whether it commutes.
+fn single_instruction(op: BinaryOp, dtype: DType, lane: Lane) -> Option<(Op, bool)> {
     let unsigned = dtype.class() == DTypeClass::Unsigned;
     Some(match (op, lane) {
         (BinaryOp::Add, Lane::F32) => (ADDPS, true),
@@ -78,23 +78,23 @@ fn single(op: BinaryOp, dtype: DType, lane: Lane) -> Option<(Op, bool)> {
     })
 }
 
-/// Whether lanes must be brought back into the dtype's range after an op.
-fn leaves_range(op: BinaryOp, dtype: DType) -> bool {
-    let extreme = matches!(op, BinaryOp::Min | BinaryOp::Max);
+/// Whether an op may leave the dtype's range, so that lanes need [`canonicalize`](Emitter::canonicalize).
+fn needs_canonicalize(op: BinaryOp, dtype: DType) -> bool {
+    let is_min_max = matches!(op, BinaryOp::Min | BinaryOp::Max);
     let bitwise = matches!(op, BinaryOp::And | BinaryOp::Or | BinaryOp::Xor);
     match dtype {
-        DType::F16 | DType::BF16 => !extreme,
-        DType::I8 | DType::I16 | DType::U8 | DType::U16 => !extreme && !bitwise,
+        DType::F16 | DType::BF16 => !is_min_max,
+        DType::I8 | DType::I16 | DType::U8 | DType::U16 => !is_min_max && !bitwise,
         _ => false,
     }
 }
 
 impl Emitter<'_> {
-    /// Gives a value the lanes of another, in its register if that is free to take.
-    pub(super) fn alias(&mut self, value: Value, a: Value) -> Result<(), Unsupported> {
+    /// Copies `a` to `value`, coalescing the copy into a register transfer when `a` is dead afterwards.
+    pub(super) fn coalesce(&mut self, value: Value, a: Value) -> Result<(), Unsupported> {
         let register = self.vector(a)?;
-        if self.vectors.is_movable(a) && !self.is_used_later(a) {
-            self.vectors.hand_over(register, value);
+        if self.vectors.is_transferable(a) && !self.is_used_later(a) {
+            self.vectors.transfer(register, value);
         } else {
             let dest = self.result(value)?;
             self.copy(self.width(self.dtype(value)), dest, register);
@@ -102,8 +102,8 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Brings lanes back into a dtype's range: wraps small integers, rounds small floats.
-    pub(super) fn settle(&mut self, dtype: DType, register: u8) -> Result<(), Unsupported> {
+    /// Restores the lane invariant of a dtype: wraps small integers and rounds 16-bit floats.
+    pub(super) fn canonicalize(&mut self, dtype: DType, register: u8) -> Result<(), Unsupported> {
         let width = self.width32();
         match dtype {
             DType::I8 | DType::I16 => {
@@ -116,10 +116,10 @@ impl Emitter<'_> {
                 self.assembler.op3(ANDPS, width, register, register, low);
             }
             DType::F16 => {
-                let half = Width::of_bytes(self.layout.lanes * 2);
-                let (wide, packed) = ((width, register), (half, register));
+                let packed_width = Width::of_bytes(self.layout.lanes * 2);
+                let (wide, packed) = ((width, register), (packed_width, register));
                 self.assembler.convert_immediate(CVTPS2PH, width, packed, wide, 0);
-                let packed = (half, Operand::Vector(register));
+                let packed = (packed_width, Operand::Vector(register));
                 self.assembler.convert(CVTPH2PS, width, wide, packed, Masking::None);
             }
             DType::BF16 => self.round_to_bf16(register)?,
@@ -128,7 +128,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Rounds to the nearest number with 16 zero bits below, ties to even; NaN stays NaN.
+    /// Rounds to the nearest `f32` with 16 zero low bits, ties to even; NaN stays NaN.
     fn round_to_bf16(&mut self, register: u8) -> Result<(), Unsupported> {
         let width = self.width32();
         let rounded = self.temporary()?;
@@ -140,13 +140,13 @@ impl Emitter<'_> {
         self.assembler.op3(ADDD, width, rounded, rounded, Operand::Vector(register));
         let nan = self.temporary()?;
         self.assembler.op3(ORPS, width, nan, register, quiet);
-        self.choose_nan(width, CMPPS, rounded, register, nan)?;
+        self.propagate_nan(width, CMPPS, rounded, register, nan)?;
         self.assembler.op3(ANDPS, width, register, rounded, upper);
         Ok(())
     }
 
     /// `dest = tested is NaN ? nan : dest`.
-    fn choose_nan(
+    fn propagate_nan(
         &mut self,
         width: Width,
         compare: Op,
@@ -181,21 +181,21 @@ impl Emitter<'_> {
     ) -> Result<(), Unsupported> {
         let lane = lane(dtype)?;
         let width = self.width(dtype);
-        let extreme = matches!(op, BinaryOp::Min | BinaryOp::Max);
+        let is_min_max = matches!(op, BinaryOp::Min | BinaryOp::Max);
         match (lane, op) {
-            // The instruction gives `b` if either is NaN: what is left is `a` alone being NaN.
+            // MIN and MAX return `b` if either operand is NaN; only a NaN in `a` alone needs fixing.
             (Lane::F32, BinaryOp::Min | BinaryOp::Max) => {
                 let instruction = if op == BinaryOp::Min { MINPS } else { MAXPS };
                 self.assembler.op3(instruction, width, dest, a, b);
-                self.choose_nan(width, CMPPS, dest, a, a)?;
+                self.propagate_nan(width, CMPPS, dest, a, a)?;
             }
             (Lane::F64, BinaryOp::Min | BinaryOp::Max) => {
                 let instruction = if op == BinaryOp::Min { MINPD } else { MAXPD };
                 self.assembler.op3(instruction, width, dest, a, b);
-                self.choose_nan(width, CMPPD, dest, a, a)?;
+                self.propagate_nan(width, CMPPD, dest, a, a)?;
             }
-            (Lane::I64, _) if extreme && !self.is_avx512() => {
-                self.extreme64(op, dtype, dest, a, b)?;
+            (Lane::I64, _) if is_min_max && !self.is_avx512() => {
+                self.min_max64(op, dtype, dest, a, b)?;
             }
             (Lane::I32, BinaryOp::ShiftRightLogical) if matches!(dtype, DType::I8 | DType::I16) => {
                 let low = self.constant32(u32::MAX >> (32 - 8 * dtype.size()));
@@ -204,20 +204,20 @@ impl Emitter<'_> {
                 self.assembler.op3(SRLVD, width, dest, zero_extended, b);
             }
             _ => {
-                let Some((instruction, _)) = single(op, dtype, lane) else {
+                let Some((instruction, _)) = single_instruction(op, dtype, lane) else {
                     return Err(Unsupported(format!("{} of {dtype}", op.name())));
                 };
                 self.assembler.op3(instruction, width, dest, a, b);
             }
         }
-        if leaves_range(op, dtype) {
-            self.settle(dtype, dest)?;
+        if needs_canonicalize(op, dtype) {
+            self.canonicalize(dtype, dest)?;
         }
         Ok(())
     }
 
-    /// Min and max of 64-bit integers, which AVX2 does not have.
-    fn extreme64(
+    /// Min and max of 64-bit integers by compare and blend: AVX2 has no such instructions.
+    fn min_max64(
         &mut self,
         op: BinaryOp,
         dtype: DType,
@@ -252,17 +252,17 @@ impl Emitter<'_> {
     ) -> Result<(), Unsupported> {
         let dtype = self.dtype(a);
         let lane = lane(dtype)?;
-        if self.in_mask(dtype) {
+        if self.is_opmask_dtype(dtype) {
             return self.binary_masks(value, op, a, b);
         }
-        let commutes = single(op, dtype, lane).is_some_and(|(_, commutes)| commutes);
+        let commutes = single_instruction(op, dtype, lane).is_some_and(|(_, commutes)| commutes);
         let (a, b) =
             if commutes && self.is_in_memory(a) && !self.is_in_memory(b) { (b, a) } else { (a, b) };
         let first = self.vector(a)?;
         let second = self.operand(b)?;
         let simple = !matches!(op, BinaryOp::Min | BinaryOp::Max | BinaryOp::ShiftRightLogical);
         if simple {
-            self.release_dying(&[a, b]);
+            self.release_killed(&[a, b]);
         }
         let dest = self.result(value)?;
         self.binary_registers(op, dtype, dest, first, second)
@@ -282,10 +282,10 @@ impl Emitter<'_> {
             _ => return Err(Unsupported(format!("{} of bool", op.name()))),
         };
         let (first, second) = (self.mask(a)?, self.mask(b)?);
-        self.release_dying(&[a, b]);
+        self.release_killed(&[a, b]);
         let dest = self.result_mask(value)?;
         let k = |mask: u8| Register::K0 + mask as u32;
-        self.assembler.fixed3(code, k(dest), k(first), k(second));
+        self.assembler.emit_rrr(code, k(dest), k(first), k(second));
         Ok(())
     }
 
@@ -294,29 +294,29 @@ impl Emitter<'_> {
         let lane = lane(dtype)?;
         let width = self.width(dtype);
         let unsupported = || Unsupported(format!("{} of {dtype}", op.name()));
-        if self.in_mask(dtype) {
+        if self.is_opmask_dtype(dtype) {
             if op != UnaryOp::Not {
                 return Err(unsupported());
             }
             let mask = self.mask(a)?;
-            self.release_dying(&[a]);
+            self.release_killed(&[a]);
             let dest = self.result_mask(value)?;
             let k = |mask: u8| Register::K0 + mask as u32;
-            self.assembler.fixed2(Code::VEX_Knotw_kr_kr, k(dest), k(mask));
+            self.assembler.emit_rr(Code::VEX_Knotw_kr_kr, k(dest), k(mask));
             return Ok(());
         }
         match (op, lane) {
             (UnaryOp::Neg, Lane::F32 | Lane::F64) => {
                 let sign = self.sign_bit(lane);
-                self.with_constant(value, a, XORPS, sign)
+                self.binary_with_constant(value, a, XORPS, sign)
             }
             (UnaryOp::Abs, Lane::F32) => {
                 let magnitude = self.constant32(0x7fff_ffff);
-                self.with_constant(value, a, ANDPS, magnitude)
+                self.binary_with_constant(value, a, ANDPS, magnitude)
             }
             (UnaryOp::Abs, Lane::F64) => {
                 let magnitude = self.constant64(u64::MAX >> 1);
-                self.with_constant(value, a, ANDPS, magnitude)
+                self.binary_with_constant(value, a, ANDPS, magnitude)
             }
             (UnaryOp::Not, Lane::Bool | Lane::I32 | Lane::I64) => {
                 let ones = match dtype {
@@ -324,30 +324,30 @@ impl Emitter<'_> {
                     _ => u32::MAX,
                 };
                 let ones = self.constant32(ones);
-                self.with_constant(value, a, XORPS, ones)
+                self.binary_with_constant(value, a, XORPS, ones)
             }
             (UnaryOp::Neg, Lane::I32 | Lane::I64) => {
                 let operand = self.operand(a)?;
                 let dest = self.result(value)?;
                 let zero = self.temporary()?;
-                self.assembler.op3(XORPS, Width::X, zero, zero, Operand::Vector(zero));
+                self.assembler.op3(XORPS, Width::Xmm, zero, zero, Operand::Vector(zero));
                 let op = if lane == Lane::I64 { SUBQ } else { SUBD };
                 self.assembler.op3(op, width, dest, zero, operand);
-                self.settle(dtype, dest)
+                self.canonicalize(dtype, dest)
             }
             (UnaryOp::Abs, Lane::I32 | Lane::I64) if dtype.class() == DTypeClass::Unsigned => {
-                self.alias(value, a)
+                self.coalesce(value, a)
             }
             (UnaryOp::Abs, Lane::I32) => {
                 let operand = self.operand(a)?;
-                self.release_dying(&[a]);
+                self.release_killed(&[a]);
                 let dest = self.result(value)?;
                 self.assembler.op2(ABSD, width, dest, operand);
-                self.settle(dtype, dest)
+                self.canonicalize(dtype, dest)
             }
             (UnaryOp::Abs, Lane::I64) if self.is_avx512() => {
                 let operand = self.operand(a)?;
-                self.release_dying(&[a]);
+                self.release_killed(&[a]);
                 let dest = self.result(value)?;
                 self.assembler.op2(ABSQ, width, dest, operand);
                 Ok(())
@@ -356,7 +356,7 @@ impl Emitter<'_> {
                 let register = self.vector(a)?;
                 let dest = self.result(value)?;
                 let sign = self.temporary()?;
-                self.assembler.op3(XORPS, Width::X, sign, sign, Operand::Vector(sign));
+                self.assembler.op3(XORPS, Width::Xmm, sign, sign, Operand::Vector(sign));
                 self.assembler.op3(CMPGTQ, width, sign, sign, Operand::Vector(register));
                 self.assembler.op3(XORPS, width, dest, register, Operand::Vector(sign));
                 self.assembler.op3(SUBQ, width, dest, dest, Operand::Vector(sign));
@@ -369,35 +369,35 @@ impl Emitter<'_> {
                     _ => 8,
                 };
                 let register = self.vector(a)?;
-                self.release_dying(&[a]);
+                self.release_killed(&[a]);
                 let dest = self.result(value)?;
                 let round = if lane == Lane::F64 { ROUNDPD } else { ROUNDPS };
                 self.assembler.op2_immediate(round, width, dest, register, mode);
                 Ok(())
             }
             (UnaryOp::Floor | UnaryOp::Ceil | UnaryOp::Round, Lane::I32 | Lane::I64) => {
-                self.alias(value, a)
+                self.coalesce(value, a)
             }
             (UnaryOp::Sqrt, Lane::F32 | Lane::F64) => {
                 let operand = self.operand(a)?;
-                self.release_dying(&[a]);
+                self.release_killed(&[a]);
                 let dest = self.result(value)?;
                 let sqrt = if lane == Lane::F64 { SQRTPD } else { SQRTPS };
                 self.assembler.op2(sqrt, width, dest, operand);
-                self.settle(dtype, dest)
+                self.canonicalize(dtype, dest)
             }
             (UnaryOp::Rsqrt, Lane::F32 | Lane::F64) => {
                 let operand = self.operand(a)?;
                 let dest = self.result(value)?;
                 let one = self.temporary()?;
-                let (sqrt, divide, number) = match lane {
+                let (sqrt, divide, one_constant) = match lane {
                     Lane::F64 => (SQRTPD, DIVPD, self.constant64(1f64.to_bits())),
                     _ => (SQRTPS, DIVPS, self.constant32(1f32.to_bits())),
                 };
                 self.assembler.op2(sqrt, width, dest, operand);
-                self.assembler.op2(MOVUPS, width, one, number);
+                self.assembler.op2(MOVUPS, width, one, one_constant);
                 self.assembler.op3(divide, width, dest, one, Operand::Vector(dest));
-                self.settle(dtype, dest)
+                self.canonicalize(dtype, dest)
             }
             (UnaryOp::IsNan, Lane::F32 | Lane::F64) => {
                 let register = self.vector(a)?;
@@ -426,7 +426,7 @@ impl Emitter<'_> {
         }
     }
 
-    fn with_constant(
+    fn binary_with_constant(
         &mut self,
         value: Value,
         a: Value,
@@ -435,7 +435,7 @@ impl Emitter<'_> {
     ) -> Result<(), Unsupported> {
         let width = self.width(self.dtype(a));
         let register = self.vector(a)?;
-        self.release_dying(&[a]);
+        self.release_killed(&[a]);
         let dest = self.result(value)?;
         self.assembler.op3(op, width, dest, register, constant);
         Ok(())
@@ -455,26 +455,26 @@ impl Emitter<'_> {
             DType::F64 => (FMADD213PD, FMADD231PD),
             _ => return Err(Unsupported(format!("a fused multiply-add of {dtype}"))),
         };
-        // A factor in memory goes second, where an instruction can take it from there.
+        // Put a factor in memory second, where the instruction accepts a memory operand.
         let (a, b) = if self.is_in_memory(a) && !self.is_in_memory(b) { (b, a) } else { (a, b) };
-        let takes = |emitter: &Self, operand: Value| {
-            emitter.vectors.is_movable(operand) && !emitter.is_used_later(operand)
+        let can_overwrite = |emitter: &Self, operand: Value| {
+            emitter.vectors.is_transferable(operand) && !emitter.is_used_later(operand)
         };
         let first = self.vector(a)?;
-        if takes(self, c) && c != a && c != b {
+        if can_overwrite(self, c) && c != a && c != b {
             let dest = self.vector(c)?;
             let second = self.operand(b)?;
-            self.vectors.hand_over(dest, value);
+            self.vectors.transfer(dest, value);
             self.assembler.op3(sum_first, width, dest, first, second);
             return Ok(());
         }
         let second = self.vector(b)?;
         let addend = self.operand(c)?;
-        let (dest, factor) = if takes(self, a) && a != b && a != c {
-            self.vectors.hand_over(first, value);
+        let (dest, factor) = if can_overwrite(self, a) && a != b && a != c {
+            self.vectors.transfer(first, value);
             (first, second)
-        } else if takes(self, b) && a != b && b != c {
-            self.vectors.hand_over(second, value);
+        } else if can_overwrite(self, b) && a != b && b != c {
+            self.vectors.transfer(second, value);
             (second, first)
         } else {
             let dest = self.result(value)?;

@@ -1,63 +1,64 @@
-//! Instructions of any vector width, and labels, on iced's encoder.
+//! x86-64 assembler: width-generic VEX and EVEX vector instructions, labels and branch fixups, on top of the iced
+//! encoder.
 
 use super::Isa;
 use iced_x86::{Code, Encoder, Instruction, MemoryOperand, Register, RoundingControl};
 
-/// The width of a vector register.
+/// Width of a vector register.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Width {
     /// 128 bits.
-    X,
+    Xmm,
     /// 256 bits.
-    Y,
+    Ymm,
     /// 512 bits.
-    Z,
+    Zmm,
 }
 
 impl Width {
     /// The narrowest width of at least this many bytes.
     pub(super) fn of_bytes(bytes: usize) -> Width {
         match bytes {
-            0..=16 => Width::X,
-            17..=32 => Width::Y,
-            _ => Width::Z,
+            0..=16 => Width::Xmm,
+            17..=32 => Width::Ymm,
+            _ => Width::Zmm,
         }
     }
 
-    /// The register of this width and number.
+    /// The register of this width with this index.
     pub(super) fn register(self, index: u8) -> Register {
         let first = match self {
-            Width::X => Register::XMM0,
-            Width::Y => Register::YMM0,
-            Width::Z => Register::ZMM0,
+            Width::Xmm => Register::XMM0,
+            Width::Ymm => Register::YMM0,
+            Width::Zmm => Register::ZMM0,
         };
         first + index as u32
     }
 }
 
-/// An instruction of every width: the codes of its 128-bit forms. The 256- and 512-bit forms follow
-/// each of them in [`Code`]'s order.
+/// A width-generic instruction, given by the codes of its 128-bit forms. The 256- and 512-bit forms follow in
+/// [`Code`]'s order.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Op {
-    /// The form for AVX2, or `INVALID`.
+    /// VEX form for AVX2, or `INVALID`.
     pub(super) vex: Code,
-    /// The form for AVX-512, or `INVALID`.
+    /// EVEX form for AVX-512, or `INVALID`.
     pub(super) evex: Code,
 }
 
-/// An address.
+/// A memory operand: base + index · scale + displacement.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Memory {
-    /// The register it starts from.
+    /// Base register.
     pub(super) base: Register,
-    /// A register and its factor, 1, 2, 4 or 8.
+    /// Index register and its scale: 1, 2, 4 or 8.
     pub(super) index: Option<(Register, u32)>,
-    /// Bytes added.
+    /// Displacement in bytes.
     pub(super) displacement: i32,
 }
 
 impl Memory {
-    /// A fixed distance from a register.
+    /// A base register plus a displacement.
     pub(super) fn at(base: Register, displacement: i32) -> Memory {
         Memory { base, index: None, displacement }
     }
@@ -77,37 +78,37 @@ impl Memory {
     }
 }
 
-/// A source that may be in memory.
+/// A register or memory source operand.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Operand {
-    /// A vector register, by number.
+    /// Index of a vector register.
     Vector(u8),
-    /// Memory.
+    /// Memory operand.
     Memory(Memory),
 }
 
-/// What an opmask does to the result.
+/// AVX-512 opmask applied to the destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Masking {
-    /// Every lane is written.
+    /// Unmasked.
     None,
-    /// Lanes without a bit keep what they had.
+    /// Merge-masking: inactive lanes keep their previous value.
     Merge(u8),
-    /// Lanes without a bit become zero; no memory is touched for them.
+    /// Zero-masking: inactive lanes become zero, and their memory is not accessed.
     Zero(u8),
 }
 
-/// A place in the code that branches go to.
+/// A branch target.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Label(usize);
 
-/// The conditions of branches used here, as their codes in the instruction.
+/// Branch conditions, with their condition codes as values.
 #[derive(Clone, Copy, Debug)]
 #[repr(u8)]
 pub(super) enum Condition {
-    /// Unsigned less.
+    /// Unsigned less than.
     Below = 2,
-    /// Unsigned greater or equal.
+    /// Unsigned greater than or equal.
     AboveOrEqual = 3,
     /// Zero.
     Equal = 4,
@@ -115,16 +116,16 @@ pub(super) enum Condition {
     NotEqual = 5,
 }
 
-/// Machine code being written.
+/// Code buffer with its labels and pending fixups.
 pub(super) struct Assembler {
     pub(super) isa: Isa,
     encoder: Encoder,
     length: usize,
-    /// The place of each label, once known.
+    /// Offset of each label, once bound.
     labels: Vec<Option<usize>>,
-    /// The places of 32-bit distances to fill in, and the labels they lead to.
-    branches: Vec<(usize, Label)>,
-    /// The first operand combination that has no encoding.
+    /// Offsets of 32-bit displacements to patch, and their target labels.
+    fixups: Vec<(usize, Label)>,
+    /// First encoding error.
     error: Option<String>,
 }
 
@@ -135,19 +136,19 @@ impl Assembler {
             encoder: Encoder::new(64),
             length: 0,
             labels: Vec::new(),
-            branches: Vec::new(),
+            fixups: Vec::new(),
             error: None,
         }
     }
 
-    /// The code, with every branch pointing to its label.
+    /// Patches every branch displacement and returns the code.
     pub(super) fn finish(mut self) -> Result<Vec<u8>, String> {
         if let Some(error) = self.error {
             return Err(error);
         }
         let mut bytes = self.encoder.take_buffer();
-        for (at, Label(label)) in self.branches {
-            let target = self.labels[label].ok_or("a branch to nowhere")?;
+        for (at, Label(label)) in self.fixups {
+            let target = self.labels[label].ok_or("a branch to an unbound label")?;
             let distance = target as i64 - (at as i64 + 4);
             bytes[at..at + 4].copy_from_slice(&(distance as i32).to_le_bytes());
         }
@@ -159,30 +160,30 @@ impl Assembler {
         Label(self.labels.len() - 1)
     }
 
-    pub(super) fn place(&mut self, label: Label) {
+    pub(super) fn bind(&mut self, label: Label) {
         self.labels[label.0] = Some(self.length);
     }
 
-    /// A label at this place.
-    pub(super) fn here(&mut self) -> Label {
+    /// Creates a label bound to the current offset.
+    pub(super) fn label_here(&mut self) -> Label {
         let label = self.label();
-        self.place(label);
+        self.bind(label);
         label
     }
 
     pub(super) fn branch(&mut self, condition: Condition, label: Label) {
         self.byte(0x0f);
         self.byte(0x80 | condition as u8);
-        self.distance(label);
+        self.displacement32(label);
     }
 
     pub(super) fn jump(&mut self, label: Label) {
         self.byte(0xe9);
-        self.distance(label);
+        self.displacement32(label);
     }
 
-    fn distance(&mut self, label: Label) {
-        self.branches.push((self.length, label));
+    fn displacement32(&mut self, label: Label) {
+        self.fixups.push((self.length, label));
         for _ in 0..4 {
             self.byte(0);
         }
@@ -197,7 +198,7 @@ impl Assembler {
         self.error.get_or_insert_with(|| error.to_string());
     }
 
-    fn push(&mut self, instruction: Result<Instruction, iced_x86::IcedError>) {
+    fn encode(&mut self, instruction: Result<Instruction, iced_x86::IcedError>) {
         let encoded = instruction.and_then(|instruction| self.encoder.encode(&instruction, 0));
         match encoded {
             Ok(length) => self.length += length,
@@ -205,7 +206,7 @@ impl Assembler {
         }
     }
 
-    fn push_masked(
+    fn encode_masked(
         &mut self,
         instruction: Result<Instruction, iced_x86::IcedError>,
         masking: Masking,
@@ -221,14 +222,14 @@ impl Assembler {
             }
             instruction
         });
-        self.push(instruction);
+        self.encode(instruction);
     }
 
-    /// The code of an op at a width on this instruction set.
-    fn code(&mut self, op: Op, width: Width) -> Option<Code> {
+    /// The encoding of an op at a width on the target instruction set.
+    fn form(&mut self, op: Op, width: Width) -> Option<Code> {
         let code = if self.isa == Isa::Avx512 { op.evex } else { op.vex };
-        if code == Code::INVALID || (self.isa == Isa::Avx2 && width == Width::Z) {
-            self.fail(format!("{op:?}, which {:?} does not have", self.isa));
+        if code == Code::INVALID || (self.isa == Isa::Avx2 && width == Width::Zmm) {
+            self.fail(format!("{:?} has no encoding of {op:?}", self.isa));
             return None;
         }
         Code::try_from(code as usize + width as usize).ok()
@@ -248,13 +249,13 @@ impl Assembler {
         b: Operand,
         masking: Masking,
     ) {
-        let Some(code) = self.code(op, width) else { return };
+        let Some(code) = self.form(op, width) else { return };
         let (dest, a) = (width.register(dest), width.register(a));
         let instruction = match b {
             Operand::Vector(b) => Instruction::with3(code, dest, a, width.register(b)),
             Operand::Memory(b) => Instruction::with3(code, dest, a, b.operand()),
         };
-        self.push_masked(instruction, masking);
+        self.encode_masked(instruction, masking);
     }
 
     /// `dest = op(a, b, immediate)`, all of one width.
@@ -267,24 +268,24 @@ impl Assembler {
         b: Operand,
         immediate: u32,
     ) {
-        let Some(code) = self.code(op, width) else { return };
+        let Some(code) = self.form(op, width) else { return };
         let (dest, a) = (width.register(dest), width.register(a));
         let instruction = match b {
             Operand::Vector(b) => Instruction::with4(code, dest, a, width.register(b), immediate),
             Operand::Memory(b) => Instruction::with4(code, dest, a, b.operand(), immediate),
         };
-        self.push(instruction);
+        self.encode(instruction);
     }
 
-    /// `dest = op(a, b, c)` with four vector registers: the blends of AVX2.
+    /// `dest = op(a, b, c)` with four vector operands: AVX2's variable blends.
     pub(super) fn op4(&mut self, op: Op, width: Width, dest: u8, a: u8, b: Operand, c: u8) {
-        let Some(code) = self.code(op, width) else { return };
+        let Some(code) = self.form(op, width) else { return };
         let (dest, a, c) = (width.register(dest), width.register(a), width.register(c));
         let instruction = match b {
             Operand::Vector(b) => Instruction::with4(code, dest, a, width.register(b), c),
             Operand::Memory(b) => Instruction::with4(code, dest, a, b.operand(), c),
         };
-        self.push(instruction);
+        self.encode(instruction);
     }
 
     /// `dest = op(a)`, of one width.
@@ -305,12 +306,12 @@ impl Assembler {
 
     /// `dest = op(a, immediate)`, of one width.
     pub(super) fn op2_immediate(&mut self, op: Op, width: Width, dest: u8, a: u8, immediate: u32) {
-        let Some(code) = self.code(op, width) else { return };
+        let Some(code) = self.form(op, width) else { return };
         let (dest, a) = (width.register(dest), width.register(a));
-        self.push(Instruction::with3(code, dest, a, immediate));
+        self.encode(Instruction::with3(code, dest, a, immediate));
     }
 
-    /// `dest = op(a)` of two widths; `width` is the one that chooses the form.
+    /// `dest = op(a)` with operands of two widths; `width` selects the encoding.
     pub(super) fn convert(
         &mut self,
         op: Op,
@@ -319,16 +320,16 @@ impl Assembler {
         source: (Width, Operand),
         masking: Masking,
     ) {
-        let Some(code) = self.code(op, width) else { return };
+        let Some(code) = self.form(op, width) else { return };
         let dest = dest.0.register(dest.1);
         let instruction = match source.1 {
             Operand::Vector(index) => Instruction::with2(code, dest, source.0.register(index)),
             Operand::Memory(memory) => Instruction::with2(code, dest, memory.operand()),
         };
-        self.push_masked(instruction, masking);
+        self.encode_masked(instruction, masking);
     }
 
-    /// A conversion that rounds towards zero, whatever the mode; 512-bit forms only.
+    /// Conversion with embedded rounding towards zero; 512-bit forms only.
     pub(super) fn convert_towards_zero(
         &mut self,
         op: Op,
@@ -336,16 +337,16 @@ impl Assembler {
         dest: (Width, u8),
         source: (Width, u8),
     ) {
-        let Some(code) = self.code(op, width) else { return };
+        let Some(code) = self.form(op, width) else { return };
         let (dest, source) = (dest.0.register(dest.1), source.0.register(source.1));
         let instruction = Instruction::with2(code, dest, source).map(|mut instruction| {
             instruction.set_rounding_control(RoundingControl::RoundTowardZero);
             instruction
         });
-        self.push(instruction);
+        self.encode(instruction);
     }
 
-    /// `dest = op(source, immediate)` of two widths; `width` is the one that chooses the form.
+    /// `dest = op(source, immediate)` with operands of two widths; `width` selects the encoding.
     pub(super) fn convert_immediate(
         &mut self,
         op: Op,
@@ -354,40 +355,45 @@ impl Assembler {
         source: (Width, u8),
         immediate: u32,
     ) {
-        let Some(code) = self.code(op, width) else { return };
+        let Some(code) = self.form(op, width) else { return };
         let (dest, source) = (dest.0.register(dest.1), source.0.register(source.1));
-        self.push(Instruction::with3(code, dest, source, immediate));
+        self.encode(Instruction::with3(code, dest, source, immediate));
     }
 
-    /// `dest = a` with a narrower register inserted.
-    pub(super) fn insert(&mut self, width: Width, dest: u8, a: u8, part: u8, immediate: u32) {
+    /// `dest = a` with 128-bit part `immediate` replaced by `part`.
+    pub(super) fn insert_128(&mut self, width: Width, dest: u8, a: u8, part: u8, immediate: u32) {
         let code = match (self.isa, width) {
-            (Isa::Avx512, Width::Z) => Code::EVEX_Vinserti32x4_zmm_k1z_zmm_xmmm128_imm8,
+            (Isa::Avx512, Width::Zmm) => Code::EVEX_Vinserti32x4_zmm_k1z_zmm_xmmm128_imm8,
             (Isa::Avx512, _) => Code::EVEX_Vinserti32x4_ymm_k1z_ymm_xmmm128_imm8,
             (Isa::Avx2, _) => Code::VEX_Vinserti128_ymm_ymm_xmmm128_imm8,
         };
         let (dest, a) = (width.register(dest), width.register(a));
-        self.push(Instruction::with4(code, dest, a, Width::X.register(part), immediate));
+        self.encode(Instruction::with4(code, dest, a, Width::Xmm.register(part), immediate));
     }
 
-    /// A 128-bit part of a wider register.
-    pub(super) fn extract(&mut self, width: Width, dest: u8, a: u8, immediate: u32) {
+    /// Extracts 128-bit part `immediate` of a wider register.
+    pub(super) fn extract_128(&mut self, width: Width, dest: u8, a: u8, immediate: u32) {
         let code = match (self.isa, width) {
-            (Isa::Avx512, Width::Z) => Code::EVEX_Vextracti32x4_xmmm128_k1z_zmm_imm8,
+            (Isa::Avx512, Width::Zmm) => Code::EVEX_Vextracti32x4_xmmm128_k1z_zmm_imm8,
             (Isa::Avx512, _) => Code::EVEX_Vextracti32x4_xmmm128_k1z_ymm_imm8,
             (Isa::Avx2, _) => Code::VEX_Vextracti128_xmmm128_ymm_imm8,
         };
-        let (dest, a) = (Width::X.register(dest), width.register(a));
-        self.push(Instruction::with3(code, dest, a, immediate));
+        let (dest, a) = (Width::Xmm.register(dest), width.register(a));
+        self.encode(Instruction::with3(code, dest, a, immediate));
     }
 
-    /// The upper half of a 512-bit register.
-    pub(super) fn extract_half(&mut self, dest: u8, a: u8) {
+    /// Extracts the upper 256 bits of a 512-bit register.
+    pub(super) fn extract_upper_256(&mut self, dest: u8, a: u8) {
         let code = Code::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8;
-        self.push(Instruction::with3(code, Width::Y.register(dest), Width::Z.register(a), 1u32));
+        self.encode(Instruction::with3(
+            code,
+            Width::Ymm.register(dest),
+            Width::Zmm.register(a),
+            1u32,
+        ));
     }
 
-    /// Writes a whole register to memory.
+    /// Stores a vector register.
     pub(super) fn store(
         &mut self,
         op: Op,
@@ -396,14 +402,14 @@ impl Assembler {
         source: u8,
         masking: Masking,
     ) {
-        let Some(code) = self.code(op, width) else { return };
-        self.push_masked(
+        let Some(code) = self.form(op, width) else { return };
+        self.encode_masked(
             Instruction::with2(code, memory.operand(), width.register(source)),
             masking,
         );
     }
 
-    /// Writes the lanes of a register whose mask lanes are set: AVX2's masked move.
+    /// Stores the lanes selected by a vector mask (VMASKMOV, AVX2).
     pub(super) fn store_lanes(
         &mut self,
         op: Op,
@@ -412,12 +418,12 @@ impl Assembler {
         mask: u8,
         source: u8,
     ) {
-        let Some(code) = self.code(op, width) else { return };
+        let Some(code) = self.form(op, width) else { return };
         let (mask, source) = (width.register(mask), width.register(source));
-        self.push(Instruction::with3(code, memory.operand(), mask, source));
+        self.encode(Instruction::with3(code, memory.operand(), mask, source));
     }
 
-    /// A comparison into an opmask.
+    /// Compares into an opmask.
     pub(super) fn compare(
         &mut self,
         op: Op,
@@ -427,82 +433,82 @@ impl Assembler {
         b: Operand,
         predicate: u32,
     ) {
-        let Some(code) = self.code(op, width) else { return };
+        let Some(code) = self.form(op, width) else { return };
         let (mask, a) = (Register::K0 + mask as u32, width.register(a));
         let instruction = match b {
             Operand::Vector(b) => Instruction::with4(code, mask, a, width.register(b), predicate),
             Operand::Memory(b) => Instruction::with4(code, mask, a, b.operand(), predicate),
         };
-        self.push(instruction);
+        self.encode(instruction);
     }
 
-    /// An opmask from the lanes of a vector that have a bit set.
-    pub(super) fn test(&mut self, op: Op, width: Width, mask: u8, a: u8) {
-        let Some(code) = self.code(op, width) else { return };
+    /// Sets the opmask bits of the nonzero lanes (VPTESTM).
+    pub(super) fn test_into_mask(&mut self, op: Op, width: Width, mask: u8, a: u8) {
+        let Some(code) = self.form(op, width) else { return };
         let a = width.register(a);
-        self.push(Instruction::with3(code, Register::K0 + mask as u32, a, a));
+        self.encode(Instruction::with3(code, Register::K0 + mask as u32, a, a));
     }
 
-    /// Lanes of all ones where an opmask has a bit.
-    pub(super) fn spread(&mut self, op: Op, width: Width, dest: u8, mask: u8) {
-        let Some(code) = self.code(op, width) else { return };
-        self.push(Instruction::with2(code, width.register(dest), Register::K0 + mask as u32));
+    /// Expands an opmask to lanes of all ones or zeros (VPMOVM2*).
+    pub(super) fn expand_mask(&mut self, op: Op, width: Width, dest: u8, mask: u8) {
+        let Some(code) = self.form(op, width) else { return };
+        self.encode(Instruction::with2(code, width.register(dest), Register::K0 + mask as u32));
     }
 
-    /// An opmask from the highest bit of each 32-bit lane.
-    pub(super) fn gather_signs(&mut self, width: Width, mask: u8, a: u8) {
+    /// Collects the sign bits of the 32-bit lanes into an opmask (VPMOVD2M).
+    pub(super) fn mask_from_sign_bits(&mut self, width: Width, mask: u8, a: u8) {
         let code =
             [Code::EVEX_Vpmovd2m_kr_xmm, Code::EVEX_Vpmovd2m_kr_ymm, Code::EVEX_Vpmovd2m_kr_zmm];
         let code = code[width as usize];
-        self.push(Instruction::with2(code, Register::K0 + mask as u32, width.register(a)));
+        self.encode(Instruction::with2(code, Register::K0 + mask as u32, width.register(a)));
     }
 
-    /// An instruction on registers and opmasks of one fixed form.
-    pub(super) fn fixed3(&mut self, code: Code, a: Register, b: Register, c: Register) {
-        self.push(Instruction::with3(code, a, b, c));
+    /// Emits an instruction with three register or opmask operands.
+    pub(super) fn emit_rrr(&mut self, code: Code, a: Register, b: Register, c: Register) {
+        self.encode(Instruction::with3(code, a, b, c));
     }
 
-    /// An instruction on registers and opmasks of one fixed form.
-    pub(super) fn fixed2(&mut self, code: Code, a: Register, b: Register) {
-        self.push(Instruction::with2(code, a, b));
+    /// Emits an instruction with two register or opmask operands.
+    pub(super) fn emit_rr(&mut self, code: Code, a: Register, b: Register) {
+        self.encode(Instruction::with2(code, a, b));
     }
 
-    /// An instruction of one fixed form that reads memory.
-    pub(super) fn load_fixed(&mut self, code: Code, dest: Register, memory: Memory) {
-        self.push(Instruction::with2(code, dest, memory.operand()));
+    /// Emits an instruction with a register destination and a memory source.
+    pub(super) fn emit_rm(&mut self, code: Code, dest: Register, memory: Memory) {
+        self.encode(Instruction::with2(code, dest, memory.operand()));
     }
 
-    /// An instruction of one fixed form that writes memory.
-    pub(super) fn store_fixed(&mut self, code: Code, memory: Memory, source: Register) {
-        self.push(Instruction::with2(code, memory.operand(), source));
+    /// Emits an instruction with a memory destination and a register source.
+    pub(super) fn emit_mr(&mut self, code: Code, memory: Memory, source: Register) {
+        self.encode(Instruction::with2(code, memory.operand(), source));
     }
 
-    /// An instruction of one fixed form with a register and an immediate.
-    pub(super) fn immediate(&mut self, code: Code, dest: Register, immediate: u32) {
-        self.push(Instruction::with2(code, dest, immediate));
+    /// Emits an instruction with a register and an immediate operand.
+    pub(super) fn emit_ri(&mut self, code: Code, dest: Register, immediate: u32) {
+        self.encode(Instruction::with2(code, dest, immediate));
     }
 
-    /// An instruction of one fixed form with memory and an immediate.
-    pub(super) fn memory_immediate(&mut self, code: Code, memory: Memory, immediate: i32) {
-        self.push(Instruction::with2(code, memory.operand(), immediate));
+    /// Emits an instruction with a memory and an immediate operand.
+    pub(super) fn emit_mi(&mut self, code: Code, memory: Memory, immediate: i32) {
+        self.encode(Instruction::with2(code, memory.operand(), immediate));
     }
 
-    /// An instruction of one fixed form with memory alone.
-    pub(super) fn memory(&mut self, code: Code, memory: Memory) {
-        self.push(Instruction::with1(code, memory.operand()));
+    /// Emits an instruction with a memory operand.
+    pub(super) fn emit_m(&mut self, code: Code, memory: Memory) {
+        self.encode(Instruction::with1(code, memory.operand()));
     }
 
-    /// An instruction of one fixed form with one register.
-    pub(super) fn fixed1(&mut self, code: Code, register: Register) {
-        self.push(Instruction::with1(code, register));
+    /// Emits an instruction with a register operand.
+    pub(super) fn emit_r(&mut self, code: Code, register: Register) {
+        self.encode(Instruction::with1(code, register));
     }
 
-    /// An instruction without operands.
-    pub(super) fn fixed0(&mut self, code: Code) {
-        self.push(Ok(Instruction::with(code)));
+    /// Emits an instruction without operands.
+    pub(super) fn emit_bare(&mut self, code: Code) {
+        self.encode(Ok(Instruction::with(code)));
     }
 
-    /// Inserts an element of `size` bytes from memory into a 128-bit register.
+    /// Inserts an element of `size` bytes from memory into a lane of a 128-bit register (VPINSR).
     pub(super) fn insert_element(&mut self, size: usize, dest: u8, memory: Memory, lane: u32) {
         let evex = self.isa == Isa::Avx512;
         let code = match (size, evex) {
@@ -515,11 +521,11 @@ impl Assembler {
             (_, false) => Code::VEX_Vpinsrq_xmm_xmm_rm64_imm8,
             (_, true) => Code::EVEX_Vpinsrq_xmm_xmm_rm64_imm8,
         };
-        let dest = Width::X.register(dest);
-        self.push(Instruction::with4(code, dest, dest, memory.operand(), lane));
+        let dest = Width::Xmm.register(dest);
+        self.encode(Instruction::with4(code, dest, dest, memory.operand(), lane));
     }
 
-    /// Writes an element of `size` bytes of a 128-bit register to memory.
+    /// Stores an element of `size` bytes from a lane of a 128-bit register (VPEXTR).
     pub(super) fn extract_element(&mut self, size: usize, memory: Memory, source: u8, lane: u32) {
         let evex = self.isa == Isa::Avx512;
         let code = match (size, evex) {
@@ -532,6 +538,6 @@ impl Assembler {
             (_, false) => Code::VEX_Vpextrq_rm64_xmm_imm8,
             (_, true) => Code::EVEX_Vpextrq_rm64_xmm_imm8,
         };
-        self.push(Instruction::with3(code, memory.operand(), Width::X.register(source), lane));
+        self.encode(Instruction::with3(code, memory.operand(), Width::Xmm.register(source), lane));
     }
 }

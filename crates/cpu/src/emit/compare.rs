@@ -1,4 +1,4 @@
-//! Comparisons and selections.
+//! Instruction selection for comparisons and selects.
 
 use super::Unsupported;
 use super::arithmetic::{GREATER_OR_EQUAL, LESS, Lane, NOT_EQUAL, lane};
@@ -62,10 +62,10 @@ impl Emitter<'_> {
         let lanes = self.temporary()?;
         self.compare_integers(op, dtype, lanes, first, second)?;
         let dest = self.result(value)?;
-        self.narrow_lanes(lane, dest, lanes)
+        self.narrow_lane_mask(lane, dest, lanes)
     }
 
-    /// Integers compared into lanes as wide as theirs; AVX2 only.
+    /// Compares integers into lanes as wide as the operands; AVX2 only.
     fn compare_integers(
         &mut self,
         op: CompareOp,
@@ -102,7 +102,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Floats compared into a `bool` result.
+    /// Compares floats into a `bool` result.
     pub(super) fn compare_floats(
         &mut self,
         value: Value,
@@ -122,11 +122,11 @@ impl Emitter<'_> {
         }
         let dest = self.result(value)?;
         self.assembler.op3_immediate(op, width, dest, a, b, predicate);
-        self.narrow_lanes(lane, dest, dest)
+        self.narrow_lane_mask(lane, dest, dest)
     }
 
-    /// From lanes as wide as those compared to 32-bit lanes; AVX2 only.
-    pub(super) fn narrow_lanes(
+    /// Narrows a lane mask from the compared width to 32-bit lanes; AVX2 only.
+    pub(super) fn narrow_lane_mask(
         &mut self,
         lane: Lane,
         dest: u8,
@@ -137,8 +137,8 @@ impl Emitter<'_> {
             return Ok(());
         }
         let upper = self.temporary()?;
-        self.assembler.extract(self.width64(), upper, lanes, 1);
-        self.assembler.op3_immediate(SHUFPS, Width::X, dest, lanes, Operand::Vector(upper), 0x88);
+        self.assembler.extract_128(self.width64(), upper, lanes, 1);
+        self.assembler.op3_immediate(SHUFPS, Width::Xmm, dest, lanes, Operand::Vector(upper), 0x88);
         Ok(())
     }
 
@@ -149,7 +149,7 @@ impl Emitter<'_> {
         a: Value,
         b: Value,
     ) -> Result<(), Unsupported> {
-        // Whether the first operand is turned around, the second is, and what joins them.
+        // Whether to invert the first operand, whether to invert the second, and the op that joins them.
         let (first, second, join) = match op {
             CompareOp::Ne => (false, false, BinaryOp::Xor),
             CompareOp::Eq => (true, false, BinaryOp::Xor),
@@ -164,10 +164,10 @@ impl Emitter<'_> {
             let [scratch, _] = SCRATCH_MASKS;
             let k = |mask: u8| Register::K0 + mask as u32;
             if first {
-                self.assembler.fixed2(Code::VEX_Knotw_kr_kr, k(scratch), k(x));
+                self.assembler.emit_rr(Code::VEX_Knotw_kr_kr, k(scratch), k(x));
                 x = scratch;
             } else if second {
-                self.assembler.fixed2(Code::VEX_Knotw_kr_kr, k(scratch), k(y));
+                self.assembler.emit_rr(Code::VEX_Knotw_kr_kr, k(scratch), k(y));
                 y = scratch;
             }
             let code = match join {
@@ -175,20 +175,20 @@ impl Emitter<'_> {
                 BinaryOp::Or => Code::VEX_Korw_kr_kr_kr,
                 _ => Code::VEX_Kxorw_kr_kr_kr,
             };
-            self.assembler.fixed3(code, k(dest), k(x), k(y));
+            self.assembler.emit_rrr(code, k(dest), k(x), k(y));
             return Ok(());
         }
         let width = self.width32();
         let (mut x, mut y) = (self.vector(a)?, self.vector(b)?);
         let dest = self.result(value)?;
-        let turned = self.temporary()?;
+        let inverted = self.temporary()?;
         let ones = self.constant32(u32::MAX);
         if first {
-            self.assembler.op3(XORPS, width, turned, x, ones);
-            x = turned;
+            self.assembler.op3(XORPS, width, inverted, x, ones);
+            x = inverted;
         } else if second {
-            self.assembler.op3(XORPS, width, turned, y, ones);
-            y = turned;
+            self.assembler.op3(XORPS, width, inverted, y, ones);
+            y = inverted;
         }
         self.binary_registers(join, DType::Bool, dest, x, Operand::Vector(y))
     }
@@ -203,30 +203,30 @@ impl Emitter<'_> {
         let dtype = self.dtype(value);
         let width = self.width(dtype);
         let wide = self.width(dtype) != self.width32() && dtype.size() == 8;
-        if self.in_mask(dtype) {
+        if self.is_opmask_dtype(dtype) {
             let (mask, a, b) = (self.mask(mask)?, self.mask(a)?, self.mask(b)?);
             let dest = self.result_mask(value)?;
             let [yes, no] = SCRATCH_MASKS;
             let k = |mask: u8| Register::K0 + mask as u32;
-            self.assembler.fixed3(Code::VEX_Kandw_kr_kr_kr, k(yes), k(mask), k(a));
-            self.assembler.fixed3(Code::VEX_Kandnw_kr_kr_kr, k(no), k(mask), k(b));
-            self.assembler.fixed3(Code::VEX_Korw_kr_kr_kr, k(dest), k(yes), k(no));
+            self.assembler.emit_rrr(Code::VEX_Kandw_kr_kr_kr, k(yes), k(mask), k(a));
+            self.assembler.emit_rrr(Code::VEX_Kandnw_kr_kr_kr, k(no), k(mask), k(b));
+            self.assembler.emit_rrr(Code::VEX_Korw_kr_kr_kr, k(dest), k(yes), k(no));
             return Ok(());
         }
         if self.is_avx512() {
             let lanes = self.mask(mask)?;
             let otherwise = self.vector(b)?;
             let then = self.operand(a)?;
-            self.release_dying(&[a, b]);
+            self.release_killed(&[a, b]);
             let dest = self.result(value)?;
             let op = if wide { BLENDMPD } else { BLENDMPS };
             self.assembler.op3_masked(op, width, dest, otherwise, then, Masking::Merge(lanes));
             return Ok(());
         }
-        let lanes = self.wide_lanes(mask, dtype)?;
+        let lanes = self.widen_lane_mask(mask, dtype)?;
         let otherwise = self.vector(b)?;
         let then = self.operand(a)?;
-        self.release_dying(&[a, b]);
+        self.release_killed(&[a, b]);
         let dest = self.result(value)?;
         let op = if wide { BLENDVPD } else { BLENDVPS };
         self.assembler.op4(op, width, dest, otherwise, then, lanes);

@@ -1,4 +1,4 @@
-//! Casts and bitcasts.
+//! Instruction selection for casts and bitcasts.
 
 use super::Unsupported;
 use super::arithmetic::{GREATER_OR_EQUAL, Lane, NOT_EQUAL, ORDERED, lane};
@@ -16,26 +16,26 @@ impl Emitter<'_> {
     pub(super) fn cast(&mut self, value: Value, a: Value) -> Result<(), Unsupported> {
         let (from, to) = (self.dtype(a), self.dtype(value));
         let (from_lane, to_lane) = (lane(from)?, lane(to)?);
-        if from == to && self.in_mask(from) {
+        if from == to && self.is_opmask_dtype(from) {
             return self.binary(value, inflight_ir::BinaryOp::And, a, a);
         }
         if from == to {
-            return self.alias(value, a);
+            return self.coalesce(value, a);
         }
         match (from_lane, to_lane) {
             (_, Lane::Bool) => self.cast_to_bool(value, a),
             (Lane::Bool, _) => self.cast_from_bool(value, a),
             (Lane::F32, Lane::F32) => {
-                self.alias(value, a)?;
+                self.coalesce(value, a)?;
                 let register = self.vector(value)?;
-                if to == DType::F32 { Ok(()) } else { self.settle(to, register) }
+                if to == DType::F32 { Ok(()) } else { self.canonicalize(to, register) }
             }
             (Lane::I32, Lane::I32) => {
-                self.alias(value, a)?;
+                self.coalesce(value, a)?;
                 let register = self.vector(value)?;
-                self.settle(to, register)
+                self.canonicalize(to, register)
             }
-            (Lane::I64, Lane::I64) => self.alias(value, a),
+            (Lane::I64, Lane::I64) => self.coalesce(value, a),
             (Lane::I32, Lane::I64) => {
                 let signed = from.class() == DTypeClass::Signed;
                 self.widen(value, a, if signed { MOVSXDQ } else { MOVZXDQ })
@@ -44,7 +44,7 @@ impl Emitter<'_> {
                 let source = self.vector(a)?;
                 let dest = self.result(value)?;
                 self.narrow_integers(dest, source)?;
-                self.settle(to, dest)
+                self.canonicalize(to, dest)
             }
             (Lane::F32, Lane::F64) => self.widen(value, a, CVTPS2PD),
             (Lane::F64, Lane::F32) => self.narrow_floats(value, a),
@@ -53,7 +53,7 @@ impl Emitter<'_> {
             (Lane::F32, Lane::I32) => self.f32_to_integers(value, a),
             (Lane::F64, Lane::I32) => self.f64_to_integers(value, a),
             (Lane::I64, Lane::F32 | Lane::F64) => {
-                // Through `f32` there would be two roundings.
+                // Going through `f32` would round twice.
                 if !self.is_avx512() || to.is_half() {
                     return Err(unsupported(from, to));
                 }
@@ -70,7 +70,7 @@ impl Emitter<'_> {
                 self.assembler.convert(op, wide, (width, dest), (wide, source), Masking::None);
                 Ok(())
             }
-            (Lane::F32 | Lane::F64, Lane::I64) => self.floats_to_wide(value, a),
+            (Lane::F32 | Lane::F64, Lane::I64) => self.floats_to_i64(value, a),
             _ => Err(unsupported(from, to)),
         }
     }
@@ -79,7 +79,7 @@ impl Emitter<'_> {
         Ok(Operand::Vector(self.vector(value)?))
     }
 
-    /// From 32-bit to 64-bit lanes.
+    /// Converts 32-bit lanes to 64-bit lanes.
     fn widen(&mut self, value: Value, a: Value, op: Op) -> Result<(), Unsupported> {
         let source = self.operand_in_register(a)?;
         let dest = self.result(value)?;
@@ -88,7 +88,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// The lower halves of 64-bit lanes.
+    /// Truncates 64-bit lanes to their low 32 bits.
     fn narrow_integers(&mut self, dest: u8, source: u8) -> Result<(), Unsupported> {
         let (wide, narrow) = (self.width64(), self.width32());
         if self.is_avx512() {
@@ -96,7 +96,7 @@ impl Emitter<'_> {
             self.assembler.convert(MOVQD, wide, (narrow, dest), source, Masking::None);
             return Ok(());
         }
-        self.narrow_lanes(Lane::I64, dest, source)
+        self.narrow_lane_mask(Lane::I64, dest, source)
     }
 
     fn cast_to_bool(&mut self, value: Value, a: Value) -> Result<(), Unsupported> {
@@ -121,14 +121,14 @@ impl Emitter<'_> {
         self.assembler.op3(op, width, lanes, register, zero);
         self.assembler.op3(XORPS, width, lanes, lanes, ones);
         let dest = self.result(value)?;
-        self.narrow_lanes(lane, dest, lanes)
+        self.narrow_lane_mask(lane, dest, lanes)
     }
 
     fn cast_from_bool(&mut self, value: Value, a: Value) -> Result<(), Unsupported> {
         let to = self.dtype(value);
         let width = self.width(to);
         let one = Scalar::one(to);
-        let one = self.constant(super::emitter::image(one));
+        let one = self.constant(super::emitter::splat(one));
         if self.is_avx512() {
             let mask = self.mask(a)?;
             let dest = self.result(value)?;
@@ -136,7 +136,7 @@ impl Emitter<'_> {
             self.assembler.op2_masked(op, width, dest, Operand::Memory(one), Masking::Zero(mask));
             return Ok(());
         }
-        let lanes = self.wide_lanes(a, to)?;
+        let lanes = self.widen_lane_mask(a, to)?;
         let dest = self.result(value)?;
         self.assembler.op3(ANDPS, width, dest, lanes, Operand::Memory(one));
         Ok(())
@@ -152,11 +152,11 @@ impl Emitter<'_> {
             self.assembler.convert(CVTPD2PS, wide, (narrow, dest), source, Masking::None);
             return Ok(());
         }
-        if wide != Width::Z {
+        if wide != Width::Zmm {
             return Err(unsupported(DType::F64, to));
         }
-        // Rounding to odd first: truncated, with the last bit set if anything was cut off. The second
-        // rounding then sees on which side of a tie the number was.
+        // Round to odd first: truncate, and set the last bit if the result is inexact. The second rounding then
+        // sees on which side of a tie the input was.
         let back = self.temporary()?;
         let [inexact, _] = SCRATCH_MASKS;
         let one = self.constant32(1);
@@ -166,7 +166,7 @@ impl Emitter<'_> {
         let back = Operand::Vector(back);
         self.assembler.compare(CMPPD, wide, inexact, source, back, NOT_EQUAL);
         self.assembler.op3_masked(ORPS, narrow, dest, dest, one, Masking::Merge(inexact));
-        self.settle(to, dest)
+        self.canonicalize(to, dest)
     }
 
     fn integers_to_f32(&mut self, value: Value, a: Value) -> Result<(), Unsupported> {
@@ -175,14 +175,14 @@ impl Emitter<'_> {
         let mut source = self.vector(a)?;
         let dest = self.result(value)?;
         if to == DType::BF16 && matches!(from, DType::I32 | DType::U32) {
-            source = self.sticky(from, source)?;
+            source = self.fold_sticky_bit(from, source)?;
         }
         if from != DType::U32 {
             self.assembler.op2(CVTDQ2PS, width, dest, Operand::Vector(source));
         } else if self.is_avx512() {
             self.assembler.op2(CVTUDQ2PS, width, dest, Operand::Vector(source));
         } else {
-            // Two exact halves, joined with one rounding.
+            // Convert two exact 16-bit parts and join them by an FMA, which rounds once.
             let lower = self.temporary()?;
             let (low, scale) = (self.constant32(0xffff), self.constant32(65536f32.to_bits()));
             self.assembler.op3(ANDPS, width, lower, source, low);
@@ -193,24 +193,24 @@ impl Emitter<'_> {
             self.assembler.op2(MOVUPS, width, joined, scale);
             self.assembler.op3(FMADD213PS, width, dest, joined, Operand::Vector(lower));
         }
-        self.settle(to, dest)
+        self.canonicalize(to, dest)
     }
 
-    /// Integers of 2²⁴ and more with their lowest 9 bits folded into one, so that they are exact as
-    /// `f32` and round to `bf16` as they would have.
-    fn sticky(&mut self, from: DType, source: u8) -> Result<u8, Unsupported> {
+    /// Folds the lowest 9 bits of integers of 2²⁴ and more into one sticky bit: the result is exact in `f32` and
+    /// rounds to `bf16` as the integer would.
+    fn fold_sticky_bit(&mut self, from: DType, source: u8) -> Result<u8, Unsupported> {
         let width = self.width32();
         let [folded, low] = [self.temporary()?, self.temporary()?];
         let (mask, upper) = (self.constant32(0x1ff), self.constant32(!0x1ff));
         let (carry, bit) = (self.constant32(0x1ff), self.constant32(0x200));
-        // (low + 0x1ff) has bit 9 set exactly if low is not zero; half of it is the folded bit.
+        // low + 0x1ff has bit 9 set exactly if low is nonzero; shifted right by one it is the sticky bit.
         self.assembler.op3(ANDPS, width, low, source, mask);
         self.assembler.op3(ADDD, width, low, low, carry);
         self.assembler.op3(ANDPS, width, low, low, bit);
         self.assembler.op2_immediate(SRLD, width, low, low, 1);
         self.assembler.op3(ANDPS, width, folded, source, upper);
         self.assembler.op3(ORPS, width, folded, folded, Operand::Vector(low));
-        // Small numbers keep all their bits.
+        // Smaller integers keep all their bits.
         let magnitude = low;
         match from {
             DType::U32 => self.copy(width, magnitude, source),
@@ -239,7 +239,7 @@ impl Emitter<'_> {
         if self.is_avx512() {
             return self.widen(value, a, CVTUDQ2PD);
         }
-        // 2⁵² + x has x in its lowest bits.
+        // 2⁵² + x holds x in its low bits.
         self.widen(value, a, MOVZXDQ)?;
         let dest = self.vector(value)?;
         let offset = self.constant64(((1u64 << 52) as f64).to_bits());
@@ -249,8 +249,8 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// `dest = source` with zero for NaN.
-    fn without_nan(&mut self, lane: Lane, dest: u8, source: u8) -> Result<(), Unsupported> {
+    /// `dest = source` with NaN replaced by zero.
+    fn zero_nan(&mut self, lane: Lane, dest: u8, source: u8) -> Result<(), Unsupported> {
         let (width, compare, copy) = match lane {
             Lane::F64 => (self.width64(), CMPPD, MOVAPD),
             _ => (self.width32(), CMPPS, MOVAPS),
@@ -273,16 +273,16 @@ impl Emitter<'_> {
         let width = self.width32();
         let source = self.vector(a)?;
         let dest = self.result(value)?;
-        self.without_nan(Lane::F32, dest, source)?;
+        self.zero_nan(Lane::F32, dest, source)?;
         let this = Operand::Vector(dest);
         match to {
             DType::I32 => {
-                // Too large a number converts to the smallest integer: turned around, the largest.
+                // Positive overflow converts to the smallest integer; its complement is the largest.
                 let limit = self.constant32(2147483648f32.to_bits());
-                let number = self.temporary()?;
-                self.copy(width, number, dest);
+                let input = self.temporary()?;
+                self.copy(width, input, dest);
                 self.assembler.op2(CVTTPS2DQ, width, dest, this);
-                self.flip_where_large(Lane::F32, number, limit, dest)
+                self.saturate_overflow(Lane::F32, input, limit, dest)
             }
             DType::U32 if self.is_avx512() => {
                 let zero = self.constant32(0);
@@ -291,19 +291,34 @@ impl Emitter<'_> {
                 Ok(())
             }
             DType::U32 => {
-                let (zero, half) = (self.constant32(0), self.constant32(2147483648f32.to_bits()));
-                let (whole, sign) =
+                let (zero, two_pow_31) =
+                    (self.constant32(0), self.constant32(2147483648f32.to_bits()));
+                let (two_pow_32, sign) =
                     (self.constant32(4294967296f32.to_bits()), self.constant32(1 << 31));
-                let [number, upper, lanes] =
+                let [input, upper, lanes] =
                     [self.temporary()?, self.temporary()?, self.temporary()?];
-                self.assembler.op3(MAXPS, width, number, dest, zero);
-                self.assembler.op3(SUBPS, width, upper, number, half);
+                self.assembler.op3(MAXPS, width, input, dest, zero);
+                self.assembler.op3(SUBPS, width, upper, input, two_pow_31);
                 self.assembler.op2(CVTTPS2DQ, width, upper, Operand::Vector(upper));
                 self.assembler.op3(XORPS, width, upper, upper, sign);
-                self.assembler.op2(CVTTPS2DQ, width, dest, Operand::Vector(number));
-                self.assembler.op3_immediate(CMPPS, width, lanes, number, half, GREATER_OR_EQUAL);
+                self.assembler.op2(CVTTPS2DQ, width, dest, Operand::Vector(input));
+                self.assembler.op3_immediate(
+                    CMPPS,
+                    width,
+                    lanes,
+                    input,
+                    two_pow_31,
+                    GREATER_OR_EQUAL,
+                );
                 self.assembler.op4(BLENDVPS, width, dest, dest, Operand::Vector(upper), lanes);
-                self.assembler.op3_immediate(CMPPS, width, lanes, number, whole, GREATER_OR_EQUAL);
+                self.assembler.op3_immediate(
+                    CMPPS,
+                    width,
+                    lanes,
+                    input,
+                    two_pow_32,
+                    GREATER_OR_EQUAL,
+                );
                 self.assembler.op3(ORPS, width, dest, dest, Operand::Vector(lanes));
                 Ok(())
             }
@@ -319,11 +334,11 @@ impl Emitter<'_> {
         }
     }
 
-    /// Inverts the lanes of converted numbers that were at least the limit.
-    fn flip_where_large(
+    /// Saturates positive overflow: inverts converted lanes whose input was at least the limit.
+    fn saturate_overflow(
         &mut self,
         lane: Lane,
-        number: u8,
+        input: u8,
         limit: Operand,
         dest: u8,
     ) -> Result<(), Unsupported> {
@@ -334,8 +349,8 @@ impl Emitter<'_> {
         if self.is_avx512() {
             let [large, _] = SCRATCH_MASKS;
             let ones = self.constant32(u32::MAX);
-            self.assembler.compare(compare, width, large, number, limit, GREATER_OR_EQUAL);
-            // The opmask of `vxorps` is one bit for 32.
+            self.assembler.compare(compare, width, large, input, limit, GREATER_OR_EQUAL);
+            // The opmask of `vxorps` has one bit per 32-bit lane.
             match lane {
                 Lane::F64 => {
                     let inverted = self.temporary()?;
@@ -349,7 +364,7 @@ impl Emitter<'_> {
             }
         } else {
             let large = self.temporary()?;
-            self.assembler.op3_immediate(compare, width, large, number, limit, GREATER_OR_EQUAL);
+            self.assembler.op3_immediate(compare, width, large, input, limit, GREATER_OR_EQUAL);
             self.assembler.op3(XORPS, width, dest, dest, Operand::Vector(large));
         }
         Ok(())
@@ -360,22 +375,22 @@ impl Emitter<'_> {
         let (wide, narrow) = (self.width64(), self.width32());
         let source = self.vector(a)?;
         let dest = self.result(value)?;
-        let number = self.temporary()?;
-        self.without_nan(Lane::F64, number, source)?;
+        let input = self.temporary()?;
+        self.zero_nan(Lane::F64, input, source)?;
         let low = self.constant64(Scalar::lowest(to).to_f64().to_bits());
         let high = self.constant64(Scalar::highest(to).to_f64().to_bits());
-        self.assembler.op3(MAXPD, wide, number, number, low);
-        self.assembler.op3(MINPD, wide, number, number, high);
-        let operand = (wide, Operand::Vector(number));
+        self.assembler.op3(MAXPD, wide, input, input, low);
+        self.assembler.op3(MINPD, wide, input, input, high);
+        let operand = (wide, Operand::Vector(input));
         match to {
             DType::U32 if self.is_avx512() => {
                 self.assembler.convert(CVTTPD2UDQ, wide, (narrow, dest), operand, Masking::None);
             }
             DType::U32 => {
-                let (half, sign) =
+                let (two_pow_31, sign) =
                     (self.constant64(2147483648f64.to_bits()), self.constant32(1 << 31));
-                self.assembler.op2_immediate(ROUNDPD, wide, number, number, 11);
-                self.assembler.op3(SUBPD, wide, number, number, half);
+                self.assembler.op2_immediate(ROUNDPD, wide, input, input, 11);
+                self.assembler.op3(SUBPD, wide, input, input, two_pow_31);
                 self.assembler.convert(CVTTPD2DQ, wide, (narrow, dest), operand, Masking::None);
                 self.assembler.op3(XORPS, narrow, dest, dest, sign);
             }
@@ -384,7 +399,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    fn floats_to_wide(&mut self, value: Value, a: Value) -> Result<(), Unsupported> {
+    fn floats_to_i64(&mut self, value: Value, a: Value) -> Result<(), Unsupported> {
         let (from, to) = (self.dtype(a), self.dtype(value));
         if !self.is_avx512() {
             return Err(unsupported(from, to));
@@ -392,8 +407,8 @@ impl Emitter<'_> {
         let wide = self.width64();
         let source = self.vector(a)?;
         let dest = self.result(value)?;
-        let number = self.temporary()?;
-        // In `f64`, where every `f32` is exact, there is one case.
+        let input = self.temporary()?;
+        // Convert through `f64`, which represents every `f32` exactly: one case instead of two.
         let widened = self.temporary()?;
         if from == DType::F64 {
             self.copy(wide, widened, source);
@@ -401,38 +416,44 @@ impl Emitter<'_> {
             let source = (self.width32(), Operand::Vector(source));
             self.assembler.convert(CVTPS2PD, wide, (wide, widened), source, Masking::None);
         }
-        self.without_nan(Lane::F64, number, widened)?;
+        self.zero_nan(Lane::F64, input, widened)?;
         if to == DType::U64 {
             let zero = self.constant32(0);
-            self.assembler.op3(MAXPD, wide, number, number, zero);
-            self.assembler.op2(CVTTPD2UQQ, wide, dest, Operand::Vector(number));
+            self.assembler.op3(MAXPD, wide, input, input, zero);
+            self.assembler.op2(CVTTPD2UQQ, wide, dest, Operand::Vector(input));
             return Ok(());
         }
         let limit = self.constant64(9223372036854775808f64.to_bits());
-        self.assembler.op2(CVTTPD2QQ, wide, dest, Operand::Vector(number));
-        self.flip_where_large(Lane::F64, number, limit, dest)
+        self.assembler.op2(CVTTPD2QQ, wide, dest, Operand::Vector(input));
+        self.saturate_overflow(Lane::F64, input, limit, dest)
     }
 
     pub(super) fn bitcast(&mut self, value: Value, a: Value) -> Result<(), Unsupported> {
         let (from, to) = (self.dtype(a), self.dtype(value));
         let width = self.width32();
-        let half = Width::of_bytes(self.layout.lanes * 2);
+        let packed_width = Width::of_bytes(self.layout.lanes * 2);
         if from.size() != to.size() || (from == DType::Bool) != (to == DType::Bool) {
             return Err(Unsupported(format!("a bitcast from {from} to {to}")));
         }
-        if from == to && self.in_mask(from) {
+        if from == to && self.is_opmask_dtype(from) {
             return self.binary(value, inflight_ir::BinaryOp::And, a, a);
         }
         if from == to || from.size() >= 4 {
-            return self.alias(value, a);
+            return self.coalesce(value, a);
         }
         let source = self.vector(a)?;
         let dest = self.result(value)?;
-        // First the 16 bits, zero-extended; then what they mean.
+        // First the zero-extended 16 bits, then their interpretation in the new dtype.
         match from {
             DType::F16 => {
-                self.assembler.convert_immediate(CVTPS2PH, width, (half, dest), (width, source), 0);
-                let packed = (half, Operand::Vector(dest));
+                self.assembler.convert_immediate(
+                    CVTPS2PH,
+                    width,
+                    (packed_width, dest),
+                    (width, source),
+                    0,
+                );
+                let packed = (packed_width, Operand::Vector(dest));
                 self.assembler.convert(MOVZXWD, width, (width, dest), packed, Masking::None);
             }
             DType::BF16 => self.assembler.op2_immediate(SRLD, width, dest, source, 16),
@@ -442,24 +463,24 @@ impl Emitter<'_> {
             DType::BF16 => self.assembler.op2_immediate(SLLD, width, dest, dest, 16),
             DType::F16 if self.is_avx512() => {
                 let source = (width, Operand::Vector(dest));
-                self.assembler.convert(MOVDW, width, (half, dest), source, Masking::None);
-                let packed = (half, Operand::Vector(dest));
+                self.assembler.convert(MOVDW, width, (packed_width, dest), source, Masking::None);
+                let packed = (packed_width, Operand::Vector(dest));
                 self.assembler.convert(CVTPH2PS, width, (width, dest), packed, Masking::None);
             }
             DType::F16 => {
                 let low = self.constant32(0xffff);
                 self.assembler.op3(ANDPS, width, dest, dest, low);
                 let upper = self.temporary()?;
-                if width == Width::Y {
-                    self.assembler.extract(width, upper, dest, 1);
+                if width == Width::Ymm {
+                    self.assembler.extract_128(width, upper, dest, 1);
                 } else {
                     self.copy(width, upper, dest);
                 }
-                self.assembler.op3(PACKUSDW, Width::X, dest, dest, Operand::Vector(upper));
-                let packed = (half, Operand::Vector(dest));
+                self.assembler.op3(PACKUSDW, Width::Xmm, dest, dest, Operand::Vector(upper));
+                let packed = (packed_width, Operand::Vector(dest));
                 self.assembler.convert(CVTPH2PS, width, (width, dest), packed, Masking::None);
             }
-            _ => self.settle(to, dest)?,
+            _ => self.canonicalize(to, dest)?,
         }
         Ok(())
     }

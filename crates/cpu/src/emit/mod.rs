@@ -1,63 +1,67 @@
-//! The machine-code emitter: from a kernel to x86-64 vector code.
+//! JIT compiler for x86-64: emits AVX2 and AVX-512 machine code from tile IR kernels.
 //!
-//! [`compile`] is the list of passes: expand the kernel's mathematics, schedule it, write each pass's
-//! loops, copy the code into executable memory. [`Code::run`] walks the outer grid axes and calls the
-//! code for a run of programs along the innermost one.
+//! [`compile`] is the pipeline: expand transcendental functions, schedule the kernel into passes, emit each
+//! pass's loops, copy the code into executable memory. [`Code::run`] iterates over the outer grid axes and calls
+//! the code for each run of programs along the innermost one.
 //!
-//! A value is one vector register: 32-bit lanes for dtypes of up to 32 bits, 64-bit lanes for the
-//! others, as many lanes as the widest dtype of the kernel leaves room for. `f16` and `bf16` are held as
-//! `f32`, small integers as `i32`, `bool` as an opmask on AVX-512 and as lanes of all ones or zeros on
-//! AVX2.
+//! A value occupies one vector register: 32-bit lanes for dtypes of up to 32 bits, 64-bit lanes for the others,
+//! with as many lanes as the widest dtype of the kernel allows. `f16` and `bf16` are held as `f32`, small
+//! integers as `i32`, `bool` as an opmask on AVX-512 and as lane masks of all ones or zeros on AVX2.
 //!
-//! From the outside in: `driver` fills the argument block (`layout`) and calls the code, for transposing
-//! launches by `squares`; `pass` writes the loops, for column sums those of `rows`; `body` writes what is
-//! in them, by `access`, `indexed`, `combine`, `arithmetic`, `compare`, `convert` and `reduce`; `emitter` and `registers` find
-//! each value its place; `assembler` and `opcodes` encode.
+//! From the outside in:
+//! - `driver` fills the argument block (`argument_layout`) and calls the code; `bound_call` repeats such a call;
+//!   `transposed_tiles` and `transpose` serve transposed accesses through in-register transposes;
+//! - `loop_nest` emits prologue, epilogue, unrolled loops and tails, `column_reduction` the row-unrolled column
+//!   reductions;
+//! - `lowering` selects instructions for the body, by `load_store`, `gather_scatter`, `combining_store`,
+//!   `arithmetic`, `compare`, `convert` and `reduce`;
+//! - `emitter` provides operands and constants; `register_allocator` is the linear-scan register allocator;
+//! - `assembler` and `opcodes` encode; `executable_memory` maps the code.
 //!
-//! What is not emitted here is [`Unsupported`]; the block interpreter runs it.
+//! Kernels that this module cannot compile return [`Unsupported`] and run in the block interpreter.
 
-mod access;
+mod argument_layout;
 mod arithmetic;
 mod assembler;
-mod body;
-mod bound;
-mod combine;
+mod bound_call;
+mod column_reduction;
+mod combining_store;
 mod compare;
 mod convert;
 mod driver;
 mod emitter;
-mod indexed;
-mod layout;
-mod memory;
+mod executable_memory;
+mod gather_scatter;
+mod load_store;
+mod loop_nest;
+mod lowering;
 mod opcodes;
-mod pass;
 mod reduce;
-mod registers;
-mod rows;
-mod squares;
+mod register_allocator;
 #[cfg(test)]
 mod tests;
 mod transpose;
+mod transposed_tiles;
 
-pub use bound::BoundCode;
+use argument_layout::ArgumentLayout;
+pub use bound_call::BoundCode;
+use executable_memory::ExecutableMemory;
 use inflight_ir::kernel::{Kernel, Schedule};
-use layout::Layout;
-use memory::Executable;
-use squares::Squares;
 use std::fmt;
 use std::sync::OnceLock;
+use transposed_tiles::TransposedTiles;
 
-/// A vector instruction set that code can be made for.
+/// A target vector instruction set.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Isa {
-    /// AVX-512 F, DQ, BW and VL: 32 registers of 512 bits and opmasks.
+    /// AVX-512 F, DQ, BW and VL: 32 512-bit registers and opmasks.
     Avx512,
-    /// AVX2, FMA and F16C: 16 registers of 256 bits.
+    /// AVX2, FMA and F16C: 16 256-bit registers.
     Avx2,
 }
 
 impl Isa {
-    /// The widest instruction set this CPU has.
+    /// The widest instruction set that this CPU supports.
     pub fn detect() -> Option<Isa> {
         if !cfg!(all(target_arch = "x86_64", unix)) {
             return None;
@@ -65,7 +69,7 @@ impl Isa {
         [Isa::Avx512, Isa::Avx2].into_iter().find(|isa| isa.is_present())
     }
 
-    /// Whether this CPU has it.
+    /// Whether this CPU supports it.
     #[cfg(target_arch = "x86_64")]
     pub fn is_present(self) -> bool {
         let avx2 = is_x86_feature_detected!("avx2")
@@ -83,7 +87,7 @@ impl Isa {
         }
     }
 
-    /// Whether this CPU has it.
+    /// Whether this CPU supports it.
     #[cfg(not(target_arch = "x86_64"))]
     pub fn is_present(self) -> bool {
         false
@@ -102,54 +106,64 @@ impl fmt::Display for Unsupported {
 
 impl std::error::Error for Unsupported {}
 
-/// A kernel's machine code.
+/// Compiled machine code of a kernel.
 pub struct Code {
-    executable: Executable,
-    /// Where in the executable memory the constants start.
-    pool: usize,
-    /// The kernel the code was made from, expanded.
+    executable: ExecutableMemory,
+    /// Offset of the constant pool in the executable memory.
+    constant_pool: usize,
+    /// The kernel that the code was compiled from, expanded.
     kernel: Kernel,
     schedule: Schedule,
-    layout: Layout,
-    spills: usize,
+    layout: ArgumentLayout,
+    spill_slots: usize,
     isa: Isa,
-    /// How launches that transpose run.
-    squares: Option<Squares>,
-    /// How launches run whose results are too large for the caches, made when there is one.
+    /// Variant for launches with transposed accesses.
+    transposed: Option<TransposedTiles>,
+    /// Variant with non-temporal stores, compiled at the first launch that needs it.
     streaming: OnceLock<Option<Box<Code>>>,
 }
 
 impl Code {
     fn new(
-        executable: Executable,
-        pool: usize,
+        executable: ExecutableMemory,
+        constant_pool: usize,
         kernel: Kernel,
         schedule: Schedule,
-        layout: Layout,
-        spills: usize,
+        layout: ArgumentLayout,
+        spill_slots: usize,
         isa: Isa,
     ) -> Code {
-        let (squares, streaming) = (None, OnceLock::new());
-        Code { executable, pool, kernel, schedule, layout, spills, isa, squares, streaming }
+        let (transposed, streaming) = (None, OnceLock::new());
+        Code {
+            executable,
+            constant_pool,
+            kernel,
+            schedule,
+            layout,
+            spill_slots,
+            isa,
+            transposed,
+            streaming,
+        }
     }
 
-    /// The same, but whole vectors of results go around the caches.
+    /// The variant with non-temporal stores, compiled on first use.
     fn streaming(&self) -> Option<&Code> {
         let compile = || compile_expanded(self.kernel.clone(), self.isa, true).ok().map(Box::new);
         self.streaming.get_or_init(compile).as_deref()
     }
 
-    /// The code and, behind it, its constants.
+    /// The code followed by its constant pool.
     pub fn bytes(&self) -> &[u8] {
         self.executable.bytes()
     }
 
-    /// All of it, for [`load`] in another process.
+    /// Serializes the code for [`load`] in another process.
     pub fn save(&self) -> Vec<u8> {
         let mut saved =
-            self.squares.as_ref().map_or_else(Vec::new, |squares| squares.code().save());
-        for number in [self.pool, self.spills, self.bytes().len()] {
-            saved.extend((number as u64).to_le_bytes());
+            self.transposed.as_ref().map_or_else(Vec::new, |transposed| transposed.code().save());
+        for word in [self.constant_pool, self.spill_slots, self.bytes().len()] {
+            saved.extend((word as u64).to_le_bytes());
         }
         saved.extend(self.bytes());
         saved
@@ -162,67 +176,69 @@ impl fmt::Debug for Code {
     }
 }
 
-/// The code of a [verified](inflight_ir::kernel::verify) kernel.
+/// Compiles a [verified](inflight_ir::kernel::verify) kernel.
 ///
 /// # Errors
-/// What in the kernel there is no code for.
+/// The instruction or dtype that the emitter does not support.
 pub fn compile(kernel: &Kernel, isa: Isa) -> Result<Code, Unsupported> {
-    make(kernel, &mut |expanded| compile_expanded(expanded, isa, false))
+    compile_all(kernel, &mut |expanded| compile_expanded(expanded, isa, false))
 }
 
-/// The code of a kernel from what [`Code::save`] made of it, for the same instruction set. `None` if it is not
-/// that.
+/// Loads code serialized by [`Code::save`] from the same kernel for the same instruction set. `None` if the bytes
+/// are malformed.
 pub fn load(kernel: &Kernel, isa: Isa, saved: &[u8]) -> Option<Code> {
     let mut rest = saved;
-    let code = make(kernel, &mut |expanded| load_expanded(expanded, isa, &mut rest)).ok()?;
+    let code = compile_all(kernel, &mut |expanded| load_expanded(expanded, isa, &mut rest)).ok()?;
     rest.is_empty().then_some(code)
 }
 
-/// All the code of a kernel, in the order in which it is saved.
-fn make(
+/// Builds all code variants of a kernel, in serialization order.
+fn compile_all(
     kernel: &Kernel,
     code: &mut dyn FnMut(Kernel) -> Result<Code, Unsupported>,
 ) -> Result<Code, Unsupported> {
     let kernel = inflight_ir::kernel::expand(kernel);
-    let squares = Squares::compile(&kernel, code)?;
-    Ok(Code { squares, ..code(kernel)? })
+    let transposed = TransposedTiles::compile(&kernel, code)?;
+    Ok(Code { transposed, ..code(kernel)? })
 }
 
-/// The code of a kernel that is expanded already.
+/// Compiles an expanded kernel.
 ///
-/// With `streaming`, results go around the caches where they are whole vectors.
+/// With `streaming`, full vectors of results are written by non-temporal stores.
 fn compile_expanded(kernel: Kernel, isa: Isa, streaming: bool) -> Result<Code, Unsupported> {
     let schedule = inflight_ir::kernel::schedule(&kernel);
-    let layout = Layout::new(&kernel, &schedule, isa);
-    let written = pass::write(&kernel, &schedule, &layout, isa, streaming)?;
-    let pool = written.code.len().next_multiple_of(64);
-    let mut bytes = written.code;
-    bytes.resize(pool, 0xcc);
-    bytes.extend(written.pool.iter().flatten());
+    let layout = ArgumentLayout::new(&kernel, &schedule, isa);
+    let emitted = loop_nest::emit_kernel(&kernel, &schedule, &layout, isa, streaming)?;
+    let constant_pool = emitted.code.len().next_multiple_of(64);
+    let mut bytes = emitted.code;
+    bytes.resize(constant_pool, 0xcc);
+    bytes.extend(emitted.constant_pool.iter().flatten());
     let executable = executable(&bytes)?;
-    Ok(Code::new(executable, pool, kernel, schedule, layout, written.spills, isa))
+    Ok(Code::new(executable, constant_pool, kernel, schedule, layout, emitted.spill_slots, isa))
 }
 
-/// The saved code of a kernel that is expanded already. What is left of `saved` is that of others.
+/// Loads the code of an expanded kernel and advances `saved` past it.
 fn load_expanded(kernel: Kernel, isa: Isa, saved: &mut &[u8]) -> Result<Code, Unsupported> {
-    let mut number = || {
+    let mut read_word = || {
         let (bytes, rest) = saved.split_first_chunk::<8>()?;
         *saved = rest;
         usize::try_from(u64::from_le_bytes(*bytes)).ok()
     };
-    let cut_off = || Unsupported("code that was cut off".to_string());
-    let (Some(pool), Some(spills), Some(length)) = (number(), number(), number()) else {
-        return Err(cut_off());
+    let truncated = || Unsupported("truncated machine code".to_string());
+    let (Some(constant_pool), Some(spill_slots), Some(length)) =
+        (read_word(), read_word(), read_word())
+    else {
+        return Err(truncated());
     };
-    let (bytes, rest) = saved.split_at_checked(length).ok_or_else(cut_off)?;
+    let (bytes, rest) = saved.split_at_checked(length).ok_or_else(truncated)?;
     *saved = rest;
     let schedule = inflight_ir::kernel::schedule(&kernel);
-    let layout = Layout::new(&kernel, &schedule, isa);
+    let layout = ArgumentLayout::new(&kernel, &schedule, isa);
     let executable = executable(bytes)?;
-    Ok(Code::new(executable, pool, kernel, schedule, layout, spills, isa))
+    Ok(Code::new(executable, constant_pool, kernel, schedule, layout, spill_slots, isa))
 }
 
-fn executable(code: &[u8]) -> Result<Executable, Unsupported> {
-    Executable::new(code)
-        .ok_or_else(|| Unsupported("a system without executable memory".to_string()))
+fn executable(code: &[u8]) -> Result<ExecutableMemory, Unsupported> {
+    ExecutableMemory::new(code)
+        .ok_or_else(|| Unsupported("a system that refuses executable memory".to_string()))
 }

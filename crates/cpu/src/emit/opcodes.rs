@@ -1,4 +1,4 @@
-//! The vector instructions used, each with its AVX2 and AVX-512 form.
+//! Opcode table: the vector instructions in use, with their VEX (AVX2) and EVEX (AVX-512) forms.
 
 use super::assembler::Op;
 use iced_x86::Code;
@@ -82,7 +82,7 @@ ops! {
     MOVUPD: VEX_Vmovupd_xmm_xmmm128, EVEX_Vmovupd_xmm_k1z_xmmm128;
     STOREUPS: VEX_Vmovups_xmmm128_xmm, EVEX_Vmovups_xmmm128_k1z_xmm;
     STOREUPD: VEX_Vmovupd_xmmm128_xmm, EVEX_Vmovupd_xmmm128_k1z_xmm;
-    STOREAROUND: VEX_Vmovntps_m128_xmm, EVEX_Vmovntps_m128_xmm;
+    STORENTPS: VEX_Vmovntps_m128_xmm, EVEX_Vmovntps_m128_xmm;
     STORE8: INVALID, EVEX_Vmovdqu8_xmmm128_k1z_xmm;
     STORE16: INVALID, EVEX_Vmovdqu16_xmmm128_k1z_xmm;
     MASKLOADPS: VEX_Vmaskmovps_xmm_xmm_m128, INVALID;
@@ -132,13 +132,13 @@ ops! {
 mod tests {
     use super::*;
 
-    /// The wider forms of every op follow its 128-bit form.
+    /// The 256- and 512-bit forms of every op follow its 128-bit form.
     #[test]
-    fn forms_are_in_order() {
+    fn wider_forms_follow_the_128_bit_form() {
         let mnemonic = |code: Code| format!("{code:?}").split('_').nth(1).map(str::to_string);
         let forms = |first: Code, widths: &[&str]| {
             for (step, width) in widths.iter().enumerate() {
-                let code = Code::try_from(first as usize + step).expect("a code");
+                let code = Code::try_from(first as usize + step).expect("an instruction code");
                 assert_eq!(mnemonic(code), mnemonic(first), "{first:?} + {step}");
                 let memory = format!("{code:?}");
                 assert!(memory.contains(width), "{memory} is not of width {width}");

@@ -1,26 +1,26 @@
-//! Reductions: accumulators, and how they end in one value.
+//! Reductions: accumulator registers, accumulation, and the horizontal reduction of lanes at the end.
 
 use super::Unsupported;
+use super::argument_layout::lane_size;
 use super::assembler::{Masking, Memory, Operand, Width};
-use super::emitter::{ARGUMENTS, Emitter, Lanes, TAIL, image};
-use super::layout::lane_size;
+use super::emitter::{ARGUMENTS, ActiveLanes, Emitter, TAIL, splat};
 use super::opcodes::*;
 use inflight_ir::elementwise::{BinaryOp, CombineOp};
 use inflight_ir::kernel::{Kind, Pass, Storage, Value};
 use inflight_ir::{DType, Scalar};
 
-/// The accumulators of a pass that folds the vector axis: for each reduction, one register for each
-/// copy of the body. A pass that reduces columns several rows at a time has one for each reduction.
+/// Accumulator registers of a row reduction: one per reduction and unrolled copy of the body. A row-unrolled
+/// column reduction has one per reduction.
 #[derive(Default)]
 pub(super) struct Accumulators {
     registers: Vec<(Value, Vec<u8>)>,
 }
 
 impl Accumulators {
-    /// The register of a reduction in a copy of the body.
-    pub(super) fn register(&self, reduction: Value, copy: usize) -> Option<u8> {
+    /// The register of a reduction in an unrolled copy of the body.
+    pub(super) fn register(&self, reduction: Value, unroll_index: usize) -> Option<u8> {
         let mut all = self.registers.iter();
-        all.find(|(value, _)| *value == reduction).map(|(_, registers)| registers[copy])
+        all.find(|(value, _)| *value == reduction).map(|(_, registers)| registers[unroll_index])
     }
 }
 
@@ -35,25 +35,29 @@ impl Emitter<'_> {
         pass.body.iter().filter(used).filter_map(op).collect()
     }
 
-    /// Takes registers for a pass's accumulators and sets them to the identity.
-    pub(super) fn begin_reductions(
+    /// Reserves the accumulator registers of a pass.
+    pub(super) fn allocate_accumulators(
         &mut self,
         reductions: &[(Value, CombineOp)],
-        copies: usize,
+        unroll_factor: usize,
     ) -> Result<Accumulators, Unsupported> {
         let mut accumulators = Accumulators::default();
         for &(value, _) in reductions {
-            let registers = (0..copies).map(|_| self.reserve()).collect::<Result<_, _>>()?;
+            let registers = (0..unroll_factor).map(|_| self.reserve()).collect::<Result<_, _>>()?;
             accumulators.registers.push((value, registers));
         }
         Ok(accumulators)
     }
 
-    /// Sets accumulators to the identity of their op.
-    pub(super) fn reset(&mut self, reductions: &[(Value, CombineOp)], accumulators: &Accumulators) {
+    /// Initializes accumulators to the identity of their op.
+    pub(super) fn initialize_accumulators(
+        &mut self,
+        reductions: &[(Value, CombineOp)],
+        accumulators: &Accumulators,
+    ) {
         for (&(value, op), (_, registers)) in reductions.iter().zip(&accumulators.registers) {
             let dtype = self.dtype(value);
-            let identity = self.constant(image(Scalar::identity(op, dtype)));
+            let identity = self.constant(splat(Scalar::identity(op, dtype)));
             let width = self.width(dtype);
             for &register in registers {
                 self.assembler.op2(MOVUPS, width, register, Operand::Memory(identity));
@@ -61,14 +65,14 @@ impl Emitter<'_> {
         }
     }
 
-    /// Takes in one vector of a reduction's operand.
-    pub(super) fn reduce(
+    /// Accumulates one vector of a reduction's operand.
+    pub(super) fn accumulate(
         &mut self,
         value: Value,
         op: CombineOp,
         a: Value,
         accumulators: &Accumulators,
-        copy: usize,
+        unroll_index: usize,
     ) -> Result<(), Unsupported> {
         let dtype = self.dtype(value);
         if self.schedule.storage[value as usize] == Storage::None {
@@ -77,9 +81,9 @@ impl Emitter<'_> {
         if dtype.is_half() && matches!(op, CombineOp::Sum | CombineOp::Product) {
             return Err(Unsupported(format!("a {} of {dtype}", op.reduce_name())));
         }
-        let operand = self.lanes_of(a)?;
+        let operand = self.as_vector(a)?;
         if let Storage::Column(column) = self.schedule.storage[value as usize] {
-            if let Some(register) = accumulators.register(value, 0).filter(|_| self.many_rows) {
+            if let Some(register) = accumulators.register(value, 0).filter(|_| self.rows_unrolled) {
                 return self.combine(op, dtype, register, register, operand);
             }
             let accumulator = self.temporary()?;
@@ -91,9 +95,9 @@ impl Emitter<'_> {
             return Ok(());
         }
         let accumulator = accumulators
-            .register(value, copy)
+            .register(value, unroll_index)
             .ok_or_else(|| Unsupported(format!("reduction {value} without an accumulator")))?;
-        if self.lanes == Lanes::Full {
+        if self.active_lanes == ActiveLanes::Full {
             return self.combine(op, dtype, accumulator, accumulator, operand);
         }
         let combined = self.temporary()?;
@@ -111,7 +115,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// `dest = accumulator combined with operand`; `dest` is not `operand`.
+    /// `dest = op(accumulator, operand)`; `dest` is not `operand`.
     pub(super) fn combine(
         &mut self,
         op: CombineOp,
@@ -122,15 +126,16 @@ impl Emitter<'_> {
     ) -> Result<(), Unsupported> {
         let binary = op.binary();
         if matches!(binary, BinaryOp::Min | BinaryOp::Max) && dtype.is_float() {
-            // The operand first: what is known of it early is off the accumulator's chain.
+            // Operand first: its NaN check then stays off the accumulator's dependency chain.
             self.binary_registers(binary, dtype, dest, operand, Operand::Vector(accumulator))
         } else {
             self.binary_registers(binary, dtype, dest, accumulator, Operand::Vector(operand))
         }
     }
 
-    /// Folds the accumulators and writes each result to its slot, in every lane.
-    pub(super) fn end_reductions(
+    /// Horizontal reduction: combines the unrolled accumulators and then their lanes, and stores each result
+    /// splat to its slot.
+    pub(super) fn horizontal_reduce(
         &mut self,
         reductions: &[(Value, CombineOp)],
         accumulators: &Accumulators,
@@ -145,29 +150,29 @@ impl Emitter<'_> {
                 for pair in (0..registers.len()).step_by(2 * step) {
                     if pair + step < registers.len() {
                         let into = registers[pair];
-                        self.fold(op, dtype, into, registers[pair + step])?;
+                        self.combine_partial(op, dtype, into, registers[pair + step])?;
                     }
                 }
                 step *= 2;
             }
-            if width == Width::Z {
+            if width == Width::Zmm {
                 let part = self.temporary()?;
-                self.assembler.extract_half(part, total);
-                self.fold(op, dtype, total, part)?;
+                self.assembler.extract_upper_256(part, total);
+                self.combine_partial(op, dtype, total, part)?;
             }
-            if width >= Width::Y {
+            if width >= Width::Ymm {
                 let part = self.temporary()?;
-                self.assembler.extract(Width::Y, part, total, 1);
-                self.fold(op, dtype, total, part)?;
+                self.assembler.extract_128(Width::Ymm, part, total, 1);
+                self.combine_partial(op, dtype, total, part)?;
             }
             let swaps: &[u32] = if lane_size(dtype) == 8 { &[0x4e] } else { &[0x4e, 0xb1] };
             for &swap in swaps {
                 let part = self.temporary()?;
-                self.assembler.op2_immediate(SHUFD, Width::X, part, total, swap);
-                self.fold(op, dtype, total, part)?;
+                self.assembler.op2_immediate(SHUFD, Width::Xmm, part, total, swap);
+                self.combine_partial(op, dtype, total, part)?;
             }
             let broadcast = if lane_size(dtype) == 8 { BROADCASTQ } else { BROADCASTD };
-            let lowest = (Width::X, Operand::Vector(total));
+            let lowest = (Width::Xmm, Operand::Vector(total));
             self.assembler.convert(broadcast, width, (width, total), lowest, Masking::None);
             if let Storage::Slot(slot) = self.schedule.storage[value as usize] {
                 let memory = Memory::at(ARGUMENTS, self.layout.slot(slot));
@@ -177,8 +182,14 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Combines a part into an accumulator, and frees the registers this took.
-    fn fold(&mut self, op: CombineOp, dtype: DType, into: u8, part: u8) -> Result<(), Unsupported> {
+    /// Combines a partial result into an accumulator and frees the temporaries.
+    fn combine_partial(
+        &mut self,
+        op: CombineOp,
+        dtype: DType,
+        into: u8,
+        part: u8,
+    ) -> Result<(), Unsupported> {
         self.combine(op, dtype, into, into, part)?;
         self.vectors.end_instruction();
         Ok(())

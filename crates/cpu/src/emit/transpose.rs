@@ -1,86 +1,99 @@
-//! Copies of small matrices with their axes exchanged.
+//! In-register matrix transposes with AVX2 unpack, shuffle and permute instructions.
 
-/// A matrix in memory: a row is contiguous, and this many bytes lie between the starts of two rows.
+/// A matrix with contiguous rows and a row stride in bytes.
 #[derive(Clone, Copy)]
-pub(super) struct Rows {
+pub(super) struct StridedMatrix {
     pub(super) start: *mut u8,
-    pub(super) step: isize,
+    pub(super) row_stride: isize,
 }
 
-impl Rows {
+impl StridedMatrix {
     fn at(self, row: usize, offset: usize) -> *mut u8 {
-        self.start.wrapping_offset(self.step * row as isize + offset as isize)
+        self.start.wrapping_offset(self.row_stride * row as isize + offset as isize)
     }
 }
 
-/// How results are written.
+/// Cache policy of the stores.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stores {
-    /// To the cache.
+pub(super) enum StorePolicy {
+    /// Regular stores.
     Cached,
-    /// Around the caches, where they are whole lines: the rows written are of 4- or 8-byte elements and begin at
-    /// multiples of a line. [`finish`] must follow.
-    Around,
+    /// Non-temporal stores of full cache lines. Requires 4- or 8-byte elements and target rows aligned to a cache
+    /// line; [`fence`] must follow.
+    NonTemporal,
 }
 
-/// How far ahead of what is read lines are fetched, in bytes of a row.
-const AHEAD: usize = 128;
+/// Prefetch distance along a source row, in bytes.
+const PREFETCH_DISTANCE: usize = 128;
 
 /// `to[column][row] = from[row][column]` for elements of 1, 2, 4 or 8 bytes.
 ///
 /// # Safety
-/// Both matrices are there, with the shape given and the other way around, and do not overlap. The CPU
-/// has AVX2.
+/// `from` is valid for reads as a `rows` × `columns` matrix, `to` for writes as a `columns` × `rows` matrix, and
+/// they do not overlap. The CPU supports AVX2.
 pub(super) unsafe fn transpose(
     size: usize,
-    from: Rows,
-    to: Rows,
+    from: StridedMatrix,
+    to: StridedMatrix,
     rows: usize,
     columns: usize,
-    stores: Stores,
+    stores: StorePolicy,
 ) {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         match size {
-            1 => squares::<u8, 16, 16>(from, to, rows, columns, square_of_16_bytes),
-            2 => squares::<u16, 8, 8>(from, to, rows, columns, square_of_8_words),
+            1 => transpose_tiles::<u8, 16, 16>(from, to, rows, columns, transpose_16x16_u8),
+            2 => transpose_tiles::<u16, 8, 8>(from, to, rows, columns, transpose_8x8_u16),
             4 => match stores {
-                Stores::Cached => {
-                    squares::<u32, 16, 8>(from, to, rows, columns, lines_of_4::<false>)
-                }
-                Stores::Around => {
-                    squares::<u32, 16, 8>(from, to, rows, columns, lines_of_4::<true>)
-                }
+                StorePolicy::Cached => transpose_tiles::<u32, 16, 8>(
+                    from,
+                    to,
+                    rows,
+                    columns,
+                    transpose_16x8_u32::<false>,
+                ),
+                StorePolicy::NonTemporal => transpose_tiles::<u32, 16, 8>(
+                    from,
+                    to,
+                    rows,
+                    columns,
+                    transpose_16x8_u32::<true>,
+                ),
             },
             _ => match stores {
-                Stores::Cached => {
-                    squares::<u64, 8, 4>(from, to, rows, columns, lines_of_8::<false>)
+                StorePolicy::Cached => transpose_tiles::<u64, 8, 4>(
+                    from,
+                    to,
+                    rows,
+                    columns,
+                    transpose_8x4_u64::<false>,
+                ),
+                StorePolicy::NonTemporal => {
+                    transpose_tiles::<u64, 8, 4>(from, to, rows, columns, transpose_8x4_u64::<true>)
                 }
-                Stores::Around => squares::<u64, 8, 4>(from, to, rows, columns, lines_of_8::<true>),
             },
         }
     }
 }
 
-/// Makes what was written around the caches seen by other threads.
-pub(super) fn finish(stores: Stores) {
+/// Store fence: orders non-temporal stores before later stores, so that other threads see them.
+pub(super) fn fence(stores: StorePolicy) {
     #[cfg(target_arch = "x86_64")]
-    if stores == Stores::Around {
-        // SAFETY: every x86-64 processor has it.
+    if stores == StorePolicy::NonTemporal {
+        // SAFETY: SSE is part of every x86-64 processor.
         unsafe { std::arch::x86_64::_mm_sfence() };
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = stores;
 }
 
-/// Fetches the first bytes of each row, as far as the second cache: there are more of them than the first one has
-/// room for.
-pub(super) fn prefetch(from: Rows, rows: usize, bytes: usize) {
+/// Prefetches the first bytes of each row into the L2 cache; they exceed the capacity of L1.
+pub(super) fn prefetch_rows(from: StridedMatrix, rows: usize, bytes: usize) {
     #[cfg(target_arch = "x86_64")]
     for row in 0..rows {
         for offset in (0..bytes).step_by(64) {
             use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
-            // SAFETY: a prefetch of any address touches nothing.
+            // SAFETY: a prefetch does not fault at any address.
             unsafe { _mm_prefetch::<_MM_HINT_T1>(from.at(row, offset).cast()) };
         }
     }
@@ -88,52 +101,52 @@ pub(super) fn prefetch(from: Rows, rows: usize, bytes: usize) {
     let _ = (from, rows, bytes);
 }
 
-/// A function for `ROWS` rows and `COLUMNS` columns that begin at a row and a column.
-type Square = unsafe fn(from: Rows, to: Rows, row: usize, column: usize);
+/// Transposes the `ROWS` × `COLUMNS` tile at a row and a column.
+type TileKernel = unsafe fn(from: StridedMatrix, to: StridedMatrix, row: usize, column: usize);
 
-/// Square by square, down the rows first: so that lines of the result are written to their end. What is left over
-/// goes one element at a time.
+/// Transposes tile by tile, down the rows first, so that each target line is completed before the next. The
+/// remainder is transposed by scalar code.
 ///
 /// # Safety
 /// As for [`transpose`].
-unsafe fn squares<T: Copy, const ROWS: usize, const COLUMNS: usize>(
-    from: Rows,
-    to: Rows,
+unsafe fn transpose_tiles<T: Copy, const ROWS: usize, const COLUMNS: usize>(
+    from: StridedMatrix,
+    to: StridedMatrix,
     rows: usize,
     columns: usize,
-    square: Square,
+    tile_kernel: TileKernel,
 ) {
     let (whole_rows, whole_columns) = (rows / ROWS * ROWS, columns / COLUMNS * COLUMNS);
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         for column in (0..whole_columns).step_by(COLUMNS) {
             for row in (0..whole_rows).step_by(ROWS) {
-                square(from, to, row, column);
+                tile_kernel(from, to, row, column);
             }
         }
-        plain::<T>(from, to, 0..whole_rows, whole_columns..columns);
-        plain::<T>(from, to, whole_rows..rows, 0..columns);
+        transpose_scalar::<T>(from, to, 0..whole_rows, whole_columns..columns);
+        transpose_scalar::<T>(from, to, whole_rows..rows, 0..columns);
     }
 }
 
-/// One element at a time, in squares, so that a line that was fetched is used up.
+/// Scalar transpose, blocked so that every fetched line is used completely.
 ///
 /// # Safety
 /// As for [`transpose`], within these rows and columns.
-unsafe fn plain<T: Copy>(
-    from: Rows,
-    to: Rows,
+unsafe fn transpose_scalar<T: Copy>(
+    from: StridedMatrix,
+    to: StridedMatrix,
     rows: std::ops::Range<usize>,
     columns: std::ops::Range<usize>,
 ) {
-    const SIDE: usize = 8;
+    const TILE_SIDE: usize = 8;
     let size = size_of::<T>();
-    for first in rows.clone().step_by(SIDE) {
+    for first in rows.clone().step_by(TILE_SIDE) {
         for column in columns.clone() {
-            for row in first..rows.end.min(first + SIDE) {
+            for row in first..rows.end.min(first + TILE_SIDE) {
                 let source = from.at(row, column * size).cast::<T>();
                 let target = to.at(column, row * size).cast::<T>();
-                // SAFETY: the caller's.
+                // SAFETY: guaranteed by the caller.
                 unsafe { target.write_unaligned(source.read_unaligned()) };
             }
         }
@@ -141,58 +154,63 @@ unsafe fn plain<T: Copy>(
 }
 
 #[cfg(target_arch = "x86_64")]
-use vectors::{lines_of_4, lines_of_8, square_of_8_words, square_of_16_bytes};
+use avx2::{transpose_8x4_u64, transpose_8x8_u16, transpose_16x8_u32, transpose_16x16_u8};
 
-/// Squares in vector registers. There are no closures here: what they call is compiled without AVX2.
+/// AVX2 tile kernels. They contain no closures, because a closure would be compiled without AVX2.
 #[cfg(target_arch = "x86_64")]
-mod vectors {
-    use super::{AHEAD, Rows};
+mod avx2 {
+    use super::{PREFETCH_DISTANCE, StridedMatrix};
     use std::arch::x86_64::*;
 
-    /// 16 rows of 8 elements of 4 bytes: 8 lines of the result.
+    /// Transposes 16 × 8 elements of 4 bytes into 8 cache lines of the target.
     ///
     /// # Safety
-    /// As for [`transpose`](super::transpose), within these rows and columns. `AROUND`: the lines are aligned.
+    /// As for [`transpose`](super::transpose), within this tile. With `NON_TEMPORAL`, the target lines are
+    /// aligned.
     #[target_feature(enable = "avx2")]
-    pub(super) unsafe fn lines_of_4<const AROUND: bool>(
-        from: Rows,
-        to: Rows,
+    pub(super) unsafe fn transpose_16x8_u32<const NON_TEMPORAL: bool>(
+        from: StridedMatrix,
+        to: StridedMatrix,
         row: usize,
         column: usize,
     ) {
-        // SAFETY: the caller's; a prefetch touches nothing.
+        // SAFETY: guaranteed by the caller; a prefetch does not fault.
         unsafe {
             if column.is_multiple_of(16) {
                 for index in 0..16 {
-                    let ahead = from.at(row + index, column * 4 + AHEAD);
+                    let ahead = from.at(row + index, column * 4 + PREFETCH_DISTANCE);
                     _mm_prefetch::<_MM_HINT_T0>(ahead.cast());
                 }
             }
-            let upper = square_of_8(from, row, column);
-            let lower = square_of_8(from, row + 8, column);
+            let top = load_transposed_8x8_u32(from, row, column);
+            let bottom = load_transposed_8x8_u32(from, row + 8, column);
             for index in 0..8 {
                 let target = to.at(column + index, row * 4).cast::<f32>();
-                if AROUND {
-                    _mm256_stream_ps(target, upper[index]);
-                    _mm256_stream_ps(target.wrapping_add(8), lower[index]);
+                if NON_TEMPORAL {
+                    _mm256_stream_ps(target, top[index]);
+                    _mm256_stream_ps(target.wrapping_add(8), bottom[index]);
                 } else {
-                    _mm256_storeu_ps(target, upper[index]);
-                    _mm256_storeu_ps(target.wrapping_add(8), lower[index]);
+                    _mm256_storeu_ps(target, top[index]);
+                    _mm256_storeu_ps(target.wrapping_add(8), bottom[index]);
                 }
             }
         }
     }
 
-    /// 8 by 8 elements of 4 bytes, with the axes exchanged.
+    /// Loads 8 × 8 elements of 4 bytes transposed.
     ///
     /// # Safety
-    /// As for [`transpose`](super::transpose), within this square.
+    /// As for [`transpose`](super::transpose), within this tile.
     #[target_feature(enable = "avx2")]
     #[inline]
-    unsafe fn square_of_8(from: Rows, row: usize, column: usize) -> [__m256; 8] {
+    unsafe fn load_transposed_8x8_u32(
+        from: StridedMatrix,
+        row: usize,
+        column: usize,
+    ) -> [__m256; 8] {
         let mut x = [_mm256_setzero_ps(); 8];
         for (index, x) in x.iter_mut().enumerate() {
-            // SAFETY: the caller's.
+            // SAFETY: guaranteed by the caller.
             *x = unsafe { _mm256_loadu_ps(from.at(row + index, column * 4).cast()) };
         }
         let mut pairs = x;
@@ -215,50 +233,54 @@ mod vectors {
         columns
     }
 
-    /// 8 rows of 4 elements of 8 bytes: 4 lines of the result.
+    /// Transposes 8 × 4 elements of 8 bytes into 4 cache lines of the target.
     ///
     /// # Safety
-    /// As for [`lines_of_4`].
+    /// As for [`transpose_16x8_u32`].
     #[target_feature(enable = "avx2")]
-    pub(super) unsafe fn lines_of_8<const AROUND: bool>(
-        from: Rows,
-        to: Rows,
+    pub(super) unsafe fn transpose_8x4_u64<const NON_TEMPORAL: bool>(
+        from: StridedMatrix,
+        to: StridedMatrix,
         row: usize,
         column: usize,
     ) {
-        // SAFETY: the caller's; a prefetch touches nothing.
+        // SAFETY: guaranteed by the caller; a prefetch does not fault.
         unsafe {
             if column.is_multiple_of(8) {
                 for index in 0..8 {
-                    let ahead = from.at(row + index, column * 8 + AHEAD);
+                    let ahead = from.at(row + index, column * 8 + PREFETCH_DISTANCE);
                     _mm_prefetch::<_MM_HINT_T0>(ahead.cast());
                 }
             }
-            let upper = square_of_4(from, row, column);
-            let lower = square_of_4(from, row + 4, column);
+            let top = load_transposed_4x4_u64(from, row, column);
+            let bottom = load_transposed_4x4_u64(from, row + 4, column);
             for index in 0..4 {
                 let target = to.at(column + index, row * 8).cast::<f64>();
-                if AROUND {
-                    _mm256_stream_pd(target, upper[index]);
-                    _mm256_stream_pd(target.wrapping_add(4), lower[index]);
+                if NON_TEMPORAL {
+                    _mm256_stream_pd(target, top[index]);
+                    _mm256_stream_pd(target.wrapping_add(4), bottom[index]);
                 } else {
-                    _mm256_storeu_pd(target, upper[index]);
-                    _mm256_storeu_pd(target.wrapping_add(4), lower[index]);
+                    _mm256_storeu_pd(target, top[index]);
+                    _mm256_storeu_pd(target.wrapping_add(4), bottom[index]);
                 }
             }
         }
     }
 
-    /// 4 by 4 elements of 8 bytes, with the axes exchanged.
+    /// Loads 4 × 4 elements of 8 bytes transposed.
     ///
     /// # Safety
-    /// As for [`transpose`](super::transpose), within this square.
+    /// As for [`transpose`](super::transpose), within this tile.
     #[target_feature(enable = "avx2")]
     #[inline]
-    unsafe fn square_of_4(from: Rows, row: usize, column: usize) -> [__m256d; 4] {
+    unsafe fn load_transposed_4x4_u64(
+        from: StridedMatrix,
+        row: usize,
+        column: usize,
+    ) -> [__m256d; 4] {
         let mut x = [_mm256_setzero_pd(); 4];
         for (index, x) in x.iter_mut().enumerate() {
-            // SAFETY: the caller's.
+            // SAFETY: guaranteed by the caller.
             *x = unsafe { _mm256_loadu_pd(from.at(row + index, column * 8).cast()) };
         }
         let low = [_mm256_unpacklo_pd(x[0], x[1]), _mm256_unpacklo_pd(x[2], x[3])];
@@ -271,19 +293,24 @@ mod vectors {
         ]
     }
 
-    /// 8 by 8 elements of 2 bytes.
+    /// Transposes 8 × 8 elements of 2 bytes.
     ///
     /// # Safety
-    /// As for [`transpose`](super::transpose), within this square.
+    /// As for [`transpose`](super::transpose), within this tile.
     #[target_feature(enable = "avx2")]
-    pub(super) unsafe fn square_of_8_words(from: Rows, to: Rows, row: usize, column: usize) {
+    pub(super) unsafe fn transpose_8x8_u16(
+        from: StridedMatrix,
+        to: StridedMatrix,
+        row: usize,
+        column: usize,
+    ) {
         let mut x = [_mm_setzero_si128(); 8];
         for (index, x) in x.iter_mut().enumerate() {
-            // SAFETY: the caller's.
+            // SAFETY: guaranteed by the caller.
             *x = unsafe { _mm_loadu_si128(from.at(row + index, column * 2).cast()) };
         }
-        // Interleaving the upper half of the rows with the lower half exchanges one bit of a row's number with one
-        // of its column's; after three times all of them are.
+        // Interleaving row i with row i + 4 rotates the combined row and column index by one bit; three rounds
+        // exchange the three row bits with the three column bits.
         for _ in 0..3 {
             let before = x;
             for index in [0, 1, 2, 3] {
@@ -292,23 +319,28 @@ mod vectors {
             }
         }
         for (index, x) in x.into_iter().enumerate() {
-            // SAFETY: the caller's.
+            // SAFETY: guaranteed by the caller.
             unsafe { _mm_storeu_si128(to.at(column + index, row * 2).cast(), x) };
         }
     }
 
-    /// 16 by 16 elements of a byte.
+    /// Transposes 16 × 16 elements of one byte.
     ///
     /// # Safety
-    /// As for [`transpose`](super::transpose), within this square.
+    /// As for [`transpose`](super::transpose), within this tile.
     #[target_feature(enable = "avx2")]
-    pub(super) unsafe fn square_of_16_bytes(from: Rows, to: Rows, row: usize, column: usize) {
+    pub(super) unsafe fn transpose_16x16_u8(
+        from: StridedMatrix,
+        to: StridedMatrix,
+        row: usize,
+        column: usize,
+    ) {
         let mut x = [_mm_setzero_si128(); 16];
         for (index, x) in x.iter_mut().enumerate() {
-            // SAFETY: the caller's.
+            // SAFETY: guaranteed by the caller.
             *x = unsafe { _mm_loadu_si128(from.at(row + index, column).cast()) };
         }
-        // As for words, four times.
+        // As for 2-byte elements, with four rounds.
         for _ in 0..4 {
             let before = x;
             for index in [0, 1, 2, 3, 4, 5, 6, 7] {
@@ -317,48 +349,58 @@ mod vectors {
             }
         }
         for (index, x) in x.into_iter().enumerate() {
-            // SAFETY: the caller's.
+            // SAFETY: guaranteed by the caller.
             unsafe { _mm_storeu_si128(to.at(column + index, row).cast(), x) };
         }
     }
 }
 
-/// No machine code runs on other CPUs, so these are never called there.
+/// Stand-ins for other architectures, where no machine code runs and these are never called.
 #[cfg(not(target_arch = "x86_64"))]
-use elsewhere::{lines_of_4, lines_of_8, square_of_8_words, square_of_16_bytes};
+use portable::{transpose_8x4_u64, transpose_8x8_u16, transpose_16x8_u32, transpose_16x16_u8};
 
 #[cfg(not(target_arch = "x86_64"))]
-mod elsewhere {
-    use super::{Rows, plain};
+mod portable {
+    use super::{StridedMatrix, transpose_scalar};
 
-    pub(super) unsafe fn lines_of_4<const AROUND: bool>(
-        f: Rows,
-        t: Rows,
+    pub(super) unsafe fn transpose_16x8_u32<const NON_TEMPORAL: bool>(
+        f: StridedMatrix,
+        t: StridedMatrix,
         row: usize,
         column: usize,
     ) {
-        // SAFETY: the caller's.
-        unsafe { plain::<u32>(f, t, row..row + 16, column..column + 8) }
+        // SAFETY: guaranteed by the caller.
+        unsafe { transpose_scalar::<u32>(f, t, row..row + 16, column..column + 8) }
     }
 
-    pub(super) unsafe fn lines_of_8<const AROUND: bool>(
-        f: Rows,
-        t: Rows,
+    pub(super) unsafe fn transpose_8x4_u64<const NON_TEMPORAL: bool>(
+        f: StridedMatrix,
+        t: StridedMatrix,
         row: usize,
         column: usize,
     ) {
-        // SAFETY: the caller's.
-        unsafe { plain::<u64>(f, t, row..row + 8, column..column + 4) }
+        // SAFETY: guaranteed by the caller.
+        unsafe { transpose_scalar::<u64>(f, t, row..row + 8, column..column + 4) }
     }
 
-    pub(super) unsafe fn square_of_8_words(f: Rows, t: Rows, row: usize, column: usize) {
-        // SAFETY: the caller's.
-        unsafe { plain::<u16>(f, t, row..row + 8, column..column + 8) }
+    pub(super) unsafe fn transpose_8x8_u16(
+        f: StridedMatrix,
+        t: StridedMatrix,
+        row: usize,
+        column: usize,
+    ) {
+        // SAFETY: guaranteed by the caller.
+        unsafe { transpose_scalar::<u16>(f, t, row..row + 8, column..column + 8) }
     }
 
-    pub(super) unsafe fn square_of_16_bytes(f: Rows, t: Rows, row: usize, column: usize) {
-        // SAFETY: the caller's.
-        unsafe { plain::<u8>(f, t, row..row + 16, column..column + 16) }
+    pub(super) unsafe fn transpose_16x16_u8(
+        f: StridedMatrix,
+        t: StridedMatrix,
+        row: usize,
+        column: usize,
+    ) {
+        // SAFETY: guaranteed by the caller.
+        unsafe { transpose_scalar::<u8>(f, t, row..row + 16, column..column + 16) }
     }
 }
 
@@ -367,44 +409,49 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_size_and_shape() {
+    fn every_element_size_and_shape_is_transposed() {
         for size in [1, 2, 4, 8] {
             for (rows, columns) in
                 [(1, 1), (8, 8), (7, 19), (24, 16), (17, 33), (4, 40), (64, 64), (80, 100)]
             {
                 let mut from: Vec<u8> = (0..rows * columns * size).map(|i| (i * 7) as u8).collect();
                 let mut to = vec![0u8; from.len()];
-                let source = Rows { start: from.as_mut_ptr(), step: (columns * size) as isize };
-                let target = Rows { start: to.as_mut_ptr(), step: (rows * size) as isize };
+                let source = StridedMatrix {
+                    start: from.as_mut_ptr(),
+                    row_stride: (columns * size) as isize,
+                };
+                let target =
+                    StridedMatrix { start: to.as_mut_ptr(), row_stride: (rows * size) as isize };
                 // SAFETY: both have `rows * columns` elements; the shape fits.
-                unsafe { transpose(size, source, target, rows, columns, Stores::Cached) };
+                unsafe { transpose(size, source, target, rows, columns, StorePolicy::Cached) };
                 check(size, rows, columns, &from, &to, rows * size);
             }
         }
     }
 
     #[test]
-    fn whole_lines_go_around_the_caches() {
+    fn non_temporal_stores_write_full_lines() {
         for size in [4, 8] {
             let (rows, columns) = (256 / size, 37);
             let mut from: Vec<u8> = (0..rows * columns * size).map(|i| (i * 7) as u8).collect();
             let mut to = vec![0u8; from.len() + 64];
             let skip = to.as_ptr().align_offset(64);
-            let source = Rows { start: from.as_mut_ptr(), step: (columns * size) as isize };
+            let source =
+                StridedMatrix { start: from.as_mut_ptr(), row_stride: (columns * size) as isize };
             let start = to.as_mut_ptr().wrapping_add(skip);
-            let target = Rows { start, step: (rows * size) as isize };
-            // SAFETY: both have `rows * columns` elements; rows of the target are whole lines.
-            unsafe { transpose(size, source, target, rows, columns, Stores::Around) };
-            finish(Stores::Around);
+            let target = StridedMatrix { start, row_stride: (rows * size) as isize };
+            // SAFETY: both have `rows * columns` elements; rows of the target are whole cache lines.
+            unsafe { transpose(size, source, target, rows, columns, StorePolicy::NonTemporal) };
+            fence(StorePolicy::NonTemporal);
             check(size, rows, columns, &from, &to[skip..], rows * size);
         }
     }
 
-    fn check(size: usize, rows: usize, columns: usize, from: &[u8], to: &[u8], step: usize) {
+    fn check(size: usize, rows: usize, columns: usize, from: &[u8], to: &[u8], row_stride: usize) {
         for row in 0..rows {
             for column in 0..columns {
                 let source = &from[(row * columns + column) * size..][..size];
-                let target = &to[column * step + row * size..][..size];
+                let target = &to[column * row_stride + row * size..][..size];
                 assert_eq!(source, target, "{size} {rows} {columns}");
             }
         }

@@ -127,7 +127,7 @@ impl Cublaslt {
         let handle = match self.handle().poll() {
             Ok(handle) => handle,
             // Without the library, GEMMs run on the SIMT kernel.
-            Err(EnqueueError::Failed(fault)) if !fault.is_lost() && !fault.is_short() => {
+            Err(EnqueueError::Failed(fault)) if !fault.is_lost() && !fault.is_out_of_memory() => {
                 return Ok(None);
             }
             Err(stop) => return Err(stop),

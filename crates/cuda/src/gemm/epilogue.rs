@@ -33,7 +33,7 @@ pub fn match_epilogue(gemm: &GemmLaunch, epilogue: &Epilogue) -> Option<MatchedE
         kernel: &launch.planned.kernel,
         shape: &launch.planned.shape,
         scalar: &|position| launch.scalars.get(position).copied(),
-        gemm_param: epilogue.product,
+        gemm_param: epilogue.gemm_result,
     };
     matcher.match_pattern()
 }
@@ -52,7 +52,7 @@ pub fn is_library_epilogue(step: &GemmStep) -> bool {
             ScalarSource::Fixed(value) => Some(*value),
             ScalarSource::Graph(_) => None,
         },
-        gemm_param: epilogue.product,
+        gemm_param: epilogue.gemm_result,
     };
     matcher.match_pattern().is_some()
 }

@@ -53,11 +53,11 @@ pub fn run(
     [x, kernels]: [u64; 2],
     result: u64,
 ) -> Result<(), Fault> {
-    let ImplicitGemmOperands { dtype, product, extents } = operands;
+    let ImplicitGemmOperands { dtype, gemm, extents } = operands;
     if !matches!(dtype, DType::F16 | DType::BF16 | DType::F32) {
         return Err(unsupported_dtype("convolution as implicit GEMM", *dtype));
     }
-    let shape = product.shape(extents);
+    let shape = gemm.shape(extents);
     if shape.elements() == 0 {
         return Ok(());
     }
@@ -108,15 +108,15 @@ pub fn run(
         example *= extent;
     }
     let strides = shape.strides();
-    let [group_axis, example_axis, output_axis, first] = product.axes();
-    let windows = || product.windows.iter().zip(&x_strides);
+    let [group_axis, example_axis, output_axis, first] = gemm.axes();
+    let windows = || gemm.windows.iter().zip(&x_strides);
     let words = |tile: Tile| {
         let k_steps = size.k_steps(tile);
         let counts = [rows, outputs, groups, k_steps, splits, features, taps];
         let mut words = counts.map(|n| n as u64).to_vec();
         words.extend(padded(&mut extents.positions.iter().copied(), 1));
         words.extend(padded(&mut windows().map(|(window, x_stride)| window.stride * x_stride), 0));
-        words.extend(padded(&mut product.windows.iter().map(|window| window.size), 1));
+        words.extend(padded(&mut gemm.windows.iter().map(|window| window.size), 1));
         words
             .extend(padded(&mut windows().map(|(window, x_stride)| window.dilation * x_stride), 0));
         words.extend([example, extents.feature_groups, extents.examples].map(|n| n as u64));
@@ -319,13 +319,13 @@ struct Partition {
 
 impl ProblemSize {
     fn of(operands: &ImplicitGemmOperands) -> ProblemSize {
-        let ImplicitGemmOperands { dtype, product, extents } = operands;
+        let ImplicitGemmOperands { dtype, gemm, extents } = operands;
         ProblemSize {
             dtype: *dtype,
             groups: extents.groups(),
             rows: extents.examples * extents.positions.iter().product::<usize>(),
             outputs: extents.outputs,
-            taps: product.windows.iter().map(|window| window.size).product(),
+            taps: gemm.windows.iter().map(|window| window.size).product(),
             features: extents.features,
         }
     }

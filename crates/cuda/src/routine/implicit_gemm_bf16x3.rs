@@ -33,7 +33,7 @@ const ALIGNED_FEATURES: usize = 8;
 
 /// Whether the operands are supported.
 pub fn is_supported(operands: &ImplicitGemmOperands) -> bool {
-    let (features, mut windows) = (operands.extents.features, operands.product.windows.iter());
+    let (features, mut windows) = (operands.extents.features, operands.gemm.windows.iter());
     operands.dtype == DType::F32
         && features >= DEPTH
         && features.is_multiple_of(ALIGNED_FEATURES)
@@ -46,7 +46,7 @@ pub fn is_supported(operands: &ImplicitGemmOperands) -> bool {
 fn axes(operands: &ImplicitGemmOperands) -> SmallVec<[Im2colAxis; 4]> {
     let extents = &operands.extents;
     let sizes = extents.space.iter().zip(&extents.positions);
-    let axes = operands.product.windows.iter().zip(sizes);
+    let axes = operands.gemm.windows.iter().zip(sizes);
     axes.map(|(window, (extent, positions))| Im2colAxis {
         stride: window.stride,
         reach: (window.size - 1) * window.dilation,
@@ -61,7 +61,7 @@ pub fn arguments(
     columns: usize,
     [x, kernels]: [u64; 2],
 ) -> Result<Vec<u64>, Fault> {
-    let ImplicitGemmOperands { product, extents, .. } = operands;
+    let ImplicitGemmOperands { gemm, extents, .. } = operands;
     let axes = axes(operands);
     let features = extents.features as u64;
     let images = (extents.groups() / extents.feature_groups * extents.examples) as u64;
@@ -69,7 +69,7 @@ pub fn arguments(
     let mut x_extents = vec![extents.feature_groups as u64 * features];
     x_extents.extend(extents.space.iter().rev().map(|&extent| extent as u64));
     x_extents.push(3 * images);
-    let taps: usize = product.windows.iter().map(|window| window.size).product();
+    let taps: usize = gemm.windows.iter().map(|window| window.size).product();
     let outputs = (extents.groups() * extents.outputs) as u64;
     let kernel_extents = [features, taps as u64, outputs, 3];
     let strides: SmallVec<[u32; 4]> = axes.iter().rev().map(|axis| axis.stride as u32).collect();
@@ -88,7 +88,7 @@ pub fn arguments(
     words.extend((0..missing).map(|_| 0));
     words.extend(axes.iter().map(|axis| axis.stride as u64));
     words.extend((0..missing).map(|_| 0));
-    words.extend(product.windows.iter().map(|window| window.dilation as u64));
+    words.extend(gemm.windows.iter().map(|window| window.dilation as u64));
     words.push(images);
     Ok(words)
 }

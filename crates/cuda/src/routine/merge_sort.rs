@@ -65,7 +65,7 @@ pub fn sort(
     result: u64,
 ) -> Result<(), Fault> {
     let (count, extent) = (lines.count(), lines.extent);
-    if count * sort_result.places(extent) == 0 {
+    if count * sort_result.output_extent(extent) == 0 {
         return Ok(());
     }
     let single_key = sort_key::single_key(keys, order);

@@ -170,7 +170,7 @@ impl Core {
                 self.allocate_scratch_at(command.c.buffer.bytes(), hint, label, &until)?;
             let c = gemm_result.ptr() as u64;
             self.gemm_to(queue, raw, command, [a, b, c], (key, &until), &results)?;
-            self.launch_on(queue, &epilogue.launch, Some((epilogue.product, &gemm_result)))
+            self.launch_on(queue, &epilogue.launch, Some((epilogue.gemm_result, &gemm_result)))
         })
     }
 
@@ -208,7 +208,7 @@ impl Core {
         let mut result_hints = SmallVec::new();
         for (position, param) in launch.planned.kernel.params.iter().enumerate() {
             let buffer = &launch.buffers[position];
-            if position == epilogue.product {
+            if position == epilogue.gemm_result {
                 buffers.push((0, buffer.bytes()));
                 continue;
             }
@@ -221,7 +221,7 @@ impl Core {
         }
         let results = launch.results().collect();
         let (described, scalars) = (&*compiled.analyzed, &launch.scalars[..]);
-        let (shape, gemm_result) = (&*launch.planned.shape, epilogue.product);
+        let (shape, gemm_result) = (&*launch.planned.shape, epilogue.gemm_result);
         let epilogue_launch = EpilogueLaunch { described, shape, scalars, gemm_result };
         let fused = FusedEpilogue {
             problem,
@@ -605,7 +605,9 @@ fn optional_function(
 ) -> Result<Option<Arc<Function>>, EnqueueError> {
     match function.poll() {
         Ok(function) => Ok(Some(function)),
-        Err(EnqueueError::Failed(fault)) if !fault.is_short() && !fault.is_lost() => Ok(None),
+        Err(EnqueueError::Failed(fault)) if !fault.is_out_of_memory() && !fault.is_lost() => {
+            Ok(None)
+        }
         Err(stop) => Err(stop.with_label(label)),
     }
 }

@@ -143,7 +143,7 @@ impl CudaStream {
             check(sys::cuStreamCreateWithPriority(&mut raw, flags, urgency), "creating a stream")
         };
         let progress = Timeline::new();
-        let id = observe::stream_number();
+        let id = observe::next_stream_id();
         let core = Arc::new(Core {
             id,
             raw: made.map(|()| Raw(raw)),

@@ -119,7 +119,7 @@ impl Core {
             if params[read].dtype != params[written].dtype
                 || points != elements
                 || !reuse.suits(&launch.planned.shape)
-                || !result.take_over(operand, self.id)
+                || !result.reuse_in_place(operand, self.id)
             {
                 continue;
             }
@@ -134,7 +134,7 @@ impl Core {
     /// Whether a fault is an out-of-memory that may pass when the work in flight has completed.
     pub(super) fn may_reclaim(&self, queue: &Queue, fault: &Fault) -> bool {
         let is_first = queue.reclaims == 0;
-        fault.is_short()
+        fault.is_out_of_memory()
             && self.raw().is_ok()
             && (is_first || queue.reclaims < MAX_RECLAIMS && self.shared.pool.stats().cached > 0)
     }
@@ -161,8 +161,8 @@ impl Core {
         let raw = self.raw()?;
         let compiled = kernel_of(launch)?;
         let until = self.batch_event(queue);
-        let PlannedLaunch { kernel, shape, memo, .. } = &*launch.planned;
-        let cached = memo.get::<CachedLaunch>(self.id);
+        let PlannedLaunch { kernel, shape, cache, .. } = &*launch.planned;
+        let cached = cache.get::<CachedLaunch>(self.id);
         let mut hints = cached.iter().flat_map(|cached| cached.buffers.iter().copied());
         let mut buffers = SmallVec::<[(u64, usize); 8]>::new();
         for (position, param) in kernel.params.iter().enumerate() {
@@ -196,7 +196,7 @@ impl Core {
                     cached.words = cached.arguments(compiled, shape, [0; 2]);
                 }
                 let cached = Arc::new(cached);
-                memo.set(self.id, cached.clone());
+                cache.set(self.id, cached.clone());
                 cached
             }
         };

@@ -51,10 +51,10 @@ pub(super) fn compile(
     let mut constants = Vec::with_capacity(program.constants.len());
     for constant in &program.constants {
         let (shape, dtype) = (constant.ty.shape.clone(), constant.ty.dtype);
-        let tensor = Tensor::from_bytes(&constant.bytes, dtype, shape, device)?;
+        let tensor = Tensor::from_bytes(&constant.bytes, shape, dtype, device)?;
         constants.push(tensor.node().value().expect("host data is a value").clone());
     }
-    let repeats = device.capabilities().repeats;
+    let repeats = device.capabilities().device_loops;
     let mut compiler =
         Compiler { name, repeats, problems: Vec::new(), graphs: Vec::new(), plans: Vec::new() };
     compiler.collect(&program.body);

@@ -147,9 +147,9 @@ impl Turning {
             });
         });
         commands.push(Command::Loop(Box::new(DeviceLoop {
-            turns,
-            again,
-            taken: 0,
+            bodies: turns,
+            continue_flags: again,
+            iterations: 0,
             is_wanted,
             callback,
         })));
@@ -158,7 +158,8 @@ impl Turning {
     /// Reports the loop to those who listen.
     fn end(&self, expansion: &Expansion) {
         if let Some(began) = self.began {
-            let what = CommandKind::Loop { label: self.repeated.label.clone(), turns: self.turns };
+            let what =
+                CommandKind::Loop { label: self.repeated.label.clone(), iterations: self.turns };
             observe::report(expansion.stream, expansion.device, &what, began);
         }
     }

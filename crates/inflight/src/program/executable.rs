@@ -97,7 +97,7 @@ impl Execution {
 /// than the result that it was given up for.
 fn outcome(done: Result<()>, computed: Result<()>) -> Result<()> {
     match done {
-        Err(Error::Abandoned) => computed.and(done),
+        Err(Error::Abandoned { .. }) => computed.and(done),
         done => done.and(computed),
     }
 }
@@ -203,7 +203,7 @@ impl Executable {
     #[track_caller]
     pub fn execute(&self, arguments: &[&Tensor]) -> Result<Vec<Tensor>> {
         let location = Location::caller();
-        Ok(self.submit(arguments, None, None, false, location)?.results)
+        Ok(self.enqueue(arguments, None, None, false, location)?.results)
     }
 
     /// Executes the program and waits until all of it is done: one wait, in which this thread does its part of the
@@ -213,14 +213,14 @@ impl Executable {
     /// As for [`execute`](Executable::execute), and then as for [`Execution::wait`]: after such an error donated
     /// arguments are gone, and there are no results.
     #[track_caller]
-    pub fn call(&self, arguments: &[&Tensor]) -> Result<Vec<Tensor>> {
+    pub fn execute_and_wait(&self, arguments: &[&Tensor]) -> Result<Vec<Tensor>> {
         let location = Location::caller();
         let device = &self.0.device;
         let mut waiting = Waiting::new(device, WaitReason::Sync, location);
         waiting.begin()?;
-        let (promise, done) = Promise::new(device);
+        let (promise, done) = Promise::of("execution", device, location);
         let Submitted { results, held, submission } =
-            self.submit(arguments, None, Some(promise), true, location)?;
+            self.enqueue(arguments, None, Some(promise), true, location)?;
         waiting.hold(held);
         // Arguments that were recorded only have been queued before.
         if !submission.dispatched.is_reached() {
@@ -238,21 +238,21 @@ impl Executable {
     #[track_caller]
     pub fn execute_on(&self, stream: &Stream, arguments: &[&Tensor]) -> Result<Vec<Tensor>> {
         let location = Location::caller();
-        Ok(self.submit(arguments, Some(stream), None, false, location)?.results)
+        Ok(self.enqueue(arguments, Some(stream), None, false, location)?.results)
     }
 
     /// As [`execute`](Executable::execute), with a promise that tells when all of it is done: how a program
     /// that checks itself says that a check failed.
     #[track_caller]
-    pub fn start(&self, arguments: &[&Tensor]) -> Result<Execution> {
+    pub fn submit(&self, arguments: &[&Tensor]) -> Result<Execution> {
         let location = Location::caller();
-        let (promise, done) = Promise::new(&self.0.device);
-        let submitted = self.submit(arguments, None, Some(promise), false, location)?;
+        let (promise, done) = Promise::of("execution", &self.0.device, location);
+        let submitted = self.enqueue(arguments, None, Some(promise), false, location)?;
         Ok(Execution { results: submitted.results, done })
     }
 
     /// With `waits`, the caller goes on to wait, and may be given the stream to run itself.
-    fn submit(
+    fn enqueue(
         &self,
         arguments: &[&Tensor],
         stream: Option<&Stream>,

@@ -205,23 +205,23 @@ fn contract(
             Some(launch.map(|launch| {
                 Producer::Kernel(BlockLaunch {
                     launch,
-                    value: kernel.value,
+                    operand_param: kernel.value,
                     rows: kernel.rows.clone(),
                     columns: kernel.columns.clone(),
                     row_major: kernel.row_major,
                 })
             }))
         }
-        Some(plan::Producer::Product(chained)) => {
-            let first = contract(&chained.contract, launches, bind, label);
+        Some(plan::Producer::Gemm(chained)) => {
+            let first = contract(&chained.gemm, launches, bind, label);
             Some(first.map(|contract| {
-                Producer::Product(ChainedGemmLaunch { contract, value: chained.value })
+                Producer::Gemm(ChainedGemmLaunch { gemm: contract, operand_param: chained.value })
             }))
         }
     };
     let epilogue = step.epilogue.as_ref().map(|epilogue| {
         let launch = launches.next().expect("a launch for each kernel");
-        launch.map(|launch| Box::new(Epilogue { launch, product: epilogue.product }))
+        launch.map(|launch| Box::new(Epilogue { launch, gemm_result: epilogue.gemm_result }))
     });
     // Whatever comes of it, all buffers are bound: each binding is counted.
     let [a, b, c] = [&step.a, &step.b, &step.c].map(|matrix| operand(matrix, bind));

@@ -29,15 +29,18 @@ use std::time::Duration;
 /// Dropping it, at any moment, returns at once: what running work needs is kept by the runtime, not by this.
 /// Dropping the last of its clones says that the value is unwanted: work that has not begun is then skipped,
 /// and lets go of its operands.
+#[must_use = "dropping the last handle of pending work cancels it: wait with .get(), .await it or keep it"]
 pub struct Pending<T> {
     shared: Arc<Shared<T>>,
     slot: WakerSlot,
 }
 
-/// The side of a [`Pending`] that gives the value. Dropped without having done so, the value is
-/// [`Error::Abandoned`].
+/// The side of a [`Pending`] that gives the value. If it is dropped without a value, readers get
+/// [`Error::Abandoned`], which names the work and the line that started it.
 pub struct Promise<T> {
     shared: Option<Arc<Shared<T>>>,
+    work: &'static str,
+    location: &'static Location<'static>,
 }
 
 struct Shared<T> {
@@ -62,11 +65,21 @@ impl<T> Shared<T> {
 }
 
 impl<T> Promise<T> {
-    /// A promise, and what is handed to those who wait for it.
+    /// A promise and its pending value.
+    #[track_caller]
     pub fn new(device: &Device) -> (Promise<T>, Pending<T>) {
+        Promise::of("work", device, Location::caller())
+    }
+
+    /// A promise for work of this kind, started at `location`, and its pending value.
+    pub(crate) fn of(
+        work: &'static str,
+        device: &Device,
+        location: &'static Location<'static>,
+    ) -> (Promise<T>, Pending<T>) {
         let shared = Shared::new(Some(device.clone()));
         let pending = Pending { shared: shared.clone(), slot: WakerSlot::default() };
-        (Promise { shared: Some(shared) }, pending)
+        (Promise { shared: Some(shared), work, location }, pending)
     }
 
     /// Gives the value and wakes everybody.
@@ -93,7 +106,8 @@ impl<T> Promise<T> {
 impl<T> Drop for Promise<T> {
     fn drop(&mut self) {
         if let Some(shared) = self.shared.take() {
-            shared.completion.complete(Err(Error::Abandoned));
+            let (work, location) = (self.work, self.location);
+            shared.completion.complete(Err(Error::Abandoned { work, location }));
         }
     }
 }
@@ -153,7 +167,12 @@ impl<T: Clone> Pending<T> {
         let completion = &self.shared.completion;
         let value = match self.shared.consumers.load(Ordering::Acquire) {
             // Nobody else can ask, now or later.
-            1 => completion.update(|value| std::mem::replace(value, Err(Error::Abandoned))),
+            1 => completion.update(|value| {
+                let location = Location::caller();
+                let taken =
+                    Err(Error::Abandoned { work: "value taken by its last handle", location });
+                std::mem::replace(value, taken)
+            }),
             _ => completion.peek(Clone::clone),
         };
         value.expect("a value that is there stays")

@@ -19,7 +19,7 @@ pub fn stats() -> Stats {
 ///
 /// # fn main() -> inflight::Result<()> {
 /// let x = Tensor::from_vec(vec![1.0f32; 1000], [1000], &Device::cpu())?;
-/// let (sum, stats) = inflight::counted(|| ((&x + 1.0).exp() * 2.0).sum().item::<f32>());
+/// let (sum, stats) = inflight::counted(|| ((&x + 1.0).exp() * 2.0).sum_all().item::<f32>());
 /// assert!(sum? > 1000.0);
 /// println!("{} launches, {} bytes read", stats.launches, stats.bytes_read);
 /// # Ok(())
@@ -184,7 +184,7 @@ impl Counters {
             skipped: read(&self.skipped),
             allocations: memory.allocations,
             reuses: memory.reuses,
-            bytes_taken_over: memory.taken_over,
+            bytes_taken_over: memory.reused_in_place,
             peak_memory: memory.peak as u64,
             waits: std::array::from_fn(|reason| read(&self.waits[reason])),
         }

@@ -51,7 +51,7 @@ impl Stream {
     /// # Errors
     /// If a [`SyncGuard`](crate::SyncGuard) forbids to wait.
     #[track_caller]
-    pub fn synchronize(&self) -> Result<()> {
+    pub fn wait(&self) -> Result<()> {
         let location = Location::caller();
         let Some(last) = self.inner.last_submission() else { return Ok(()) };
         let mut waiting = Waiting::new(&self.device, WaitReason::Sync, location);

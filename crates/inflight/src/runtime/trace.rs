@@ -32,7 +32,7 @@ use std::time::Instant;
 /// # fn main() -> inflight::Result<()> {
 /// let path = std::env::temp_dir().join(format!("inflight-doc-{}.json", std::process::id()));
 /// let sum = inflight::trace(&path, || {
-///     Tensor::ones::<f32>([64, 64], &Device::cpu()).exp().sum().item::<f32>()
+///     Tensor::ones::<f32>([64, 64], &Device::cpu()).exp().sum_all().item::<f32>()
 /// })??;
 /// assert!(sum > 11_000.0);
 /// # std::fs::remove_file(&path).ok();
@@ -327,7 +327,7 @@ impl Observer for Collector {
     fn command_ran(&self, ran: &RanCommand<'_>) {
         let name = format!("{} stream {}", ran.device, ran.stream);
         let track = Track { process: STREAMS, number: ran.stream, name };
-        match ran.what {
+        match ran.kind {
             CommandKind::Compute(label) => {
                 let title = title(label.ops().map(|op| op.name));
                 let details = format!(
@@ -342,9 +342,9 @@ impl Observer for Collector {
                 let title = title(label.ops().map(|op| op.name));
                 self.write(&track, &title, "host", ran.began, ran.ended, &sources(label));
             }
-            CommandKind::Loop { label, turns } => {
+            CommandKind::Loop { label, iterations } => {
                 let title = title(label.ops().map(|op| op.name));
-                let details = format!("{},\"turns\":{turns}", sources(label));
+                let details = format!("{},\"turns\":{iterations}", sources(label));
                 self.write(&track, &title, "loop", ran.began, ran.ended, &details);
             }
             CommandKind::Read { bytes } => {

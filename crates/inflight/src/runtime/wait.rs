@@ -6,7 +6,7 @@ use super::pending::queue;
 use super::stats::Counters;
 use super::trace::{self, Span};
 use super::value::{Value, Written};
-use crate::op::spawner;
+use crate::device_op::spawner;
 use crate::{Error, Result};
 use inflight_backend::{Completion, Event, Stream};
 use smallvec::SmallVec;
@@ -27,7 +27,7 @@ use std::time::Duration;
 pub enum WaitReason {
     /// Values were read: `to_vec`, `item`, `to_bytes`, `to_ndarray`, `Transaction::execute`, printing, saving.
     Read,
-    /// Work was waited for: `wait`, `sync`, `sync_on`, `synchronize`, `Executable::call`, `trim` on a GPU.
+    /// Work was waited for: `wait`, `sync`, `sync_on`, `execute_and_wait`, `trim` on a GPU.
     Sync,
     /// A promise was asked for its value: `get`, `get_timeout`.
     Get,

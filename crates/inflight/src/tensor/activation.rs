@@ -21,7 +21,7 @@ impl Tensor {
     #[track_caller]
     pub fn leaky_relu(&self, slope: f64) -> Tensor {
         let x = self.widened();
-        x.gt(0).where_(&x, &x * slope).cast(self.dtype())
+        x.gt(0).where_cond(&x, &x * slope).cast(self.dtype())
     }
 
     /// x · Φ(x), by the error function.
@@ -60,9 +60,9 @@ impl Tensor {
             return mistake;
         }
         let x = self.widened();
-        let powers = (&x - x.max_keep([axis])).exp();
+        let powers = (&x - x.max_keepdim([axis])).exp();
         // One division for a row, not one for each element.
-        let scale = powers.sum_keep([axis]).reciprocal();
+        let scale = powers.sum_keepdim([axis]).reciprocal();
         (powers * scale).cast(self.dtype())
     }
 
@@ -73,8 +73,8 @@ impl Tensor {
             return mistake;
         }
         let x = self.widened();
-        let shifted = &x - x.max_keep([axis]);
-        let sum = shifted.exp().sum_keep([axis]);
+        let shifted = &x - x.max_keepdim([axis]);
+        let sum = shifted.exp().sum_keepdim([axis]);
         (shifted - sum.log()).cast(self.dtype())
     }
 
@@ -93,8 +93,8 @@ impl Tensor {
             return mistake;
         }
         let x = self.widened();
-        let centered = &x - x.mean_keep(axes);
-        let variance = centered.square().mean_keep(axes);
+        let centered = &x - x.mean_keepdim(axes);
+        let variance = centered.square().mean_keepdim(axes);
         let normal = centered * (variance + epsilon).rsqrt();
         self.scaled("layer_norm", normal, axes, weight, bias)
     }
@@ -113,7 +113,7 @@ impl Tensor {
             return mistake;
         }
         let x = self.widened();
-        let mean_square = x.square().mean_keep(axes);
+        let mean_square = x.square().mean_keepdim(axes);
         let normal = &x * (mean_square + epsilon).rsqrt();
         self.scaled("rms_norm", normal, axes, weight, None)
     }

@@ -32,8 +32,8 @@ impl Tensor {
     #[track_caller]
     pub fn from_bytes(
         bytes: &[u8],
-        dtype: DType,
         shape: impl Into<Shape>,
+        dtype: DType,
         device: &Device,
     ) -> Result<Tensor> {
         let shape = shape.into();

@@ -95,7 +95,7 @@ impl Tensor {
     /// let weight = Tensor::ones::<f32>([4, 3, 3, 3], &device);
     /// let y = image.conv2d(&weight, None, ConvOptions::default().padding(1));
     /// assert_eq!(*y.shape(), Shape::from([1, 4, 8, 8]));
-    /// assert_eq!(y.max().item::<f32>()?, 27.0);
+    /// assert_eq!(y.max_all().item::<f32>()?, 27.0);
     /// # Ok(())
     /// # }
     /// ```

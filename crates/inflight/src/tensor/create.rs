@@ -1,7 +1,11 @@
 //! New tensors: from host data, and from nothing.
 //!
 //! Host data becomes a value at once. Everything else is recorded, and costs no memory until it must be
-//! written.
+//! stored.
+//!
+//! Arguments come in one order: what the elements are, the shape, the dtype or the seed, the device. A constructor that
+//! takes host data returns a `Result`, because the data may not fill the shape. All others return a [`Tensor`], which
+//! carries the mistake if there is one.
 
 use super::axis;
 use super::operand::{fit, whole};
@@ -11,6 +15,7 @@ use crate::runtime::Device;
 use crate::runtime::value::Value;
 use crate::{DType, Element, Error, Result, Scalar, Shape};
 use inflight_ir::graph::Op;
+use std::ops::Range;
 use std::panic::Location;
 use std::sync::Arc;
 
@@ -136,7 +141,7 @@ impl Tensor {
 
     /// A tensor of rank 0.
     #[track_caller]
-    pub fn from_scalar<T: Element>(value: T, device: &Device) -> Tensor {
+    pub fn scalar<T: Element>(value: T, device: &Device) -> Tensor {
         constant(value.to_scalar(), device, Location::caller())
     }
 
@@ -148,10 +153,10 @@ impl Tensor {
 
     /// A tensor of one value of a run-time dtype, repeated. The value must be one that the dtype has.
     #[track_caller]
-    pub fn full_of(
-        dtype: DType,
+    pub fn full_with_dtype(
         value: impl Into<Scalar>,
         shape: impl Into<Shape>,
+        dtype: DType,
         device: &Device,
     ) -> Tensor {
         let shape = shape.into();
@@ -164,48 +169,48 @@ impl Tensor {
     /// A tensor of zeros.
     #[track_caller]
     pub fn zeros<T: Element>(shape: impl Into<Shape>, device: &Device) -> Tensor {
-        Tensor::zeros_of(T::DTYPE, shape, device)
+        Tensor::zeros_with_dtype(shape, T::DTYPE, device)
     }
 
     /// A tensor of zeros of a run-time dtype.
     #[track_caller]
-    pub fn zeros_of(dtype: DType, shape: impl Into<Shape>, device: &Device) -> Tensor {
+    pub fn zeros_with_dtype(shape: impl Into<Shape>, dtype: DType, device: &Device) -> Tensor {
         repeated(Scalar::zero(dtype), shape.into(), device)
     }
 
     /// A tensor of ones.
     #[track_caller]
     pub fn ones<T: Element>(shape: impl Into<Shape>, device: &Device) -> Tensor {
-        Tensor::ones_of(T::DTYPE, shape, device)
+        Tensor::ones_with_dtype(shape, T::DTYPE, device)
     }
 
     /// A tensor of ones of a run-time dtype.
     #[track_caller]
-    pub fn ones_of(dtype: DType, shape: impl Into<Shape>, device: &Device) -> Tensor {
+    pub fn ones_with_dtype(shape: impl Into<Shape>, dtype: DType, device: &Device) -> Tensor {
         repeated(Scalar::one(dtype), shape.into(), device)
     }
 
     /// Zeros of this tensor's shape and dtype, where it is.
     #[track_caller]
     pub fn zeros_like(&self) -> Tensor {
-        Tensor::zeros_of(self.dtype(), self.shape(), self.device())
+        Tensor::zeros_with_dtype(self.shape(), self.dtype(), self.device())
     }
 
     /// Ones of this tensor's shape and dtype, where it is.
     #[track_caller]
     pub fn ones_like(&self) -> Tensor {
-        Tensor::ones_of(self.dtype(), self.shape(), self.device())
+        Tensor::ones_with_dtype(self.shape(), self.dtype(), self.device())
     }
 
     /// One value in this tensor's shape and dtype, where it is.
     #[track_caller]
     pub fn full_like(&self, value: impl Into<Scalar>) -> Tensor {
-        Tensor::full_of(self.dtype(), value, self.shape(), self.device())
+        Tensor::full_with_dtype(value, self.shape(), self.dtype(), self.device())
     }
 
     /// 0, 1, 2, … along an axis, repeated along the others.
     #[track_caller]
-    pub fn iota<T: Element>(shape: impl Into<Shape>, axis: isize, device: &Device) -> Tensor {
+    pub fn iota<T: Element>(axis: isize, shape: impl Into<Shape>, device: &Device) -> Tensor {
         let shape = shape.into();
         if T::DTYPE == DType::Bool {
             let message =
@@ -218,80 +223,105 @@ impl Tensor {
         }
     }
 
-    /// `start`, `start + step`, … up to but without `end`, on one axis.
+    /// Consecutive integers or floats of a range, on one axis: `start`, `start + 1`, … below `end`.
     ///
-    /// # Errors
-    /// If `step` is zero or not finite, if the dtype is `bool` or complex, or if there would be more
-    /// elements than can be addressed.
+    /// ```
+    /// use inflight::{Device, Tensor};
+    ///
+    /// # fn main() -> inflight::Result<()> {
+    /// let device = Device::cpu();
+    /// assert_eq!(Tensor::arange(0..4, &device).to_vec::<i32>()?, [0, 1, 2, 3]);
+    /// assert_eq!(Tensor::arange(0.5f32..3.0, &device).to_vec::<f32>()?, [0.5, 1.5, 2.5]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// The result carries a mistake if the dtype is `bool` or complex, if a bound is not finite, or if there would
+    /// be more elements than can be addressed.
+    #[doc(alias = "range")]
     #[track_caller]
-    pub fn arange<T: Element>(start: T, end: T, step: T, device: &Device) -> Result<Tensor> {
-        let location = caller(Location::caller());
-        let [start, end, step] = [start, end, step].map(T::to_scalar);
-        let invalid = |what: &str| {
-            Err(Error::Invalid(format!("arange({start}, {end}, {step}) at {location}: {what}")))
-        };
-        let dtype = T::DTYPE;
-        let count = match (whole(start), whole(end), whole(step)) {
-            _ if !dtype.is_float() && !dtype.is_integer() => {
-                return invalid("expected an integer or float dtype");
-            }
-            (_, _, Some(0)) => return invalid("the step is zero"),
-            (Some(start), Some(end), Some(step)) => {
-                let span = end - start;
-                let partial = span % step != 0;
-                usize::try_from(
-                    (span / step + i128::from(partial && (span < 0) == (step < 0))).max(0),
-                )
-                .ok()
-            }
-            _ => {
-                let count = (end.to_f64() - start.to_f64()) / step.to_f64();
-                match count.is_finite() && step.to_f64().is_finite() {
-                    true => Some(count.ceil().max(0.0) as usize),
-                    false => return invalid("start, end and step must be finite"),
-                }
-            }
-        };
-        let Some(shape) =
-            count.map(|count| Shape::from([count])).filter(|s| s.checked_elements().is_some())
-        else {
-            return invalid("more elements than can be addressed");
-        };
-        // Halves cannot count far.
-        let wide = if dtype.is_half() { DType::F32 } else { dtype };
-        let steps = counted(wide, shape, 0, device);
-        let first = constant(start.cast(wide), device, location);
-        let step = constant(step.cast(wide), device, location);
-        Ok((steps * step + first).cast(dtype))
+    pub fn arange<T: Element>(range: Range<T>, device: &Device) -> Tensor {
+        arange("arange", range, Scalar::one(T::DTYPE), device)
     }
 
-    /// `count` numbers from `start` to `end`, both included, at equal distances, on one axis.
+    /// Every `step`th value of a range, on one axis: `start`, `start + step`, … up to, but without, `end`. A negative step
+    /// counts down.
     ///
-    /// # Errors
-    /// If the dtype is not a float, or if there would be more elements than can be addressed.
+    /// ```
+    /// use inflight::{Device, Tensor};
+    ///
+    /// # fn main() -> inflight::Result<()> {
+    /// let device = Device::cpu();
+    /// assert_eq!(Tensor::arange_step(0.0..1.0, 0.25, &device).to_vec::<f64>()?, [0.0, 0.25, 0.5, 0.75]);
+    /// assert_eq!(Tensor::arange_step(5..0, -2, &device).to_vec::<i32>()?, [5, 3, 1]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// The result carries a mistake if the step is zero, and where that of [`arange`](Tensor::arange) does.
     #[track_caller]
-    pub fn linspace<T: Element>(start: T, end: T, count: usize, device: &Device) -> Result<Tensor> {
-        let location = caller(Location::caller());
+    pub fn arange_step<T: Element>(range: Range<T>, step: T, device: &Device) -> Tensor {
+        arange("arange_step", range, step.to_scalar(), device)
+    }
+
+    /// `count` values from `start` to `end`, both included, at equal distances, on one axis.
+    ///
+    /// The result carries a mistake if the dtype is not a float, or if there would be more elements than can be
+    /// addressed.
+    #[track_caller]
+    pub fn linspace<T: Element>(start: T, end: T, count: usize, device: &Device) -> Tensor {
         let [start, end] = [start, end].map(T::to_scalar);
         let shape = Shape::from([count]);
-        let invalid = |what: &str| {
-            Err(Error::Invalid(format!("linspace({start}, {end}, {count}) at {location}: {what}")))
-        };
         if !T::DTYPE.is_float() {
-            return invalid("expected a float dtype");
-        }
-        if shape.checked_elements().is_none() {
-            return invalid("more elements than can be addressed");
+            let message = format!("expected a float dtype, found {}", T::DTYPE);
+            return source_mistake("linspace", message, shape, T::DTYPE, device);
         }
         let wide = if T::DTYPE.is_half() { DType::F32 } else { T::DTYPE };
         let last = count.saturating_sub(1);
         let step = (end.to_f64() - start.to_f64()) / last.max(1) as f64;
         let index = counted(wide, shape, 0, device);
-        // Both halves count from their own end, so that the last element is `end` itself.
+        // The first half counts from `start`, the second from `end`, so that the last element is `end` itself.
         let rising = &index * step + start.to_f64();
         let falling = end.to_f64() - (last as f64 - &index) * step;
         let lower = index.lt((count as f64 / 2.0).max(1.0));
-        Ok(lower.where_(rising, falling).cast(T::DTYPE))
+        lower.where_cond(rising, falling).cast(T::DTYPE)
+    }
+
+    /// A tensor whose elements a function of their index computes, on the host.
+    ///
+    /// ```
+    /// use inflight::{Device, Tensor};
+    ///
+    /// # fn main() -> inflight::Result<()> {
+    /// let table = Tensor::from_fn([2, 3], |index| (10 * index[0] + index[1]) as f32, &Device::cpu());
+    /// assert_eq!(table.to_vec::<f32>()?, [0.0, 1.0, 2.0, 10.0, 11.0, 12.0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[doc(alias = "fromfunction")]
+    #[track_caller]
+    pub fn from_fn<T: Element>(
+        shape: impl Into<Shape>,
+        mut element: impl FnMut(&[usize]) -> T,
+        device: &Device,
+    ) -> Tensor {
+        let shape = shape.into();
+        let Some(count) = shape.checked_elements() else {
+            return Tensor::zeros::<T>(shape, device);
+        };
+        let mut data = Vec::with_capacity(count);
+        let mut index: Vec<usize> = vec![0; shape.rank()];
+        for _ in 0..count {
+            data.push(element(&index));
+            for axis in (0..shape.rank()).rev() {
+                index[axis] += 1;
+                if index[axis] < shape[axis] {
+                    break;
+                }
+                index[axis] = 0;
+            }
+        }
+        Tensor::from_vec(data, shape, device).expect("one element for each index")
     }
 
     /// The `n` × `n` matrix with ones on its diagonal and zeros elsewhere.
@@ -302,6 +332,52 @@ impl Tensor {
         let columns = counted(dtype, Shape::from([1, n]), 1, device);
         rows.eq(columns).cast(T::DTYPE)
     }
+}
+
+/// The values of `range` at distances of `step`, or the mistake of the method `name`.
+#[track_caller]
+fn arange<T: Element>(
+    name: &'static str,
+    range: Range<T>,
+    step: Scalar,
+    device: &Device,
+) -> Tensor {
+    let location = Location::caller();
+    let dtype = T::DTYPE;
+    let [start, end] = [range.start, range.end].map(T::to_scalar);
+    let invalid = |message: String| {
+        let message = format!("{message}, in {start}..{end} by {step}");
+        source_mistake(name, message, Shape::from([0]), dtype, device)
+    };
+    let count = match (whole(start), whole(end), whole(step)) {
+        _ if !dtype.is_float() && !dtype.is_integer() => {
+            return invalid(format!("expected an integer or float dtype, found {dtype}"));
+        }
+        (_, _, Some(0)) => return invalid("the step is zero".to_owned()),
+        (Some(start), Some(end), Some(step)) => {
+            let span = end - start;
+            let partial = span % step != 0;
+            let count = span / step + i128::from(partial && (span < 0) == (step < 0));
+            usize::try_from(count.max(0)).ok()
+        }
+        _ => {
+            let count = (end.to_f64() - start.to_f64()) / step.to_f64();
+            match count.is_finite() && step.to_f64().is_finite() {
+                true => Some(count.ceil().max(0.0) as usize),
+                false => return invalid("start, end and step must be finite".to_owned()),
+            }
+        }
+    };
+    let shape = count.map(|count| Shape::from([count]));
+    let Some(shape) = shape.filter(|shape| shape.checked_elements().is_some()) else {
+        return invalid("more elements than can be addressed".to_owned());
+    };
+    // 16-bit floats cannot count far.
+    let wide = if dtype.is_half() { DType::F32 } else { dtype };
+    let steps = counted(wide, shape, 0, device);
+    let first = constant(start.cast(wide), device, location);
+    let step = constant(step.cast(wide), device, location);
+    (steps * step + first).cast(dtype)
 }
 
 /// A value repeated to a shape. One that is too large is a mistake of the result.

@@ -94,7 +94,7 @@ unary! {
     /// Flips every bit of an integer; flips a `bool`.
     bitwise_not Not;
     /// The number of one bits of each integer.
-    population_count PopulationCount;
+    count_ones PopulationCount;
     /// The number of leading zero bits of each integer.
     leading_zeros LeadingZeros;
 }
@@ -291,7 +291,7 @@ impl Tensor {
     ///
     /// A number takes the dtype of the other choice; of two numbers, the second takes the first's.
     #[track_caller]
-    pub fn where_(&self, on_true: impl Operand, on_false: impl Operand) -> Tensor {
+    pub fn where_cond(&self, on_true: impl Operand, on_false: impl Operand) -> Tensor {
         let location = Location::caller();
         let (on_true, on_false) = (look(&on_true), look(&on_false));
         if let (OperandRef::Tensor(on_true), OperandRef::Tensor(on_false)) = (on_true, on_false) {
@@ -321,7 +321,7 @@ impl Tensor {
     /// `value` where `mask` is true, and what is here elsewhere.
     #[track_caller]
     pub fn masked_fill(&self, mask: &Tensor, value: impl Operand) -> Tensor {
-        mask.where_(value, self)
+        mask.where_cond(value, self)
     }
 
     /// The elements converted: integers wrap, floats round to nearest even, floats to integers truncate

@@ -10,8 +10,10 @@
 //! - `read`, `bytes`, `display`: looking at values.
 
 mod activation;
+mod array;
 mod axis;
 mod bytes;
+mod close;
 mod composed;
 mod conv;
 mod create;
@@ -31,6 +33,7 @@ mod random;
 mod read;
 mod record;
 mod reduce;
+mod rng;
 mod slice;
 mod sort;
 mod transaction;
@@ -38,13 +41,17 @@ mod transfer;
 mod view;
 mod window;
 
+pub use array::NestedArray;
+pub use close::{Expected, difference};
 pub use conv::ConvOptions;
 #[doc(hidden)]
 pub use from_graph::record_graph_node;
 pub use linear::TriangularOptions;
 pub(crate) use node::{Inputs, Node};
 pub use operand::Operand;
+pub use read::Item;
 pub(crate) use record::recorded_at;
+pub use rng::Rng;
 pub use slice::{Slice, Slices};
 pub use transaction::{TensorData, Transaction};
 pub use view::Extents;
@@ -59,6 +66,7 @@ use std::sync::{Arc, OnceLock};
 /// A handle to a value that may not exist yet. Cheap to clone, usable from any thread.
 ///
 /// Shape, dtype and device are known at once and never wait.
+#[must_use = "a recorded value that no handle wants is never computed"]
 pub struct Tensor {
     node: Arc<Node>,
     /// Takes the node's place once this handle has given its value up: a node that says so.
@@ -100,6 +108,11 @@ impl Tensor {
         self.shape().rank()
     }
 
+    /// The number of bytes that the elements take in memory.
+    pub fn nbytes(&self) -> usize {
+        self.elements() * self.dtype().size()
+    }
+
     /// The number of elements.
     pub fn elements(&self) -> usize {
         self.shape().elements()
@@ -122,6 +135,12 @@ impl Tensor {
             Some(error) => Err(error.clone()),
             None => Ok(()),
         }
+    }
+
+    /// Whether a mistake was recorded in this value or in a value that it is computed from. Never waits;
+    /// [`check`](Tensor::check) says which.
+    pub fn is_failed(&self) -> bool {
+        self.node().error().is_some()
     }
 
     /// Where the op that makes this value was recorded.

@@ -121,13 +121,13 @@ pub(super) fn inverse_error_function(distance: &Tensor) -> Tensor {
             let near = polynomial(&(&w - DOUBLE_CENTER), &DOUBLE);
             let far = polynomial(&(&root - DOUBLE_TAILS[0]), &DOUBLE_FAR);
             let farthest = polynomial(&(&root - DOUBLE_TAILS[1]), &DOUBLE_FARTHEST);
-            let far = w.lt(DOUBLE_LIMITS[1]).where_(far, farthest);
-            w.lt(DOUBLE_LIMITS[0]).where_(near, far)
+            let far = w.lt(DOUBLE_LIMITS[1]).where_cond(far, farthest);
+            w.lt(DOUBLE_LIMITS[0]).where_cond(near, far)
         }
         _ => {
             let near = polynomial(&(&w - SINGLE_CENTER), &SINGLE);
             let far = polynomial(&(&root - SINGLE_TAIL), &SINGLE_FAR);
-            w.lt(SINGLE_LIMIT).where_(near, far)
+            w.lt(SINGLE_LIMIT).where_cond(near, far)
         }
     };
     factor * (1 - distance)
@@ -149,7 +149,7 @@ fn polynomial(x: &Tensor, coefficients: &[f64]) -> Tensor {
 /// The natural logarithm of positive, normal numbers, as fdlibm computes it: x is 2ᵏ(1 + f) with 1 + f
 /// between √½ and √2, and ln(1 + f) is a series in s = f / (2 + f).
 #[track_caller]
-fn logarithm(x: &Tensor) -> Tensor {
+pub(super) fn logarithm(x: &Tensor) -> Tensor {
     let dtype = x.dtype();
     let (integer, mantissa_bits, root_half, ln2_high, ln2_low) = match dtype {
         DType::F64 => {

@@ -10,7 +10,7 @@ use inflight_ir::graph::{self, Op};
 use num_complex::Complex;
 use std::panic::Location;
 
-/// A [`Tensor`], a reference to one, or a number of any [`Element`] type.
+/// A [`Tensor`], a reference to one, or a scalar: any [`Element`] type, `usize` or `isize`.
 ///
 /// A number takes the dtype of the tensor it meets: with an `f32` tensor `x`, both `&x * 2` and
 /// `&x * 2.0` are `f32`. One that the dtype has no value for, such as `2.5` or `300` for `u8`, makes a
@@ -63,6 +63,20 @@ macro_rules! numbers {
 }
 
 for_elements!(numbers);
+
+impl Operand for usize {}
+impl sealed::Sealed for usize {
+    fn operand(&self) -> OperandRef<'_> {
+        OperandRef::Number((*self as u64).to_scalar())
+    }
+}
+
+impl Operand for isize {}
+impl sealed::Sealed for isize {
+    fn operand(&self) -> OperandRef<'_> {
+        OperandRef::Number((*self as i64).to_scalar())
+    }
+}
 
 /// An operand as what it is.
 pub(super) fn look<O: Operand>(operand: &O) -> OperandRef<'_> {

@@ -4,7 +4,6 @@ use super::Tensor;
 use super::operand::{Operand, apply, apply_number, look};
 use super::record::record;
 use crate::Element;
-use half::{bf16, f16};
 use inflight_ir::graph::Op;
 use inflight_ir::{BinaryOp, UnaryOp};
 use num_complex::Complex;
@@ -50,6 +49,9 @@ binary_operators! {
     Shr shr ShrAssign shr_assign ShiftRight;
 }
 
+// A literal on the left has one integer type and one float type to be, so that the compiler knows the type of
+// `(1.0 - &x)` at once and `(1.0 - &x).relu()` compiles. The scalar takes the tensor's dtype all the same. With a
+// scalar variable of another type, write it on the right: `&x * rate`.
 macro_rules! number_first {
     ($($trait:ident $method:ident $op:ident: $($type:ty),*;)*) => {$($(
         impl ops::$trait<&Tensor> for $type {
@@ -71,16 +73,33 @@ macro_rules! number_first {
 }
 
 number_first! {
-    Add add Add: i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, Complex<f32>, Complex<f64>;
-    Sub sub Sub: i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, Complex<f32>, Complex<f64>;
-    Mul mul Mul: i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, Complex<f32>, Complex<f64>;
-    Div div Div: i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, Complex<f32>, Complex<f64>;
-    Rem rem Rem: i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64;
-    BitAnd bitand And: bool, i8, i16, i32, i64, u8, u16, u32, u64;
-    BitOr bitor Or: bool, i8, i16, i32, i64, u8, u16, u32, u64;
-    BitXor bitxor Xor: bool, i8, i16, i32, i64, u8, u16, u32, u64;
-    Shl shl ShiftLeft: i8, i16, i32, i64, u8, u16, u32, u64;
-    Shr shr ShiftRight: i8, i16, i32, i64, u8, u16, u32, u64;
+    Add add Add: i32, f64, Complex<f32>, Complex<f64>;
+    Sub sub Sub: i32, f64, Complex<f32>, Complex<f64>;
+    Mul mul Mul: i32, f64, Complex<f32>, Complex<f64>;
+    Div div Div: i32, f64, Complex<f32>, Complex<f64>;
+    Rem rem Rem: i32, f64;
+    BitAnd bitand And: bool, i32;
+    BitOr bitor Or: bool, i32;
+    BitXor bitxor Xor: bool, i32;
+    Shl shl ShiftLeft: i32;
+    Shr shr ShiftRight: i32;
+}
+
+impl std::iter::Sum<Tensor> for Tensor {
+    /// The sum of tensors whose shapes broadcast. The sum of none is the `f32` scalar 0 on the CPU.
+    #[track_caller]
+    fn sum<I: Iterator<Item = Tensor>>(tensors: I) -> Tensor {
+        let sum = tensors.reduce(|sum, tensor| sum + tensor);
+        sum.unwrap_or_else(|| Tensor::scalar(0.0f32, &crate::Device::cpu()))
+    }
+}
+
+impl<'a> std::iter::Sum<&'a Tensor> for Tensor {
+    /// The sum of tensors whose shapes broadcast. The sum of none is the `f32` scalar 0 on the CPU.
+    #[track_caller]
+    fn sum<I: Iterator<Item = &'a Tensor>>(tensors: I) -> Tensor {
+        tensors.cloned().sum()
+    }
 }
 
 macro_rules! unary_operators {

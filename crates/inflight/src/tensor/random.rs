@@ -55,9 +55,9 @@ impl Tensor {
     /// Normally distributed random floats. The same seed gives the same bits on every device.
     #[track_caller]
     pub fn randn<T: Element>(
-        shape: impl Into<Shape>,
         mean: f64,
         deviation: f64,
+        shape: impl Into<Shape>,
         seed: u64,
         device: &Device,
     ) -> Tensor {
@@ -65,19 +65,13 @@ impl Tensor {
         if !T::DTYPE.is_float() {
             return not_float("randn", shape, T::DTYPE, device);
         }
-        let [high, low] = words(&shape, seed, device);
-        // One bit is the sign. The others are how far from ±1 the argument of the inverse error function
-        // is: a small distance is exact to its last bit, so the tails are as fine as the middle.
-        let magnitude = (&high & i32::MAX).bitcast(DType::I32);
-        let distance = match T::DTYPE {
-            DType::F64 => {
-                let low = top_bits(&low, 31).cast(DType::F64) + 0.5;
-                (magnitude.cast(DType::F64) * (1u64 << 31) + low) * (-62f64).exp2()
-            }
-            _ => (magnitude.cast(DType::F32) + 0.5) * (-31f64).exp2(),
-        };
+        let words = words(&shape, seed, device);
+        // The distance of the inverse error function's argument from ±1: a small distance is exact to its last bit, so
+        // the tails are as fine as the middle. The bit that it leaves out is the sign.
+        let distance = distances(&words, T::DTYPE);
+        let [high, _] = words;
         let normal = inverse_error_function(&distance) * (SQRT_2 * deviation);
-        let normal = high.bitcast(DType::I32).lt(0).where_(-&normal, &normal) + mean;
+        let normal = high.bitcast(DType::I32).lt(0).where_cond(-&normal, &normal) + mean;
         shaped(normal.cast(T::DTYPE), shape)
     }
 
@@ -86,7 +80,7 @@ impl Tensor {
     ///
     /// Of 2⁶⁴ equally likely draws each integer gets as many as another, or one more.
     #[track_caller]
-    pub fn rand_int<T: Element>(
+    pub fn randint<T: Element>(
         low: T,
         high: T,
         shape: impl Into<Shape>,
@@ -99,12 +93,12 @@ impl Tensor {
             (Some(low), Some(high)) if T::DTYPE.is_integer() => high - low,
             _ => {
                 let message = format!("expected an integer dtype, found {}", T::DTYPE);
-                return source_mistake("rand_int", message, shape, T::DTYPE, device);
+                return source_mistake("randint", message, shape, T::DTYPE, device);
             }
         };
         let Ok(range @ 1..) = u64::try_from(range) else {
             let message = format!("there is no integer in {low}..{high}");
-            return source_mistake("rand_int", message, shape, T::DTYPE, device);
+            return source_mistake("randint", message, shape, T::DTYPE, device);
         };
         let [first, second] = words(&shape, seed, device);
         let offset = scaled(first.cast(DType::U64), second.cast(DType::U64), range);
@@ -114,8 +108,22 @@ impl Tensor {
 }
 
 #[track_caller]
-fn not_float(name: &'static str, shape: Shape, dtype: DType, device: &Device) -> Tensor {
+pub(super) fn not_float(name: &'static str, shape: Shape, dtype: DType, device: &Device) -> Tensor {
     source_mistake(name, format!("expected a float dtype, found {dtype}"), shape, dtype, device)
+}
+
+/// Uniform values in (0, 1] of all bits but the highest, exact to the last bit near 0: `f64` for `f64`, `f32` for other
+/// floats.
+#[track_caller]
+pub(super) fn distances([high, low]: &[Tensor; 2], dtype: DType) -> Tensor {
+    let magnitude = (high & i32::MAX).bitcast(DType::I32);
+    match dtype {
+        DType::F64 => {
+            let low = top_bits(low, 31).cast(DType::F64) + 0.5;
+            (magnitude.cast(DType::F64) * (1u64 << 31) + low) * (-62f64).exp2()
+        }
+        _ => (magnitude.cast(DType::F32) + 0.5) * (-31f64).exp2(),
+    }
 }
 
 /// The flat result in the shape that was asked for.
@@ -148,7 +156,7 @@ fn scaled(high: Tensor, low: Tensor, range: u64) -> Tensor {
 
 /// Two random words for each element of a shape, flat.
 #[track_caller]
-fn words(shape: &Shape, seed: u64, device: &Device) -> [Tensor; 2] {
+pub(super) fn words(shape: &Shape, seed: u64, device: &Device) -> [Tensor; 2] {
     let key = [seed as u32, (seed >> 32) as u32];
     let Some(elements) = shape.checked_elements() else {
         let failed = Tensor::zeros::<u32>(shape, device);
@@ -164,10 +172,10 @@ fn words(shape: &Shape, seed: u64, device: &Device) -> [Tensor; 2] {
 }
 
 /// How far each round rotates.
-const ROTATIONS: [u32; 8] = [13, 15, 26, 6, 17, 29, 16, 24];
+pub(super) const ROTATIONS: [u32; 8] = [13, 15, 26, 6, 17, 29, 16, 24];
 
 /// What makes the third word of the key differ from the others.
-const PARITY: u32 = 0x1BD1_1BDA;
+pub(super) const PARITY: u32 = 0x1BD1_1BDA;
 
 /// Threefry-2x32 with 20 rounds of a counter of two words; no second word is a second word of zeros.
 #[track_caller]
@@ -226,7 +234,7 @@ mod tests {
     #[test]
     fn a_missing_second_word_is_zero() {
         let device = Device::open_cpu(CpuOptions::from_env().unwrap()).unwrap();
-        let low = Tensor::iota::<u32>([100], 0, &device);
+        let low = Tensor::iota::<u32>(0, [100], &device);
         let high = Tensor::zeros::<u32>([100], &device);
         let short = threefry([3, 7], &low, None).map(|word| word.to_vec::<u32>().unwrap());
         let long = threefry([3, 7], &low, Some(&high)).map(|word| word.to_vec::<u32>().unwrap());

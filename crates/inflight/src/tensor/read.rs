@@ -1,11 +1,13 @@
 //! Looking at values: the only methods of a tensor that wait.
 
 use super::Tensor;
+use crate::lists::for_elements;
 use crate::runtime::value::Value;
 use crate::runtime::wait::{WaitReason, Waiting, wait_for_values};
 use crate::runtime::{Device, Pending, Promise, recorder};
-use crate::{Element, Error, Result};
+use crate::{DType, Element, Error, Result};
 use inflight_backend::{Buffer, Fault, Memory, ReadCallback, Timeline};
+use std::future::IntoFuture;
 use std::panic::Location;
 use std::sync::Arc;
 
@@ -22,15 +24,24 @@ impl Tensor {
     }
 
     /// The one element of a tensor that has exactly one. Waits as [`to_vec`](Tensor::to_vec) does.
+    ///
+    /// `T` must be the tensor's dtype, or `usize` or `isize` for a tensor of any integer dtype, such as the result of
+    /// [`argmax`](Tensor::argmax).
+    ///
+    /// # Errors
+    /// If there is not exactly one element, if it has another dtype, or if `usize` or `isize` has no such value.
     #[track_caller]
-    pub fn item<T: Element>(&self) -> Result<T> {
+    pub fn item<T: Item>(&self) -> Result<T> {
         let location = Location::caller();
-        self.readable::<T>(location)?;
+        self.check()?;
+        if !T::reads(self.dtype()) {
+            return Err(Error::ReadType { expected: T::EXPECTED, found: self.dtype(), location });
+        }
         if self.elements() != 1 {
             return Err(Error::NotOneElement { shape: self.shape().clone(), location });
         }
         let value = self.waited_for(WaitReason::Read, location)?;
-        Ok(copy_out(&value.buffer(), 1)[0])
+        T::from_buffer(&value.buffer(), self.dtype(), location)
     }
 
     /// As [`to_vec`](Tensor::to_vec), without waiting: the promise gives the elements.
@@ -44,11 +55,40 @@ impl Tensor {
     pub fn item_async<T: Element>(&self) -> Pending<T> {
         let location = Location::caller();
         if self.elements() != 1 && self.check().is_ok() {
-            let (promise, pending) = Promise::new(self.device());
+            let (promise, pending) = Promise::of("read", self.device(), location);
             promise.complete(Err(Error::NotOneElement { shape: self.shape().clone(), location }));
             return pending;
         }
         self.read_async(location, |elements: Vec<T>| elements[0])
+    }
+
+    /// As [`wait`](Tensor::wait), without waiting: the promise gives the tensor once its value is in memory. `.await` on a
+    /// tensor does the same.
+    #[track_caller]
+    pub fn wait_async(&self) -> Pending<Tensor> {
+        let location = Location::caller();
+        let (promise, pending) = Promise::of("computation", self.device(), location);
+        if let Err(error) = self.check() {
+            promise.complete(Err(error));
+            return pending;
+        }
+        self.submit();
+        let value = self.node().value().expect("a scheduled node has a value").clone();
+        let tensor = self.clone();
+        value.when_written(move |buffer| {
+            promise.complete(match buffer.fault() {
+                Some(fault) => Err(fault.clone().into()),
+                None => Ok(tensor),
+            });
+        });
+        pending
+    }
+
+    /// Starts the computation of the value, if it was only recorded. Does not wait for it.
+    pub fn submit(&self) {
+        if !self.is_failed() {
+            recorder::schedule(self.node());
+        }
     }
 
     /// Waits until the value is in memory.
@@ -112,7 +152,7 @@ impl Tensor {
         location: &'static Location<'static>,
         take: impl FnOnce(Vec<T>) -> R + Send + 'static,
     ) -> Pending<R> {
-        let (promise, pending) = Promise::new(self.device());
+        let (promise, pending) = Promise::of("read", self.device(), location);
         if let Err(error) = self.readable::<T>(location) {
             promise.complete(Err(error));
             return pending;
@@ -127,6 +167,116 @@ impl Tensor {
         pending
     }
 }
+
+impl IntoFuture for Tensor {
+    type Output = Result<Tensor>;
+    type IntoFuture = Pending<Tensor>;
+
+    /// Suspends until the value is in memory, as [`wait_async`](Tensor::wait_async).
+    #[track_caller]
+    fn into_future(self) -> Pending<Tensor> {
+        self.wait_async()
+    }
+}
+
+impl IntoFuture for &Tensor {
+    type Output = Result<Tensor>;
+    type IntoFuture = Pending<Tensor>;
+
+    /// Suspends until the value is in memory, as [`wait_async`](Tensor::wait_async).
+    #[track_caller]
+    fn into_future(self) -> Pending<Tensor> {
+        self.wait_async()
+    }
+}
+
+/// What [`Tensor::item`] can read: every [`Element`] type, and `usize` and `isize` of any integer dtype.
+#[diagnostic::on_unimplemented(
+    message = "a tensor's element cannot be read as `{Self}`",
+    note = "expected `bool`, an integer, `f16`, `bf16`, `f32`, `f64` or a complex type"
+)]
+pub trait Item: sealed::Sealed {}
+
+mod sealed {
+    use crate::{DType, Result};
+    use inflight_backend::Buffer;
+    use std::panic::Location;
+
+    /// Keeps [`Item`](super::Item) to the types of this crate.
+    pub trait Sealed: Sized {
+        /// The dtype that an error asks for.
+        const EXPECTED: DType;
+
+        /// Whether an element of this dtype can be read.
+        fn reads(dtype: DType) -> bool;
+
+        /// The first element of a buffer of this dtype that is written and has no fault.
+        fn from_buffer(
+            buffer: &Buffer,
+            dtype: DType,
+            location: &'static Location<'static>,
+        ) -> Result<Self>;
+    }
+}
+
+macro_rules! items {
+    ($($type:ty),*) => {$(
+        impl Item for $type {}
+        impl sealed::Sealed for $type {
+            const EXPECTED: DType = <$type as Element>::DTYPE;
+
+            fn reads(dtype: DType) -> bool {
+                dtype == Self::EXPECTED
+            }
+
+            fn from_buffer(
+                buffer: &Buffer,
+                _: DType,
+                _: &'static Location<'static>,
+            ) -> Result<$type> {
+                Ok(copy_out::<$type>(buffer, 1)[0])
+            }
+        }
+    )*};
+}
+
+for_elements!(items);
+
+macro_rules! sizes {
+    ($($type:ty: $dtype:ident),*) => {$(
+        impl Item for $type {}
+        impl sealed::Sealed for $type {
+            const EXPECTED: DType = DType::$dtype;
+
+            fn reads(dtype: DType) -> bool {
+                dtype.is_integer()
+            }
+
+            fn from_buffer(
+                buffer: &Buffer,
+                dtype: DType,
+                location: &'static Location<'static>,
+            ) -> Result<$type> {
+                let value = match dtype {
+                    DType::I8 => copy_out::<i8>(buffer, 1)[0].into(),
+                    DType::I16 => copy_out::<i16>(buffer, 1)[0].into(),
+                    DType::I32 => copy_out::<i32>(buffer, 1)[0].into(),
+                    DType::I64 => copy_out::<i64>(buffer, 1)[0].into(),
+                    DType::U8 => copy_out::<u8>(buffer, 1)[0].into(),
+                    DType::U16 => copy_out::<u16>(buffer, 1)[0].into(),
+                    DType::U32 => copy_out::<u32>(buffer, 1)[0].into(),
+                    _ => i128::from(copy_out::<u64>(buffer, 1)[0]),
+                };
+                value.try_into().map_err(|_| {
+                    let name = stringify!($type);
+                    Error::Invalid(format!("item: {name} has no value {value}; at {location}"))
+                })
+            }
+        }
+    )*};
+}
+
+sizes!(usize: U64, isize: I64);
 
 /// Shows a value to the callback once it is in memory.
 ///

@@ -1,7 +1,7 @@
 //! Reductions and scans.
 //!
-//! Each reduction comes in three forms: over all elements, `x.sum()`; over some axes, which the result
-//! drops, `x.sum_axes([0, 1])`; and over some axes, which it keeps with extent 1, `x.sum_keep([1])`.
+//! Each reduction comes in three forms: over some axes, which the result drops, `x.sum([0, 1])`;
+//! over some axes, which it keeps with extent 1, `x.sum_keepdim([1])`; and over all elements, `x.sum_all()`.
 //! Negative axes count from the end.
 
 use super::Tensor;
@@ -57,26 +57,26 @@ reductions! {
     /// Floats are added in their own dtype. A row is added as several partial sums, a column one element after the
     /// other, and more than 65,536 elements for one result are cut into pieces that are added in the end, so that the
     /// errors of long sums stay small; the order does not depend on the number of threads. Integers wrap.
-    sum sum_axes sum_keep () Reduction::Combine(CombineOp::Sum);
+    sum_all sum sum_keepdim () Reduction::Combine(CombineOp::Sum);
     /// The product of the elements; `bool` counts as 0 and 1, as `i64`.
-    prod prod_axes prod_keep () Reduction::Combine(CombineOp::Product);
+    prod_all prod prod_keepdim () Reduction::Combine(CombineOp::Product);
     /// The smallest element, NaN if any is. Of no element, the largest value of the dtype.
-    min min_axes min_keep () Reduction::Combine(CombineOp::Min);
+    min_all min min_keepdim () Reduction::Combine(CombineOp::Min);
     /// The largest element, NaN if any is. Of no element, the smallest value of the dtype.
-    max max_axes max_keep () Reduction::Combine(CombineOp::Max);
+    max_all max max_keepdim () Reduction::Combine(CombineOp::Max);
     /// Whether all elements of a `bool` tensor are true.
-    all all_axes all_keep () Reduction::Combine(CombineOp::And);
+    all_all all all_keepdim () Reduction::Combine(CombineOp::And);
     /// Whether any element of a `bool` tensor is true.
-    any any_axes any_keep () Reduction::Combine(CombineOp::Or);
+    any_all any any_keepdim () Reduction::Combine(CombineOp::Or);
     /// The mean of the elements, which must be floats or complex numbers.
-    mean mean_axes mean_keep () Reduction::Mean;
+    mean_all mean mean_keepdim () Reduction::Mean;
     /// The mean squared distance to the mean, dividing by the number of elements less `correction`: 0 for
     /// that of a whole population, 1 for the unbiased estimate from a sample.
-    var var_axes var_keep (correction: usize) Reduction::Variance { correction };
+    var_all var var_keepdim (correction: usize) Reduction::Variance { correction };
     /// The square root of [`var`](Tensor::var).
-    std std_axes std_keep (correction: usize) Reduction::Deviation { correction };
+    std_all std std_keepdim (correction: usize) Reduction::Deviation { correction };
     /// ln Σ eˣ, without overflow.
-    logsumexp logsumexp_axes logsumexp_keep () Reduction::LogSumExp;
+    logsumexp_all logsumexp logsumexp_keepdim () Reduction::LogSumExp;
 }
 
 impl Reduction {
@@ -199,7 +199,7 @@ fn variance(
 fn log_sum_exp(x: &Tensor, axes: &Axes, kept: Option<Shape>) -> Tensor {
     let largest = combine(x, CombineOp::Max, axes, Some(x.shape().reduced(axes, true)));
     // An infinite maximum is its own answer, but infinity less itself is not a number.
-    let largest = largest.is_finite().where_(&largest, 0);
+    let largest = largest.is_finite().where_cond(&largest, 0);
     let sum = combine(&(x - &largest).exp(), CombineOp::Sum, axes, kept);
     let largest = match sum.shape() == largest.shape() {
         true => largest,
@@ -218,7 +218,7 @@ impl Tensor {
 
     /// As [`argmin`](Tensor::argmin), but the result keeps the axis with extent 1.
     #[track_caller]
-    pub fn argmin_keep(&self, axis: isize) -> Tensor {
+    pub fn argmin_keepdim(&self, axis: isize) -> Tensor {
         arg(self, ArgOp::Min, axis, true)
     }
 
@@ -237,7 +237,7 @@ impl Tensor {
 
     /// As [`argmax`](Tensor::argmax), but the result keeps the axis with extent 1.
     #[track_caller]
-    pub fn argmax_keep(&self, axis: isize) -> Tensor {
+    pub fn argmax_keepdim(&self, axis: isize) -> Tensor {
         arg(self, ArgOp::Max, axis, true)
     }
 

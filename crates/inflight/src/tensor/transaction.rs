@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// # fn main() -> inflight::Result<()> {
 /// let device = Device::cpu();
 /// let output = Tensor::ones::<f32>([2, 3], &device).exp();
-/// let loss = output.mean();
+/// let loss = output.mean_all();
 /// let targets = Tensor::zeros::<i64>([2], &device);
 /// let [output, loss, targets] = Transaction::default()
 ///     .register(&output)
@@ -94,7 +94,7 @@ impl Transaction {
             Err(error) => return Pending::settled(Err(error), device),
         };
         let Some(device) = device else { return Pending::ready(results) };
-        let (promise, pending) = Promise::new(&device);
+        let (promise, pending) = Promise::of("read", &device, location);
         let values: Vec<_> = results.iter().map(|data| data.value.clone()).collect();
         let all = Arc::new(Outstanding {
             left: AtomicUsize::new(values.len()),

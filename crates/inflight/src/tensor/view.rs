@@ -187,18 +187,18 @@ impl Tensor {
     /// The part of the tensor at one index of an axis, which the result does not have. A negative index
     /// counts from the end.
     #[track_caller]
-    pub fn select_index(&self, along: isize, index: isize) -> Tensor {
+    pub fn index_axis(&self, along: isize, index: isize) -> Tensor {
         let location = Location::caller();
         let along = match axis(along, self.rank()) {
             Ok(along) => along,
-            Err(message) => return self.mistake_like("select_index", message, location),
+            Err(message) => return self.mistake_like("index_axis", message, location),
         };
         let extent = self.shape()[along];
         let shape = self.shape().reduced(&[along], false);
         let position = index as i128 + if index < 0 { extent as i128 } else { 0 };
         if !(0..extent as i128).contains(&position) {
             let message = format!("index {index} is out of range of axis {along}, of {extent}");
-            return mistake("select_index", message, &[self], shape, self.dtype(), location);
+            return mistake("index_axis", message, &[self], shape, self.dtype(), location);
         }
         let one = SliceAxis { start: position as usize, step: 1, len: 1 };
         self.sliced(along, one, location).reshaped(shape, location)

@@ -112,7 +112,7 @@ impl Tensor {
     /// let x = Tensor::from_vec(vec![1, 2, 3, 4, 5], [5], &Device::cpu())?;
     /// let y = x.unfold(0, 3, 1);
     /// assert_eq!(*y.shape(), Shape::from([3, 3]));
-    /// assert_eq!(y.sum_axes([1]).to_vec::<i32>()?, [6, 9, 12]);
+    /// assert_eq!(y.sum([1]).to_vec::<i32>()?, [6, 9, 12]);
     /// # Ok(())
     /// # }
     /// ```

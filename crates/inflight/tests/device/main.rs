@@ -23,8 +23,8 @@ mod io_ndarray;
 mod io_npy;
 #[path = "../io_safetensors.rs"]
 mod io_safetensors;
-#[path = "../ops_modes.rs"]
-mod ops_modes;
+#[path = "../pending_modes.rs"]
+mod pending_modes;
 #[path = "../pending_values.rs"]
 mod pending_values;
 #[path = "../program_ops.rs"]

@@ -92,7 +92,7 @@ pub fn stepped_device() -> (Device, Control) {
         freed,
     }));
     // A loop's turns are commands of their own, so that they can be held.
-    let capabilities = Capabilities { repeats: false, ..inner.capabilities().clone() };
+    let capabilities = Capabilities { device_loops: false, ..inner.capabilities().clone() };
     let backend = SteppedBackend { inner, capabilities, control: control.clone() };
     (Device::with_backend("stepped", Arc::new(backend)), control)
 }

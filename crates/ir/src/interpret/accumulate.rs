@@ -1,14 +1,14 @@
-//! Many values combined into one, rounded once at the end.
+//! Accumulators of reductions: compensated summation, rounded once at the end.
 
 use super::scalars::{scalar_binary, scalar_combine};
 use crate::elementwise::{BinaryOp, CombineOp};
 use crate::{DType, Element, Scalar};
 use num_complex::Complex;
 
-/// A running combination of values.
+/// Running reduction of values.
 ///
-/// Sums and products of floats and complex numbers are kept in double precision, sums with a
-/// compensation for what each addition loses; everything else is exact.
+/// Sums and products of floats and complex numbers are accumulated in double precision, sums with Neumaier
+/// compensation. Everything else is exact.
 #[derive(Clone)]
 pub struct Accumulator {
     dtype: DType,
@@ -17,16 +17,16 @@ pub struct Accumulator {
 
 #[derive(Clone)]
 enum State {
-    /// Of a real or, with both parts used, a complex number.
+    /// Of a real number, or of a complex one with both parts used.
     Sum { re: CompensatedSum, im: CompensatedSum },
     /// Of a real or complex number.
     Product(Complex<f64>),
-    /// Anything that combines without rounding.
+    /// Combined without rounding.
     Exact(CombineOp, Scalar),
 }
 
 impl Accumulator {
-    /// Nothing combined yet: the identity of the op.
+    /// An empty accumulator: the identity of the op.
     pub fn new(op: CombineOp, dtype: DType) -> Accumulator {
         let state = match op {
             CombineOp::Sum if dtype.is_float() || dtype.is_complex() => {
@@ -40,7 +40,7 @@ impl Accumulator {
         Accumulator { dtype, state }
     }
 
-    /// Combines one more value.
+    /// Accumulates a value.
     pub fn push(&mut self, value: Scalar) {
         match &mut self.state {
             State::Sum { re, im } => {
@@ -48,14 +48,14 @@ impl Accumulator {
                 re.add(value.re);
                 im.add(value.im);
             }
-            // A real product stays clear of complex multiplication, where 0 · ∞ gives NaN.
+            // Real products avoid complex multiplication, where 0 · ∞ would contribute NaN.
             State::Product(product) if self.dtype.is_float() => product.re *= value.to_f64(),
             State::Product(product) => *product *= Complex::<f64>::from_scalar(value),
             State::Exact(op, total) => *total = scalar_combine(*op, *total, value),
         }
     }
 
-    /// Combines the product of two values, which is not rounded to their dtype.
+    /// Accumulates the product of two values without rounding it to their dtype.
     pub fn push_product(&mut self, a: Scalar, b: Scalar) {
         if self.dtype.is_float() {
             self.push((a.to_f64() * b.to_f64()).to_scalar());
@@ -67,7 +67,7 @@ impl Accumulator {
         }
     }
 
-    /// All that was combined, rounded to the dtype.
+    /// The result, rounded to the dtype.
     pub fn result(&self) -> Scalar {
         let value = match &self.state {
             State::Sum { re, im } => Complex::new(re.total(), im.total()),
@@ -78,11 +78,11 @@ impl Accumulator {
     }
 }
 
-/// A sum that also adds up what rounding lost (Neumaier's variant of Kahan's summation).
+/// Compensated sum: Neumaier's variant of Kahan summation.
 #[derive(Clone, Copy, Default)]
 struct CompensatedSum {
     sum: f64,
-    lost: f64,
+    compensation: f64,
 }
 
 impl CompensatedSum {
@@ -90,13 +90,13 @@ impl CompensatedSum {
         let sum = self.sum + value;
         let (large, small) =
             if self.sum.abs() >= value.abs() { (self.sum, value) } else { (value, self.sum) };
-        self.lost += (large - sum) + small;
+        self.compensation += (large - sum) + small;
         self.sum = sum;
     }
 
     fn total(&self) -> f64 {
-        // Beside an infinity the loss is NaN, and means nothing.
-        if self.sum.is_finite() { self.sum + self.lost } else { self.sum }
+        // Beside an infinity the compensation is NaN and meaningless.
+        if self.sum.is_finite() { self.sum + self.compensation } else { self.sum }
     }
 }
 
@@ -111,19 +111,19 @@ mod tests {
     }
 
     #[test]
-    fn sums_round_once() {
+    fn compensated_sum_rounds_once() {
         assert_eq!(combine(CombineOp::Sum, &[1e16f64, 1.0, 1.0, -1e16]), 2.0);
         assert_eq!(combine(CombineOp::Sum, &[1e30f32, 1.0, -1e30]), 1.0);
-        let halves = vec![half::f16::from_f32(0.1); 4096];
-        let exact = halves[0].to_f64() * 4096.0;
-        assert_eq!(combine(CombineOp::Sum, &halves), half::f16::from_f64(exact));
+        let values = vec![half::f16::from_f32(0.1); 4096];
+        let exact = values[0].to_f64() * 4096.0;
+        assert_eq!(combine(CombineOp::Sum, &values), half::f16::from_f64(exact));
         assert_eq!(combine(CombineOp::Sum, &[f64::INFINITY, 1.0]), f64::INFINITY);
         assert!(combine(CombineOp::Sum, &[f64::INFINITY, f64::NEG_INFINITY]).is_nan());
         assert!(combine(CombineOp::Sum, &[f64::NAN, 1.0]).is_nan());
     }
 
     #[test]
-    fn products_and_integers() {
+    fn products_and_integer_sums() {
         assert_eq!(combine(CombineOp::Product, &[1e30f32, 1e30, 1e-30, 1e-30]), 1.0);
         assert_eq!(combine(CombineOp::Product, &[f32::INFINITY, 2.0]), f32::INFINITY);
         let i = Complex::new(0.0f32, 1.0);
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_gives_the_identity() {
+    fn empty_reduction_gives_the_identity() {
         assert_eq!(combine::<f32>(CombineOp::Sum, &[]), 0.0);
         assert_eq!(combine::<f64>(CombineOp::Product, &[]), 1.0);
         assert_eq!(combine::<f32>(CombineOp::Min, &[]), f32::INFINITY);
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn products_of_pairs_are_not_rounded_before_the_sum() {
+    fn products_are_not_rounded_before_the_sum() {
         let mut accumulator = Accumulator::new(CombineOp::Sum, DType::F32);
         let a = (1.0f32 + f32::EPSILON).to_scalar();
         accumulator.push_product(a, a);

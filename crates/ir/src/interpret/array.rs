@@ -1,23 +1,23 @@
-//! A value in host memory.
+//! Array values in host memory.
 
 use crate::{DType, Element, Scalar, Shape};
 
-/// A value of any shape and dtype, its elements in row-major order without gaps.
+/// A dense array of any shape and dtype, in row-major order.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Array {
     /// The extents.
     pub shape: Shape,
-    /// The type of the elements.
+    /// The dtype of the elements.
     pub dtype: DType,
     /// The elements: `shape.elements() * dtype.size()` bytes, little-endian.
     pub bytes: Vec<u8>,
 }
 
 impl Array {
-    /// An array of these elements.
+    /// An array with these elements.
     ///
     /// # Panics
-    /// If there are not as many as the shape has.
+    /// If the number of elements does not match the shape.
     pub fn from_vec<T: Element>(values: Vec<T>, shape: impl Into<Shape>) -> Array {
         let shape = shape.into();
         assert_eq!(values.len(), shape.elements(), "elements of an array of shape {shape}");
@@ -26,10 +26,10 @@ impl Array {
         array
     }
 
-    /// An array of these elements.
+    /// An array with these elements.
     ///
     /// # Panics
-    /// If there are not as many as the shape has, or one is of another dtype.
+    /// If the number of elements does not match the shape, or an element has another dtype.
     pub fn from_scalars(
         values: impl IntoIterator<Item = Scalar>,
         shape: impl Into<Shape>,
@@ -45,14 +45,14 @@ impl Array {
         array
     }
 
-    /// An array with one value everywhere.
+    /// An array filled with one value.
     pub fn full(shape: impl Into<Shape>, value: Scalar) -> Array {
         let shape = shape.into();
         let bytes = value.to_bytes()[..value.dtype().size()].repeat(shape.elements());
         Array { shape, dtype: value.dtype(), bytes }
     }
 
-    /// The elements, converted as [`Scalar::cast`] does if they are of another dtype.
+    /// The elements, converted with [`Scalar::cast`] if they have another dtype.
     pub fn to_vec<T: Element>(&self) -> Vec<T> {
         self.scalars().map(T::from_scalar).collect()
     }
@@ -67,18 +67,18 @@ impl Array {
         self.bytes.len() / self.dtype.size()
     }
 
-    /// The element at this position in row-major order.
+    /// The element at a row-major index.
     ///
     /// # Panics
-    /// If there is none.
+    /// If the index is out of range.
     pub fn get(&self, i: usize) -> Scalar {
         Scalar::from_bytes(self.dtype, &self.bytes[i * self.dtype.size()..])
     }
 
-    /// Replaces the element at this position in row-major order.
+    /// Replaces the element at a row-major index.
     ///
     /// # Panics
-    /// If there is none, or the value is of another dtype.
+    /// If the index is out of range, or the value has another dtype.
     pub fn set(&mut self, i: usize, value: Scalar) {
         assert_eq!(value.dtype(), self.dtype, "an element's dtype");
         let size = self.dtype.size();
@@ -112,7 +112,7 @@ mod tests {
     use num_complex::Complex;
 
     #[test]
-    fn elements_go_in_and_come_out() {
+    fn elements_round_trip() {
         let array = Array::from_vec(vec![1i16, -2, 3, 4, 5, 6], [2, 3]);
         assert_eq!(array.get(1), (-2i16).to_scalar());
         assert_eq!(array.to_vec::<i16>(), [1, -2, 3, 4, 5, 6]);
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn one_value_everywhere_or_nowhere() {
+    fn full_arrays() {
         let half = bf16::from_f32(0.5);
         assert_eq!(Array::full([2, 2], half.to_scalar()).to_vec::<bf16>(), [half; 4]);
         assert_eq!(Array::full((), 7u8.to_scalar()).to_vec::<u8>(), [7]);
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn an_element_is_replaced() {
+    fn set_replaces_an_element() {
         let mut array = Array::full([3], 1u32.to_scalar());
         array.set(1, 9u32.to_scalar());
         assert_eq!(array.to_vec::<u32>(), [1, 9, 1]);

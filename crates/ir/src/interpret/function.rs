@@ -1,27 +1,27 @@
-//! Functions of scalars, evaluated.
+//! Evaluator of scalar functions: comparators and combiners.
 
 use super::{scalar_binary, scalar_compare, scalar_unary};
 use crate::graph::{Graph, Op, ScalarFunction};
 use crate::{Element, Scalar};
 
-/// A function's values, one for each of its nodes, kept from call to call.
-pub struct Evaluation<'a> {
+/// Evaluator of a function. Holds the values of all nodes, reused between calls.
+pub struct ScalarFunctionEvaluator<'a> {
     graph: &'a Graph,
     values: Vec<Scalar>,
 }
 
-impl<'a> Evaluation<'a> {
-    /// Ready to be called.
-    pub fn new(function: &'a ScalarFunction) -> Evaluation<'a> {
+impl<'a> ScalarFunctionEvaluator<'a> {
+    /// Prepares a function for evaluation.
+    pub fn new(function: &'a ScalarFunction) -> ScalarFunctionEvaluator<'a> {
         let graph = function.graph();
         let values = graph.nodes.iter().map(|node| Scalar::zero(node.dtype)).collect();
-        Evaluation { graph, values }
+        ScalarFunctionEvaluator { graph, values }
     }
 
-    /// The function's result.
+    /// Evaluates the function.
     ///
     /// # Panics
-    /// If the arguments are not as many and of the dtypes that the function says.
+    /// If the number or dtypes of the arguments do not match the function.
     pub fn call(&mut self, arguments: &[Scalar]) -> Scalar {
         let mut arguments = arguments.iter();
         let mut scalars = self.graph.scalars.iter();

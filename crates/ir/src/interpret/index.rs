@@ -1,9 +1,9 @@
-//! Walking over the indices of a shape.
+//! Iteration over the indices of a shape, and strides.
 
 use crate::{Axes, Shape};
 
-/// Calls `visit` with each index of the shape in row-major order.
-pub fn each_index(shape: &Shape, mut visit: impl FnMut(&[usize])) {
+/// Calls `visit` with each index of the shape, in row-major order.
+pub fn for_each_index(shape: &Shape, mut visit: impl FnMut(&[usize])) {
     let mut index = Axes::from_elem(0, shape.rank());
     for _ in 0..shape.elements() {
         visit(&index);
@@ -17,13 +17,13 @@ pub fn each_index(shape: &Shape, mut visit: impl FnMut(&[usize])) {
     }
 }
 
-/// The position of an index, as the strides count.
-pub fn position(index: &[usize], strides: &[usize]) -> usize {
+/// The linear index of a multi-dimensional index.
+pub fn linear_index(index: &[usize], strides: &[usize]) -> usize {
     index.iter().zip(strides).map(|(index, stride)| index * stride).sum()
 }
 
-/// Strides that walk a `from` repeated to `to`: 0 along the axes it is repeated on.
-pub fn repeated_strides(from: &Shape, to: &Shape) -> Axes {
+/// Strides of `from` broadcast to `to`: 0 along broadcast axes.
+pub fn broadcast_strides(from: &Shape, to: &Shape) -> Axes {
     let strides = from.strides();
     let missing = to.rank() - from.rank();
     (0..to.rank())
@@ -39,13 +39,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn indices_come_in_row_major_order() {
+    fn indices_are_visited_in_row_major_order() {
         let mut seen = Vec::new();
-        each_index(&Shape::from([2, 3]), |index| seen.push(index.to_vec()));
+        for_each_index(&Shape::from([2, 3]), |index| seen.push(index.to_vec()));
         assert_eq!(seen, [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]]);
         let count = |shape: Shape| {
             let mut count = 0;
-            each_index(&shape, |_| count += 1);
+            for_each_index(&shape, |_| count += 1);
             count
         };
         assert_eq!(count(Shape::scalar()), 1);
@@ -53,9 +53,9 @@ mod tests {
     }
 
     #[test]
-    fn repeated_axes_have_no_stride() {
-        let strides = repeated_strides(&Shape::from([3, 1]), &Shape::from([2, 3, 4]));
+    fn broadcast_axes_have_stride_zero() {
+        let strides = broadcast_strides(&Shape::from([3, 1]), &Shape::from([2, 3, 4]));
         assert_eq!(strides.as_slice(), [0, 1, 0]);
-        assert_eq!(position(&[1, 2, 3], &strides), 2);
+        assert_eq!(linear_index(&[1, 2, 3], &strides), 2);
     }
 }

@@ -1,47 +1,45 @@
-//! The reference interpreter: a graph computed one node at a time, one element at a time.
+//! Reference interpreter of graphs: one node at a time, one element at a time.
 //!
-//! It is the meaning of every op and the oracle of every differential test, so it is written to be
-//! read, not to be fast. Integers are exact. Floats are computed in double precision and rounded to
-//! their dtype once for each node; a sum or contraction is rounded once at its end. Subnormal
-//! results are kept.
+//! It defines the meaning of every op and is the oracle of all differential tests, so it is written for
+//! readability, not speed. Integers are exact. Floats are computed in double precision and rounded to their dtype
+//! once per node; a sum or dot is rounded once at its end. Subnormal results are kept.
 
 mod accumulate;
 mod array;
 mod complex;
+mod double_double;
 mod function;
 mod implicit_gemm;
 mod index;
-mod linear;
+mod linear_algebra;
 mod movement;
 mod reduction;
 pub mod scalars;
 mod sort;
-mod wide;
 
 pub use accumulate::Accumulator;
 pub use array::Array;
-pub use function::Evaluation;
+pub use function::ScalarFunctionEvaluator;
 pub use scalars::{scalar_binary, scalar_combine, scalar_compare, scalar_unary};
 
 use crate::graph::{Graph, Node, Op};
 use crate::{DType, Element, Scalar, Shape};
-use index::{each_index, position, repeated_strides};
+use index::{broadcast_strides, for_each_index, linear_index};
 use std::borrow::Cow;
 
-/// The values of the graph's outputs, given those of its inputs in the order of
-/// [`Graph::inputs`].
+/// Evaluates a graph: the values of its outputs, given the values of its inputs in the order of [`Graph::inputs`].
 ///
 /// # Panics
-/// If the inputs are not as many, of the shapes and of the dtypes that the graph says.
+/// If the number, shapes or dtypes of the inputs do not match the graph.
 pub fn interpret(graph: &Graph, inputs: &[Array]) -> Vec<Array> {
     let mut inputs = inputs.iter();
     let mut scalars = graph.scalars.iter();
     let mut values: Vec<Cow<'_, Array>> = Vec::with_capacity(graph.nodes.len());
     for node in &graph.nodes {
         let value = match node.op {
-            Op::Input => Cow::Borrowed(inputs.next().expect("a value for each input")),
+            Op::Input => Cow::Borrowed(inputs.next().expect("one value for each input")),
             Op::Scalar => {
-                let value = *scalars.next().expect("a value for each scalar");
+                let value = *scalars.next().expect("one value for each scalar");
                 Cow::Owned(Array::full((), value))
             }
             _ => {
@@ -62,7 +60,7 @@ pub fn interpret(graph: &Graph, inputs: &[Array]) -> Vec<Array> {
     graph.outputs.iter().map(|&output| values[output as usize].clone().into_owned()).collect()
 }
 
-/// The value of one node that is not an input or a constant.
+/// Evaluates one node that is not an input or a constant.
 fn evaluate(node: &Node, operands: &[&Array]) -> Array {
     let (shape, dtype) = (&node.shape, node.dtype);
     match (&node.op, operands) {
@@ -100,12 +98,10 @@ fn evaluate(node: &Node, operands: &[&Array]) -> Array {
         (Op::ArgReduce { op, axis }, [x]) => reduction::arg_reduce(x, shape, *op, *axis),
         (Op::Scan { op, axis }, [x]) => reduction::scan(x, *op, *axis),
         (Op::Dot(axes), [a, b]) => reduction::dot(a, b, shape, axes),
-        (Op::ImplicitGemm(product), [x, kernels]) => {
-            implicit_gemm::product(x, kernels, shape, product)
-        }
-        (Op::Cholesky { lower }, [x]) => linear::cholesky(x, *lower),
+        (Op::ImplicitGemm(gemm), [x, kernels]) => implicit_gemm::convolve(x, kernels, shape, gemm),
+        (Op::Cholesky { lower }, [x]) => linear_algebra::cholesky(x, *lower),
         (Op::TriangularSolve { left_side, lower, unit_diagonal, transpose }, [a, b]) => {
-            linear::triangular_solve(a, b, *left_side, *lower, *unit_diagonal, *transpose)
+            linear_algebra::triangular_solve(a, b, *left_side, *lower, *unit_diagonal, *transpose)
         }
         (op, operands) => panic!("{} with {} operands", op.name(), operands.len()),
     }
@@ -113,20 +109,20 @@ fn evaluate(node: &Node, operands: &[&Array]) -> Array {
 
 fn iota(shape: &Shape, dtype: DType, axis: usize) -> Array {
     let mut values = Vec::with_capacity(shape.elements());
-    each_index(shape, |index| values.push((index[axis] as u64).to_scalar().cast(dtype)));
+    for_each_index(shape, |index| values.push((index[axis] as u64).to_scalar().cast(dtype)));
     Array::from_scalars(values, shape, dtype)
 }
 
-/// The op applied to each element of the operands, repeated to the node's shape.
+/// Applies an elementwise op to operands that are broadcast to the node's shape.
 fn elementwise<const N: usize>(
     node: &Node,
     operands: &[&Array; N],
     op: impl Fn([Scalar; N]) -> Scalar,
 ) -> Array {
-    let strides = operands.map(|operand| repeated_strides(&operand.shape, &node.shape));
+    let strides = operands.map(|operand| broadcast_strides(&operand.shape, &node.shape));
     let mut values = Vec::with_capacity(node.shape.elements());
-    each_index(&node.shape, |index| {
-        let arguments = |i: usize| operands[i].get(position(index, &strides[i]));
+    for_each_index(&node.shape, |index| {
+        let arguments = |i: usize| operands[i].get(linear_index(index, &strides[i]));
         values.push(op(std::array::from_fn(arguments)));
     });
     Array::from_scalars(values, &node.shape, node.dtype)

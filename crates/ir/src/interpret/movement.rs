@@ -1,24 +1,24 @@
-//! Ops that say where elements go, and compute none.
+//! Data movement ops: views, gather and scatter. They copy elements and compute none.
 
 use super::Array;
-use super::function::Evaluation;
-use super::index::{each_index, position, repeated_strides};
-use super::scalars::{integer, scalar_combine};
+use super::function::ScalarFunctionEvaluator;
+use super::index::{broadcast_strides, for_each_index, linear_index};
+use super::scalars::{integer_value, scalar_combine};
 use crate::graph::{Combine, PadAxis, SliceAxis, WindowAxis};
 use crate::{Axes, Shape};
 
-/// The array whose element at each index is the one of `x` at the position `from` gives.
+/// Gathers elements: the element at each index of the result is that of `x` at the linear index given by `from`.
 fn collect(x: &Array, shape: &Shape, mut from: impl FnMut(&[usize]) -> usize) -> Array {
     let size = x.dtype.size();
     let mut bytes = Vec::with_capacity(shape.elements() * size);
-    each_index(shape, |index| {
+    for_each_index(shape, |index| {
         let at = from(index) * size;
         bytes.extend_from_slice(&x.bytes[at..at + size]);
     });
     Array { shape: shape.clone(), dtype: x.dtype, bytes }
 }
 
-/// The same elements under another shape.
+/// The same elements with another shape.
 pub fn reshape(x: &Array, shape: &Shape) -> Array {
     Array { shape: shape.clone(), dtype: x.dtype, bytes: x.bytes.clone() }
 }
@@ -27,79 +27,80 @@ pub fn reshape(x: &Array, shape: &Shape) -> Array {
 pub fn permute(x: &Array, shape: &Shape, axes: &[usize]) -> Array {
     let strides = x.shape.strides();
     let strides: Axes = axes.iter().map(|&axis| strides[axis]).collect();
-    collect(x, shape, |index| position(index, &strides))
+    collect(x, shape, |index| linear_index(index, &strides))
 }
 
-/// `x` repeated to a shape it broadcasts to.
+/// Broadcasts `x` to a shape.
 pub fn broadcast(x: &Array, shape: &Shape) -> Array {
-    let strides = repeated_strides(&x.shape, shape);
-    collect(x, shape, |index| position(index, &strides))
+    let strides = broadcast_strides(&x.shape, shape);
+    collect(x, shape, |index| linear_index(index, &strides))
 }
 
-/// The index into a sliced array of an index into its slice.
+/// Maps an index of a slice to an index of the sliced array.
 fn unslice(index: &[usize], slices: &[SliceAxis]) -> Axes {
-    let taken = |(&i, slice): (&usize, &SliceAxis)| {
+    let selected = |(&i, slice): (&usize, &SliceAxis)| {
         (slice.start as isize + i as isize * slice.step) as usize
     };
-    index.iter().zip(slices).map(taken).collect()
+    index.iter().zip(slices).map(selected).collect()
 }
 
 /// The elements that the slices select.
 pub fn slice(x: &Array, shape: &Shape, slices: &[SliceAxis]) -> Array {
     let strides = x.shape.strides();
-    collect(x, shape, |index| position(&unslice(index, slices), &strides))
+    collect(x, shape, |index| linear_index(&unslice(index, slices), &strides))
 }
 
-/// Every window of `x`.
+/// The sliding windows of `x` (im2col).
 pub fn windows(x: &Array, shape: &Shape, windows: &[WindowAxis]) -> Array {
     let strides = x.shape.strides();
     collect(x, shape, |index| {
-        let (positions, places) = index.split_at(windows.len());
-        let axes = windows.iter().zip(positions.iter().zip(places));
-        let taken: Axes =
-            axes.map(|(window, (p, w))| p * window.stride + w * window.dilation).collect();
-        position(&taken, &strides)
+        let (positions, offsets) = index.split_at(windows.len());
+        let axes = windows.iter().zip(positions.iter().zip(offsets));
+        let selected: Axes = axes
+            .map(|(window, (position, offset))| position * window.stride + offset * window.dilation)
+            .collect();
+        linear_index(&selected, &strides)
     })
 }
 
-/// `x` with the elements that the slices select replaced by those of `update`.
+/// `x`, with the elements selected by the slices replaced by those of `update`.
 pub fn assign(x: &Array, update: &Array, slices: &[SliceAxis]) -> Array {
     let mut result = x.clone();
     let strides = x.shape.strides();
     let mut next = 0;
-    each_index(&update.shape, |index| {
-        result.set(position(&unslice(index, slices), &strides), update.get(next));
+    for_each_index(&update.shape, |index| {
+        result.set(linear_index(&unslice(index, slices), &strides), update.get(next));
         next += 1;
     });
     result
 }
 
-/// `x` surrounded and interleaved with `fill`.
+/// Pads `x` with `fill` at the edges and between elements.
 pub fn pad(x: &Array, fill: &Array, shape: &Shape, pads: &[PadAxis]) -> Array {
     let mut result = Array::full(shape, fill.get(0));
     let strides = shape.strides();
     let mut next = 0;
-    each_index(&x.shape, |index| {
-        // Where this element goes, unless it is cut off.
-        let place: Option<Axes> = (0..shape.rank())
+    for_each_index(&x.shape, |index| {
+        // The index of this element in the result, unless it is cropped by negative padding.
+        let target: Option<Axes> = (0..shape.rank())
             .map(|axis| {
                 let distance = pads[axis].interior as i128 + 1;
                 let at = pads[axis].low as i128 + index[axis] as i128 * distance;
                 (0..shape[axis] as i128).contains(&at).then_some(at as usize)
             })
             .collect();
-        if let Some(place) = place {
-            result.set(position(&place, &strides), x.get(next));
+        if let Some(target) = target {
+            result.set(linear_index(&target, &strides), x.get(next));
         }
         next += 1;
     });
     result
 }
 
-/// The operands joined along an axis.
+/// Concatenates the operands along an axis.
 pub fn concat(operands: &[&Array], shape: &Shape, axis: usize) -> Array {
     let dtype = operands[0].dtype;
-    // Everything below the axis is one run of bytes in each operand.
+    // The axes below form one contiguous run of bytes in each operand.
     let inner: usize = shape[axis + 1..].iter().product::<usize>() * dtype.size();
     let outer: usize = shape[..axis].iter().product();
     let mut bytes = Vec::with_capacity(shape.elements() * dtype.size());
@@ -112,20 +113,20 @@ pub fn concat(operands: &[&Array], shape: &Shape, axis: usize) -> Array {
     Array { shape: shape.clone(), dtype, bytes }
 }
 
-/// `x` at each index with the coordinate along `axis` looked up, clamped into range.
+/// Gathers elements of `x` along `axis`; indices are clamped into range.
 pub fn gather(x: &Array, lookup: &Array, axis: usize) -> Array {
     let strides = x.shape.strides();
     let mut next = 0;
     collect(x, &lookup.shape, |index| {
         let mut index = Axes::from_slice(index);
         let last = x.shape[axis] as i128 - 1;
-        index[axis] = integer(lookup.get(next)).clamp(0, last) as usize;
+        index[axis] = integer_value(lookup.get(next)).clamp(0, last) as usize;
         next += 1;
-        position(&index, &strides)
+        linear_index(&index, &strides)
     })
 }
 
-/// `x` with each update put, or combined, where its index says; out of range it is dropped.
+/// Scatters the updates into `x`, replacing or combining; out-of-range indices are dropped.
 pub fn scatter(
     x: &Array,
     lookup: &Array,
@@ -134,14 +135,14 @@ pub fn scatter(
     combine: Option<&Combine>,
 ) -> Array {
     let mut function = match combine {
-        Some(Combine::Function(function)) => Some(Evaluation::new(function)),
+        Some(Combine::Function(function)) => Some(ScalarFunctionEvaluator::new(function)),
         _ => None,
     };
     let mut result = x.clone();
     let strides = x.shape.strides();
     let mut next = 0;
-    each_index(&lookup.shape, |index| {
-        let along = integer(lookup.get(next));
+    for_each_index(&lookup.shape, |index| {
+        let along = integer_value(lookup.get(next));
         let value = update.get(next);
         next += 1;
         if !(0..x.shape[axis] as i128).contains(&along) {
@@ -149,7 +150,7 @@ pub fn scatter(
         }
         let mut index = Axes::from_slice(index);
         index[axis] = along as usize;
-        let at = position(&index, &strides);
+        let at = linear_index(&index, &strides);
         let value = match combine {
             Some(Combine::With(op)) => scalar_combine(*op, result.get(at), value),
             Some(Combine::Function(_)) => {

@@ -1,33 +1,33 @@
-//! Ops that combine many elements into one.
+//! Reductions, scans and dot.
 
 use super::Array;
 use super::accumulate::Accumulator;
-use super::index::{each_index, position};
+use super::index::{for_each_index, linear_index};
 use super::scalars::scalar_compare;
 use crate::elementwise::{ArgOp, CombineOp, CompareOp};
 use crate::graph::DotAxes;
 use crate::{Axes, Scalar, Shape};
 
-/// Strides into the shape without `axes` for an index of the shape with them: 0 along `axes`.
+/// Strides of the reduced shape, for an index of the full shape: 0 along `axes`.
 fn reduced_strides(shape: &Shape, axes: &[usize]) -> Axes {
     let kept = shape.reduced(axes, true).strides();
     (0..shape.rank()).map(|axis| if axes.contains(&axis) { 0 } else { kept[axis] }).collect()
 }
 
-/// The elements along `axes` combined.
+/// Reduces along `axes`.
 pub fn reduce(x: &Array, shape: &Shape, op: CombineOp, axes: &[usize]) -> Array {
     let mut totals = vec![Accumulator::new(op, x.dtype); shape.elements()];
     let strides = reduced_strides(&x.shape, axes);
     let mut values = x.scalars();
-    each_index(&x.shape, |index| {
-        totals[position(index, &strides)].push(values.next().expect("one for each index"));
+    for_each_index(&x.shape, |index| {
+        totals[linear_index(index, &strides)].push(values.next().expect("one for each index"));
     });
     Array::from_scalars(totals.iter().map(Accumulator::result), shape, x.dtype)
 }
 
-/// The position along `axis` of the first smallest or largest element, or of the first NaN.
+/// The index along `axis` of the first minimum or maximum, or of the first NaN.
 pub fn arg_reduce(x: &Array, shape: &Shape, op: ArgOp, axis: usize) -> Array {
-    let better = match op {
+    let comparison = match op {
         ArgOp::Min => CompareOp::Lt,
         ArgOp::Max => CompareOp::Gt,
     };
@@ -35,13 +35,13 @@ pub fn arg_reduce(x: &Array, shape: &Shape, op: ArgOp, axis: usize) -> Array {
     let mut best: Vec<Option<(usize, Scalar)>> = vec![None; shape.elements()];
     let strides = reduced_strides(&x.shape, &[axis]);
     let mut values = x.scalars();
-    each_index(&x.shape, |index| {
+    for_each_index(&x.shape, |index| {
         let value = values.next().expect("one for each index");
-        let best = &mut best[position(index, &strides)];
+        let best = &mut best[linear_index(index, &strides)];
         let wins = match *best {
             None => true,
             Some((_, best)) if is_nan(best) => false,
-            Some((_, best)) => is_nan(value) || scalar_compare(better, value, best),
+            Some((_, best)) => is_nan(value) || scalar_compare(comparison, value, best),
         };
         if wins {
             *best = Some((index[axis], value));
@@ -51,15 +51,15 @@ pub fn arg_reduce(x: &Array, shape: &Shape, op: ArgOp, axis: usize) -> Array {
     Array::from_vec(positions.collect(), shape)
 }
 
-/// Each element combined with all before it along `axis`.
+/// Inclusive scan along `axis`.
 pub fn scan(x: &Array, op: CombineOp, axis: usize) -> Array {
     let lines = x.shape.reduced(&[axis], true);
     let mut totals = vec![Accumulator::new(op, x.dtype); lines.elements()];
     let strides = reduced_strides(&x.shape, &[axis]);
     let mut result = x.clone();
     let mut next = 0;
-    each_index(&x.shape, |index| {
-        let total = &mut totals[position(index, &strides)];
+    for_each_index(&x.shape, |index| {
+        let total = &mut totals[linear_index(index, &strides)];
         total.push(x.get(next));
         result.set(next, total.result());
         next += 1;
@@ -67,17 +67,17 @@ pub fn scan(x: &Array, op: CombineOp, axis: usize) -> Array {
     result
 }
 
-/// The positions that the indices of some axes of a shape have, in row-major order.
+/// The linear index of each index over some axes of a shape, in row-major order.
 fn positions(shape: &Shape, axes: &[usize]) -> Vec<usize> {
     let strides = shape.strides();
     let strides: Axes = axes.iter().map(|&axis| strides[axis]).collect();
     let extents: Shape = axes.iter().map(|&axis| shape[axis]).collect();
     let mut positions = Vec::with_capacity(extents.elements());
-    each_index(&extents, |index| positions.push(position(index, &strides)));
+    for_each_index(&extents, |index| positions.push(linear_index(index, &strides)));
     positions
 }
 
-/// The contraction of two arrays: batch axes, then the free axes of `a`, then those of `b`.
+/// Dot (general contraction) of two arrays. Result axes: batch, then the free axes of `a`, then those of `b`.
 pub fn dot(a: &Array, b: &Array, shape: &Shape, axes: &DotAxes) -> Array {
     let a_batch = positions(&a.shape, &axes.a_batch);
     let b_batch = positions(&b.shape, &axes.b_batch);

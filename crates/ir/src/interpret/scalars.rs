@@ -1,16 +1,16 @@
-//! The elementwise ops on single values: what each op means.
+//! Scalar semantics of the elementwise ops.
 //!
-//! Integers are computed in 128 bits and wrapped, floats and complex numbers in double precision and
-//! rounded once to their dtype. Every function panics on a dtype that its op does not accept, which
-//! [`infer`](crate::graph::infer) has refused before.
+//! Integers are computed in 128 bits and wrapped; floats and complex numbers are computed in double precision and
+//! rounded once to their dtype. Every function panics on a dtype that its op does not accept;
+//! [`infer`](crate::graph::infer) rejects these before.
 
 use super::complex;
-use super::wide::{Digits, Wide};
+use super::double_double::{DoubleDouble, RealArithmetic};
 use crate::elementwise::{BinaryOp, CombineOp, CompareOp, UnaryOp};
 use crate::{DType, DTypeClass, Element, Scalar};
 use num_complex::Complex;
 
-/// The op applied to one value.
+/// Applies a unary op.
 ///
 /// # Panics
 /// If the op does not accept the value's dtype.
@@ -19,7 +19,7 @@ pub fn scalar_unary(op: UnaryOp, x: Scalar) -> Scalar {
     match dtype.class() {
         DTypeClass::Bool => match op {
             UnaryOp::Not => (!bool::from_scalar(x)).to_scalar(),
-            _ => not_accepted(op.name(), dtype),
+            _ => unsupported_dtype(op.name(), dtype),
         },
         DTypeClass::Signed | DTypeClass::Unsigned => match op {
             UnaryOp::IsNan => false.to_scalar(),
@@ -39,17 +39,17 @@ pub fn scalar_unary(op: UnaryOp, x: Scalar) -> Scalar {
                 UnaryOp::Abs => round(dtype.real(), z.re.hypot(z.im)),
                 UnaryOp::Real => round(dtype.real(), z.re),
                 UnaryOp::Imag => round(dtype.real(), z.im),
-                // The result has half as many digits as `f64`.
+                // The result has half the precision of `f64`.
                 _ if dtype == DType::C64 => {
                     complex_unary::<f64>(op, dtype, z).to_scalar().cast(dtype)
                 }
-                _ => complex_unary::<Wide>(op, dtype, z).to_scalar().cast(dtype),
+                _ => complex_unary::<DoubleDouble>(op, dtype, z).to_scalar().cast(dtype),
             }
         }
     }
 }
 
-/// The op applied to two values of one dtype.
+/// Applies a binary op to two values of one dtype.
 ///
 /// # Panics
 /// If the dtypes differ or the op does not accept them.
@@ -63,17 +63,17 @@ pub fn scalar_binary(op: BinaryOp, a: Scalar, b: Scalar) -> Scalar {
                 BinaryOp::Add | BinaryOp::Max | BinaryOp::Or => a | b,
                 BinaryOp::Mul | BinaryOp::Min | BinaryOp::And => a & b,
                 BinaryOp::Xor => a ^ b,
-                _ => not_accepted(op.name(), dtype),
+                _ => unsupported_dtype(op.name(), dtype),
             };
             result.to_scalar()
         }
         DTypeClass::Signed | DTypeClass::Unsigned => {
-            wrap(dtype, integer_binary(op, dtype, integer(a), integer(b)))
+            wrap(dtype, integer_binary(op, dtype, integer_value(a), integer_value(b)))
         }
         DTypeClass::Float if op == BinaryOp::Complex => match dtype {
             DType::F32 => Complex::new(f32::from_scalar(a), f32::from_scalar(b)).to_scalar(),
             DType::F64 => Complex::new(f64::from_scalar(a), f64::from_scalar(b)).to_scalar(),
-            _ => not_accepted(op.name(), dtype),
+            _ => unsupported_dtype(op.name(), dtype),
         },
         DTypeClass::Float => round(dtype, float_binary(op, dtype, a.to_f64(), b.to_f64())),
         DTypeClass::Complex => {
@@ -83,16 +83,16 @@ pub fn scalar_binary(op: BinaryOp, a: Scalar, b: Scalar) -> Scalar {
                 BinaryOp::Sub => a - b,
                 BinaryOp::Mul => a * b,
                 BinaryOp::Div if dtype == DType::C64 => complex::divide::<f64>(a, b),
-                BinaryOp::Div => complex::divide::<Wide>(a, b),
+                BinaryOp::Div => complex::divide::<DoubleDouble>(a, b),
                 BinaryOp::Pow => complex::pow(a, b),
-                _ => not_accepted(op.name(), dtype),
+                _ => unsupported_dtype(op.name(), dtype),
             };
             result.to_scalar().cast(dtype)
         }
     }
 }
 
-/// Whether the comparison of two values of one dtype holds.
+/// Compares two values of one dtype.
 ///
 /// # Panics
 /// If the dtypes differ or the comparison does not accept them.
@@ -100,7 +100,7 @@ pub fn scalar_compare(op: CompareOp, a: Scalar, b: Scalar) -> bool {
     assert_eq!(a.dtype(), b.dtype(), "{} of two dtypes", op.name());
     let ordering = match a.dtype().class() {
         DTypeClass::Bool | DTypeClass::Signed | DTypeClass::Unsigned => {
-            Some(integer(a).cmp(&integer(b)))
+            Some(integer_value(a).cmp(&integer_value(b)))
         }
         DTypeClass::Float => a.to_f64().partial_cmp(&b.to_f64()),
         DTypeClass::Complex => {
@@ -108,7 +108,7 @@ pub fn scalar_compare(op: CompareOp, a: Scalar, b: Scalar) -> bool {
             return match op {
                 CompareOp::Eq => equal,
                 CompareOp::Ne => !equal,
-                _ => not_accepted(op.name(), a.dtype()),
+                _ => unsupported_dtype(op.name(), a.dtype()),
             };
         }
     };
@@ -122,7 +122,7 @@ pub fn scalar_compare(op: CompareOp, a: Scalar, b: Scalar) -> bool {
     }
 }
 
-/// Two values combined as a reduction combines them, rounded to their dtype.
+/// Combines two values with a reduction's op, rounded to their dtype.
 ///
 /// # Panics
 /// If the dtypes differ or the op does not accept them.
@@ -130,8 +130,8 @@ pub fn scalar_combine(op: CombineOp, a: Scalar, b: Scalar) -> Scalar {
     scalar_binary(op.binary(), a, b)
 }
 
-/// An integer or `bool` as a number.
-pub(super) fn integer(x: Scalar) -> i128 {
+/// The value of an integer or `bool`.
+pub(super) fn integer_value(x: Scalar) -> i128 {
     let unused = 64 - 8 * x.dtype().size() as u32;
     match x.dtype().class() {
         DTypeClass::Signed => ((x.bits()[0] << unused) as i64 >> unused) as i128,
@@ -147,12 +147,12 @@ fn round(dtype: DType, value: f64) -> Scalar {
     value.to_scalar().cast(dtype)
 }
 
-fn not_accepted(name: &str, dtype: DType) -> ! {
+fn unsupported_dtype(name: &str, dtype: DType) -> ! {
     panic!("{name} does not accept {dtype}")
 }
 
 fn integer_unary(op: UnaryOp, scalar: Scalar) -> i128 {
-    let x = integer(scalar);
+    let x = integer_value(scalar);
     let bits = scalar.bits()[0];
     match op {
         UnaryOp::Neg => -x,
@@ -164,7 +164,7 @@ fn integer_unary(op: UnaryOp, scalar: Scalar) -> i128 {
         UnaryOp::LeadingZeros => {
             (bits.leading_zeros() - (64 - 8 * scalar.dtype().size() as u32)) as i128
         }
-        _ => not_accepted(op.name(), scalar.dtype()),
+        _ => unsupported_dtype(op.name(), scalar.dtype()),
     }
 }
 
@@ -190,7 +190,7 @@ fn integer_binary(op: BinaryOp, dtype: DType, a: i128, b: i128) -> i128 {
         BinaryOp::ShiftRight => a >> 127,
         BinaryOp::ShiftRightLogical if (0..bits).contains(&b) => (a & ((1 << bits) - 1)) >> b,
         BinaryOp::ShiftRightLogical => 0,
-        BinaryOp::Atan2 | BinaryOp::Complex => not_accepted(op.name(), dtype),
+        BinaryOp::Atan2 | BinaryOp::Complex => unsupported_dtype(op.name(), dtype),
     }
 }
 
@@ -202,13 +202,13 @@ fn integer_power(base: i128, exponent: i128) -> i128 {
             _ => 0,
         };
     }
-    let (mut result, mut square, mut left) = (1i128, base, exponent);
-    while left > 0 {
-        if left & 1 == 1 {
+    let (mut result, mut square, mut remaining) = (1i128, base, exponent);
+    while remaining > 0 {
+        if remaining & 1 == 1 {
             result = result.wrapping_mul(square);
         }
         square = square.wrapping_mul(square);
-        left >>= 1;
+        remaining >>= 1;
     }
     result
 }
@@ -240,9 +240,9 @@ fn float_unary(op: UnaryOp, dtype: DType, x: f64) -> f64 {
         UnaryOp::Sinh => x.sinh(),
         UnaryOp::Cosh => x.cosh(),
         UnaryOp::Tanh => x.tanh(),
-        // The standard library's inverse hyperbolic functions lose digits near 0 and 1.
+        // The standard library's inverse hyperbolic functions are inaccurate near 0 and 1.
         UnaryOp::Asinh => libm::asinh(x),
-        // Of large negative numbers libm's is not NaN.
+        // `libm::acosh` does not return NaN for large negative arguments.
         UnaryOp::Acosh if x < 1.0 => f64::NAN,
         UnaryOp::Acosh => libm::acosh(x),
         UnaryOp::Atanh => libm::atanh(x),
@@ -255,7 +255,7 @@ fn float_unary(op: UnaryOp, dtype: DType, x: f64) -> f64 {
         | UnaryOp::IsNan
         | UnaryOp::IsFinite
         | UnaryOp::PopulationCount
-        | UnaryOp::LeadingZeros => not_accepted(op.name(), dtype),
+        | UnaryOp::LeadingZeros => unsupported_dtype(op.name(), dtype),
     }
 }
 
@@ -268,17 +268,17 @@ fn float_binary(op: BinaryOp, dtype: DType, a: f64, b: f64) -> f64 {
         BinaryOp::Rem => a % b,
         BinaryOp::Pow => a.powf(b),
         BinaryOp::Min | BinaryOp::Max if a.is_nan() || b.is_nan() => f64::NAN,
-        // Of zeros, the negative one is the smaller, as in IEEE 754's minimum and maximum.
+        // −0 is smaller than +0, as in IEEE 754 minimum and maximum.
         BinaryOp::Min if a < b || (a == b && a.is_sign_negative()) => a,
         BinaryOp::Min => b,
         BinaryOp::Max if a > b || (a == b && a.is_sign_positive()) => a,
         BinaryOp::Max => b,
         BinaryOp::Atan2 => a.atan2(b),
-        _ => not_accepted(op.name(), dtype),
+        _ => unsupported_dtype(op.name(), dtype),
     }
 }
 
-fn complex_unary<T: Digits>(op: UnaryOp, dtype: DType, z: Complex<f64>) -> Complex<f64> {
+fn complex_unary<T: RealArithmetic>(op: UnaryOp, dtype: DType, z: Complex<f64>) -> Complex<f64> {
     match op {
         UnaryOp::Neg => -z,
         UnaryOp::Sign => complex::sign::<T>(z),
@@ -304,7 +304,7 @@ fn complex_unary<T: Digits>(op: UnaryOp, dtype: DType, z: Complex<f64>) -> Compl
         UnaryOp::Atanh => complex::atanh::<T>(z),
         UnaryOp::Sigmoid => complex::sigmoid(z),
         UnaryOp::Conj => z.conj(),
-        _ => not_accepted(op.name(), dtype),
+        _ => unsupported_dtype(op.name(), dtype),
     }
 }
 

@@ -1,14 +1,14 @@
-//! Elements in an order.
+//! Sort, argsort and top-k.
 
-use super::function::Evaluation;
-use super::index::{each_index, position};
+use super::function::ScalarFunctionEvaluator;
+use super::index::{for_each_index, linear_index};
 use super::{Array, scalar_compare};
 use crate::elementwise::CompareOp;
 use crate::graph::{FloatOrder, SortKey, SortOrder, SortResult};
 use crate::{Element, Scalar};
 use std::cmp::Ordering;
 
-/// The elements along `axis` sorted, or their positions.
+/// Sorts along `axis`: returns the sorted elements, or their original positions.
 pub fn sort(keys: &[&Array], axis: usize, order: &SortOrder, result: SortResult) -> Array {
     let shape = &keys[0].shape;
     let strides = shape.strides();
@@ -16,44 +16,43 @@ pub fn sort(keys: &[&Array], axis: usize, order: &SortOrder, result: SortResult)
         SortResult::Values => keys[0].dtype,
         SortResult::Positions | SortResult::FirstPositions(_) => i64::DTYPE,
     };
-    let count = result.places(shape[axis]);
-    let kept = shape.with(axis, count);
-    let kept_strides = kept.strides();
-    let mut sorted = Array::full(&kept, Scalar::zero(dtype));
-    each_index(&shape.reduced(&[axis], true), |index| {
-        let first = position(index, &strides);
+    let count = result.output_extent(shape[axis]);
+    let result_shape = shape.with(axis, count);
+    let result_strides = result_shape.strides();
+    let mut sorted = Array::full(&result_shape, Scalar::zero(dtype));
+    for_each_index(&shape.reduced(&[axis], true), |index| {
+        let first = linear_index(index, &strides);
         let at = |key: &Array, i: usize| key.get(first + i * strides[axis]);
-        let mut places: Vec<usize> = (0..shape[axis]).collect();
+        let mut permutation: Vec<usize> = (0..shape[axis]).collect();
         match order {
-            SortOrder::Keys(orders) => places.sort_by(|&a, &b| {
+            SortOrder::Keys(orders) => permutation.sort_by(|&a, &b| {
                 let keys = keys.iter().zip(orders);
                 keys.map(|(key, order)| compare(at(key, a), at(key, b), *order))
                     .fold(Ordering::Equal, Ordering::then)
             }),
             SortOrder::Comparator(function) => {
-                let mut function = Evaluation::new(function);
-                insert_sorted(&mut places, |&a, &b| {
+                let mut function = ScalarFunctionEvaluator::new(function);
+                insertion_sort(&mut permutation, |&a, &b| {
                     let pairs: Vec<Scalar> =
                         keys.iter().flat_map(|key| [at(key, a), at(key, b)]).collect();
                     bool::from_scalar(function.call(&pairs))
                 });
             }
         }
-        let first_kept = position(index, &kept_strides);
-        for (to, from) in places.into_iter().take(count).enumerate() {
+        let first_result = linear_index(index, &result_strides);
+        for (to, from) in permutation.into_iter().take(count).enumerate() {
             let value = match result {
                 SortResult::Values => at(keys[0], from),
                 SortResult::Positions | SortResult::FirstPositions(_) => (from as i64).to_scalar(),
             };
-            sorted.set(first_kept + to * kept_strides[axis], value);
+            sorted.set(first_result + to * result_strides[axis], value);
         }
     });
     sorted
 }
 
-/// Puts each element before those that it comes before. The standard library's sort may panic where the
-/// order is not one.
-fn insert_sorted<T>(values: &mut [T], mut is_before: impl FnMut(&T, &T) -> bool) {
+/// Insertion sort. The standard library's sort may panic if the comparator is not a total order.
+fn insertion_sort<T>(values: &mut [T], mut is_before: impl FnMut(&T, &T) -> bool) {
     for end in 1..values.len() {
         let mut at = end;
         while at > 0 && is_before(&values[at], &values[at - 1]) {
@@ -63,14 +62,14 @@ fn insert_sorted<T>(values: &mut [T], mut is_before: impl FnMut(&T, &T) -> bool)
     }
 }
 
-/// The order of two elements of one key.
+/// Compares two elements of one sort key.
 pub fn compare(a: Scalar, b: Scalar, key: SortKey) -> Ordering {
     let ordering = match (a.dtype().is_float(), key.floats) {
         (true, FloatOrder::Numeric) => {
             let (a, b) = (a.to_f64(), b.to_f64());
             a.partial_cmp(&b).unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()))
         }
-        (true, FloatOrder::Total) => total(a).cmp(&total(b)),
+        (true, FloatOrder::Total) => total_order_key(a).cmp(&total_order_key(b)),
         (false, _) if scalar_compare(CompareOp::Lt, a, b) => Ordering::Less,
         (false, _) if scalar_compare(CompareOp::Gt, a, b) => Ordering::Greater,
         (false, _) => Ordering::Equal,
@@ -78,8 +77,8 @@ pub fn compare(a: Scalar, b: Scalar, key: SortKey) -> Ordering {
     if key.descending { ordering.reverse() } else { ordering }
 }
 
-/// An integer that is ordered as the float's bits are.
-fn total(float: Scalar) -> i128 {
+/// Order-preserving mapping of a float's bits to an integer (total order).
+fn total_order_key(float: Scalar) -> i128 {
     let bits = float.bits()[0] as i128;
     let sign = 1i128 << (8 * float.dtype().size() - 1);
     if bits & sign == 0 { bits } else { sign - 1 - bits }
@@ -97,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_elements_stay_in_order_either_way() {
+    fn sort_is_stable_in_both_directions() {
         let values = [2.0, 1.0, 2.0, 0.0, -0.0, f32::NAN, -f32::NAN];
         assert_eq!(positions(&values, SortKey::default()), [3, 4, 1, 0, 2, 5, 6]);
         let descending = SortKey { descending: true, ..SortKey::default() };
@@ -107,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn the_second_key_decides_between_equals() {
+    fn second_key_breaks_ties() {
         let first = Array::from_vec(vec![1i32, 0, 1, 0], [2, 2]);
         let second = Array::from_vec(vec![5u8, 9, 4, 8], [2, 2]);
         let order = SortOrder::ascending(2);
@@ -116,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_function_decides_what_comes_first() {
+    fn sort_by_comparator_function() {
         let mut graph = Graph::default();
         let inputs = [graph.input((), crate::DType::I32), graph.input((), crate::DType::I32)];
         let ten = graph.scalar(10i32);

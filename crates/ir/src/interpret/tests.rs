@@ -1,4 +1,4 @@
-//! Every op of a graph, one small case at a time.
+//! One small case of every op.
 
 use super::*;
 use crate::Axes;
@@ -9,7 +9,7 @@ use num_complex::Complex;
 use smallvec::smallvec;
 use std::slice::from_ref;
 
-/// The value of one op on these operands.
+/// The value of one op applied to these operands.
 fn apply(op: Op, operands: &[Array]) -> Array {
     let mut graph = Graph::default();
     let inputs: Vec<NodeId> =
@@ -23,14 +23,14 @@ fn array<T: Element>(values: &[T], shape: impl Into<Shape>) -> Array {
     Array::from_vec(values.to_vec(), shape)
 }
 
-/// 0, 1, 2, … under a shape.
+/// 0, 1, 2, … in a shape.
 fn counted(shape: impl Into<Shape>) -> Array {
     let shape = shape.into();
     Array::from_vec((0..shape.elements() as i32).collect(), shape)
 }
 
 #[test]
-fn a_graph_runs_in_order() {
+fn graph_evaluates_in_order() {
     let mut graph = Graph::default();
     let two = graph.scalar(2.0f32);
     let x = graph.input([3], DType::F32);
@@ -124,33 +124,33 @@ fn views() {
     assert_eq!(nothing.elements(), 0);
 }
 
-fn taken(start: usize, step: isize, len: usize) -> SliceAxis {
+fn slice_axis(start: usize, step: isize, len: usize) -> SliceAxis {
     SliceAxis { start, step, len }
 }
 
 #[test]
-fn slices() {
+fn slice() {
     let x = counted([3, 4]);
     let take = |rows, columns| apply(Op::Slice(smallvec![rows, columns]), from_ref(&x));
-    assert_eq!(take(taken(1, 1, 2), taken(0, 3, 2)), array(&[4, 7, 8, 11], [2, 2]));
-    assert_eq!(take(taken(2, -2, 2), taken(3, -1, 2)), array(&[11, 10, 3, 2], [2, 2]));
-    assert_eq!(take(SliceAxis::full(3), taken(9, 1, 0)).shape, Shape::from([3, 0]));
+    assert_eq!(take(slice_axis(1, 1, 2), slice_axis(0, 3, 2)), array(&[4, 7, 8, 11], [2, 2]));
+    assert_eq!(take(slice_axis(2, -2, 2), slice_axis(3, -1, 2)), array(&[11, 10, 3, 2], [2, 2]));
+    assert_eq!(take(SliceAxis::full(3), slice_axis(9, 1, 0)).shape, Shape::from([3, 0]));
     assert_eq!(apply(Op::Slice(smallvec![]), &[counted(())]), counted(()));
 }
 
 #[test]
-fn assignments() {
+fn assign() {
     let update = array(&[-1, -2], [1, 2]);
-    let slices = smallvec![taken(1, 1, 1), taken(2, -2, 2)];
+    let slices = smallvec![slice_axis(1, 1, 1), slice_axis(2, -2, 2)];
     let result = apply(Op::Assign(slices), &[counted([2, 3]), update]);
     assert_eq!(result, array(&[0, 1, 2, -2, 4, -1], [2, 3]));
     let empty = Array::full([2, 0], 0i32.to_scalar());
-    let slices = smallvec![SliceAxis::full(2), taken(0, 1, 0)];
+    let slices = smallvec![SliceAxis::full(2), slice_axis(0, 1, 0)];
     assert_eq!(apply(Op::Assign(slices), &[counted([2, 3]), empty]), counted([2, 3]));
 }
 
 #[test]
-fn padding() {
+fn pad() {
     let fill = array(&[9], ());
     let pad = |x: Array, low, high, interior| {
         let entry = PadAxis { low, high, interior };
@@ -169,7 +169,7 @@ fn padding() {
 }
 
 #[test]
-fn joins() {
+fn concat() {
     let (x, y) = (counted([2, 2]), array(&[7, 8], [2, 1]));
     let empty = Array::full([2, 0], 0i32.to_scalar());
     let joined = apply(Op::Concat { axis: 1 }, &[x.clone(), empty, y]);
@@ -180,7 +180,7 @@ fn joins() {
 }
 
 #[test]
-fn gathered_indices_are_clamped() {
+fn gather_clamps_indices() {
     let x = array(&[10, 11, 12, 20, 21, 22], [2, 3]);
     let index = array(&[2i64, 0, -5, i64::MAX], [2, 2]);
     let columns = apply(Op::Gather { axis: 1 }, &[x.clone(), index]);
@@ -195,7 +195,7 @@ fn gathered_indices_are_clamped() {
 }
 
 #[test]
-fn scattered_indices_out_of_range_are_dropped() {
+fn scatter_drops_indices_out_of_range() {
     let scatter = |combine, index: &[i32]| {
         let updates: Vec<i32> = (1..=index.len() as i32).map(|i| 10 * i).collect();
         let operands = [counted(4), array(index, index.len()), array(&updates, index.len())];
@@ -214,7 +214,7 @@ fn scattered_indices_out_of_range_are_dropped() {
 }
 
 #[test]
-fn windows_repeat_what_they_share() {
+fn overlapping_windows_repeat_elements() {
     let axis = |size, stride, dilation| WindowAxis { size, stride, dilation };
     let windows = apply(Op::Windows(smallvec![axis(2, 2, 1)]), &[counted(5)]);
     assert_eq!(windows, array(&[0, 1, 2, 3], [2, 2]));
@@ -223,7 +223,7 @@ fn windows_repeat_what_they_share() {
 }
 
 #[test]
-fn a_scatter_applies_its_function_in_order() {
+fn scatter_applies_its_function_in_order() {
     let mut graph = Graph::default();
     let (old, update) = (graph.input((), DType::I32), graph.input((), DType::I32));
     let ten = graph.scalar(10i32);
@@ -237,7 +237,7 @@ fn a_scatter_applies_its_function_in_order() {
 }
 
 #[test]
-fn scattered_sums_are_applied_in_order() {
+fn scatter_sums_apply_in_order() {
     let operands = [array(&[0.0f32], 1), array(&[0u8; 3], 3), array(&[1e8f32, 1.0, -1e8], 3)];
     let sum = apply(Op::Scatter { axis: 0, combine: Some(CombineOp::Sum.into()) }, &operands);
     assert_eq!(sum, array(&[0.0f32], 1));
@@ -280,7 +280,7 @@ fn reductions_of_floats() {
 }
 
 #[test]
-fn reductions_of_nothing() {
+fn reductions_of_empty_axes() {
     let nothing = |dtype| Array::full([2, 0], Scalar::zero(dtype));
     let min = reduce(CombineOp::Min, &[1], nothing(DType::F32));
     assert_eq!(min, array(&[f32::INFINITY; 2], 2));
@@ -290,7 +290,7 @@ fn reductions_of_nothing() {
 }
 
 #[test]
-fn positions_of_extremes() {
+fn arg_reductions() {
     let find = |op, values: &[f32]| {
         let x = array(values, [1, values.len()]);
         apply(Op::ArgReduce { op, axis: 1 }, &[x]).to_vec::<i64>()[0]
@@ -325,7 +325,7 @@ fn scans() {
     assert!(smallest[3].is_nan() && smallest[4].is_nan());
     let largest = scan(CombineOp::Max, 0, &array(&[2u8, 1, 3], 3));
     assert_eq!(largest, array(&[2u8, 2, 3], 3));
-    // Each prefix is rounded from the exact sum, not from the rounded prefix before it.
+    // Each prefix is rounded from the exact sum, not from the previous rounded prefix.
     let x = array(&[1e8f32, 1.0, -1e8], 3);
     assert_eq!(scan(CombineOp::Sum, 0, &x), array(&[1e8f32, 1e8, 1.0], 3));
     assert_eq!(scan(CombineOp::Sum, 0, &counted([0, 2])).elements(), 0);
@@ -337,7 +337,7 @@ fn dot(axes: [&[usize]; 4], a: Array, b: Array) -> Array {
 }
 
 #[test]
-fn contractions() {
+fn dot_of_integers_and_floats() {
     let matmul = dot([&[], &[], &[1], &[0]], counted([2, 3]), counted([3, 2]));
     assert_eq!(matmul, array(&[10, 13, 28, 40], [2, 2]));
     let transposed = dot([&[], &[], &[1], &[1]], counted([2, 3]), counted([2, 3]));
@@ -354,7 +354,7 @@ fn contractions() {
 }
 
 #[test]
-fn contractions_of_other_numbers() {
+fn dot_of_other_dtypes() {
     let floats =
         dot([&[], &[], &[0], &[0]], array(&[1e8f32, 1.0, -1e8], 3), array(&[1.0f32, 1.0, 1.0], 3));
     assert_eq!(floats, array(&[1.0f32], ()));

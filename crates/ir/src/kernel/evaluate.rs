@@ -1,14 +1,14 @@
-//! A slow evaluator of kernels, straight from their definition: the oracle of every backend.
+//! Reference evaluator of the tile IR: slow, directly from the definition. The oracle for every backend.
 
 use super::{AccessId, Kernel, Kind, LaunchShape, Level, Value, VectorAxis};
 use crate::elementwise::{ArgOp, CompareOp};
 use crate::interpret::{Accumulator, scalar_binary, scalar_combine, scalar_compare, scalar_unary};
 use crate::{DType, Element, Scalar};
 
-/// Runs a kernel, expanded or not, on the bytes of its buffers.
+/// Evaluates a kernel, expanded or not, on the bytes of its buffers.
 ///
 /// # Panics
-/// If an access leaves its buffer, if the shape does not fit the kernel, or if the kernel is not
+/// If an access is out of bounds, if the shape does not match the kernel, or if the kernel is not
 /// [verified](super::verify).
 pub fn evaluate(kernel: &Kernel, shape: &LaunchShape, buffers: &mut [Vec<u8>], scalars: &[Scalar]) {
     assert_eq!(shape.extents.len(), kernel.rank(), "one extent for each axis of the domain");
@@ -34,7 +34,7 @@ pub fn evaluate(kernel: &Kernel, shape: &LaunchShape, buffers: &mut [Vec<u8>], s
     }
 }
 
-/// The coordinates of a position in row-major order.
+/// The coordinates of a row-major index.
 fn unravel(mut position: usize, extents: &[usize]) -> Vec<usize> {
     let mut coordinates = vec![0; extents.len()];
     for (coordinate, &extent) in coordinates.iter_mut().zip(extents).rev() {
@@ -44,16 +44,16 @@ fn unravel(mut position: usize, extents: &[usize]) -> Vec<usize> {
     coordinates
 }
 
-/// One program: the values of its instructions, each over the part of the tile that its level spans.
+/// State of one program: the values of its instructions, each over the part of the tile given by its level.
 struct Program<'a> {
     kernel: &'a Kernel,
     shape: &'a LaunchShape,
     scalars: &'a [Scalar],
     levels: &'a [Level],
     origin: Vec<usize>,
-    /// The points of the vector axis.
+    /// Number of points of the vector axis.
     columns: usize,
-    /// The points of the reduce axes.
+    /// Number of points of the reduce axes.
     rows: usize,
     values: Vec<Vec<Scalar>>,
 }
@@ -69,14 +69,16 @@ impl Program<'_> {
             let level = self.levels[at];
             let values = match instruction.kind {
                 Kind::Reduce(op, a) => {
-                    let mut totals = vec![Accumulator::new(op, instruction.dtype); self.lines()];
-                    self.walk(a, |line, value| totals[line].push(value));
+                    let mut totals =
+                        vec![Accumulator::new(op, instruction.dtype); self.line_count()];
+                    self.for_each_point(a, |line, value| totals[line].push(value));
                     totals.iter().map(Accumulator::result).collect()
                 }
                 Kind::Scan(op, a) => {
-                    let mut totals = vec![Accumulator::new(op, instruction.dtype); self.lines()];
+                    let mut totals =
+                        vec![Accumulator::new(op, instruction.dtype); self.line_count()];
                     let mut results = Vec::with_capacity(points);
-                    self.walk(a, |line, value| {
+                    self.for_each_point(a, |line, value| {
                         totals[line].push(value);
                         results.push(totals[line].result());
                     });
@@ -90,15 +92,17 @@ impl Program<'_> {
                     Vec::new()
                 }
                 kind => (0..points)
-                    .map(|point| self.point(kind, instruction.dtype, level, point, buffers))
+                    .map(|point| {
+                        self.evaluate_point(kind, instruction.dtype, level, point, buffers)
+                    })
                     .collect(),
             };
             self.values.push(values);
         }
     }
 
-    /// A value at a point of a level that is not below its own.
-    fn get(&self, value: Value, level: Level, point: usize) -> Scalar {
+    /// A value at a point of the same or a higher level.
+    fn value_at(&self, value: Value, level: Level, point: usize) -> Scalar {
         let values = &self.values[value as usize];
         match self.levels[value as usize] {
             Level::Program => values[0],
@@ -107,7 +111,7 @@ impl Program<'_> {
         }
     }
 
-    /// The element, counted from the start of the buffer, that an access names at a point.
+    /// The element index, from the start of the buffer, that an access addresses at a point.
     fn address(&self, access: AccessId, index: Option<Value>, level: Level, point: usize) -> isize {
         let map = &self.shape.accesses[access as usize];
         let inner = match level {
@@ -122,11 +126,11 @@ impl Program<'_> {
         let coordinates = self.origin.iter().chain(&inner);
         let sum: isize =
             map.strides.iter().zip(coordinates).map(|(&stride, &at)| stride * at as isize).sum();
-        let index = index.map_or(0, |index| self.get(index, level, point).to_i64() as isize);
+        let index = index.map_or(0, |index| self.value_at(index, level, point).to_i64() as isize);
         map.offset + sum + index * map.index_stride
     }
 
-    /// The bytes of the element that an access names at a point.
+    /// The bytes of the element that an access addresses at a point.
     fn bytes<'b>(
         &self,
         buffers: &'b mut [Vec<u8>],
@@ -140,22 +144,22 @@ impl Program<'_> {
         let size = self.kernel.params[param].dtype.size();
         let element = self.address(access, index, level, point);
         let element = usize::try_from(element)
-            .unwrap_or_else(|_| panic!("a{access} names element {element} of p{param}"));
+            .unwrap_or_else(|_| panic!("a{access} addresses element {element} of p{param}"));
         &mut buffers[param][element * size..][..size]
     }
 
     fn is_masked(&self, mask: Option<Value>, level: Level, point: usize) -> bool {
-        mask.is_some_and(|mask| !bool::from_scalar(self.get(mask, level, point)))
+        mask.is_some_and(|mask| !bool::from_scalar(self.value_at(mask, level, point)))
     }
 
     fn store(&self, kind: Kind, level: Level, point: usize, buffers: &mut [Vec<u8>]) {
         let Kind::Store { access, value, index, mask, combine } = kind else {
-            unreachable!("only stores are stored")
+            unreachable!("called for stores only")
         };
         if self.is_masked(mask, level, point) {
             return;
         }
-        let value = self.get(value, level, point);
+        let value = self.value_at(value, level, point);
         let bytes = self.bytes(buffers, access, index, level, point);
         let value = match combine {
             Some(op) => scalar_combine(op, Scalar::from_bytes(value.dtype(), bytes), value),
@@ -164,7 +168,7 @@ impl Program<'_> {
         bytes.copy_from_slice(&value.to_bytes()[..bytes.len()]);
     }
 
-    fn point(
+    fn evaluate_point(
         &self,
         kind: Kind,
         dtype: DType,
@@ -172,7 +176,7 @@ impl Program<'_> {
         point: usize,
         buffers: &mut [Vec<u8>],
     ) -> Scalar {
-        let get = |value: Value| self.get(value, level, point);
+        let get = |value: Value| self.value_at(value, level, point);
         match kind {
             Kind::Constant(scalar) => scalar,
             Kind::Scalar(scalar) => self.scalars[scalar as usize],
@@ -200,42 +204,42 @@ impl Program<'_> {
             Kind::Cast(a) => get(a).cast(dtype),
             Kind::Bitcast(a) => Scalar::from_bits(dtype, get(a).bits()),
             Kind::Reduce(..) | Kind::ArgReduce(..) | Kind::Scan(..) | Kind::Store { .. } => {
-                unreachable!("not computed point by point")
+                unreachable!("reductions, scans and stores are handled by `run`")
             }
         }
     }
 
-    /// The number of results of a reduction: one, or one for each column.
-    fn lines(&self) -> usize {
+    /// Number of independent reductions: one, or one for each column.
+    fn line_count(&self) -> usize {
         match self.kernel.vector {
             VectorAxis::Parallel => self.columns,
             VectorAxis::Reduced => 1,
         }
     }
 
-    /// Calls `visit` with the line and the value of each point of the tile, in row-major order.
-    fn walk(&self, a: Value, mut visit: impl FnMut(usize, Scalar)) {
-        let lines = self.lines();
+    /// Calls `visit` with the line and value of each point of the tile, in row-major order.
+    fn for_each_point(&self, a: Value, mut visit: impl FnMut(usize, Scalar)) {
+        let lines = self.line_count();
         for point in 0..self.rows * self.columns {
-            visit(point % lines, self.get(a, Level::Tile, point));
+            visit(point % lines, self.value_at(a, Level::Tile, point));
         }
     }
 
     fn arg_reduce(&self, op: ArgOp, a: Value) -> Vec<Scalar> {
-        // For each line, how many points there were, the best one and its place.
-        let mut best: Vec<(i64, Option<(Scalar, i64)>)> = vec![(0, None); self.lines()];
-        self.walk(a, |line, value| {
-            let (place, best) = &mut best[line];
+        // For each line: the number of points so far, the best value and its index.
+        let mut best: Vec<(i64, Option<(Scalar, i64)>)> = vec![(0, None); self.line_count()];
+        self.for_each_point(a, |line, value| {
+            let (position, best) = &mut best[line];
             if best.is_none_or(|(best, _)| is_better(op, value, best)) {
-                *best = Some((value, *place));
+                *best = Some((value, *position));
             }
-            *place += 1;
+            *position += 1;
         });
-        best.iter().map(|(_, best)| best.map_or(0, |(_, place)| place).to_scalar()).collect()
+        best.iter().map(|(_, best)| best.map_or(0, |(_, position)| position).to_scalar()).collect()
     }
 }
 
-/// Whether an arg-reduction prefers `value` to an earlier one.
+/// Whether an arg-reduction prefers `value` to the earlier `best`. NaN wins, the first one.
 fn is_better(op: ArgOp, value: Scalar, best: Scalar) -> bool {
     let is_nan = |scalar: Scalar| scalar_compare(CompareOp::Ne, scalar, scalar);
     if is_nan(value) || is_nan(best) {
@@ -295,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_less_their_maximum_in_place() {
+    fn subtract_row_maximum_in_place() {
         let text = "kernel grid 1 reduce 0 vector reduced\nparam p0: f32 writes\nscalar s0: f32\n\
             access a0: p0 reduce zero vector one\n\
             %0 = load p0[a0] : f32\n%1 = max %0 : f32\n%2 = sub %0, %1 : f32\n%3 = scalar s0 : f32\n\
@@ -306,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_reduce_scan_and_find_their_extremes() {
+    fn column_reduction_scan_and_argmax() {
         let text = "kernel grid 0 reduce 1 vector parallel\nparam p0: f16\nparam p1: f16 writes\n\
             param p2: f16 writes\nparam p3: i64 writes\n\
             access a0: p0 reduce any vector one\naccess a1: p1 reduce zero vector one\n\
@@ -326,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_row_reduces_to_the_identity() {
+    fn empty_row_reduces_to_the_identity() {
         let text = "kernel grid 1 reduce 0 vector reduced\nparam p0: i32\nparam p1: i32 writes\n\
             access a0: p0 reduce zero vector one\naccess a1: p1 reduce zero vector zero\n\
             %0 = load p0[a0] : i32\n%1 = prod %0 : i32\nstore p1[a1] %1 : i32\n";
@@ -336,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn indices_masks_and_combining_stores() {
+    fn gather_mask_and_combining_scatter() {
         // Counts, gathers from a table with a mask, and adds up in a histogram.
         let text = "kernel grid 0 reduce 0 vector parallel\nparam p0: i32\nparam p1: f32\n\
             param p2: f32 writes\nparam p3: i32 writes\n\
@@ -356,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn a_store_at_the_program_combines_once() {
+    fn program_level_combining_store_runs_once() {
         let text = "kernel grid 1 reduce 0 vector reduced\nparam p0: f32\nparam p1: f32 writes\n\
             access a0: p0 reduce zero vector one\naccess a1: p1 reduce zero vector zero\n\
             %0 = load p0[a0] : f32\n%1 = sum %0 : f32\nstore p1[a1] sum %1 : f32\n";
@@ -367,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_nan_is_every_extreme() {
+    fn arg_reduce_returns_the_first_nan() {
         let at = |op, values: &[f32]| {
             (1..values.len()).fold(0, |best, at| {
                 let better = is_better(op, values[at].to_scalar(), values[best].to_scalar());

@@ -1,60 +1,66 @@
-//! Rewrites a kernel into the few instructions that backends have.
+//! Legalization: expands a kernel into the small instruction set of the backends, with CSE and DCE.
+//!
+//! - *Function expansion*: `f32` functions become polynomial approximations (`math`); operations that a dtype lacks
+//!   become others; 16-bit floats are computed in `f32`.
+//! - *CSE* (common subexpression elimination) happens while emitting: [`Builder::push`] numbers values and returns
+//!   the existing one.
+//! - *DCE* (dead code elimination) follows in [`eliminate_dead_code`].
 
 use super::math::{self, Builder};
 use super::{Instruction, Kernel, Kind, Value};
 use crate::elementwise::{BinaryOp, CombineOp, CompareOp, UnaryOp};
 use crate::{DType, DTypeClass, Element, Scalar};
 
-/// The same kernel in fewer kinds of instructions, without repeated or unused ones.
+/// Expands all functions, then eliminates common subexpressions (CSE) and dead code (DCE).
 ///
-/// What a backend may still meet, for dtypes that are not complex:
+/// The instructions that a backend must support, for dtypes that are not complex:
 ///
 /// - `Constant`, `Scalar`, `Position`, `Load` and `Store`, of any dtype;
 /// - `Neg`, `Abs`, `Sqrt`, `Floor`, `Ceil`, `Round` and `Fma` of `f32` and `f64`;
 /// - `Add`, `Sub`, `Mul`, `Div`, `Min`, `Max` of `f32`, `f64` and integers;
 /// - `And`, `Or`, `Xor` of `bool` and integers; the three shifts of integers;
-/// - `Compare` of anything but halves; `Select` of any dtype;
+/// - `Compare` of anything but 16-bit floats; `Select` of any dtype;
 /// - `Bitcast` between dtypes of one size;
-/// - `Cast` between any two of `f32`, `f64` and the integers; between `f32` and a half; from `f64` and
-///   from 32- and 64-bit integers to a half. Never to or from `bool`;
+/// - `Cast` between any two of `f32`, `f64` and the integers; between `f32` and a 16-bit float; from `f64` and from
+///   32- and 64-bit integers to a 16-bit float. Never to or from `bool`;
 /// - `Reduce` and `Scan`: `Sum`, `Product`, `Min`, `Max` of `f32`, `f64` and integers, `And`, `Or`,
 ///   `Xor` of `bool` and integers; `ArgReduce` of `f32`, `f64` and integers;
-/// - a `Store` that combines, with the ops of a `Reduce`, and with `Sum`, `Product`, `Min`, `Max` of
-///   halves too;
+/// - a `Store` that combines, with the ops of a `Reduce`, and with `Sum`, `Product`, `Min`, `Max` of 16-bit floats
+///   too;
 /// - `Rem` of `f32`, `f64` and integers; `Pow` of `f64` and integers; `Atan2` and every
 ///   [transcendental](UnaryOp::is_transcendental) function of `f64`; `PopulationCount` and
 ///   `LeadingZeros` of integers. These have no expansion: a backend calls a library.
 ///
-/// Complex instructions stay as they are, but for a cast of a half, which goes through `f32`.
+/// Complex instructions stay unchanged, except that casts of 16-bit floats go through `f32`.
 ///
-/// Functions of `f32` become arithmetic that may use `i32`, and for `Sin`, `Cos`, `Tan` and `Pow` also
-/// `f64` and `i64`.
+/// Functions of `f32` become arithmetic on `f32` and `i32`; `Sin`, `Cos`, `Tan` and `Pow` also use `f64` and `i64`.
 pub fn expand(kernel: &Kernel) -> Kernel {
     expand_except(kernel, &[])
 }
 
-/// The same for a backend that has these functions of `f32` itself.
-pub fn expand_except(kernel: &Kernel, kept: &[UnaryOp]) -> Kernel {
-    let mut expander = Expander { kernel, kept, builder: Builder::new(), values: Vec::new() };
+/// Like [`expand`], for a backend with native versions of the `f32` functions in `native`.
+pub fn expand_except(kernel: &Kernel, native: &[UnaryOp]) -> Kernel {
+    let mut expander =
+        Expander { kernel, native, builder: Builder::new(), replacements: Vec::new() };
     for &instruction in &kernel.body {
         let value = expander.instruction(instruction);
-        expander.values.push(value);
+        expander.replacements.push(value);
     }
-    Kernel { body: without_dead_code(&expander.builder.body), ..kernel.clone() }
+    Kernel { body: eliminate_dead_code(&expander.builder.body), ..kernel.clone() }
 }
 
 struct Expander<'a> {
     kernel: &'a Kernel,
-    /// Functions of `f32` that stay.
-    kept: &'a [UnaryOp],
+    /// Functions of `f32` that are not expanded.
+    native: &'a [UnaryOp],
     builder: Builder,
-    /// For each value of the kernel, the one that replaces it.
-    values: Vec<Value>,
+    /// The replacement of each value of the kernel.
+    replacements: Vec<Value>,
 }
 
 impl Expander<'_> {
     fn instruction(&mut self, Instruction { kind, dtype }: Instruction) -> Value {
-        let kind = kind.map_operands(|operand| self.values[operand as usize]);
+        let kind = kind.map_operands(|operand| self.replacements[operand as usize]);
         match kind {
             Kind::Unary(op, a) => self.unary(op, a, dtype),
             Kind::Binary(op, a, b) => self.binary(op, a, b, dtype),
@@ -99,7 +105,7 @@ impl Expander<'_> {
         }
     }
 
-    /// A half as an `f32`; anything else as it is.
+    /// Widens a 16-bit float to `f32`; other dtypes are unchanged.
     fn widened(&mut self, a: Value) -> Value {
         match self.builder.dtype(a).is_half() {
             true => self.builder.cast(a, DType::F32),
@@ -144,7 +150,8 @@ impl Expander<'_> {
                 let (zero, one) = (builder.like(a, 0.0), builder.like(a, 1.0));
                 let otherwise = if signed || operand.is_float() {
                     let minus_one = builder.like(a, -1.0);
-                    // A zero or NaN is itself. A subnormal that compares as zero is made one.
+                    // Zeros and NaN map to themselves. `a + a` turns a subnormal that compares equal to zero into a
+                    // zero.
                     let rest = if operand.is_float() { builder.add(a, a) } else { a };
                     builder.choose(a, CompareOp::Lt, zero, minus_one, rest)
                 } else {
@@ -169,7 +176,7 @@ impl Expander<'_> {
                 let root = builder.sqrt(a);
                 builder.div(one, root)
             }
-            _ if operand == DType::F32 && op.is_transcendental() && !self.kept.contains(&op) => {
+            _ if operand == DType::F32 && op.is_transcendental() && !self.native.contains(&op) => {
                 math::unary(builder, op, a)
             }
             _ => builder.push(Kind::Unary(op, a), dtype),
@@ -216,7 +223,7 @@ impl Expander<'_> {
             let zero = self.builder.constant(Scalar::zero(to));
             return self.builder.select(a, one, zero);
         }
-        // An integer of 16 bits is exact as an `f32`. Larger ones, and doubles, would round twice.
+        // A 16-bit integer is exact in `f32`. Casting a larger one or an `f64` through `f32` would round twice.
         if to.is_half() && from.is_integer() && from.size() <= 2 {
             let wide = self.builder.cast(a, DType::F32);
             return self.builder.cast(wide, to);
@@ -225,7 +232,7 @@ impl Expander<'_> {
     }
 }
 
-/// The op that folds this dtype as `op` does: `bool` has logic only.
+/// The equivalent op for a dtype: `bool` has logic ops only.
 fn combine_op(op: CombineOp, dtype: DType) -> CombineOp {
     match (op, dtype) {
         (CombineOp::Sum | CombineOp::Max, DType::Bool) => CombineOp::Or,
@@ -234,8 +241,8 @@ fn combine_op(op: CombineOp, dtype: DType) -> CombineOp {
     }
 }
 
-/// The instructions that a store needs, renumbered.
-fn without_dead_code(body: &[Instruction]) -> Vec<Instruction> {
+/// DCE: keeps the instructions that a store depends on, and renumbers them.
+fn eliminate_dead_code(body: &[Instruction]) -> Vec<Instruction> {
     let mut live: Vec<bool> =
         body.iter().map(|instruction| matches!(instruction.kind, Kind::Store { .. })).collect();
     for value in (0..body.len()).rev() {
@@ -246,15 +253,15 @@ fn without_dead_code(body: &[Instruction]) -> Vec<Instruction> {
         }
     }
     let mut renumbered: Vec<Value> = Vec::with_capacity(body.len());
-    let mut kept = Vec::new();
+    let mut live_body = Vec::new();
     for (instruction, live) in body.iter().zip(live) {
-        renumbered.push(kept.len() as Value);
+        renumbered.push(live_body.len() as Value);
         if live {
             let kind = instruction.kind.map_operands(|operand| renumbered[operand as usize]);
-            kept.push(Instruction { kind, dtype: instruction.dtype });
+            live_body.push(Instruction { kind, dtype: instruction.dtype });
         }
     }
-    kept
+    live_body
 }
 
 #[cfg(test)]
@@ -318,7 +325,7 @@ mod tests {
         }
     }
 
-    /// Values that matter: small, large (but within the bound of the sine), odd ones out.
+    /// Representative values: small, large (within the domain of the sine), and special.
     fn samples(dtype: DType) -> Vec<Scalar> {
         let integers = [0i64, 1, 2, 3, 7, -1, -2, -7, 100, 127, -128, 1 << 20, i64::MAX, i64::MIN];
         let floats = [
@@ -350,7 +357,7 @@ mod tests {
         }
     }
 
-    /// Loads two values, applies `kind` to %0 and %1, and stores its result.
+    /// Loads two values, applies `kind` to %0 and %1, and stores the result.
     fn elementwise(kind: Kind, from: DType, to: DType) -> Kernel {
         let mut kernel = kernel(&format!(
             "kernel grid 0 reduce 0 vector parallel\nparam p0: {from}\nparam p1: {from}\n\
@@ -363,7 +370,7 @@ mod tests {
         kernel
     }
 
-    /// The bytes that an elementwise kernel makes of all pairs of samples.
+    /// The results of an elementwise kernel for all pairs of samples.
     fn outputs(kernel: &Kernel) -> Vec<Scalar> {
         let [from, _, to] = [0, 1, 2].map(|param: usize| kernel.params[param].dtype);
         let samples = samples(from);
@@ -378,8 +385,8 @@ mod tests {
         buffers[2].chunks(to.size()).map(|bytes| Scalar::from_bytes(to, bytes)).collect()
     }
 
-    /// Expands, checks what is left, and compares results: NaN with any NaN, and all else bit for bit
-    /// unless the expansion may round differently.
+    /// Expands a kernel, checks that only listed instructions are left, and compares results: any NaN equals any
+    /// NaN, and everything else must be bit-exact unless the expansion may round differently.
     fn check(kernel: &Kernel, may_round: bool) {
         let expanded = expand(kernel);
         verify(&expanded).unwrap_or_else(|error| panic!("{error} in\n{expanded}"));
@@ -399,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn unary_ops_of_every_dtype_keep_their_meaning() {
+    fn expansion_preserves_unary_ops_of_every_dtype() {
         for op in UnaryOp::ALL {
             for from in DType::ALL {
                 let to = match op {
@@ -408,7 +415,7 @@ mod tests {
                     _ => from,
                 };
                 let kernel = elementwise(Kind::Unary(op, 0), from, to);
-                // `bool` has `not` alone, and complex numbers are left as they are.
+                // `bool` only has `not`, and complex instructions are not expanded.
                 let is_defined = (from != DType::Bool || op == UnaryOp::Not) && !from.is_complex();
                 let is_real_part = matches!(op, UnaryOp::Real | UnaryOp::Imag | UnaryOp::Conj);
                 if verify(&kernel).is_ok() && is_defined && !is_real_part {
@@ -419,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_a_number_that_is_not_complex() {
+    fn real_imag_and_conj_of_real_dtypes() {
         for from in DType::ALL.into_iter().filter(|dtype| !dtype.is_complex()) {
             let inputs = outputs(&elementwise(Kind::Bitcast(0), from, from));
             for op in [UnaryOp::Real, UnaryOp::Conj] {
@@ -431,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn binary_ops_of_every_dtype_keep_their_meaning() {
+    fn expansion_preserves_binary_and_compare_ops_of_every_dtype() {
         use BinaryOp::*;
         let bool_ops = [Add, Mul, Min, Max, And, Or, Xor];
         for op in BinaryOp::ALL {
@@ -456,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn casts_between_all_dtypes_round_once() {
+    fn expanded_casts_round_once() {
         for from in DType::ALL {
             for to in DType::ALL {
                 check(&elementwise(Kind::Cast(0), from, to), false);
@@ -465,7 +472,7 @@ mod tests {
     }
 
     #[test]
-    fn reductions_leave_what_is_listed() {
+    fn expanded_reductions_use_listed_instructions() {
         let mut reductions: Vec<Kind> = Vec::new();
         for op in CombineOp::ALL {
             reductions.extend([Kind::Reduce(op, 0), Kind::Scan(op, 0)]);
@@ -484,7 +491,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_computed_twice_or_for_nothing() {
+    fn cse_and_dce_remove_repeated_and_unused_instructions() {
         let kernel = kernel(
             "kernel grid 0 reduce 0 vector parallel\nparam p0: f32\nparam p1: f32 writes\n\
              access a0: p0 reduce zero vector one\naccess a1: p1 reduce zero vector one\n\
@@ -499,7 +506,7 @@ mod tests {
     }
 
     #[test]
-    fn a_load_after_a_store_to_its_buffer_is_another() {
+    fn cse_does_not_merge_loads_across_a_store() {
         let text = "kernel grid 0 reduce 0 vector parallel\nparam p0: f32 writes\nparam p1: f32 writes\n\
              param p2: f32\naccess a0: p0 reduce zero vector one\n\
              access a1: p1 reduce zero vector one\naccess a2: p2 reduce zero vector one\n";
@@ -513,7 +520,7 @@ mod tests {
     }
 
     #[test]
-    fn a_half_is_rounded_after_each_op() {
+    fn bf16_is_rounded_after_each_op() {
         let kernel = kernel(
             "kernel grid 0 reduce 0 vector parallel\nparam p0: bf16\nparam p1: bf16 writes\n\
              access a0: p0 reduce zero vector one\naccess a1: p1 reduce zero vector one\n\

@@ -1,32 +1,32 @@
-//! Which results may take over the memory of an operand that nobody needs any more.
+//! In-place reuse analysis: which results may be written to the memory of a dead operand.
 
 use super::{AccessId, Kernel, Kind, LaunchShape, Value, schedule};
 use smallvec::SmallVec;
 
-/// A written param that may have the memory of a read one.
+/// A written param that may reuse the memory of a read one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InPlacePair {
-    /// The param whose memory is taken over.
+    /// The param whose memory is reused.
     pub read: u32,
-    /// The param that gets it.
+    /// The param that is written to it.
     pub written: u32,
-    /// The accesses of both. The memory may be shared in launches where all of them lead to the same places.
+    /// The accesses of both. Reuse is legal only in launches where all of them have the same offset and strides.
     accesses: Vec<AccessId>,
 }
 
 impl InPlacePair {
-    /// Whether a launch reads each element of the operand only where it writes the result's element of the same
-    /// place.
+    /// Whether reuse is legal for this launch: each operand element is read only at the point that writes the
+    /// result element of the same index.
     pub fn suits(&self, shape: &LaunchShape) -> bool {
         let mut shapes = self.accesses.iter().map(|&access| &shape.accesses[access as usize]);
         let first = shapes.next().expect("a store");
-        // Where two points share an element, one of them may have written it before the other reads.
+        // If two points share an element, one may write it before the other reads it.
         is_injective(&shape.extents, &first.strides) && shapes.all(|other| other == first)
     }
 }
 
-/// Whether no two points of a domain lead to one element, as far as can be seen without visiting them all: each
-/// stride goes beyond all that the smaller ones reach.
+/// Whether a map is injective, by a sufficient condition: each stride exceeds the combined reach of all smaller
+/// ones.
 fn is_injective(extents: &[usize], strides: &[isize]) -> bool {
     let mut axes: SmallVec<[(usize, usize); 6]> = strides
         .iter()
@@ -45,15 +45,15 @@ fn is_injective(extents: &[usize], strides: &[isize]) -> bool {
     true
 }
 
-/// Every pair of an operand and a result such that, if they are accessed alike, no program reads an element of the
-/// operand after it wrote the result's element in its place. The kernel must be [verified](super::verify).
+/// Finds every pair of an operand and a result for which, given equal accesses, no program reads an operand element
+/// after writing the result element at the same index. The kernel must be [verified](super::verify).
 pub fn in_place_pairs(kernel: &Kernel) -> Vec<InPlacePair> {
-    // Along reduce axes one element of a result stands for many of an operand.
+    // Along reduce axes, one result element depends on many operand elements.
     if kernel.reduce_rank > 0 {
         return Vec::new();
     }
     let schedule = schedule(kernel);
-    let mut reuses = Vec::new();
+    let mut pairs = Vec::new();
     for (written, result) in kernel.params.iter().enumerate() {
         let accesses = accesses_of(kernel, written as u32);
         let [(store, access)] = accesses[..] else { continue };
@@ -69,13 +69,13 @@ pub fn in_place_pairs(kernel: &Kernel) -> Vec<InPlacePair> {
             let indexed = loads.iter().any(|&(load, _)| {
                 matches!(kernel.body[load as usize].kind, Kind::Load { index: Some(_), .. })
             });
-            // From the store on, in the order in which a program runs, nothing may be read.
+            // No load of the operand may follow the store in execution order.
             let order = schedule.passes.iter().flat_map(|pass| &pass.body);
             let mut after = order.skip_while(|&&value| value != store);
             let read_later = after.any(|value| loads.iter().any(|(load, _)| load == value));
             if !indexed && !read_later {
                 let accesses = [access].into_iter().chain(loads.iter().map(|load| load.1));
-                reuses.push(InPlacePair {
+                pairs.push(InPlacePair {
                     read: read as u32,
                     written: written as u32,
                     accesses: accesses.collect(),
@@ -83,22 +83,22 @@ pub fn in_place_pairs(kernel: &Kernel) -> Vec<InPlacePair> {
             }
         }
     }
-    reuses
+    pairs
 }
 
-/// Whether a launch copies an operand of so many elements to its one result, all of it and in its order: if the
-/// operand's memory can be taken over, there is nothing left to do.
+/// Whether a launch is a copy of an operand with `elements` elements to its only result, complete and in order.
+/// With in-place reuse such a launch is a no-op.
 pub fn is_copy(kernel: &Kernel, shape: &LaunchShape, elements: usize) -> bool {
     let [load, store] = &kernel.body[..] else { return false };
     let Kind::Load { index: None, mask: None, .. } = load.kind else { return false };
     let Kind::Store { value: 0, index: None, mask: None, combine: None, .. } = store.kind else {
         return false;
     };
-    // Every element has its own point of the domain, and there are no more.
+    // The points of the domain map one-to-one to the elements.
     shape.accesses[0] == shape.accesses[1] && shape.extents.iter().product::<usize>() == elements
 }
 
-/// The loads and stores of a param, and where each looks.
+/// The loads and stores of a param, with their accesses.
 fn accesses_of(kernel: &Kernel, param: u32) -> Vec<(Value, AccessId)> {
     let accesses = kernel.body.iter().enumerate().filter_map(|(value, instruction)| {
         let (Kind::Load { access, .. } | Kind::Store { access, .. }) = instruction.kind else {
@@ -141,19 +141,19 @@ mod tests {
         store p2[a2] %2 : f32\n";
 
     #[test]
-    fn operands_read_where_the_result_is_written_may_become_it() {
-        let reuses = in_place_pairs(&kernel(SUM));
-        let pairs: Vec<_> = reuses.iter().map(|reuse| (reuse.read, reuse.written)).collect();
-        assert_eq!(pairs, [(0, 2), (1, 2)]);
+    fn equal_accesses_allow_in_place_reuse() {
+        let pairs = in_place_pairs(&kernel(SUM));
+        let params: Vec<_> = pairs.iter().map(|pair| (pair.read, pair.written)).collect();
+        assert_eq!(params, [(0, 2), (1, 2)]);
         let reversed = shape(&[9], &[(0, &[1]), (8, &[-1]), (0, &[1])]);
-        assert!(reuses[0].suits(&reversed));
-        assert!(!reuses[1].suits(&reversed), "another element of it is read");
+        assert!(pairs[0].suits(&reversed));
+        assert!(!pairs[1].suits(&reversed), "another element of it is read");
         let moved = shape(&[9], &[(3, &[1]), (0, &[1]), (0, &[1])]);
-        assert!(!reuses[0].suits(&moved) && reuses[1].suits(&moved));
+        assert!(!pairs[0].suits(&moved) && pairs[1].suits(&moved));
     }
 
     #[test]
-    fn elements_that_points_share_are_not_written_in_place() {
+    fn non_injective_access_prevents_in_place_reuse() {
         let copy = kernel(
             "kernel grid 1 reduce 0 vector parallel\nparam p0: f32\nparam p1: f32 writes\n\
             access a0: p0 reduce zero vector any\naccess a1: p1 reduce zero vector any\n\
@@ -170,9 +170,9 @@ mod tests {
     }
 
     #[test]
-    fn operands_that_are_read_again_later_may_not() {
-        // A row divided by its sum, and the row squared. All of the row is read before the sum is there, and
-        // again for the division; the squares could be written in the first pass, before that.
+    fn load_after_store_prevents_in_place_reuse() {
+        // A row divided by its sum, and the row squared. The division reads the row again after the sum; the
+        // squares could be stored in the first pass, before that.
         let text = "kernel grid 1 reduce 0 vector reduced\n\
             param p0: f32\nparam p1: f32 writes\nparam p2: f32 writes\n\
             access a0: p0 reduce zero vector one\naccess a1: p1 reduce zero vector one\n\
@@ -181,20 +181,20 @@ mod tests {
             %3 = sum %0 : f32\n%4 = div %0, %3 : f32\nstore p1[a1] %4 : f32\n";
         let kernel = kernel(text);
         let order: Vec<_> = schedule(&kernel).passes.iter().flat_map(|p| p.body.clone()).collect();
-        for reuse in in_place_pairs(&kernel) {
-            let store = if reuse.written == 1 { 5 } else { 2 };
+        for pair in in_place_pairs(&kernel) {
+            let store = if pair.written == 1 { 5 } else { 2 };
             let last_load = order.iter().rposition(|&value| value == 0).unwrap();
             let stored = order.iter().position(|&value| value == store).unwrap();
-            assert!(last_load < stored, "{reuse:?} in {order:?}");
+            assert!(last_load < stored, "{pair:?} in {order:?}");
         }
         assert!(
-            in_place_pairs(&kernel).iter().any(|reuse| reuse.written == 1),
+            in_place_pairs(&kernel).iter().any(|pair| pair.written == 1),
             "the last thing done"
         );
     }
 
     #[test]
-    fn results_that_stand_for_many_elements_or_any_do_not() {
+    fn reductions_and_other_sizes_prevent_in_place_reuse() {
         let summed = "kernel grid 0 reduce 1 vector parallel\n\
             param p0: f32\nparam p1: f32 writes\n\
             access a0: p0 reduce any vector one\naccess a1: p1 reduce zero vector one\n\
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn only_whole_copies_are_copies() {
+    fn only_complete_copies_are_copies() {
         let copy = kernel(
             "kernel grid 1 reduce 0 vector parallel\nparam p0: f32\nparam p1: f32 writes\n\
             access a0: p0 reduce zero vector one\naccess a1: p1 reduce zero vector one\n\

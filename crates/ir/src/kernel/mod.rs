@@ -1,22 +1,24 @@
-//! The tile IR: what one launch computes. Fusion writes it, every backend reads it.
+//! The tile IR: an SSA representation of one kernel launch. Fusion emits it; every backend compiles it.
 //!
-//! A kernel runs over a *domain*, an index space of three kinds of axes, outermost first:
+//! Here are the IR itself, its [verifier](fn@verify), its [printer and parser](fn@parse), its reference
+//! [evaluator](fn@evaluate), function expansion with CSE and DCE ([`expand()`]), the [schedule](fn@schedule) of
+//! passes over a tile, and the in-place reuse analysis ([`in_place_pairs`]).
 //!
-//! - `grid_rank` **grid** axes: each point is a *program*, independent of every other;
-//! - `reduce_rank` **reduce** axes: walked inside a program, in order;
-//! - one **vector** axis: the lanes. It is [`Parallel`](VectorAxis::Parallel) (its points are as
-//!   independent as programs are) or [`Reduced`](VectorAxis::Reduced) (walked inside a program, as the
-//!   innermost reduce axis).
+//! A kernel runs over a *domain*, an index space with three kinds of axes, outermost first:
 //!
-//! What a program computes is a list of [`Instruction`]s in SSA form, each on the whole tile the program
-//! holds: the points of its reduce axes and its vector axis. A [`Reduce`](Kind::Reduce) folds the tile
-//! along the reduced axes; its result may be used together with tiles again, which repeats it. So a
-//! softmax over rows is one kernel: a maximum, an exponential, a sum and a division, with the row as the
-//! tile.
+//! - `grid_rank` **grid** axes: each point is a *program*, independent of all others;
+//! - `reduce_rank` **reduce** axes: iterated inside a program, in order;
+//! - one **vector** axis, mapped to SIMD lanes. It is either [`Parallel`](VectorAxis::Parallel) (its points are
+//!   independent) or [`Reduced`](VectorAxis::Reduced) (iterated inside a program, as the innermost reduce axis).
 //!
-//! Extents, strides and offsets are not in a kernel: they come with the launch ([`LaunchShape`]), so that
-//! a new size compiles nothing. Only the rank of the domain and the [`Stride`] class of each access along
-//! the vector axis are.
+//! A program is a list of [`Instruction`]s in SSA form. Each operates on the program's whole tile: the points of
+//! the reduce axes and the vector axis. A [`Reduce`](Kind::Reduce) folds the tile along the reduced axes; its
+//! result may be combined with tile values again, which broadcasts it. So a row softmax is one kernel: maximum,
+//! exponential, sum and division, with the row as the tile.
+//!
+//! Extents, strides and offsets are launch parameters ([`LaunchShape`]), not part of the kernel, so a new size
+//! compiles nothing. A kernel fixes only the rank of its domain and each access's [`Stride`] class along the vector
+//! axis.
 
 mod evaluate;
 mod expand;
@@ -31,38 +33,38 @@ pub use expand::{expand, expand_except};
 pub use in_place::{InPlacePair, in_place_pairs, is_copy};
 pub use schedule::{Pass, Schedule, Storage, schedule};
 pub use text::{ParseError, parse};
-pub use verify::{Problem, VerifyError, verify};
+pub use verify::{InstructionError, VerifyError, verify};
 
 use crate::elementwise::{ArgOp, BinaryOp, CombineOp, CompareOp, UnaryOp};
 use crate::{DType, Scalar};
 use smallvec::SmallVec;
 
-/// The result of an instruction: its position in [`Kernel::body`].
+/// The result of an instruction: its index in [`Kernel::body`].
 pub type Value = u32;
 
-/// The position of an access in [`Kernel::accesses`].
+/// An index into [`Kernel::accesses`].
 pub type AccessId = u32;
 
-/// One launch's worth of computation.
+/// The computation of one launch.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Kernel {
     /// The buffers it reads and writes, in binding order.
     pub params: Vec<Param>,
-    /// The dtypes of the scalars given at launch.
+    /// The dtypes of the scalar launch arguments.
     pub scalars: Vec<DType>,
-    /// Where loads, stores and positions look.
+    /// The affine maps used by loads, stores and positions.
     pub accesses: Vec<Access>,
     /// The number of grid axes.
     pub grid_rank: usize,
     /// The number of reduce axes.
     pub reduce_rank: usize,
-    /// What the vector axis is.
+    /// The kind of the vector axis.
     pub vector: VectorAxis,
-    /// The instructions; operands come before their users.
+    /// The instructions. Operands are defined before they are used.
     pub body: Vec<Instruction>,
 }
 
-/// A buffer of a kernel.
+/// A buffer parameter of a kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Param {
     /// The dtype of its elements.
@@ -71,64 +73,63 @@ pub struct Param {
     pub writes: bool,
 }
 
-/// What the innermost axis of a domain is.
+/// The kind of a domain's innermost axis.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum VectorAxis {
-    /// Its points are independent of each other.
+    /// Its points are independent.
     Parallel,
-    /// Reductions fold it too.
+    /// Reductions fold it as well.
     Reduced,
 }
 
-/// An affine map from the domain to elements: `offset + Σ stride · coordinate`, where offset and strides
-/// are given at launch.
+/// An affine map from the domain to elements: `offset + Σ stride · coordinate`. Offset and strides are launch
+/// parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Access {
-    /// The buffer addressed, or `None` for a map whose result is itself the value
-    /// ([`Kind::Position`]).
+    /// The buffer addressed, or `None` if the result of the map is itself the value ([`Kind::Position`]).
     pub param: Option<u32>,
-    /// Whether any stride along the reduce axes may be other than zero.
+    /// Whether a stride along a reduce axis may be nonzero.
     pub reduce: bool,
     /// The stride along the vector axis.
     pub vector: Stride,
 }
 
-/// What is known of a stride when a kernel is compiled.
+/// Stride class: what the compiler knows about a stride.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Stride {
-    /// Zero: one element for the whole axis.
+    /// Zero: the same element at all points of the axis.
     Zero,
-    /// One: neighbours in memory.
+    /// One: contiguous elements.
     One,
-    /// Given at launch.
+    /// Known at launch only.
     Any,
 }
 
 /// One instruction and the dtype of its result.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Instruction {
-    /// What it does.
+    /// The operation and its operands.
     pub kind: Kind,
-    /// The dtype of its result; of the stored value for a [`Kind::Store`].
+    /// The dtype of the result; for a [`Kind::Store`], of the stored value.
     pub dtype: DType,
 }
 
-/// What an instruction does. Operands of lower rank than the tile are repeated along it.
+/// Operation of an instruction. Operands of a lower level than the result are broadcast.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Kind {
-    /// A value known when the kernel is compiled.
+    /// A compile-time constant.
     Constant(Scalar),
-    /// A scalar given at launch, by its position in [`Kernel::scalars`].
+    /// A scalar launch argument, by its index in [`Kernel::scalars`].
     Scalar(u32),
-    /// The value of an access map without a buffer, as `i32` or `i64`.
+    /// The value of an affine map without a buffer, as `i32` or `i64`.
     Position(AccessId),
-    /// Elements of a buffer.
+    /// Loads elements of a buffer.
     Load {
-        /// Where.
+        /// The address.
         access: AccessId,
-        /// Adds `index · index_stride` elements to the address: an `i32` or `i64` value, within range.
+        /// Gather: adds `index · index_stride` elements to the address. An in-range `i32` or `i64`.
         index: Option<Value>,
-        /// Where this `bool` is false nothing is read and the result is zero.
+        /// Where this `bool` is false, nothing is read and the result is zero.
         mask: Option<Value>,
     },
     /// Elementwise.
@@ -139,35 +140,35 @@ pub enum Kind {
     Compare(CompareOp, Value, Value),
     /// `mask ? a : b`, elementwise.
     Select(Value, Value, Value),
-    /// `a · b + c`, rounded once; `f32` and `f64` only.
+    /// `a · b + c` with one rounding (fused multiply-add); `f32` and `f64` only.
     Fma(Value, Value, Value),
-    /// Conversion, as [`Scalar::cast`] does.
+    /// Conversion, with the semantics of [`Scalar::cast`].
     Cast(Value),
-    /// The same bits as another dtype of the same size.
+    /// Reinterprets the bits as another dtype of the same size.
     Bitcast(Value),
-    /// The tile folded along the reduced axes.
+    /// Folds the tile along the reduced axes.
     Reduce(CombineOp, Value),
-    /// The place, counted in row-major order over the reduced axes, of the extreme element; `i64`.
+    /// The row-major index, over the reduced axes, of the extreme element; `i64`.
     ArgReduce(ArgOp, Value),
-    /// Each element folded with all before it, in row-major order over the reduced axes.
+    /// Inclusive scan: folds each element with all before it, in row-major order over the reduced axes.
     Scan(CombineOp, Value),
-    /// Writes a value. A program's stores to one place happen in row-major order.
+    /// Stores a value. A program's stores to the same element happen in row-major order.
     Store {
-        /// Where.
+        /// The address.
         access: AccessId,
-        /// What.
+        /// The value to store.
         value: Value,
-        /// Adds `index · index_stride` elements to the address: an `i32` or `i64` value, within range.
+        /// Scatter: adds `index · index_stride` elements to the address. An in-range `i32` or `i64`.
         index: Option<Value>,
-        /// Where this `bool` is false nothing is written.
+        /// Where this `bool` is false, nothing is written.
         mask: Option<Value>,
-        /// How the value meets what is there; `None` replaces it.
+        /// Combines the value with the element in memory (read-modify-write); `None` overwrites it.
         combine: Option<CombineOp>,
     },
 }
 
 impl Kind {
-    /// The values this instruction uses.
+    /// The operands.
     pub fn operands(&self) -> SmallVec<[Value; 3]> {
         match *self {
             Kind::Constant(_) | Kind::Scalar(_) | Kind::Position(_) => SmallVec::new(),
@@ -184,7 +185,7 @@ impl Kind {
         }
     }
 
-    /// This instruction with each operand replaced.
+    /// The same operation with each operand mapped by `f`.
     pub fn map_operands(&self, mut f: impl FnMut(Value) -> Value) -> Kind {
         match *self {
             Kind::Constant(_) | Kind::Scalar(_) | Kind::Position(_) => *self,
@@ -211,18 +212,18 @@ impl Kind {
         }
     }
 
-    /// Whether this folds the tile along the reduced axes.
+    /// Whether this reduces the tile along the reduced axes.
     pub fn is_reduction(&self) -> bool {
         matches!(self, Kind::Reduce(..) | Kind::ArgReduce(..))
     }
 }
 
-/// How much of a program's tile a value spans. A value's level is the largest of its operands'.
+/// The part of a tile over which a value varies. A value's level is the maximum of its operands' levels.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Level {
-    /// One value for the whole program.
+    /// One value for the program.
     Program,
-    /// One value for each point of a parallel vector axis, the same along the reduce axes.
+    /// One value for each point of a parallel vector axis, invariant along the reduce axes.
     Column,
     /// One value for each point of the tile.
     Tile,
@@ -234,18 +235,18 @@ impl Kernel {
         self.grid_rank + self.reduce_rank + 1
     }
 
-    /// Whether there are axes to reduce along, the vector axis or others.
+    /// Whether there is an axis to reduce along: reduce axes or a reduced vector axis.
     pub fn reduces(&self) -> bool {
         self.vector == VectorAxis::Reduced || self.reduce_rank > 0
     }
 
-    /// Whether the vector axis is parallel while there are reduce axes: a reduction then ends in one
-    /// value for each point of the vector axis.
+    /// Whether reductions produce one value for each point of the vector axis: it is parallel, and there are reduce
+    /// axes.
     pub fn reduces_columns(&self) -> bool {
         self.vector == VectorAxis::Parallel && self.reduce_rank > 0
     }
 
-    /// The level of an access: what part of the tile its address varies over.
+    /// The level of an access: the part of the tile over which its address varies.
     pub fn access_level(&self, access: AccessId) -> Level {
         let access = self.accesses[access as usize];
         match (access.reduce && self.reduce_rank > 0, access.vector) {
@@ -256,7 +257,7 @@ impl Kernel {
         }
     }
 
-    /// The stage of each value: how many reductions, one after another, must end before it.
+    /// The stage of each value: the number of reductions on the longest dependency chain before it.
     pub fn stages(&self) -> Vec<usize> {
         let mut stages: Vec<usize> = Vec::with_capacity(self.body.len());
         for instruction in &self.body {
@@ -281,7 +282,7 @@ impl Kernel {
                 Kind::Reduce(..) | Kind::ArgReduce(..) if self.reduces_columns() => Level::Column,
                 Kind::Reduce(..) | Kind::ArgReduce(..) => Level::Program,
                 Kind::Scan(..) => Level::Tile,
-                // Done at every point, also where place and value are the same at all of them.
+                // A combining store runs at every point, even if address and value are the same at all of them.
                 Kind::Store { combine: Some(_), .. } if !reduces => Level::Tile,
                 Kind::Position(access) | Kind::Load { access, .. } | Kind::Store { access, .. } => {
                     self.access_level(access).max(operands.unwrap_or(Level::Program))
@@ -294,22 +295,22 @@ impl Kernel {
     }
 }
 
-/// The extents and the maps of one launch of a kernel.
+/// Launch parameters of a kernel: extents and affine maps.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct LaunchShape {
     /// The domain's extents: grid axes, reduce axes, vector axis.
     pub extents: SmallVec<[usize; 6]>,
-    /// One for each of the kernel's accesses.
+    /// One for each access of the kernel.
     pub accesses: Vec<AccessShape>,
 }
 
-/// The numbers of one access map, in elements.
+/// Launch parameters of an access, in elements.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct AccessShape {
-    /// The address of the domain's origin.
+    /// The offset of the domain's origin.
     pub offset: isize,
-    /// The distance to the next point along each axis of the domain.
+    /// The stride along each axis of the domain.
     pub strides: SmallVec<[isize; 6]>,
-    /// The weight of the index value of a load or store, if it has one.
+    /// The factor of the index value of a load or store, if it has one.
     pub index_stride: isize,
 }

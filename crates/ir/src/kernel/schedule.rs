@@ -1,18 +1,17 @@
-//! In which order a program walks its tile: the passes of a kernel.
+//! Pass scheduling: the order in which a program iterates over its tile.
 //!
-//! A reduction must have seen the whole tile before anything can use its result, so a kernel runs in
-//! *stages*, and each stage in up to three passes: what is one value for the program, what is one value
-//! for each column, what is one value for each point of the tile. A tile value that a later stage needs
-//! again is computed again if that is cheap, and kept in scratch memory otherwise.
+//! A reduction must have consumed the whole tile before its result can be used, so a kernel runs in *stages*, each
+//! in up to three passes: values of the program level, of the column level, and of the tile level. A tile value
+//! that a later stage needs again is rematerialized if that is cheap, and spilled to scratch memory otherwise.
 
 use super::{Kernel, Kind, Level, Value};
 
-/// The order in which a program runs.
+/// The passes of a program and the storage of values between them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schedule {
-    /// The passes, in order.
+    /// The passes, in execution order.
     pub passes: Vec<Pass>,
-    /// For each value, where its result is kept for later passes.
+    /// For each value, where its result is stored for later passes.
     pub storage: Vec<Storage>,
     /// The values with [`Storage::Slot`], by slot.
     pub slots: Vec<Value>,
@@ -24,23 +23,23 @@ pub struct Schedule {
     pub levels: Vec<Level>,
 }
 
-/// One walk over a part of the tile.
+/// One loop over a part of the tile.
 ///
 /// A `Program` pass runs its body once. A `Column` pass runs it for each point of the vector axis. A
 /// `Tile` pass runs it for each point of the reduce axes and the vector axis, in row-major order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pass {
-    /// What is walked.
+    /// The part of the tile that the pass iterates over.
     pub level: Level,
-    /// The instructions, operands before users. An operand that is not in the body is in storage. A
-    /// reduction in the body takes in its operand at each point; its result is there after the pass.
+    /// The instructions, operands before users. An operand that is not in the body is in storage. A reduction in
+    /// the body accumulates its operand at each point; its result is available after the pass.
     pub body: Vec<Value>,
 }
 
-/// Where a value is kept from the pass that computes it to the ones that use it.
+/// Storage of a value between the pass that computes it and the passes that use it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Storage {
-    /// Nowhere: each pass that uses it computes it.
+    /// Not stored: every pass that uses it computes it.
     None,
     /// One element.
     Slot(usize),
@@ -50,10 +49,10 @@ pub enum Storage {
     Tile(usize),
 }
 
-/// A tile value of at most this many instructions is computed again rather than kept.
-const CHEAP: usize = 8;
+/// Rematerialization limit: a tile value of at most this many instructions is recomputed instead of stored.
+const REMATERIALIZE_LIMIT: usize = 8;
 
-/// The passes of a kernel. The kernel must be [verified](super::verify).
+/// Schedules the passes of a [verified](super::verify) kernel.
 pub fn schedule(kernel: &Kernel) -> Schedule {
     let levels = kernel.levels();
     let stages = kernel.stages();
@@ -70,28 +69,28 @@ pub fn schedule(kernel: &Kernel) -> Schedule {
             levels,
         },
     };
-    // Effects first: what each stage must do. The values they need follow, last stage first, so that
-    // a value is known to be wanted outside its own pass before that pass is closed.
-    let mut wanted: Vec<[Vec<Value>; 3]> = vec![Default::default(); last + 1];
+    // Start from the roots (stores and reductions) of each stage. Collect the values they need, last stage first,
+    // so that all uses of a value outside its own pass are known before that pass is emitted.
+    let mut roots_by_pass: Vec<[Vec<Value>; 3]> = vec![Default::default(); last + 1];
     for (value, instruction) in kernel.body.iter().enumerate() {
         let level = match instruction.kind {
             Kind::Store { .. } => scheduler.schedule.levels[value],
             kind if kind.is_reduction() => Level::Tile,
             _ => continue,
         };
-        wanted[stages[value]][level as usize].push(value as Value);
+        roots_by_pass[stages[value]][level as usize].push(value as Value);
     }
     for stage in (0..=last).rev() {
         for level in [Level::Tile, Level::Column, Level::Program] {
-            let roots = wanted[stage][level as usize].clone();
-            scheduler.demand(&roots, stage, level, &stages, &mut wanted);
+            let roots = roots_by_pass[stage][level as usize].clone();
+            scheduler.collect_dependencies(&roots, stage, level, &stages, &mut roots_by_pass);
         }
     }
-    for stage in wanted.iter() {
+    for stage in roots_by_pass.iter() {
         for level in [Level::Program, Level::Column, Level::Tile] {
             let roots = &stage[level as usize];
             if !roots.is_empty() {
-                scheduler.close(level, roots);
+                scheduler.emit_pass(level, roots);
             }
         }
     }
@@ -100,20 +99,21 @@ pub fn schedule(kernel: &Kernel) -> Schedule {
 
 struct Scheduler<'a> {
     kernel: &'a Kernel,
-    /// The pass that computed each value first.
+    /// The first pass that computes each value.
     first_pass: Vec<Option<usize>>,
     schedule: Schedule,
 }
 
 impl Scheduler<'_> {
-    /// Finds what a pass needs from outside, gives it storage, and asks the stage that computes it.
-    fn demand(
+    /// Finds the values that a pass needs from other passes, assigns them storage, and adds them to the roots of
+    /// the pass that computes them.
+    fn collect_dependencies(
         &mut self,
         roots: &[Value],
         stage: usize,
         level: Level,
         stages: &[usize],
-        wanted: &mut [[Vec<Value>; 3]],
+        roots_by_pass: &mut [[Vec<Value>; 3]],
     ) {
         let mut seen = vec![false; self.kernel.body.len()];
         let mut stack: Vec<Value> = roots.to_vec();
@@ -123,18 +123,21 @@ impl Scheduler<'_> {
                     continue;
                 }
                 if self.kernel.body[operand as usize].kind.is_reduction() {
-                    self.keep(operand);
+                    self.assign_storage(operand);
                     continue;
                 }
                 let own_level = self.schedule.levels[operand as usize];
                 let own_stage = stages[operand as usize];
-                let here = own_level == level && own_stage == stage;
-                if here || self.is_free(operand) || self.is_cheap_tile(operand, level) {
+                let same_pass = own_level == level && own_stage == stage;
+                if same_pass
+                    || self.is_free_to_rematerialize(operand)
+                    || self.is_cheap_to_rematerialize(operand, level)
+                {
                     stack.push(operand);
                     continue;
                 }
-                self.keep(operand);
-                let at = &mut wanted[own_stage][own_level as usize];
+                self.assign_storage(operand);
+                let at = &mut roots_by_pass[own_stage][own_level as usize];
                 if !at.contains(&operand) {
                     at.push(operand);
                 }
@@ -142,8 +145,8 @@ impl Scheduler<'_> {
         }
     }
 
-    /// Whether any pass may have this value for nothing: a constant, or a column that is in memory.
-    fn is_free(&self, value: Value) -> bool {
+    /// Whether a value is free to rematerialize in any pass: a constant, a scalar, or a column in memory.
+    fn is_free_to_rematerialize(&self, value: Value) -> bool {
         match self.kernel.body[value as usize].kind {
             Kind::Constant(_) | Kind::Scalar(_) => true,
             Kind::Load { index: None, mask: None, .. } => {
@@ -153,8 +156,8 @@ impl Scheduler<'_> {
         }
     }
 
-    /// Whether a tile value may be computed again: a few instructions on loads and kept values.
-    fn is_cheap_tile(&self, value: Value, level: Level) -> bool {
+    /// Whether a tile value is cheap to rematerialize: few instructions on loads and stored values.
+    fn is_cheap_to_rematerialize(&self, value: Value, level: Level) -> bool {
         if level != Level::Tile || self.schedule.levels[value as usize] != Level::Tile {
             return false;
         }
@@ -169,7 +172,7 @@ impl Scheduler<'_> {
                 return false;
             }
             count += 1;
-            if count > CHEAP {
+            if count > REMATERIALIZE_LIMIT {
                 return false;
             }
             stack.extend(kind.operands());
@@ -177,24 +180,24 @@ impl Scheduler<'_> {
         true
     }
 
-    /// Gives a value a place of its level.
-    fn keep(&mut self, value: Value) {
+    /// Assigns a value storage of its level.
+    fn assign_storage(&mut self, value: Value) {
         let schedule = &mut self.schedule;
         let storage = &mut schedule.storage[value as usize];
         if *storage == Storage::None {
-            let (list, place): (&mut Vec<Value>, fn(usize) -> Storage) =
+            let (list, storage_of): (&mut Vec<Value>, fn(usize) -> Storage) =
                 match schedule.levels[value as usize] {
                     Level::Program => (&mut schedule.slots, Storage::Slot),
                     Level::Column => (&mut schedule.columns, Storage::Column),
                     Level::Tile => (&mut schedule.tiles, Storage::Tile),
                 };
-            *storage = place(list.len());
+            *storage = storage_of(list.len());
             list.push(value);
         }
     }
 
-    /// Lists the instructions of a pass: its roots and what they need that is not stored already.
-    fn close(&mut self, level: Level, roots: &[Value]) {
+    /// Emits a pass: its roots and their dependencies that are not in storage.
+    fn emit_pass(&mut self, level: Level, roots: &[Value]) {
         let pass = self.schedule.passes.len();
         let mut included = vec![false; self.kernel.body.len()];
         let mut stack = roots.to_vec();

@@ -1,4 +1,4 @@
-//! Kernels as text that a person can read, and back.
+//! Printer and parser of the tile IR's text form.
 //!
 //! ```text
 //! kernel grid 1 reduce 0 vector reduced
@@ -14,7 +14,7 @@
 //! store p1[a1] %3 : f32
 //! ```
 //!
-//! A store has no name, but counts: the value after `%3` and one store is `%5`.
+//! Stores define no name but take a number: after `%3` and one store comes `%5`.
 
 use super::{Access, AccessId, Instruction, Kernel, Kind, Param, Stride, Value, VectorAxis};
 use crate::elementwise::{ArgOp, BinaryOp, CombineOp, CompareOp, UnaryOp};
@@ -30,15 +30,15 @@ impl fmt::Display for Kernel {
             VectorAxis::Reduced => "reduced",
         };
         writeln!(f, "kernel grid {} reduce {} vector {vector}", self.grid_rank, self.reduce_rank)?;
-        for (number, param) in self.params.iter().enumerate() {
+        for (index, param) in self.params.iter().enumerate() {
             let writes = if param.writes { " writes" } else { "" };
-            writeln!(f, "param p{number}: {}{writes}", param.dtype)?;
+            writeln!(f, "param p{index}: {}{writes}", param.dtype)?;
         }
-        for (number, scalar) in self.scalars.iter().enumerate() {
-            writeln!(f, "scalar s{number}: {scalar}")?;
+        for (index, scalar) in self.scalars.iter().enumerate() {
+            writeln!(f, "scalar s{index}: {scalar}")?;
         }
-        for (number, access) in self.accesses.iter().enumerate() {
-            write!(f, "access a{number}: ")?;
+        for (index, access) in self.accesses.iter().enumerate() {
+            write!(f, "access a{index}: ")?;
             match access.param {
                 Some(param) => write!(f, "p{param}")?,
                 None => write!(f, "position")?,
@@ -46,9 +46,9 @@ impl fmt::Display for Kernel {
             let reduce = if access.reduce { "any" } else { "zero" };
             writeln!(f, " reduce {reduce} vector {}", stride_name(access.vector))?;
         }
-        for (number, instruction) in self.body.iter().enumerate() {
+        for (index, instruction) in self.body.iter().enumerate() {
             if !matches!(instruction.kind, Kind::Store { .. }) {
-                write!(f, "%{number} = ")?;
+                write!(f, "%{index} = ")?;
             }
             self.write_kind(f, instruction.kind)?;
             writeln!(f, " : {}", instruction.dtype)?;
@@ -114,7 +114,7 @@ fn write_mask(f: &mut fmt::Formatter<'_>, mask: Option<Value>) -> fmt::Result {
     }
 }
 
-/// A constant as a number, or as bits where a number would lose some: a NaN has many.
+/// Prints a constant in decimal, or as bits where decimal would lose information: NaN has many bit patterns.
 fn write_constant(f: &mut fmt::Formatter<'_>, scalar: Scalar) -> fmt::Result {
     let text = scalar.to_string();
     if read_constant(&text, scalar.dtype()) == Some(scalar) {
@@ -142,7 +142,7 @@ fn read_constant(text: &str, dtype: DType) -> Option<Scalar> {
         text.parse::<f32>().ok()?.to_scalar()
     };
     let value = scalar.cast(dtype);
-    // An integer out of range is a mistake, not another integer.
+    // An out-of-range integer is an error, not wrapped.
     let fits = !dtype.is_integer() || value.cast(scalar.dtype()) == scalar;
     fits.then_some(value)
 }
@@ -166,7 +166,7 @@ fn arg_name(op: ArgOp) -> &'static str {
     }
 }
 
-/// Why a text is not a kernel.
+/// Parse error of the text form.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("line {line}, column {column}: expected {expected}, found {found}")]
 pub struct ParseError {
@@ -174,42 +174,42 @@ pub struct ParseError {
     pub line: usize,
     /// The column, in characters, from 1.
     pub column: usize,
-    /// What could have been there.
+    /// The tokens that would have been valid.
     pub expected: String,
-    /// What was there.
+    /// The token found.
     pub found: String,
 }
 
-/// Reads what [`Kernel`]'s `Display` writes. The kernel is not [verified](super::verify).
+/// Parses the output of [`Kernel`]'s `Display`. The kernel is not [verified](super::verify).
 ///
 /// # Errors
-/// At the first word that does not belong.
+/// At the first invalid token.
 pub fn parse(text: &str) -> Result<Kernel, ParseError> {
     let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    let (number, first) = lines.next().unwrap_or((0, ""));
-    let mut line = Line::new(number, first);
+    let (index, first) = lines.next().unwrap_or((0, ""));
+    let mut line = Line::new(index, first);
     let mut kernel = line.header()?;
     line.end()?;
-    for (number, text) in lines {
-        let mut line = Line::new(number, text);
+    for (index, text) in lines {
+        let mut line = Line::new(index, text);
         match line.peek() {
             "param" => {
-                line.word("param")?;
+                line.expect_token("param")?;
                 line.id("p", kernel.params.len())?;
-                line.word(":")?;
+                line.expect_token(":")?;
                 let dtype = line.dtype()?;
                 kernel.params.push(Param { dtype, writes: line.accept("writes") });
             }
             "scalar" => {
-                line.word("scalar")?;
+                line.expect_token("scalar")?;
                 line.id("s", kernel.scalars.len())?;
-                line.word(":")?;
+                line.expect_token(":")?;
                 kernel.scalars.push(line.dtype()?);
             }
             "access" => {
-                line.word("access")?;
+                line.expect_token("access")?;
                 line.id("a", kernel.accesses.len())?;
-                line.word(":")?;
+                line.expect_token(":")?;
                 kernel.accesses.push(line.access()?);
             }
             _ => {
@@ -222,23 +222,22 @@ pub fn parse(text: &str) -> Result<Kernel, ParseError> {
     Ok(kernel)
 }
 
-/// The words of a line, and how many of them are read.
+/// Tokens of a line, and how many of them are consumed.
 struct Line<'a> {
-    number: usize,
-    /// Each word and the column where it starts, from 0.
-    words: Vec<(usize, &'a str)>,
+    index: usize,
+    /// Each token and its start column, from 0.
+    tokens: Vec<(usize, &'a str)>,
     next: usize,
     length: usize,
 }
 
-/// Words of their own, wherever they stand.
+/// Single-character tokens.
 const PUNCTUATION: &str = "=:[],+";
 
 impl<'a> Line<'a> {
-    fn new(number: usize, text: &'a str) -> Line<'a> {
-        let mut words = Vec::new();
-        // Where the word being read starts: its column and its byte. A complex constant, in parentheses,
-        // is one word.
+    fn new(index: usize, text: &'a str) -> Line<'a> {
+        let mut tokens = Vec::new();
+        // Start of the current token: column and byte offset. A parenthesized complex constant is one token.
         let mut start: Option<(usize, usize)> = None;
         let mut depth = 0;
         let mut length = 0;
@@ -251,51 +250,51 @@ impl<'a> Line<'a> {
                 continue;
             }
             if let Some((column, from)) = start.take() {
-                words.push((column, &text[from..byte]));
+                tokens.push((column, &text[from..byte]));
             }
             if alone {
-                words.push((column, &text[byte..byte + 1]));
+                tokens.push((column, &text[byte..byte + 1]));
             }
         }
         if let Some((column, from)) = start {
-            words.push((column, &text[from..]));
+            tokens.push((column, &text[from..]));
         }
-        Line { number, words, next: 0, length }
+        Line { index, tokens, next: 0, length }
     }
 
-    /// The next word; empty at the end.
+    /// The next token; empty at the end of the line.
     fn peek(&self) -> &'a str {
-        self.words.get(self.next).map_or("", |word| word.1)
+        self.tokens.get(self.next).map_or("", |token| token.1)
     }
 
     fn expected<T>(&self, expected: impl Into<String>) -> Result<T, ParseError> {
-        let (column, found) = match self.words.get(self.next) {
-            Some(&(column, word)) => (column, format!("`{word}`")),
+        let (column, found) = match self.tokens.get(self.next) {
+            Some(&(column, token)) => (column, format!("`{token}`")),
             None => (self.length, "the end of the line".to_owned()),
         };
         Err(ParseError {
-            line: self.number + 1,
+            line: self.index + 1,
             column: column + 1,
             expected: expected.into(),
             found,
         })
     }
 
-    fn accept(&mut self, word: &str) -> bool {
-        let accepted = self.peek() == word;
+    fn accept(&mut self, token: &str) -> bool {
+        let accepted = self.peek() == token;
         self.next += accepted as usize;
         accepted
     }
 
-    fn word(&mut self, word: &str) -> Result<(), ParseError> {
-        if self.accept(word) { Ok(()) } else { self.expected(format!("`{word}`")) }
+    fn expect_token(&mut self, token: &str) -> Result<(), ParseError> {
+        if self.accept(token) { Ok(()) } else { self.expected(format!("`{token}`")) }
     }
 
     fn end(&self) -> Result<(), ParseError> {
-        if self.next == self.words.len() { Ok(()) } else { self.expected("the end of the line") }
+        if self.next == self.tokens.len() { Ok(()) } else { self.expected("the end of the line") }
     }
 
-    /// The next word, if `read` can make something of it.
+    /// Consumes the next token if `read` accepts it.
     fn take<T>(
         &mut self,
         expected: &str,
@@ -311,22 +310,22 @@ impl<'a> Line<'a> {
     }
 
     fn count(&mut self) -> Result<usize, ParseError> {
-        self.take("a number", |word| word.parse().ok())
+        self.take("a number", |token| token.parse().ok())
     }
 
     fn dtype(&mut self) -> Result<DType, ParseError> {
         self.take("a dtype", DType::from_name)
     }
 
-    /// A letter and a number, as in `a3`.
+    /// A letter and an index, as in `a3`.
     fn reference(&mut self, prefix: &str) -> Result<u32, ParseError> {
         let expected = format!("`{prefix}` and a number");
-        self.take(&expected, |word| word.strip_prefix(prefix)?.parse().ok())
+        self.take(&expected, |token| token.strip_prefix(prefix)?.parse().ok())
     }
 
-    /// The one reference that may come here: definitions are in order.
-    fn id(&mut self, prefix: &str, number: usize) -> Result<(), ParseError> {
-        self.word(&format!("{prefix}{number}"))
+    /// Expects the definition with this index: definitions are in order.
+    fn id(&mut self, prefix: &str, index: usize) -> Result<(), ParseError> {
+        self.expect_token(&format!("{prefix}{index}"))
     }
 
     fn value(&mut self) -> Result<Value, ParseError> {
@@ -334,13 +333,13 @@ impl<'a> Line<'a> {
     }
 
     fn header(&mut self) -> Result<Kernel, ParseError> {
-        self.word("kernel")?;
-        self.word("grid")?;
+        self.expect_token("kernel")?;
+        self.expect_token("grid")?;
         let grid_rank = self.count()?;
-        self.word("reduce")?;
+        self.expect_token("reduce")?;
         let reduce_rank = self.count()?;
-        self.word("vector")?;
-        let vector = self.take("`parallel` or `reduced`", |word| match word {
+        self.expect_token("vector")?;
+        let vector = self.take("`parallel` or `reduced`", |token| match token {
             "parallel" => Some(VectorAxis::Parallel),
             "reduced" => Some(VectorAxis::Reduced),
             _ => None,
@@ -354,22 +353,22 @@ impl<'a> Line<'a> {
             true => None,
             false => Some(self.reference("p")?),
         };
-        self.word("reduce")?;
-        let reduce = self.take("`any` or `zero`", |word| match word {
+        self.expect_token("reduce")?;
+        let reduce = self.take("`any` or `zero`", |token| match token {
             "any" => Some(true),
             "zero" => Some(false),
             _ => None,
         })?;
-        self.word("vector")?;
-        let vector = self.take("`zero`, `one` or `any`", |word| {
-            STRIDES.into_iter().find(|&stride| stride_name(stride) == word)
+        self.expect_token("vector")?;
+        let vector = self.take("`zero`, `one` or `any`", |token| {
+            STRIDES.into_iter().find(|&stride| stride_name(stride) == token)
         })?;
         Ok(Access { param, reduce, vector })
     }
 
     fn instruction(&mut self, kernel: &Kernel) -> Result<Instruction, ParseError> {
         if self.accept("store") {
-            let (access, index) = self.place(kernel)?;
+            let (access, index) = self.address(kernel)?;
             let combine = find(CombineOp::ALL, CombineOp::reduce_name, self.peek());
             self.next += combine.is_some() as usize;
             let value = self.value()?;
@@ -378,7 +377,7 @@ impl<'a> Line<'a> {
             return Ok(Instruction { kind, dtype: self.result_dtype()? });
         }
         self.id("%", kernel.body.len())?;
-        self.word("=")?;
+        self.expect_token("=")?;
         if self.accept("constant") {
             return self.constant();
         }
@@ -387,13 +386,13 @@ impl<'a> Line<'a> {
     }
 
     fn result_dtype(&mut self) -> Result<DType, ParseError> {
-        self.word(":")?;
+        self.expect_token(":")?;
         self.dtype()
     }
 
     fn constant(&mut self) -> Result<Instruction, ParseError> {
         if self.accept("bits") {
-            let read = |word: &str| u64::from_str_radix(word.strip_prefix("0x")?, 16).ok();
+            let read = |token: &str| u64::from_str_radix(token.strip_prefix("0x")?, 16).ok();
             let low = self.take("a hexadecimal number", read)?;
             let high = match self.accept(",") {
                 true => self.take("a hexadecimal number", read)?,
@@ -403,7 +402,7 @@ impl<'a> Line<'a> {
             let kind = Kind::Constant(Scalar::from_bits(dtype, [low, high]));
             return Ok(Instruction { kind, dtype });
         }
-        // The dtype says how to read the number before it.
+        // The dtype determines how to parse the literal before it.
         let at = self.next;
         let text = self.peek();
         self.next += 1;
@@ -423,7 +422,7 @@ impl<'a> Line<'a> {
             "scalar" => return Ok(Kind::Scalar(self.reference("s")?)),
             "position" => return Ok(Kind::Position(self.reference("a")?)),
             "load" => {
-                let (access, index) = self.place(kernel)?;
+                let (access, index) = self.address(kernel)?;
                 return Ok(Kind::Load { access, index, mask: self.mask()? });
             }
             "select" => return self.values().map(|[a, b, c]| Kind::Select(a, b, c)),
@@ -458,7 +457,7 @@ impl<'a> Line<'a> {
         let mut values = [0; N];
         for (position, value) in values.iter_mut().enumerate() {
             if position > 0 {
-                self.word(",")?;
+                self.expect_token(",")?;
             }
             *value = self.value()?;
         }
@@ -466,19 +465,19 @@ impl<'a> Line<'a> {
     }
 
     /// `p0[a1]` or `p0[a1 + %2]`
-    fn place(&mut self, kernel: &Kernel) -> Result<(AccessId, Option<Value>), ParseError> {
+    fn address(&mut self, kernel: &Kernel) -> Result<(AccessId, Option<Value>), ParseError> {
         let at = self.next;
         self.next += 2;
         let access = self.reference("a")?;
         let after = std::mem::replace(&mut self.next, at);
         match kernel.accesses.get(access as usize).and_then(|access| access.param) {
             Some(param) => self.id("p", param as usize)?,
-            None => self.word("position")?,
+            None => self.expect_token("position")?,
         }
-        self.word("[")?;
+        self.expect_token("[")?;
         self.next = after;
         let index = if self.accept("+") { Some(self.value()?) } else { None };
-        self.word("]")?;
+        self.expect_token("]")?;
         Ok((access, index))
     }
 
@@ -506,7 +505,7 @@ mod tests {
         assert_eq!(read.to_string(), text);
     }
 
-    /// A kernel with these instructions and a bit of everything before them.
+    /// A kernel with these instructions, after one definition of each kind.
     fn kernel(body: Vec<Instruction>) -> Kernel {
         Kernel {
             params: vec![
@@ -527,7 +526,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_instruction_reads_back() {
+    fn every_kind_of_instruction_round_trips() {
         let mut kinds = vec![
             Kind::Scalar(1),
             Kind::Position(1),
@@ -556,15 +555,15 @@ mod tests {
     }
 
     #[test]
-    fn every_constant_keeps_its_bits() {
+    fn every_constant_round_trips_bit_exact() {
         let mut body = Vec::new();
         for dtype in DType::ALL {
             let numbers =
                 [0.0, -0.0, 1.0, -1.5, 0.1, 1e-40, 3e38, f64::INFINITY, f64::NAN, -f64::NAN];
             let scalars = numbers.map(|number| number.to_scalar().cast(dtype));
             let patterns = [1, 0x7f80_0001, 0xffc1, 0x7c01, u64::MAX, 0x7ff0_0000_0000_0001]
-                .map(|word| Scalar::from_bits(dtype, [word, word]))
-                // A `bool` has two values only.
+                .map(|bits| Scalar::from_bits(dtype, [bits, bits]))
+                // A `bool` has only two values.
                 .map(|scalar| if dtype == DType::Bool { true.to_scalar() } else { scalar });
             for scalar in scalars.into_iter().chain(patterns) {
                 body.push(Instruction { kind: Kind::Constant(scalar), dtype });
@@ -574,7 +573,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kernel_reads_as_documented() {
+    fn documented_example_round_trips() {
         let text = "kernel grid 1 reduce 0 vector reduced\n\
                     param p0: f32\n\
                     param p1: f32 writes\n\
@@ -592,7 +591,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_found_where_they_are() {
+    fn parse_errors_have_line_and_column() {
         let header = "kernel grid 0 reduce 0 vector parallel\nparam p0: f32\n\
                       access a0: p0 reduce zero vector one\n";
         for (line, column, expected, found) in [

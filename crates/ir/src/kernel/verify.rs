@@ -1,52 +1,52 @@
-//! Checks that a kernel means something: run on every kernel in tests and debug builds.
+//! Verifier of the tile IR. Runs on every kernel in tests and debug builds.
 
 use super::{AccessId, Kernel, Kind, Level, Value};
 use crate::elementwise::{BinaryOp, CombineOp, UnaryOp};
 use crate::{DType, DTypeClass};
 use thiserror::Error;
 
-/// What is wrong with a kernel, and where.
+/// Verification error: the violated invariant and its location.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum VerifyError {
-    /// An access names a buffer that is not there.
+    /// An access refers to a param that does not exist.
     #[error("access a{access}: there is no param p{param}")]
     AccessParam {
         /// The access.
         access: AccessId,
-        /// What it names.
+        /// The param it refers to.
         param: u32,
     },
-    /// A param's `writes` does not say whether there is a store to it.
+    /// A param's `writes` flag disagrees with the stores in the body.
     #[error("param p{param}: writes is {writes}, but {}", if *.writes { "no store writes it" } else { "a store writes it" })]
     Writes {
         /// The param.
         param: u32,
-        /// What it claims.
+        /// The value of the flag.
         writes: bool,
     },
-    /// An instruction is wrong.
-    #[error("%{at}: {problem}")]
+    /// An instruction is invalid.
+    #[error("%{at}: {error}")]
     Instruction {
-        /// Its position in the body.
+        /// Its index in the body.
         at: Value,
-        /// What is wrong with it.
-        problem: Problem,
+        /// The violated invariant.
+        error: InstructionError,
     },
 }
 
-/// What is wrong with an instruction.
+/// Violated invariant of an instruction.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum Problem {
-    /// An operand is not defined before.
+pub enum InstructionError {
+    /// An operand is not defined before its use.
     #[error("operand %{0} does not come before it")]
     Order(Value),
     /// An operand is a store, which has no value.
     #[error("operand %{0} is a store, which has no value")]
     NoValue(Value),
-    /// An access that is not there.
+    /// A reference to an access that does not exist.
     #[error("there is no access a{0}")]
     Access(AccessId),
-    /// A scalar that is not there.
+    /// A reference to a scalar that does not exist.
     #[error("there is no scalar s{0}")]
     Scalar(u32),
     /// A load or store through a map without a buffer.
@@ -55,24 +55,24 @@ pub enum Problem {
     /// A position of a map with a buffer.
     #[error("access a{0} has a param; a position needs one without")]
     HasParam(AccessId),
-    /// A dtype is not the one expected.
-    #[error("{what} is {found}, expected {expected}")]
+    /// A dtype differs from the expected one.
+    #[error("{subject} is {found}, expected {expected}")]
     DType {
-        /// Whose dtype.
-        what: &'static str,
-        /// What it is.
+        /// The operand or result concerned.
+        subject: &'static str,
+        /// Its dtype.
         found: DType,
-        /// What it must be.
+        /// The expected dtype.
         expected: DType,
     },
     /// A dtype is not one of those allowed.
-    #[error("{what} is {found}, expected {expected}")]
+    #[error("{subject} is {found}, expected {expected}")]
     DTypeClass {
-        /// Whose dtype.
-        what: &'static str,
-        /// What it is.
+        /// The operand or result concerned.
+        subject: &'static str,
+        /// Its dtype.
         found: DType,
-        /// What it may be.
+        /// The dtypes allowed.
         expected: &'static str,
     },
     /// A bitcast between dtypes of different sizes.
@@ -83,12 +83,12 @@ pub enum Problem {
         /// The result's dtype.
         to: DType,
     },
-    /// A reduction or scan where no axis is reduced.
+    /// A reduction or scan without a reduced axis.
     #[error("no axis is reduced: the vector axis is parallel and there are no reduce axes")]
     NothingReduced,
     /// A store whose value varies where its address does not.
     #[error(
-        "stores a value of level {value:?} at an address of level {address:?}: points of the tile would write one place"
+        "stores a value of level {value:?} at an address of level {address:?}: points of the tile would write the same element"
     )]
     StoreLevel {
         /// The level of the value.
@@ -98,11 +98,11 @@ pub enum Problem {
     },
 }
 
-/// Checks a kernel.
+/// Verifies a kernel.
 ///
 /// # Errors
-/// The first thing found wrong: an operand that does not come before its user, ids out of range, dtypes
-/// that do not fit, a reduction over nothing, a store where points of the tile would write one place.
+/// The first violation: an operand not defined before its use, an index out of range, mismatched dtypes, a
+/// reduction without reduced axes, or a store where several points of the tile would write the same element.
 pub fn verify(kernel: &Kernel) -> Result<(), VerifyError> {
     for (access, &super::Access { param, .. }) in kernel.accesses.iter().enumerate() {
         if let Some(param) = param.filter(|&param| param as usize >= kernel.params.len()) {
@@ -111,7 +111,7 @@ pub fn verify(kernel: &Kernel) -> Result<(), VerifyError> {
     }
     for at in 0..kernel.body.len() {
         let at = at as Value;
-        check(kernel, at).map_err(|problem| VerifyError::Instruction { at, problem })?;
+        check(kernel, at).map_err(|error| VerifyError::Instruction { at, error })?;
     }
     for (param, &super::Param { writes, .. }) in kernel.params.iter().enumerate() {
         let stored = kernel.body.iter().any(|instruction| match instruction.kind {
@@ -127,105 +127,110 @@ pub fn verify(kernel: &Kernel) -> Result<(), VerifyError> {
     check_store_levels(kernel)
 }
 
-/// Everything about one instruction that needs no look at levels.
-fn check(kernel: &Kernel, at: Value) -> Result<(), Problem> {
+/// Checks everything about one instruction except levels.
+fn check(kernel: &Kernel, at: Value) -> Result<(), InstructionError> {
     let instruction = kernel.body[at as usize];
     for operand in instruction.kind.operands() {
         if operand >= at {
-            return Err(Problem::Order(operand));
+            return Err(InstructionError::Order(operand));
         }
         if matches!(kernel.body[operand as usize].kind, Kind::Store { .. }) {
-            return Err(Problem::NoValue(operand));
+            return Err(InstructionError::NoValue(operand));
         }
     }
     let dtype_of = |value: Value| kernel.body[value as usize].dtype;
     let result = instruction.dtype;
     match instruction.kind {
-        Kind::Constant(scalar) => same("the result", result, scalar.dtype()),
+        Kind::Constant(scalar) => expect_dtype("the result", result, scalar.dtype()),
         Kind::Scalar(scalar) => match kernel.scalars.get(scalar as usize) {
-            Some(&dtype) => same("the result", result, dtype),
-            None => Err(Problem::Scalar(scalar)),
+            Some(&dtype) => expect_dtype("the result", result, dtype),
+            None => Err(InstructionError::Scalar(scalar)),
         },
         Kind::Position(access) => {
-            let map = kernel.accesses.get(access as usize).ok_or(Problem::Access(access))?;
+            let map =
+                kernel.accesses.get(access as usize).ok_or(InstructionError::Access(access))?;
             if map.param.is_some() {
-                return Err(Problem::HasParam(access));
+                return Err(InstructionError::HasParam(access));
             }
             index_dtype("the result", result)
         }
         Kind::Load { access, index, mask } => {
             check_address(kernel, access, index, mask)?;
-            same("the result", result, param_dtype(kernel, access)?)
+            expect_dtype("the result", result, param_dtype(kernel, access)?)
         }
         Kind::Store { access, value, index, mask, combine } => {
             check_address(kernel, access, index, mask)?;
             let stored = param_dtype(kernel, access)?;
-            same("the stored value", dtype_of(value), stored)?;
-            same("the store", result, stored)?;
+            expect_dtype("the stored value", dtype_of(value), stored)?;
+            expect_dtype("the store", result, stored)?;
             combine.map_or(Ok(()), |op| check_combine(op, stored))
         }
         Kind::Unary(op, a) => check_unary(op, dtype_of(a), result),
         Kind::Binary(op, a, b) => {
-            same("the second operand", dtype_of(b), dtype_of(a))?;
+            expect_dtype("the second operand", dtype_of(b), dtype_of(a))?;
             check_binary(op, dtype_of(a), result)
         }
         Kind::Compare(_, a, b) => {
-            same("the second operand", dtype_of(b), dtype_of(a))?;
-            same("the result", result, DType::Bool)
+            expect_dtype("the second operand", dtype_of(b), dtype_of(a))?;
+            expect_dtype("the result", result, DType::Bool)
         }
         Kind::Select(mask, a, b) => {
-            same("the mask", dtype_of(mask), DType::Bool)?;
-            same("the second operand", dtype_of(a), result)?;
-            same("the third operand", dtype_of(b), result)
+            expect_dtype("the mask", dtype_of(mask), DType::Bool)?;
+            expect_dtype("the second operand", dtype_of(a), result)?;
+            expect_dtype("the third operand", dtype_of(b), result)
         }
         Kind::Fma(a, b, c) => {
-            class("the result", result, &[DTypeClass::Float], "f32 or f64")?;
+            expect_class("the result", result, &[DTypeClass::Float], "f32 or f64")?;
             if result.is_half() {
-                let what = "the result";
-                return Err(Problem::DTypeClass { what, found: result, expected: "f32 or f64" });
+                let subject = "the result";
+                return Err(InstructionError::DTypeClass {
+                    subject,
+                    found: result,
+                    expected: "f32 or f64",
+                });
             }
-            same("the first operand", dtype_of(a), result)?;
-            same("the second operand", dtype_of(b), result)?;
-            same("the third operand", dtype_of(c), result)
+            expect_dtype("the first operand", dtype_of(a), result)?;
+            expect_dtype("the second operand", dtype_of(b), result)?;
+            expect_dtype("the third operand", dtype_of(c), result)
         }
         Kind::Cast(_) => Ok(()),
         Kind::Bitcast(a) => match dtype_of(a).size() == result.size() {
             true => Ok(()),
-            false => Err(Problem::BitcastSize { from: dtype_of(a), to: result }),
+            false => Err(InstructionError::BitcastSize { from: dtype_of(a), to: result }),
         },
         Kind::Reduce(op, a) | Kind::Scan(op, a) => {
             check_reduced(kernel)?;
-            same("the result", result, dtype_of(a))?;
+            expect_dtype("the result", result, dtype_of(a))?;
             check_combine(op, result)
         }
         Kind::ArgReduce(_, a) => {
             check_reduced(kernel)?;
-            class("the operand", dtype_of(a), REAL, "not complex")?;
-            same("the result", result, DType::I64)
+            expect_class("the operand", dtype_of(a), REAL, "not complex")?;
+            expect_dtype("the result", result, DType::I64)
         }
     }
 }
 
-/// A program writes each place once: where a value varies, so must the address, unless an index says
-/// where, or the store combines.
+/// A program writes each element at most once: if a value varies, so must the address, unless the store has an
+/// index or combines.
 fn check_store_levels(kernel: &Kernel) -> Result<(), VerifyError> {
     let levels = kernel.levels();
     for (at, instruction) in kernel.body.iter().enumerate() {
         if let Kind::Store { access, value, index: None, combine: None, .. } = instruction.kind {
             let (value, address) = (levels[value as usize], kernel.access_level(access));
             if value > address {
-                let problem = Problem::StoreLevel { value, address };
-                return Err(VerifyError::Instruction { at: at as Value, problem });
+                let error = InstructionError::StoreLevel { value, address };
+                return Err(VerifyError::Instruction { at: at as Value, error });
             }
         }
     }
     Ok(())
 }
 
-fn check_reduced(kernel: &Kernel) -> Result<(), Problem> {
+fn check_reduced(kernel: &Kernel) -> Result<(), InstructionError> {
     match kernel.reduces() {
         true => Ok(()),
-        false => Err(Problem::NothingReduced),
+        false => Err(InstructionError::NothingReduced),
     }
 }
 
@@ -234,20 +239,20 @@ fn check_address(
     access: AccessId,
     index: Option<Value>,
     mask: Option<Value>,
-) -> Result<(), Problem> {
+) -> Result<(), InstructionError> {
     param_dtype(kernel, access)?;
     if let Some(index) = index {
         index_dtype("the index", kernel.body[index as usize].dtype)?;
     }
     if let Some(mask) = mask {
-        same("the mask", kernel.body[mask as usize].dtype, DType::Bool)?;
+        expect_dtype("the mask", kernel.body[mask as usize].dtype, DType::Bool)?;
     }
     Ok(())
 }
 
-fn param_dtype(kernel: &Kernel, access: AccessId) -> Result<DType, Problem> {
-    let map = kernel.accesses.get(access as usize).ok_or(Problem::Access(access))?;
-    let param = map.param.ok_or(Problem::NoParam(access))?;
+fn param_dtype(kernel: &Kernel, access: AccessId) -> Result<DType, InstructionError> {
+    let map = kernel.accesses.get(access as usize).ok_or(InstructionError::Access(access))?;
+    let param = map.param.ok_or(InstructionError::NoParam(access))?;
     Ok(kernel.params[param as usize].dtype)
 }
 
@@ -257,18 +262,22 @@ const REAL: &[DTypeClass] =
     &[DTypeClass::Bool, DTypeClass::Signed, DTypeClass::Unsigned, DTypeClass::Float];
 const FLOATING: &[DTypeClass] = &[DTypeClass::Float, DTypeClass::Complex];
 
-fn check_unary(op: UnaryOp, operand: DType, result: DType) -> Result<(), Problem> {
-    let what = "the operand";
+fn check_unary(op: UnaryOp, operand: DType, result: DType) -> Result<(), InstructionError> {
+    let subject = "the operand";
     match op {
-        UnaryOp::Not => class(what, operand, LOGIC, "bool or an integer")?,
+        UnaryOp::Not => expect_class(subject, operand, LOGIC, "bool or an integer")?,
         UnaryOp::PopulationCount | UnaryOp::LeadingZeros => {
-            class(what, operand, INTEGER, "an integer")?;
+            expect_class(subject, operand, INTEGER, "an integer")?;
         }
         UnaryOp::Floor | UnaryOp::Ceil | UnaryOp::Round => {
-            class(what, operand, REAL, "not complex")?;
+            expect_class(subject, operand, REAL, "not complex")?;
         }
-        UnaryOp::Sqrt | UnaryOp::Rsqrt => class(what, operand, FLOATING, "a float or complex")?,
-        op if op.is_transcendental() => class(what, operand, FLOATING, "a float or complex")?,
+        UnaryOp::Sqrt | UnaryOp::Rsqrt => {
+            expect_class(subject, operand, FLOATING, "a float or complex")?
+        }
+        op if op.is_transcendental() => {
+            expect_class(subject, operand, FLOATING, "a float or complex")?
+        }
         _ => {}
     }
     let expected = match op {
@@ -276,64 +285,74 @@ fn check_unary(op: UnaryOp, operand: DType, result: DType) -> Result<(), Problem
         UnaryOp::Abs | UnaryOp::Real | UnaryOp::Imag => operand.real(),
         _ => operand,
     };
-    same("the result", result, expected)
+    expect_dtype("the result", result, expected)
 }
 
-fn check_binary(op: BinaryOp, operand: DType, result: DType) -> Result<(), Problem> {
-    let what = "the first operand";
+fn check_binary(op: BinaryOp, operand: DType, result: DType) -> Result<(), InstructionError> {
+    let subject = "the first operand";
     match op {
         BinaryOp::And | BinaryOp::Or | BinaryOp::Xor => {
-            class(what, operand, LOGIC, "bool or an integer")?;
+            expect_class(subject, operand, LOGIC, "bool or an integer")?;
         }
         BinaryOp::ShiftLeft | BinaryOp::ShiftRight | BinaryOp::ShiftRightLogical => {
-            class(what, operand, INTEGER, "an integer")?;
+            expect_class(subject, operand, INTEGER, "an integer")?;
         }
         BinaryOp::Complex => {
             let expected = match operand {
                 DType::F32 => DType::C64,
                 DType::F64 => DType::C128,
-                found => return Err(Problem::DTypeClass { what, found, expected: "f32 or f64" }),
+                found => {
+                    return Err(InstructionError::DTypeClass {
+                        subject,
+                        found,
+                        expected: "f32 or f64",
+                    });
+                }
             };
-            return same("the result", result, expected);
+            return expect_dtype("the result", result, expected);
         }
         _ => {}
     }
-    same("the result", result, operand)
+    expect_dtype("the result", result, operand)
 }
 
-fn check_combine(op: CombineOp, dtype: DType) -> Result<(), Problem> {
+fn check_combine(op: CombineOp, dtype: DType) -> Result<(), InstructionError> {
     match op {
         CombineOp::And | CombineOp::Or | CombineOp::Xor => {
-            class("the value", dtype, LOGIC, "bool or an integer")
+            expect_class("the value", dtype, LOGIC, "bool or an integer")
         }
-        CombineOp::Min | CombineOp::Max => class("the value", dtype, REAL, "not complex"),
+        CombineOp::Min | CombineOp::Max => expect_class("the value", dtype, REAL, "not complex"),
         CombineOp::Sum | CombineOp::Product => Ok(()),
     }
 }
 
-fn index_dtype(what: &'static str, found: DType) -> Result<(), Problem> {
+fn index_dtype(subject: &'static str, found: DType) -> Result<(), InstructionError> {
     match found {
         DType::I32 | DType::I64 => Ok(()),
-        _ => Err(Problem::DTypeClass { what, found, expected: "i32 or i64" }),
+        _ => Err(InstructionError::DTypeClass { subject, found, expected: "i32 or i64" }),
     }
 }
 
-fn same(what: &'static str, found: DType, expected: DType) -> Result<(), Problem> {
+fn expect_dtype(
+    subject: &'static str,
+    found: DType,
+    expected: DType,
+) -> Result<(), InstructionError> {
     match found == expected {
         true => Ok(()),
-        false => Err(Problem::DType { what, found, expected }),
+        false => Err(InstructionError::DType { subject, found, expected }),
     }
 }
 
-fn class(
-    what: &'static str,
+fn expect_class(
+    subject: &'static str,
     found: DType,
     allowed: &[DTypeClass],
     expected: &'static str,
-) -> Result<(), Problem> {
+) -> Result<(), InstructionError> {
     match allowed.contains(&found.class()) {
         true => Ok(()),
-        false => Err(Problem::DTypeClass { what, found, expected }),
+        false => Err(InstructionError::DTypeClass { subject, found, expected }),
     }
 }
 
@@ -355,11 +374,11 @@ mod tests {
     const STORE: &str = "store p1[a1] %0 : f32\n";
 
     fn verify_lines(lines: &str) -> Result<(), VerifyError> {
-        verify(&parse(&format!("{HEADER}{lines}\n{STORE}")).expect("a kernel"))
+        verify(&parse(&format!("{HEADER}{lines}\n{STORE}")).expect("valid IR text"))
     }
 
     #[test]
-    fn a_right_kernel_passes() {
+    fn valid_kernel_passes() {
         let lines = "%3 = scalar s0 : f32\n%4 = position a2 : i64\n\
             %5 = load p0[a0 + %4] if %1 : f32\n%6 = fma %0, %3, %5 : f32\n%7 = sum %6 : f32\n\
             %8 = argmax %7 : i64\n%9 = cumsum %0 : f32\n%10 = bitcast %9 : i32\n\
@@ -368,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn each_mistake_is_named() {
+    fn each_violation_has_its_message() {
         for (line, message) in [
             ("%3 = exp %3 : f32", "%3: operand %3 does not come before it"),
             ("%3 = exp %9 : f32", "%3: operand %9 does not come before it"),
@@ -411,12 +430,12 @@ mod tests {
             (
                 "store p1[a3] %0 : f32",
                 "%3: stores a value of level Tile at an address of level Column: points of the tile \
-                 would write one place",
+                 would write the same element",
             ),
             (
                 "%3 = sum %0 : f32\nstore p1[a4] %3 : f32",
                 "%4: stores a value of level Column at an address of level Program: points of the tile \
-                 would write one place",
+                 would write the same element",
             ),
         ] {
             let error = verify_lines(line).expect_err(line);
@@ -425,8 +444,8 @@ mod tests {
     }
 
     #[test]
-    fn halves_have_no_fma() {
-        let mut kernel = parse(&format!("{HEADER}{STORE}")).expect("a kernel");
+    fn f16_has_no_fma() {
+        let mut kernel = parse(&format!("{HEADER}{STORE}")).expect("valid IR text");
         let half = half::f16::ONE.into();
         kernel.body.push(Instruction { kind: Kind::Constant(half), dtype: DType::F16 });
         kernel.body.push(Instruction { kind: Kind::Fma(4, 4, 4), dtype: DType::F16 });
@@ -435,8 +454,8 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_outside_the_body() {
-        let good = parse(&format!("{HEADER}{STORE}")).expect("a kernel");
+    fn violations_outside_the_body() {
+        let good = parse(&format!("{HEADER}{STORE}")).expect("valid IR text");
         assert_eq!(verify(&good), Ok(()));
 
         let mut bad = good.clone();
@@ -453,11 +472,11 @@ mod tests {
 
         for reduction in ["sum %0 : f32", "cumsum %0 : f32", "argmax %0 : i64"] {
             let text = format!("{HEADER}%3 = {reduction}\n{STORE}");
-            let mut bad = parse(&text).expect("a kernel");
+            let mut bad = parse(&text).expect("valid IR text");
             assert_eq!(verify(&bad), Ok(()));
             bad.reduce_rank = 0;
-            let problem = Problem::NothingReduced;
-            assert_eq!(verify(&bad), Err(VerifyError::Instruction { at: 3, problem }));
+            let error = InstructionError::NothingReduced;
+            assert_eq!(verify(&bad), Err(VerifyError::Instruction { at: 3, error }));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Errors through elementwise ops of complex numbers. An error bounds each part's distance.
+//! Error propagation through elementwise complex ops. An error bounds the deviation of each part.
 
 use super::format::{Format, UNDECIDED, distance};
 use inflight_ir::elementwise::{BinaryOp, UnaryOp};
@@ -6,35 +6,35 @@ use inflight_ir::interpret::{scalar_binary, scalar_unary};
 use inflight_ir::{DType, Element, Scalar};
 use num_complex::Complex;
 
-/// A complex value, and how far each part of a correct implementation's may be from it.
+/// A complex value with its error bound.
 #[derive(Clone, Copy, Debug)]
 pub struct Approximate {
     /// The reference value.
     pub value: Complex<f64>,
-    /// The bound of the distance from it.
+    /// The error bound: the largest deviation of each part.
     pub error: f64,
 }
 
-/// What a function adds, in units of the last place of the modulus. In double precision the reference
-/// is computed no better than the backends.
+/// The error that a function adds, in ulp of the modulus. For `complex128` the reference is no more accurate than
+/// the backends.
 fn function_ulps(dtype: DType) -> f64 {
     if dtype == DType::C128 { 64.0 } else { 4.0 }
 }
 
 /// The error of a finite result.
-fn settle(dtype: DType, value: Complex<f64>, deviation: f64, ulps: f64) -> f64 {
+fn rounded_error(dtype: DType, value: Complex<f64>, deviation: f64, ulps: f64) -> f64 {
     let format = Format::of(dtype);
     if !value.is_finite() || !deviation.is_finite() {
         return UNDECIDED;
     }
-    let error = format.settle(value.norm(), deviation, ulps);
+    let error = format.rounded_error(value.norm(), deviation, ulps);
     if error == UNDECIDED {
         return UNDECIDED;
     }
-    [value.re, value.im].into_iter().fold(error, |error, part| format.flushed(part, error))
+    [value.re, value.im].into_iter().fold(error, |error, part| format.flush_error(part, error))
 }
 
-/// The error of a unary op's result, of the dtype `dtype` or its part type.
+/// The error of a unary op's result of dtype `dtype`, or of its part dtype.
 pub fn unary(op: UnaryOp, dtype: DType, z: Approximate, result: Scalar) -> f64 {
     let Approximate { value: z, error } = z;
     if error == UNDECIDED {
@@ -50,13 +50,13 @@ pub fn unary(op: UnaryOp, dtype: DType, z: Approximate, result: Scalar) -> f64 {
     }
     let format = Format::of(dtype);
     if op == UnaryOp::Abs {
-        return format.settle(
+        return format.rounded_error(
             result.to_f64(),
             1.5 * error,
             if error == 0.0 && z.im * z.re == 0.0 { 0.0 } else { 2.0 },
         );
     }
-    // The sign of a zero part chooses the side of a cut.
+    // The sign of a zero part selects the side of a branch cut.
     if error > 0.0 && (z.re.abs() <= error || z.im.abs() <= error) {
         return UNDECIDED;
     }
@@ -72,7 +72,7 @@ pub fn unary(op: UnaryOp, dtype: DType, z: Approximate, result: Scalar) -> f64 {
             }
         }
     }
-    settle(dtype, Complex::from_scalar(result), 3.0 * deviation, function_ulps(dtype))
+    rounded_error(dtype, Complex::from_scalar(result), 3.0 * deviation, function_ulps(dtype))
 }
 
 /// The error of a binary op's result.
@@ -86,22 +86,22 @@ pub fn binary(op: BinaryOp, dtype: DType, a: Approximate, b: Approximate, result
     }
     let unit = Format::of(dtype).unit();
     match op {
-        BinaryOp::Add | BinaryOp::Sub => settle(dtype, value, ea + eb, 1.0),
+        BinaryOp::Add | BinaryOp::Sub => rounded_error(dtype, value, ea + eb, 1.0),
         BinaryOp::Mul => {
             let deviation = 2.0 * (x * eb + y * ea + ea * eb) + 8.0 * unit * x * y;
-            // A part's products may overflow where the part does not.
+            // The products in a part may overflow although the part does not.
             match 4.0 * x * y > Format::of(dtype).max {
                 true => UNDECIDED,
-                false => settle(dtype, value, deviation, 1.0),
+                false => rounded_error(dtype, value, deviation, 1.0),
             }
         }
         BinaryOp::Div if y <= 2.0 * eb || y == 0.0 => UNDECIDED,
         BinaryOp::Div => {
             let deviation = 2.0 * (ea + x / y * eb) / (y - 1.5 * eb);
-            settle(dtype, value, deviation, function_ulps(dtype))
+            rounded_error(dtype, value, deviation, function_ulps(dtype))
         }
         _ => {
-            // The sign of a zero chooses the side of the logarithm's cut, and 0 has no logarithm.
+            // The sign of a zero selects the side of the logarithm's branch cut; 0 has no logarithm.
             let open = |z: f64, error: f64| error > 0.0 && z.abs() <= error;
             if x == 0.0 || open(a.value.re, ea) || open(a.value.im, ea) {
                 return UNDECIDED;
@@ -109,13 +109,13 @@ pub fn binary(op: BinaryOp, dtype: DType, a: Approximate, b: Approximate, result
             let centre = scalar_binary(op, a.value.to_scalar(), b.value.to_scalar());
             let centre = Complex::<f64>::from_scalar(centre).norm();
             let logarithm = a.value.ln().norm();
-            // |d(aᵇ)| ≤ |aᵇ| (|b| |da| / |a| + |ln a| |db|), where that is small.
+            // |d(aᵇ)| ≤ |aᵇ| (|b| |da| / |a| + |ln a| |db|), if that is small.
             let relative = 2.0 * (y * ea / (x - distance(ea)).max(0.0) + logarithm * eb);
             if relative.is_nan() || relative > 0.1 {
                 return UNDECIDED;
             }
             let ulps = function_ulps(dtype) * (1.0 + y * logarithm);
-            settle(dtype, value, 2.0 * relative * centre, ulps)
+            rounded_error(dtype, value, 2.0 * relative * centre, ulps)
         }
     }
 }

@@ -1,25 +1,25 @@
-//! Errors through elementwise ops of floats.
+//! Error propagation through elementwise ops of floats.
 
 use super::format::{EITHER_ZERO, Format, UNDECIDED, distance};
 use inflight_ir::elementwise::{BinaryOp, CompareOp, UnaryOp};
 use inflight_ir::interpret::{scalar_binary, scalar_compare, scalar_unary};
 use inflight_ir::{DType, Element, Scalar};
 
-/// A value, and how far a correct implementation's may be from it.
+/// A value with its error bound.
 #[derive(Clone, Copy, Debug)]
 pub struct Approximate {
     /// The reference value.
     pub value: f64,
-    /// The bound of the distance from it.
+    /// The error bound: the largest deviation from it.
     pub error: f64,
 }
 
-/// The bound of a function of `f32`, in units of the last place, and half a unit for the reference.
+/// The error bound of `f32` functions in ulp, plus half an ulp for the reference.
 const FUNCTION_ULPS: f64 = 3.5;
-/// From here on the periodic functions of `f32` promise to be bounded only.
+/// Beyond this, the periodic functions of `f32` are only guaranteed to be bounded.
 const PERIODIC_LIMIT: f64 = 2_251_799_813_685_248.0;
 
-/// How much a function adds, in units of the last place of its result.
+/// The error that a function adds, in ulp of its result.
 fn function_ulps(dtype: DType) -> f64 {
     match dtype {
         DType::F16 | DType::BF16 => 1.01,
@@ -28,7 +28,7 @@ fn function_ulps(dtype: DType) -> f64 {
     }
 }
 
-/// The error of a unary op's result. `result` is the reference's, rounded to `dtype`.
+/// The error of a unary op's result. `result` is the reference result, rounded to `dtype`.
 pub fn unary(op: UnaryOp, dtype: DType, x: Approximate, result: Scalar) -> f64 {
     let Approximate { value: x, error } = x;
     if error == UNDECIDED {
@@ -57,13 +57,13 @@ pub fn unary(op: UnaryOp, dtype: DType, x: Approximate, result: Scalar) -> f64 {
         }
         UnaryOp::Sqrt if wide == 0.0 && value.is_finite() => {
             let exact = value.mul_add(-value, x) == 0.0;
-            format.settle(value, error, if exact { 0.0 } else { 1.0 })
+            format.rounded_error(value, error, if exact { 0.0 } else { 1.0 })
         }
         _ => function(op, dtype, Approximate { value: x, error }, value),
     }
 }
 
-/// A function that is continuous, or has poles and edges that the ends of the interval show.
+/// Interval evaluation of a function that is continuous, or whose poles and edges show at the ends of the interval.
 fn function(op: UnaryOp, dtype: DType, x: Approximate, value: f64) -> f64 {
     let Approximate { value: x, error } = x;
     let format = Format::of(dtype);
@@ -83,9 +83,9 @@ fn function(op: UnaryOp, dtype: DType, x: Approximate, value: f64) -> f64 {
             return 0.0;
         }
         if value.is_infinite() {
-            return format.overflowed(centre.abs());
+            return format.overflow_error(centre.abs());
         }
-        // The functions that are exactly zero at zero have the sign of their argument.
+        // Functions that are exactly zero at zero preserve the sign of their argument.
         if x == 0.0 && value == 0.0 {
             return error;
         }
@@ -105,11 +105,11 @@ fn function(op: UnaryOp, dtype: DType, x: Approximate, value: f64) -> f64 {
         }
         let deviation = (low - centre).abs().max((high - centre).abs());
         if value.is_infinite() && deviation.is_finite() {
-            return format.overflowed(centre.abs() - deviation);
+            return format.overflow_error(centre.abs() - deviation);
         }
         deviation
     };
-    format.settle(value, deviation, ulps)
+    format.rounded_error(value, deviation, ulps)
 }
 
 /// Whether the arithmetic of two exact operands gave an exact result.
@@ -135,7 +135,7 @@ fn is_exact(op: BinaryOp, a: f64, b: f64, value: f64) -> bool {
     }
 }
 
-/// The error of a binary op's result. `result` is the reference's, rounded to `dtype`.
+/// The error of a binary op's result. `result` is the reference result, rounded to `dtype`.
 pub fn binary(op: BinaryOp, dtype: DType, a: Approximate, b: Approximate, result: Scalar) -> f64 {
     if a.error == UNDECIDED || b.error == UNDECIDED {
         return UNDECIDED;
@@ -155,9 +155,9 @@ pub fn binary(op: BinaryOp, dtype: DType, a: Approximate, b: Approximate, result
     }
 }
 
-/// Whether a value that is not exact may be this number.
-fn may_be(x: Approximate, number: f64) -> bool {
-    distance(x.error) > 0.0 && (x.value - number).abs() <= x.error
+/// Whether an inexact value may equal `constant`.
+fn may_be(x: Approximate, constant: f64) -> bool {
+    distance(x.error) > 0.0 && (x.value - constant).abs() <= x.error
 }
 
 fn extreme(a: Approximate, b: Approximate, value: f64) -> f64 {
@@ -170,14 +170,14 @@ fn extreme(a: Approximate, b: Approximate, value: f64) -> f64 {
         true => b.error,
         false => a.error.max(b.error),
     };
-    // Which of two zeros is the smaller is a matter of their signs alone.
+    // Which of two zeros is smaller depends on their signs only.
     if value == 0.0 && !apart { error.max(EITHER_ZERO) } else { error }
 }
 
 fn arithmetic(op: BinaryOp, dtype: DType, a: Approximate, b: Approximate, value: f64) -> f64 {
     let format = Format::of(dtype);
     let (Approximate { value: x, error: ex }, Approximate { value: y, error: ey }) = (a, b);
-    // Whether an operand may be zero without being so exactly, or only its sign is open.
+    // Whether an operand may be zero without being exactly zero, or only its sign is unknown.
     let open = |x: f64, error: f64| error > 0.0 && x.abs() <= error;
     if !x.is_finite() || !y.is_finite() {
         let undecided = match op {
@@ -185,7 +185,7 @@ fn arithmetic(op: BinaryOp, dtype: DType, a: Approximate, b: Approximate, value:
             BinaryOp::Mul => open(x, distance(ex)) || open(y, distance(ey)),
             _ => false,
         };
-        // The sign of an infinity may be that of a zero.
+        // The sign of an infinity may depend on the sign of a zero.
         let sign = value.is_infinite() && (open(x, ex) || open(y, ey));
         return match () {
             _ if undecided || (op != BinaryOp::Add && op != BinaryOp::Sub && sign) => UNDECIDED,
@@ -194,7 +194,7 @@ fn arithmetic(op: BinaryOp, dtype: DType, a: Approximate, b: Approximate, value:
         };
     }
     if op == BinaryOp::Div && y.abs() <= ey {
-        // By a zero of an exact sign the result is an infinity, unless 0 is divided.
+        // Division by a zero of known sign gives an infinity, unless 0 is divided.
         if ey > 0.0 {
             let nan = distance(ey) == 0.0 && x == 0.0 && distance(ex) == 0.0;
             return if nan { 0.0 } else { UNDECIDED };
@@ -214,7 +214,7 @@ fn arithmetic(op: BinaryOp, dtype: DType, a: Approximate, b: Approximate, value:
         let zero = exact && value == 0.0 && (ex > 0.0 || ey > 0.0);
         return match zero {
             true => EITHER_ZERO,
-            false => format.settle(value, 0.0, if exact { 0.0 } else { 1.0 }),
+            false => format.rounded_error(value, 0.0, if exact { 0.0 } else { 1.0 }),
         };
     }
     let deviation = match op {
@@ -224,25 +224,25 @@ fn arithmetic(op: BinaryOp, dtype: DType, a: Approximate, b: Approximate, value:
     };
     if value.is_infinite() {
         let centre = scalar_binary(op, x.to_scalar(), y.to_scalar()).to_f64().abs();
-        return format.overflowed(if deviation.is_finite() { centre - deviation } else { 0.0 });
+        return format.overflow_error(if deviation.is_finite() { centre - deviation } else { 0.0 });
     }
-    format.settle(value, deviation, 1.0)
+    format.rounded_error(value, deviation, 1.0)
 }
 
 fn remainder(dtype: DType, a: Approximate, b: Approximate, value: f64) -> f64 {
     let (ea, eb) = (distance(a.error), distance(b.error));
     let format = Format::of(dtype);
     if ea == 0.0 && eb == 0.0 {
-        return if value.is_nan() { 0.0 } else { format.settle(value, a.error, 0.0) };
+        return if value.is_nan() { 0.0 } else { format.rounded_error(value, a.error, 0.0) };
     }
     if !a.value.is_finite() || !b.value.is_finite() || b.value.abs() <= eb {
         return UNDECIDED;
     }
     let low = ((a.value.abs() - ea) / (b.value.abs() + eb)).trunc();
     let high = ((a.value.abs() + ea) / (b.value.abs() - eb)).trunc();
-    // Beyond the precision of a double, the quotients themselves are rounded.
+    // Beyond the precision of `f64`, the quotients themselves are rounded.
     match low == high && high < 1e9 && a.value.abs() > ea {
-        true => format.settle(value, ea + high * eb, 1.0),
+        true => format.rounded_error(value, ea + high * eb, 1.0),
         false => UNDECIDED,
     }
 }
@@ -258,15 +258,15 @@ fn power(dtype: DType, a: Approximate, b: Approximate, value: f64) -> f64 {
     if ea == 0.0 && eb == 0.0 {
         return match () {
             _ if !centre.is_finite() => 0.0,
-            _ if value.is_infinite() => format.overflowed(centre.abs()),
-            _ => format.settle(value, 0.0, function_ulps(dtype)),
+            _ if value.is_infinite() => format.overflow_error(centre.abs()),
+            _ => format.rounded_error(value, 0.0, function_ulps(dtype)),
         };
     }
-    let whole = eb == 0.0 && b.value == b.value.trunc();
+    let scaled_magnitude = eb == 0.0 && b.value == b.value.trunc();
     if !a.value.is_finite()
         || !b.value.is_finite()
         || a.value.abs() <= ea
-        || (a.value < 0.0 && !whole)
+        || (a.value < 0.0 && !scaled_magnitude)
     {
         return UNDECIDED;
     }
@@ -274,26 +274,30 @@ fn power(dtype: DType, a: Approximate, b: Approximate, value: f64) -> f64 {
     let deviation = corners.map(|(da, db)| (at(a.value + da, b.value + db) - centre).abs());
     let deviation = deviation.into_iter().fold(0.0, f64::max);
     if value.is_infinite() {
-        return format.overflowed(if deviation.is_finite() {
+        return format.overflow_error(if deviation.is_finite() {
             centre.abs() - deviation
         } else {
             0.0
         });
     }
-    format.settle(value, deviation, function_ulps(dtype))
+    format.rounded_error(value, deviation, function_ulps(dtype))
 }
 
 fn angle(dtype: DType, y: Approximate, x: Approximate, value: f64) -> f64 {
     let format = Format::of(dtype);
     let ulps = function_ulps(dtype);
     if y.error == 0.0 && x.error == 0.0 {
-        return if value == 0.0 && y.value == 0.0 { 0.0 } else { format.settle(value, 0.0, ulps) };
+        return if value == 0.0 && y.value == 0.0 {
+            0.0
+        } else {
+            format.rounded_error(value, 0.0, ulps)
+        };
     }
     let (error, radius) = (y.error.max(x.error) * 2.0, y.value.hypot(x.value));
     let cut = x.value - x.error <= 0.0 && y.error > 0.0 && y.value.abs() <= y.error;
     match cut || !radius.is_finite() || radius <= 2.0 * error {
         true => UNDECIDED,
-        false => format.settle(value, error / (radius - error), ulps),
+        false => format.rounded_error(value, error / (radius - error), ulps),
     }
 }
 
@@ -312,7 +316,7 @@ pub fn compare(op: CompareOp, a: Approximate, b: Approximate) -> f64 {
     if settled || beside { 0.0 } else { UNDECIDED }
 }
 
-/// The error of a float converted to another dtype. `result` is the reference's.
+/// The error of a float cast to another dtype. `result` is the reference result.
 pub fn cast(to: DType, x: Approximate, result: Scalar) -> f64 {
     let Approximate { value: x, error } = x;
     if error == UNDECIDED {
@@ -325,9 +329,9 @@ pub fn cast(to: DType, x: Approximate, result: Scalar) -> f64 {
         return match () {
             _ if !x.is_finite() => 0.0,
             _ if value.is_infinite() && wide == 0.0 => 0.0,
-            _ if value.is_infinite() => format.overflowed(x.abs() - wide),
-            _ if value == x => format.flushed(value, error),
-            _ => format.settle(value, error, 1.0),
+            _ if value.is_infinite() => format.overflow_error(x.abs() - wide),
+            _ if value == x => format.flush_error(value, error),
+            _ => format.rounded_error(value, error, 1.0),
         };
     }
     let at = |x: f64| x.to_scalar().cast(to);

@@ -1,12 +1,12 @@
-//! Errors of sums, products and extremes of many elements.
+//! Error bounds of reductions: sums, products and extremes.
 
 use super::format::{EITHER_ZERO, Format, UNDECIDED, distance};
 use inflight_ir::DType;
 use inflight_ir::elementwise::CombineOp;
 
-/// What is known of the elements combined so far.
+/// Running error analysis of a reduction.
 ///
-/// The bounds hold for every order of combining: a sum of n is off by at most n roundings of Σ|x|.
+/// The bounds hold for every order of combining: a sum of n elements is off by at most n roundings of Σ|x|.
 #[derive(Clone, Debug)]
 pub struct Fold {
     op: CombineOp,
@@ -15,27 +15,27 @@ pub struct Fold {
     count: usize,
     undecided: bool,
     nan: bool,
-    /// Whether +∞ and −∞ were there.
+    /// Whether there was a +∞ and a −∞.
     infinite: [bool; 2],
-    /// Whether an element may be zero without being so exactly.
+    /// Whether an inexact element may be zero.
     maybe_zero: bool,
     largest_error: f64,
-    /// Σ of the finite elements, of their magnitudes, and of their errors.
+    /// Σ of the finite elements, of their magnitudes and of their errors.
     sum: f64,
     magnitude: f64,
     error: f64,
-    /// The product, that of (|x| + e), and the largest and smallest that a part of it can be.
+    /// The product, the product of (|x| + e), and the largest and smallest possible partial products.
     product: f64,
     product_reach: f64,
     largest_part: f64,
     smallest_part: f64,
-    /// Whether every element is exact, the exponent of the lowest bit of any, and the bits of all.
+    /// Whether every element is exact, the exponent of the lowest set bit of any, and the number of bits of all.
     exact: bool,
     lowest_bit: i32,
     bits: i32,
 }
 
-/// The exponent of the lowest bit that is set, and how many bits there are from it to the highest.
+/// The exponent of the lowest set bit, and the number of bits from it to the highest.
 fn significant_bits(x: f64) -> (i32, i32) {
     let exponent = ((x.to_bits() >> 52) & 0x7ff) as i32;
     let fraction = x.to_bits() & ((1 << 52) - 1);
@@ -49,7 +49,7 @@ fn significant_bits(x: f64) -> (i32, i32) {
 }
 
 impl Fold {
-    /// Nothing combined yet. Partial results are of the `accumulator` format.
+    /// An empty reduction. Partial results have the `accumulator` format.
     pub fn new(op: CombineOp, dtype: DType, accumulator: Format) -> Fold {
         Fold {
             op,
@@ -74,7 +74,7 @@ impl Fold {
         }
     }
 
-    /// One more element; for a complex one, its modulus.
+    /// Adds an element; for a complex one, its modulus.
     pub fn push(&mut self, x: f64, error: f64) {
         self.count += 1;
         if error == UNDECIDED {
@@ -104,7 +104,7 @@ impl Fold {
         }
     }
 
-    /// The error of all combined; `value` is the reference's, for a complex one the modulus.
+    /// The error of the result; `value` is the reference's, for a complex one the modulus.
     pub fn result(&self, value: f64) -> f64 {
         if self.undecided {
             return UNDECIDED;
@@ -137,15 +137,15 @@ impl Fold {
             _ => return 0.0,
         }
         let lowest = self.lowest_bit.max(-1000);
-        let whole = self.magnitude / f64::powi(2.0, lowest);
-        let exact = self.exact && whole < f64::powi(2.0, accumulator.precision);
+        let scaled_magnitude = self.magnitude / f64::powi(2.0, lowest);
+        let exact = self.exact && scaled_magnitude < f64::powi(2.0, accumulator.precision);
         if exact || self.count == 1 {
             let error = self.error;
             return match () {
                 _ if value.is_infinite() && distance(error) == 0.0 => 0.0,
-                _ if value.is_infinite() => format.overflowed(self.sum.abs() - error),
+                _ if value.is_infinite() => format.overflow_error(self.sum.abs() - error),
                 _ if value == 0.0 => error.max(EITHER_ZERO),
-                _ => format.flushed(value, error),
+                _ => format.flush_error(value, error),
             };
         }
         let count = self.count as f64;
@@ -154,9 +154,9 @@ impl Fold {
             + parts * count * accumulator.unit() * reach
             + count * if accumulator.flushes { accumulator.min_normal() } else { 0.0 };
         if value.is_infinite() {
-            return format.overflowed(self.sum.abs() - deviation);
+            return format.overflow_error(self.sum.abs() - deviation);
         }
-        format.settle(value, deviation, 1.0)
+        format.rounded_error(value, deviation, 1.0)
     }
 
     fn product(&self, value: f64) -> f64 {
@@ -164,7 +164,7 @@ impl Fold {
         let any_infinite = self.infinite != [false, false];
         let underflow = self.smallest_part < 16.0 * accumulator.min_normal();
         if any_infinite {
-            // What is small may have become zero before it met the infinity.
+            // A small partial product may have underflowed to zero before it met the infinity.
             let undecided = self.maybe_zero || underflow || self.largest_error == EITHER_ZERO;
             return if undecided { UNDECIDED } else { 0.0 };
         }
@@ -175,7 +175,7 @@ impl Fold {
             return match () {
                 _ if value.is_infinite() => 0.0,
                 _ if value == 0.0 => EITHER_ZERO,
-                _ => format.flushed(value, 0.0),
+                _ => format.flush_error(value, 0.0),
             };
         }
         if self.count == 1 {
@@ -186,15 +186,15 @@ impl Fold {
         if roundings > 0.1 {
             return UNDECIDED;
         }
-        let turned = if self.dtype.is_complex() { 2.0 } else { 1.0 };
+        let part_factor = if self.dtype.is_complex() { 2.0 } else { 1.0 };
         let spread = self.product_reach - self.product.abs();
-        let mut deviation = turned * spread + 1.1 * roundings * self.product_reach;
+        let mut deviation = part_factor * spread + 1.1 * roundings * self.product_reach;
         if underflow {
             deviation += accumulator.min_normal() * self.largest_part * self.count as f64;
         }
         if value.is_infinite() {
-            return format.overflowed(self.product.abs() - deviation);
+            return format.overflow_error(self.product.abs() - deviation);
         }
-        format.settle(value, deviation, 1.0)
+        format.rounded_error(value, deviation, 1.0)
     }
 }

@@ -1,12 +1,11 @@
-//! How far a correct implementation may be from the reference interpreter.
+//! Error bounds: how far a correct implementation may be from the reference interpreter.
 //!
-//! A running error analysis: beside the reference value of every element goes a bound of what any
-//! implementation that keeps the documented accuracy of each op may differ by. Arithmetic is within one
-//! unit in the last place, functions of `f32` within three, sums within a rounding of the accumulated
-//! dtype for each term; numbers below the smallest normal one may become zero; halves are rounded after
-//! each op. Integers and `bool` are exact. Where a decision (a comparison, a rounding to an integer, a
-//! largest element, the sign of a zero) is closer than the error of what it is decided on, the element
-//! is undecided: not compared, and neither is what depends on it.
+//! This is a running error analysis: each element of a reference value has a bound on the deviation of any
+//! implementation with the documented accuracy of each op. Arithmetic is within one ulp, functions of `f32` within
+//! three, sums within one rounding of the accumulation dtype per term; subnormals may flush to zero; `f16` and
+//! `bf16` values are rounded after each op. Integers and `bool` are exact. If a decision (a comparison, a rounding
+//! to an integer, a maximum, the sign of a zero) is closer than the error of its input, the element is undecided:
+//! neither it nor anything that depends on it is compared.
 
 mod complex;
 mod elementwise;
@@ -24,12 +23,12 @@ use inflight_ir::{DTypeClass, Element, Scalar};
 use num_complex::Complex;
 use std::fmt;
 
-/// A reference value and the bound of each of its elements.
+/// A reference value with the error bound of each element.
 #[derive(Clone, Debug)]
 pub struct Estimate {
     /// The reference value.
     pub value: Array,
-    /// How far each element (each part of a complex one) may be from it; 0 for exactly it.
+    /// The error bound of each element (of each part of a complex one); 0 means exact.
     pub error: Vec<f64>,
 }
 
@@ -41,21 +40,21 @@ pub struct Reference {
     pub outputs: Vec<Estimate>,
 }
 
-/// How much was compared: elements of floats and complex numbers, and of integers and `bool`.
+/// Comparison coverage: counts of elements, and of those that were decided.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Compared {
     /// Float and complex elements.
     pub floats: usize,
-    /// Those of them that were decided.
+    /// Float and complex elements that were decided.
     pub decided_floats: usize,
     /// Integer and `bool` elements.
     pub integers: usize,
-    /// Those of them that were decided.
+    /// Integer and `bool` elements that were decided.
     pub decided_integers: usize,
 }
 
 impl Compared {
-    /// Adds what another comparison compared.
+    /// Adds the counts of another comparison.
     pub fn add(&mut self, other: Compared) {
         self.floats += other.floats;
         self.decided_floats += other.decided_floats;
@@ -63,31 +62,31 @@ impl Compared {
         self.decided_integers += other.decided_integers;
     }
 
-    /// The part of the float elements that was compared.
+    /// The fraction of float elements that was decided.
     pub fn float_share(&self) -> f64 {
         self.decided_floats as f64 / self.floats.max(1) as f64
     }
 
-    /// The part of the integer elements that was compared.
+    /// The fraction of integer elements that was decided.
     pub fn integer_share(&self) -> f64 {
         self.decided_integers as f64 / self.integers.max(1) as f64
     }
 }
 
-/// The first element that is not what it should be.
+/// The first element outside its error bound.
 #[derive(Clone, Debug)]
 pub struct Mismatch {
     /// The seed of the case.
     pub seed: u64,
-    /// The position of the output.
+    /// The index of the output.
     pub output: usize,
-    /// The position of the element in row-major order; `None` if the shape or dtype is wrong.
+    /// The row-major index of the element; `None` if the shape or dtype is wrong.
     pub index: Option<usize>,
-    /// What was expected.
+    /// The reference value.
     pub expected: String,
-    /// What came.
+    /// The actual value.
     pub got: String,
-    /// How far it may be from what was expected.
+    /// The error bound.
     pub bound: f64,
 }
 
@@ -101,26 +100,26 @@ impl fmt::Display for Mismatch {
     }
 }
 
-/// Runs the case in the reference interpreter and compares the results with it.
+/// Runs the case in the reference interpreter and compares the results against it.
 pub fn compare(case: &Case, results: &[Array]) -> Result<Compared, Mismatch> {
     Reference::new(case).compare(results)
 }
 
-/// The reference value and the bound of every node of the case's graph.
+/// The reference value and error bound of every node of the case's graph.
 pub fn estimates(case: &Case) -> Vec<Estimate> {
-    estimates_with(case, Products::Rounded)
+    estimates_with(case, DotRounding::Always)
 }
 
-/// What becomes of a product of halves that something else takes in.
+/// Rounding of `f16` and `bf16` dot results that a fused consumer reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Products {
-    /// It is rounded to its dtype, as any other value is.
-    Rounded,
-    /// It may be taken in before it is rounded.
-    MayStayWide,
+pub enum DotRounding {
+    /// Always to the dtype, like any other value.
+    Always,
+    /// The consumer may read the `f32` result before rounding (fused epilogue).
+    MayBeSkipped,
 }
 
-fn estimates_with(case: &Case, products: Products) -> Vec<Estimate> {
+fn estimates_with(case: &Case, dot_rounding: DotRounding) -> Vec<Estimate> {
     let mut every = case.graph.clone();
     every.outputs = (0..every.nodes.len() as NodeId).collect();
     let values = interpret(&every, &case.inputs);
@@ -130,13 +129,13 @@ fn estimates_with(case: &Case, products: Products) -> Vec<Estimate> {
             node.inputs.iter().map(|&input| &estimates[input as usize]).collect();
         let mut error = propagate::error(&node.op, &operands, &value);
         debug_assert_eq!(error.len(), value.elements());
-        let may_stay_wide = products == Products::MayStayWide && node.dtype.is_half();
-        if may_stay_wide && matches!(node.op, Op::Dot(_)) {
+        let may_skip_rounding = dot_rounding == DotRounding::MayBeSkipped && node.dtype.is_half();
+        if may_skip_rounding && matches!(node.op, Op::Dot(_)) {
             let format = Format::of(node.dtype);
             for (error, value) in error.iter_mut().zip(value.scalars()) {
                 let value = value.to_f64();
                 if *error != UNDECIDED && value.is_finite() {
-                    *error = format.settle(value, *error, 0.5);
+                    *error = format.rounded_error(value, *error, 0.5);
                 }
             }
         }
@@ -148,12 +147,12 @@ fn estimates_with(case: &Case, products: Products) -> Vec<Estimate> {
 impl Reference {
     /// Runs the case in the reference interpreter.
     pub fn new(case: &Case) -> Reference {
-        Reference::with_products(case, Products::Rounded)
+        Reference::with_dot_rounding(case, DotRounding::Always)
     }
 
-    /// The same, for a backend that does this with products of halves.
-    pub fn with_products(case: &Case, products: Products) -> Reference {
-        let estimates = estimates_with(case, products);
+    /// Like [`Reference::new`], for a backend with this rounding of 16-bit dots.
+    pub fn with_dot_rounding(case: &Case, dot_rounding: DotRounding) -> Reference {
+        let estimates = estimates_with(case, dot_rounding);
         let outputs = &case.graph.outputs;
         let outputs = outputs.iter().map(|&output| estimates[output as usize].clone()).collect();
         Reference { seed: case.seed, outputs }
@@ -201,8 +200,7 @@ impl Reference {
     }
 }
 
-/// Whether a value is as near to the reference's as it must be. Zeros of both signs are equal, and so are
-/// all NaN.
+/// Whether a value is within the error bound of the reference. Zeros of both signs are equal, and so are all NaN.
 fn agree(want: Scalar, got: Scalar, error: f64) -> bool {
     let near = |want: f64, got: f64| {
         want == got || (want.is_nan() && got.is_nan()) || (want - got).abs() <= error
@@ -217,7 +215,7 @@ fn agree(want: Scalar, got: Scalar, error: f64) -> bool {
     }
 }
 
-/// A graph of one op on inputs like these arrays, interpreted.
+/// Interprets one op on these arrays.
 fn apply(op: &Op, operands: &[&Array]) -> Array {
     let mut graph = Graph::default();
     let inputs: Vec<NodeId> =

@@ -1,4 +1,4 @@
-//! The errors of a node's result from those of its operands.
+//! Error propagation: the errors of a node's result, given those of its operands.
 
 use super::elementwise::{self, Approximate};
 use super::fold::Fold;
@@ -10,7 +10,7 @@ use inflight_ir::interpret::Array;
 use inflight_ir::{Axes, DType, DTypeClass, Element, Scalar, Shape};
 use num_complex::Complex;
 
-/// The error of each element of a node's value.
+/// The error bound of each element of a node's value.
 pub fn error(op: &Op, operands: &[&Estimate], value: &Array) -> Vec<f64> {
     match (op, operands) {
         (Op::Input | Op::Scalar | Op::Iota { .. }, []) => {
@@ -107,7 +107,7 @@ pub fn error(op: &Op, operands: &[&Estimate], value: &Array) -> Vec<f64> {
     }
 }
 
-/// An element of an operand.
+/// An operand element with its error.
 #[derive(Clone, Copy)]
 struct At {
     value: Scalar,
@@ -128,17 +128,17 @@ impl At {
     }
 }
 
-/// The error of a value that is as it was given: a subnormal one counts as zero where it is used.
+/// The error of an unmodified value: a subnormal may flush to zero where it is used.
 fn stored_error(value: Scalar) -> f64 {
     let format = Format::of(value.dtype());
     match value.dtype().class() {
         DTypeClass::Float => match value.to_f64() {
             x if x.is_nan() => 0.0,
-            x => format.flushed(x, 0.0),
+            x => format.flush_error(x, 0.0),
         },
         DTypeClass::Complex => {
             let z = Complex::<f64>::from_scalar(value);
-            let part = |x: f64| if x.is_nan() { 0.0 } else { format.flushed(x, 0.0) };
+            let part = |x: f64| if x.is_nan() { 0.0 } else { format.flush_error(x, 0.0) };
             part(z.re).max(part(z.im))
         }
         _ => 0.0,
@@ -153,13 +153,13 @@ fn modulus(value: Scalar) -> f64 {
     }
 }
 
-/// The errors as an array of the operand's shape.
+/// The errors, as an array of the operand's shape.
 fn errors_of(x: &Estimate) -> Array {
     Array::from_vec(x.error.clone(), &x.value.shape)
 }
 
-/// Calls `visit` with each index of the shape in row-major order.
-fn each_index(shape: &Shape, mut visit: impl FnMut(&[usize])) {
+/// Calls `visit` with each index of the shape, in row-major order.
+fn for_each_index(shape: &Shape, mut visit: impl FnMut(&[usize])) {
     let mut index = Axes::from_elem(0, shape.rank());
     for _ in 0..shape.elements() {
         visit(&index);
@@ -173,11 +173,11 @@ fn each_index(shape: &Shape, mut visit: impl FnMut(&[usize])) {
     }
 }
 
-fn position(index: &[usize], strides: &[usize]) -> usize {
+fn linear_index(index: &[usize], strides: &[usize]) -> usize {
     index.iter().zip(strides).map(|(index, stride)| index * stride).sum()
 }
 
-/// The error of each element from the elements of the operands, repeated to the result's shape.
+/// The error of each element from the elements of the operands, broadcast to the result's shape.
 fn elements(
     operands: &[&Estimate],
     value: &Array,
@@ -199,9 +199,9 @@ fn elements(
         .collect();
     let mut errors = Vec::with_capacity(value.elements());
     let mut at = [At { value: Scalar::zero(value.dtype), error: 0.0 }; 3];
-    each_index(&value.shape, |index| {
+    for_each_index(&value.shape, |index| {
         for (i, operand) in operands.iter().enumerate() {
-            let position = position(index, &strides[i]);
+            let position = linear_index(index, &strides[i]);
             at[i] = At { value: operand.value.get(position), error: operand.error[position] };
         }
         errors.push(error(&at[..operands.len()], value.get(errors.len())));
@@ -214,7 +214,7 @@ fn compare_complex(a: complex::Approximate, b: complex::Approximate) -> f64 {
     match () {
         _ if error == UNDECIDED => UNDECIDED,
         _ if error == 0.0 || !a.value.is_finite() || !b.value.is_finite() => 0.0,
-        // One part that differs is enough.
+        // One part that certainly differs is enough.
         _ if (a.value.re - b.value.re).abs() > error => 0.0,
         _ if (a.value.im - b.value.im).abs() > error => 0.0,
         _ => UNDECIDED,
@@ -243,7 +243,7 @@ fn cast_complex(x: At, result: Scalar) -> f64 {
     }
 }
 
-/// The elements along `axes` folded; `visit` sees each fold after each element, by its position.
+/// Reduces along `axes`; `visit` sees each running result after each element, with the element's index.
 fn fold(
     x: &Estimate,
     op: CombineOp,
@@ -255,8 +255,8 @@ fn fold(
     let mut folds = vec![Fold::new(op, dtype, Format::accumulator(dtype)); kept.elements()];
     let strides = kept_strides(shape, axes);
     let mut next = 0;
-    each_index(shape, |index| {
-        let fold = &mut folds[position(index, &strides)];
+    for_each_index(shape, |index| {
+        let fold = &mut folds[linear_index(index, &strides)];
         fold.push(modulus(x.value.get(next)), x.error[next]);
         visit(next, fold);
         next += 1;
@@ -277,13 +277,13 @@ fn arg_reduce(x: &Estimate, op: ArgOp, axis: usize, value: &Array) -> Vec<f64> {
     let sign = if op == ArgOp::Min { -1.0 } else { 1.0 };
     let mut errors = vec![0.0; value.elements()];
     let mut next = 0;
-    each_index(shape, |index| {
-        let line = position(index, &strides);
+    for_each_index(shape, |index| {
+        let line = linear_index(index, &strides);
         let winner = value.get(line).to_i64() as usize;
         let at = next + winner * own[axis] - index[axis] * own[axis];
         let error = distance(x.error[next]) + distance(x.error[at]);
         let (this, best) = (x.value.get(next).to_f64(), x.value.get(at).to_f64());
-        // A contender that is not exact, or not against an exact winner, may win as well.
+        // A contender may also win if it or the winner is inexact.
         let close = !best.is_nan() && sign * (best - this) <= error;
         if x.error[next] == UNDECIDED || (next != at && error > 0.0 && close) {
             errors[line] = UNDECIDED;
@@ -304,23 +304,23 @@ fn scatter(
     let (shape, dtype) = (&value.shape, value.dtype);
     let strides = shape.strides();
     let mut errors = x.error.clone();
-    // An update is rounded to the dtype as soon as it is combined.
+    // An update is rounded to the dtype when it is combined.
     let format = Format::of(dtype);
     let mut folds: Vec<Option<Fold>> = vec![None; value.elements()];
     let mut next = 0;
-    each_index(&index.value.shape, |place| {
+    for_each_index(&index.value.shape, |target| {
         let (along, update_error) = (index.value.get(next), update.error[next]);
         let new = modulus(update.value.get(next));
         let undecided = index.error[next] == UNDECIDED;
         next += 1;
-        let mut place = Axes::from_slice(place);
-        let at = |place: &Axes| position(place, &strides);
+        let mut target = Axes::from_slice(target);
+        let at = |target: &Axes| linear_index(target, &strides);
         if undecided {
             for along in 0..shape[axis] {
-                place[axis] = along;
+                target[axis] = along;
                 match combine {
-                    None => errors[at(&place)] = UNDECIDED,
-                    Some(op) => folds[at(&place)]
+                    None => errors[at(&target)] = UNDECIDED,
+                    Some(op) => folds[at(&target)]
                         .get_or_insert_with(|| Fold::new(op, dtype, format))
                         .push(0.0, UNDECIDED),
                 }
@@ -331,8 +331,8 @@ fn scatter(
         if along >= shape[axis] || index.value.get(next - 1).to_f64() >= shape[axis] as f64 {
             return;
         }
-        place[axis] = along;
-        let at = at(&place);
+        target[axis] = along;
+        let at = at(&target);
         match combine {
             None => errors[at] = update_error,
             Some(op) => {
@@ -353,32 +353,32 @@ fn scatter(
     errors
 }
 
-/// The errors of a line's elements bound those of the line sorted. Where there are any, elements may change
-/// places; and the sign of a NaN, by which the total order goes, is anybody's.
+/// The errors of the elements of a line bound those of the sorted line. Inexact elements may swap positions, and
+/// the sign of a NaN, which the total order uses, is unspecified.
 fn sort(keys: &[&Estimate], axis: usize, order: &SortOrder, result: SortResult) -> Vec<f64> {
     let shape = &keys[0].value.shape;
     let lines = shape.reduced(&[axis], true);
     let mut strides = lines.strides();
     strides[axis] = 0;
     let mut largest = vec![0.0f64; lines.elements()];
-    for (number, key) in keys.iter().enumerate() {
+    for (position, key) in keys.iter().enumerate() {
         let total = match order {
-            SortOrder::Keys(orders) => orders[number].floats == FloatOrder::Total,
+            SortOrder::Keys(orders) => orders[position].floats == FloatOrder::Total,
             SortOrder::Comparator(_) => false,
         };
         let by_bits = total && key.value.dtype.is_float();
         let mut elements = key.value.scalars().zip(&key.error);
-        each_index(shape, |index| {
-            let (value, &error) = elements.next().expect("one for each index");
-            let line = &mut largest[position(index, &strides)];
+        for_each_index(shape, |index| {
+            let (value, &error) = elements.next().expect("one element for each index");
+            let line = &mut largest[linear_index(index, &strides)];
             let unsigned = by_bits && value.to_f64().is_nan();
             *line = line.max(if unsigned { UNDECIDED } else { error });
         });
     }
-    let answered = shape.with(axis, result.places(shape[axis]));
-    let mut errors = Vec::with_capacity(answered.elements());
-    each_index(&answered, |index| {
-        let error = largest[position(index, &strides)];
+    let result_shape = shape.with(axis, result.output_extent(shape[axis]));
+    let mut errors = Vec::with_capacity(result_shape.elements());
+    for_each_index(&result_shape, |index| {
+        let error = largest[linear_index(index, &strides)];
         errors.push(match result {
             SortResult::Values => error,
             _ if error == 0.0 => 0.0,
@@ -388,7 +388,7 @@ fn sort(keys: &[&Estimate], axis: usize, order: &SortOrder, result: SortResult) 
     errors
 }
 
-/// The exponent of the lowest bit of any element, if all are finite and exact.
+/// The exponent of the lowest set bit of any element, if all are finite and exact.
 fn lowest_bit(x: &Estimate) -> Option<i32> {
     let exact = |i: usize| {
         let value = x.value.get(i).to_f64();
@@ -414,7 +414,7 @@ fn dot(a: &Estimate, b: &Estimate, axes: &DotAxes, value: &Array) -> Vec<f64> {
     if !continuous && !undecided(a) && !undecided(b) {
         return vec![0.0; value.elements()];
     }
-    // Σ|a||b|, and the same with every element as far from zero as it may be.
+    // Σ|a||b|, and the same with every element at its largest possible magnitude.
     let array = |x: &Estimate, reach: f64| {
         let values = x.value.scalars().zip(&x.error);
         let values = values.map(|(value, error)| modulus(value).abs() + reach * error);
@@ -449,14 +449,14 @@ fn dot(a: &Estimate, b: &Estimate, axes: &DotAxes, value: &Array) -> Vec<f64> {
                 return UNDECIDED;
             }
             let result = modulus(value.get(i));
-            let whole = lowest.is_some_and(|lowest| {
+            let scaled_magnitude = lowest.is_some_and(|lowest| {
                 reach / f64::powi(2.0, lowest.max(-1000)) < f64::powi(2.0, accumulator.precision)
             });
-            if whole {
+            if scaled_magnitude {
                 return match () {
                     _ if result == 0.0 => EITHER_ZERO,
                     _ if result.is_infinite() => 0.0,
-                    _ => format.flushed(result, 0.0),
+                    _ => format.flush_error(result, 0.0),
                 };
             }
             let parts = if dtype.is_complex() { 8.0 } else { 1.0 };
@@ -467,7 +467,7 @@ fn dot(a: &Estimate, b: &Estimate, axes: &DotAxes, value: &Array) -> Vec<f64> {
                     * (accumulator.unit() * reach + accumulator.min_normal());
             match result.is_infinite() {
                 true => UNDECIDED,
-                false => format.settle(result, deviation, 1.0),
+                false => format.rounded_error(result, deviation, 1.0),
             }
         })
         .collect()

@@ -1,4 +1,4 @@
-//! A graph while it grows: picking operands, adding nodes.
+//! Builder of random graphs: selects operands and adds nodes.
 
 use super::Random;
 use super::shapes;
@@ -8,13 +8,13 @@ use inflight_ir::graph::{DTypeSet, Graph, NodeId, Op, SliceAxis};
 use inflight_ir::interpret::Array;
 use inflight_ir::{Axes, DType, Shape};
 
-/// A graph and its inputs so far.
+/// A graph under construction, with its inputs.
 pub struct Builder {
-    /// Where choices come from.
+    /// The source of random choices.
     pub random: Random,
     graph: Graph,
     inputs: Vec<Array>,
-    /// The most elements of a value.
+    /// Limit on the number of elements of a value.
     pub limit: usize,
 }
 
@@ -24,7 +24,7 @@ impl Builder {
         Builder { random, graph: Graph::default(), inputs: Vec::new(), limit }
     }
 
-    /// The graph, its inputs, and the rest of the randomness.
+    /// Returns the graph, its inputs and the random generator.
     pub fn finish(mut self) -> (Graph, Vec<Array>, Random) {
         if self.graph.nodes.iter().all(|node| matches!(node.op, Op::Input | Op::Scalar)) {
             let x = self.fresh(DTypeSet::FLOATS);
@@ -45,7 +45,7 @@ impl Builder {
         self.graph.node(node).dtype
     }
 
-    /// Appends a node, if it is valid and not too large.
+    /// Appends a node if it is valid and not too large.
     pub fn push(&mut self, op: Op, operands: &[NodeId]) -> Option<NodeId> {
         let node = self.graph.push(op, operands).ok()?;
         if self.graph.node(node).shape.elements() > self.limit {
@@ -67,14 +67,14 @@ impl Builder {
         self.push(Op::Reshape(shape.clone()), &[x])
     }
 
-    /// The reduction with the axes kept as 1.
+    /// A reduction that keeps the reduced axes with extent 1.
     pub fn reduce_keep(&mut self, op: CombineOp, x: NodeId, axes: &[usize]) -> Option<NodeId> {
         let kept = self.shape(x).reduced(axes, true);
         let reduced = self.push(Op::Reduce { op, axes: Axes::from_slice(axes) }, &[x])?;
         self.reshape(reduced, &kept)
     }
 
-    /// The slice of one axis.
+    /// A slice of one axis.
     pub fn slice(&mut self, x: NodeId, axis: usize, slice: SliceAxis) -> Option<NodeId> {
         let mut slices: smallvec::SmallVec<[SliceAxis; 4]> =
             self.shape(x).iter().map(|&extent| SliceAxis::full(extent)).collect();
@@ -89,8 +89,8 @@ impl Builder {
         self.graph.scalar(value)
     }
 
-    /// A constant of this value.
-    pub fn number(&mut self, value: f64, dtype: DType) -> NodeId {
+    /// A constant with this value.
+    pub fn scalar(&mut self, value: f64, dtype: DType) -> NodeId {
         self.graph.scalar(inflight_ir::Scalar::from(value).cast(dtype))
     }
 
@@ -100,7 +100,7 @@ impl Builder {
         self.input_like(shape, dtype, profile)
     }
 
-    /// A new input whose values are of this kind.
+    /// A new input with values of this profile.
     pub fn input_like(&mut self, shape: &Shape, dtype: DType, profile: Profile) -> NodeId {
         let array = values::array(&mut self.random, shape, dtype, profile);
         self.input_of(array)
@@ -113,7 +113,7 @@ impl Builder {
         node
     }
 
-    /// A dtype of the set, common ones more often.
+    /// A random dtype of the set, weighted towards common ones.
     pub fn dtype_of(&mut self, set: DTypeSet) -> DType {
         let common = [DType::F32, DType::F32, DType::F32, DType::I32, DType::I64, DType::F64];
         let often: Vec<DType> = common.into_iter().filter(|&dtype| set.contains(dtype)).collect();
@@ -131,7 +131,7 @@ impl Builder {
         self.input(&shape, dtype)
     }
 
-    /// A value whose dtype is in the set: mostly a recent one, now and then a new input.
+    /// A value with a dtype of the set: usually a recent one, sometimes a new input.
     pub fn operand(&mut self, set: DTypeSet) -> NodeId {
         self.operand_if(|builder, node| set.contains(builder.dtype(node)))
             .unwrap_or_else(|| self.fresh(set))
@@ -156,7 +156,7 @@ impl Builder {
         })
     }
 
-    /// A value that fits, recent ones more often.
+    /// A value accepted by `fits`, weighted towards recent ones.
     pub fn operand_if(&mut self, fits: impl Fn(&Builder, NodeId) -> bool) -> Option<NodeId> {
         if self.random.chance(8) {
             return None;
@@ -173,8 +173,7 @@ impl Builder {
         })
     }
 
-    /// A second operand for an elementwise op with `a`: of its dtype, and of a shape that broadcasts with
-    /// its shape.
+    /// A second operand for an elementwise op with `a`: the same dtype, and a shape that broadcasts with its shape.
     pub fn partner(&mut self, a: NodeId) -> NodeId {
         let (shape, dtype) = (self.shape(a), self.dtype(a));
         match self.random.below(10) {
@@ -215,7 +214,7 @@ impl Builder {
         self.input(&shape, dtype)
     }
 
-    /// A value of exactly this shape and dtype: one that is there, or a new input.
+    /// A value of exactly this shape and dtype: an existing one or a new input.
     pub fn exactly(&mut self, shape: &Shape, dtype: DType) -> NodeId {
         let found = self.operand_if(|builder, node| {
             builder.dtype(node) == dtype && builder.graph.node(node).shape == *shape
@@ -223,7 +222,7 @@ impl Builder {
         found.unwrap_or_else(|| self.input(shape, dtype))
     }
 
-    /// Integers of this shape that are mostly positions along an axis of `extent`.
+    /// Integers of this shape that are mostly valid indices of an axis of `extent`.
     pub fn index(&mut self, shape: &Shape, extent: usize) -> NodeId {
         if self.random.chance(15) {
             let found = self.operand_if(|builder, node| {

@@ -1,4 +1,4 @@
-//! A small pseudo-random generator (SplitMix64): the same numbers for a seed on every machine.
+//! SplitMix64 pseudo-random generator: the same sequence for a seed on every machine.
 
 /// A source of random choices.
 #[derive(Clone, Debug)]
@@ -7,7 +7,7 @@ pub struct Random {
 }
 
 impl Random {
-    /// The generator of this seed.
+    /// A generator with this seed.
     pub fn new(seed: u64) -> Random {
         Random { state: seed.wrapping_mul(0xd134_2543_de82_ef95) ^ 0x2545_f491_4f6c_dd1d }
     }
@@ -21,32 +21,32 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number below `end`, which is not 0.
+    /// A number below `end`, which must be positive.
     pub fn below(&mut self, end: usize) -> usize {
         ((self.bits() as u128 * end as u128) >> 64) as usize
     }
 
-    /// A number from `low` to `high`, both possible.
+    /// A number from `low` to `high`, inclusive.
     pub fn between(&mut self, low: isize, high: isize) -> isize {
         low + self.below((high - low + 1) as usize) as isize
     }
 
-    /// True in this many of a hundred cases.
+    /// True with this probability, in percent.
     pub fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
 
-    /// A number of [0, 1).
+    /// A number in [0, 1).
     pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// One of these, which are not none.
+    /// A random element of a non-empty slice.
     pub fn pick<T: Copy>(&mut self, of: &[T]) -> T {
         of[self.below(of.len())]
     }
 
-    /// One of these, each as likely as its weight says.
+    /// A random element, chosen with probability proportional to its weight.
     pub fn weighted<T: Copy>(&mut self, of: &[(usize, T)]) -> T {
         let mut left = self.below(of.iter().map(|(weight, _)| weight).sum());
         for &(weight, item) in of {
@@ -58,7 +58,7 @@ impl Random {
         unreachable!("the weights add up")
     }
 
-    /// Puts the items in a random order.
+    /// Shuffles the items.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for end in (1..items.len()).rev() {
             items.swap(end, self.below(end + 1));

@@ -1,13 +1,12 @@
 //! Random graphs with inputs, from a seed.
 //!
-//! A graph grows one step at a time, each step a random op on values that are there or on a fresh input,
-//! or one of a few patterns that fusion treats specially. A step that inference refuses is
-//! dropped, so every graph is valid.
+//! A graph grows step by step. Each step adds a random op on existing values or a new input, or one of a few
+//! patterns that fusion treats specially. A step that shape inference rejects is dropped, so every graph is valid.
 
 mod builder;
+mod gemm;
 mod generator;
 mod patterns;
-mod products;
 mod shapes;
 mod steps;
 mod values;
@@ -23,15 +22,15 @@ use smallvec::SmallVec;
 /// A graph and the values of its inputs.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// The seed it was made from.
+    /// The seed that generates the case.
     pub seed: u64,
-    /// What is computed.
+    /// The graph.
     pub graph: Graph,
-    /// From what, in the order of [`Graph::inputs`].
+    /// The values of its inputs, in the order of [`Graph::inputs`].
     pub inputs: Vec<Array>,
 }
 
-/// The case of this seed.
+/// Generates the case of this seed.
 pub fn random_case(seed: u64) -> Case {
     let mut random = Random::new(seed);
     let limit = random.weighted(&[(60, 200), (28, 700), (11, 4096), (1, 100_000)]);
@@ -57,7 +56,7 @@ pub fn random_case(seed: u64) -> Case {
     }
 }
 
-/// The values that nothing uses, and now and then some that are used.
+/// Chooses the outputs: all unused values, and sometimes a few used ones.
 fn choose_outputs(graph: &Graph, random: &mut Random) -> Vec<NodeId> {
     let mut used = vec![false; graph.nodes.len()];
     for node in &graph.nodes {
@@ -76,7 +75,7 @@ fn choose_outputs(graph: &Graph, random: &mut Random) -> Vec<NodeId> {
     outputs
 }
 
-/// The case without the nodes that no output needs.
+/// DCE: the case without the nodes that no output depends on.
 pub fn prune(case: &Case) -> Case {
     let graph = &case.graph;
     let mut needed = vec![false; graph.nodes.len()];

@@ -1,7 +1,7 @@
-//! Small programs as people write them, which fusion treats specially.
+//! Common program fragments that fusion treats specially: softmax, layer norm, dense layers, stencils.
 
 use super::builder::Builder;
-use super::products;
+use super::gemm;
 use super::shapes;
 use super::values::Profile;
 use inflight_ir::elementwise::{BinaryOp, CombineOp, UnaryOp};
@@ -14,19 +14,19 @@ type Pattern = fn(&mut Builder) -> Option<NodeId>;
 const PATTERNS: [(usize, Pattern); 15] = [
     (10, softmax),
     (10, layer_norm),
-    (8, plus_transposed),
-    (8, sum_plus_itself),
+    (8, add_transpose),
+    (8, add_to_own_sum),
     (6, chain),
     (10, dense_layer),
-    (8, slices_of_joined),
-    (8, neighbours),
+    (8, slices_of_concat),
+    (8, overlapping_slices),
     (1, large_reduction),
     (2, long_chain),
     (6, reduce_twice),
-    (6, index_row),
-    (14, products::surrounded),
-    (4, products::attention),
-    (14, updated_in_parts),
+    (6, position_mask),
+    (14, gemm::with_computed_operands),
+    (4, gemm::attention),
+    (14, partial_updates),
 ];
 
 /// Appends one pattern.
@@ -61,7 +61,7 @@ pub fn softmax_of(builder: &mut Builder, x: NodeId, axis: usize) -> Option<NodeI
 fn mean(builder: &mut Builder, x: NodeId, axis: usize) -> Option<NodeId> {
     let count = builder.shape(x)[axis] as f64;
     let total = builder.reduce_keep(CombineOp::Sum, x, &[axis])?;
-    let count = builder.number(count, builder.dtype(x));
+    let count = builder.scalar(count, builder.dtype(x));
     builder.binary(BinaryOp::Div, total, count)
 }
 
@@ -72,7 +72,7 @@ fn layer_norm(builder: &mut Builder) -> Option<NodeId> {
     let centred = builder.binary(BinaryOp::Sub, x, average)?;
     let squares = builder.binary(BinaryOp::Mul, centred, centred)?;
     let variance = mean(builder, squares, axis)?;
-    let epsilon = builder.number(1e-3, dtype);
+    let epsilon = builder.scalar(1e-3, dtype);
     let variance = builder.binary(BinaryOp::Add, variance, epsilon)?;
     let scale = builder.unary(UnaryOp::Rsqrt, variance)?;
     let normal = builder.binary(BinaryOp::Mul, centred, scale)?;
@@ -82,7 +82,7 @@ fn layer_norm(builder: &mut Builder) -> Option<NodeId> {
     builder.binary(BinaryOp::Add, scaled, bias)
 }
 
-fn plus_transposed(builder: &mut Builder) -> Option<NodeId> {
+fn add_transpose(builder: &mut Builder) -> Option<NodeId> {
     let n = shapes::extent(&mut builder.random, 40);
     let dtype = builder.dtype_of(DTypeSet::NUMBERS);
     let x = match n * n <= builder.limit {
@@ -93,14 +93,14 @@ fn plus_transposed(builder: &mut Builder) -> Option<NodeId> {
     builder.binary(BinaryOp::Add, x, transposed)
 }
 
-fn sum_plus_itself(builder: &mut Builder) -> Option<NodeId> {
+fn add_to_own_sum(builder: &mut Builder) -> Option<NodeId> {
     let x = builder.operand(DTypeSet::NUMBERS);
     let axes: Axes = (0..builder.rank(x)).collect();
     let total = builder.push(Op::Reduce { op: CombineOp::Sum, axes }, &[x])?;
     builder.binary(BinaryOp::Add, total, x)
 }
 
-/// Elementwise ops one after another on one value.
+/// A chain of elementwise ops on one value.
 fn chain(builder: &mut Builder) -> Option<NodeId> {
     use UnaryOp::*;
     let mut x = builder.operand(DTypeSet::FLOATS);
@@ -108,7 +108,7 @@ fn chain(builder: &mut Builder) -> Option<NodeId> {
         let op = builder.random.pick(&[Tanh, Sigmoid, Abs, Neg, Sin, Cos, Erf, Atan, Asinh, Cbrt]);
         x = builder.unary(op, x)?;
         if builder.random.chance(30) {
-            let constant = builder.number(1.25, builder.dtype(x));
+            let constant = builder.scalar(1.25, builder.dtype(x));
             x = builder.binary(BinaryOp::Add, x, constant)?;
         }
     }
@@ -135,7 +135,7 @@ fn dense_layer(builder: &mut Builder) -> Option<NodeId> {
     let sum = builder.binary(BinaryOp::Add, product, bias)?;
     match builder.random.below(3) {
         0 => {
-            let zero = builder.number(0.0, dtype);
+            let zero = builder.scalar(0.0, dtype);
             builder.binary(BinaryOp::Max, sum, zero)
         }
         1 => {
@@ -146,9 +146,9 @@ fn dense_layer(builder: &mut Builder) -> Option<NodeId> {
     }
 }
 
-/// A value that is updated again and again, in parts, by parts of itself and by itself, while views of its earlier
-/// states are still read. Where nobody holds an earlier state, it is updated in place.
-fn updated_in_parts(builder: &mut Builder) -> Option<NodeId> {
+/// A value that is updated repeatedly, in parts, from parts of itself and from itself, while views of its earlier
+/// states are still read. Without handles to earlier states, it is updated in place.
+fn partial_updates(builder: &mut Builder) -> Option<NodeId> {
     let mut x = match builder.random.chance(40) {
         true => builder.fresh(DTypeSet::NUMBERS),
         false => builder.operand_of_rank(DTypeSet::NUMBERS, 1),
@@ -168,8 +168,8 @@ fn updated_in_parts(builder: &mut Builder) -> Option<NodeId> {
             true => 1 + builder.random.below(extent.div_ceil(8)),
             false => 1 + builder.random.below(extent),
         };
-        let place = |builder: &mut Builder| builder.random.below(extent - len + 1);
-        let (from, to) = (place(builder), place(builder));
+        let random_start = |builder: &mut Builder| builder.random.below(extent - len + 1);
+        let (from, to) = (random_start(builder), random_start(builder));
         let source = if builder.random.chance(50) { x } else { earlier };
         let part = match builder.random.chance(30) {
             true => SliceAxis { start: from + len - 1, step: -1, len },
@@ -189,10 +189,10 @@ fn updated_in_parts(builder: &mut Builder) -> Option<NodeId> {
                 builder.push(Op::Scatter { axis, combine }, &[x, index, part])?
             }
             _ => {
-                let mut places: SmallVec<[SliceAxis; 4]> =
+                let mut slices: SmallVec<[SliceAxis; 4]> =
                     shape.iter().map(|&extent| SliceAxis::full(extent)).collect();
-                places[axis] = SliceAxis { start: to, step: 1, len };
-                builder.push(Op::Assign(places), &[x, part])?
+                slices[axis] = SliceAxis { start: to, step: 1, len };
+                builder.push(Op::Assign(slices), &[x, part])?
             }
         };
     }
@@ -202,7 +202,7 @@ fn updated_in_parts(builder: &mut Builder) -> Option<NodeId> {
     }
 }
 
-fn slices_of_joined(builder: &mut Builder) -> Option<NodeId> {
+fn slices_of_concat(builder: &mut Builder) -> Option<NodeId> {
     let x = builder.operand_of_rank(DTypeSet::NUMBERS, 1);
     let shape = builder.shape(x);
     let axis = builder.random.below(shape.rank());
@@ -218,8 +218,8 @@ fn slices_of_joined(builder: &mut Builder) -> Option<NodeId> {
     builder.binary(BinaryOp::Sub, first, second)
 }
 
-/// Views of one value that overlap.
-fn neighbours(builder: &mut Builder) -> Option<NodeId> {
+/// Overlapping views of one value (a stencil).
+fn overlapping_slices(builder: &mut Builder) -> Option<NodeId> {
     let x = builder.operand_of_rank(DTypeSet::NUMBERS, 1);
     let axis = builder.random.below(builder.rank(x));
     let extent = builder.shape(x)[axis];
@@ -234,7 +234,7 @@ fn neighbours(builder: &mut Builder) -> Option<NodeId> {
     builder.binary(BinaryOp::Sub, sum, centre)
 }
 
-/// A row that is longer than one kernel reduces at once.
+/// A row that is longer than one kernel reduces in a single pass.
 fn large_reduction(builder: &mut Builder) -> Option<NodeId> {
     let dtype = builder.dtype_of(DTypeSet::REALS);
     let length = builder.random.pick(&[65_536, 65_537, 70_001, 98_304, 100_000]);
@@ -261,11 +261,11 @@ fn large_reduction(builder: &mut Builder) -> Option<NodeId> {
     result
 }
 
-/// More elementwise ops than go into one kernel.
+/// More elementwise ops than fit into one kernel.
 fn long_chain(builder: &mut Builder) -> Option<NodeId> {
     let mut x = builder.operand(DTypeSet::REALS);
     let dtype = builder.dtype(x);
-    let (one, two) = (builder.number(1.0, dtype), builder.number(0.5, dtype));
+    let (one, two) = (builder.scalar(1.0, dtype), builder.scalar(0.5, dtype));
     for at in 0..130 + builder.random.below(40) {
         x = match at % 3 {
             0 => builder.binary(BinaryOp::Add, x, one)?,
@@ -276,7 +276,7 @@ fn long_chain(builder: &mut Builder) -> Option<NodeId> {
     Some(x)
 }
 
-/// A reduction of a reduction, and what is between them used again.
+/// A reduction of a reduction, with another use of the value in between.
 fn reduce_twice(builder: &mut Builder) -> Option<NodeId> {
     let x = builder.operand_of_rank(DTypeSet::REALS, 2);
     let op = builder.random.pick(&[CombineOp::Sum, CombineOp::Max, CombineOp::Min]);
@@ -287,8 +287,8 @@ fn reduce_twice(builder: &mut Builder) -> Option<NodeId> {
     builder.binary(BinaryOp::Sub, rows, wide)
 }
 
-/// Positions along an axis, compared with something: a mask of a triangle or of a length.
-fn index_row(builder: &mut Builder) -> Option<NodeId> {
+/// Positions along an axis, compared with a value: a triangular mask or a length mask.
+fn position_mask(builder: &mut Builder) -> Option<NodeId> {
     let x = builder.operand_of_rank(DTypeSet::NUMBERS, 2);
     let shape = builder.shape(x);
     let iota = |axis| Op::Iota { axis, shape: shape.clone(), dtype: DType::I32 };

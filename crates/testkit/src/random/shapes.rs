@@ -1,10 +1,10 @@
-//! Random shapes, and shapes made from shapes.
+//! Random shapes, and shapes derived from shapes.
 
 use super::Random;
 use inflight_ir::Shape;
 use inflight_ir::graph::SliceAxis;
 
-/// A random extent: small ones often, awkward ones too.
+/// A random extent: often small, sometimes awkward for vectorization.
 pub fn extent(random: &mut Random, limit: usize) -> usize {
     let extent = random.weighted(&[
         (1, 0),
@@ -53,19 +53,19 @@ pub fn broadcastable(random: &mut Random, shape: &Shape) -> Shape {
     shape[drop..].iter().map(|&extent| if random.chance(ones) { 1 } else { extent }).collect()
 }
 
-/// Another shape of as many elements.
+/// Another shape with the same number of elements.
 pub fn reshaped(random: &mut Random, shape: &Shape) -> Shape {
     let mut extents = shape.to_vec();
     for _ in 0..1 + random.below(3) {
         let rank = extents.len();
         match random.below(5) {
-            // Merge two neighbours.
+            // Merge two adjacent axes.
             0 | 1 if rank >= 2 => {
                 let axis = random.below(rank - 1);
                 let merged = extents[axis] * extents[axis + 1];
                 extents.splice(axis..axis + 2, [merged]);
             }
-            // Split one.
+            // Split an axis.
             0..3 if (1..6).contains(&rank) => {
                 let axis = random.below(rank);
                 let extent = extents[axis];
@@ -76,7 +76,7 @@ pub fn reshaped(random: &mut Random, shape: &Shape) -> Shape {
                     extents.splice(axis..axis + 1, [factor, extent / factor]);
                 }
             }
-            // All of it anew, across the old borders.
+            // Factor the elements anew, across the old axis boundaries.
             3 => {
                 let mut left: usize = extents.iter().product();
                 if left == 0 {
@@ -95,7 +95,7 @@ pub fn reshaped(random: &mut Random, shape: &Shape) -> Shape {
                 }
                 random.shuffle(&mut extents);
             }
-            // An axis of one more, or less.
+            // Add or remove an axis of extent 1.
             _ => match extents.iter().position(|&extent| extent == 1) {
                 Some(axis) if random.chance(50) => {
                     extents.remove(axis);

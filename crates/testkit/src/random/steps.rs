@@ -1,4 +1,4 @@
-//! One random op on random operands. Each function gives up quietly where its choice is not valid.
+//! Random ops on random operands. A function returns `None` if its choice is not valid.
 
 use super::builder::Builder;
 use super::shapes;
@@ -37,7 +37,7 @@ const STEPS: [(usize, Step); 24] = [
     (4, dot),
     (2, iota),
     (2, scalar_arithmetic),
-    (2, long_operands),
+    (2, sum_of_many_inputs),
 ];
 
 /// Appends one random op.
@@ -46,7 +46,7 @@ pub fn step(builder: &mut Builder) {
     step(builder);
 }
 
-/// A value that the function is mostly defined on.
+/// A value mostly within the domain of the function.
 fn within_domain(builder: &mut Builder, op: UnaryOp, x: NodeId) -> Option<NodeId> {
     if builder.random.chance(20) {
         return Some(x);
@@ -88,7 +88,7 @@ fn binary(builder: &mut Builder) -> Option<NodeId> {
     let b = if op == Pow && builder.random.chance(70) {
         let dtype = builder.dtype(a);
         let power = builder.random.pick(&[2.0, 3.0, 0.0, 1.0, -1.0, 0.5]);
-        builder.number(power, dtype)
+        builder.scalar(power, dtype)
     } else {
         builder.partner(a)
     };
@@ -183,7 +183,7 @@ fn windows(builder: &mut Builder) -> Option<NodeId> {
     let axes = shape.iter().map(|&extent| match random.chance(40) {
         true => WindowAxis::new(1),
         false => WindowAxis {
-            // Now and then one that does not fit.
+            // Sometimes one that does not fit.
             size: 1 + random.below(extent.clamp(1, 4)) + random.chance(5) as usize,
             stride: 1 + random.below(3),
             dilation: 1 + random.below(2),
@@ -209,7 +209,7 @@ fn sort(builder: &mut Builder) -> Option<NodeId> {
         result = SortResult::FirstPositions(builder.random.below(most + 1));
     }
     let random = &mut builder.random;
-    // The reference inserts elements one by one where a function decides.
+    // The reference uses insertion sort for comparator functions, which is quadratic.
     let by_function = keys.len() == 1 && shape[axis] <= 200 && random.chance(20);
     let order = match by_function {
         true => SortOrder::Comparator(comparison(random.pick(&CompareOp::ALL), dtype)?),
@@ -225,7 +225,7 @@ fn sort(builder: &mut Builder) -> Option<NodeId> {
     builder.push(Op::Sort { axis, order, result }, &keys)
 }
 
-/// The function that compares two scalars. Only a strict comparison of what has no NaN is an order.
+/// The function that compares two scalars. Only a strict comparison of values without NaN is an order.
 fn comparison(op: CompareOp, dtype: DType) -> Option<ScalarFunction> {
     if dtype.is_float() || !matches!(op, CompareOp::Lt | CompareOp::Gt) {
         return None;
@@ -237,7 +237,7 @@ fn comparison(op: CompareOp, dtype: DType) -> Option<ScalarFunction> {
     ScalarFunction::new(graph).ok()
 }
 
-/// A function of what is there and an update, in which their order matters.
+/// A combiner of the old value and the update for which the order of updates matters.
 fn doubled_plus_update(dtype: DType) -> Option<ScalarFunction> {
     let mut graph = Graph::default();
     let (old, update) = (graph.input((), dtype), graph.input((), dtype));
@@ -321,7 +321,7 @@ fn scatter(builder: &mut Builder) -> Option<NodeId> {
     let mut x = builder.operand_of_rank(combine.map_or(DTypeSet::ALL, combine_accepts), 1);
     let (shape, dtype) = (builder.shape(x), builder.dtype(x));
     let axis = builder.random.below(shape.rank());
-    // One update to each line cannot meet another, as in a gradient of a lookup: into one value everywhere.
+    // A single update per line cannot collide: scattered into a constant, as in the gradient of a gather.
     let extent = match builder.random.chance(30) {
         true => 1,
         false => shapes::extent(&mut builder.random, 40),
@@ -374,14 +374,14 @@ fn scan(builder: &mut Builder) -> Option<NodeId> {
     builder.push(Op::Scan { op, axis }, &[x])
 }
 
-/// The most products of two elements in a contraction.
-const MOST_PRODUCTS: usize = 60_000;
+/// Limit on the number of multiplications of a dot.
+const MAX_MULTIPLICATIONS: usize = 60_000;
 
 fn dot(builder: &mut Builder) -> Option<NodeId> {
     let a = builder.operand(DTypeSet::NUMBERS);
     let shape = builder.shape(a);
     let mut axes = DotAxes::default();
-    // What each axis of `b` is: the extent, and the axis of `a` it is paired with.
+    // For each axis of `b`: its extent, and the axis of `a` it is paired with.
     let mut b_axes: Vec<(usize, Option<(usize, bool)>)> = Vec::new();
     for axis in 0..shape.rank() {
         match builder.random.below(5) {
@@ -405,7 +405,7 @@ fn dot(builder: &mut Builder) -> Option<NodeId> {
     }
     let b: Shape = b_axes.iter().map(|(extent, _)| *extent).collect();
     let free: usize = b_axes.iter().filter(|axis| axis.1.is_none()).map(|axis| axis.0).product();
-    if b.elements() > builder.limit || shape.elements() * free > MOST_PRODUCTS {
+    if b.elements() > builder.limit || shape.elements() * free > MAX_MULTIPLICATIONS {
         return None;
     }
     let operand = (&b, builder.dtype(a));
@@ -427,7 +427,7 @@ fn iota(builder: &mut Builder) -> Option<NodeId> {
     builder.push(Op::Iota { axis, shape, dtype }, &[])
 }
 
-/// Arithmetic of constants alone, repeated to a shape.
+/// Arithmetic on constants only, broadcast to a shape.
 fn scalar_arithmetic(builder: &mut Builder) -> Option<NodeId> {
     let dtype = builder.dtype_of(DTypeSet::NUMBERS);
     let (a, b) = (builder.constant(dtype), builder.constant(dtype));
@@ -436,8 +436,8 @@ fn scalar_arithmetic(builder: &mut Builder) -> Option<NodeId> {
     builder.push(Op::Broadcast(shape), &[sum])
 }
 
-/// A value that many inputs go into.
-fn long_operands(builder: &mut Builder) -> Option<NodeId> {
+/// A value with many operands.
+fn sum_of_many_inputs(builder: &mut Builder) -> Option<NodeId> {
     let mut x = builder.operand(DTypeSet::NUMBERS);
     let (shape, dtype) = (builder.shape(x), builder.dtype(x));
     for _ in 0..builder.random.below(14) {

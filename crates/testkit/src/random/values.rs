@@ -5,23 +5,23 @@ use inflight_ir::interpret::Array;
 use inflight_ir::{DType, DTypeClass, Element, Scalar, Shape};
 use num_complex::Complex;
 
-/// What the values of an input are like.
+/// Distribution of the values of an input.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Profile {
-    /// Small whole numbers: sums of them are exact.
+    /// Small integers, whose sums are exact.
     Whole,
-    /// Of moderate size, both signs.
+    /// Moderate magnitudes, both signs.
     Moderate,
-    /// Of moderate size, above 0.
+    /// Moderate magnitudes, positive.
     Positive,
-    /// Any exponent; any bits of an integer.
+    /// Any exponent; for integers, any bits.
     Wide,
-    /// Moderate, with zeros, infinities, NaN, subnormal and extreme numbers in between.
+    /// Moderate, mixed with zeros, infinities, NaN, subnormals and extreme values.
     Special,
 }
 
 impl Profile {
-    /// A random one, the tame ones more often.
+    /// A random profile, weighted towards moderate ones.
     pub fn random(random: &mut Random) -> Profile {
         random.weighted(&[
             (30, Profile::Whole),
@@ -40,7 +40,7 @@ pub fn array(random: &mut Random, shape: &Shape, dtype: DType, profile: Profile)
     Array::from_scalars(values, shape, dtype)
 }
 
-/// Positions along an axis of this extent, some of them outside it, as an integer dtype.
+/// Indices of an axis of this extent, some of them out of range, in an integer dtype.
 pub fn positions(random: &mut Random, shape: &Shape, dtype: DType, extent: usize) -> Array {
     let outside = random.chance(40);
     let values: Vec<Scalar> = (0..shape.elements())

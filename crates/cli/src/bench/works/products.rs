@@ -79,8 +79,8 @@ fn attended(x: &[Tensor], causal: bool) -> Tensor {
     let [.., length, depth] = ATTENTION;
     let mut scores = q.matmul(&k.swap_dims(2, 3)) * (1.0 / (depth as f64).sqrt());
     if causal {
-        let position = |axis| Tensor::iota::<i32>([length, length], axis, q.device());
-        scores = position(0).ge(position(1)).where_(&scores, f32::NEG_INFINITY);
+        let position = |axis| Tensor::iota::<i32>(axis, [length, length], q.device());
+        scores = position(0).ge(position(1)).where_cond(&scores, f32::NEG_INFINITY);
     }
     scores.softmax(3).matmul(v)
 }

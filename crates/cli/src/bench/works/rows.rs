@@ -19,8 +19,8 @@ pub fn works() -> Vec<Work> {
         works.push(work("RMS norm", "rms_norm", size, 1, all, |x| {
             x[0].rms_norm([1], Some(&x[1]), 1e-5)
         }));
-        works.push(work("row sum", "row_sum", size, 0, rows, |x| x[0].sum_axes([1])));
-        works.push(work("column sum", "column_sum", size, 0, columns, |x| x[0].sum_axes([0])));
+        works.push(work("row sum", "row_sum", size, 0, rows, |x| x[0].sum([1])));
+        works.push(work("column sum", "column_sum", size, 0, columns, |x| x[0].sum([0])));
     }
     works.push(cross_entropy(SIZES[0]));
     works
@@ -67,7 +67,7 @@ fn cross_entropy([rows, columns]: [usize; 2]) -> Work {
         ours: one(|x| {
             let (logits, labels) = (&x[0], &x[1]);
             let picked = logits.gather(1, &labels.unsqueeze(1)).squeeze(1);
-            (logits.logsumexp_axes([1]) - picked).mean()
+            (logits.logsumexp([1]) - picked).mean_all()
         }),
     }
 }

@@ -91,9 +91,9 @@ fn random(number: usize, ty: &ArgumentType, seed: u64, device: &Device) -> Resul
     };
     let seed = seed.wrapping_add(number as u64);
     let tensor = match ty.dtype {
-        DType::Bool => Tensor::rand_int::<i32>(0, 2, extents, seed, device),
-        dtype if dtype.is_integer() => Tensor::rand_int::<i32>(0, 10, extents, seed, device),
-        _ => Tensor::randn::<f32>(extents, 0.0, 1.0, seed, device),
+        DType::Bool => Tensor::randint::<i32>(0, 2, extents, seed, device),
+        dtype if dtype.is_integer() => Tensor::randint::<i32>(0, 10, extents, seed, device),
+        _ => Tensor::randn::<f32>(0.0, 1.0, extents, seed, device),
     };
     Ok(tensor.cast(ty.dtype))
 }

@@ -1,10 +1,10 @@
-//! Differential tests: every program against a plain evaluation of its kernel, whole and in parts.
+//! Differential tests of the interpreter against the kernel evaluator, for whole launches and in parts.
 
 mod elementwise;
-mod programs;
+mod reductions_and_accesses;
 
 use super::Program;
-use super::apply::PORTABLE;
+use super::elementwise::FORCE_BASELINE;
 use crate::call::{Call, Part, Scratch};
 use inflight_ir::kernel::{
     Access, AccessId, AccessShape, Instruction, Kernel, Kind, LaunchShape, Param, Stride, Value,
@@ -13,17 +13,17 @@ use inflight_ir::kernel::{
 use inflight_ir::{DType, DTypeClass, Element, Scalar};
 use num_complex::Complex;
 
-/// Writes kernels.
-struct Draft {
+/// Builder for a kernel and its launch shape.
+struct KernelBuilder {
     kernel: Kernel,
     shape: LaunchShape,
 }
 
-impl Draft {
-    /// A kernel with these extents, and no instruction yet.
-    fn new(grid: &[usize], reduce: &[usize], vector: usize, axis: VectorAxis) -> Draft {
+impl KernelBuilder {
+    /// A kernel with these extents and an empty body.
+    fn new(grid: &[usize], reduce: &[usize], vector: usize, axis: VectorAxis) -> KernelBuilder {
         let extents = grid.iter().chain(reduce).copied().chain([vector]).collect();
-        Draft {
+        KernelBuilder {
             kernel: Kernel {
                 params: Vec::new(),
                 scalars: Vec::new(),
@@ -47,8 +47,8 @@ impl Draft {
         self.push(Kind::Scalar((self.kernel.scalars.len() - 1) as u32), dtype)
     }
 
-    /// A map with these numbers; its classes follow from them. A vector stride of one may be declared
-    /// as any.
+    /// An access map with this offset and these strides, which determine its stride classes. `any` declares a
+    /// vector stride of one as unknown.
     fn access(
         &mut self,
         param: Option<u32>,
@@ -101,7 +101,7 @@ impl Draft {
     }
 
     fn load_where(&mut self, access: AccessId, index: Option<Value>, mask: Option<Value>) -> Value {
-        let param = self.kernel.accesses[access as usize].param.expect("a buffer");
+        let param = self.kernel.accesses[access as usize].param.expect("the access has a buffer");
         let dtype = self.kernel.params[param as usize].dtype;
         self.push(Kind::Load { access, index, mask }, dtype)
     }
@@ -113,13 +113,12 @@ impl Draft {
 
     fn store_kind(&mut self, kind: Kind) {
         let Kind::Store { access, value, .. } = kind else { panic!("not a store") };
-        let param = self.kernel.accesses[access as usize].param.expect("a buffer");
+        let param = self.kernel.accesses[access as usize].param.expect("the access has a buffer");
         self.kernel.params[param as usize].writes = true;
         self.like(value, kind);
     }
 
-    /// A new param with row-major strides over the domain's axes where `along` is set, and an access
-    /// to it.
+    /// An access to a new parameter with row-major strides over the axes where `along` is set.
     fn row_major(&mut self, dtype: DType, along: &[bool]) -> AccessId {
         let param = self.param(dtype);
         let strides = self.row_major_strides(along);
@@ -137,7 +136,7 @@ impl Draft {
         strides
     }
 
-    /// The bytes a buffer needs so that every access without an index stays inside.
+    /// Buffer size that contains every access without an index.
     fn bytes(&self, param: u32) -> usize {
         let mut elements = 0;
         for (access, map) in self.kernel.accesses.iter().zip(&self.shape.accesses) {
@@ -151,7 +150,7 @@ impl Draft {
         elements as usize * self.kernel.params[param as usize].dtype.size()
     }
 
-    /// Random buffers for all params.
+    /// Random buffers for all parameters.
     fn buffers(&self, random: &mut Random) -> Vec<Vec<u8>> {
         let params = self.kernel.params.iter().enumerate();
         let buffer = |(param, info): (usize, &Param)| {
@@ -162,7 +161,7 @@ impl Draft {
     }
 }
 
-/// A small generator of test data.
+/// A small deterministic pseudo-random generator.
 struct Random(u64);
 
 impl Random {
@@ -177,12 +176,12 @@ impl Random {
         (self.next() >> 33) as usize % limit
     }
 
-    /// Between −1 and 1.
+    /// Uniform between −1 and 1.
     fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 52) as f64 - 1.0
     }
 
-    /// Values of all sizes, with the special ones among them.
+    /// Values of all magnitudes, including special values.
     fn scalar(&mut self, dtype: DType) -> Scalar {
         let kind = self.below(16);
         let float = |random: &mut Random| match kind {
@@ -211,8 +210,8 @@ impl Random {
         (0..count).flat_map(element).collect()
     }
 
-    /// Numbers without special values, whose sums and products stay small.
-    fn tame(&mut self, dtype: DType, count: usize) -> Vec<u8> {
+    /// Finite values whose sums and products stay small.
+    fn finite_elements(&mut self, dtype: DType, count: usize) -> Vec<u8> {
         let element = |_| {
             let scalar = self.unit().to_scalar().cast(dtype);
             scalar.to_bytes()[..dtype.size()].to_vec()
@@ -223,7 +222,7 @@ impl Random {
 
 const GUARD: usize = 64;
 
-/// Runs a program part by part on copies of these buffers; what they hold afterwards.
+/// Runs a program part by part on copies of the buffers and returns their final contents.
 fn run(
     program: &Program,
     shape: &LaunchShape,
@@ -231,13 +230,13 @@ fn run(
     scalars: &[Scalar],
     parts: &[Part],
 ) -> Vec<Vec<u8>> {
-    // Aligned copies between guards that nothing may write.
+    // Aligned copies between guard bytes that must stay unchanged.
     let mut memory: Vec<Vec<u128>> = buffers
         .iter()
         .map(|bytes| {
             let mut words =
                 vec![0xa5a5_a5a5_a5a5_a5a5_a5a5_a5a5_a5a5_a5a5; 8 + bytes.len().div_ceil(16)];
-            // SAFETY: the words are that long, and bytes have no alignment.
+            // SAFETY: the allocation is that long, and bytes have no alignment requirement.
             unsafe {
                 let start = words.as_mut_ptr().cast::<u8>().add(GUARD);
                 std::ptr::copy_nonoverlapping(bytes.as_ptr(), start, bytes.len());
@@ -252,7 +251,7 @@ fn run(
     let call = Call { buffers: &pointers, scalars, shape };
     let mut scratch = Scratch::default();
     for part in parts {
-        // SAFETY: the tests' maps stay inside the buffers, which the reference checks.
+        // SAFETY: the tests' access maps stay inside the buffers, which the evaluator checks.
         unsafe { program.run(&call, part, &mut scratch) };
     }
     let results = memory.iter().zip(buffers).map(|(words, bytes)| {
@@ -269,12 +268,12 @@ fn run(
     results.collect()
 }
 
-/// How far a float may be from the reference.
+/// Allowed deviation of a float from the reference.
 #[derive(Clone, Copy)]
 struct Tolerance {
-    /// In units of the last place of its dtype.
+    /// Relative: in units of the last place of its dtype.
     ulps: f64,
-    /// And in units of the last place of this.
+    /// Absolute: in units of the last place of 1.
     scale: f64,
 }
 
@@ -300,9 +299,9 @@ fn close(found: Scalar, expected: Scalar, tolerance: Tolerance) -> bool {
     }
     let (found, expected) =
         (Complex::<f64>::from_scalar(found), Complex::<f64>::from_scalar(expected));
-    // The parts of a complex number share the error of its modulus.
+    // Both components of a complex value share the error of its modulus.
     let size = if expected.is_finite() { expected.norm() } else { 0.0 };
-    // A subnormal result is as exact as the smallest normal one.
+    // Subnormal results have the absolute accuracy of the smallest normal value.
     let smallest = match dtype.real() {
         DType::F16 => 2f64.powi(-14),
         DType::BF16 | DType::F32 => 2f64.powi(-126),
@@ -317,65 +316,65 @@ fn close(found: Scalar, expected: Scalar, tolerance: Tolerance) -> bool {
     part(found.re, expected.re) && part(found.im, expected.im)
 }
 
-/// Checks a kernel against the reference, and its parts against the whole. What holds for floats is
-/// said by `tolerance`; anything else must be exact.
-fn check(draft: &Draft, buffers: &[Vec<u8>], scalars: &[Scalar], tolerance: Tolerance) {
-    verify(&draft.kernel).expect("a kernel that means something");
+/// Compares a kernel with the evaluator, and its parts with the whole launch. `tolerance` applies to floats;
+/// everything else must be exact.
+fn check(builder: &KernelBuilder, buffers: &[Vec<u8>], scalars: &[Scalar], tolerance: Tolerance) {
+    verify(&builder.kernel).expect("a valid kernel");
     let mut expected = buffers.to_vec();
-    evaluate(&draft.kernel, &draft.shape, &mut expected, scalars);
-    check_program(draft, &Program::new(&draft.kernel), buffers, scalars, &expected, tolerance);
-    PORTABLE.set(true);
-    // Expansion is what makes halves accumulate in f32; everything else means the same without it.
-    let folds_halves = draft.kernel.body.iter().any(|instruction| {
-        let folds = instruction.kind.is_reduction() || matches!(instruction.kind, Kind::Scan(..));
-        folds && instruction.dtype.is_half()
+    evaluate(&builder.kernel, &builder.shape, &mut expected, scalars);
+    check_program(builder, &Program::new(&builder.kernel), buffers, scalars, &expected, tolerance);
+    FORCE_BASELINE.set(true);
+    // Only expansion makes `f16` and `bf16` reductions accumulate in `f32`. It does not change other results.
+    let reduces_f16 = builder.kernel.body.iter().any(|instruction| {
+        let reduces = instruction.kind.is_reduction() || matches!(instruction.kind, Kind::Scan(..));
+        reduces && instruction.dtype.is_half()
     });
-    let portable = match folds_halves {
-        true => Program::new(&draft.kernel),
-        false => Program::of_expanded(draft.kernel.clone()),
+    let baseline = match reduces_f16 {
+        true => Program::new(&builder.kernel),
+        false => Program::from_expanded(builder.kernel.clone()),
     };
-    PORTABLE.set(false);
-    check_program(draft, &portable, buffers, scalars, &expected, tolerance);
+    FORCE_BASELINE.set(false);
+    check_program(builder, &baseline, buffers, scalars, &expected, tolerance);
 }
 
 fn check_program(
-    draft: &Draft,
+    builder: &KernelBuilder,
     program: &Program,
     buffers: &[Vec<u8>],
     scalars: &[Scalar],
     expected: &[Vec<u8>],
     tolerance: Tolerance,
 ) {
-    let vector = *draft.shape.extents.last().expect("a vector axis");
-    let programs = draft.shape.extents[..draft.kernel.grid_rank].iter().product::<usize>();
+    let vector = *builder.shape.extents.last().expect("launches have a vector axis");
+    let programs = builder.shape.extents[..builder.kernel.grid_rank].iter().product::<usize>();
     let all = Part { grid: 0..programs, vector: 0..vector };
-    let whole = run(program, &draft.shape, buffers, scalars, &[all]);
+    let whole = run(program, &builder.shape, buffers, scalars, &[all]);
     for (param, (found, expected)) in whole.iter().zip(expected).enumerate() {
-        let dtype = draft.kernel.params[param].dtype;
+        let dtype = builder.kernel.params[param].dtype;
         let pairs = found.chunks(dtype.size()).zip(expected.chunks(dtype.size()));
-        for (place, (found, expected)) in pairs.enumerate() {
+        for (element, (found, expected)) in pairs.enumerate() {
             let found = Scalar::from_bytes(dtype, found);
             let expected = Scalar::from_bytes(dtype, expected);
             assert!(
                 close(found, expected, tolerance),
-                "param {param} element {place}: found {found:?}, expected {expected:?} in {:?}: {:?}",
-                draft.shape.extents,
-                draft.kernel.body,
+                "param {param} element {element}: found {found:?}, expected {expected:?} in {:?}: {:?}",
+                builder.shape.extents,
+                builder.kernel.body,
             );
         }
     }
     let mut parts = Vec::new();
-    let cut = |length: usize, at: usize| (0..length.min(at), length.min(at)..length);
-    let (low, high) = cut(programs, programs / 3);
+    let split = |length: usize, at: usize| (0..length.min(at), length.min(at)..length);
+    let (low, high) = split(programs, programs / 3);
     for grid in [high, low] {
-        match draft.kernel.vector {
+        match builder.kernel.vector {
             VectorAxis::Parallel if vector > 1 => {
-                let (left, right) = cut(vector, vector / 3 + 1);
+                let (left, right) = split(vector, vector / 3 + 1);
                 parts.extend([left, right].map(|vector| Part { grid: grid.clone(), vector }));
             }
             _ => parts.push(Part { grid, vector: 0..vector }),
         }
     }
-    let in_parts = run(program, &draft.shape, buffers, scalars, &parts);
-    assert!(in_parts == whole, "parts do not make the whole");
+    let in_parts = run(program, &builder.shape, buffers, scalars, &parts);
+    assert!(in_parts == whole, "the parts differ from the whole launch");
 }

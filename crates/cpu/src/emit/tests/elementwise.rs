@@ -1,10 +1,10 @@
-//! Every op on every dtype it is emitted for, at every length of tail.
+//! Every op on every supported dtype, at every tail length.
 
 use super::*;
 use inflight_ir::Scalar;
 use inflight_ir::kernel::Kind;
 
-const REAL: [DType; 13] = [
+const REAL_DTYPES: [DType; 13] = [
     DType::Bool,
     DType::I8,
     DType::I16,
@@ -20,13 +20,13 @@ const REAL: [DType; 13] = [
     DType::F64,
 ];
 
-fn accepts(kernel: &Kernel) -> bool {
+fn is_valid(kernel: &Kernel) -> bool {
     verify(kernel).is_ok()
 }
 
-/// Checks a kernel wherever there is code for it, and says where that was.
+/// Checks a kernel on the instruction sets that support it, and returns those.
 fn check_where_supported(builder: &Builder) -> Vec<Isa> {
-    let part = whole(&builder.shape, builder.kernel.grid_rank);
+    let part = whole_launch(&builder.shape, builder.kernel.grid_rank);
     [Isa::Avx512, Isa::Avx2]
         .into_iter()
         .filter(|isa| isa.is_present())
@@ -35,7 +35,7 @@ fn check_where_supported(builder: &Builder) -> Vec<Isa> {
 }
 
 #[test]
-fn a_sum_at_every_length() {
+fn f32_add_at_every_tail_length() {
     for count in 0..70 {
         let mut b = Builder::flat(count);
         let (x, y) = (b.load(DType::F32, 3, &[1]), b.load(DType::F32, 0, &[1]));
@@ -46,8 +46,8 @@ fn a_sum_at_every_length() {
 }
 
 #[test]
-fn every_dtype_at_every_length() {
-    for dtype in REAL {
+fn every_dtype_at_every_tail_length() {
+    for dtype in REAL_DTYPES {
         for count in 0..40 {
             let mut b = Builder::flat(count);
             let (x, y) = (b.load(dtype, 1, &[1]), b.load(dtype, 0, &[1]));
@@ -60,15 +60,15 @@ fn every_dtype_at_every_length() {
 }
 
 #[test]
-fn unary_ops() {
+fn unary_ops_match_the_evaluator() {
     let mut refused = Vec::new();
     for op in UnaryOp::ALL {
-        for dtype in REAL {
+        for dtype in REAL_DTYPES {
             let mut b = Builder::flat(77);
             let x = b.load(dtype, 0, &[1]);
             let y = b.unary(op, x);
             b.store(y, 0, &[1]);
-            if !accepts(&b.kernel) {
+            if !is_valid(&b.kernel) {
                 continue;
             }
             let supported = check_where_supported(&b);
@@ -86,10 +86,10 @@ fn unary_ops() {
 }
 
 #[test]
-fn binary_ops() {
+fn binary_ops_match_the_evaluator() {
     let mut refused = Vec::new();
     for op in BinaryOp::ALL {
-        for dtype in REAL {
+        for dtype in REAL_DTYPES {
             let mut b = Builder::flat(77);
             let (x, y) = (b.load(dtype, 0, &[1]), b.load(dtype, 0, &[1]));
             let z = b.binary(op, x, y);
@@ -97,7 +97,7 @@ fn binary_ops() {
             let w = b.binary(op, y, x);
             let w = b.binary(op, w, y);
             b.store(w, 0, &[1]);
-            if op == BinaryOp::Complex || !accepts(&b.kernel) {
+            if op == BinaryOp::Complex || !is_valid(&b.kernel) {
                 continue;
             }
             let supported = check_where_supported(&b);
@@ -120,9 +120,9 @@ fn binary_ops() {
 }
 
 #[test]
-fn comparisons_and_selections() {
+fn comparisons_and_selects_match_the_evaluator() {
     for op in CompareOp::ALL {
-        for dtype in REAL {
+        for dtype in REAL_DTYPES {
             let mut b = Builder::flat(77);
             let (x, y) = (b.load(dtype, 0, &[1]), b.load(dtype, 0, &[1]));
             let c = b.compare(op, x, y);
@@ -140,7 +140,7 @@ fn comparisons_and_selections() {
 }
 
 #[test]
-fn comparisons_with_nan() {
+fn comparisons_with_nan_operands() {
     for dtype in [DType::F32, DType::F64] {
         for op in CompareOp::ALL {
             let mut b = Builder::flat(37);
@@ -163,19 +163,19 @@ fn comparisons_with_nan() {
     }
 }
 
-/// Numbers at and around the edges of every dtype.
-fn edges(dtype: DType) -> Vec<Scalar> {
-    let mut numbers = vec![0.0, -0.0, 0.5, -0.5, 1.5, -1.5, 2.5, f64::NAN];
-    numbers.extend([f64::INFINITY, f64::NEG_INFINITY]);
+/// Values at and around the boundaries of every dtype.
+fn boundary_values(dtype: DType) -> Vec<Scalar> {
+    let mut values = vec![0.0, -0.0, 0.5, -0.5, 1.5, -1.5, 2.5, f64::NAN];
+    values.extend([f64::INFINITY, f64::NEG_INFINITY]);
     for power in [7, 8, 11, 15, 16, 23, 24, 25, 31, 32, 52, 53, 63, 64] {
-        let edge = (power as f64).exp2();
+        let boundary = (power as f64).exp2();
         for delta in [-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 129.0, 257.0] {
-            numbers.extend([edge + delta, -edge + delta]);
+            values.extend([boundary + delta, -boundary + delta]);
         }
-        numbers.push(edge * (1.0 + 1.0 / 256.0 + 1.0 / (1u64 << 40) as f64));
-        numbers.push(edge * (1.0 + 1.0 / 2048.0 + 1.0 / (1u64 << 35) as f64));
+        values.push(boundary * (1.0 + 1.0 / 256.0 + 1.0 / (1u64 << 40) as f64));
+        values.push(boundary * (1.0 + 1.0 / 2048.0 + 1.0 / (1u64 << 35) as f64));
     }
-    let mut scalars: Vec<Scalar> = numbers.into_iter().map(|n| n.into_scalar(dtype)).collect();
+    let mut scalars: Vec<Scalar> = values.into_iter().map(|n| n.into_scalar(dtype)).collect();
     for power in 0..64 {
         for low in [0u64, 1, 0x7f, 0x80, 0x81, 0xff] {
             let bits = (1u64 << power) | low;
@@ -188,11 +188,11 @@ fn edges(dtype: DType) -> Vec<Scalar> {
 }
 
 #[test]
-fn casts() {
+fn casts_round_and_saturate() {
     let mut refused = Vec::new();
-    for from in REAL {
-        let values = edges(from);
-        for to in REAL {
+    for from in REAL_DTYPES {
+        let values = boundary_values(from);
+        for to in REAL_DTYPES {
             let mut b = Builder::flat(values.len());
             let x = b.load(from, 0, &[1]);
             let y = b.cast(x, to);
@@ -208,13 +208,13 @@ fn casts() {
                 let buffers = [input.as_mut_ptr(), output.as_mut_ptr()];
                 let call = Call { buffers: &buffers, scalars: &[], shape: &b.shape };
                 // SAFETY: both buffers have one element for each value.
-                unsafe { code.run(&call, &whole(&b.shape, 0), &mut Scratch::default()) };
-                for (value, found) in values.iter().zip(output.chunks_exact(to.size())) {
-                    let found = Scalar::from_bytes(to, found);
+                unsafe { code.run(&call, &whole_launch(&b.shape, 0), &mut Scratch::default()) };
+                for (value, actual) in values.iter().zip(output.chunks_exact(to.size())) {
+                    let actual = Scalar::from_bytes(to, actual);
                     let expected = value.cast(to);
                     assert!(
-                        is_close(expected, found, 0.0),
-                        "{isa:?}: {value:?} as {to} is {found:?}, expected {expected:?}"
+                        is_close(expected, actual, 0.0),
+                        "{isa:?}: {value:?} as {to} is {actual:?}, expected {expected:?}"
                     );
                 }
             }
@@ -229,9 +229,9 @@ fn casts() {
 }
 
 #[test]
-fn bitcasts() {
-    for from in REAL {
-        for to in REAL {
+fn bitcasts_reinterpret_bits() {
+    for from in REAL_DTYPES {
+        for to in REAL_DTYPES {
             if from.size() != to.size() || from == DType::Bool || to == DType::Bool {
                 continue;
             }
@@ -245,9 +245,9 @@ fn bitcasts() {
 }
 
 #[test]
-fn mixed_widths() {
+fn mixed_32_and_64_bit_lanes() {
     for wide in [DType::F64, DType::I64, DType::U64] {
-        for narrow in REAL {
+        for narrow in REAL_DTYPES {
             let mut b = Builder::flat(43);
             let (x, y) = (b.load(narrow, 0, &[1]), b.load(wide, 0, &[1]));
             let zero = b.constant(Scalar::zero(wide));
@@ -265,7 +265,7 @@ fn mixed_widths() {
 }
 
 #[test]
-fn fused_multiply_add_in_every_arrangement() {
+fn fma_with_every_operand_order() {
     for dtype in [DType::F32, DType::F64] {
         for keep in 0..8 {
             let mut b = Builder::flat(50);
@@ -290,7 +290,7 @@ fn fused_multiply_add_in_every_arrangement() {
 }
 
 #[test]
-fn more_values_than_registers() {
+fn more_live_values_than_vector_registers_spill() {
     for (dtype, count) in [(DType::F32, 48), (DType::F64, 50), (DType::U8, 45)] {
         let mut b = Builder::flat(61);
         let loads: Vec<Value> = (0..count).map(|_| b.load(dtype, 0, &[1])).collect();
@@ -307,7 +307,7 @@ fn more_values_than_registers() {
 }
 
 #[test]
-fn more_masks_than_opmasks() {
+fn more_live_masks_than_opmask_registers_spill() {
     let mut b = Builder::flat(61);
     let loads: Vec<Value> = (0..12).map(|_| b.load(DType::F32, 0, &[1])).collect();
     let zero = b.constant(0f32);
@@ -325,15 +325,15 @@ fn more_masks_than_opmasks() {
 }
 
 #[test]
-fn launch_scalars() {
-    for dtype in REAL {
+fn launch_scalars_are_broadcast() {
+    for dtype in REAL_DTYPES {
         let mut b = Builder::flat(35);
         b.kernel.scalars.push(dtype);
         let x = b.load(dtype, 0, &[1]);
         let s = b.push(Kind::Scalar(0), dtype);
         let y = b.binary(BinaryOp::Max, x, s);
         b.store(y, 0, &[1]);
-        let part = whole(&b.shape, 0);
+        let part = whole_launch(&b.shape, 0);
         b.check_parts(0.0, &[Scalar::one(dtype)], &[part]);
     }
 }

@@ -1,14 +1,14 @@
-//! Strides, broadcasts, masks, positions and parts.
+//! Strides, broadcasts, masks, positions and launch parts.
 
 use super::*;
 use inflight_ir::kernel::VectorAxis::Parallel;
 
-const SIZES: [DType; 7] =
+const DTYPES: [DType; 7] =
     [DType::Bool, DType::I8, DType::F16, DType::BF16, DType::F32, DType::F64, DType::U64];
 
 #[test]
-fn strides_of_every_size() {
-    for dtype in SIZES {
+fn strided_loads_and_stores() {
+    for dtype in DTYPES {
         for count in 0..40 {
             for (load, store) in [(3, 1), (1, 3), (-2, 5), (0, 1), (7, -3)] {
                 let mut b = Builder::flat(count);
@@ -24,7 +24,7 @@ fn strides_of_every_size() {
 }
 
 #[test]
-fn grids_of_every_rank() {
+fn grids_of_every_rank_with_broadcasts() {
     for grid in [&[][..], &[5], &[3, 4], &[2, 3, 2], &[2, 1, 3, 2]] {
         let rows = grid.iter().product::<usize>();
         for count in [1, 5, 16, 33] {
@@ -34,7 +34,7 @@ fn grids_of_every_rank() {
                 let inner = if axis + 1 < grid.len() { grid[axis + 1] } else { count };
                 strides[axis] = strides[axis + 1] * inner as isize;
             }
-            // One element for each row, and one row for all.
+            // A per-row broadcast and a row shared by all programs.
             let mut per_row = strides.clone();
             per_row[grid.len()] = 0;
             let mut shared = vec![0; grid.len() + 1];
@@ -46,14 +46,14 @@ fn grids_of_every_rank() {
             let sum = b.binary(BinaryOp::Mul, sum, z);
             b.store(sum, 0, &strides);
             b.check(0.0);
-            assert_eq!(whole(&b.shape, grid.len()).grid.len(), rows);
+            assert_eq!(whole_launch(&b.shape, grid.len()).grid.len(), rows);
         }
     }
 }
 
 #[test]
-fn transposes() {
-    for dtype in SIZES {
+fn pure_transposes() {
+    for dtype in DTYPES {
         for (rows, columns) in [(1, 1), (3, 70), (70, 3), (130, 67), (64, 128)] {
             let mut b = Builder::new(&[rows], &[], (Parallel, columns));
             let x = b.load(dtype, 0, &[1, rows as isize]);
@@ -64,17 +64,17 @@ fn transposes() {
 }
 
 #[test]
-fn transposed_stores_and_sums() {
-    for dtype in SIZES {
+fn transposed_loads_and_stores_with_arithmetic() {
+    for dtype in DTYPES {
         for (rows, columns) in [(5, 3), (70, 130), (64, 64)] {
             let (r, c) = (rows as isize, columns as isize);
             let mut b = Builder::new(&[2, rows], &[], (Parallel, columns));
             let x = b.load(dtype, 0, &[r * c, 1, r]);
             let y = b.load(dtype, 3, &[r * c, c, 1]);
             let z = b.load(dtype, 0, &[0, 1, 0]);
-            let most = b.binary(BinaryOp::Max, x, y);
-            let most = b.binary(BinaryOp::Max, most, z);
-            b.store(most, 0, &[r * c, 1, r]);
+            let maximum = b.binary(BinaryOp::Max, x, y);
+            let maximum = b.binary(BinaryOp::Max, maximum, z);
+            b.store(maximum, 0, &[r * c, 1, r]);
             b.store(x, 0, &[r * c, c, 1]);
             b.check(0.0);
             let split = columns / 2;
@@ -111,7 +111,7 @@ fn more_accesses_than_pointer_registers() {
 
 #[test]
 fn masked_loads_and_stores() {
-    for dtype in SIZES {
+    for dtype in DTYPES {
         for count in [0, 1, 7, 16, 31, 45] {
             for stride in [0, 1, 2] {
                 for stored in [1, 3] {
@@ -129,8 +129,8 @@ fn masked_loads_and_stores() {
 }
 
 #[test]
-fn nothing_is_read_where_a_mask_is_false() {
-    // A window over a shorter buffer: positions outside of it are masked.
+fn masked_off_lanes_are_not_loaded() {
+    // A window over a shorter buffer: positions outside it are masked off.
     for (dtype, stride) in [(DType::F32, 1), (DType::F64, 1), (DType::U8, 1), (DType::F32, 2)] {
         let count = 50;
         let mut b = Builder::flat(count);
@@ -143,25 +143,25 @@ fn nothing_is_read_where_a_mask_is_false() {
         let x = b.load_masked(dtype, -9 * stride, &[stride], Some(inside));
         b.store(x, 0, &[1]);
         for isa in [Isa::Avx512, Isa::Avx2].into_iter().filter(|isa| isa.is_present()) {
-            let code = compile(&b.kernel, isa).expect("code");
+            let code = compile(&b.kernel, isa).expect("the kernel compiles");
             let size = dtype.size();
-            let window = Guarded::new(20 * stride as usize * size);
+            let window = GuardPageBuffer::new(20 * stride as usize * size);
             let mut output = vec![0xffu8; count * size];
             let buffers = [window.start, output.as_mut_ptr()];
             let call = Call { buffers: &buffers, scalars: &[], shape: &b.shape };
-            // SAFETY: the mask keeps the loads inside the window; a mistake here faults.
-            unsafe { code.run(&call, &whole(&b.shape, 0), &mut Scratch::default()) };
-            for (index, found) in output.chunks_exact(size).enumerate() {
+            // SAFETY: the mask keeps the loads inside the window; an out-of-bounds load hits the guard page.
+            unsafe { code.run(&call, &whole_launch(&b.shape, 0), &mut Scratch::default()) };
+            for (index, actual) in output.chunks_exact(size).enumerate() {
                 let expected = if (9..29).contains(&index) { 0x11 } else { 0 };
-                assert!(found.iter().all(|&byte| byte == expected), "{isa:?} {dtype} {index}");
+                assert!(actual.iter().all(|&byte| byte == expected), "{isa:?} {dtype} {index}");
             }
         }
     }
 }
 
 #[test]
-fn nothing_outside_the_buffers_is_touched() {
-    for dtype in SIZES {
+fn accesses_stay_inside_the_buffers() {
+    for dtype in DTYPES {
         for count in [1, 3, 15, 16, 17, 40, 63] {
             for stride in [1, 2] {
                 let mut b = Builder::flat(count);
@@ -171,29 +171,30 @@ fn nothing_outside_the_buffers_is_touched() {
                 b.store(z, 0, &[1]);
                 b.store(x, 0, &[stride]);
                 for isa in [Isa::Avx512, Isa::Avx2].into_iter().filter(|isa| isa.is_present()) {
-                    let code = compile(&b.kernel, isa).expect("code");
+                    let code = compile(&b.kernel, isa).expect("the kernel compiles");
                     let size = dtype.size();
                     let strided = ((count - 1) * stride as usize + 1) * size;
-                    let buffers = [strided, size, count * size, strided].map(Guarded::new);
+                    let buffers = [strided, size, count * size, strided].map(GuardPageBuffer::new);
                     let pointers = [0, 1, 2, 3].map(|index| buffers[index].start);
                     let call = Call { buffers: &pointers, scalars: &[], shape: &b.shape };
-                    // SAFETY: each buffer ends where the last element does; a mistake here faults.
-                    unsafe { code.run(&call, &whole(&b.shape, 0), &mut Scratch::default()) };
+                    // SAFETY: each buffer ends with its last element; an out-of-bounds access hits the guard
+                    // page.
+                    unsafe { code.run(&call, &whole_launch(&b.shape, 0), &mut Scratch::default()) };
                 }
             }
         }
     }
 }
 
-/// Memory that ends where a page begins that may not be touched.
-struct Guarded {
+/// A buffer that ends at an inaccessible guard page.
+struct GuardPageBuffer {
     mapping: *mut u8,
     mapped: usize,
     start: *mut u8,
 }
 
-impl Guarded {
-    fn new(len: usize) -> Guarded {
+impl GuardPageBuffer {
+    fn new(len: usize) -> GuardPageBuffer {
         let pages = len.next_multiple_of(4096);
         // SAFETY: a fresh mapping, written within its writable part.
         unsafe {
@@ -210,26 +211,26 @@ impl Guarded {
             assert_eq!(libc::mprotect(mapping, pages, access), 0);
             let start = mapping.cast::<u8>().add(pages - len);
             start.write_bytes(0x11, len);
-            Guarded { mapping: mapping.cast(), mapped: pages + 4096, start }
+            GuardPageBuffer { mapping: mapping.cast(), mapped: pages + 4096, start }
         }
     }
 }
 
-impl Drop for Guarded {
+impl Drop for GuardPageBuffer {
     fn drop(&mut self) {
-        // SAFETY: the mapping is this value's own.
+        // SAFETY: this value owns the mapping.
         unsafe { libc::munmap(self.mapping.cast(), self.mapped) };
     }
 }
 
 #[test]
-fn positions() {
+fn positions_follow_their_access_maps() {
     for dtype in [DType::I32, DType::I64] {
         for strides in [[40, 1], [1, 3], [7, 0], [-5, -2]] {
             let mut b = Builder::new(&[4], &[], (Parallel, 37));
-            let place = b.position(dtype, 11, &strides);
-            b.store(place, 0, &[37, 1]);
-            let x = b.cast(place, DType::F32);
+            let position = b.position(dtype, 11, &strides);
+            b.store(position, 0, &[37, 1]);
+            let x = b.cast(position, DType::F32);
             if dtype == DType::I32 {
                 b.store(x, 0, &[37, 1]);
             }
@@ -239,7 +240,7 @@ fn positions() {
 }
 
 #[test]
-fn parts_make_a_whole() {
+fn parts_cover_the_whole_launch() {
     let mut b = Builder::new(&[3, 5], &[], (Parallel, 150));
     let x = b.load(DType::F32, 0, &[750, 150, 1]);
     let y = b.load(DType::F32, 0, &[5, 1, 0]);
@@ -258,7 +259,7 @@ fn parts_make_a_whole() {
 }
 
 #[test]
-fn empty_domains() {
+fn empty_domains_write_nothing() {
     for (rows, columns) in [(0, 5), (5, 0), (0, 0)] {
         let mut b = Builder::new(&[rows], &[], (Parallel, columns));
         let x = b.load(DType::F32, 0, &[columns as isize, 1]);
@@ -270,7 +271,7 @@ fn empty_domains() {
 }
 
 #[test]
-fn what_is_not_emitted_says_so() {
+fn unsupported_kernels_name_the_op() {
     let mut b = Builder::flat(8);
     let x = b.load(DType::C64, 0, &[1]);
     b.store(x, 0, &[1]);

@@ -1,12 +1,12 @@
-//! Emitted code against the evaluator of kernels, on every instruction set this machine has.
+//! Differential tests of emitted code against the kernel evaluator, on every instruction set of this machine.
 
+mod benchmarks;
 mod elementwise;
-mod indexed;
+mod gather_scatter;
 mod layouts;
-mod random;
+mod non_temporal_stores;
+mod random_kernels;
 mod reductions;
-mod speed;
-mod streaming;
 
 use super::{Isa, Unsupported, compile};
 use crate::call::{Call, Part, Scratch};
@@ -17,11 +17,11 @@ use inflight_ir::kernel::{
 };
 use inflight_ir::{DType, Scalar};
 
-/// A kernel and its launch, being put together.
+/// Builder for a kernel and its launch shape.
 pub(super) struct Builder {
     pub(super) kernel: Kernel,
     pub(super) shape: LaunchShape,
-    /// How many values the index of an access has.
+    /// Index extent of each indexed access.
     indexed: Vec<(AccessId, usize)>,
 }
 
@@ -72,7 +72,7 @@ impl Builder {
         self.kernel.params.len() as u32 - 1
     }
 
-    /// A load from a buffer of its own.
+    /// A load from a new buffer.
     pub(super) fn load(&mut self, dtype: DType, offset: isize, strides: &[isize]) -> Value {
         self.load_masked(dtype, offset, strides, None)
     }
@@ -89,7 +89,7 @@ impl Builder {
         self.push(Kind::Load { access, index: None, mask }, dtype)
     }
 
-    /// A store to a buffer of its own.
+    /// A store to a new buffer.
     pub(super) fn store(&mut self, value: Value, offset: isize, strides: &[isize]) {
         self.store_masked(value, offset, strides, None);
     }
@@ -107,7 +107,7 @@ impl Builder {
         self.push(Kind::Store { access, value, index: None, mask, combine: None }, dtype);
     }
 
-    /// A value made into an index below an extent.
+    /// Clamps a value to a valid index of an extent.
     pub(super) fn clamped(&mut self, value: Value, extent: usize) -> Value {
         let dtype = self.dtype(value);
         let last = self.constant(Scalar::from(extent as i64 - 1).cast(dtype));
@@ -116,7 +116,7 @@ impl Builder {
         self.binary(BinaryOp::Max, low, zero)
     }
 
-    /// A load from a buffer of its own, of what an index below an extent leads to.
+    /// A gather from a new buffer by an index below an extent.
     pub(super) fn load_indexed(
         &mut self,
         dtype: DType,
@@ -131,7 +131,7 @@ impl Builder {
         self.push(Kind::Load { access, index: Some(index), mask }, dtype)
     }
 
-    /// A store to a buffer of its own, where an index below an extent leads.
+    /// A scatter to a new buffer by an index below an extent.
     pub(super) fn store_indexed(
         &mut self,
         value: Value,
@@ -190,7 +190,7 @@ impl Builder {
         self.push(Kind::Reduce(op, a), self.dtype(a))
     }
 
-    /// Buffers long enough for the maps, with a margin, of values that are hard on arithmetic.
+    /// Buffers that contain every access plus a margin, with random values that include edge cases.
     pub(super) fn buffers(&self, seed: u64) -> Vec<Vec<u8>> {
         let mut random = Random(seed | 1);
         let lengths = self.kernel.params.iter().enumerate().map(|(param, _)| {
@@ -222,12 +222,12 @@ impl Builder {
         lengths.zip(&self.kernel.params).map(fill).collect()
     }
 
-    /// Runs the kernel both ways and compares every byte it may write, and the margins around.
+    /// Compares emitted code with the evaluator on every byte of the buffers and their margins.
     pub(super) fn check(&self, tolerance: f64) {
-        self.check_parts(tolerance, &[], &[whole(&self.shape, self.kernel.grid_rank)]);
+        self.check_parts(tolerance, &[], &[whole_launch(&self.shape, self.kernel.grid_rank)]);
     }
 
-    /// Whether an instruction set has code for this kernel.
+    /// Whether the emitter supports this kernel on an instruction set.
     pub(super) fn compiles(&self, isa: Isa) -> Result<(), Unsupported> {
         compile(&self.kernel, isa).map(|_| ())
     }
@@ -242,7 +242,7 @@ impl Builder {
         }
     }
 
-    /// Runs on one instruction set, if there is code for it.
+    /// Checks the kernel on one instruction set, if the emitter supports it.
     pub(super) fn check_on(
         &self,
         isa: Isa,
@@ -256,24 +256,24 @@ impl Builder {
         let before = self.buffers(1);
         let mut expected = before.clone();
         evaluate(&expanded, &self.shape, &mut expected, scalars);
-        let mut found = before;
-        let pointers: Vec<*mut u8> = found.iter_mut().map(|buffer| buffer.as_mut_ptr()).collect();
+        let mut actual = before;
+        let pointers: Vec<*mut u8> = actual.iter_mut().map(|buffer| buffer.as_mut_ptr()).collect();
         let call = Call { buffers: &pointers, scalars, shape: &self.shape };
         let mut scratch = Scratch::default();
         for part in parts {
-            // SAFETY: the buffers are as long as the maps reach, and the instruction set is present.
+            // SAFETY: the access maps stay inside the buffers, and the instruction set is present.
             unsafe { code.run(&call, part, &mut scratch) };
         }
-        for (param, (expected, found)) in expected.iter().zip(&found).enumerate() {
+        for (param, (expected, actual)) in expected.iter().zip(&actual).enumerate() {
             let dtype = self.kernel.params[param].dtype;
             let elements =
-                expected.chunks_exact(dtype.size()).zip(found.chunks_exact(dtype.size()));
-            for (index, (expected, found)) in elements.enumerate() {
+                expected.chunks_exact(dtype.size()).zip(actual.chunks_exact(dtype.size()));
+            for (index, (expected, actual)) in elements.enumerate() {
                 let expected = Scalar::from_bytes(dtype, expected);
-                let found = Scalar::from_bytes(dtype, found);
+                let actual = Scalar::from_bytes(dtype, actual);
                 assert!(
-                    is_close(expected, found, tolerance),
-                    "{isa:?}: p{param}[{index}] is {found:?}, expected {expected:?}, in {:?} of\n{:#?}\n{:#?}",
+                    is_close(expected, actual, tolerance),
+                    "{isa:?}: p{param}[{index}] is {actual:?}, expected {expected:?}, in {:?} of\n{:#?}\n{:#?}",
                     self.shape.extents,
                     self.kernel,
                     schedule_text(&expanded),
@@ -288,31 +288,31 @@ fn schedule_text(kernel: &Kernel) -> String {
     format!("{:?}", inflight_ir::kernel::schedule(kernel).passes)
 }
 
-/// Elements around every buffer that must stay as they are.
+/// Guard elements around every buffer that must stay unchanged.
 const MARGIN: usize = 80;
 
-/// The whole of a launch.
-pub(super) fn whole(shape: &LaunchShape, grid_rank: usize) -> Part {
+/// A part that covers the whole launch.
+pub(super) fn whole_launch(shape: &LaunchShape, grid_rank: usize) -> Part {
     let grid = shape.extents[..grid_rank].iter().product();
-    Part { grid: 0..grid, vector: 0..*shape.extents.last().expect("a vector axis") }
+    Part { grid: 0..grid, vector: 0..*shape.extents.last().expect("launches have a vector axis") }
 }
 
-/// Equal, both NaN, or for floats within a part of the larger one.
-fn is_close(expected: Scalar, found: Scalar, tolerance: f64) -> bool {
-    if expected == found {
+/// Equal, both NaN, or for floats within the relative tolerance.
+fn is_close(expected: Scalar, actual: Scalar, tolerance: f64) -> bool {
+    if expected == actual {
         return true;
     }
     if !expected.dtype().is_float() {
         return false;
     }
-    let (expected, found) = (expected.to_f64(), found.to_f64());
-    if expected.is_nan() || found.is_nan() {
-        return expected.is_nan() && found.is_nan();
+    let (expected, actual) = (expected.to_f64(), actual.to_f64());
+    if expected.is_nan() || actual.is_nan() {
+        return expected.is_nan() && actual.is_nan();
     }
-    expected == found || (expected - found).abs() <= tolerance * expected.abs().max(1.0)
+    expected == actual || (expected - actual).abs() <= tolerance * expected.abs().max(1.0)
 }
 
-/// A small generator, so that a failure is the same each time.
+/// A small deterministic pseudo-random generator.
 pub(super) struct Random(u64);
 
 impl Random {
@@ -323,7 +323,7 @@ impl Random {
         self.0
     }
 
-    /// A value of any dtype: often small, sometimes at the edges.
+    /// A random value: often small, sometimes at the limits of the dtype.
     fn scalar(&mut self, dtype: DType) -> Scalar {
         let bits = self.next();
         let choice = self.next() % 16;
@@ -342,7 +342,7 @@ impl Random {
     }
 }
 
-/// Conversion of plain numbers to a dtype.
+/// Conversion of Rust values to a scalar of a dtype.
 pub(super) trait IntoScalar {
     fn into_scalar(self, dtype: DType) -> Scalar;
 }

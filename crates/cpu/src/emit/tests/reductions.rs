@@ -1,4 +1,4 @@
-//! Reductions over rows and columns, in one stage and in several.
+//! Row and column reductions, in one pass and in several.
 
 use super::*;
 use inflight_ir::kernel::VectorAxis::{Parallel, Reduced};
@@ -26,7 +26,7 @@ fn tolerance(dtype: DType) -> f64 {
     }
 }
 
-/// Whether a refusal is one that is known: 64-bit products without AVX-512.
+/// Whether a refusal is expected: 64-bit integer multiplication without AVX-512.
 fn may_refuse(op: CombineOp, dtype: DType, isa: Isa) -> bool {
     let wide = matches!(dtype, DType::I64 | DType::U64);
     wide && op == CombineOp::Product && isa == Isa::Avx2
@@ -36,7 +36,7 @@ fn check_each(b: &Builder, op: CombineOp, dtype: DType) {
     if verify(&b.kernel).is_err() {
         return;
     }
-    let part = whole(&b.shape, b.kernel.grid_rank);
+    let part = whole_launch(&b.shape, b.kernel.grid_rank);
     for isa in [Isa::Avx512, Isa::Avx2].into_iter().filter(|isa| isa.is_present()) {
         let result = b.check_on(isa, tolerance(dtype), &[], std::slice::from_ref(&part));
         assert!(result.is_ok() || may_refuse(op, dtype, isa), "{op:?} {dtype} {isa:?} {result:?}");
@@ -44,7 +44,7 @@ fn check_each(b: &Builder, op: CombineOp, dtype: DType) {
 }
 
 #[test]
-fn rows_of_every_length() {
+fn row_reductions_of_every_length() {
     for op in CombineOp::ALL {
         for dtype in DTYPES {
             for count in [0, 1, 2, 7, 15, 16, 17, 31, 64, 65, 100] {
@@ -62,7 +62,7 @@ fn rows_of_every_length() {
 }
 
 #[test]
-fn columns_of_every_length() {
+fn column_reductions_of_every_length() {
     for op in CombineOp::ALL {
         for dtype in DTYPES {
             for (rows, columns) in [(0, 5), (1, 1), (3, 17), (5, 40), (9, 33)] {
@@ -78,13 +78,13 @@ fn columns_of_every_length() {
 }
 
 #[test]
-fn long_rows_and_wide_columns() {
+fn long_row_and_wide_column_reductions() {
     let mut b = Builder::new(&[2], &[], (Reduced, 5000));
     let x = b.load(DType::F32, 0, &[5000, 1]);
     let sum = b.reduce(CombineOp::Sum, x);
     b.store(sum, 0, &[1, 0]);
-    let most = b.reduce(CombineOp::Max, x);
-    b.store(most, 0, &[1, 0]);
+    let maximum = b.reduce(CombineOp::Max, x);
+    b.store(maximum, 0, &[1, 0]);
     b.check(1e-4);
     let mut b = Builder::new(&[], &[20], (Parallel, 2600));
     let x = b.load(DType::F32, 0, &[2600, 1]);
@@ -97,7 +97,7 @@ fn long_rows_and_wide_columns() {
 }
 
 #[test]
-fn several_reduce_axes() {
+fn nested_reduce_axes() {
     for vector in [Reduced, Parallel] {
         for reduce in [&[3][..], &[2, 3], &[2, 3, 4], &[2, 0, 3]] {
             for count in [1, 19, 64] {
@@ -110,14 +110,14 @@ fn several_reduce_axes() {
                 }
                 strides.push(extent);
                 strides.reverse();
-                // Walked backwards along the second reduce axis, if there is one.
-                let mut turned = strides.clone();
+                // Negative stride along the second reduce axis, if there is one.
+                let mut reversed = strides.clone();
                 let mut offset = 0;
                 if reduce.len() > 1 {
-                    offset = turned[2] * (reduce[1].max(1) as isize - 1);
-                    turned[2] = -turned[2];
+                    offset = reversed[2] * (reduce[1].max(1) as isize - 1);
+                    reversed[2] = -reversed[2];
                 }
-                let x = b.load(DType::F32, offset, &turned);
+                let x = b.load(DType::F32, offset, &reversed);
                 // Varies along the first reduce axis alone.
                 let mut first = vec![0; strides.len()];
                 first[1] = 1;
@@ -136,20 +136,20 @@ fn several_reduce_axes() {
     }
 }
 
-/// A softmax; rows along the vector axis or along a reduce axis.
-pub(super) fn softmax(b: &mut Builder, strides: &[isize], keep: &[isize]) {
+/// Softmax over rows along the vector axis or along a reduce axis.
+pub(super) fn softmax(b: &mut Builder, strides: &[isize], result_strides: &[isize]) {
     let x = b.load(DType::F32, 0, strides);
-    let most = b.reduce(CombineOp::Max, x);
-    let shifted = b.binary(BinaryOp::Sub, x, most);
+    let maximum = b.reduce(CombineOp::Max, x);
+    let shifted = b.binary(BinaryOp::Sub, x, maximum);
     let power = b.unary(UnaryOp::Exp, shifted);
     let sum = b.reduce(CombineOp::Sum, power);
     let result = b.binary(BinaryOp::Div, power, sum);
     b.store(result, 0, strides);
-    b.store(sum, 0, keep);
+    b.store(sum, 0, result_strides);
 }
 
 #[test]
-fn softmax_of_rows_and_columns() {
+fn softmax_over_rows_and_columns() {
     for count in [1, 15, 40, 129, 1024] {
         let c = count as isize;
         let mut b = Builder::new(&[3], &[], (Reduced, count));
@@ -158,7 +158,7 @@ fn softmax_of_rows_and_columns() {
         let mut b = Builder::new(&[2], &[count], (Parallel, 37));
         softmax(&mut b, &[c * 37, 37, 1], &[37, 0, 1]);
         b.check(1e-5);
-        // The last axis but one, with the vector axis reduced as well.
+        // Over a reduce axis and the vector axis.
         let mut b = Builder::new(&[2], &[3], (Reduced, count));
         softmax(&mut b, &[c * 3, c, 1], &[1, 0, 0]);
         b.check(1e-5);
@@ -188,7 +188,7 @@ pub(super) fn layer_norm(b: &mut Builder, strides: &[isize], weights: &[isize], 
 }
 
 #[test]
-fn layer_norm_of_rows_and_columns() {
+fn layer_norm_over_rows_and_columns() {
     for count in [3, 16, 100, 768] {
         let c = count as isize;
         let mut b = Builder::new(&[4], &[], (Reduced, count));
@@ -201,12 +201,12 @@ fn layer_norm_of_rows_and_columns() {
 }
 
 #[test]
-fn half_precision_softmax() {
+fn sixteen_bit_float_softmax() {
     for dtype in [DType::F16, DType::BF16] {
         let mut b = Builder::new(&[3], &[], (Reduced, 100));
         let x = b.load(dtype, 0, &[100, 1]);
-        let most = b.reduce(CombineOp::Max, x);
-        let shifted = b.binary(BinaryOp::Sub, x, most);
+        let maximum = b.reduce(CombineOp::Max, x);
+        let shifted = b.binary(BinaryOp::Sub, x, maximum);
         let power = b.unary(UnaryOp::Exp, shifted);
         let sum = b.reduce(CombineOp::Sum, power);
         let result = b.binary(BinaryOp::Div, power, sum);
@@ -216,21 +216,22 @@ fn half_precision_softmax() {
 }
 
 #[test]
-fn nan_in_extremes() {
+fn min_max_reductions_propagate_nan() {
     for dtype in [DType::F32, DType::F64] {
         for op in [CombineOp::Min, CombineOp::Max] {
             for vector in [Reduced, Parallel] {
                 let reduce: &[usize] = if vector == Parallel { &[9] } else { &[] };
                 let mut b = Builder::new(&[8], reduce, (vector, 45));
                 let strides: &[isize] = if vector == Parallel { &[405, 45, 1] } else { &[45, 1] };
-                let keep: &[isize] = if vector == Parallel { &[45, 0, 1] } else { &[1, 0] };
+                let result_strides: &[isize] =
+                    if vector == Parallel { &[45, 0, 1] } else { &[1, 0] };
                 let x = b.load(dtype, 0, strides);
-                // The root of a negative number is not a number; in few places, there is one.
+                // The square root of the few negative values is NaN.
                 let shift = b.constant(3.9f64.into_scalar(dtype));
                 let shifted = b.binary(BinaryOp::Add, x, shift);
                 let root = b.unary(UnaryOp::Sqrt, shifted);
                 let total = b.reduce(op, root);
-                b.store(total, 0, keep);
+                b.store(total, 0, result_strides);
                 b.check(1e-6);
             }
         }
@@ -256,19 +257,20 @@ fn reductions_of_strided_and_masked_tiles() {
 }
 
 #[test]
-fn many_reductions_at_once() {
+fn eight_concurrent_reductions() {
     let mut b = Builder::new(&[2], &[], (Reduced, 70));
     let x = b.load(DType::F32, 0, &[70, 1]);
     for index in 0..5 {
         let c = b.constant(index as f32);
         let y = b.binary(BinaryOp::Mul, x, c);
         let sum = b.reduce(CombineOp::Sum, y);
-        let most = b.reduce(CombineOp::Max, y);
+        let maximum = b.reduce(CombineOp::Max, y);
         if index < 3 {
-            b.store(most, 0, &[1, 0]);
+            b.store(maximum, 0, &[1, 0]);
         }
         b.store(sum, 0, &[1, 0]);
     }
-    let part = whole(&b.shape, 1);
-    b.check_on(Isa::Avx512, 1e-5, &[], std::slice::from_ref(&part)).expect("room for eight");
+    let part = whole_launch(&b.shape, 1);
+    b.check_on(Isa::Avx512, 1e-5, &[], std::slice::from_ref(&part))
+        .expect("eight accumulators fit");
 }

@@ -5,7 +5,7 @@
 use super::Pending;
 use super::task::{Operands, Place, Resume, start, submitted};
 use crate::lists::for_tuples;
-use crate::ops::{Argument, Deferred};
+use crate::pending::{Argument, Deferred};
 use crate::runtime::Device;
 use crate::{Error, Result};
 use std::panic::Location;

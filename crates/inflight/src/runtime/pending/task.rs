@@ -172,7 +172,7 @@ where
     O: Operands,
     R: Send + 'static,
 {
-    let (promise, pending) = Promise::new(device);
+    let (promise, pending) = Promise::of("pending op", device, location);
     let cell = Arc::new(Cell(Mutex::new(None)));
     {
         let (cell, place) = (cell.clone(), place.clone());

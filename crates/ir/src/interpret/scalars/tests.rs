@@ -37,7 +37,7 @@ fn every_accepted_dtype_is_computed_and_has_the_inferred_dtype() {
 }
 
 #[test]
-fn integer_division_has_no_exceptions() {
+fn integer_division_by_zero_and_overflow() {
     use BinaryOp::{Div, Rem};
     assert_eq!(binary(Div, 7i32, 0), -1);
     assert_eq!(binary(Div, 7u16, 0), u16::MAX);
@@ -83,7 +83,7 @@ fn integer_powers() {
 }
 
 #[test]
-fn bits() {
+fn bitwise_ops() {
     assert_eq!(binary(BinaryOp::And, -2i8, 7), 6);
     assert_eq!(binary(BinaryOp::Or, 1u16, 6), 7);
     assert_eq!(binary(BinaryOp::Xor, -1i64, 1), -2);
@@ -97,7 +97,7 @@ fn bits() {
 }
 
 #[test]
-fn shifts_out_of_range_shift_everything_out() {
+fn oversized_shifts_shift_out_all_bits() {
     use BinaryOp::{ShiftLeft, ShiftRight, ShiftRightLogical};
     assert_eq!(binary(ShiftLeft, 3i8, 6), -64);
     assert_eq!([binary(ShiftLeft, 3i8, 8), binary(ShiftLeft, 3i8, -1)], [0, 0]);
@@ -113,7 +113,7 @@ fn shifts_out_of_range_shift_everything_out() {
 }
 
 #[test]
-fn truth() {
+fn bool_ops() {
     use BinaryOp::*;
     for (op, table) in [
         (Add, [false, true, true, true]),
@@ -132,7 +132,7 @@ fn truth() {
 }
 
 #[test]
-fn minimum_and_maximum_keep_nan_and_order_zeros() {
+fn min_and_max_propagate_nan_and_order_zeros() {
     use BinaryOp::{Max, Min};
     for op in [Min, Max] {
         assert!(binary(op, f32::NAN, 1.0).is_nan());
@@ -183,7 +183,7 @@ fn rounding_and_signs_of_floats() {
 }
 
 #[test]
-fn numbers_and_what_is_not_one() {
+fn is_nan_and_is_finite() {
     let is_nan = |x: Scalar| bool::from_scalar(scalar_unary(UnaryOp::IsNan, x));
     let is_finite = |x: Scalar| bool::from_scalar(scalar_unary(UnaryOp::IsFinite, x));
     assert!(is_nan(f16::NAN.to_scalar()) && !is_nan(f32::INFINITY.to_scalar()));
@@ -194,7 +194,7 @@ fn numbers_and_what_is_not_one() {
 }
 
 #[test]
-fn halves_round_after_every_op() {
+fn f16_and_bf16_round_after_every_op() {
     let x = f16::from_f32(2048.0);
     assert_eq!(binary(BinaryOp::Add, x, f16::ONE), x);
     assert_eq!(binary(BinaryOp::Mul, f16::MAX, f16::from_f32(2.0)), f16::INFINITY);
@@ -203,9 +203,9 @@ fn halves_round_after_every_op() {
     assert_eq!(unary(UnaryOp::Exp, f16::ONE), f16::from_f64(std::f64::consts::E));
 }
 
-/// Points inside the domain of every function, with its value there to full double precision.
+/// Points in the domain of every function, with the value to full double precision.
 #[test]
-fn functions_of_floats() {
+fn float_functions() {
     use UnaryOp::*;
     let table = [
         (Exp, 0.5, 1.6487212707001282),
@@ -251,7 +251,7 @@ fn functions_of_floats() {
 }
 
 #[test]
-fn complex_numbers() {
+fn complex_arithmetic() {
     let z = Complex::new(3.0f32, -4.0);
     let of = |op| scalar_unary(op, z.to_scalar());
     assert_eq!(of(UnaryOp::Abs), 5.0f32.to_scalar());
@@ -273,9 +273,9 @@ fn complex_numbers() {
     assert_eq!(unary(UnaryOp::Conj, f16::ONE), f16::ONE);
 }
 
-/// Each function of a complex number against its inverse or definition.
+/// Each complex function against its inverse or definition.
 #[test]
-fn functions_of_complex_numbers() {
+fn complex_functions() {
     use UnaryOp::*;
     let z = Complex::new(0.3f64, 0.4);
     let close = |a: Complex<f64>, b: Complex<f64>| assert!((a - b).norm() < 1e-14, "{a} {b}");
@@ -310,7 +310,7 @@ fn a_dtype_that_is_not_accepted_panics() {
 }
 
 #[test]
-fn combining() {
+fn combine() {
     let combine = |op, a: i32, b: i32| i32::from_scalar(scalar_combine(op, a.into(), b.into()));
     assert_eq!(combine(CombineOp::Sum, 6, 3), 9);
     assert_eq!(combine(CombineOp::Product, 6, 3), 18);

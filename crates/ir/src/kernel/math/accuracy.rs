@@ -1,4 +1,4 @@
-//! How far each expansion is from the true value, over all of `f32`, with subnormals and without.
+//! Accuracy tests: the error in ulp of each expansion over all of `f32`, with and without flush-to-zero.
 
 use super::super::{Access, Kernel, Kind, Param, Stride, Value, VectorAxis, expand};
 use crate::elementwise::{BinaryOp, CompareOp, UnaryOp};
@@ -6,13 +6,13 @@ use crate::kernel::Instruction;
 use crate::{DType, Element};
 use half::{bf16, f16};
 
-/// What the expansions promise, in units of the last place.
+/// The documented error bound, in ulp.
 const BOUND: f64 = 3.0;
-/// From here on `Sin`, `Cos` and `Tan` promise to be bounded only.
+/// Domain limit of `Sin`, `Cos` and `Tan`: beyond it, results are only bounded.
 const PERIODIC_LIMIT: f64 = 2_251_799_813_685_248.0;
 const BLOCK: usize = 1024;
 
-/// A kernel that loads its params but the last, applies `kind`, and stores to the last.
+/// A kernel that loads all params but the last, applies `kind`, and stores to the last.
 fn kernel(dtype: DType, arity: u32, kind: Kind) -> Kernel {
     let stream = |param| Access { param: Some(param), reduce: false, vector: Stride::One };
     let mut body: Vec<Instruction> = (0..arity)
@@ -33,22 +33,22 @@ fn kernel(dtype: DType, arity: u32, kind: Kind) -> Kernel {
     }
 }
 
-/// Runs an expanded body on blocks of elements, each as the low bits of a `u64`.
+/// Interpreter of expanded bodies on blocks of elements, each stored in the low bits of a `u64`.
 struct Machine {
     body: Vec<Instruction>,
     registers: Vec<Vec<u64>>,
-    /// Whether subnormal operands and results of `f32` arithmetic are zeros.
+    /// Flush-to-zero: treats subnormal operands and results of `f32` arithmetic as zeros.
     flush: bool,
 }
 
-fn flushed(value: f32) -> f32 {
+fn flush_to_zero(value: f32) -> f32 {
     if value.abs() < f32::MIN_POSITIVE { 0f32.copysign(value) } else { value }
 }
 
 impl Machine {
     fn new(kernel: &Kernel, flush: bool) -> Machine {
         let expanded = expand(kernel);
-        super::super::verify(&expanded).expect("the expansion is a kernel");
+        super::super::verify(&expanded).expect("the expansion is a valid kernel");
         let registers = vec![Vec::new(); expanded.body.len()];
         Machine { body: expanded.body, registers, flush }
     }
@@ -77,7 +77,7 @@ impl Machine {
             .map(|lane| {
                 let operands = operands.map(|operand| f32::from_bits(operand[lane] as u32));
                 match flush {
-                    true => flushed(f(operands.map(flushed))).to_bits() as u64,
+                    true => flush_to_zero(f(operands.map(flush_to_zero))).to_bits() as u64,
                     false => f(operands).to_bits() as u64,
                 }
             })
@@ -150,7 +150,7 @@ impl Machine {
                 let flush = self.flush;
                 self.lanes([a, b], |bits| {
                     let [a, b] = bits.map(|bits| f32::from_bits(bits as u32));
-                    let [a, b] = if flush { [a, b].map(flushed) } else { [a, b] };
+                    let [a, b] = if flush { [a, b].map(flush_to_zero) } else { [a, b] };
                     compare(op, a, b) as u64
                 })
             }
@@ -171,12 +171,12 @@ impl Machine {
             }
             (Kind::Bitcast(a), _) => self.registers[a as usize].clone(),
             (Kind::Cast(a), _) => self.cast(a, from, dtype),
-            _ => panic!("{kind:?} is not left by expand"),
+            _ => panic!("{kind:?} must not be left by expand"),
         }
     }
 
     fn cast(&self, a: Value, from: DType, to: DType) -> Vec<u64> {
-        let flush = |value: f32| if self.flush { flushed(value) } else { value };
+        let flush = |value: f32| if self.flush { flush_to_zero(value) } else { value };
         let single = |bits: u64| flush(f32::from_bits(bits as u32));
         match (from, to) {
             (DType::F32, DType::F64) => self.lanes([a], |[a]| (single(a) as f64).to_bits()),
@@ -202,8 +202,8 @@ impl Machine {
     }
 }
 
-/// How many instructions of a body do something when it runs.
-fn work(body: &[Instruction]) -> usize {
+/// The number of instructions of a body that compute something at run time.
+fn executed_instructions(body: &[Instruction]) -> usize {
     let is_work = |kind: &Kind| {
         !matches!(
             kind,
@@ -224,7 +224,7 @@ fn compare<T: PartialOrd>(op: CompareOp, a: T, b: T) -> bool {
     }
 }
 
-/// The error function by its series with positive terms.
+/// The error function by a series with only positive terms.
 fn erf(x: f64) -> f64 {
     if x.is_nan() {
         return x;
@@ -271,9 +271,9 @@ fn reference(op: UnaryOp) -> fn(f64) -> f64 {
     }
 }
 
-/// How far `result` is from `exact`, in units of the last place of an `f32` there. A special value must
-/// be that value; a result below the normal numbers may be a zero of its sign.
-fn error(result: f32, exact: f64) -> f64 {
+/// The error of `result` in `f32` ulp of `exact`. A special value must match exactly; a result below the normal
+/// range may be a zero of the same sign.
+fn ulp_error(result: f32, exact: f64) -> f64 {
     let rounded = exact as f32;
     if exact.is_nan() || result.is_nan() {
         return if exact.is_nan() && result.is_nan() { 0.0 } else { f64::INFINITY };
@@ -329,8 +329,8 @@ const SPECIAL: [f32; 24] = [
     f32::NAN,
 ];
 
-/// Every exponent and sign with evenly spread mantissas, and the special values; every NaN is quiet or
-/// signalling as it comes.
+/// Every exponent and sign with evenly spaced mantissas, and the special values. Every NaN is quiet or signaling,
+/// as generated.
 fn sample() -> impl Iterator<Item = f32> {
     let spread = (0..1u32 << 21).map(|i| {
         let low = scramble(i as u64) as u32 & 0x7ff;
@@ -339,11 +339,11 @@ fn sample() -> impl Iterator<Item = f32> {
     spread.chain(SPECIAL).chain(SPECIAL.map(|x| -x))
 }
 
-/// The error at x, or at the zero it counts as if it is subnormal.
+/// The error at `x`; for a subnormal `x`, at the zero it may be flushed to.
 fn error_at(x: f32, result: f32, f: fn(f64) -> f64) -> f64 {
-    let error_here = error(result, f(x as f64));
+    let error_here = ulp_error(result, f(x as f64));
     if x.is_subnormal() {
-        return error_here.min(error(result, f(0f64.copysign(x as f64))));
+        return error_here.min(ulp_error(result, f(0f64.copysign(x as f64))));
     }
     error_here
 }
@@ -370,7 +370,7 @@ fn check_unary(op: UnaryOp) {
             }
         }
         let (error, x, result) = worst;
-        let count = work(&machine.body);
+        let count = executed_instructions(&machine.body);
         println!("{:8} {error:.3} ulp at {x:e} ({count} instructions)", op.name());
         assert!(
             error <= BOUND,
@@ -381,8 +381,9 @@ fn check_unary(op: UnaryOp) {
     }
 }
 
-/// Every half: the result, rounded to a half, is the one nearest to the true value or a neighbour.
-fn check_halves(op: UnaryOp) {
+/// For every 16-bit float: the result, rounded to 16 bits, must be the value nearest to the true result or a
+/// neighbour.
+fn check_16_bit_floats(op: UnaryOp) {
     let f = reference(op);
     let inputs: Vec<u64> = (0..1 << 16).collect();
     for dtype in [DType::F16, DType::BF16] {
@@ -425,7 +426,7 @@ macro_rules! accuracy {
         #[test]
         fn $name() {
             check_unary(UnaryOp::$op);
-            check_halves(UnaryOp::$op);
+            check_16_bit_floats(UnaryOp::$op);
         }
     )*};
 }
@@ -436,9 +437,9 @@ accuracy! {
     asinh Asinh; acosh Acosh; atanh Atanh; sigmoid Sigmoid; error_function Erf;
 }
 
-/// What each function costs is part of what it is: this fails when an edit makes one dearer.
+/// Instruction counts are part of the contract: this test fails if a change makes a function more expensive.
 #[test]
-fn functions_stay_short() {
+fn instruction_counts_do_not_grow() {
     for (op, limit) in [
         (UnaryOp::Exp, 17),
         (UnaryOp::Exp2, 16),
@@ -451,7 +452,7 @@ fn functions_stay_short() {
         (UnaryOp::Cos, 24),
     ] {
         let expanded = expand(&kernel(DType::F32, 1, Kind::Unary(op, 0)));
-        let count = work(&expanded.body);
+        let count = executed_instructions(&expanded.body);
         assert!(count <= limit, "{} has {count} instructions", op.name());
     }
 }
@@ -466,7 +467,7 @@ fn every_transcendental_function_is_expanded() {
     }
 }
 
-/// Special values with each other, random bits, powers that stay in range, and integer powers.
+/// Special values with each other, random bit patterns, powers that stay in range, and integer powers.
 fn pairs() -> Vec<(f32, f32)> {
     let specials = SPECIAL.into_iter().chain(SPECIAL.map(|x| -x));
     let mut pairs: Vec<(f32, f32)> =
@@ -495,10 +496,15 @@ fn check_binary(op: BinaryOp, f: fn(f64, f64) -> f64) {
             let results = machine.run(&[&left, &right]);
             for (&(a, b), &result) in block.iter().zip(results) {
                 let result = f32::from_bits(result as u32);
-                let as_zero = [(a, b), (flushed(a), b), (a, flushed(b)), (flushed(a), flushed(b))];
+                let as_zero = [
+                    (a, b),
+                    (flush_to_zero(a), b),
+                    (a, flush_to_zero(b)),
+                    (flush_to_zero(a), flush_to_zero(b)),
+                ];
                 let error = as_zero
                     .into_iter()
-                    .map(|(a, b)| error(result, f(a as f64, b as f64)))
+                    .map(|(a, b)| ulp_error(result, f(a as f64, b as f64)))
                     .fold(f64::INFINITY, f64::min);
                 if error > worst.0 {
                     worst = (error, (a, b), result);
@@ -509,7 +515,7 @@ fn check_binary(op: BinaryOp, f: fn(f64, f64) -> f64) {
         println!(
             "{} {error:.3} ulp at {a:e}, {b:e} ({} instructions)",
             op.name(),
-            work(&machine.body)
+            executed_instructions(&machine.body)
         );
         assert!(
             error <= BOUND,
@@ -531,7 +537,7 @@ fn atan2() {
 }
 
 #[test]
-fn pow_of_constants() {
+fn pow_with_constant_exponents() {
     for power in [0.0, 0.5, 1.0, 2.0, 3.0, 4.0, -1.0, -2.0, 1.5, -3.0f32] {
         let mut kernel = kernel(DType::F32, 1, Kind::Binary(BinaryOp::Pow, 0, 1));
         let constant = Instruction { kind: Kind::Constant(power.to_scalar()), dtype: DType::F32 };
@@ -546,7 +552,8 @@ fn pow_of_constants() {
                 for (&x, &result) in block.iter().zip(machine.run(&[block])) {
                     let (x, result) = (f32::from_bits(x as u32), f32::from_bits(result as u32));
                     let exact = |x: f32| (x as f64).powf(power as f64);
-                    let error = error(result, exact(x)).min(error(result, exact(flushed(x))));
+                    let error =
+                        ulp_error(result, exact(x)).min(ulp_error(result, exact(flush_to_zero(x))));
                     assert!(error <= BOUND, "{x:?} to the power of {power} is {result:?}");
                 }
             }

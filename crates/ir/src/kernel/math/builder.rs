@@ -1,19 +1,19 @@
-//! Writes the body of a kernel, one instruction at a time, and never the same one twice.
+//! IR builder with CSE (common subexpression elimination) by value numbering.
 
 use crate::elementwise::{BinaryOp, CompareOp, UnaryOp};
 use crate::kernel::{Access, Instruction, Kind, Value};
 use crate::{DType, Element, Scalar};
 use rustc_hash::FxHashMap;
 
-/// The body written so far.
+/// The body emitted so far.
 pub(in crate::kernel) struct Builder {
     pub body: Vec<Instruction>,
-    known: FxHashMap<Instruction, Value>,
+    available: FxHashMap<Instruction, Value>,
 }
 
 impl Builder {
     pub fn new() -> Builder {
-        Builder { body: Vec::new(), known: FxHashMap::default() }
+        Builder { body: Vec::new(), available: FxHashMap::default() }
     }
 
     /// The dtype of a value.
@@ -29,25 +29,25 @@ impl Builder {
         }
     }
 
-    /// The value of an instruction: the one there is already, or a new one.
+    /// CSE: returns the existing value of an identical instruction, or appends the instruction.
     pub fn push(&mut self, kind: Kind, dtype: DType) -> Value {
         let instruction = Instruction { kind, dtype };
-        if let Some(&value) = self.known.get(&instruction) {
+        if let Some(&value) = self.available.get(&instruction) {
             return value;
         }
         let value = self.append(instruction);
-        self.known.insert(instruction, value);
+        self.available.insert(instruction, value);
         value
     }
 
-    /// A store: always new, and what was loaded from its buffer before it may have changed.
+    /// Appends a store. Stores are never merged, and loads of the same buffer are no longer available afterwards.
     pub fn store(
         &mut self,
         instruction: Instruction,
         param: Option<u32>,
         accesses: &[Access],
     ) -> Value {
-        self.known.retain(|known, _| match known.kind {
+        self.available.retain(|available, _| match available.kind {
             Kind::Load { access, .. } => accesses[access as usize].param != param,
             _ => true,
         });
@@ -79,7 +79,7 @@ impl Builder {
         self.constant(value.to_scalar())
     }
 
-    /// A constant of another value's dtype, which holds it exactly.
+    /// A constant of the same dtype as `value`; it must be exactly representable.
     pub fn like(&mut self, value: Value, constant: f64) -> Value {
         let dtype = self.dtype(value);
         self.constant(constant.to_scalar().cast(dtype))
@@ -139,7 +139,7 @@ impl Builder {
         self.select(mask, yes, no)
     }
 
-    /// A conversion; of a constant, its result.
+    /// A conversion, folded if the operand is a constant.
     pub fn cast(&mut self, a: Value, dtype: DType) -> Value {
         match self.as_constant(a) {
             _ if self.dtype(a) == dtype => a,
@@ -155,7 +155,7 @@ impl Builder {
         self.push(Kind::Bitcast(a), dtype)
     }
 
-    /// A polynomial of an `f32` in Horner's form, coefficients from the highest power down.
+    /// A polynomial of an `f32` by Horner's scheme, coefficients from the highest power down.
     pub fn polynomial(&mut self, x: Value, coefficients: &[f32]) -> Value {
         let mut sum = self.f32(coefficients[0]);
         for &coefficient in &coefficients[1..] {
@@ -165,8 +165,8 @@ impl Builder {
         sum
     }
 
-    /// A polynomial of an `f64`, coefficients from the highest power down. Even and odd powers are summed by
-    /// themselves, in Horner's form: who has a single vector to compute waits for half as many sums.
+    /// A polynomial of an `f64`, coefficients from the highest power down. Even and odd powers are evaluated
+    /// separately by Horner's scheme, which halves the dependency chain: with a single vector, latency dominates.
     pub fn polynomial_f64(&mut self, x: Value, coefficients: &[f64]) -> Value {
         let square = self.mul(x, x);
         let mut sums = [None; 2];
@@ -191,7 +191,7 @@ impl Builder {
         self.binary(BinaryOp::And, bits, mask)
     }
 
-    /// An `f32` that is not negative, with the sign of another.
+    /// The magnitude of a non-negative `f32` with the sign of another.
     pub fn with_sign_of(&mut self, magnitude: Value, x: Value) -> Value {
         let sign = self.sign_bit(x);
         let bits = self.bitcast(magnitude, DType::I32);

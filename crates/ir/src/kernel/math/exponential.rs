@@ -1,8 +1,8 @@
-//! Functions built on eˣ.
+//! Exponential functions, by range reduction and polynomials.
 //!
-//! x = k·ln 2 + r with |r| ≤ ½·ln 2, a polynomial for r, and 2ᵏ from its bits. Adding and subtracting
-//! 1.5·2²³ rounds to the integer k and leaves it in the low bits of the sum, so that a shift alone moves
-//! it into an exponent.
+//! x = k·ln 2 + r with |r| ≤ ½·ln 2; a polynomial approximates eʳ, and 2ᵏ is built from its bits. Adding and
+//! subtracting 1.5·2²³ rounds to the integer k and leaves it in the low bits of the sum, so a single shift moves it
+//! into the exponent field.
 
 use super::Builder;
 use crate::DType;
@@ -13,18 +13,18 @@ use std::f32::consts::{LN_2, LOG2_E};
 const ROUNDING: f32 = 12_582_912.0;
 pub(super) const LN_2_HIGH: f32 = LN_2;
 pub(super) const LN_2_LOW: f32 = -1.904_654_2e-9;
-/// The largest number with a finite exponential.
+/// The largest `f32` with a finite exponential.
 const EXP_MAX: f32 = 88.72283;
-/// The smallest number with an exponential that is not subnormal.
+/// The smallest `f32` whose exponential is not subnormal.
 const EXP_MIN: f32 = -87.33654;
-/// The largest number with a finite hyperbolic sine and cosine.
+/// The largest `f32` with a finite hyperbolic sine and cosine.
 const SINH_MAX: f32 = 89.415985;
-/// Below this, eˣ − 1 and the hyperbolic sine are x.
+/// Below this magnitude, eˣ − 1 and sinh x are x.
 const TINY: f32 = 1e-8;
 
 /// (eʳ − 1 − r) / r².
 const EXP: [f32; 5] = [0.0013819392, 0.008368893, 0.04166829, 0.1666652, 0.49999994];
-/// The same, fitted to the relative error of eʳ − 1.
+/// The same function, fitted to the relative error of eʳ − 1.
 const EXPM1: [f32; 5] = [0.0013869068, 0.008366632, 0.041667458, 0.16666543, 0.49999997];
 /// 2ʳ, |r| ≤ ½.
 const EXP2: [f32; 7] =
@@ -36,7 +36,7 @@ const ERF_SMALL: [f32; 6] =
 const ERF_LARGE: [f32; 6] =
     [0.00021399117, -0.003214991, 0.022890039, -0.105261914, -0.6357183, -0.12851436];
 
-/// x split: `rest` is r, and `shifted` has k in its low bits.
+/// Range reduction of x: `rest` is r, and `shifted` holds k in its low bits.
 struct Reduced {
     rest: Value,
     shifted: Value,
@@ -53,11 +53,11 @@ fn reduce(b: &mut Builder, x: Value) -> Reduced {
     Reduced { rest, shifted }
 }
 
-/// k, at the place of the exponent.
+/// k, shifted into the exponent field.
 fn exponent_bits(b: &mut Builder, shifted: Value) -> Value {
     let bits = b.bitcast(shifted, DType::I32);
-    let places = b.i32(23);
-    b.binary(BinaryOp::ShiftLeft, bits, places)
+    let shift = b.i32(23);
+    b.binary(BinaryOp::ShiftLeft, bits, shift)
 }
 
 /// 2ᵏ⁺ᵒᶠᶠˢᵉᵗ.
@@ -68,7 +68,7 @@ fn power_of_two(b: &mut Builder, shifted: Value, offset: i32) -> Value {
     b.bitcast(bits, DType::F32)
 }
 
-/// value · 2ᵏ, for a value between ½ and 2: adds to its exponent, so that k may be 128. Not for NaN.
+/// value · 2ᵏ for ½ ≤ value ≤ 2: adds k to the exponent, so k = 128 works. Not for NaN.
 fn scale(b: &mut Builder, value: Value, shifted: Value) -> Value {
     let exponent = exponent_bits(b, shifted);
     let bits = b.bitcast(value, DType::I32);
@@ -76,7 +76,7 @@ fn scale(b: &mut Builder, value: Value, shifted: Value) -> Value {
     b.bitcast(bits, DType::F32)
 }
 
-/// e to the power of x, where the result is a normal number.
+/// eˣ, where the result is a normal `f32`.
 fn exp_within(b: &mut Builder, x: Value) -> Value {
     let Reduced { rest, shifted } = reduce(b, x);
     let sum = b.polynomial(rest, &EXP);
@@ -86,14 +86,14 @@ fn exp_within(b: &mut Builder, x: Value) -> Value {
     scale(b, sum, shifted)
 }
 
-/// eʳ − 1 of the rest, to its last place.
+/// eʳ − 1 of the reduced argument, to the last bit.
 fn expm1_of_rest(b: &mut Builder, rest: Value) -> Value {
     let sum = b.polynomial(rest, &EXPM1);
     let square = b.mul(rest, rest);
     b.fma(square, sum, rest)
 }
 
-/// The result where x is in `low..=high`, 0 below, infinity above, NaN for NaN.
+/// The result for x in `low..=high`; 0 below, infinity above, NaN for NaN.
 fn within(b: &mut Builder, x: Value, low: f32, high: f32, result: Value) -> Value {
     let (zero, low, high) = (b.f32(0.0), b.f32(low), b.f32(high));
     let infinity = b.f32(f32::INFINITY);
@@ -120,7 +120,7 @@ pub(super) fn exp2(b: &mut Builder, x: Value) -> Value {
 pub(super) fn expm1(b: &mut Builder, x: Value) -> Value {
     let Reduced { rest, shifted } = reduce(b, x);
     let sum = expm1_of_rest(b, rest);
-    // Half of the result, as 2¹²⁸ is not a number.
+    // Half of the result, since 2¹²⁸ overflows.
     let power = power_of_two(b, shifted, -1);
     let half = b.f32(0.5);
     let offset = b.sub(power, half);
@@ -130,7 +130,7 @@ pub(super) fn expm1(b: &mut Builder, x: Value) -> Value {
     let result = b.choose(x, CompareOp::Gt, high, infinity, result);
     let (low, minus_one) = (b.f32(-80.0), b.f32(-1.0));
     let result = b.choose(x, CompareOp::Lt, low, minus_one, result);
-    // Keeps −0, and what halved is subnormal.
+    // Preserves −0, and values whose half is subnormal.
     let (magnitude, tiny) = (b.abs(x), b.f32(TINY));
     b.choose(magnitude, CompareOp::Lt, tiny, x, result)
 }
@@ -147,7 +147,7 @@ pub(super) fn sinh(b: &mut Builder, x: Value) -> Value {
     let magnitude = b.abs(x);
     let Reduced { rest, shifted } = reduce(b, magnitude);
     let sum = expm1_of_rest(b, rest);
-    // A quarter of e^|x| − 1, as k may be 129.
+    // A quarter of e^|x| − 1, since k may be 129.
     let power = power_of_two(b, shifted, -2);
     let quarter = b.f32(0.25);
     let offset = b.sub(power, quarter);
@@ -159,7 +159,7 @@ pub(super) fn sinh(b: &mut Builder, x: Value) -> Value {
     let shrunk = b.mul(shrunk, half);
     let result = b.fma(grown, two, shrunk);
     let result = infinite_above(b, magnitude, SINH_MAX, result);
-    // A quarter of it may be subnormal.
+    // A quarter of the result may be subnormal.
     let tiny = b.f32(TINY);
     let result = b.choose(magnitude, CompareOp::Lt, tiny, magnitude, result);
     b.with_sign_of(result, x)
@@ -169,7 +169,7 @@ pub(super) fn cosh(b: &mut Builder, x: Value) -> Value {
     let magnitude = b.abs(x);
     let Reduced { rest, shifted } = reduce(b, magnitude);
     let sum = expm1_of_rest(b, rest);
-    // A quarter of e^|x|, as k may be 129.
+    // A quarter of e^|x|, since k may be 129.
     let power = power_of_two(b, shifted, -2);
     let grown = b.fma(sum, power, power);
     let (eighth, two) = (b.f32(0.125), b.f32(2.0));
@@ -205,7 +205,7 @@ pub(super) fn erf(b: &mut Builder, x: Value) -> Value {
     let square = b.mul(x, x);
     let small = b.polynomial(square, &ERF_SMALL);
     let small = b.fma(small, magnitude, magnitude);
-    // Beyond 4 the result is 1.
+    // The result rounds to 1 beyond 4.
     let limit = b.f32(4.0);
     let limited = b.choose(magnitude, CompareOp::Gt, limit, limit, magnitude);
     let exponent = b.polynomial(limited, &ERF_LARGE);

@@ -1,6 +1,6 @@
-//! Functions built on ln x.
+//! Logarithms and inverse hyperbolic functions, by range reduction and polynomials.
 //!
-//! x = 2ᵏ·(1 + f) with 1 + f between √½ and √2, from the bits of x, and a polynomial for f.
+//! x = 2ᵏ·(1 + f) with 1 + f between √½ and √2, split by the bits of x; a polynomial in f approximates ln(1 + f).
 
 use super::Builder;
 use super::exponential::{LN_2_HIGH, LN_2_LOW};
@@ -8,10 +8,10 @@ use crate::DType;
 use crate::elementwise::{BinaryOp, CompareOp};
 use crate::kernel::Value;
 
-/// The bits of √½.
+/// The bit pattern of √½.
 const SQRT_HALF: i32 = 0x3f35_04f3;
 const EXPONENT_MASK: i32 = !0x7f_ffff;
-/// Above this, x and x + 1 have the same logarithm.
+/// Above this, x and x + 1 have the same rounded logarithm.
 const LARGE: f32 = 67_108_864.0;
 
 /// (ln(1 + f) − f) / f².
@@ -41,27 +41,27 @@ const LOG2: [f32; 9] = [
 const LOG2_E_HIGH: f32 = std::f32::consts::LOG2_E;
 const LOG2_E_LOW: f32 = 1.925963e-8;
 
-/// A positive normal `f32` taken apart.
-pub(super) struct Parts {
+/// A positive normal `f32`, decomposed as 2ᵏ·(1 + f).
+pub(super) struct Decomposed {
     /// k, as an `f32`.
     pub exponent: Value,
-    /// k, as an `i32` at the place of the exponent.
+    /// k as an `i32`, in the exponent field.
     pub exponent_bits: Value,
     /// 1 + f.
     pub mantissa: Value,
 }
 
-pub(super) fn take_apart(b: &mut Builder, x: Value) -> Parts {
+pub(super) fn decompose(b: &mut Builder, x: Value) -> Decomposed {
     let bits = b.bitcast(x, DType::I32);
     let origin = b.i32(SQRT_HALF);
     let offset = b.sub(bits, origin);
-    let (mask, places) = (b.i32(EXPONENT_MASK), b.i32(23));
+    let (mask, shift) = (b.i32(EXPONENT_MASK), b.i32(23));
     let exponent_bits = b.binary(BinaryOp::And, offset, mask);
-    let exponent = b.binary(BinaryOp::ShiftRight, offset, places);
+    let exponent = b.binary(BinaryOp::ShiftRight, offset, shift);
     let exponent = b.cast(exponent, DType::F32);
     let mantissa = b.sub(bits, exponent_bits);
     let mantissa = b.bitcast(mantissa, DType::F32);
-    Parts { exponent, exponent_bits, mantissa }
+    Decomposed { exponent, exponent_bits, mantissa }
 }
 
 /// k·ln 2 + ln(1 + f)
@@ -75,7 +75,7 @@ fn log_of_parts(b: &mut Builder, exponent: Value, fraction: Value) -> Value {
     b.fma(exponent, high, rest)
 }
 
-/// The result for positive normal x; x for NaN and infinity, −∞ for zeros, NaN below.
+/// The result for positive normal x; x for NaN and infinity, −∞ for zeros, NaN for negative x.
 fn within(b: &mut Builder, x: Value, result: Value) -> Value {
     let infinity = b.f32(f32::INFINITY);
     let result = b.choose(x, CompareOp::Lt, infinity, result, x);
@@ -86,7 +86,7 @@ fn within(b: &mut Builder, x: Value, result: Value) -> Value {
 }
 
 pub(super) fn log(b: &mut Builder, x: Value) -> Value {
-    let Parts { exponent, mantissa, .. } = take_apart(b, x);
+    let Decomposed { exponent, mantissa, .. } = decompose(b, x);
     let one = b.f32(1.0);
     let fraction = b.sub(mantissa, one);
     let result = log_of_parts(b, exponent, fraction);
@@ -94,7 +94,7 @@ pub(super) fn log(b: &mut Builder, x: Value) -> Value {
 }
 
 pub(super) fn log2(b: &mut Builder, x: Value) -> Value {
-    let Parts { exponent, mantissa, .. } = take_apart(b, x);
+    let Decomposed { exponent, mantissa, .. } = decompose(b, x);
     let one = b.f32(1.0);
     let fraction = b.sub(mantissa, one);
     let sum = b.polynomial(fraction, &LOG2);
@@ -107,13 +107,13 @@ pub(super) fn log2(b: &mut Builder, x: Value) -> Value {
     within(b, x, result)
 }
 
-/// ln(1 + x), but +0 for −0.
+/// ln(1 + x), except that −0 gives +0.
 fn log1p_unsigned(b: &mut Builder, x: Value) -> Value {
     let one = b.f32(1.0);
     let sum = b.add(x, one);
-    let Parts { exponent, exponent_bits, mantissa } = take_apart(b, sum);
-    // f = (1 + x)·2⁻ᵏ − 1 from x itself, with one rounding. For a large x the 1 does not matter, and 2⁻ᵏ
-    // may not be a normal number.
+    let Decomposed { exponent, exponent_bits, mantissa } = decompose(b, sum);
+    // f = (1 + x)·2⁻ᵏ − 1 computed from x itself, with one rounding. For a large x the 1 is negligible, and 2⁻ᵏ may
+    // be subnormal.
     let bias = b.i32(127 << 23);
     let scale = b.sub(bias, exponent_bits);
     let scale = b.bitcast(scale, DType::F32);
@@ -133,11 +133,11 @@ fn log1p_unsigned(b: &mut Builder, x: Value) -> Value {
 
 pub(super) fn log1p(b: &mut Builder, x: Value) -> Value {
     let result = log1p_unsigned(b, x);
-    // The result has the sign of x already, but for −0.
+    // The result already has the sign of x, except for −0.
     b.with_sign_of(result, x)
 }
 
-/// ln(1 + x), plus ln 2 where another number is large: there 2·x is meant, which may overflow.
+/// ln(1 + x), plus ln 2 where the mask `large` is set: the argument then stands for 2·x, which may overflow.
 fn log1p_doubled_if_large(b: &mut Builder, x: Value, large: Value) -> Value {
     let result = log1p_unsigned(b, x);
     let (ln_2, zero) = (b.f32(LN_2_HIGH), b.f32(0.0));

@@ -1,12 +1,12 @@
-//! Mathematical functions of `f32` as straight-line arithmetic that every backend has.
+//! Polynomial approximations of `f32` functions, as straight-line arithmetic that every backend supports.
 //!
-//! Each function is within 3 units in the last place of the true value (most within 2), is exact for
-//! NaN, infinities and zeros, and never depends on a subnormal: a backend that flushes them to zero and
-//! one that does not give results within the same bound of the function at `x` or at a zero of `x`'s
-//! sign. The coefficients are minimax fits of the relative error.
+//! Error bound: each function is within 3 ulp of the true value (most are within 2) and exact for NaN, infinities
+//! and zeros. No function depends on subnormals: with or without flush-to-zero, the result is within the bound of
+//! the function at `x`, or at a zero of the same sign if `x` is subnormal. The coefficients are minimax fits of the
+//! relative error.
 //!
-//! `Sin`, `Cos` and `Tan` hold the bound for |x| < 2⁵¹. Beyond, where neighbouring numbers are many periods
-//! apart, the sine is 0, and cosine and tangent are 1 or −1.
+//! `Sin`, `Cos` and `Tan` hold the bound for |x| < 2⁵¹. Beyond that, neighbouring `f32` values are many periods
+//! apart: the sine is 0, cosine and tangent are 1 or −1.
 
 #[cfg(test)]
 mod accuracy;
@@ -23,7 +23,7 @@ pub(super) use trigonometry::atan2;
 use super::Value;
 use crate::elementwise::UnaryOp;
 
-/// A [transcendental](UnaryOp::is_transcendental) function of an `f32`.
+/// Expands a [transcendental](UnaryOp::is_transcendental) function of an `f32`.
 pub(super) fn unary(builder: &mut Builder, op: UnaryOp, x: Value) -> Value {
     let function = match op {
         UnaryOp::Exp => exponential::exp,

@@ -1,12 +1,12 @@
-//! Powers and the cube root.
+//! Power and cube root.
 
 use super::Builder;
-use super::logarithm::{Parts, take_apart};
+use super::logarithm::{Decomposed, decompose};
 use crate::elementwise::{BinaryOp, CompareOp, UnaryOp};
 use crate::kernel::Value;
 use crate::{DType, Element};
 
-/// Adding it rounds an `f64` to an integer and leaves that in the low bits.
+/// Adding this rounds an `f64` to an integer and leaves it in the low bits.
 const ROUNDING: f64 = 6_755_399_441_055_744.0;
 
 /// log₂((1 + s)/(1 − s))/s as a polynomial of s².
@@ -29,7 +29,7 @@ const EXP2: [f64; 8] = [
     1.0,
 ];
 
-/// x to the power of y: 2^(y·log₂|x|) in `f64`, and multiplications for a small constant y.
+/// xʸ as 2^(y·log₂|x|) in `f64`, or as multiplications for a small constant y.
 pub(in crate::kernel) fn pow(b: &mut Builder, x: Value, y: Value) -> Value {
     if let Some(exponent) = b.as_constant(y)
         && let Some(result) = pow_of_constant(b, x, f32::from_scalar(exponent))
@@ -39,17 +39,17 @@ pub(in crate::kernel) fn pow(b: &mut Builder, x: Value, y: Value) -> Value {
     let magnitude = b.abs(x);
     let log = log2_f64(b, magnitude);
     let exponent = b.cast(y, DType::F64);
-    // A finite exponent, as 0 · ∞ would be NaN for |x| = 1.
-    let exponent = limited(b, exponent, 2f64.powi(100));
+    // Clamp to a finite exponent, since 0 · ∞ would be NaN for |x| = 1.
+    let exponent = clamped(b, exponent, 2f64.powi(100));
     let exponent = b.mul(exponent, log);
-    let exponent = limited(b, exponent, 300.0);
+    let exponent = clamped(b, exponent, 300.0);
     let result = exp2_f64(b, exponent);
     let result = b.cast(result, DType::F32);
 
     let (zero, one, half) = (b.f32(0.0), b.f32(1.0), b.f32(0.5));
     let (infinity, nan) = (b.f32(f32::INFINITY), b.f32(f32::NAN));
     let is_integer = is_integer(b, y);
-    // A negative finite number has integer powers only.
+    // A negative finite base has real powers for integer exponents only.
     let root = b.choose(x, CompareOp::Lt, zero, nan, result);
     let root = b.choose(magnitude, CompareOp::Lt, infinity, root, result);
     let result = b.select(is_integer, result, root);
@@ -63,7 +63,7 @@ pub(in crate::kernel) fn pow(b: &mut Builder, x: Value, y: Value) -> Value {
     b.choose(x, CompareOp::Eq, one, one, result)
 }
 
-/// Powers of which a few multiplications are as accurate, and as right at zeros and infinities.
+/// Powers for which a few multiplications are equally accurate, and correct at zeros and infinities.
 fn pow_of_constant(b: &mut Builder, x: Value, y: f32) -> Option<Value> {
     let inverse = |b: &mut Builder| {
         let one = b.f32(1.0);
@@ -73,7 +73,7 @@ fn pow_of_constant(b: &mut Builder, x: Value, y: f32) -> Option<Value> {
         0.0 => b.f32(1.0),
         0.5 => {
             let root = b.sqrt(x);
-            // +0 for −0, and ∞ for −∞.
+            // pow(−0, ½) is +0 and pow(−∞, ½) is ∞, unlike the square root.
             let (zero, infinity) = (b.f32(0.0), b.f32(f32::INFINITY));
             let root = b.add(root, zero);
             let lowest = b.f32(f32::NEG_INFINITY);
@@ -103,16 +103,16 @@ fn is_integer(b: &mut Builder, x: Value) -> Value {
     b.compare(CompareOp::Eq, floor, x)
 }
 
-/// An `f64` held to ±limit; NaN stays NaN.
-fn limited(b: &mut Builder, x: Value, limit: f64) -> Value {
+/// Clamps an `f64` to ±limit; NaN stays NaN.
+fn clamped(b: &mut Builder, x: Value, limit: f64) -> Value {
     let (low, high) = (b.f64(-limit), b.f64(limit));
     let x = b.binary(BinaryOp::Min, x, high);
     b.binary(BinaryOp::Max, x, low)
 }
 
-/// The logarithm to base 2 of an `f32` that is not negative, as an `f64` of about 37 bits.
+/// log₂ of a non-negative `f32`, as an `f64` accurate to about 37 bits.
 fn log2_f64(b: &mut Builder, x: Value) -> Value {
-    let Parts { exponent, mantissa, .. } = take_apart(b, x);
+    let Decomposed { exponent, mantissa, .. } = decompose(b, x);
     let exponent = b.cast(exponent, DType::F64);
     let mantissa = b.cast(mantissa, DType::F64);
     let one = b.f64(1.0);
@@ -129,7 +129,7 @@ fn log2_f64(b: &mut Builder, x: Value) -> Value {
     b.choose(x, CompareOp::Lt, smallest, minus_infinity, result)
 }
 
-/// 2ˣ of an `f64` between −1000 and 1000, to about 34 bits.
+/// 2ˣ for an `f64` between −1000 and 1000, accurate to about 34 bits.
 fn exp2_f64(b: &mut Builder, x: Value) -> Value {
     let rounding = b.f64(ROUNDING);
     let shifted = b.add(x, rounding);
@@ -137,14 +137,14 @@ fn exp2_f64(b: &mut Builder, x: Value) -> Value {
     let rest = b.sub(x, k);
     let sum = b.polynomial_f64(rest, &EXP2);
     let bits = b.bitcast(shifted, DType::I64);
-    let (places, bias) = (b.i64(52), b.i64(1023 << 52));
-    let bits = b.binary(BinaryOp::ShiftLeft, bits, places);
+    let (shift, bias) = (b.i64(52), b.i64(1023 << 52));
+    let bits = b.binary(BinaryOp::ShiftLeft, bits, shift);
     let bits = b.add(bits, bias);
     let power = b.bitcast(bits, DType::F64);
     b.mul(sum, power)
 }
 
-/// The cube root: z ≈ |x|^−⅓ from a third of the bits of x, one step of fourth order, and one of Newton's
+/// Cube root: an initial z ≈ |x|^−⅓ from a third of the bits of x, one fourth-order iteration, then one Newton step
 /// on |x|·z².
 pub(super) fn cbrt(b: &mut Builder, x: Value) -> Value {
     let magnitude = b.abs(x);
@@ -173,7 +173,7 @@ pub(super) fn cbrt(b: &mut Builder, x: Value) -> Value {
     let root = b.fma(difference, third, root);
 
     let root = b.with_sign_of(root, x);
-    // Zeros, infinities and NaN are their own roots.
+    // Zeros, infinities and NaN map to themselves.
     let (infinity, smallest) = (b.f32(f32::INFINITY), b.f32(f32::MIN_POSITIVE));
     let root = b.choose(magnitude, CompareOp::Lt, infinity, root, x);
     let zero = b.f32(0.0);

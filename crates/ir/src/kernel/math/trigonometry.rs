@@ -1,4 +1,4 @@
-//! Sine and its kin, and their inverses.
+//! Trigonometric functions and their inverses.
 
 use super::Builder;
 use crate::DType;
@@ -7,13 +7,13 @@ use crate::kernel::Value;
 use std::f32::consts::{FRAC_PI_2, PI};
 use std::f64::consts::{FRAC_1_PI, FRAC_2_PI};
 
-/// Adding it rounds an `f64` to an integer and leaves that in the low bits.
+/// Adding this rounds an `f64` to an integer and leaves it in the low bits.
 const ROUNDING: f64 = 6_755_399_441_055_744.0;
-/// From here on the integer would not fit.
+/// From here on the integer would not fit into the mantissa.
 const LIMIT: f32 = 2_251_799_813_685_248.0;
 const PI_HIGH: f64 = std::f64::consts::PI;
 const PI_LOW: f64 = 1.224_646_799_147_353_2e-16;
-/// What π as an `f32` lacks, relative to it.
+/// The relative error of π rounded to `f32`.
 const PI_ERROR: f32 = -2.782_753_4e-8;
 const FRAC_PI_2_LOW: f32 = -4.371_139e-8;
 
@@ -61,25 +61,25 @@ const ATAN: [f32; 9] = [
     -0.333333,
 ];
 
-/// A period, in two parts, and its inverse.
+/// A period as an unevaluated sum of two `f64`, and its inverse.
 struct Period {
     scale: f64,
     parts: [f64; 2],
 }
 
-const HALF_TURN: Period = Period { scale: FRAC_1_PI, parts: [PI_HIGH, PI_LOW] };
-const QUARTER_TURN: Period = Period { scale: FRAC_2_PI, parts: [PI_HIGH / 2.0, PI_LOW / 2.0] };
+const PERIOD_PI: Period = Period { scale: FRAC_1_PI, parts: [PI_HIGH, PI_LOW] };
+const PERIOD_HALF_PI: Period = Period { scale: FRAC_2_PI, parts: [PI_HIGH / 2.0, PI_LOW / 2.0] };
 
-/// An `f64` argument less a multiple of a period.
+/// An `f64` argument reduced modulo a period.
 struct Reduced {
     rest: Value,
-    /// Has the multiple in its low bits, as an `i64`.
+    /// Holds the multiple in its low bits, as an `i64`.
     bits: Value,
 }
 
-/// Takes n·period (or (n − ½)·period) from x, which leaves at most about half a period. In `f64`, and
-/// with the period in two parts, so that nothing is lost for |x| < 2⁵¹; beyond, the rest is `otherwise`,
-/// and NaN for an infinity.
+/// Range reduction (Cody-Waite): subtracts n·period, or (n − ½)·period, which leaves at most about half a period.
+/// Computed in `f64` with a two-part period, so that nothing is lost for |x| < 2⁵¹. Beyond that, the reduced
+/// argument is `otherwise`; for infinities it is NaN.
 fn reduce(b: &mut Builder, x: Value, period: Period, offset: f64, otherwise: f64) -> Reduced {
     let Period { scale, parts } = period;
     let wide = b.cast(x, DType::F64);
@@ -105,10 +105,10 @@ fn reduce(b: &mut Builder, x: Value, period: Period, offset: f64, otherwise: f64
     Reduced { rest, bits: b.bitcast(shifted, DType::I64) }
 }
 
-/// An `f64` with its sign changed where an `i64` is odd.
+/// Negates an `f64` where an `i64` is odd.
 fn negated_if_odd(b: &mut Builder, value: Value, integer: Value) -> Value {
-    let places = b.i64(63);
-    let sign = b.binary(BinaryOp::ShiftLeft, integer, places);
+    let shift = b.i64(63);
+    let sign = b.binary(BinaryOp::ShiftLeft, integer, shift);
     let bits = b.bitcast(value, DType::I64);
     let bits = b.binary(BinaryOp::Xor, bits, sign);
     b.bitcast(bits, DType::F64)
@@ -124,19 +124,19 @@ fn sin_of_rest(b: &mut Builder, Reduced { rest, bits }: Reduced) -> Value {
 
 /// (−1)ⁿ·sin(x − n·π)
 pub(super) fn sin(b: &mut Builder, x: Value) -> Value {
-    let reduced = reduce(b, x, HALF_TURN, 0.0, 0.0);
+    let reduced = reduce(b, x, PERIOD_PI, 0.0, 0.0);
     sin_of_rest(b, reduced)
 }
 
 /// (−1)ⁿ·sin(x − (n − ½)·π)
 pub(super) fn cos(b: &mut Builder, x: Value) -> Value {
-    let reduced = reduce(b, x, HALF_TURN, 0.5, PI_HIGH / 2.0);
+    let reduced = reduce(b, x, PERIOD_PI, 0.5, PI_HIGH / 2.0);
     sin_of_rest(b, reduced)
 }
 
-/// The tangent of x − n·π/2, or minus its inverse if n is odd.
+/// tan(x − n·π/2), or its negated inverse if n is odd.
 pub(super) fn tan(b: &mut Builder, x: Value) -> Value {
-    let Reduced { rest, bits } = reduce(b, x, QUARTER_TURN, 0.0, PI_HIGH / 4.0);
+    let Reduced { rest, bits } = reduce(b, x, PERIOD_HALF_PI, 0.0, PI_HIGH / 4.0);
     let square = b.mul(rest, rest);
     let sine = b.polynomial_f64(square, &TAN_SIN);
     let sine = b.mul(sine, rest);
@@ -218,14 +218,14 @@ pub(super) fn atan(b: &mut Builder, x: Value) -> Value {
     b.with_sign_of(result, x)
 }
 
-/// The angle of the point (x, y): that of the smaller coordinate over the larger, mirrored.
+/// The angle of the point (x, y): atan of the smaller coordinate over the larger, reflected.
 pub(in crate::kernel) fn atan2(b: &mut Builder, y: Value, x: Value) -> Value {
     let (width, height) = (b.abs(x), b.abs(y));
     let is_steep = b.compare(CompareOp::Gt, height, width);
     let smaller = b.select(is_steep, width, height);
     let larger = b.select(is_steep, height, width);
     let quotient = b.div(smaller, larger);
-    // Two zeros make an angle of 0, two infinities one of 45°.
+    // Two zeros give an angle of 0, two infinities one of 45°.
     let (zero, one, smallest) = (b.f32(0.0), b.f32(1.0), b.f32(f32::MIN_POSITIVE));
     let equal = b.choose(larger, CompareOp::Lt, smallest, zero, one);
     let ratio = b.choose(smaller, CompareOp::Eq, larger, equal, quotient);

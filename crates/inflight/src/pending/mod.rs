@@ -1,0 +1,59 @@
+//! Ops whose types show what is asynchronous.
+//!
+//! Every op of [`Tensor`] is a function here. Its operands may be plain tensors, pending ones,
+//! or references to either, in any mix. It returns a plain result if all were plain, and a
+//! [`Pending`] one if any was pending: the caller sees in the types which it is.
+//!
+//! ```
+//! use inflight::{Device, Pending, Tensor, pending};
+//!
+//! # fn main() -> inflight::Result<()> {
+//! let device = Device::cpu();
+//! let activations = Tensor::ones::<f32>([4, 8], &device);
+//! let weights = Tensor::ones::<f32>([8, 6], &device);
+//!
+//! let output: Tensor = pending::matmul(&activations, &weights);
+//! let slices: (Tensor, Tensor) = pending::split2(&output, 1);
+//!
+//! let output: Pending<Tensor> = pending::matmul(activations.to_async(), &weights);
+//! let slices: Pending<(Tensor, Tensor)> = pending::split2(&output, 1);
+//! // … something else …
+//! let (left, right) = slices.get()?; // the tensors exist
+//! device.wait()?; // the device is done
+//! # assert_eq!(left.shape(), right.shape());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Pending work is done by a thread of the device, in the order in which it was asked for, so the caller is
+//! free at once. Work whose operands are not there yet when its turn comes waits aside, and holds up nobody.
+//! [`call`] does the same for functions of one's own, which are written once, for plain tensors.
+
+mod argument;
+mod call;
+mod table;
+
+pub use argument::{Argument, Deferred, Mixed, Mode, Plain};
+pub use call::{Composite, call};
+pub use table::*;
+
+use crate::{Pending, Tensor};
+use std::panic::Location;
+
+/// The two halves of a tensor along an axis; if its extent is odd, the first is the larger one.
+#[track_caller]
+pub fn split2<A: Argument<Value = Tensor>>(x: A, axis: isize) -> Mixed<(A,), (Tensor, Tensor)> {
+    call::call_op((x,), Location::caller(), move |(x,)| {
+        let mut halves = x.chunk(axis, 2);
+        // A mistake makes fewer: it is the value of both.
+        let second = halves.pop().unwrap_or_else(|| x.clone());
+        (halves.pop().unwrap_or_else(|| second.clone()), second)
+    })
+}
+
+impl Tensor {
+    /// This tensor as a promise that is kept: what is computed from it with [`pending`](crate::pending) is pending.
+    pub fn to_async(&self) -> Pending<Tensor> {
+        Pending::settled(Ok(self.clone()), Some(self.device().clone()))
+    }
+}
