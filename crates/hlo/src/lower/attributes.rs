@@ -53,13 +53,13 @@ pub(super) fn dense_elements(dense: &Dense) -> Option<usize> {
 
 /// The attributes of an operation or the fields of a record, by name.
 #[derive(Clone, Copy)]
-pub(super) struct Fields<'a> {
+pub(super) struct AttributeView<'a> {
     attributes: &'a Attributes,
 }
 
-impl<'a> Fields<'a> {
-    pub fn of(operation: &'a Operation) -> Fields<'a> {
-        Fields { attributes: &operation.attributes }
+impl<'a> AttributeView<'a> {
+    pub fn of(operation: &'a Operation) -> AttributeView<'a> {
+        AttributeView { attributes: &operation.attributes }
     }
 
     pub fn get(&self, name: &str) -> Option<&'a Attribute> {
@@ -67,19 +67,19 @@ impl<'a> Fields<'a> {
     }
 
     /// The fields of a record.
-    pub fn record(&self, name: &str) -> Lowered<Fields<'a>> {
+    pub fn structured(&self, name: &str) -> Lowered<AttributeView<'a>> {
         match self.get(name) {
             Some(Attribute::Record(_, attributes) | Attribute::Dictionary(attributes)) => {
-                Ok(Fields { attributes })
+                Ok(AttributeView { attributes })
             }
-            Some(_) => Err(wrong(name, "a record")),
+            Some(_) => Err(mismatch(name, "a record")),
             None => Err(missing(name)),
         }
     }
 
     pub fn integers(&self, name: &str) -> Lowered<Option<Vec<i64>>> {
         self.get(name)
-            .map(|value| integer_list(value).ok_or_else(|| wrong(name, "a list of integers")))
+            .map(|value| integer_list(value).ok_or_else(|| mismatch(name, "a list of integers")))
             .transpose()
     }
 
@@ -89,17 +89,18 @@ impl<'a> Fields<'a> {
         values
             .into_iter()
             .map(|value| {
-                usize::try_from(value).map_err(|_| wrong(name, "a list without negative numbers"))
+                usize::try_from(value)
+                    .map_err(|_| mismatch(name, "a list without negative numbers"))
             })
             .collect()
     }
 
     /// A list with one number for each axis. Left out, all are `default`.
-    pub fn for_each_axis(&self, name: &str, rank: usize, default: i64) -> Lowered<Vec<i64>> {
+    pub fn per_axis(&self, name: &str, rank: usize, default: i64) -> Lowered<Vec<i64>> {
         match self.integers(name)? {
             None => Ok(vec![default; rank]),
             Some(values) if values.len() == rank => Ok(values),
-            Some(values) => Err(Failure::Wrong(format!(
+            Some(values) => Err(Failure::Invalid(format!(
                 "`{name}` has {} entries where {rank} axes need one each",
                 values.len()
             ))),
@@ -110,14 +111,14 @@ impl<'a> Fields<'a> {
         match self.integers(name)?.as_deref() {
             None => Ok(None),
             Some([value]) => Ok(Some(*value)),
-            Some(_) => Err(wrong(name, "one integer")),
+            Some(_) => Err(mismatch(name, "one integer")),
         }
     }
 
     /// An axis number.
     pub fn axis(&self, name: &str) -> Lowered<usize> {
         let value = self.integer(name)?.ok_or_else(|| missing(name))?;
-        usize::try_from(value).map_err(|_| wrong(name, "a number that is not negative"))
+        usize::try_from(value).map_err(|_| mismatch(name, "a number that is not negative"))
     }
 
     pub fn boolean(&self, name: &str) -> Lowered<bool> {
@@ -126,7 +127,7 @@ impl<'a> Fields<'a> {
             Some(Attribute::Unit) => Ok(true),
             Some(Attribute::Bool(value)) => Ok(*value),
             Some(Attribute::Integer(value, _)) => Ok(*value != 0),
-            Some(_) => Err(wrong(name, "true or false")),
+            Some(_) => Err(mismatch(name, "true or false")),
         }
     }
 
@@ -134,35 +135,35 @@ impl<'a> Fields<'a> {
         match self.get(name) {
             Some(Attribute::Float(value, _)) => Ok(*value),
             Some(Attribute::Integer(value, _)) => Ok(*value as f64),
-            Some(_) => Err(wrong(name, "a number")),
+            Some(_) => Err(mismatch(name, "a number")),
             None => Err(missing(name)),
         }
     }
 
     /// A choice, or a string.
-    pub fn choice(&self, name: &str) -> Lowered<Option<&'a str>> {
+    pub fn enum_case(&self, name: &str) -> Lowered<Option<&'a str>> {
         match self.get(name) {
             None => Ok(None),
             Some(Attribute::Enum(_, value) | Attribute::String(value)) => Ok(Some(value)),
-            Some(_) => Err(wrong(name, "one of its names")),
+            Some(_) => Err(mismatch(name, "one of its names")),
         }
     }
 
     pub fn symbol(&self, name: &str) -> Lowered<&'a str> {
         match self.get(name) {
             Some(Attribute::Symbol(value) | Attribute::String(value)) => Ok(value),
-            Some(_) => Err(wrong(name, "the name of a function")),
+            Some(_) => Err(mismatch(name, "the name of a function")),
             None => Err(missing(name)),
         }
     }
 }
 
 pub(super) fn missing(name: &str) -> Failure {
-    Failure::Wrong(format!("the attribute `{name}` is missing"))
+    Failure::Invalid(format!("the attribute `{name}` is missing"))
 }
 
-pub(super) fn wrong(name: &str, expected: &str) -> Failure {
-    Failure::Wrong(format!("the attribute `{name}` is not {expected}"))
+pub(super) fn mismatch(name: &str, expected: &str) -> Failure {
+    Failure::Invalid(format!("the attribute `{name}` is not {expected}"))
 }
 
 /// The core's dtype of an element type, or why there is none.
@@ -170,10 +171,10 @@ pub(super) fn dtype(element: &ElementType) -> Lowered<DType> {
     match element {
         ElementType::Core(dtype) => Ok(*dtype),
         ElementType::Index => Ok(DType::I64),
-        ElementType::Other(name) if name.contains("quant") => Err(Failure::Wrong(format!(
+        ElementType::Other(name) if name.contains("quant") => Err(Failure::Invalid(format!(
             "quantized type {name}: quantized types are not supported; dequantize when exporting"
         ))),
-        ElementType::Other(name) => Err(Failure::Wrong(format!(
+        ElementType::Other(name) => Err(Failure::Invalid(format!(
             "element type {name} is not supported; export with one of i1, i8 to i64, ui8 to ui64, \
              f16, bf16, f32, f64, complex<f32>, complex<f64>"
         ))),

@@ -73,9 +73,9 @@ pub(super) struct Builder {
     pub captures: Vec<NodeId>,
     capture_numbers: FxHashMap<NodeId, usize>,
     /// The values of nodes that are known: constants, and what was folded.
-    pub known: FxHashMap<NodeId, Arc<Array>>,
+    pub constants: FxHashMap<NodeId, Arc<Array>>,
     /// Nodes that are known not to fold.
-    pub unknown: rustc_hash::FxHashSet<NodeId>,
+    pub not_constant: rustc_hash::FxHashSet<NodeId>,
     interned: FxHashMap<Entry, NodeId>,
     /// What is being lowered.
     pub origin: Option<Origin>,
@@ -123,8 +123,8 @@ impl Builder {
         for capture in self.captures.drain(captures..) {
             self.capture_numbers.remove(&capture);
         }
-        self.known.retain(|&id, _| (id as usize) < nodes);
-        self.unknown.retain(|&id| (id as usize) < nodes);
+        self.constants.retain(|&id, _| (id as usize) < nodes);
+        self.not_constant.retain(|&id| (id as usize) < nodes);
     }
 
     /// The node that stands for a node of the enclosing sequence.
@@ -292,7 +292,7 @@ impl Builder {
                 node.inputs.iter().map(|&input| nodes[input as usize]).collect();
             nodes.push(match (given, node.op) {
                 (Some(operand), _) => operands[operand],
-                (None, Op::Dot(axes)) => contraction::product(self, own[0], own[1], axes)?,
+                (None, Op::Dot(axes)) => contraction::push_dot(self, own[0], own[1], axes)?,
                 (None, op) => {
                     let (shape, dtype) = (node.shape, node.dtype);
                     self.intern(Entry { op, inputs: own, shape, dtype, scalar, source: None })

@@ -1,9 +1,9 @@
 //! Calls of the program's own functions, and values that hold others.
 
-use super::attributes::Fields;
+use super::attributes::AttributeView;
 use super::builder::Lowered;
-use super::lowering::{Bound, Lowering, only};
-use super::{control, elementwise, lapack, sort};
+use super::context::{Bound, Lowering, only};
+use super::{control_flow, elementwise, lapack, sort};
 use crate::module::Operation;
 
 /// `func.call`
@@ -11,14 +11,14 @@ pub(super) fn call<'a>(
     lowering: &mut Lowering<'a>,
     operation: &'a Operation,
 ) -> Lowered<Vec<Bound>> {
-    let callee = Fields::of(operation).symbol("callee")?;
+    let callee = AttributeView::of(operation).symbol("callee")?;
     let arguments = lowering.values(operation)?;
     lowering.call(callee, arguments)
 }
 
 /// Whether a `composite` is lowered as the operation it stands for, so that what it is composed of does not count.
 pub(super) fn is_operation(operation: &Operation) -> bool {
-    let name = Fields::of(operation).symbol("name").unwrap_or_default();
+    let name = AttributeView::of(operation).symbol("name").unwrap_or_default();
     name == "chlo.top_k" || name.starts_with("chlo.") && elementwise::is_elementwise(name)
 }
 
@@ -27,7 +27,7 @@ pub(super) fn composite<'a>(
     lowering: &mut Lowering<'a>,
     operation: &'a Operation,
 ) -> Lowered<Vec<Bound>> {
-    let fields = Fields::of(operation);
+    let fields = AttributeView::of(operation);
     let name = fields.symbol("name")?;
     if name.starts_with("chlo.")
         && let Some(node) = elementwise::lower(lowering, operation, name)?
@@ -35,7 +35,7 @@ pub(super) fn composite<'a>(
         return Ok(only(lowering, node));
     }
     if name == "chlo.top_k"
-        && let Ok(attributes) = fields.record("composite_attributes")
+        && let Ok(attributes) = fields.structured("composite_attributes")
         && let Some(count) = attributes.integer("k")?
     {
         return sort::largest(lowering, operation, count);
@@ -49,11 +49,11 @@ pub(super) fn custom_call<'a>(
     lowering: &mut Lowering<'a>,
     operation: &'a Operation,
 ) -> Lowered<Vec<Bound>> {
-    let fields = Fields::of(operation);
+    let fields = AttributeView::of(operation);
     let target = fields.symbol("call_target_name")?;
     if let Some(name) = target.strip_prefix("mhlo.") {
         if name == "topk"
-            && let Ok(attributes) = fields.record("mhlo.attributes")
+            && let Ok(attributes) = fields.structured("mhlo.attributes")
             && let Some(count) = attributes.integer("k")?
         {
             return sort::largest(lowering, operation, count);
@@ -68,7 +68,7 @@ pub(super) fn custom_call<'a>(
     if let Some(results) = lapack::lower(lowering, operation, target)? {
         return Ok(results);
     }
-    control::custom_call(lowering, operation)
+    control_flow::custom_call(lowering, operation)
 }
 
 /// `get_tuple_element`
@@ -76,7 +76,7 @@ pub(super) fn get_tuple_element(
     lowering: &mut Lowering<'_>,
     operation: &Operation,
 ) -> Lowered<Vec<Bound>> {
-    let index = Fields::of(operation).axis("index")?;
+    let index = AttributeView::of(operation).axis("index")?;
     let [tuple] = operation.operands[..] else { return Err("one operand is expected".into()) };
     match lowering.value(tuple)? {
         Bound::Tuple(parts) => match parts.get(index) {

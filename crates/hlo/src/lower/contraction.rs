@@ -1,16 +1,16 @@
 //! Products of tensors.
 
-use super::attributes::Fields;
+use super::attributes::AttributeView;
 use super::builder::{Builder, Lowered};
-use super::lowering::Lowering;
+use super::context::Lowering;
 use crate::module::Operation;
 use inflight_ir::graph::{DotAxes, NodeId, Op, SliceAxis};
 use inflight_ir::{Axes, DType, Shape};
 
 /// `dot_general`
 pub(super) fn dot_general(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered<NodeId> {
-    let [a, b] = lowering.exactly(operation)?;
-    let numbers = Fields::of(operation).record("dot_dimension_numbers")?;
+    let [a, b] = lowering.expect_operands(operation)?;
+    let numbers = AttributeView::of(operation).structured("dot_dimension_numbers")?;
     let axes = |name: &str| -> Lowered<Axes> { Ok(Axes::from_vec(numbers.axes(name)?)) };
     let axes = DotAxes {
         a_batch: axes("lhs_batching_dimensions")?,
@@ -24,7 +24,7 @@ pub(super) fn dot_general(lowering: &mut Lowering<'_>, operation: &Operation) ->
 
 /// `dot`: vectors and matrices.
 pub(super) fn dot(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered<NodeId> {
-    let [a, b] = lowering.exactly(operation)?;
+    let [a, b] = lowering.expect_operands(operation)?;
     let result = lowering.declared_dtype(operation, 0)?;
     let builder = lowering.builder();
     let last = builder.shape(a).rank().checked_sub(1).ok_or("its first operand is a scalar")?;
@@ -48,28 +48,28 @@ pub(super) fn contract(
     let computed = [builder.dtype(a), builder.dtype(b)].into_iter().fold(result, wider);
     let computed = if computed == DType::Bool { DType::I32 } else { computed };
     let (a, b) = (builder.cast(a, computed)?, builder.cast(b, computed)?);
-    let product = product(builder, a, b, axes)?;
+    let product = push_dot(builder, a, b, axes)?;
     builder.cast(product, result)
 }
 
 /// The contraction of two tensors of one dtype.
-pub(super) fn product(
+pub(super) fn push_dot(
     builder: &mut Builder,
     a: NodeId,
     b: NodeId,
     axes: DotAxes,
 ) -> Lowered<NodeId> {
-    match is_short(builder, a, b, &axes) {
-        true => sum_of_products(builder, a, b, &axes),
+    match should_expand(builder, a, b, &axes) {
+        true => expand_dot(builder, a, b, &axes),
         false => builder.push(Op::Dot(axes), &[a, b]),
     }
 }
 
 /// Contractions of so few elements are written as sums of products, which fuse with what is around
 /// them; a routine for matrices would only begin.
-const SHORT: usize = 4;
+const MAX_EXPANDED_CONTRACTION: usize = 4;
 
-fn is_short(builder: &Builder, a: NodeId, b: NodeId, axes: &DotAxes) -> bool {
+fn should_expand(builder: &Builder, a: NodeId, b: NodeId, axes: &DotAxes) -> bool {
     let (a, b) = (builder.shape(a), builder.shape(b));
     let extents: Vec<usize> =
         axes.a_contract.iter().filter_map(|&axis| a.get(axis).copied()).collect();
@@ -82,16 +82,16 @@ fn is_short(builder: &Builder, a: NodeId, b: NodeId, axes: &DotAxes) -> bool {
         && in_range(&axes.b_batch, b)
         && in_range(&axes.a_contract, a)
         && in_range(&axes.b_contract, b)
-        && (1..=SHORT).contains(&extents.iter().product::<usize>())
+        && (1..=MAX_EXPANDED_CONTRACTION).contains(&extents.iter().product::<usize>())
 }
 
 /// The contraction as products of slices, added one after the other. Halves are added as `f32` and rounded
 /// once, as in any other contraction.
-fn sum_of_products(builder: &mut Builder, a: NodeId, b: NodeId, axes: &DotAxes) -> Lowered<NodeId> {
+fn expand_dot(builder: &mut Builder, a: NodeId, b: NodeId, axes: &DotAxes) -> Lowered<NodeId> {
     let dtype = builder.dtype(a);
     if dtype.is_half() {
         let (a, b) = (builder.cast(a, DType::F32)?, builder.cast(b, DType::F32)?);
-        let sum = sum_of_products(builder, a, b, axes)?;
+        let sum = expand_dot(builder, a, b, axes)?;
         return builder.cast(sum, dtype);
     }
     let (a_shape, b_shape) = (builder.shape(a).clone(), builder.shape(b).clone());

@@ -1,10 +1,10 @@
 //! Operations that compute each element from the same element of their operands.
 
-use super::attributes::Fields;
+use super::attributes::AttributeView;
 use super::builder::{Builder, Lowered};
-use super::control::regions;
-use super::lowering::{Bound, Lowering};
-use super::{complex, precision, special};
+use super::context::{Bound, Lowering};
+use super::control_flow::regions;
+use super::{complex_functions, reduce_precision, special};
 use crate::module::Operation;
 use inflight_ir::graph::NodeId;
 use inflight_ir::{Axes, BinaryOp, CompareOp, DType, DTypeClass, Scalar, Shape, UnaryOp};
@@ -44,13 +44,13 @@ pub(super) fn lower(
     if !is_elementwise(name) {
         return Ok(None);
     }
-    let fields = Fields::of(operation);
+    let fields = AttributeView::of(operation);
     let mut operands = lowering.operands(operation)?;
     let result = lowering.declared_dtype(operation, 0)?;
     let builder = lowering.builder();
     let name = match name.strip_prefix("chlo.broadcast_") {
         Some(name) => {
-            align(builder, fields, &mut operands)?;
+            broadcast_operands(builder, fields, &mut operands)?;
             name
         }
         None => name,
@@ -59,7 +59,11 @@ pub(super) fn lower(
 }
 
 /// Operands of different ranks brought to one shape: by NumPy's rule, or as the attribute says.
-fn align(builder: &mut Builder, fields: Fields<'_>, operands: &mut [NodeId]) -> Lowered<()> {
+fn broadcast_operands(
+    builder: &mut Builder,
+    fields: AttributeView<'_>,
+    operands: &mut [NodeId],
+) -> Lowered<()> {
     let rank = operands.iter().map(|&x| builder.shape(x).rank()).max().unwrap_or(0);
     if fields.get("broadcast_dimensions").is_some() {
         let axes = fields.axes("broadcast_dimensions")?;
@@ -147,89 +151,89 @@ fn binary_op(name: &str) -> Option<BinaryOp> {
 fn apply(
     builder: &mut Builder,
     name: &str,
-    fields: Fields<'_>,
+    fields: AttributeView<'_>,
     operands: &[NodeId],
     result: DType,
 ) -> Lowered<NodeId> {
     if let Some(op) = unary_op(name) {
-        let [x] = exactly(operands)?;
+        let [x] = expect_array(operands)?;
         return unary(builder, op, x);
     }
     if let Some(op) = binary_op(name) {
-        let [a, b] = exactly(operands)?;
+        let [a, b] = expect_array(operands)?;
         return builder.binary(op, a, b);
     }
     if special::is_special(name) {
         return special::apply(builder, name, operands, result);
     }
     match name {
-        "maximum" => extreme(builder, CompareOp::Gt, operands),
-        "minimum" => extreme(builder, CompareOp::Lt, operands),
+        "maximum" => min_or_max(builder, CompareOp::Gt, operands),
+        "minimum" => min_or_max(builder, CompareOp::Lt, operands),
         "compare" | "chlo.compare" => {
-            let [a, b] = exactly(operands)?;
+            let [a, b] = expect_array(operands)?;
             let direction = direction(fields)?;
-            let is_total = matches!(fields.choice("compare_type")?, Some("TOTALORDER"));
+            let is_total = matches!(fields.enum_case("compare_type")?, Some("TOTALORDER"));
             compare(builder, direction, is_total, a, b)
         }
         "select" => {
-            let [condition, a, b] = exactly(operands)?;
+            let [condition, a, b] = expect_array(operands)?;
             builder.select(condition, a, b)
         }
         "clamp" => {
-            let [low, x, high] = exactly(operands)?;
-            let x = extreme(builder, CompareOp::Gt, &[x, low])?;
-            extreme(builder, CompareOp::Lt, &[x, high])
+            let [low, x, high] = expect_array(operands)?;
+            let x = min_or_max(builder, CompareOp::Gt, &[x, low])?;
+            min_or_max(builder, CompareOp::Lt, &[x, high])
         }
         "convert" => {
-            let [x] = exactly(operands)?;
+            let [x] = expect_array(operands)?;
             builder.cast(x, result)
         }
         "bitcast_convert" => {
-            let [x] = exactly(operands)?;
+            let [x] = expect_array(operands)?;
             builder.bitcast(x, result)
         }
         "reduce_precision" => {
-            let [x] = exactly(operands)?;
+            let [x] = expect_array(operands)?;
             let bits = |name| -> Lowered<u32> {
                 let count = fields.integer(name)?.unwrap_or(-1);
                 u32::try_from(count).map_err(|_| format!("`{name}` is not a number of bits").into())
             };
-            precision::reduce(builder, x, bits("exponent_bits")?, bits("mantissa_bits")?)
+            reduce_precision::reduce(builder, x, bits("exponent_bits")?, bits("mantissa_bits")?)
         }
         "round_nearest_afz" => {
-            let [x] = exactly(operands)?;
+            let [x] = expect_array(operands)?;
             round_away_from_zero(builder, x)
         }
         "shift_right_arithmetic" => {
-            let [a, b] = exactly(operands)?;
+            let [a, b] = expect_array(operands)?;
             // The highest bit is shifted in, also of unsigned integers.
-            let (dtype, signed) = (builder.dtype(a), signed(builder.dtype(a)));
+            let (dtype, signed) = (builder.dtype(a), signed_of_same_size(builder.dtype(a)));
             let (a, b) = (builder.bitcast(a, signed)?, builder.bitcast(b, signed)?);
             let shifted = builder.binary(BinaryOp::ShiftRight, a, b)?;
             builder.bitcast(shifted, dtype)
         }
         "complex" => {
-            let [a, b] = exactly(operands)?;
+            let [a, b] = expect_array(operands)?;
             builder.binary(BinaryOp::Complex, a, b)
         }
         "atan2" => {
-            let [a, b] = exactly(operands)?;
+            let [a, b] = expect_array(operands)?;
             match builder.dtype(a).is_complex() {
-                true => complex::atan2(builder, a, b),
+                true => complex_functions::atan2(builder, a, b),
                 false => builder.binary(BinaryOp::Atan2, a, b),
             }
         }
         "cbrt" => {
-            let [x] = exactly(operands)?;
+            let [x] = expect_array(operands)?;
             match builder.dtype(x).is_complex() {
-                true => complex::cbrt(builder, x),
+                true => complex_functions::cbrt(builder, x),
                 false => builder.unary(UnaryOp::Cbrt, x),
             }
         }
         "power" => {
-            let [a, b] = exactly(operands)?;
+            let [a, b] = expect_array(operands)?;
             match builder.dtype(a).is_complex() {
-                true => complex::power(builder, a, b),
+                true => complex_functions::power(builder, a, b),
                 false => builder.binary(BinaryOp::Pow, a, b),
             }
         }
@@ -237,7 +241,7 @@ fn apply(
     }
 }
 
-pub(super) fn exactly<const N: usize>(operands: &[NodeId]) -> Lowered<[NodeId; N]> {
+pub(super) fn expect_array<const N: usize>(operands: &[NodeId]) -> Lowered<[NodeId; N]> {
     operands
         .try_into()
         .map_err(|_| format!("{N} operands are expected, but there are {}", operands.len()).into())
@@ -252,7 +256,7 @@ fn unary(builder: &mut Builder, op: UnaryOp, x: NodeId) -> Lowered<NodeId> {
 }
 
 /// The signed integer of the same size.
-pub(super) fn signed(dtype: DType) -> DType {
+pub(super) fn signed_of_same_size(dtype: DType) -> DType {
     match dtype.size() {
         1 => DType::I8,
         2 => DType::I16,
@@ -261,8 +265,8 @@ pub(super) fn signed(dtype: DType) -> DType {
     }
 }
 
-fn direction(fields: Fields<'_>) -> Lowered<CompareOp> {
-    Ok(match fields.choice("comparison_direction")? {
+fn direction(fields: AttributeView<'_>) -> Lowered<CompareOp> {
+    Ok(match fields.enum_case("comparison_direction")? {
         Some("EQ") => CompareOp::Eq,
         Some("NE") => CompareOp::Ne,
         Some("LT") => CompareOp::Lt,
@@ -305,7 +309,7 @@ pub(super) fn compare(
 
 /// An integer that is ordered as IEEE 754 totally orders the float.
 pub(super) fn total_order(builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
-    let dtype = signed(builder.dtype(x));
+    let dtype = signed_of_same_size(builder.dtype(x));
     let bits = builder.bitcast(x, dtype)?;
     let last = builder.integer(8 * dtype.size() as i64 - 1, dtype);
     let sign = builder.binary(BinaryOp::ShiftRight, bits, last)?;
@@ -315,8 +319,8 @@ pub(super) fn total_order(builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
 }
 
 /// The larger (`Gt`) or smaller (`Lt`) of two.
-fn extreme(builder: &mut Builder, op: CompareOp, operands: &[NodeId]) -> Lowered<NodeId> {
-    let [a, b] = exactly(operands)?;
+fn min_or_max(builder: &mut Builder, op: CompareOp, operands: &[NodeId]) -> Lowered<NodeId> {
+    let [a, b] = expect_array(operands)?;
     if builder.dtype(a).is_complex() {
         let first = compare(builder, op, false, a, b)?;
         return builder.select(first, a, b);

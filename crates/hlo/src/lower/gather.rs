@@ -1,9 +1,9 @@
 //! Lookups: `gather`, `dynamic_slice` and their kin.
 
-use super::attributes::Fields;
+use super::attributes::AttributeView;
 use super::builder::{Builder, Lowered};
-use super::lowering::Lowering;
-use super::shape::known_integers;
+use super::context::Lowering;
+use super::shape::require_constant_integers;
 use crate::module::Operation;
 use inflight_ir::graph::{NodeId, Op, SliceAxis};
 use inflight_ir::{BinaryOp, CompareOp, DType, Scalar, Shape};
@@ -12,14 +12,14 @@ use inflight_ir::{BinaryOp, CompareOp, DType, Scalar, Shape};
 pub(super) struct Addressing {
     /// The axis of the operand that each element of an index vector addresses.
     pub addressed: Vec<usize>,
-    /// The axes of the operand that are walked together with an axis of the indices.
+    /// The axes of the operand that are walked batch_axes with an axis of the indices.
     pub batching: Vec<usize>,
     /// Those axes of the indices, counted without the axis of the index vectors.
     pub index_batching: Vec<usize>,
     /// The indices: one vector along the last axis for each place.
     pub indices: NodeId,
     /// The extents of the indices without the axis of the vectors.
-    pub places: Shape,
+    pub index_shape: Shape,
 }
 
 /// The addressing that the attributes of a gather or a scatter describe.
@@ -47,7 +47,8 @@ pub(super) fn addressing(
         moved = builder.reshape(moved, &Shape::new(&extents))?;
     }
     let extents = builder.shape(moved).extents();
-    let (count, places) = (extents[extents.len() - 1], Shape::new(&extents[..extents.len() - 1]));
+    let (count, index_shape) =
+        (extents[extents.len() - 1], Shape::new(&extents[..extents.len() - 1]));
     if count != addressed.len() {
         return Err(format!(
             "index vectors have {count} elements, but address {} axes",
@@ -62,11 +63,11 @@ pub(super) fn addressing(
     let known = |axis: &usize| *axis < operand.rank();
     if !addressed.iter().chain(&batching).all(known)
         || index_batching.len() != batching.len()
-        || index_batching.iter().any(|&axis| axis >= places.rank())
+        || index_batching.iter().any(|&axis| axis >= index_shape.rank())
     {
         return Err("its dimension numbers name axes that are not there".into());
     }
-    Ok(Addressing { addressed, batching, index_batching, indices: moved, places })
+    Ok(Addressing { addressed, batching, index_batching, indices: moved, index_shape })
 }
 
 /// The dtype that positions in a tensor of so many elements are computed in.
@@ -83,8 +84,8 @@ impl Addressing {
             return Ok(None);
         };
         let slice = SliceAxis { start: number, step: 1, len: 1 };
-        let index = builder.slice_axis(self.indices, self.places.rank(), slice)?;
-        let index = builder.reshape(index, &self.places)?;
+        let index = builder.slice_axis(self.indices, self.index_shape.rank(), slice)?;
+        let index = builder.reshape(index, &self.index_shape)?;
         if builder.dtype(index) == DType::U64 {
             let most = builder.scalar(Scalar::from(i64::MAX as u64));
             let index = builder.binary(BinaryOp::Min, index, most)?;
@@ -96,28 +97,28 @@ impl Addressing {
     /// The position along a batching axis of the operand, one for each place.
     pub fn batch(&self, builder: &mut Builder, axis: usize, to: DType) -> Lowered<Option<NodeId>> {
         match self.batching.iter().position(|&batching| batching == axis) {
-            Some(i) => builder.iota(self.index_batching[i], &self.places, to).map(Some),
+            Some(i) => builder.iota(self.index_batching[i], &self.index_shape, to).map(Some),
             None => Ok(None),
         }
     }
 
     /// The elements of the index vector, if there is one only and it is known.
-    pub fn single(&self, builder: &mut Builder) -> Option<Vec<i64>> {
-        if self.places.elements() != 1 {
+    pub fn single_constant_index(&self, builder: &mut Builder) -> Option<Vec<i64>> {
+        if self.index_shape.elements() != 1 {
             return None;
         }
-        builder.integers(self.indices)
+        builder.constant_integers(self.indices)
     }
 }
 
 /// A value with one element for each place, aligned with `places` followed by `window` axes.
-pub(super) fn over_places(
+pub(super) fn append_window_axes(
     builder: &mut Builder,
     x: NodeId,
-    places: &Shape,
+    index_shape: &Shape,
     window: usize,
 ) -> Lowered<NodeId> {
-    let mut extents = places.extents().to_vec();
+    let mut extents = index_shape.extents().to_vec();
     extents.extend(std::iter::repeat_n(1, window));
     builder.reshape(x, &Shape::new(&extents))
 }
@@ -126,15 +127,15 @@ pub(super) fn over_places(
 pub(super) fn gather(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered<NodeId> {
     let x = lowering.operand(operation, 0)?;
     let indices = lowering.operand(operation, 1)?;
-    let fields = Fields::of(operation);
+    let fields = AttributeView::of(operation);
     let sizes = match operation.operands.len() {
         2 => fields.integers("slice_sizes")?.ok_or("the attribute `slice_sizes` is missing")?,
         _ => {
             let sizes = lowering.operand(operation, 2)?;
-            known_integers(lowering, sizes, "the size of its slices")?
+            require_constant_integers(lowering, sizes, "the size of its slices")?
         }
     };
-    let numbers = fields.record("dimension_numbers")?;
+    let numbers = fields.structured("dimension_numbers")?;
     let offset_axes = numbers.axes("offset_dims")?;
     let collapsed = numbers.axes("collapsed_slice_dims")?;
     let batching = numbers.axes("operand_batching_dims")?;
@@ -154,21 +155,21 @@ pub(super) fn gather(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowe
     let dropped = |axis: &usize| collapsed.contains(axis) || at.batching.contains(axis);
     let kept: Vec<usize> = (0..shape.rank()).filter(|axis| !dropped(axis)).collect();
     let offsets: Vec<usize> = kept.iter().map(|&axis| sizes[axis]).collect();
-    let canonical: Shape = at.places.iter().copied().chain(offsets.iter().copied()).collect();
+    let canonical: Shape = at.index_shape.iter().copied().chain(offsets.iter().copied()).collect();
 
-    let taken = if canonical.contains(&0) {
+    let gathered = if canonical.contains(&0) {
         let dtype = builder.dtype(x);
         builder.full(Scalar::zero(dtype), &canonical)?
-    } else if let Some(taken) = known_slice(builder, x, &at, &sizes)? {
-        builder.reshape(taken, &canonical)?
-    } else if let Some(taken) = along_one_axis(builder, x, &at, &sizes)? {
-        builder.reshape(taken, &canonical)?
+    } else if let Some(gathered) = constant_slice(builder, x, &at, &sizes)? {
+        builder.reshape(gathered, &canonical)?
+    } else if let Some(gathered) = along_one_axis(builder, x, &at, &sizes)? {
+        builder.reshape(gathered, &canonical)?
     } else {
         flat(builder, x, &at, &sizes, &kept, &canonical)?
     };
 
     // From places and offsets to the result's order of axes.
-    let (places, rank) = (at.places.rank(), canonical.rank());
+    let (index_rank, rank) = (at.index_shape.rank(), canonical.rank());
     if offset_axes.len() != kept.len() || offset_axes.iter().any(|&axis| axis >= rank) {
         return Err(format!(
             "`offset_dims` {offset_axes:?} does not name {} axes of the result",
@@ -176,27 +177,27 @@ pub(super) fn gather(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowe
         )
         .into());
     }
-    let mut next_place = 0;
+    let mut next_index_axis = 0;
     let order: Vec<usize> = (0..rank)
         .map(|axis| match offset_axes.iter().position(|&offset| offset == axis) {
-            Some(offset) => places + offset,
+            Some(offset) => index_rank + offset,
             None => {
-                next_place += 1;
-                next_place - 1
+                next_index_axis += 1;
+                next_index_axis - 1
             }
         })
         .collect();
-    builder.permute(taken, &order)
+    builder.permute(gathered, &order)
 }
 
 /// One slice whose place is known.
-fn known_slice(
+fn constant_slice(
     builder: &mut Builder,
     x: NodeId,
     at: &Addressing,
     sizes: &[usize],
 ) -> Lowered<Option<NodeId>> {
-    let Some(index) = at.single(builder) else { return Ok(None) };
+    let Some(index) = at.single_constant_index(builder) else { return Ok(None) };
     let is_u64 = builder.dtype(at.indices) == DType::U64;
     let slices: Vec<SliceAxis> = builder
         .shape(x)
@@ -215,7 +216,7 @@ fn known_slice(
     builder.slice(x, &slices).map(Some)
 }
 
-/// Single elements of one axis with all of the others: a lookup along that axis. Its result is in the
+/// Single elements of one axis with all of the free_axes: a lookup along that axis. Its result is in the
 /// order of places, then the operand's axes.
 fn along_one_axis(
     builder: &mut Builder,
@@ -240,16 +241,16 @@ fn along_one_axis(
         at.batching.iter().copied().chain([axis]).chain(rest.iter().copied()).collect();
     let x = builder.permute(x, &x_order)?;
     let index = lookup.index(builder, index)?;
-    let taken = builder.push(Op::Gather { axis: at.batching.len() }, &[x, index])?;
-    lookup.to_places(builder, taken).map(Some)
+    let gathered = builder.push(Op::Gather { axis: at.batching.len() }, &[x, index])?;
+    lookup.to_index_order(builder, gathered).map(Some)
 }
 
-/// How places are arranged for a lookup along one axis: the axes that are walked together with the
-/// operand first, the others as one, and then the rest of the operand.
+/// How places are arranged for a lookup along one axis: the axes that are walked batch_axes with the
+/// operand first, the free_axes as one, and then the rest of the operand.
 pub(super) struct Lookup {
-    together: Vec<usize>,
-    others: Vec<usize>,
-    places: Shape,
+    batch_axes: Vec<usize>,
+    free_axes: Vec<usize>,
+    index_shape: Shape,
     /// Batching axes, one axis for all other places, the rest of the operand.
     pub shape: Shape,
     rest: Vec<usize>,
@@ -257,38 +258,41 @@ pub(super) struct Lookup {
 
 impl Lookup {
     pub fn new(at: &Addressing, operand: &Shape, rest: &[usize]) -> Lookup {
-        let together = at.index_batching.clone();
-        let others: Vec<usize> =
-            (0..at.places.rank()).filter(|axis| !together.contains(axis)).collect();
-        let count: usize = others.iter().map(|&axis| at.places[axis]).product();
+        let batch_axes = at.index_batching.clone();
+        let free_axes: Vec<usize> =
+            (0..at.index_shape.rank()).filter(|axis| !batch_axes.contains(axis)).collect();
+        let count: usize = free_axes.iter().map(|&axis| at.index_shape[axis]).product();
         let rest: Vec<usize> = rest.iter().map(|&axis| operand[axis]).collect();
-        let shape = together
+        let shape = batch_axes
             .iter()
-            .map(|&axis| at.places[axis])
+            .map(|&axis| at.index_shape[axis])
             .chain([count])
             .chain(rest.iter().copied())
             .collect();
-        Lookup { together, others, places: at.places.clone(), shape, rest }
+        Lookup { batch_axes, free_axes, index_shape: at.index_shape.clone(), shape, rest }
     }
 
     fn order(&self) -> Vec<usize> {
-        self.together.iter().chain(&self.others).copied().collect()
+        self.batch_axes.iter().chain(&self.free_axes).copied().collect()
     }
 
     /// An index for each place, repeated over the rest of the operand.
     pub fn index(&self, builder: &mut Builder, index: NodeId) -> Lowered<NodeId> {
         let index = builder.permute(index, &self.order())?;
-        let mut extents = self.shape.extents()[..=self.together.len()].to_vec();
+        let mut extents = self.shape.extents()[..=self.batch_axes.len()].to_vec();
         extents.extend(self.rest.iter().map(|_| 1));
         let index = builder.reshape(index, &Shape::new(&extents))?;
         builder.broadcast(index, &self.shape)
     }
 
     /// From the lookup's arrangement to the order of the places.
-    fn to_places(&self, builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
+    fn to_index_order(&self, builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
         let order = self.order();
-        let extents: Shape =
-            order.iter().map(|&axis| self.places[axis]).chain(self.rest.iter().copied()).collect();
+        let extents: Shape = order
+            .iter()
+            .map(|&axis| self.index_shape[axis])
+            .chain(self.rest.iter().copied())
+            .collect();
         let x = builder.reshape(x, &extents)?;
         let mut back = vec![0; order.len()];
         for (i, &axis) in order.iter().enumerate() {
@@ -332,23 +336,23 @@ fn flat(
         };
         let stride = builder.integer(strides[axis] as i64, to);
         if let Some(start) = start {
-            let start = over_places(builder, start, &at.places, kept.len())?;
+            let start = append_window_axes(builder, start, &at.index_shape, kept.len())?;
             let start = builder.mul(start, stride)?;
             position = builder.add(position, start)?;
         }
         if let Some(offset) = kept.iter().position(|&kept| kept == axis) {
             let mut extents = vec![1; canonical.rank()];
-            extents[at.places.rank() + offset] = sizes[axis];
-            let count = builder.iota(at.places.rank() + offset, &Shape::new(&extents), to)?;
+            extents[at.index_shape.rank() + offset] = sizes[axis];
+            let count = builder.iota(at.index_shape.rank() + offset, &Shape::new(&extents), to)?;
             let count = builder.mul(count, stride)?;
             position = builder.add(position, count)?;
         }
     }
-    lookup_flat(builder, x, position, canonical)
+    gather_flat(builder, x, position, canonical)
 }
 
 /// The elements of `x` at positions in row-major order.
-fn lookup_flat(
+fn gather_flat(
     builder: &mut Builder,
     x: NodeId,
     position: NodeId,
@@ -358,8 +362,8 @@ fn lookup_flat(
     let position = builder.reshape(position, &Shape::new(&[shape.elements()]))?;
     let elements = builder.shape(x).elements();
     let x = builder.reshape(x, &Shape::new(&[elements]))?;
-    let taken = builder.push(Op::Gather { axis: 0 }, &[x, position])?;
-    builder.reshape(taken, shape)
+    let gathered = builder.push(Op::Gather { axis: 0 }, &[x, position])?;
+    builder.reshape(gathered, shape)
 }
 
 /// `dynamic_slice`
@@ -368,7 +372,7 @@ pub(super) fn dynamic_slice(lowering: &mut Lowering<'_>, operation: &Operation) 
     let Some((&x, starts)) = operands.split_first() else {
         return Err("there is no operand".into());
     };
-    let sizes = Fields::of(operation).axes("slice_sizes")?;
+    let sizes = AttributeView::of(operation).axes("slice_sizes")?;
     let builder = lowering.builder();
     let shape = builder.shape(x).clone();
     let fits = sizes.len() == shape.rank()
@@ -379,20 +383,20 @@ pub(super) fn dynamic_slice(lowering: &mut Lowering<'_>, operation: &Operation) 
     }
     // What is known is cut off first; what is not is looked up.
     let mut slices: Vec<SliceAxis> = Vec::new();
-    let mut open: Vec<(usize, NodeId)> = Vec::new();
+    let mut dynamic: Vec<(usize, NodeId)> = Vec::new();
     for axis in 0..shape.rank() {
         let start = clamped_start(builder, starts[axis], shape[axis] - sizes[axis])?;
-        slices.push(match builder.scalar_value(start) {
+        slices.push(match builder.constant_scalar(start) {
             Some(start) => SliceAxis { start: start.to_i64() as usize, step: 1, len: sizes[axis] },
             None => {
-                open.push((axis, start));
+                dynamic.push((axis, start));
                 SliceAxis::full(shape[axis])
             }
         });
     }
     let x = builder.slice(x, &slices)?;
     let result = Shape::new(&sizes);
-    match open[..] {
+    match dynamic[..] {
         [] => Ok(x),
         [(axis, start)] => {
             let dtype = builder.dtype(start);
@@ -402,14 +406,14 @@ pub(super) fn dynamic_slice(lowering: &mut Lowering<'_>, operation: &Operation) 
         }
         _ => {
             let shape = builder.shape(x).clone();
-            let position = linear(builder, &shape, &result, &open)?;
-            lookup_flat(builder, x, position, &result)
+            let position = linear(builder, &shape, &result, &dynamic)?;
+            gather_flat(builder, x, position, &result)
         }
     }
 }
 
 /// The position in a tensor of `shape`, in row-major order, of each element of a block of `sizes` that
-/// starts at the given places along some axes and at 0 along the others.
+/// starts at the given places along some axes and at 0 along the free_axes.
 pub(super) fn linear(
     builder: &mut Builder,
     shape: &Shape,
@@ -458,10 +462,10 @@ pub(super) fn clamped_start(builder: &mut Builder, start: NodeId, last: usize) -
     builder.binary(BinaryOp::Min, start, last)
 }
 
-/// `torch_index_select`: rows of one axis by number, batch axes walked together.
+/// `torch_index_select`: rows of one axis by number, batch axes walked batch_axes.
 pub(super) fn index_select(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered<NodeId> {
-    let [x, index] = lowering.exactly(operation)?;
-    let fields = Fields::of(operation);
+    let [x, index] = lowering.expect_operands(operation)?;
+    let fields = AttributeView::of(operation);
     let (axis, batch) = (fields.axis("dim")?, fields.axis("batch_dims")?);
     let builder = lowering.builder();
     let (shape, index_shape) = (builder.shape(x).clone(), builder.shape(index).clone());
@@ -484,16 +488,16 @@ pub(super) fn index_select(lowering: &mut Lowering<'_>, operation: &Operation) -
     let kept: Vec<usize> =
         (0..shape.rank()).filter(|&other| other >= batch && other != axis).collect();
     let canonical: Shape =
-        at.places.iter().copied().chain(kept.iter().map(|&other| shape[other])).collect();
-    let taken = flat(builder, x, &at, &sizes, &kept, &canonical)?;
+        at.index_shape.iter().copied().chain(kept.iter().map(|&other| shape[other])).collect();
+    let gathered = flat(builder, x, &at, &sizes, &kept, &canonical)?;
     // Batch axes, the operand's axes before `dim`, the places, the operand's axes after it.
-    let (places, before) = (at.places.rank(), axis - batch);
+    let (index_rank, before) = (at.index_shape.rank(), axis - batch);
     let order: Vec<usize> = (0..batch)
-        .chain(places..places + before)
-        .chain(batch..places)
-        .chain(places + before..canonical.rank())
+        .chain(index_rank..index_rank + before)
+        .chain(batch..index_rank)
+        .chain(index_rank + before..canonical.rank())
         .collect();
-    builder.permute(taken, &order)
+    builder.permute(gathered, &order)
 }
 
 /// Whether each position is in `0..extent`.

@@ -1,8 +1,8 @@
 //! Calls of LAPACK routines that JAX exports for CPUs, as the operations they stand for.
 
-use super::attributes::Fields;
+use super::attributes::AttributeView;
 use super::builder::Lowered;
-use super::lowering::{Bound, Lowering, only};
+use super::context::{Bound, Lowering, only};
 use crate::module::Operation;
 use inflight_ir::elementwise::CombineOp;
 use inflight_ir::graph::{Op, Transpose};
@@ -23,17 +23,19 @@ pub(super) fn lower(
     }
 }
 
-/// A letter that LAPACK takes as an option.
-fn letter(operation: &Operation, name: &str) -> Lowered<char> {
-    let options = Fields::of(operation).record("mhlo.backend_config")?;
+/// A character_option that LAPACK takes as an option.
+fn character_option(operation: &Operation, name: &str) -> Lowered<char> {
+    let options = AttributeView::of(operation).structured("mhlo.backend_config")?;
     let code = options.integer(name)?.ok_or_else(|| format!("the option `{name}` is missing"))?;
-    u8::try_from(code).map(char::from).map_err(|_| format!("`{name}` is not a letter").into())
+    u8::try_from(code)
+        .map(char::from)
+        .map_err(|_| format!("`{name}` is not a character_option").into())
 }
 
 /// The factor, and for each matrix whether it has none.
 fn cholesky(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered<Vec<Bound>> {
-    let [x] = lowering.exactly(operation)?;
-    let lower = letter(operation, "uplo")? == 'L';
+    let [x] = lowering.expect_operands(operation)?;
+    let lower = character_option(operation, "uplo")? == 'L';
     let builder = lowering.builder();
     let factor = builder.push(Op::Cholesky { lower }, &[x])?;
     let rank = builder.shape(factor).rank();
@@ -45,17 +47,17 @@ fn cholesky(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered<Vec<B
 }
 
 fn triangular_solve(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered<Vec<Bound>> {
-    let [a, b] = lowering.exactly(operation)?;
-    let transpose = match letter(operation, "trans_x")? {
+    let [a, b] = lowering.expect_operands(operation)?;
+    let transpose = match character_option(operation, "trans_x")? {
         'N' => Transpose::No,
         'T' => Transpose::Transpose,
         'C' => Transpose::Adjoint,
         other => return Err(format!("`trans_x` is {other}").into()),
     };
     let op = Op::TriangularSolve {
-        left_side: letter(operation, "side")? == 'L',
-        lower: letter(operation, "uplo")? == 'L',
-        unit_diagonal: letter(operation, "diag")? == 'U',
+        left_side: character_option(operation, "side")? == 'L',
+        lower: character_option(operation, "uplo")? == 'L',
+        unit_diagonal: character_option(operation, "diag")? == 'U',
         transpose,
     };
     let solution = lowering.builder().push(op, &[a, b])?;

@@ -1,8 +1,8 @@
 //! Random bits: Threefry and Philox, bit for bit as XLA makes them.
 
-use super::attributes::Fields;
+use super::attributes::AttributeView;
 use super::builder::{Builder, Lowered};
-use super::lowering::{Bound, Lowering};
+use super::context::{Bound, Lowering};
 use super::shape::{shape_operand, unsigned};
 use crate::module::Operation;
 use inflight_ir::graph::{NodeId, SliceAxis};
@@ -13,8 +13,8 @@ pub(super) fn rng_bit_generator(
     lowering: &mut Lowering<'_>,
     operation: &Operation,
 ) -> Lowered<Vec<Bound>> {
-    let [state] = lowering.exactly(operation)?;
-    let algorithm = Fields::of(operation).choice("rng_algorithm")?.unwrap_or("DEFAULT");
+    let [state] = lowering.expect_operands(operation)?;
+    let algorithm = AttributeView::of(operation).enum_case("rng_algorithm")?.unwrap_or("DEFAULT");
     let dtype = lowering.declared_dtype(operation, 1)?;
     let shape = lowering.declared_shape(operation, 1)?;
     let builder = lowering.builder();
@@ -44,14 +44,14 @@ fn element(builder: &mut Builder, x: NodeId, index: usize) -> Lowered<NodeId> {
 }
 
 /// The lower and the upper half of 64-bit words.
-fn halves(builder: &mut Builder, x: NodeId) -> Lowered<[NodeId; 2]> {
+fn split_u64(builder: &mut Builder, x: NodeId) -> Lowered<[NodeId; 2]> {
     let shift = builder.scalar(32u64);
     let upper = builder.binary(BinaryOp::ShiftRightLogical, x, shift)?;
     Ok([builder.cast(x, DType::U32)?, builder.cast(upper, DType::U32)?])
 }
 
 /// 64-bit words of their halves.
-fn joined(builder: &mut Builder, lower: NodeId, upper: NodeId) -> Lowered<NodeId> {
+fn join_u64(builder: &mut Builder, lower: NodeId, upper: NodeId) -> Lowered<NodeId> {
     let (lower, upper) = (builder.cast(lower, DType::U64)?, builder.cast(upper, DType::U64)?);
     let shift = builder.scalar(32u64);
     let upper = builder.binary(BinaryOp::ShiftLeft, upper, shift)?;
@@ -67,7 +67,7 @@ fn vector(builder: &mut Builder, scalars: &[NodeId]) -> Lowered<NodeId> {
 }
 
 /// 0, 1, 2, … in row-major order.
-fn counts(builder: &mut Builder, shape: &Shape, dtype: DType) -> Lowered<NodeId> {
+fn counters(builder: &mut Builder, shape: &Shape, dtype: DType) -> Lowered<NodeId> {
     let line = builder.iota(0, &Shape::new(&[shape.elements()]), dtype)?;
     builder.reshape(line, shape)
 }
@@ -79,21 +79,21 @@ fn threefry_bits(
     bits: DType,
 ) -> Lowered<(NodeId, NodeId)> {
     let (key, counter) = (element(builder, state, 0)?, element(builder, state, 1)?);
-    let key_halves = halves(builder, key)?;
+    let key_halves = split_u64(builder, key)?;
     let (drawn, value) = if bits == DType::U64 {
-        let counts = counts(builder, shape, DType::U64)?;
+        let counts = counters(builder, shape, DType::U64)?;
         let inputs = builder.add(counts, counter)?;
-        let inputs = halves(builder, inputs)?;
+        let inputs = split_u64(builder, inputs)?;
         let [lower, upper] = threefry(builder, inputs, key_halves)?;
-        (shape.elements(), joined(builder, lower, upper)?)
+        (shape.elements(), join_u64(builder, lower, upper)?)
     } else {
         // Each count gives two words, which lie next to each other along one axis.
-        let half = Halved::new(shape);
-        let counts = counts(builder, &half.shape, DType::U64)?;
+        let half = HalvedShape::new(shape);
+        let counts = counters(builder, &half.shape, DType::U64)?;
         let inputs = builder.add(counts, counter)?;
-        let inputs = halves(builder, inputs)?;
+        let inputs = split_u64(builder, inputs)?;
         let words = threefry(builder, inputs, key_halves)?;
-        let value = half.merged(builder, words, shape)?;
+        let value = half.merge(builder, words, shape)?;
         (half.shape.elements(), builder.cast(value, bits)?)
     };
     let drawn = builder.scalar(drawn as u64);
@@ -102,17 +102,17 @@ fn threefry_bits(
 }
 
 /// A shape with one axis cut in half, the odd element with the first half.
-struct Halved {
+struct HalvedShape {
     axis: usize,
     /// With an axis of 1 after the halved one.
     shape: Shape,
 }
 
-impl Halved {
+impl HalvedShape {
     /// The first even axis is halved; if there is none, the longest.
-    fn new(shape: &Shape) -> Halved {
+    fn new(shape: &Shape) -> HalvedShape {
         if shape.rank() == 0 {
-            return Halved { axis: 0, shape: Shape::new(&[1, 1]) };
+            return HalvedShape { axis: 0, shape: Shape::new(&[1, 1]) };
         }
         let even = shape.iter().position(|extent| extent % 2 == 0);
         let axis = even.unwrap_or_else(|| {
@@ -121,11 +121,11 @@ impl Halved {
         let mut extents = shape.extents().to_vec();
         extents[axis] = extents[axis].div_ceil(2);
         extents.insert(axis + 1, 1);
-        Halved { axis, shape: Shape::new(&extents) }
+        HalvedShape { axis, shape: Shape::new(&extents) }
     }
 
     /// Two halves as the whole.
-    fn merged(&self, builder: &mut Builder, halves: [NodeId; 2], shape: &Shape) -> Lowered<NodeId> {
+    fn merge(&self, builder: &mut Builder, halves: [NodeId; 2], shape: &Shape) -> Lowered<NodeId> {
         if shape.rank() == 0 {
             return builder.reshape(halves[0], shape);
         }
@@ -149,7 +149,7 @@ fn threefry(builder: &mut Builder, input: [NodeId; 2], key: [NodeId; 2]) -> Lowe
     for round in 0..5usize {
         for rotation in ROTATIONS[round % 2] {
             a = builder.add(a, b)?;
-            b = rotated(builder, b, rotation)?;
+            b = rotate_left(builder, b, rotation)?;
             b = builder.binary(BinaryOp::Xor, a, b)?;
         }
         let number = builder.scalar(round as u32 + 1);
@@ -160,7 +160,7 @@ fn threefry(builder: &mut Builder, input: [NodeId; 2], key: [NodeId; 2]) -> Lowe
     Ok([a, b])
 }
 
-fn rotated(builder: &mut Builder, x: NodeId, by: u32) -> Lowered<NodeId> {
+fn rotate_left(builder: &mut Builder, x: NodeId, by: u32) -> Lowered<NodeId> {
     let (left, right) = (builder.scalar(by), builder.scalar(32 - by));
     let high = builder.binary(BinaryOp::ShiftLeft, x, left)?;
     let low = builder.binary(BinaryOp::ShiftRightLogical, x, right)?;
@@ -185,16 +185,16 @@ fn philox_bits(
     let counts = builder.iota(0, &line, DType::U64)?;
     let (low_counts, high_counts) = sum_128(builder, low, high, counts)?;
     let high_counts = builder.broadcast(high_counts, &line)?;
-    let key_halves = halves(builder, key)?;
-    let [a, b] = halves(builder, low_counts)?;
-    let [c, d] = halves(builder, high_counts)?;
+    let key_halves = split_u64(builder, key)?;
+    let [a, b] = split_u64(builder, low_counts)?;
+    let [c, d] = split_u64(builder, high_counts)?;
     let output = philox(builder, [a, b, c, d], key_halves)?;
     let value = if bits == DType::U64 {
-        let first = joined(builder, output[0], output[1])?;
-        let second = joined(builder, output[2], output[3])?;
-        interleaved(builder, &[first, second], shape)?
+        let first = join_u64(builder, output[0], output[1])?;
+        let second = join_u64(builder, output[2], output[3])?;
+        interleave(builder, &[first, second], shape)?
     } else {
-        let value = interleaved(builder, &output, shape)?;
+        let value = interleave(builder, &output, shape)?;
         builder.cast(value, bits)?
     };
     let drawn = builder.scalar(blocks as u64);
@@ -218,7 +218,7 @@ fn sum_128(
 }
 
 /// The words of each block next to each other, as many as the shape takes.
-fn interleaved(builder: &mut Builder, words: &[NodeId], shape: &Shape) -> Lowered<NodeId> {
+fn interleave(builder: &mut Builder, words: &[NodeId], shape: &Shape) -> Lowered<NodeId> {
     let blocks = builder.shape(words[0])[0];
     let column = Shape::new(&[blocks, 1]);
     let columns: Vec<NodeId> =
@@ -240,7 +240,7 @@ fn philox(builder: &mut Builder, input: [NodeId; 4], key: [NodeId; 2]) -> Lowere
         for (word, multiplier) in [a, c].into_iter().zip(multipliers) {
             let wide = builder.cast(word, DType::U64)?;
             let product = builder.mul(wide, multiplier)?;
-            products.push(halves(builder, product)?);
+            products.push(split_u64(builder, product)?);
         }
         let [first_low, first_high] = products[0];
         let [second_low, second_high] = products[1];
@@ -257,9 +257,10 @@ fn philox(builder: &mut Builder, input: [NodeId; 4], key: [NodeId; 2]) -> Lowere
 /// `rng`: uniform in `[a, b)`, or normal with mean `a` and deviation `b`. The specification leaves open
 /// which numbers these are; here they are the same in every execution.
 pub(super) fn rng(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered<NodeId> {
-    let [a, b, shape] = lowering.exactly(operation)?;
+    let [a, b, shape] = lowering.expect_operands(operation)?;
     let shape = shape_operand(lowering, shape)?;
-    let distribution = Fields::of(operation).choice("rng_distribution")?.unwrap_or("UNIFORM");
+    let distribution =
+        AttributeView::of(operation).enum_case("rng_distribution")?.unwrap_or("UNIFORM");
     // Each use in the program draws from a stream of its own.
     let location = operation.location;
     let builder = lowering.builder();

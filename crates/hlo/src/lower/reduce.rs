@@ -1,10 +1,10 @@
 //! `reduce` with any body.
 
-use super::attributes::Fields;
-use super::body::{Body, body};
+use super::attributes::AttributeView;
 use super::builder::{Builder, Lowered};
-use super::control::regions;
-use super::lowering::{Bound, Lowering};
+use super::context::{Bound, Lowering};
+use super::control_flow::regions;
+use super::scalar_body::{ScalarBody, lower_body};
 use crate::module::{Operation, Region};
 use inflight_ir::elementwise::{ArgOp, CombineOp};
 use inflight_ir::graph::{NodeId, Op, SliceAxis};
@@ -17,7 +17,7 @@ pub(super) fn reduce<'a>(
 ) -> Lowered<Vec<Bound>> {
     let (inputs, initial) = inputs_and_initial(lowering, operation)?;
     let [region] = regions::<1>(operation)?;
-    let mut axes = Fields::of(operation).axes("dimensions")?;
+    let mut axes = AttributeView::of(operation).axes("dimensions")?;
     axes.sort_unstable();
     axes.dedup();
     let builder = lowering.builder();
@@ -27,7 +27,7 @@ pub(super) fn reduce<'a>(
     }
     let dtypes: Vec<DType> =
         initial.iter().chain(&initial).map(|&value| builder.dtype(value)).collect();
-    let mut function = body(lowering, region, &dtypes)?;
+    let mut function = lower_body(lowering, region, &dtypes)?;
     let builder = lowering.builder();
     let results = if let (Some(op), [x], [initial]) = (function.combine(), &*inputs, &*initial) {
         let x = builder.cast(*x, dtypes[0])?;
@@ -68,7 +68,7 @@ pub(super) fn inputs_and_initial(
 /// Whether a value leaves every other unchanged.
 pub(super) fn is_identity(builder: &mut Builder, op: CombineOp, value: NodeId) -> bool {
     let dtype = builder.dtype(value);
-    let Some(value) = builder.scalar_value(value) else { return false };
+    let Some(value) = builder.constant_scalar(value) else { return false };
     // A negative zero is one, too; a sum starts from zero all the same.
     value == Scalar::identity(op, dtype)
         || op == CombineOp::Sum && dtype.is_float() && value.to_f64() == 0.0
@@ -91,7 +91,7 @@ fn with_initial(
 /// positions that prefers a NaN, then the better value, then the lower position.
 fn arg_reduce(
     builder: &mut Builder,
-    function: &mut Body,
+    function: &mut ScalarBody,
     inputs: &[NodeId],
     initial: &[NodeId],
     axes: &[usize],
@@ -120,8 +120,8 @@ fn arg_reduce(
     };
     let is_plain = counts_along(builder)
         && extent > 0
-        && builder.scalar_value(first) == Some(worst)
-        && builder.scalar_value(zero).is_some_and(|zero| zero.to_i64() == 0);
+        && builder.constant_scalar(first) == Some(worst)
+        && builder.constant_scalar(zero).is_some_and(|zero| zero.to_i64() == 0);
     if !is_plain {
         return Ok(None);
     }
@@ -135,7 +135,7 @@ fn arg_reduce(
 
 /// Which position the function looks for, if it is one that does. Equal nodes are one node, so the
 /// function is compared with what it would be.
-fn arg_op(function: &mut Body) -> Lowered<Option<ArgOp>> {
+fn arg_op(function: &mut ScalarBody) -> Lowered<Option<ArgOp>> {
     let &[x, i, y, j] = &*function.arguments else { return Ok(None) };
     if function.results.len() != 2 {
         return Ok(None);

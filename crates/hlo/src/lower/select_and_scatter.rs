@@ -1,12 +1,12 @@
-//! `select_and_scatter`: each window selects one of its elements, and the source is scattered there.
+//! `select_and_scatter`: each window selects one of its elements, and the source is result_by_scatter there.
 
-use super::attributes::Fields;
+use super::attributes::AttributeView;
 use super::builder::{Builder, Lowered};
-use super::control::regions;
-use super::lowering::{Bound, Lowering};
-use super::scatter::Target;
+use super::context::{Bound, Lowering};
+use super::control_flow::regions;
+use super::reduce_window::{Windows, windows};
+use super::scatter::ScatterOperands;
 use super::shape::padded;
-use super::window::{Windows, windows};
 use crate::module::{Operation, Region};
 use inflight_ir::graph::{NodeId, Op, PadAxis, SliceAxis};
 use inflight_ir::interpret::Array;
@@ -18,11 +18,11 @@ pub(super) fn select_and_scatter<'a>(
     lowering: &mut Lowering<'a>,
     operation: &'a Operation,
 ) -> Lowered<Vec<Bound>> {
-    let [x, source, initial] = lowering.exactly(operation)?;
+    let [x, source, initial] = lowering.expect_operands(operation)?;
     let [select, scatter] = regions::<2>(operation)?;
     let shape = lowering.builder().shape(x).clone();
-    let windows = windows(Fields::of(operation), shape.rank())?;
-    let selected = select_places(lowering, select, x, &windows)?;
+    let windows = windows(AttributeView::of(operation), shape.rank())?;
+    let selected = select_offsets(lowering, select, x, &windows)?;
     let builder = lowering.builder();
     let source_shape = builder.shape(source).clone();
     if *builder.shape(selected) != source_shape {
@@ -35,26 +35,26 @@ pub(super) fn select_and_scatter<'a>(
     let result = if source_shape.contains(&0) {
         builder.broadcast(initial, &shape)?
     } else if let Some(table) = Table::new(&windows, &source_shape, &shape) {
-        looked_up(lowering, scatter, source, selected, initial, table, &shape)?
+        result_by_lookup(lowering, scatter, source, selected, initial, table, &shape)?
     } else {
-        scattered(lowering, scatter, source, selected, initial, &windows, &shape)?
+        result_by_scatter(lowering, scatter, source, selected, initial, &windows, &shape)?
     };
     Ok(vec![lowering.bound(result)])
 }
 
 impl Windows {
     /// Whether no element is in two windows.
-    fn are_apart(&self) -> bool {
+    fn are_disjoint(&self) -> bool {
         let axes = self.sizes.iter().zip(&self.strides).zip(&self.dilations);
-        let apart = |((&size, &stride), &dilation): ((&usize, &usize), &usize)| {
+        let is_disjoint = |((&size, &stride), &dilation): ((&usize, &usize), &usize)| {
             size <= stride && (dilation == 1 || size == 1)
         };
-        axes.into_iter().all(apart) && self.pads.iter().all(|pad| pad.interior == 0)
+        axes.into_iter().all(is_disjoint) && self.pads.iter().all(|pad| pad.interior == 0)
     }
 }
 
-/// Which of its elements each window selects, by their places in row-major order; -1 where all are padding.
-fn select_places<'a>(
+/// Which of its elements each window selects, by their window_elements in row-major order; -1 where all are padding.
+fn select_offsets<'a>(
     lowering: &mut Lowering<'a>,
     select: &'a Region,
     x: NodeId,
@@ -64,10 +64,11 @@ fn select_places<'a>(
     let rank = moves.len();
     let builder = lowering.builder();
     let (shape, dtype) = (builder.shape(x).clone(), builder.dtype(x));
-    let places: usize = windows.sizes.iter().product();
+    let window_elements: usize = windows.sizes.iter().product();
     let view = |builder: &mut Builder, value: NodeId| {
         let view = builder.push(Op::Windows(moves.iter().copied().collect()), &[value])?;
-        let extents: Shape = builder.shape(view)[..rank].iter().copied().chain([places]).collect();
+        let extents: Shape =
+            builder.shape(view)[..rank].iter().copied().chain([window_elements]).collect();
         builder.reshape(view, &extents)
     };
     let is_padded = windows.pads.iter().any(|pad| *pad != PadAxis::default());
@@ -129,8 +130,8 @@ fn select_places<'a>(
 }
 
 /// The result where every element is in one window at most: each looks its own window up, and nothing is
-/// scattered.
-fn looked_up<'a>(
+/// result_by_scatter.
+fn result_by_lookup<'a>(
     lowering: &mut Lowering<'a>,
     scatter: &'a Region,
     source: NodeId,
@@ -144,7 +145,7 @@ fn looked_up<'a>(
     let written = lowering.apply_elementwise(scatter, &[start, source], &positions)?;
     let &[written] = &*written else { return Err("`scatter` gives one value".into()) };
     // The axes that windows move along are one, between those before and those after.
-    let Table { axes, windows, places } = table;
+    let Table { axes, windows, offsets } = table;
     let merged = |shape: &Shape| -> Shape {
         let extents = shape.extents();
         let product = |axes: &[usize]| axes.iter().product();
@@ -159,8 +160,8 @@ fn looked_up<'a>(
         let bytes = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
         Array { shape: Shape::new(&[numbers.len(), 1]), dtype: DType::I32, bytes }
     };
-    let (index, place) = (column(windows), column(places));
-    let (index, place) = (lowering.constant(index)?, lowering.constant(place)?);
+    let (index, offset) = (column(windows), column(offsets));
+    let (index, offset) = (lowering.constant(index)?, lowering.constant(offset)?);
     let builder = lowering.builder();
     let index = builder.broadcast(index, &to)?;
     let mut found = Vec::new();
@@ -168,7 +169,7 @@ fn looked_up<'a>(
         let value = builder.reshape(value, &from)?;
         found.push(builder.push(Op::Gather { axis: 1 }, &[value, index])?);
     }
-    let is_selected = builder.compare(CompareOp::Eq, found[0], place)?;
+    let is_selected = builder.compare(CompareOp::Eq, found[0], offset)?;
     let result = builder.select(is_selected, found[1], initial)?;
     builder.reshape(result, shape)
 }
@@ -180,17 +181,17 @@ struct Table {
     axes: Range<usize>,
     /// The window's number in row-major order over these axes.
     windows: Vec<i32>,
-    /// The element's number in its window, as [`select_places`] counts; less than -1 if it is in none.
-    places: Vec<i32>,
+    /// The element's number in its window, as [`select_offsets`] counts; less than -1 if it is in none.
+    offsets: Vec<i32>,
 }
 
 /// Beyond this many elements, a table is too large to be kept.
-const MOST_ENTRIES: usize = 1 << 20;
+const MAX_TABLE_ENTRIES: usize = 1 << 20;
 
 impl Table {
-    /// The table of windows that are apart; `None` if they are not, or if it would be too large.
+    /// The table of windows that are is_disjoint; `None` if they are not, or if it would be too large.
     fn new(windows: &Windows, positions: &Shape, shape: &Shape) -> Option<Table> {
-        if !windows.are_apart() {
+        if !windows.are_disjoint() {
             return None;
         }
         let moves = |&axis: &usize| {
@@ -204,7 +205,7 @@ impl Table {
         };
         let entries =
             shape.extents()[axes.clone()].iter().try_fold(1usize, |entries, &extent| {
-                entries.checked_mul(extent).filter(|&entries| entries <= MOST_ENTRIES)
+                entries.checked_mul(extent).filter(|&entries| entries <= MAX_TABLE_ENTRIES)
             })?;
         // With much padding there may be more windows than elements.
         let count = |extents: &[usize]| {
@@ -213,27 +214,27 @@ impl Table {
         };
         count(&positions.extents()[axes.clone()])?;
         count(&windows.sizes[axes.clone()])?;
-        let mut table = Table { axes, windows: vec![0; entries], places: vec![0; entries] };
+        let mut table = Table { axes, windows: vec![0; entries], offsets: vec![0; entries] };
         // From the innermost axis outwards: how much a step along the axis is, of elements, of windows, and of
-        // places in a window. Axes outside of the range have windows of one place.
-        let (mut stride, mut window_weight, mut place_weight) = (1, 1, 1);
+        // window_elements in a window. Axes outside of the range have windows of one offset.
+        let (mut stride, mut window_weight, mut offset_weight) = (1, 1, 1);
         for axis in table.axes.clone().rev() {
             for entry in 0..entries {
                 let element = (entry / stride % shape[axis]) as isize + windows.pads[axis].low;
                 let step = windows.strides[axis] as isize;
-                let (window, place) = (element.div_euclid(step), element.rem_euclid(step));
+                let (window, offset) = (element.div_euclid(step), element.rem_euclid(step));
                 let is_inside = (0..positions[axis] as isize).contains(&window)
-                    && (place as usize) < windows.sizes[axis];
-                if is_inside && table.places[entry] >= 0 {
+                    && (offset as usize) < windows.sizes[axis];
+                if is_inside && table.offsets[entry] >= 0 {
                     table.windows[entry] += window as i32 * window_weight;
-                    table.places[entry] += place as i32 * place_weight;
+                    table.offsets[entry] += offset as i32 * offset_weight;
                 } else {
-                    (table.windows[entry], table.places[entry]) = (0, i32::MIN);
+                    (table.windows[entry], table.offsets[entry]) = (0, i32::MIN);
                 }
             }
             stride *= shape[axis];
             window_weight *= positions[axis] as i32;
-            place_weight *= windows.sizes[axis] as i32;
+            offset_weight *= windows.sizes[axis] as i32;
         }
         Some(table)
     }
@@ -241,7 +242,7 @@ impl Table {
 
 /// The result where windows overlap: an element that several select gets the source of all of them, in their
 /// order.
-fn scattered<'a>(
+fn result_by_scatter<'a>(
     lowering: &mut Lowering<'a>,
     scatter: &'a Region,
     source: NodeId,
@@ -252,25 +253,25 @@ fn scattered<'a>(
 ) -> Lowered<NodeId> {
     let builder = lowering.builder();
     let positions = builder.shape(source).clone();
-    // The coordinates of the element that each window selects, from the window's place and the element's in it.
+    // The coordinates of the element that each window selects, from the window's offset and the element's in it.
     let selected = builder.cast(selected, DType::I64)?;
     let mut rest = selected;
     let mut flat = builder.scalar(0i64);
     let strides = shape.strides();
     for axis in (0..positions.rank()).rev() {
         let size = builder.scalar(windows.sizes[axis] as i64);
-        let place = builder.binary(BinaryOp::Rem, rest, size)?;
+        let offset = builder.binary(BinaryOp::Rem, rest, size)?;
         rest = builder.div(rest, size)?;
         let count = builder.iota(axis, &positions, DType::I64)?;
         let factors = [windows.strides[axis] as i64, windows.dilations[axis] as i64];
         let [stride, dilation] = factors.map(|factor| builder.scalar(factor));
-        let (begin, offset) = (builder.mul(count, stride)?, builder.mul(place, dilation)?);
+        let (begin, offset) = (builder.mul(count, stride)?, builder.mul(offset, dilation)?);
         let at = builder.add(begin, offset)?;
         let PadAxis { low, interior, .. } = windows.pads[axis];
         let low = builder.scalar(low as i64);
         let mut at = builder.sub(at, low)?;
         if interior > 0 {
-            // The operand's elements are so far apart; no window selects what is in between.
+            // The operand's elements are so far is_disjoint; no window selects what is in between.
             let distance = builder.scalar(interior as i64 + 1);
             at = builder.div(at, distance)?;
         }
@@ -283,7 +284,7 @@ fn scattered<'a>(
     let index = builder.select(is_none, nowhere, flat)?;
     let line = Shape::new(&[positions.elements()]);
     let whole = Shape::new(&[shape.elements()]);
-    let target = Target {
+    let target = ScatterOperands {
         inputs: vec![builder.broadcast(initial, &whole)?],
         index: builder.reshape(index, &line)?,
         updates: vec![builder.reshape(source, &line)?],

@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// The sequence that computes `outputs`. Its inputs are its arguments, then its constants or, inside
 /// another sequence, the values it captures, of the types `others`: `position` says where in that second
 /// part a source is, or that it is not used.
-pub(super) fn finish(
+pub(super) fn build_sequence(
     builder: Builder,
     outputs: &[NodeId],
     arguments: &[ValueType],
@@ -41,12 +41,12 @@ pub(super) fn finish(
         };
         writer.slots.insert(id as NodeId, slot);
     }
-    let (used, _) = used(&builder, outputs);
+    let (used, _) = find_live(&builder, outputs);
     let steps: Vec<&PendingStep> =
         builder.steps.iter().zip(used).filter(|(_, used)| *used).map(|(step, _)| step).collect();
     let demands: Vec<&[NodeId]> =
         steps.iter().map(|step| &*step.inputs).chain(std::iter::once(outputs)).collect();
-    let groups = deal(&builder, &demands);
+    let groups = partition_nodes(&builder, &demands);
     for (i, group) in groups.iter().enumerate() {
         writer.compute(group);
         if let Some(step) = steps.get(i) {
@@ -58,8 +58,8 @@ pub(super) fn finish(
 }
 
 /// The captures that are read in the end.
-pub(super) fn used_captures(builder: &Builder, outputs: &[NodeId]) -> Vec<usize> {
-    let (_, is_used) = used(builder, outputs);
+pub(super) fn live_captures(builder: &Builder, outputs: &[NodeId]) -> Vec<usize> {
+    let (_, is_used) = find_live(builder, outputs);
     let mut numbers: Vec<usize> = builder
         .entries
         .iter()
@@ -75,23 +75,23 @@ pub(super) fn used_captures(builder: &Builder, outputs: &[NodeId]) -> Vec<usize>
 }
 
 /// Which steps have an effect or results that are used in the end, and which nodes are used.
-fn used(builder: &Builder, outputs: &[NodeId]) -> (Vec<bool>, Vec<bool>) {
+fn find_live(builder: &Builder, outputs: &[NodeId]) -> (Vec<bool>, Vec<bool>) {
     let mut used: Vec<bool> = builder.steps.iter().map(|step| step.has_effect).collect();
     let mut is_used = vec![false; builder.entries.len()];
-    let mut open: Vec<NodeId> = outputs.to_vec();
+    let mut worklist: Vec<NodeId> = outputs.to_vec();
     for step in builder.steps.iter().filter(|step| step.has_effect) {
-        open.extend(&step.inputs);
+        worklist.extend(&step.inputs);
     }
-    while let Some(id) = open.pop() {
+    while let Some(id) = worklist.pop() {
         if std::mem::replace(&mut is_used[id as usize], true) {
             continue;
         }
         let entry = &builder.entries[id as usize];
-        open.extend(&entry.inputs);
+        worklist.extend(&entry.inputs);
         if let Some(Source::Result { step, .. }) = entry.source
             && !std::mem::replace(&mut used[step], true)
         {
-            open.extend(&builder.steps[step].inputs);
+            worklist.extend(&builder.steps[step].inputs);
         }
     }
     (used, is_used)
@@ -107,51 +107,51 @@ struct Group {
 }
 
 /// A graph for each demand: it computes what the demand needs and no earlier one has.
-fn deal(builder: &Builder, demands: &[&[NodeId]]) -> Vec<Group> {
-    let mut home: Vec<Option<usize>> = vec![None; builder.entries.len()];
+fn partition_nodes(builder: &Builder, demands: &[&[NodeId]]) -> Vec<Group> {
+    let mut group_of: Vec<Option<usize>> = vec![None; builder.entries.len()];
     let mut is_output = vec![false; builder.entries.len()];
     let mut groups: Vec<Group> = Vec::new();
     for (number, demand) in demands.iter().enumerate() {
         let mut nodes: Vec<NodeId> = Vec::new();
         let mut seen = rustc_hash::FxHashSet::default();
-        let is_there = |home: &[Option<usize>], id: NodeId| {
-            builder.entries[id as usize].source.is_some() || home[id as usize].is_some()
+        let is_available = |group_of: &[Option<usize>], id: NodeId| {
+            builder.entries[id as usize].source.is_some() || group_of[id as usize].is_some()
         };
-        let mut open: Vec<NodeId> = Vec::new();
+        let mut worklist: Vec<NodeId> = Vec::new();
         for &id in *demand {
             // A value that was computed before and kept for nobody must be kept for this demand.
-            if is_there(&home, id) {
+            if is_available(&group_of, id) {
                 is_output[id as usize] = true;
             } else {
-                open.push(id);
+                worklist.push(id);
             }
         }
-        let wanted = open.clone();
-        while let Some(id) = open.pop() {
+        let wanted = worklist.clone();
+        while let Some(id) = worklist.pop() {
             if !seen.insert(id) {
                 continue;
             }
             nodes.push(id);
-            if is_there(&home, id) {
+            if is_available(&group_of, id) {
                 is_output[id as usize] = true;
             } else {
-                open.extend(&builder.entries[id as usize].inputs);
+                worklist.extend(&builder.entries[id as usize].inputs);
             }
         }
         for &id in &nodes {
-            if !is_there(&home, id) && !is_free(builder, id) {
-                home[id as usize] = Some(number);
+            if !is_available(&group_of, id) && !is_rematerialized(builder, id) {
+                group_of[id as usize] = Some(number);
             }
         }
         for id in wanted {
-            home[id as usize] = Some(number);
+            group_of[id as usize] = Some(number);
             is_output[id as usize] = true;
         }
         nodes.sort_unstable();
         groups.push(Group { nodes, outputs: Vec::new() });
     }
-    for (id, home) in home.iter().enumerate() {
-        if let Some(number) = home
+    for (id, group_of) in group_of.iter().enumerate() {
+        if let Some(number) = group_of
             && is_output[id]
         {
             groups[*number].outputs.push(id as NodeId);
@@ -161,7 +161,7 @@ fn deal(builder: &Builder, demands: &[&[NodeId]]) -> Vec<Group> {
 }
 
 /// Whether a node is computed wherever it is used, rather than kept.
-fn is_free(builder: &Builder, id: NodeId) -> bool {
+fn is_rematerialized(builder: &Builder, id: NodeId) -> bool {
     matches!(
         builder.entries[id as usize].op,
         Op::Scalar | Op::Iota { .. } | Op::Broadcast(_) | Op::Reshape(_)

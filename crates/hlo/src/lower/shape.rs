@@ -1,9 +1,9 @@
 //! Operations that make values, or say where elements are.
 
-use super::attributes::{Fields, dense_elements};
+use super::attributes::{AttributeView, dense_elements};
 use super::builder::Lowered;
+use super::context::Lowering;
 use super::error::Failure;
-use super::lowering::Lowering;
 use crate::module::{Attribute, Operation, Type};
 use inflight_ir::graph::{NodeId, Op, PadAxis, SliceAxis};
 use inflight_ir::interpret::Array;
@@ -11,9 +11,9 @@ use inflight_ir::{Axes, BinaryOp, DType, Scalar, Shape};
 
 /// `constant`
 pub(super) fn constant(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered<NodeId> {
-    match Fields::of(operation).get("value") {
+    match AttributeView::of(operation).get("value") {
         Some(Attribute::Dense(dense)) => {
-            let ty = super::lowering::value_type(&Type::Tensor(dense.ty.clone()))?
+            let ty = super::context::value_type(&Type::Tensor(dense.ty.clone()))?
                 .ok_or("its type leaves a dimension open")?;
             let (size, count) = (ty.dtype.size(), dense_elements(dense).unwrap_or(0));
             if dense.is_splat && dense.bytes.len() >= size {
@@ -46,10 +46,10 @@ pub(super) fn constant(lowering: &mut Lowering<'_>, operation: &Operation) -> Lo
 
 /// `chlo.constant_like`
 pub(super) fn constant_like(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered<NodeId> {
-    let [x] = lowering.exactly(operation)?;
+    let [x] = lowering.expect_operands(operation)?;
     let builder = lowering.builder();
     let (dtype, shape) = (builder.dtype(x), builder.shape(x).clone());
-    let value = match Fields::of(operation).get("value") {
+    let value = match AttributeView::of(operation).get("value") {
         Some(Attribute::Integer(value, _)) => Scalar::from(*value as i64).cast(dtype),
         Some(Attribute::Float(value, _)) => Scalar::from(*value).cast(dtype),
         _ => return Err("`value` is not a number".into()),
@@ -59,7 +59,7 @@ pub(super) fn constant_like(lowering: &mut Lowering<'_>, operation: &Operation) 
 
 /// The shape that an operand gives.
 pub(super) fn shape_operand(lowering: &mut Lowering<'_>, operand: NodeId) -> Lowered<Shape> {
-    let extents = known_integers(lowering, operand, "its shape")?;
+    let extents = require_constant_integers(lowering, operand, "its shape")?;
     extents
         .iter()
         .map(|&extent| usize::try_from(extent).map_err(|_| format!("an extent is {extent}").into()))
@@ -68,13 +68,13 @@ pub(super) fn shape_operand(lowering: &mut Lowering<'_>, operand: NodeId) -> Low
 }
 
 /// The elements of an operand that must be known to know shapes.
-pub(super) fn known_integers(
+pub(super) fn require_constant_integers(
     lowering: &mut Lowering<'_>,
     operand: NodeId,
     what: &str,
 ) -> Lowered<Vec<i64>> {
-    lowering.builder().integers(operand).ok_or_else(|| {
-        Failure::Wrong(format!(
+    lowering.builder().constant_integers(operand).ok_or_else(|| {
+        Failure::Invalid(format!(
             "{what} depends on values that are known only when the program runs; it must come from \
              constants and the shapes of arguments"
         ))
@@ -83,12 +83,12 @@ pub(super) fn known_integers(
 
 /// `iota` and `dynamic_iota`
 pub(super) fn iota(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered<NodeId> {
-    let axis = Fields::of(operation).axis("iota_dimension")?;
+    let axis = AttributeView::of(operation).axis("iota_dimension")?;
     let dtype = lowering.declared_dtype(operation, 0)?;
     let shape = match operation.operands.is_empty() {
         true => lowering.declared_shape(operation, 0)?,
         false => {
-            let [shape] = lowering.exactly(operation)?;
+            let [shape] = lowering.expect_operands(operation)?;
             shape_operand(lowering, shape)?
         }
     };
@@ -129,7 +129,7 @@ pub(super) fn broadcast_in_dim(
             shape_operand(lowering, shape)?
         }
     };
-    let axes = Fields::of(operation).axes("broadcast_dimensions")?;
+    let axes = AttributeView::of(operation).axes("broadcast_dimensions")?;
     broadcast_axes(lowering, x, &axes, &shape)
 }
 
@@ -160,8 +160,8 @@ pub(super) fn broadcast_axes(
 
 /// `broadcast`: new axes before the others.
 pub(super) fn broadcast(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered<NodeId> {
-    let [x] = lowering.exactly(operation)?;
-    let mut extents = Fields::of(operation).axes("broadcast_sizes")?;
+    let [x] = lowering.expect_operands(operation)?;
+    let mut extents = AttributeView::of(operation).axes("broadcast_sizes")?;
     let builder = lowering.builder();
     extents.extend(builder.shape(x).iter());
     builder.broadcast(x, &Shape::new(&extents))
@@ -169,11 +169,11 @@ pub(super) fn broadcast(lowering: &mut Lowering<'_>, operation: &Operation) -> L
 
 /// `transpose`
 pub(super) fn transpose(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered<NodeId> {
-    let [x] = lowering.exactly(operation)?;
+    let [x] = lowering.expect_operands(operation)?;
     if lowering.elementwise {
         return Ok(x);
     }
-    let axes = Fields::of(operation).axes("permutation")?;
+    let axes = AttributeView::of(operation).axes("permutation")?;
     lowering.builder().permute(x, &axes)
 }
 
@@ -184,16 +184,16 @@ pub(super) fn slice(lowering: &mut Lowering<'_>, operation: &Operation) -> Lower
     let rank = shape.rank();
     let (starts, limits, strides) = match operation.operands.len() {
         1 => {
-            let fields = Fields::of(operation);
-            let starts = fields.for_each_axis("start_indices", rank, 0)?;
-            let limits = fields.for_each_axis("limit_indices", rank, 0)?;
-            (starts, limits, fields.for_each_axis("strides", rank, 1)?)
+            let fields = AttributeView::of(operation);
+            let starts = fields.per_axis("start_indices", rank, 0)?;
+            let limits = fields.per_axis("limit_indices", rank, 0)?;
+            (starts, limits, fields.per_axis("strides", rank, 1)?)
         }
         _ => {
-            let [_, starts, limits, strides] = lowering.exactly(operation)?;
-            let starts = known_integers(lowering, starts, "its start")?;
-            let limits = known_integers(lowering, limits, "its limit")?;
-            (starts, limits, known_integers(lowering, strides, "its stride")?)
+            let [_, starts, limits, strides] = lowering.expect_operands(operation)?;
+            let starts = require_constant_integers(lowering, starts, "its start")?;
+            let limits = require_constant_integers(lowering, limits, "its limit")?;
+            (starts, limits, require_constant_integers(lowering, strides, "its stride")?)
         }
     };
     if [&starts, &limits, &strides].iter().any(|list| list.len() != rank) {
@@ -224,16 +224,16 @@ pub(super) fn pad(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered
     let rank = lowering.builder().shape(x).rank();
     let (low, high, interior) = match operation.operands.len() {
         2 => {
-            let fields = Fields::of(operation);
-            let low = fields.for_each_axis("edge_padding_low", rank, 0)?;
-            let high = fields.for_each_axis("edge_padding_high", rank, 0)?;
-            (low, high, fields.for_each_axis("interior_padding", rank, 0)?)
+            let fields = AttributeView::of(operation);
+            let low = fields.per_axis("edge_padding_low", rank, 0)?;
+            let high = fields.per_axis("edge_padding_high", rank, 0)?;
+            (low, high, fields.per_axis("interior_padding", rank, 0)?)
         }
         _ => {
-            let [_, _, low, high, interior] = lowering.exactly(operation)?;
-            let low = known_integers(lowering, low, "its padding")?;
-            let high = known_integers(lowering, high, "its padding")?;
-            (low, high, known_integers(lowering, interior, "its padding")?)
+            let [_, _, low, high, interior] = lowering.expect_operands(operation)?;
+            let low = require_constant_integers(lowering, low, "its padding")?;
+            let high = require_constant_integers(lowering, high, "its padding")?;
+            (low, high, require_constant_integers(lowering, interior, "its padding")?)
         }
     };
     if [&low, &high, &interior].iter().any(|list| list.len() != rank) {
@@ -266,14 +266,14 @@ pub(super) fn padded(
 /// `concatenate`
 pub(super) fn concatenate(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered<NodeId> {
     let operands = lowering.operands(operation)?;
-    let axis = Fields::of(operation).axis("dimension")?;
+    let axis = AttributeView::of(operation).axis("dimension")?;
     lowering.builder().concat(&operands, axis)
 }
 
 /// `reverse`
 pub(super) fn reverse(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered<NodeId> {
-    let [x] = lowering.exactly(operation)?;
-    let axes = Fields::of(operation).axes("dimensions")?;
+    let [x] = lowering.expect_operands(operation)?;
+    let axes = AttributeView::of(operation).axes("dimensions")?;
     reversed(lowering, x, &axes)
 }
 
@@ -300,8 +300,8 @@ pub(super) fn get_dimension_size(
     lowering: &mut Lowering<'_>,
     operation: &Operation,
 ) -> Lowered<NodeId> {
-    let [x] = lowering.exactly(operation)?;
-    let axis = Fields::of(operation).axis("dimension")?;
+    let [x] = lowering.expect_operands(operation)?;
+    let axis = AttributeView::of(operation).axis("dimension")?;
     let builder = lowering.builder();
     match builder.shape(x).get(axis).copied() {
         Some(extent) => Ok(builder.scalar(extent as i32)),
@@ -314,9 +314,9 @@ pub(super) fn set_dimension_size(
     lowering: &mut Lowering<'_>,
     operation: &Operation,
 ) -> Lowered<NodeId> {
-    let [x, size] = lowering.exactly(operation)?;
-    let axis = Fields::of(operation).axis("dimension")?;
-    let size = known_integers(lowering, size, "the size")?[0];
+    let [x, size] = lowering.expect_operands(operation)?;
+    let axis = AttributeView::of(operation).axis("dimension")?;
+    let size = require_constant_integers(lowering, size, "the size")?[0];
     let builder = lowering.builder();
     match builder.shape(x).get(axis).copied() {
         Some(extent) if (0..=extent as i64).contains(&size) => {
@@ -333,7 +333,7 @@ pub(super) fn bitcast_convert(
     lowering: &mut Lowering<'_>,
     operation: &Operation,
 ) -> Lowered<NodeId> {
-    let [x] = lowering.exactly(operation)?;
+    let [x] = lowering.expect_operands(operation)?;
     let to = lowering.declared_dtype(operation, 0)?;
     let builder = lowering.builder();
     let from = builder.dtype(x);

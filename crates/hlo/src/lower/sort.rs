@@ -1,11 +1,11 @@
 //! `sort` with any comparator, and the largest elements.
 
-use super::attributes::Fields;
-use super::body::{Body, body};
+use super::attributes::AttributeView;
 use super::builder::{Builder, Entry, Lowered};
-use super::control::regions;
+use super::context::{Bound, Lowering};
+use super::control_flow::regions;
 use super::elementwise::total_order;
-use super::lowering::{Bound, Lowering};
+use super::scalar_body::{ScalarBody, lower_body};
 use crate::module::{Attribute, Operation, Region};
 use inflight_ir::graph::{FloatOrder, NodeId, Op, SliceAxis, SortKey, SortOrder, SortResult};
 use inflight_ir::{BinaryOp, CompareOp, DType};
@@ -21,7 +21,7 @@ pub(super) fn sort<'a>(
     let [region] = regions::<1>(operation)?;
     let builder = lowering.builder();
     let shape = builder.shape(first).clone();
-    let axis = match Fields::of(operation).integer("dimension")?.unwrap_or(-1) {
+    let axis = match AttributeView::of(operation).integer("dimension")?.unwrap_or(-1) {
         axis if axis < 0 => axis + shape.rank() as i64,
         axis => axis,
     };
@@ -33,12 +33,12 @@ pub(super) fn sort<'a>(
     if shape.rank() == 0 {
         return Ok(inputs.into_iter().map(|node| lowering.bound(node)).collect());
     }
-    let sorted = in_order(lowering, region, inputs, axis)?;
+    let sorted = sort_by_comparator(lowering, region, inputs, axis)?;
     Ok(sorted.into_iter().map(|node| lowering.bound(node)).collect())
 }
 
 /// Operands along an axis in the order of a comparator.
-fn in_order<'a>(
+fn sort_by_comparator<'a>(
     lowering: &mut Lowering<'a>,
     comparator: &'a Region,
     inputs: Vec<NodeId>,
@@ -52,9 +52,9 @@ fn in_order<'a>(
         .iter()
         .flat_map(|&input| [lowering.builder().dtype(input), lowering.builder().dtype(input)])
         .collect();
-    let mut function = body(lowering, comparator, &dtypes)?;
+    let mut function = lower_body(lowering, comparator, &dtypes)?;
     let builder = lowering.builder();
-    let (keys, order) = match keys(&mut function)? {
+    let (keys, order) = match sort_keys(&mut function)? {
         Some(keys) => {
             let operands: Vec<NodeId> = keys.iter().map(|&(operand, _)| inputs[operand]).collect();
             (operands, SortOrder::Keys(keys.into_iter().map(|(_, key)| key).collect()))
@@ -62,7 +62,7 @@ fn in_order<'a>(
         None => {
             // What the comparator reads outside of it is one more operand, the same everywhere.
             let mut operands = inputs.clone();
-            for (inner, outer) in function.captured() {
+            for (inner, outer) in function.captured_values() {
                 operands.push(builder.broadcast(outer, &shape)?);
                 function.add_operand(inner);
             }
@@ -80,11 +80,16 @@ fn in_order<'a>(
     }
     let op = Op::Sort { axis, order, result: SortResult::Positions };
     let positions = builder.push(op, &keys)?;
-    inputs.into_iter().map(|input| permuted(builder, input, positions, axis)).collect()
+    inputs.into_iter().map(|input| gather_positions(builder, input, positions, axis)).collect()
 }
 
 /// The elements of `x` along an axis in the order of positions.
-fn permuted(builder: &mut Builder, x: NodeId, positions: NodeId, axis: usize) -> Lowered<NodeId> {
+fn gather_positions(
+    builder: &mut Builder,
+    x: NodeId,
+    positions: NodeId,
+    axis: usize,
+) -> Lowered<NodeId> {
     // Positions themselves need no lookup.
     if let Op::Iota { axis: counted, .. } = builder.entries[x as usize].op
         && counted == axis
@@ -100,7 +105,7 @@ type Key = (usize, SortKey);
 
 /// The keys that the comparator orders by, one after the other, if that is what it does. Equal nodes are
 /// one node, so the comparator is compared with what it would be.
-fn keys(function: &mut Body) -> Lowered<Option<Vec<Key>>> {
+fn sort_keys(function: &mut ScalarBody) -> Lowered<Option<Vec<Key>>> {
     let [mut node] = function.results[..] else { return Ok(None) };
     let candidates = candidates(function)?;
     let mut keys: Vec<Key> = Vec::new();
@@ -142,7 +147,7 @@ struct Candidate {
     is_equal: NodeId,
 }
 
-fn candidates(function: &mut Body) -> Lowered<Vec<Candidate>> {
+fn candidates(function: &mut ScalarBody) -> Lowered<Vec<Candidate>> {
     let builder = &mut function.builder;
     let mut candidates = Vec::new();
     for (operand, pair) in function.arguments.chunks_exact(2).enumerate() {
@@ -153,7 +158,7 @@ fn candidates(function: &mut Body) -> Lowered<Vec<Candidate>> {
             let mut numeric = [pair[0]; 2];
             for i in 0..2 {
                 total[i] = total_order(builder, pair[i])?;
-                let canonical = canonical(builder, pair[i])?;
+                let canonical = canonical_float(builder, pair[i])?;
                 numeric[i] = total_order(builder, canonical)?;
             }
             forms.push((FloatOrder::Total, total));
@@ -174,7 +179,7 @@ fn candidates(function: &mut Body) -> Lowered<Vec<Candidate>> {
 }
 
 /// A float with one zero and one NaN.
-fn canonical(builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
+fn canonical_float(builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
     let dtype = builder.dtype(x);
     let (zero, nan) = (builder.number(0.0, dtype), builder.number(f64::NAN, dtype));
     let is_zero = builder.compare(CompareOp::Eq, x, zero)?;
@@ -188,7 +193,7 @@ pub(super) fn top_k<'a>(
     lowering: &mut Lowering<'a>,
     operation: &'a Operation,
 ) -> Lowered<Vec<Bound>> {
-    let count = Fields::of(operation).integer("k")?.ok_or("the attribute `k` is missing")?;
+    let count = AttributeView::of(operation).integer("k")?.ok_or("the attribute `k` is missing")?;
     largest(lowering, operation, count)
 }
 
@@ -198,8 +203,8 @@ pub(super) fn approximate_top_k<'a>(
     lowering: &mut Lowering<'a>,
     operation: &'a Operation,
 ) -> Lowered<Vec<Bound>> {
-    let fields = Fields::of(operation);
-    let axis = fields.record("mhlo.backend_config")?.axis("reduction_dim")?;
+    let fields = AttributeView::of(operation);
+    let axis = fields.structured("mhlo.backend_config")?.axis("reduction_dim")?;
     let comparator = match fields.get("called_computations") {
         Some(Attribute::Array(called)) => match &called[..] {
             [Attribute::Symbol(name)] => lowering.function(name)?,
@@ -221,7 +226,7 @@ pub(super) fn approximate_top_k<'a>(
     let Some(len) = len else {
         return Err(format!("{wanted} are no first elements along axis {axis} of {shape}").into());
     };
-    let sorted = in_order(lowering, &comparator.body, inputs, axis)?;
+    let sorted = sort_by_comparator(lowering, &comparator.body, inputs, axis)?;
     let first = SliceAxis { start: 0, step: 1, len };
     let mut results = Vec::new();
     for node in sorted {

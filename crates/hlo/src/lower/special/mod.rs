@@ -12,11 +12,11 @@
 mod bessel;
 mod error_function;
 mod gamma;
-mod neighbour;
+mod next_after;
 mod zeta;
 
 use super::builder::{Builder, Lowered};
-use super::elementwise::exactly;
+use super::elementwise::expect_array;
 use inflight_ir::graph::NodeId;
 use inflight_ir::{BinaryOp, CompareOp, DType, UnaryOp};
 
@@ -56,18 +56,18 @@ pub(super) fn apply(
         "chlo.digamma" => gamma::digamma,
         "chlo.bessel_i1e" => bessel::i1e,
         "chlo.square" => {
-            let [x] = exactly(operands)?;
+            let [x] = expect_array(operands)?;
             return builder.mul(x, x);
         }
         "chlo.is_inf" => return infinite(builder, operands, None),
         "chlo.is_pos_inf" => return infinite(builder, operands, Some(f64::INFINITY)),
         "chlo.is_neg_inf" => return infinite(builder, operands, Some(f64::NEG_INFINITY)),
         "chlo.next_after" | "next_after" => {
-            let [x, towards] = exactly(operands)?;
-            return neighbour::next_after(builder, x, towards);
+            let [x, towards] = expect_array(operands)?;
+            return next_after::next_after(builder, x, towards);
         }
         _ => {
-            let [a, b] = exactly(operands)?;
+            let [a, b] = expect_array(operands)?;
             let function = match name {
                 "chlo.zeta" | "zeta" => zeta::zeta,
                 _ => zeta::polygamma,
@@ -77,7 +77,7 @@ pub(super) fn apply(
             return builder.cast(value, result);
         }
     };
-    let [x] = exactly(operands)?;
+    let [x] = expect_array(operands)?;
     let least = if name == "chlo.erf_inv" { DType::F32 } else { DType::F64 };
     let x = widened(builder, x, least)?;
     let value = unary(builder, x)?;
@@ -95,7 +95,7 @@ fn widened(builder: &mut Builder, x: NodeId, least: DType) -> Lowered<NodeId> {
 
 /// Whether x is infinite, or the one infinity.
 fn infinite(builder: &mut Builder, operands: &[NodeId], which: Option<f64>) -> Lowered<NodeId> {
-    let [x] = exactly(operands)?;
+    let [x] = expect_array(operands)?;
     let dtype = builder.dtype(x);
     let size = if which.is_some() { x } else { builder.unary(UnaryOp::Abs, x)? };
     let infinity = builder.number(which.unwrap_or(f64::INFINITY), dtype);

@@ -8,35 +8,35 @@ use std::sync::Arc;
 
 /// Values with more elements are not computed here, nor what is computed from them: those that decide
 /// about shapes and control flow are small.
-const MOST_ELEMENTS: usize = 4096;
+const MAX_FOLDED_ELEMENTS: usize = 4096;
 
 impl Builder {
     /// The value of a node, if it depends on constants only and is small.
-    pub fn value(&mut self, id: NodeId) -> Option<Arc<Array>> {
-        if let Some(known) = self.known.get(&id) {
+    pub fn constant_value(&mut self, id: NodeId) -> Option<Arc<Array>> {
+        if let Some(known) = self.constants.get(&id) {
             return Some(known.clone());
         }
-        let mut open = vec![(id, false)];
+        let mut stack = vec![(id, false)];
         // Operands first; a node is unknown as soon as one of its operands is.
-        while let Some((id, is_ready)) = open.pop() {
-            if self.known.contains_key(&id) || self.unknown.contains(&id) {
+        while let Some((id, is_ready)) = stack.pop() {
+            if self.constants.contains_key(&id) || self.not_constant.contains(&id) {
                 continue;
             }
             let entry = &self.entries[id as usize];
-            let is_large = |shape: &Shape| shape.elements() > MOST_ELEMENTS;
+            let is_large = |shape: &Shape| shape.elements() > MAX_FOLDED_ELEMENTS;
             let reads_large = entry.inputs.iter().any(|&input| is_large(self.shape(input)));
             if entry.op == Op::Input || is_large(&entry.shape) || reads_large {
-                self.unknown.insert(id);
+                self.not_constant.insert(id);
             } else if !is_ready {
-                open.push((id, true));
-                open.extend(entry.inputs.iter().map(|&input| (input, false)));
-            } else if entry.inputs.iter().any(|input| self.unknown.contains(input)) {
-                self.unknown.insert(id);
+                stack.push((id, true));
+                stack.extend(entry.inputs.iter().map(|&input| (input, false)));
+            } else if entry.inputs.iter().any(|input| self.not_constant.contains(input)) {
+                self.not_constant.insert(id);
             } else {
                 self.evaluate(id);
             }
         }
-        self.known.get(&id).cloned()
+        self.constants.get(&id).cloned()
     }
 
     fn evaluate(&mut self, id: NodeId) {
@@ -57,20 +57,20 @@ impl Builder {
             let output = graph.append(entry.op.clone(), &inputs, shape, dtype);
             graph.outputs.push(output);
             let values: Vec<Array> =
-                entry.inputs.iter().map(|input| (*self.known[input]).clone()).collect();
+                entry.inputs.iter().map(|input| (*self.constants[input]).clone()).collect();
             interpret(&graph, &values).remove(0)
         };
-        self.known.insert(id, Arc::new(value));
+        self.constants.insert(id, Arc::new(value));
     }
 
     /// The value of a rank-0 node, if it is known.
-    pub fn scalar_value(&mut self, id: NodeId) -> Option<Scalar> {
-        let value = self.value(id)?;
+    pub fn constant_scalar(&mut self, id: NodeId) -> Option<Scalar> {
+        let value = self.constant_value(id)?;
         (value.elements() == 1).then(|| value.get(0))
     }
 
     /// Whether every element of a node is one scalar constant.
-    pub fn is_one_value(&self, mut id: NodeId) -> bool {
+    pub fn is_splat(&self, mut id: NodeId) -> bool {
         while self.entries[id as usize].op.is_view() {
             id = self.entries[id as usize].inputs[0];
         }
@@ -78,11 +78,11 @@ impl Builder {
     }
 
     /// The elements of an integer node, if they are known.
-    pub fn integers(&mut self, id: NodeId) -> Option<Vec<i64>> {
+    pub fn constant_integers(&mut self, id: NodeId) -> Option<Vec<i64>> {
         let class = self.dtype(id).class();
         if !matches!(class, DTypeClass::Signed | DTypeClass::Unsigned) {
             return None;
         }
-        Some(self.value(id)?.to_vec())
+        Some(self.constant_value(id)?.to_vec())
     }
 }

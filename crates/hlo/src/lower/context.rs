@@ -25,7 +25,7 @@ pub(super) enum Bound {
 }
 
 /// The most operations a program may have when its calls are written out.
-const MOST_OPERATIONS: usize = 1_000_000;
+const MAX_OPERATIONS: usize = 1_000_000;
 
 /// The walk over one program.
 pub(super) struct Lowering<'a> {
@@ -112,16 +112,16 @@ impl<'a> Lowering<'a> {
             }
             Bound::Tuple(_) => Err("a tuple where a tensor is expected".into()),
             Bound::Token => Err("a token where a tensor is expected".into()),
-            Bound::Failed => Err(Failure::Spread),
+            Bound::Failed => Err(Failure::Propagated),
         }
     }
 
     /// The node one sequence deeper for a node of the sequence at `depth`. What is made of scalars and
     /// counts alone is made again there.
     fn capture(&mut self, depth: usize, node: NodeId) -> NodeId {
-        let value = self.builders[depth].value(node);
+        let value = self.builders[depth].constant_value(node);
         let entry = self.builders[depth].entries[node as usize].clone();
-        if self.is_made_again(depth, node) {
+        if self.is_rematerialized(depth, node) {
             let mut entry = entry;
             for input in &mut entry.inputs {
                 *input = self.capture(depth, *input);
@@ -131,12 +131,12 @@ impl<'a> Lowering<'a> {
         let inner = &mut self.builders[depth + 1];
         let captured = inner.capture(node, entry.shape, entry.dtype);
         if let Some(value) = value {
-            inner.known.insert(captured, value);
+            inner.constants.insert(captured, value);
         }
         captured
     }
 
-    fn is_made_again(&self, depth: usize, node: NodeId) -> bool {
+    fn is_rematerialized(&self, depth: usize, node: NodeId) -> bool {
         let mut node = node;
         loop {
             let entry = &self.builders[depth].entries[node as usize];
@@ -151,7 +151,7 @@ impl<'a> Lowering<'a> {
     /// The value an operand's name stands for.
     pub fn value(&self, name: ValueId) -> Lowered<Bound> {
         match self.names.get(&name) {
-            Some(Bound::Failed) => Err(Failure::Spread),
+            Some(Bound::Failed) => Err(Failure::Propagated),
             Some(bound) => Ok(bound.clone()),
             None => Err(format!("the value %{name} is used before it is defined").into()),
         }
@@ -165,7 +165,7 @@ impl<'a> Lowering<'a> {
     /// The node of an operand.
     pub fn operand(&mut self, operation: &Operation, index: usize) -> Lowered<NodeId> {
         let name = *operation.operands.get(index).ok_or_else(|| {
-            Failure::Wrong(format!(
+            Failure::Invalid(format!(
                 "operand {index} is missing: there are {}",
                 operation.operands.len()
             ))
@@ -180,7 +180,10 @@ impl<'a> Lowering<'a> {
     }
 
     /// The nodes of exactly so many operands.
-    pub fn exactly<const N: usize>(&mut self, operation: &Operation) -> Lowered<[NodeId; N]> {
+    pub fn expect_operands<const N: usize>(
+        &mut self,
+        operation: &Operation,
+    ) -> Lowered<[NodeId; N]> {
         let found = operation.operands.len();
         let operands = self.operands(operation)?;
         operands
@@ -240,7 +243,7 @@ impl<'a> Lowering<'a> {
         }
         let outermost = &mut self.builders[0];
         let node = outermost.input(Source::Constant(number), ty.shape, ty.dtype);
-        outermost.known.insert(node, Arc::new(array));
+        outermost.constants.insert(node, Arc::new(array));
         self.node(&Bound::Node { depth: 0, node })
     }
 
@@ -261,9 +264,9 @@ impl<'a> Lowering<'a> {
             );
         }
         // Functions that call others twice, which call others twice, are short to write and long to run.
-        if self.operations > MOST_OPERATIONS {
+        if self.operations > MAX_OPERATIONS {
             return Err(format!(
-                "with all calls written out, the program has more than {MOST_OPERATIONS} operations"
+                "with all calls written out, the program has more than {MAX_OPERATIONS} operations"
             )
             .into());
         }
@@ -323,7 +326,7 @@ impl<'a> Lowering<'a> {
         let origin =
             Origin { name: Arc::from(operation.name.as_str()), location: operation.location };
         let outer = self.builder().origin.replace(origin);
-        let lowered = super::operations::lower(self, operation)
+        let lowered = super::dispatch::lower(self, operation)
             .and_then(|results| self.check_results(operation, results));
         self.builder().origin = outer;
         match lowered {
@@ -333,7 +336,7 @@ impl<'a> Lowering<'a> {
                 }
             }
             Err(failure) => {
-                if let Failure::Wrong(message) = failure {
+                if let Failure::Invalid(message) = failure {
                     self.report(Problem {
                         operation: operation.name.clone(),
                         location: operation.location,

@@ -1,23 +1,23 @@
-//! Control flow: loops, branches, and calls of what is not part of the program.
+//! Control flow: while_loop, branches, and calls of what is not part of the program.
 
-use super::attributes::Fields;
+use super::attributes::AttributeView;
 use super::builder::{Builder, Lowered, Source};
-use super::lowering::{Bound, Lowering};
-use super::sequence::{finish, used_captures};
+use super::context::{Bound, Lowering};
+use super::sequence::{build_sequence, live_captures};
 use crate::module::{Attribute, Operation, Region, Type};
 use crate::program::{Action, Call, Sequence, ValueType};
 use inflight_ir::graph::{NodeId, Op};
 use inflight_ir::{DType, Element, Shape};
 
 /// A loop of so few turns and nodes is written out, if it is known how often it turns.
-const MOST_TURNS: usize = 32;
-const MOST_NODES: usize = 1024;
+const MAX_UNROLLED_ITERATIONS: usize = 32;
+const MAX_UNROLLED_NODES: usize = 1024;
 
-/// Branches of so few nodes, all elementwise, are both computed and selected from.
-const MOST_SELECTED_NODES: usize = 48;
+/// Branches of so few nodes, all elementwise, are both computed and select_branches from.
+const MAX_SELECTED_NODES: usize = 48;
 
 /// `while`
-pub(super) fn loops<'a>(
+pub(super) fn while_loop<'a>(
     lowering: &mut Lowering<'a>,
     operation: &'a Operation,
 ) -> Lowered<Vec<Bound>> {
@@ -35,7 +35,7 @@ pub(super) fn loops<'a>(
         )
         .into());
     }
-    if let Some(results) = unrolled(lowering, condition, body, &initial)? {
+    if let Some(results) = unroll(lowering, condition, body, &initial)? {
         return Ok(results);
     }
     if lowering.elementwise {
@@ -56,8 +56,8 @@ pub(super) fn loops<'a>(
         carried.push(lowering.node(value)?);
     }
     let types = value_types(lowering.builder(), &carried);
-    let condition = enclosed(lowering, condition, &initial, &changes, &types)?;
-    let mut body = enclosed(lowering, body, &initial, &changes, &types)?;
+    let condition = lower_region(lowering, condition, &initial, &changes, &types)?;
+    let mut body = lower_region(lowering, body, &initial, &changes, &types)?;
     let tensors = initial.iter().zip(&changes).filter(|(value, _)| !matches!(value, Bound::Token));
     let mut changed = tensors.map(|(_, changes)| *changes);
     body.outputs.retain(|_| changed.next().unwrap_or(false));
@@ -65,7 +65,7 @@ pub(super) fn loops<'a>(
         return Err("a turn of the loop changes the type of a value it carries".into());
     }
     let has_effect = condition.has_effect() || body.has_effect();
-    let (inputs, sequences) = joined(lowering.builder(), vec![condition, body], &types);
+    let (inputs, sequences) = unify_captures(lowering.builder(), vec![condition, body], &types);
     let [condition, body] = <[Sequence; 2]>::try_from(sequences).expect("two regions");
     let action = Action::While { condition, body, carried: carried.len() };
     let results = types.into_iter().map(|ty| (ty.shape, ty.dtype)).collect();
@@ -83,7 +83,7 @@ pub(super) fn loops<'a>(
 }
 
 /// A loop that is no operation of the program: the last values of what it carries.
-pub(super) fn repeated<'a>(
+pub(super) fn build_while<'a>(
     lowering: &mut Lowering<'a>,
     initial: Vec<NodeId>,
     condition: impl FnOnce(&mut Lowering<'a>, &[NodeId]) -> Lowered<NodeId>,
@@ -92,15 +92,15 @@ pub(super) fn repeated<'a>(
     let types = value_types(lowering.builder(), &initial);
     let origin = lowering.builder().origin.clone();
     let location = origin.as_ref().map(|origin| origin.location).unwrap_or_default();
-    let condition = enclosed_by(lowering, &types, |lowering, carried| {
+    let condition = build_region(lowering, &types, |lowering, carried| {
         lowering.builder().origin.clone_from(&origin);
         Ok(vec![condition(lowering, carried)?])
     })?;
-    let body = enclosed_by(lowering, &types, |lowering, carried| {
+    let body = build_region(lowering, &types, |lowering, carried| {
         lowering.builder().origin.clone_from(&origin);
         body(lowering, carried)
     })?;
-    let (inputs, sequences) = joined(lowering.builder(), vec![condition, body], &types);
+    let (inputs, sequences) = unify_captures(lowering.builder(), vec![condition, body], &types);
     let [condition, body] = <[Sequence; 2]>::try_from(sequences).expect("two sequences");
     let action = Action::While { condition, body, carried: initial.len() };
     let results = types.into_iter().map(|ty| (ty.shape, ty.dtype)).collect();
@@ -109,11 +109,11 @@ pub(super) fn repeated<'a>(
 }
 
 /// What is lowered with values of these types, as a sequence of its own.
-fn enclosed_by<'a>(
+fn build_region<'a>(
     lowering: &mut Lowering<'a>,
     types: &[ValueType],
     lower: impl FnOnce(&mut Lowering<'a>, &[NodeId]) -> Lowered<Vec<NodeId>>,
-) -> Lowered<Enclosure> {
+) -> Lowered<LoweredRegion> {
     lowering.enter();
     let arguments: Vec<NodeId> = types
         .iter()
@@ -125,11 +125,11 @@ fn enclosed_by<'a>(
         .collect();
     let outputs = lower(lowering, &arguments);
     let builder = lowering.leave();
-    Ok(Enclosure { builder, outputs: outputs? })
+    Ok(LoweredRegion { builder, outputs: outputs? })
 }
 
 /// The results of a loop, if it can be seen here how often it turns and that is not often.
-fn unrolled<'a>(
+fn unroll<'a>(
     lowering: &mut Lowering<'a>,
     condition: &'a Region,
     body: &'a Region,
@@ -138,18 +138,18 @@ fn unrolled<'a>(
     let marks = lowering.mark();
     let nodes = lowering.builder().entries.len();
     let mut values = initial.to_vec();
-    for _ in 0..=MOST_TURNS {
-        let goes_on = lowering.region(condition, values.clone())?;
-        let [goes_on] = goes_on.as_slice() else {
+    for _ in 0..=MAX_UNROLLED_ITERATIONS {
+        let predicate = lowering.region(condition, values.clone())?;
+        let [predicate] = predicate.as_slice() else {
             return Err("the condition of a loop gives one value".into());
         };
-        let goes_on = lowering.node(goes_on)?;
-        match lowering.builder().scalar_value(goes_on).map(bool::from_scalar) {
+        let predicate = lowering.node(predicate)?;
+        match lowering.builder().constant_scalar(predicate).map(bool::from_scalar) {
             Some(true) => values = lowering.region(body, values)?,
             Some(false) => return Ok(Some(values)),
             None => break,
         }
-        if lowering.builder().entries.len() > nodes + MOST_NODES {
+        if lowering.builder().entries.len() > nodes + MAX_UNROLLED_NODES {
             break;
         }
     }
@@ -158,18 +158,18 @@ fn unrolled<'a>(
 }
 
 /// `if` and `case`
-pub(super) fn branches<'a>(
+pub(super) fn conditional<'a>(
     lowering: &mut Lowering<'a>,
     operation: &'a Operation,
 ) -> Lowered<Vec<Bound>> {
-    let [index] = lowering.exactly(operation)?;
+    let [index] = lowering.expect_operands(operation)?;
     let regions = &operation.regions;
     let Some(last) = regions.len().checked_sub(1) else {
         return Err("there is no branch".into());
     };
     let is_condition = lowering.builder().dtype(index) == DType::Bool;
     // The first branch of an `if` is the one of `true`.
-    let known = lowering.builder().scalar_value(index).map(|value| match is_condition {
+    let known = lowering.builder().constant_scalar(index).map(|value| match is_condition {
         true => 1 - value.to_i64(),
         false => value.to_i64(),
     });
@@ -185,21 +185,21 @@ pub(super) fn branches<'a>(
         }
         false => lowering.builder().cast(index, DType::I32)?,
     };
-    if let Some(results) = selected(lowering, operation, index)? {
+    if let Some(results) = select_branches(lowering, operation, index)? {
         return Ok(results);
     }
 
-    let mut enclosures = Vec::new();
+    let mut lowered = Vec::new();
     for region in regions {
-        enclosures.push(enclosed(lowering, region, &[], &[], &[])?);
+        lowered.push(lower_region(lowering, region, &[], &[], &[])?);
     }
-    let types = value_types(&enclosures[0].builder, &enclosures[0].outputs);
-    let agree = |branch: &Enclosure| value_types(&branch.builder, &branch.outputs) == types;
-    if !enclosures.iter().all(agree) {
+    let types = value_types(&lowered[0].builder, &lowered[0].outputs);
+    let agree = |branch: &LoweredRegion| value_types(&branch.builder, &branch.outputs) == types;
+    if !lowered.iter().all(agree) {
         return Err("the branches give values of different types".into());
     }
-    let has_effect = enclosures.iter().any(Enclosure::has_effect);
-    let (inputs, branches) = joined(lowering.builder(), enclosures, &[]);
+    let has_effect = lowered.iter().any(LoweredRegion::has_effect);
+    let (inputs, branches) = unify_captures(lowering.builder(), lowered, &[]);
     let results = types.into_iter().map(|ty| (ty.shape, ty.dtype)).collect();
     let inputs = std::iter::once(index).chain(inputs).collect();
     let action = Action::Case { branches };
@@ -215,8 +215,8 @@ pub(super) fn branches<'a>(
         .collect())
 }
 
-/// The results of all branches, selected from, if that is cheap.
-fn selected<'a>(
+/// The results of all branches, select_branches from, if that is cheap.
+fn select_branches<'a>(
     lowering: &mut Lowering<'a>,
     operation: &'a Operation,
     index: NodeId,
@@ -237,7 +237,7 @@ fn selected<'a>(
         let builder = lowering.builder();
         let added = &builder.entries[mark.nodes..];
         is_cheap = builder.steps.len() == mark.steps
-            && added.len() <= MOST_SELECTED_NODES
+            && added.len() <= MAX_SELECTED_NODES
             && added.iter().all(|entry| {
                 let op = &entry.op;
                 op.is_elementwise()
@@ -268,12 +268,12 @@ fn selected<'a>(
 }
 
 /// A region as a sequence of its own, not yet finished.
-struct Enclosure {
+struct LoweredRegion {
     builder: Builder,
     outputs: Vec<NodeId>,
 }
 
-impl Enclosure {
+impl LoweredRegion {
     fn has_effect(&self) -> bool {
         self.builder.steps.iter().any(|step| step.has_effect)
     }
@@ -281,13 +281,13 @@ impl Enclosure {
 
 /// A region as a sequence. Those of its arguments that change are the sequence's own; the others are
 /// bound to what is outside.
-fn enclosed<'a>(
+fn lower_region<'a>(
     lowering: &mut Lowering<'a>,
     region: &'a Region,
     values: &[Bound],
     changes: &[bool],
     types: &[ValueType],
-) -> Lowered<Enclosure> {
+) -> Lowered<LoweredRegion> {
     lowering.enter();
     let mut types = types.iter().enumerate();
     let mut arguments = Vec::new();
@@ -307,19 +307,19 @@ fn enclosed<'a>(
         tensors.map(|result| lowering.node(result)).collect::<Lowered<Vec<NodeId>>>()
     });
     let builder = lowering.leave();
-    Ok(Enclosure { builder, outputs: outputs? })
+    Ok(LoweredRegion { builder, outputs: outputs? })
 }
 
 /// Sequences that take the same inputs: `arguments`, then everything that one of them captures. Also
 /// gives the captured nodes.
-fn joined(
+fn unify_captures(
     outer: &Builder,
-    enclosures: Vec<Enclosure>,
+    lowered: Vec<LoweredRegion>,
     arguments: &[ValueType],
 ) -> (Vec<NodeId>, Vec<Sequence>) {
     let mut captured: Vec<NodeId> = Vec::new();
-    for Enclosure { builder, outputs } in &enclosures {
-        for number in used_captures(builder, outputs) {
+    for LoweredRegion { builder, outputs } in &lowered {
+        for number in live_captures(builder, outputs) {
             let node = builder.captures[number];
             if !captured.contains(&node) {
                 captured.push(node);
@@ -327,11 +327,11 @@ fn joined(
         }
     }
     let types = value_types(outer, &captured);
-    let sequences = enclosures
+    let sequences = lowered
         .into_iter()
-        .map(|Enclosure { builder, outputs }| {
+        .map(|LoweredRegion { builder, outputs }| {
             let captures = builder.captures.clone();
-            finish(builder, &outputs, arguments, &types, |source| match source {
+            build_sequence(builder, &outputs, arguments, &types, |source| match source {
                 Source::Capture(number) => {
                     captured.iter().position(|&node| node == captures[number])
                 }
@@ -363,7 +363,7 @@ pub(super) fn custom_call<'a>(
     lowering: &mut Lowering<'a>,
     operation: &'a Operation,
 ) -> Lowered<Vec<Bound>> {
-    let fields = Fields::of(operation);
+    let fields = AttributeView::of(operation);
     let target = fields.symbol("call_target_name")?;
     match target {
         // Annotations of where values are kept, which mean nothing on one device.
@@ -404,10 +404,10 @@ pub(super) fn custom_call<'a>(
 /// What an exporter demands of the shapes of arguments: it is known here whether it holds.
 fn shape_assertion(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered<Vec<Bound>> {
     let holds = lowering.operand(operation, 0)?;
-    match lowering.builder().scalar_value(holds).map(bool::from_scalar) {
+    match lowering.builder().constant_scalar(holds).map(bool::from_scalar) {
         Some(true) => Ok(Vec::new()),
         Some(false) => {
-            let message = match Fields::of(operation).get("error_message") {
+            let message = match AttributeView::of(operation).get("error_message") {
                 Some(Attribute::String(message)) => message.clone(),
                 _ => "the shapes of the arguments are not what the program demands".into(),
             };

@@ -2,7 +2,7 @@
 //! compares with.
 
 use super::builder::{Builder, Lowered, Source};
-use super::lowering::Lowering;
+use super::context::Lowering;
 use crate::module::Region;
 use inflight_ir::elementwise::CombineOp;
 use inflight_ir::graph::{Graph, NodeId, Op, ScalarFunction};
@@ -10,7 +10,7 @@ use inflight_ir::{BinaryOp, DType, Shape};
 use rustc_hash::FxHashMap;
 
 /// A function of scalars, as nodes of its own.
-pub(super) struct Body {
+pub(super) struct ScalarBody {
     pub builder: Builder,
     /// The parameters, in order.
     pub arguments: Vec<NodeId>,
@@ -19,11 +19,11 @@ pub(super) struct Body {
 }
 
 /// The region as a function of scalars of these dtypes.
-pub(super) fn body<'a>(
+pub(super) fn lower_body<'a>(
     lowering: &mut Lowering<'a>,
     region: &'a Region,
     dtypes: &[DType],
-) -> Lowered<Body> {
+) -> Lowered<ScalarBody> {
     lowering.enter();
     let arguments: Vec<NodeId> = dtypes
         .iter()
@@ -32,10 +32,10 @@ pub(super) fn body<'a>(
         .collect();
     let results = lowering.apply_elementwise(region, &arguments, &Shape::scalar());
     let builder = lowering.leave();
-    Ok(Body { builder, arguments, results: results? })
+    Ok(ScalarBody { builder, arguments, results: results? })
 }
 
-impl Body {
+impl ScalarBody {
     /// The op that combines the two parameters, if that is all the function does.
     pub fn combine(&self) -> Option<CombineOp> {
         let ([a, b], [result]) = (&*self.arguments, &*self.results) else { return None };
@@ -57,26 +57,28 @@ impl Body {
     }
 
     /// Whether the function gives its second parameter.
-    pub fn replaces(&self) -> bool {
+    pub fn returns_update(&self) -> bool {
         self.arguments.len() == 2 && self.results == [self.arguments[1]]
     }
 
     /// What the function reads outside of it that is not known: the function's node for each value, and the node
     /// of the sequence outside.
-    pub fn captured(&self) -> Vec<(NodeId, NodeId)> {
+    pub fn captured_values(&self) -> Vec<(NodeId, NodeId)> {
         let builder = &self.builder;
         let mut seen = vec![false; builder.entries.len()];
         let mut captured = Vec::new();
-        let mut open = self.results.clone();
-        while let Some(id) = open.pop() {
-            if std::mem::replace(&mut seen[id as usize], true) || builder.known.contains_key(&id) {
+        let mut worklist = self.results.clone();
+        while let Some(id) = worklist.pop() {
+            if std::mem::replace(&mut seen[id as usize], true)
+                || builder.constants.contains_key(&id)
+            {
                 continue;
             }
             let entry = &builder.entries[id as usize];
             if let Some(Source::Capture(number)) = entry.source {
                 captured.push((id, builder.captures[number]));
             }
-            open.extend(&entry.inputs);
+            worklist.extend(&entry.inputs);
         }
         captured.sort_unstable();
         captured
@@ -90,12 +92,12 @@ impl Body {
         };
         let builder = &self.builder;
         let mut is_used = vec![false; builder.entries.len()];
-        let mut open = vec![result];
-        while let Some(id) = open.pop() {
+        let mut worklist = vec![result];
+        while let Some(id) = worklist.pop() {
             if !std::mem::replace(&mut is_used[id as usize], true)
-                && !builder.known.contains_key(&id)
+                && !builder.constants.contains_key(&id)
             {
-                open.extend(&builder.entries[id as usize].inputs);
+                worklist.extend(&builder.entries[id as usize].inputs);
             }
         }
         let mut graph = Graph::default();
@@ -111,7 +113,7 @@ impl Body {
             }
             let node = if let Some(value) = entry.scalar {
                 graph.scalar(value)
-            } else if let Some(value) = builder.known.get(&id) {
+            } else if let Some(value) = builder.constants.get(&id) {
                 graph.scalar(value.get(0))
             } else if entry.op == Op::Input {
                 return Err(
@@ -131,7 +133,7 @@ impl Body {
 }
 
 /// Comparators: functions of two elements of each operand.
-impl Body {
+impl ScalarBody {
     /// The number of the parameter that a node is.
     pub fn argument(&self, node: NodeId) -> Option<usize> {
         self.arguments.iter().position(|&argument| argument == node)
@@ -149,15 +151,15 @@ impl Body {
     pub fn read_operands(&self) -> Vec<usize> {
         let mut is_read = vec![false; self.arguments.len() / 2];
         let mut seen = rustc_hash::FxHashSet::default();
-        let mut open = self.results.clone();
-        while let Some(id) = open.pop() {
+        let mut worklist = self.results.clone();
+        while let Some(id) = worklist.pop() {
             if !seen.insert(id) {
                 continue;
             }
             if let Some(argument) = self.argument(id) {
                 is_read[argument / 2] = true;
             }
-            open.extend(&self.builder.entries[id as usize].inputs);
+            worklist.extend(&self.builder.entries[id as usize].inputs);
         }
         let read: Vec<usize> = (0..is_read.len()).filter(|&operand| is_read[operand]).collect();
         // A comparator that looks at nothing still compares something.

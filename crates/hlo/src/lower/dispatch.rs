@@ -1,10 +1,10 @@
 //! Which operation is lowered where.
 
 use super::builder::Lowered;
-use super::lowering::{Bound, Lowering, only};
+use super::context::{Bound, Lowering, only};
 use super::{
-    call, contraction, control, convolution, elementwise, gather, linear, normalize, random,
-    reduce, scatter, select_and_scatter, shape, sort, window,
+    batch_norm, call, contraction, control_flow, convolution, elementwise, gather, linear_algebra,
+    random, reduce, reduce_window, scatter, select_and_scatter, shape, sort,
 };
 use crate::module::Operation;
 use inflight_ir::graph::NodeId;
@@ -62,8 +62,8 @@ use Lower::{Value, Values};
 
 /// The operations that [`lower`] takes, by their plain names, but for elementwise ones.
 const OPERATIONS: &[(&[&str], Lower)] = &[
-    (&["while"], Values(control::loops)),
-    (&["if", "case"], Values(control::branches)),
+    (&["while"], Values(control_flow::while_loop)),
+    (&["if", "case"], Values(control_flow::conditional)),
     (&["custom_call"], Values(call::custom_call)),
     (&["func.call", "call"], Values(call::call)),
     (&["composite"], Values(call::composite)),
@@ -99,18 +99,18 @@ const OPERATIONS: &[(&[&str], Lower)] = &[
     (&["chlo.top_k"], Values(sort::top_k)),
     // Functions of many elements.
     (&["reduce"], Values(reduce::reduce)),
-    (&["reduce_window"], Values(window::reduce_window)),
+    (&["reduce_window"], Values(reduce_window::reduce_window)),
     (&["map"], Values(elementwise::map)),
     // Matrices.
     (&["dot_general"], Value(contraction::dot_general)),
     (&["dot"], Value(contraction::dot)),
     (&["convolution", "dynamic_conv"], Value(convolution::convolution)),
-    (&["cholesky"], Value(linear::cholesky)),
-    (&["triangular_solve"], Value(linear::triangular_solve)),
-    (&["fft"], Value(linear::fft)),
-    (&["batch_norm_inference"], Value(normalize::inference)),
-    (&["batch_norm_training"], Values(normalize::training)),
-    (&["batch_norm_grad"], Values(normalize::gradient)),
+    (&["cholesky"], Value(linear_algebra::cholesky)),
+    (&["triangular_solve"], Value(linear_algebra::triangular_solve)),
+    (&["fft"], Value(linear_algebra::fft)),
+    (&["batch_norm_inference"], Value(batch_norm::inference)),
+    (&["batch_norm_training"], Values(batch_norm::training)),
+    (&["batch_norm_grad"], Values(batch_norm::gradient)),
     // Random numbers.
     (&["rng"], Value(random::rng)),
     (&["rng_bit_generator"], Values(random::rng_bit_generator)),
