@@ -120,6 +120,7 @@ fn file_errors_name_offset_and_expectation() {
     assert_eq!(
         unknown.to_string(),
         "byte 7: expected StableHLO text or MLIR bytecode (which begins with 4d 4c ef 52), found a byte that is not \
+         UTF-8; pass a .mlir or .mlirbc file"
     );
     assert_eq!(
         decode(b"module {}").unwrap_err().to_string(),

@@ -1,4 +1,4 @@
-//! Batch normalization, as the specification composes it.
+//! Expansion of the batch normalization operations, as the specification defines them.
 
 use super::attributes::AttributeView;
 use super::builder::{Builder, Lowered};
@@ -8,12 +8,12 @@ use inflight_ir::elementwise::CombineOp;
 use inflight_ir::graph::{NodeId, Op};
 use inflight_ir::{Axes, Shape, UnaryOp};
 
-/// The axes a batch normalization works projection.
+/// Shape, feature axis and epsilon of a batch normalization.
 struct Batch {
     shape: Shape,
     feature: usize,
     epsilon: f64,
-    /// How many elements each feature has.
+    /// The number of elements of each feature.
     count: usize,
 }
 
@@ -23,14 +23,17 @@ impl Batch {
         let shape = builder.shape(x).clone();
         let feature = fields.axis("feature_index")?;
         if feature >= shape.rank() {
-            return Err(format!("`feature_index` {feature} is no axis of {shape}").into());
+            return Err(format!(
+                "expected `feature_index` to be an axis of {shape}, found {feature}"
+            )
+            .into());
         }
         let count = shape.iter().enumerate().filter(|(axis, _)| *axis != feature);
         let count = count.map(|(_, &extent)| extent).product();
         Ok(Batch { epsilon: fields.float("epsilon")?, shape, feature, count })
     }
 
-    /// One value for each feature, in the place of the feature axis.
+    /// Broadcasts one value per feature to the operand's shape.
     fn broadcast_feature(&self, builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
         let mut extents = vec![1; self.shape.rank()];
         extents[self.feature] = self.shape[self.feature];

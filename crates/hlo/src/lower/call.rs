@@ -1,4 +1,4 @@
-//! Calls of the program's own functions, and values that hold others.
+//! Lowering of `call`, `composite`, expandable `custom_call`s, and tuples.
 
 use super::attributes::AttributeView;
 use super::builder::Lowered;
@@ -16,13 +16,13 @@ pub(super) fn call<'a>(
     lowering.call(callee, arguments)
 }
 
-/// Whether a `composite` is lowered as the operation it stands for, so that what it is composed of does not count.
-pub(super) fn is_operation(operation: &Operation) -> bool {
+/// Whether a `composite` is lowered to a known operation, so that its decomposition is not used.
+pub(super) fn has_direct_lowering(operation: &Operation) -> bool {
     let name = AttributeView::of(operation).symbol("name").unwrap_or_default();
     name == "chlo.top_k" || name.starts_with("chlo.") && elementwise::is_elementwise(name)
 }
 
-/// `composite`: by what it is composed of, or as the operation it stands for.
+/// `composite`: lowered to a known operation, or by its decomposition.
 pub(super) fn composite<'a>(
     lowering: &mut Lowering<'a>,
     operation: &'a Operation,
@@ -44,7 +44,7 @@ pub(super) fn composite<'a>(
     lowering.call(fields.symbol("decomposition")?, arguments)
 }
 
-/// `custom_call`: some targets are another way of writing an operation.
+/// `custom_call`: targets that denote an operation are expanded, others are host calls.
 pub(super) fn custom_call<'a>(
     lowering: &mut Lowering<'a>,
     operation: &'a Operation,
@@ -77,14 +77,16 @@ pub(super) fn get_tuple_element(
     operation: &Operation,
 ) -> Lowered<Vec<Bound>> {
     let index = AttributeView::of(operation).axis("index")?;
-    let [tuple] = operation.operands[..] else { return Err("one operand is expected".into()) };
+    let [tuple] = operation.operands[..] else { return Err("expected one operand".into()) };
     match lowering.value(tuple)? {
         Bound::Tuple(parts) => match parts.get(index) {
             Some(part) => Ok(vec![part.clone()]),
-            None => {
-                Err(format!("there is no element {index} in a tuple of {}", parts.len()).into())
-            }
+            None => Err(format!(
+                "expected an index below {}, the tuple's size, found {index}",
+                parts.len()
+            )
+            .into()),
         },
-        _ => Err("its operand is not a tuple".into()),
+        _ => Err("expected a tuple operand".into()),
     }
 }

@@ -1,4 +1,4 @@
-//! Values that are known when a program is lowered: constants, and what is computed from them.
+//! Constant folding: evaluates small nodes that depend on constants only, on the reference interpreter.
 
 use super::builder::Builder;
 use inflight_ir::graph::{Graph, NodeId, Op};
@@ -6,18 +6,17 @@ use inflight_ir::interpret::{Array, interpret};
 use inflight_ir::{DTypeClass, Scalar, Shape};
 use std::sync::Arc;
 
-/// Values with more elements are not computed here, nor what is computed from them: those that decide
-/// about shapes and control flow are small.
+/// Larger values are not folded: the values that determine shapes and control flow are small.
 const MAX_FOLDED_ELEMENTS: usize = 4096;
 
 impl Builder {
-    /// The value of a node, if it depends on constants only and is small.
+    /// The value of a node, if it is small and depends on constants only.
     pub fn constant_value(&mut self, id: NodeId) -> Option<Arc<Array>> {
         if let Some(known) = self.constants.get(&id) {
             return Some(known.clone());
         }
         let mut stack = vec![(id, false)];
-        // Operands first; a node is unknown as soon as one of its operands is.
+        // Post-order traversal: fold operands first. A node with a non-constant operand is not constant.
         while let Some((id, is_ready)) = stack.pop() {
             if self.constants.contains_key(&id) || self.not_constant.contains(&id) {
                 continue;
@@ -63,13 +62,13 @@ impl Builder {
         self.constants.insert(id, Arc::new(value));
     }
 
-    /// The value of a rank-0 node, if it is known.
+    /// The value of a single-element node, if it is constant.
     pub fn constant_scalar(&mut self, id: NodeId) -> Option<Scalar> {
         let value = self.constant_value(id)?;
         (value.elements() == 1).then(|| value.get(0))
     }
 
-    /// Whether every element of a node is one scalar constant.
+    /// Whether a node is a broadcast scalar constant.
     pub fn is_splat(&self, mut id: NodeId) -> bool {
         while self.entries[id as usize].op.is_view() {
             id = self.entries[id as usize].inputs[0];
@@ -77,7 +76,7 @@ impl Builder {
         self.entries[id as usize].op == Op::Scalar
     }
 
-    /// The elements of an integer node, if they are known.
+    /// The elements of an integer node, if it is constant.
     pub fn constant_integers(&mut self, id: NodeId) -> Option<Vec<i64>> {
         let class = self.dtype(id).class();
         if !matches!(class, DTypeClass::Signed | DTypeClass::Unsigned) {

@@ -1,4 +1,4 @@
-//! Products of tensors.
+//! Lowering of `dot_general` and `dot`.
 
 use super::attributes::AttributeView;
 use super::builder::{Builder, Lowered};
@@ -22,12 +22,16 @@ pub(super) fn dot_general(lowering: &mut Lowering<'_>, operation: &Operation) ->
     contract(lowering, a, b, axes, result)
 }
 
-/// `dot`: vectors and matrices.
+/// `dot` of vectors and matrices.
 pub(super) fn dot(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered<NodeId> {
     let [a, b] = lowering.expect_operands(operation)?;
     let result = lowering.declared_dtype(operation, 0)?;
     let builder = lowering.builder();
-    let last = builder.shape(a).rank().checked_sub(1).ok_or("its first operand is a scalar")?;
+    let last = builder
+        .shape(a)
+        .rank()
+        .checked_sub(1)
+        .ok_or("expected operands of rank 1 or 2, found a scalar")?;
     let axes = DotAxes {
         a_contract: Axes::from_slice(&[last]),
         b_contract: Axes::from_slice(&[0]),
@@ -36,7 +40,7 @@ pub(super) fn dot(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered
     contract(lowering, a, b, axes, result)
 }
 
-/// The contraction, computed in the widest of the dtypes.
+/// A dot computed in the widest of the operand and result dtypes.
 pub(super) fn contract(
     lowering: &mut Lowering<'_>,
     a: NodeId,
@@ -52,7 +56,7 @@ pub(super) fn contract(
     builder.cast(product, result)
 }
 
-/// The contraction of two tensors of one dtype.
+/// A dot of two tensors of one dtype: as a dot op, or expanded if it is short.
 pub(super) fn push_dot(
     builder: &mut Builder,
     a: NodeId,
@@ -65,8 +69,8 @@ pub(super) fn push_dot(
     }
 }
 
-/// Contractions of so few elements are written as sums of products, which fuse with what is around
-/// them; a routine for matrices would only begin.
+/// Dots that contract at most this many elements are expanded to multiplies and adds, which fuse with their neighbours;
+/// a GEMM call would be mostly overhead.
 const MAX_EXPANDED_CONTRACTION: usize = 4;
 
 fn should_expand(builder: &Builder, a: NodeId, b: NodeId, axes: &DotAxes) -> bool {
@@ -85,8 +89,8 @@ fn should_expand(builder: &Builder, a: NodeId, b: NodeId, axes: &DotAxes) -> boo
         && (1..=MAX_EXPANDED_CONTRACTION).contains(&extents.iter().product::<usize>())
 }
 
-/// The contraction as products of slices, added one after the other. Halves are added as `f32` and rounded
-/// once, as in any other contraction.
+/// Expands a dot to a sum of products of slices, in order. 16-bit floats are accumulated in `f32` and rounded once, as
+/// in a GEMM.
 fn expand_dot(builder: &mut Builder, a: NodeId, b: NodeId, axes: &DotAxes) -> Lowered<NodeId> {
     let dtype = builder.dtype(a);
     if dtype.is_half() {
@@ -97,7 +101,7 @@ fn expand_dot(builder: &mut Builder, a: NodeId, b: NodeId, axes: &DotAxes) -> Lo
     let (a_shape, b_shape) = (builder.shape(a).clone(), builder.shape(b).clone());
     let (a_free, b_free) = (axes.a_free(a_shape.rank()), axes.b_free(b_shape.rank()));
     let count: usize = axes.a_contract.iter().map(|&axis| a_shape[axis]).product();
-    // Both with the contracted axes last, as one, and axes of 1 for the other's free ones.
+    // Move the contracting axes last and merge them; insert axes of extent 1 for the other operand's free axes.
     let arranged = |builder: &mut Builder, x: NodeId, order: Vec<usize>, extents: Vec<usize>| {
         let x = builder.permute(x, &order)?;
         builder.reshape(x, &Shape::new(&extents))
@@ -131,13 +135,13 @@ fn expand_dot(builder: &mut Builder, a: NodeId, b: NodeId, axes: &DotAxes) -> Lo
             None => product,
         });
     }
-    let sum = sum.ok_or("nothing is contracted")?;
+    let sum = sum.ok_or("expected at least one contracted element")?;
     let extents = builder.shape(sum).extents();
     let shape = Shape::new(&extents[..extents.len() - 1]);
     builder.reshape(sum, &shape)
 }
 
-/// Of two dtypes the one that holds more; of `f16` and `bf16`, which hold different numbers, `f32`.
+/// The wider of two dtypes; `f32` for `f16` and `bf16`, neither of which contains the other.
 pub(super) fn wider(a: DType, b: DType) -> DType {
     if a == b {
         return a;

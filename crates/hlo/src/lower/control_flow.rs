@@ -1,4 +1,4 @@
-//! Control flow: while_loop, branches, and calls of what is not part of the program.
+//! Lowering of control flow: `while`, `if`, `case`, and `custom_call` of host functions.
 
 use super::attributes::AttributeView;
 use super::builder::{Builder, Lowered, Source};
@@ -9,11 +9,11 @@ use crate::program::{Action, Call, Sequence, ValueType};
 use inflight_ir::graph::{NodeId, Op};
 use inflight_ir::{DType, Element, Shape};
 
-/// A loop of so few turns and nodes is written out, if it is known how often it turns.
+/// Limits of unrolling a loop with a constant trip count: iterations, and nodes that they add.
 const MAX_UNROLLED_ITERATIONS: usize = 32;
 const MAX_UNROLLED_NODES: usize = 1024;
 
-/// Branches of so few nodes, all elementwise, are both computed and select_branches from.
+/// If-conversion limit: elementwise branches of at most this many nodes are all computed, and the result selected.
 const MAX_SELECTED_NODES: usize = 48;
 
 /// `while`
@@ -27,7 +27,8 @@ pub(super) fn while_loop<'a>(
     let counts = [condition.arguments.len(), body.arguments.len(), returned.len()];
     if counts.iter().any(|&count| count != initial.len()) {
         return Err(format!(
-            "it carries {} values, but its condition takes {}, its body takes {} and returns {}",
+            "expected a condition and a body that take all {} carried values, and a body that returns them; the \
+             condition takes {}, the body takes {} and returns {}",
             initial.len(),
             counts[0],
             counts[1],
@@ -39,10 +40,10 @@ pub(super) fn while_loop<'a>(
         return Ok(results);
     }
     if lowering.elementwise {
-        return Err("a loop of unknown length inside a function of scalars is not supported".into());
+        return Err("a loop without a constant trip count inside the body of another operation is not supported".into());
     }
 
-    // What every turn hands on as it is does not change.
+    // Values that the body returns unchanged are loop invariant.
     let changes: Vec<bool> = body
         .arguments
         .iter()
@@ -62,11 +63,11 @@ pub(super) fn while_loop<'a>(
     let mut changed = tensors.map(|(_, changes)| *changes);
     body.outputs.retain(|_| changed.next().unwrap_or(false));
     if value_types(&body.builder, &body.outputs) != types {
-        return Err("a turn of the loop changes the type of a value it carries".into());
+        return Err("the body returns values of other types than it takes".into());
     }
     let has_effect = condition.has_effect() || body.has_effect();
     let (inputs, sequences) = unify_captures(lowering.builder(), vec![condition, body], &types);
-    let [condition, body] = <[Sequence; 2]>::try_from(sequences).expect("two regions");
+    let [condition, body] = <[Sequence; 2]>::try_from(sequences).expect("there are two regions");
     let action = Action::While { condition, body, carried: carried.len() };
     let results = types.into_iter().map(|ty| (ty.shape, ty.dtype)).collect();
     let inputs = carried.into_iter().chain(inputs).collect();
@@ -82,7 +83,7 @@ pub(super) fn while_loop<'a>(
         .collect())
 }
 
-/// A loop that is no operation of the program: the last values of what it carries.
+/// Builds a loop for an operation's expansion. Returns the final carried values.
 pub(super) fn build_while<'a>(
     lowering: &mut Lowering<'a>,
     initial: Vec<NodeId>,
@@ -101,14 +102,14 @@ pub(super) fn build_while<'a>(
         body(lowering, carried)
     })?;
     let (inputs, sequences) = unify_captures(lowering.builder(), vec![condition, body], &types);
-    let [condition, body] = <[Sequence; 2]>::try_from(sequences).expect("two sequences");
+    let [condition, body] = <[Sequence; 2]>::try_from(sequences).expect("there are two sequences");
     let action = Action::While { condition, body, carried: initial.len() };
     let results = types.into_iter().map(|ty| (ty.shape, ty.dtype)).collect();
     let inputs = initial.into_iter().chain(inputs).collect();
     Ok(lowering.builder().step(action, inputs, results, location, false))
 }
 
-/// What is lowered with values of these types, as a sequence of its own.
+/// Builds a sequence with arguments of these types.
 fn build_region<'a>(
     lowering: &mut Lowering<'a>,
     types: &[ValueType],
@@ -128,7 +129,7 @@ fn build_region<'a>(
     Ok(LoweredRegion { builder, outputs: outputs? })
 }
 
-/// The results of a loop, if it can be seen here how often it turns and that is not often.
+/// Unrolls a loop with a small constant trip count. Returns its results, or `None` and leaves no nodes behind.
 fn unroll<'a>(
     lowering: &mut Lowering<'a>,
     condition: &'a Region,
@@ -141,7 +142,7 @@ fn unroll<'a>(
     for _ in 0..=MAX_UNROLLED_ITERATIONS {
         let predicate = lowering.region(condition, values.clone())?;
         let [predicate] = predicate.as_slice() else {
-            return Err("the condition of a loop gives one value".into());
+            return Err("expected the condition of a loop to return one value".into());
         };
         let predicate = lowering.node(predicate)?;
         match lowering.builder().constant_scalar(predicate).map(bool::from_scalar) {
@@ -165,10 +166,10 @@ pub(super) fn conditional<'a>(
     let [index] = lowering.expect_operands(operation)?;
     let regions = &operation.regions;
     let Some(last) = regions.len().checked_sub(1) else {
-        return Err("there is no branch".into());
+        return Err("expected at least one branch, found none".into());
     };
     let is_condition = lowering.builder().dtype(index) == DType::Bool;
-    // The first branch of an `if` is the one of `true`.
+    // The first branch of an `if` is the true branch.
     let known = lowering.builder().constant_scalar(index).map(|value| match is_condition {
         true => 1 - value.to_i64(),
         false => value.to_i64(),
@@ -196,7 +197,7 @@ pub(super) fn conditional<'a>(
     let types = value_types(&lowered[0].builder, &lowered[0].outputs);
     let agree = |branch: &LoweredRegion| value_types(&branch.builder, &branch.outputs) == types;
     if !lowered.iter().all(agree) {
-        return Err("the branches give values of different types".into());
+        return Err("the branches return values of different types".into());
     }
     let has_effect = lowered.iter().any(LoweredRegion::has_effect);
     let (inputs, branches) = unify_captures(lowering.builder(), lowered, &[]);
@@ -215,7 +216,7 @@ pub(super) fn conditional<'a>(
         .collect())
 }
 
-/// The results of all branches, select_branches from, if that is cheap.
+/// If-conversion: computes all branches and selects between their results, if that is cheap.
 fn select_branches<'a>(
     lowering: &mut Lowering<'a>,
     operation: &'a Operation,
@@ -255,7 +256,7 @@ fn select_branches<'a>(
     let Some(mut results) = branches.pop() else { return Ok(None) };
     for (number, branch) in branches.iter().enumerate().rev() {
         if branch.len() != results.len() {
-            return Err("the branches give different numbers of values".into());
+            return Err("the branches return different numbers of values".into());
         }
         let builder = lowering.builder();
         let number = builder.scalar(number as i32);
@@ -267,7 +268,7 @@ fn select_branches<'a>(
     Ok(Some(results.into_iter().map(|node| lowering.bound(node)).collect()))
 }
 
-/// A region as a sequence of its own, not yet finished.
+/// A region lowered to nodes, before its captures are resolved.
 struct LoweredRegion {
     builder: Builder,
     outputs: Vec<NodeId>,
@@ -279,8 +280,7 @@ impl LoweredRegion {
     }
 }
 
-/// A region as a sequence. Those of its arguments that change are the sequence's own; the others are
-/// bound to what is outside.
+/// Lowers a region. Block arguments that change are arguments of the sequence; the others are bound to the outer values.
 fn lower_region<'a>(
     lowering: &mut Lowering<'a>,
     region: &'a Region,
@@ -310,8 +310,8 @@ fn lower_region<'a>(
     Ok(LoweredRegion { builder, outputs: outputs? })
 }
 
-/// Sequences that take the same inputs: `arguments`, then everything that one of them captures. Also
-/// gives the captured nodes.
+/// Builds sequences with common inputs: `arguments`, then the union of their captures. Returns the captured nodes and
+/// the sequences.
 fn unify_captures(
     outer: &Builder,
     lowered: Vec<LoweredRegion>,
@@ -350,12 +350,12 @@ fn value_types(builder: &Builder, nodes: &[NodeId]) -> Vec<ValueType> {
     nodes.iter().map(ty).collect()
 }
 
-/// The regions of an operation that has so many.
+/// The regions of an operation, which must have exactly `N`.
 pub(super) fn regions<const N: usize>(operation: &Operation) -> Lowered<[&Region; N]> {
     let regions: Vec<&Region> = operation.regions.iter().collect();
-    regions.try_into().map_err(|_| {
-        format!("{N} regions are expected, but there are {}", operation.regions.len()).into()
-    })
+    regions
+        .try_into()
+        .map_err(|_| format!("expected {N} regions, found {}", operation.regions.len()).into())
 }
 
 /// `custom_call`
@@ -366,7 +366,7 @@ pub(super) fn custom_call<'a>(
     let fields = AttributeView::of(operation);
     let target = fields.symbol("call_target_name")?;
     match target {
-        // Annotations of where values are kept, which mean nothing on one device.
+        // Sharding annotations have no effect on one device.
         "Sharding" | "SPMDFullToShardShape" | "SPMDShardToFullShape" => {
             return lowering.values(operation);
         }
@@ -401,7 +401,7 @@ pub(super) fn custom_call<'a>(
         .collect())
 }
 
-/// What an exporter demands of the shapes of arguments: it is known here whether it holds.
+/// A constraint of the exporter on argument shapes, which is a constant at this point.
 fn shape_assertion(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered<Vec<Bound>> {
     let holds = lowering.operand(operation, 0)?;
     match lowering.builder().constant_scalar(holds).map(bool::from_scalar) {
@@ -409,10 +409,10 @@ fn shape_assertion(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowere
         Some(false) => {
             let message = match AttributeView::of(operation).get("error_message") {
                 Some(Attribute::String(message)) => message.clone(),
-                _ => "the shapes of the arguments are not what the program demands".into(),
+                _ => "the shapes of the arguments violate a constraint of the program".into(),
             };
             Err(message.into())
         }
-        None => Err("a demand on shapes depends on values".into()),
+        None => Err("expected a shape assertion that depends on shapes only".into()),
     }
 }

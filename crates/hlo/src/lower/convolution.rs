@@ -1,4 +1,4 @@
-//! Convolutions.
+//! Lowering of `convolution` and `dynamic_conv`.
 
 use super::attributes::AttributeView;
 use super::builder::Lowered;
@@ -43,7 +43,11 @@ pub(super) fn convolution(lowering: &mut Lowering<'_>, operation: &Operation) ->
         }
     };
     if padding.len() != rank {
-        return Err(format!("it has no padding for each of {rank} spatial axes").into());
+        return Err(format!(
+            "expected a padding for each of {rank} spatial axes, found {}",
+            padding.len()
+        )
+        .into());
     }
     let strides = positive(fields, "window_strides", rank)?;
     let operand_dilations = positive(fields, "lhs_dilation", rank)?;
@@ -61,7 +65,7 @@ pub(super) fn convolution(lowering: &mut Lowering<'_>, operation: &Operation) ->
         .collect();
     let groups = |name: &str| -> Lowered<usize> {
         usize::try_from(fields.integer(name)?.unwrap_or(1))
-            .map_err(|_| format!("`{name}` is negative").into())
+            .map_err(|_| format!("expected `{name}` to be positive").into())
     };
     let convolution = Convolution {
         operand,

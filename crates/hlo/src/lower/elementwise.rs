@@ -1,4 +1,4 @@
-//! Operations that compute each element from the same element of their operands.
+//! Lowering of elementwise operations, with CHLO's implicit broadcasting, and of `map`.
 
 use super::attributes::AttributeView;
 use super::builder::{Builder, Lowered};
@@ -9,7 +9,7 @@ use crate::module::Operation;
 use inflight_ir::graph::NodeId;
 use inflight_ir::{Axes, BinaryOp, CompareOp, DType, DTypeClass, Scalar, Shape, UnaryOp};
 
-/// Whether [`lower`] knows the operation.
+/// Whether [`lower`] supports the operation.
 pub(super) fn is_elementwise(name: &str) -> bool {
     let name = name.strip_prefix("chlo.broadcast_").unwrap_or(name);
     unary_op(name).is_some()
@@ -35,7 +35,7 @@ pub(super) fn is_elementwise(name: &str) -> bool {
         )
 }
 
-/// An elementwise operation by its name, without the `stablehlo.`; `None` if there is none.
+/// Lowers an elementwise operation, by its name without `stablehlo.`. `None` if it is not elementwise.
 pub(super) fn lower(
     lowering: &mut Lowering<'_>,
     operation: &Operation,
@@ -58,7 +58,7 @@ pub(super) fn lower(
     apply(builder, name, fields, &operands, result).map(Some)
 }
 
-/// Operands of different ranks brought to one shape: by NumPy's rule, or as the attribute says.
+/// Broadcasts operands to a common shape: by `broadcast_dimensions` if present, else by NumPy's rule.
 fn broadcast_operands(
     builder: &mut Builder,
     fields: AttributeView<'_>,
@@ -72,7 +72,8 @@ fn broadcast_operands(
             if shape.rank() < rank && shape.rank() == axes.len() {
                 let mut extents = Axes::from_elem(1, rank);
                 for (&axis, &extent) in axes.iter().zip(shape.iter()) {
-                    *extents.get_mut(axis).ok_or("`broadcast_dimensions` names no axis")? = extent;
+                    *extents.get_mut(axis).ok_or("`broadcast_dimensions` is out of range")? =
+                        extent;
                 }
                 *operand = builder.reshape(*operand, &Shape::new(&extents))?;
             }
@@ -83,7 +84,7 @@ fn broadcast_operands(
         let other = builder.shape(operand);
         shape = shape
             .broadcast(other)
-            .ok_or_else(|| format!("shapes {shape} and {other} do not broadcast"))?;
+            .ok_or_else(|| format!("expected shapes that broadcast, found {shape} and {other}"))?;
     }
     for operand in operands {
         *operand = builder.broadcast(*operand, &shape)?;
@@ -196,7 +197,9 @@ fn apply(
             let [x] = expect_array(operands)?;
             let bits = |name| -> Lowered<u32> {
                 let count = fields.integer(name)?.unwrap_or(-1);
-                u32::try_from(count).map_err(|_| format!("`{name}` is not a number of bits").into())
+                u32::try_from(count).map_err(|_| {
+                    format!("expected `{name}` to be a bit width, found {count}").into()
+                })
             };
             reduce_precision::reduce(builder, x, bits("exponent_bits")?, bits("mantissa_bits")?)
         }
@@ -206,7 +209,7 @@ fn apply(
         }
         "shift_right_arithmetic" => {
             let [a, b] = expect_array(operands)?;
-            // The highest bit is shifted in, also of unsigned integers.
+            // The highest bit is the sign, even for unsigned dtypes.
             let (dtype, signed) = (builder.dtype(a), signed_of_same_size(builder.dtype(a)));
             let (a, b) = (builder.bitcast(a, signed)?, builder.bitcast(b, signed)?);
             let shifted = builder.binary(BinaryOp::ShiftRight, a, b)?;
@@ -237,25 +240,25 @@ fn apply(
                 false => builder.binary(BinaryOp::Pow, a, b),
             }
         }
-        _ => Err(format!("{name} is not elementwise").into()),
+        _ => Err(format!("{name} is not an elementwise operation").into()),
     }
 }
 
 pub(super) fn expect_array<const N: usize>(operands: &[NodeId]) -> Lowered<[NodeId; N]> {
     operands
         .try_into()
-        .map_err(|_| format!("{N} operands are expected, but there are {}", operands.len()).into())
+        .map_err(|_| format!("expected {N} operands, found {}", operands.len()).into())
 }
 
 fn unary(builder: &mut Builder, op: UnaryOp, x: NodeId) -> Lowered<NodeId> {
-    // A conjugate of a real number, and the like, is the number.
+    // `conj` and `real` are the identity on real operands.
     match (op, builder.dtype(x).class()) {
         (UnaryOp::Conj | UnaryOp::Real, DTypeClass::Float) => Ok(x),
         _ => builder.unary(op, x),
     }
 }
 
-/// The signed integer of the same size.
+/// The signed integer dtype of the same size.
 pub(super) fn signed_of_same_size(dtype: DType) -> DType {
     match dtype.size() {
         1 => DType::I8,
@@ -273,11 +276,15 @@ fn direction(fields: AttributeView<'_>) -> Lowered<CompareOp> {
         Some("LE") => CompareOp::Le,
         Some("GT") => CompareOp::Gt,
         Some("GE") => CompareOp::Ge,
-        _ => return Err("`comparison_direction` is not one of EQ, NE, LT, LE, GT, GE".into()),
+        _ => {
+            return Err(
+                "expected `comparison_direction` to be one of EQ, NE, LT, LE, GT, GE".into()
+            );
+        }
     })
 }
 
-/// A comparison; complex numbers by their real parts, then their imaginary parts.
+/// A comparison. Complex values compare lexicographically: real part, then imaginary part.
 pub(super) fn compare(
     builder: &mut Builder,
     op: CompareOp,
@@ -307,7 +314,7 @@ pub(super) fn compare(
     builder.binary(BinaryOp::Or, first, second)
 }
 
-/// An integer that is ordered as IEEE 754 totally orders the float.
+/// Order-preserving mapping of a float to an integer, for the IEEE 754 total order.
 pub(super) fn total_order(builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
     let dtype = signed_of_same_size(builder.dtype(x));
     let bits = builder.bitcast(x, dtype)?;
@@ -318,7 +325,7 @@ pub(super) fn total_order(builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
     builder.binary(BinaryOp::Xor, bits, flip)
 }
 
-/// The larger (`Gt`) or smaller (`Lt`) of two.
+/// The maximum (`Gt`) or minimum (`Lt`) of two values.
 fn min_or_max(builder: &mut Builder, op: CompareOp, operands: &[NodeId]) -> Lowered<NodeId> {
     let [a, b] = expect_array(operands)?;
     if builder.dtype(a).is_complex() {
@@ -329,7 +336,7 @@ fn min_or_max(builder: &mut Builder, op: CompareOp, operands: &[NodeId]) -> Lowe
     builder.binary(op, a, b)
 }
 
-/// To the nearest integer, ties away from zero. Every step is exact.
+/// Rounds to the nearest integer, ties away from zero. Every step is exact.
 fn round_away_from_zero(builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
     let dtype = builder.dtype(x);
     let size = builder.unary(UnaryOp::Abs, x)?;
@@ -350,7 +357,7 @@ pub(super) fn map<'a>(
 ) -> Lowered<Vec<Bound>> {
     let [body] = regions::<1>(operation)?;
     let operands = lowering.operands(operation)?;
-    let Some(&first) = operands.first() else { return Err("there is no operand".into()) };
+    let Some(&first) = operands.first() else { return Err("expected at least one operand".into()) };
     let shape = lowering.builder().shape(first).clone();
     let results = lowering.apply_elementwise(body, &operands, &shape)?;
     Ok(results.into_iter().map(|node| lowering.bound(node)).collect())

@@ -1,4 +1,4 @@
-//! Lookups: `gather`, `dynamic_slice` and their kin.
+//! Lowering of `gather`, `dynamic_slice` and `torch_index_select`, and the index arithmetic shared with `scatter`.
 
 use super::attributes::AttributeView;
 use super::builder::{Builder, Lowered};
@@ -8,25 +8,25 @@ use crate::module::Operation;
 use inflight_ir::graph::{NodeId, Op, SliceAxis};
 use inflight_ir::{BinaryOp, CompareOp, DType, Scalar, Shape};
 
-/// Which axes of an operand an index vector addresses, and how.
+/// The indices of a gather or scatter in canonical layout, and the operand axes they address.
 pub(super) struct Addressing {
-    /// The axis of the operand that each element of an index vector addresses.
-    pub addressed: Vec<usize>,
-    /// The axes of the operand that are walked batch_axes with an axis of the indices.
+    /// The operand axis that each component of an index vector addresses (`start_index_map`).
+    pub indexed: Vec<usize>,
+    /// The batching axes of the operand.
     pub batching: Vec<usize>,
-    /// Those axes of the indices, counted without the axis of the index vectors.
+    /// The corresponding batching axes of the indices, counted without the index vector axis.
     pub index_batching: Vec<usize>,
-    /// The indices: one vector along the last axis for each place.
+    /// The indices, permuted so that the index vectors are along the last axis.
     pub indices: NodeId,
-    /// The extents of the indices without the axis of the vectors.
+    /// The shape of the indices without the index vector axis.
     pub index_shape: Shape,
 }
 
-/// The addressing that the attributes of a gather or a scatter describe.
+/// Builds the addressing from the dimension numbers of a gather or scatter.
 pub(super) fn addressing(
     builder: &mut Builder,
     indices: NodeId,
-    addressed: Vec<usize>,
+    indexed: Vec<usize>,
     batching: Vec<usize>,
     index_batching: Vec<usize>,
     vector_axis: usize,
@@ -34,7 +34,10 @@ pub(super) fn addressing(
 ) -> Lowered<Addressing> {
     let shape = builder.shape(indices).clone();
     if vector_axis > shape.rank() {
-        return Err(format!("`index_vector_dim` {vector_axis} is no axis of {shape}").into());
+        return Err(format!(
+            "expected `index_vector_dim` to be an axis of {shape}, found {vector_axis}"
+        )
+        .into());
     }
     let order: Vec<usize> = (0..shape.rank())
         .filter(|&axis| axis != vector_axis)
@@ -49,10 +52,10 @@ pub(super) fn addressing(
     let extents = builder.shape(moved).extents();
     let (count, index_shape) =
         (extents[extents.len() - 1], Shape::new(&extents[..extents.len() - 1]));
-    if count != addressed.len() {
+    if count != indexed.len() {
         return Err(format!(
-            "index vectors have {count} elements, but address {} axes",
-            addressed.len()
+            "expected index vectors of {} elements, one per indexed axis, found {count}",
+            indexed.len()
         )
         .into());
     }
@@ -61,26 +64,25 @@ pub(super) fn addressing(
         .map(|axis| if axis > vector_axis { axis - 1 } else { axis })
         .collect();
     let known = |axis: &usize| *axis < operand.rank();
-    if !addressed.iter().chain(&batching).all(known)
+    if !indexed.iter().chain(&batching).all(known)
         || index_batching.len() != batching.len()
         || index_batching.iter().any(|&axis| axis >= index_shape.rank())
     {
-        return Err("its dimension numbers name axes that are not there".into());
+        return Err("its dimension numbers name axes that are out of range".into());
     }
-    Ok(Addressing { addressed, batching, index_batching, indices: moved, index_shape })
+    Ok(Addressing { indexed, batching, index_batching, indices: moved, index_shape })
 }
 
-/// The dtype that positions in a tensor of so many elements are computed in.
+/// The dtype of index arithmetic in a tensor of `elements` elements.
 pub(super) fn index_dtype(indices: DType, elements: usize) -> DType {
     let is_wide = matches!(indices, DType::I64 | DType::U64 | DType::U32);
     if is_wide || elements > i32::MAX as usize { DType::I64 } else { DType::I32 }
 }
 
 impl Addressing {
-    /// The indices into one axis of the operand, one for each place, in a signed dtype; those that no
-    /// signed integer holds become the largest.
+    /// The start indices along one operand axis, in a signed dtype. Unsigned values that do not fit saturate.
     pub fn starts(&self, builder: &mut Builder, axis: usize, to: DType) -> Lowered<Option<NodeId>> {
-        let Some(number) = self.addressed.iter().position(|&addressed| addressed == axis) else {
+        let Some(number) = self.indexed.iter().position(|&indexed| indexed == axis) else {
             return Ok(None);
         };
         let slice = SliceAxis { start: number, step: 1, len: 1 };
@@ -94,7 +96,7 @@ impl Addressing {
         builder.cast(index, to).map(Some)
     }
 
-    /// The position along a batching axis of the operand, one for each place.
+    /// The positions along a batching axis of the operand.
     pub fn batch(&self, builder: &mut Builder, axis: usize, to: DType) -> Lowered<Option<NodeId>> {
         match self.batching.iter().position(|&batching| batching == axis) {
             Some(i) => builder.iota(self.index_batching[i], &self.index_shape, to).map(Some),
@@ -102,7 +104,7 @@ impl Addressing {
         }
     }
 
-    /// The elements of the index vector, if there is one only and it is known.
+    /// The index vector, if there is exactly one and it is constant.
     pub fn single_constant_index(&self, builder: &mut Builder) -> Option<Vec<i64>> {
         if self.index_shape.elements() != 1 {
             return None;
@@ -111,7 +113,7 @@ impl Addressing {
     }
 }
 
-/// A value with one element for each place, aligned with `places` followed by `window` axes.
+/// Reshapes a value of the index shape to the index shape followed by `window` axes of extent 1.
 pub(super) fn append_window_axes(
     builder: &mut Builder,
     x: NodeId,
@@ -140,7 +142,7 @@ pub(super) fn gather(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowe
     let collapsed = numbers.axes("collapsed_slice_dims")?;
     let batching = numbers.axes("operand_batching_dims")?;
     let index_batching = numbers.axes("start_indices_batching_dims")?;
-    let addressed = numbers.axes("start_index_map")?;
+    let indexed = numbers.axes("start_index_map")?;
     let vector_axis = numbers.integer("index_vector_dim")?.unwrap_or(0) as usize;
     let builder = lowering.builder();
     let shape = builder.shape(x).clone();
@@ -150,8 +152,7 @@ pub(super) fn gather(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowe
         return Err(format!("slices of {sizes:?} do not fit a tensor of shape {shape}").into());
     }
     let sizes: Vec<usize> = sizes.into_iter().map(|size| size as usize).collect();
-    let at =
-        addressing(builder, indices, addressed, batching, index_batching, vector_axis, &shape)?;
+    let at = addressing(builder, indices, indexed, batching, index_batching, vector_axis, &shape)?;
     let dropped = |axis: &usize| collapsed.contains(axis) || at.batching.contains(axis);
     let kept: Vec<usize> = (0..shape.rank()).filter(|axis| !dropped(axis)).collect();
     let offsets: Vec<usize> = kept.iter().map(|&axis| sizes[axis]).collect();
@@ -168,11 +169,11 @@ pub(super) fn gather(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowe
         flat(builder, x, &at, &sizes, &kept, &canonical)?
     };
 
-    // From places and offsets to the result's order of axes.
+    // Permute from index axes and offset axes to the axis order of the result.
     let (index_rank, rank) = (at.index_shape.rank(), canonical.rank());
     if offset_axes.len() != kept.len() || offset_axes.iter().any(|&axis| axis >= rank) {
         return Err(format!(
-            "`offset_dims` {offset_axes:?} does not name {} axes of the result",
+            "expected `offset_dims` to name {} axes of the result, found {offset_axes:?}",
             kept.len()
         )
         .into());
@@ -190,7 +191,7 @@ pub(super) fn gather(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowe
     builder.permute(gathered, &order)
 }
 
-/// One slice whose place is known.
+/// A single slice with a constant start index, as a static slice.
 fn constant_slice(
     builder: &mut Builder,
     x: NodeId,
@@ -205,7 +206,7 @@ fn constant_slice(
         .enumerate()
         .map(|(axis, &extent)| {
             let last = (extent - sizes[axis]) as i64;
-            let start = match at.addressed.iter().position(|&addressed| addressed == axis) {
+            let start = match at.indexed.iter().position(|&indexed| indexed == axis) {
                 Some(number) if is_u64 && index[number] < 0 => last,
                 Some(number) => index[number].clamp(0, last),
                 None => 0,
@@ -216,8 +217,8 @@ fn constant_slice(
     builder.slice(x, &slices).map(Some)
 }
 
-/// Single elements of one axis with all of the free_axes: a lookup along that axis. Its result is in the
-/// order of places, then the operand's axes.
+/// A gather of single elements along one axis and full slices along all others. The result has the index axes first,
+/// then the operand's axes.
 fn along_one_axis(
     builder: &mut Builder,
     x: NodeId,
@@ -229,11 +230,11 @@ fn along_one_axis(
         .filter(|axis| sizes[*axis] != shape[*axis] && !at.batching.contains(axis))
         .collect();
     let [axis] = varying[..] else { return Ok(None) };
-    if sizes[axis] != 1 || !at.addressed.contains(&axis) {
+    if sizes[axis] != 1 || !at.indexed.contains(&axis) {
         return Ok(None);
     }
     let to = index_dtype(builder.dtype(at.indices), shape[axis]);
-    let index = at.starts(builder, axis, to)?.expect("the axis is addressed");
+    let index = at.starts(builder, axis, to)?.expect("the axis is indexed");
     let rest: Vec<usize> =
         (0..shape.rank()).filter(|other| *other != axis && !at.batching.contains(other)).collect();
     let lookup = Lookup::new(at, &shape, &rest);
@@ -245,13 +246,13 @@ fn along_one_axis(
     lookup.to_index_order(builder, gathered).map(Some)
 }
 
-/// How places are arranged for a lookup along one axis: the axes that are walked batch_axes with the
-/// operand first, the free_axes as one, and then the rest of the operand.
+/// Layout of a gather or scatter along one axis: batching axes, all other index axes merged into one, and the rest of
+/// the operand.
 pub(super) struct Lookup {
     batch_axes: Vec<usize>,
     free_axes: Vec<usize>,
     index_shape: Shape,
-    /// Batching axes, one axis for all other places, the rest of the operand.
+    /// The shape of that layout.
     pub shape: Shape,
     rest: Vec<usize>,
 }
@@ -276,7 +277,7 @@ impl Lookup {
         self.batch_axes.iter().chain(&self.free_axes).copied().collect()
     }
 
-    /// An index for each place, repeated over the rest of the operand.
+    /// Broadcasts the indices over the rest of the operand.
     pub fn index(&self, builder: &mut Builder, index: NodeId) -> Lowered<NodeId> {
         let index = builder.permute(index, &self.order())?;
         let mut extents = self.shape.extents()[..=self.batch_axes.len()].to_vec();
@@ -285,7 +286,7 @@ impl Lookup {
         builder.broadcast(index, &self.shape)
     }
 
-    /// From the lookup's arrangement to the order of the places.
+    /// Converts from this layout to the index axes' order.
     fn to_index_order(&self, builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
         let order = self.order();
         let extents: Shape = order
@@ -302,7 +303,7 @@ impl Lookup {
         builder.permute(x, &back)
     }
 
-    /// From the order of the places to the lookup's arrangement.
+    /// Converts from the index axes' order to this layout.
     pub fn arranged(&self, builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
         let mut order = self.order();
         order.extend(order.len()..order.len() + self.rest.len());
@@ -311,7 +312,7 @@ impl Lookup {
     }
 }
 
-/// Slices anywhere: each element of the result looked up by its position in row-major order.
+/// The general case: gathers each element of the result by its row-major linear index.
 fn flat(
     builder: &mut Builder,
     x: NodeId,
@@ -351,7 +352,7 @@ fn flat(
     gather_flat(builder, x, position, canonical)
 }
 
-/// The elements of `x` at positions in row-major order.
+/// Gathers elements of `x` by their row-major linear index.
 fn gather_flat(
     builder: &mut Builder,
     x: NodeId,
@@ -370,7 +371,7 @@ fn gather_flat(
 pub(super) fn dynamic_slice(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered<NodeId> {
     let operands = lowering.operands(operation)?;
     let Some((&x, starts)) = operands.split_first() else {
-        return Err("there is no operand".into());
+        return Err("expected an operand and start indices, found no operands".into());
     };
     let sizes = AttributeView::of(operation).axes("slice_sizes")?;
     let builder = lowering.builder();
@@ -381,7 +382,7 @@ pub(super) fn dynamic_slice(lowering: &mut Lowering<'_>, operation: &Operation) 
     if !fits {
         return Err(format!("slices of {sizes:?} do not fit a tensor of shape {shape}").into());
     }
-    // What is known is cut off first; what is not is looked up.
+    // Apply constant starts as a static slice first, then gather along the dynamic axes.
     let mut slices: Vec<SliceAxis> = Vec::new();
     let mut dynamic: Vec<(usize, NodeId)> = Vec::new();
     for axis in 0..shape.rank() {
@@ -412,8 +413,8 @@ pub(super) fn dynamic_slice(lowering: &mut Lowering<'_>, operation: &Operation) 
     }
 }
 
-/// The position in a tensor of `shape`, in row-major order, of each element of a block of `sizes` that
-/// starts at the given places along some axes and at 0 along the free_axes.
+/// The row-major linear index in a tensor of `shape` of each element of a block of `sizes`. The block starts at the
+/// given indices along some axes and at 0 along the others.
 pub(super) fn linear(
     builder: &mut Builder,
     shape: &Shape,
@@ -438,15 +439,15 @@ pub(super) fn linear(
     builder.broadcast(position, sizes)
 }
 
-/// A start index brought into `0..=last`, in a signed dtype.
+/// A start index clamped to `0..=last`, in a signed dtype.
 pub(super) fn clamped_start(builder: &mut Builder, start: NodeId, last: usize) -> Lowered<NodeId> {
     let dtype = builder.dtype(start);
     if !dtype.is_integer() {
-        return Err(format!("a start index is {dtype}, not an integer").into());
+        return Err(format!("expected an integer start index, found {dtype}").into());
     }
     let one = Shape::scalar();
     let start = builder.reshape(start, &one)?;
-    // `last` may be more than a narrow dtype holds.
+    // Widen first: `last` may exceed the range of a narrow dtype.
     let start = match dtype {
         DType::U64 => {
             let most = builder.scalar(Scalar::from(i64::MAX as u64));
@@ -462,7 +463,7 @@ pub(super) fn clamped_start(builder: &mut Builder, start: NodeId, last: usize) -
     builder.binary(BinaryOp::Min, start, last)
 }
 
-/// `torch_index_select`: rows of one axis by number, batch axes walked batch_axes.
+/// `torch_index_select`: slices along `dim` by index, with leading batch axes.
 pub(super) fn index_select(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered<NodeId> {
     let [x, index] = lowering.expect_operands(operation)?;
     let fields = AttributeView::of(operation);
@@ -470,7 +471,7 @@ pub(super) fn index_select(lowering: &mut Lowering<'_>, operation: &Operation) -
     let builder = lowering.builder();
     let (shape, index_shape) = (builder.shape(x).clone(), builder.shape(index).clone());
     if axis >= shape.rank() || batch > axis || batch > index_shape.rank() {
-        return Err("`dim` and `batch_dims` name axes that are not there".into());
+        return Err("`dim` and `batch_dims` are out of range for its operands".into());
     }
     let batches: Vec<usize> = (0..batch).collect();
     let at = addressing(
@@ -490,7 +491,7 @@ pub(super) fn index_select(lowering: &mut Lowering<'_>, operation: &Operation) -
     let canonical: Shape =
         at.index_shape.iter().copied().chain(kept.iter().map(|&other| shape[other])).collect();
     let gathered = flat(builder, x, &at, &sizes, &kept, &canonical)?;
-    // Batch axes, the operand's axes before `dim`, the places, the operand's axes after it.
+    // Batch axes, the operand's axes before `dim`, the index axes, the operand's axes after `dim`.
     let (index_rank, before) = (at.index_shape.rank(), axis - batch);
     let order: Vec<usize> = (0..batch)
         .chain(index_rank..index_rank + before)
@@ -500,7 +501,7 @@ pub(super) fn index_select(lowering: &mut Lowering<'_>, operation: &Operation) -
     builder.permute(gathered, &order)
 }
 
-/// Whether each position is in `0..extent`.
+/// Whether each index is in `0..extent`.
 pub(super) fn in_range(builder: &mut Builder, at: NodeId, extent: usize) -> Lowered<NodeId> {
     let dtype = builder.dtype(at);
     let (zero, extent) = (builder.integer(0, dtype), builder.integer(extent as i64, dtype));

@@ -1,4 +1,4 @@
-//! Linear algebra and transforms.
+//! Lowering of `cholesky`, `triangular_solve` and `fft`.
 
 use super::attributes::AttributeView;
 use super::builder::Lowered;
@@ -25,7 +25,12 @@ pub(super) fn triangular_solve(
         None | Some("NO_TRANSPOSE" | "TRANSPOSE_INVALID") => Transpose::No,
         Some("TRANSPOSE") => Transpose::Transpose,
         Some("ADJOINT") => Transpose::Adjoint,
-        Some(other) => return Err(format!("`transpose_a` is {other}").into()),
+        Some(other) => {
+            return Err(format!(
+                "expected `transpose_a` to be NO_TRANSPOSE, TRANSPOSE or ADJOINT, found {other}"
+            )
+            .into());
+        }
     };
     let op = Op::TriangularSolve {
         left_side: fields.boolean("left_side")?,
@@ -45,7 +50,7 @@ pub(super) fn fft(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered
         Some("IFFT") => FftKind::Inverse,
         Some("RFFT") => FftKind::RealForward,
         Some("IRFFT") => FftKind::RealInverse,
-        _ => return Err("`fft_type` is not one of FFT, IFFT, RFFT, IRFFT".into()),
+        _ => return Err("expected `fft_type` to be one of FFT, IFFT, RFFT, IRFFT".into()),
     };
     let lengths = fields.axes("fft_length")?;
     lowering

@@ -1,5 +1,4 @@
-//! Functions of scalars that are parameters of operations: what a reduction combines with, what a sort
-//! compares with.
+//! Scalar bodies of operations: the combiner regions of reductions and scatters, and the comparator regions of sorts.
 
 use super::builder::{Builder, Lowered, Source};
 use super::context::Lowering;
@@ -9,16 +8,16 @@ use inflight_ir::graph::{Graph, NodeId, Op, ScalarFunction};
 use inflight_ir::{BinaryOp, DType, Shape};
 use rustc_hash::FxHashMap;
 
-/// A function of scalars, as nodes of its own.
+/// A region of scalar operations, lowered to nodes of its own.
 pub(super) struct ScalarBody {
     pub builder: Builder,
-    /// The parameters, in order.
+    /// The block arguments, in order.
     pub arguments: Vec<NodeId>,
-    /// What it gives.
+    /// The returned values.
     pub results: Vec<NodeId>,
 }
 
-/// The region as a function of scalars of these dtypes.
+/// Lowers a region with scalar block arguments of these dtypes.
 pub(super) fn lower_body<'a>(
     lowering: &mut Lowering<'a>,
     region: &'a Region,
@@ -36,7 +35,7 @@ pub(super) fn lower_body<'a>(
 }
 
 impl ScalarBody {
-    /// The op that combines the two parameters, if that is all the function does.
+    /// The combine op, if the body applies just that to its two arguments.
     pub fn combine(&self) -> Option<CombineOp> {
         let ([a, b], [result]) = (&*self.arguments, &*self.results) else { return None };
         let entry = &self.builder.entries[*result as usize];
@@ -56,13 +55,12 @@ impl ScalarBody {
         })
     }
 
-    /// Whether the function gives its second parameter.
+    /// Whether the body returns its second argument: an update replaces the old element.
     pub fn returns_update(&self) -> bool {
         self.arguments.len() == 2 && self.results == [self.arguments[1]]
     }
 
-    /// What the function reads outside of it that is not known: the function's node for each value, and the node
-    /// of the sequence outside.
+    /// The captured values that are not constant, as pairs of the body's node and the outer sequence's node.
     pub fn captured_values(&self) -> Vec<(NodeId, NodeId)> {
         let builder = &self.builder;
         let mut seen = vec![false; builder.entries.len()];
@@ -84,11 +82,14 @@ impl ScalarBody {
         captured
     }
 
-    /// The function's first result as a parameter of an op. It may not read what is outside of it,
-    /// unless that is known.
+    /// The body as a scalar function of an op. It may capture constants only.
     pub fn scalar_function(&self) -> Lowered<ScalarFunction> {
         let &[result] = &*self.results else {
-            return Err("a function that gives one value is expected".into());
+            return Err(format!(
+                "expected a body that returns one value, found {}",
+                self.results.len()
+            )
+            .into());
         };
         let builder = &self.builder;
         let mut is_used = vec![false; builder.entries.len()];
@@ -117,8 +118,8 @@ impl ScalarBody {
                 graph.scalar(value.get(0))
             } else if entry.op == Op::Input {
                 return Err(
-                    "its function reads a value outside of it that is not constant, which is \
-                            not supported"
+                    "its body captures a value that is not constant, which is not supported; \
+                            make it an operand"
                         .into(),
                 );
             } else {
@@ -132,14 +133,14 @@ impl ScalarBody {
     }
 }
 
-/// Comparators: functions of two elements of each operand.
+/// Comparators: bodies with two arguments per operand.
 impl ScalarBody {
-    /// The number of the parameter that a node is.
+    /// The index of an argument node.
     pub fn argument(&self, node: NodeId) -> Option<usize> {
         self.arguments.iter().position(|&argument| argument == node)
     }
 
-    /// Adds an operand that is the same for both elements: a value of the function's own that is bound outside.
+    /// Adds an operand for a captured value. Both of its elements are equal, so the second argument is unused.
     pub fn add_operand(&mut self, node: NodeId) {
         let dtype = self.builder.dtype(node);
         let other = Source::Argument(self.arguments.len() + 1);
@@ -147,7 +148,7 @@ impl ScalarBody {
         self.arguments.extend([node, other]);
     }
 
-    /// The operands that a comparator looks at, in order.
+    /// The operands that the comparator reads, in order.
     pub fn read_operands(&self) -> Vec<usize> {
         let mut is_read = vec![false; self.arguments.len() / 2];
         let mut seen = rustc_hash::FxHashSet::default();
@@ -162,11 +163,11 @@ impl ScalarBody {
             worklist.extend(&self.builder.entries[id as usize].inputs);
         }
         let read: Vec<usize> = (0..is_read.len()).filter(|&operand| is_read[operand]).collect();
-        // A comparator that looks at nothing still compares something.
+        // A comparator that ignores its arguments still needs an operand.
         if read.is_empty() { vec![0] } else { read }
     }
 
-    /// The comparator as a parameter of an op that passes only these operands.
+    /// The comparator as a scalar function of an op that passes only these operands.
     pub fn with_operands(mut self, operands: &[usize]) -> Lowered<ScalarFunction> {
         self.arguments = operands
             .iter()

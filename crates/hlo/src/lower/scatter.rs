@@ -1,4 +1,4 @@
-//! Writes at places given by values: `scatter` and `dynamic_update_slice`.
+//! Lowering of `scatter` and `dynamic_update_slice`.
 
 use super::attributes::AttributeView;
 use super::builder::{Builder, Lowered};
@@ -24,7 +24,11 @@ pub(super) fn scatter<'a>(
     let operands = lowering.operands(operation)?;
     let count = operands.len() / 2;
     if operands.len() % 2 == 0 || count == 0 {
-        return Err("its operands are not inputs, indices, and as many updates".into());
+        return Err(format!(
+            "expected inputs, indices, and as many updates as inputs, found {} operands",
+            operands.len()
+        )
+        .into());
     }
     let (inputs, indices, updates) = (&operands[..count], operands[count], &operands[count + 1..]);
     let [region] = regions::<1>(operation)?;
@@ -34,14 +38,13 @@ pub(super) fn scatter<'a>(
     let inserted = numbers.axes("inserted_window_dims")?;
     let batching = numbers.axes("input_batching_dims")?;
     let index_batching = numbers.axes("scatter_indices_batching_dims")?;
-    let addressed = numbers.axes("scatter_dims_to_operand_dims")?;
+    let indexed = numbers.axes("scatter_dims_to_operand_dims")?;
     let vector_axis = numbers.integer("index_vector_dim")?.unwrap_or(0) as usize;
     let is_unique = fields.boolean("unique_indices")?;
 
     let builder = lowering.builder();
     let shape = builder.shape(inputs[0]).clone();
-    let at =
-        addressing(builder, indices, addressed, batching, index_batching, vector_axis, &shape)?;
+    let at = addressing(builder, indices, indexed, batching, index_batching, vector_axis, &shape)?;
     let kept: Vec<usize> = (0..shape.rank())
         .filter(|axis| !inserted.contains(axis) && !at.batching.contains(axis))
         .collect();
@@ -50,11 +53,12 @@ pub(super) fn scatter<'a>(
         || window_axes.iter().any(|&axis| axis >= update_shape.rank())
         || update_shape.rank() != at.index_shape.rank() + kept.len()
     {
-        return Err(
-            format!("updates of shape {update_shape} do not fit its dimension numbers").into()
-        );
+        return Err(format!(
+            "updates of shape {update_shape} do not match `scatter_dimension_numbers`"
+        )
+        .into());
     }
-    // Updates with the places first and the window after them.
+    // Permute the updates to index axes first, then window axes.
     let order: Vec<usize> = (0..update_shape.rank())
         .filter(|axis| !window_axes.contains(axis))
         .chain(window_axes.iter().copied())
@@ -65,13 +69,13 @@ pub(super) fn scatter<'a>(
     let mut sizes = vec![1; shape.rank()];
     for (&axis, &size) in kept.iter().zip(&window) {
         if size > shape[axis] {
-            return Err(format!("a window of {window:?} does not fit in {shape}").into());
+            return Err(format!("an update window of {window:?} does not fit in {shape}").into());
         }
         sizes[axis] = size;
     }
     let canonical: Shape = at.index_shape.iter().copied().chain(window.iter().copied()).collect();
     if *builder.shape(updates[0]) != canonical {
-        return Err(format!("updates of shape {update_shape} do not fit the indices").into());
+        return Err(format!("updates of shape {update_shape} do not match the indices").into());
     }
 
     let results = if canonical.contains(&0) || shape.contains(&0) {
@@ -90,7 +94,7 @@ pub(super) fn scatter<'a>(
     Ok(results.into_iter().map(|node| lowering.bound(node)).collect())
 }
 
-/// What the one window covers, if it is known where it is and it is inside.
+/// The slice of a single window whose start index is a constant in bounds.
 fn constant_window(
     builder: &mut Builder,
     at: &Addressing,
@@ -100,7 +104,7 @@ fn constant_window(
     let index = at.single_constant_index(builder)?;
     (0..shape.rank())
         .map(|axis| {
-            let start = match at.addressed.iter().position(|&addressed| addressed == axis) {
+            let start = match at.indexed.iter().position(|&indexed| indexed == axis) {
                 Some(number) => index[number],
                 None => 0,
             };
@@ -114,7 +118,7 @@ fn constant_window(
         .collect()
 }
 
-/// The window of each input replaced by what the body makes of it and the update.
+/// Applies the body to one slice of each input and the updates, and writes the results back.
 fn assign<'a>(
     lowering: &mut Lowering<'a>,
     region: &'a Region,
@@ -145,8 +149,9 @@ fn assign<'a>(
         .collect()
 }
 
-/// Whether single elements are written along the addressed axes, with all of the other axes, and these can be seen as
-/// one axis: it is one, or one update comes to each place of the others. The planner makes that elementwise.
+/// Whether the windows have extent 1 along the indexed axes and are full along all others, and the indexed axes can be
+/// merged into one: there is only one, or each position of the other axes receives one update. The planner turns such
+/// a scatter into an elementwise kernel.
 fn is_along_one_axis(
     builder: &Builder,
     inputs: &[NodeId],
@@ -154,40 +159,40 @@ fn is_along_one_axis(
     shape: &Shape,
     sizes: &[usize],
 ) -> bool {
-    let is_whole = |axis: usize| {
-        at.batching.contains(&axis) || at.addressed.contains(&axis) || sizes[axis] == shape[axis]
+    let is_full = |axis: usize| {
+        at.batching.contains(&axis) || at.indexed.contains(&axis) || sizes[axis] == shape[axis]
     };
-    if at.addressed.is_empty()
-        || at.addressed.iter().any(|&axis| sizes[axis] != 1)
-        || !(0..shape.rank()).all(is_whole)
+    if at.indexed.is_empty()
+        || at.indexed.iter().any(|&axis| sizes[axis] != 1)
+        || !(0..shape.rank()).all(is_full)
     {
         return false;
     }
     let mut others = (0..at.index_shape.rank()).filter(|axis| !at.index_batching.contains(axis));
     let is_in_order = || axis_order(at, shape.rank()).into_iter().eq(0..shape.rank());
-    at.addressed.len() == 1
+    at.indexed.len() == 1
         || (others.all(|axis| at.index_shape[axis] == 1)
-            // Elsewhere than in order, the axes are brought together by a copy, of which one value needs none.
+            // Merging axes that are not adjacent needs a transposing copy, except for splat inputs.
             && (is_in_order() || inputs.iter().all(|&input| builder.is_splat(input))))
 }
 
-/// The axes of an input: those walked together with the indices, those addressed, the rest.
+/// The axes of an input in the order batching, indexed, rest.
 fn axis_order(at: &Addressing, rank: usize) -> Vec<usize> {
-    let rest = (0..rank).filter(|axis| !at.addressed.contains(axis) && !at.batching.contains(axis));
-    at.batching.iter().chain(&at.addressed).copied().chain(rest).collect()
+    let rest = (0..rank).filter(|axis| !at.indexed.contains(axis) && !at.batching.contains(axis));
+    at.batching.iter().chain(&at.indexed).copied().chain(rest).collect()
 }
 
-/// Inputs, an index and updates that an [`Op::Scatter`] along one axis takes.
+/// Operands arranged for an [`Op::Scatter`] along one axis.
 pub(super) struct ScatterOperands {
     pub inputs: Vec<NodeId>,
     pub index: NodeId,
     pub updates: Vec<NodeId>,
     pub axis: usize,
-    /// The order of the input's axes here.
+    /// The permutation of the input's axes; empty if they are flattened to one axis.
     pub order: Vec<usize>,
 }
 
-/// The addressed axes as one.
+/// Arranges the operands with the indexed axes merged into one.
 fn along_axis(
     builder: &mut Builder,
     inputs: &[NodeId],
@@ -196,16 +201,16 @@ fn along_axis(
 ) -> Lowered<ScatterOperands> {
     let shape = builder.shape(inputs[0]).clone();
     let order = axis_order(at, shape.rank());
-    let (axis, addressed) = (at.batching.len(), at.addressed.len());
-    let rest = &order[axis + addressed..];
-    let line: Shape = at.addressed.iter().map(|&axis| shape[axis]).collect();
+    let (axis, indexed) = (at.batching.len(), at.indexed.len());
+    let rest = &order[axis + indexed..];
+    let line: Shape = at.indexed.iter().map(|&axis| shape[axis]).collect();
     let to = index_dtype(builder.dtype(at.indices), line.elements());
-    let index = match at.addressed[..] {
-        [axis] => at.starts(builder, axis, to)?.expect("the axis is addressed"),
+    let index = match at.indexed[..] {
+        [axis] => at.starts(builder, axis, to)?.expect("the axis is indexed"),
         _ => {
             let mut position = LinearIndex::new(builder, to);
-            for (&axis, &stride) in at.addressed.iter().zip(line.strides().iter()) {
-                let start = at.starts(builder, axis, to)?.expect("the axis is addressed");
+            for (&axis, &stride) in at.indexed.iter().zip(line.strides().iter()) {
+                let start = at.starts(builder, axis, to)?.expect("the axis is indexed");
                 position.restrict(builder, start, shape[axis])?;
                 position.add(builder, start, stride)?;
             }
@@ -225,7 +230,7 @@ fn along_axis(
         let input = builder.permute(input, &order)?;
         arranged_inputs.push(builder.reshape(input, &merged)?);
     }
-    // A written axis may be one of the window, where it has one element.
+    // An indexed axis may also be a window axis of extent 1.
     let window: Shape = at.index_shape.iter().copied().chain(extents(rest)).collect();
     let mut arranged_updates = Vec::new();
     for &update in updates {
@@ -235,7 +240,7 @@ fn along_axis(
     Ok(ScatterOperands { inputs: arranged_inputs, index, updates: arranged_updates, axis, order })
 }
 
-/// A position in row-major order while it is being summed up, and whether it is one.
+/// A row-major linear index under construction, with its bounds check.
 struct LinearIndex {
     sum: NodeId,
     is_inside: Option<NodeId>,
@@ -246,7 +251,7 @@ impl LinearIndex {
         LinearIndex { sum: builder.integer(0, dtype), is_inside: None }
     }
 
-    /// Moves on along an axis whose elements are this far apart.
+    /// Adds a coordinate along an axis of the given stride.
     fn add(&mut self, builder: &mut Builder, coordinate: NodeId, stride: usize) -> Lowered<()> {
         let dtype = builder.dtype(self.sum);
         let stride = builder.integer(stride as i64, dtype);
@@ -255,7 +260,7 @@ impl LinearIndex {
         Ok(())
     }
 
-    /// It is none where the coordinate is not in `0..extent`.
+    /// Invalidates the index where the coordinate is not in `0..extent`.
     fn restrict(
         &mut self,
         builder: &mut Builder,
@@ -270,7 +275,7 @@ impl LinearIndex {
         Ok(())
     }
 
-    /// The position, or -1 where it is none.
+    /// The linear index, or -1 where it is out of bounds.
     fn finish(self, builder: &mut Builder) -> Lowered<NodeId> {
         let Some(is_inside) = self.is_inside else { return Ok(self.sum) };
         let dtype = builder.dtype(self.sum);
@@ -279,7 +284,7 @@ impl LinearIndex {
     }
 }
 
-/// Everything in row-major order along one axis.
+/// Arranges the operands flattened to one axis in row-major order.
 fn flat(
     builder: &mut Builder,
     inputs: &[NodeId],
@@ -332,7 +337,7 @@ fn flat(
 }
 
 impl ScatterOperands {
-    /// The inputs with the updates written.
+    /// Scatters the updates into the inputs.
     pub fn write<'a>(
         &self,
         lowering: &mut Lowering<'a>,
@@ -362,8 +367,7 @@ impl ScatterOperands {
         self.write_unique(lowering, region, &self.inputs, self.index, &self.updates)
     }
 
-    /// The inputs with updates written to places no two of which are the same: looks up what is there, computes,
-    /// and returns_update.
+    /// Scatters updates whose indices are unique: gathers the old elements, applies the body, and writes the results.
     fn write_unique<'a>(
         &self,
         lowering: &mut Lowering<'a>,
@@ -390,7 +394,7 @@ impl ScatterOperands {
             .collect()
     }
 
-    /// The written inputs in the order and shape they had.
+    /// Restores the axis order and the shape of the original inputs.
     fn restore(
         &self,
         builder: &mut Builder,
@@ -420,7 +424,11 @@ pub(super) fn dynamic_update_slice(
 ) -> Lowered<NodeId> {
     let operands = lowering.operands(operation)?;
     let [x, update, starts @ ..] = &*operands else {
-        return Err("an operand and an update are expected".into());
+        return Err(format!(
+            "expected an operand and an update, found {} operands",
+            operands.len()
+        )
+        .into());
     };
     let (x, update) = (*x, *update);
     let builder = lowering.builder();

@@ -1,4 +1,4 @@
-//! `select_and_scatter`: each window selects one of its elements, and the source is result_by_scatter there.
+//! Lowering of `select_and_scatter`: each window selects one of its elements, which receives the source element.
 
 use super::attributes::AttributeView;
 use super::builder::{Builder, Lowered};
@@ -27,7 +27,7 @@ pub(super) fn select_and_scatter<'a>(
     let source_shape = builder.shape(source).clone();
     if *builder.shape(selected) != source_shape {
         return Err(format!(
-            "the source is of shape {source_shape}, but there are windows of shape {}",
+            "expected a source of shape {}, the number of windows, found {source_shape}",
             builder.shape(selected)
         )
         .into());
@@ -43,7 +43,7 @@ pub(super) fn select_and_scatter<'a>(
 }
 
 impl Windows {
-    /// Whether no element is in two windows.
+    /// Whether every element is in at most one window.
     fn are_disjoint(&self) -> bool {
         let axes = self.sizes.iter().zip(&self.strides).zip(&self.dilations);
         let is_disjoint = |((&size, &stride), &dilation): ((&usize, &usize), &usize)| {
@@ -53,7 +53,7 @@ impl Windows {
     }
 }
 
-/// Which of its elements each window selects, by their window_elements in row-major order; -1 where all are padding.
+/// The row-major offset of the element that each window selects; -1 if the window covers only padding.
 fn select_offsets<'a>(
     lowering: &mut Lowering<'a>,
     select: &'a Region,
@@ -87,7 +87,7 @@ fn select_offsets<'a>(
         let none = builder.scalar(-1i32);
         numbers = builder.select(is_inside, numbers, none)?;
     }
-    // Two neighbours become the one selected, until one is left; the first wins over what is padded.
+    // Tree reduction: select between neighbours until one element is left. Padding always loses.
     let mut views = [values, numbers];
     loop {
         let builder = lowering.builder();
@@ -104,20 +104,26 @@ fn select_offsets<'a>(
                 sides.push(builder.slice_axis(view, rank, slice)?);
             }
         }
-        let [left, left_at, right, right_at] = sides[..] else { unreachable!("two pairs") };
+        let [left, left_at, right, right_at] = sides[..] else {
+            unreachable!("two slices of two views")
+        };
         let shape = builder.shape(left).clone();
         let chosen = lowering.apply_elementwise(select, &[left, right], &shape)?;
-        let &[mut keeps] = &*chosen else { return Err("`select` gives one value".into()) };
+        let &[mut picks_left] = &*chosen else {
+            return Err("expected `select` to return one value".into());
+        };
         let builder = lowering.builder();
         if is_padded {
             let zero = builder.scalar(0i32);
             let left_counts = builder.compare(CompareOp::Ge, left_at, zero)?;
             let right_is_none = builder.compare(CompareOp::Lt, right_at, zero)?;
-            keeps = builder.binary(BinaryOp::Or, keeps, right_is_none)?;
-            keeps = builder.binary(BinaryOp::And, keeps, left_counts)?;
+            picks_left = builder.binary(BinaryOp::Or, picks_left, right_is_none)?;
+            picks_left = builder.binary(BinaryOp::And, picks_left, left_counts)?;
         }
-        let mut next =
-            [builder.select(keeps, left, right)?, builder.select(keeps, left_at, right_at)?];
+        let mut next = [
+            builder.select(picks_left, left, right)?,
+            builder.select(picks_left, left_at, right_at)?,
+        ];
         if count % 2 == 1 {
             let slice = SliceAxis { start: count - 1, step: 1, len: 1 };
             for (next, view) in next.iter_mut().zip(views) {
@@ -129,8 +135,7 @@ fn select_offsets<'a>(
     }
 }
 
-/// The result where every element is in one window at most: each looks its own window up, and nothing is
-/// result_by_scatter.
+/// The result for disjoint windows: each element gathers the selection of its own window, so that no scatter is needed.
 fn result_by_lookup<'a>(
     lowering: &mut Lowering<'a>,
     scatter: &'a Region,
@@ -143,8 +148,8 @@ fn result_by_lookup<'a>(
     let positions = lowering.builder().shape(source).clone();
     let start = lowering.builder().broadcast(initial, &positions)?;
     let written = lowering.apply_elementwise(scatter, &[start, source], &positions)?;
-    let &[written] = &*written else { return Err("`scatter` gives one value".into()) };
-    // The axes that windows move along are one, between those before and those after.
+    let &[written] = &*written else { return Err("expected `scatter` to return one value".into()) };
+    // Merge the axes that windows move along into one, and likewise those before and after them.
     let Table { axes, windows, offsets } = table;
     let merged = |shape: &Shape| -> Shape {
         let extents = shape.extents();
@@ -174,22 +179,21 @@ fn result_by_lookup<'a>(
     builder.reshape(result, shape)
 }
 
-/// For each element of the axes that windows move along: which window it is in, and which of the window's elements
-/// it is.
+/// The window that each element is in, and its offset in that window, over the axes that windows move along.
 struct Table {
     /// From the first axis that windows move along to the last.
     axes: Range<usize>,
-    /// The window's number in row-major order over these axes.
+    /// The row-major index of the element's window.
     windows: Vec<i32>,
-    /// The element's number in its window, as [`select_offsets`] counts; less than -1 if it is in none.
+    /// The element's offset in its window, as in [`select_offsets`]; less than -1 if it is in no window.
     offsets: Vec<i32>,
 }
 
-/// Beyond this many elements, a table is too large to be kept.
+/// The maximum size of a table, which is embedded in the program as a constant.
 const MAX_TABLE_ENTRIES: usize = 1 << 20;
 
 impl Table {
-    /// The table of windows that are is_disjoint; `None` if they are not, or if it would be too large.
+    /// The table for disjoint windows. `None` if windows overlap or the table would be too large.
     fn new(windows: &Windows, positions: &Shape, shape: &Shape) -> Option<Table> {
         if !windows.are_disjoint() {
             return None;
@@ -207,7 +211,7 @@ impl Table {
             shape.extents()[axes.clone()].iter().try_fold(1usize, |entries, &extent| {
                 entries.checked_mul(extent).filter(|&entries| entries <= MAX_TABLE_ENTRIES)
             })?;
-        // With much padding there may be more windows than elements.
+        // With large padding there may be more windows than elements.
         let count = |extents: &[usize]| {
             let all = extents.iter().try_fold(1usize, |count, &extent| count.checked_mul(extent));
             all.and_then(|count| i32::try_from(count).ok())
@@ -215,8 +219,8 @@ impl Table {
         count(&positions.extents()[axes.clone()])?;
         count(&windows.sizes[axes.clone()])?;
         let mut table = Table { axes, windows: vec![0; entries], offsets: vec![0; entries] };
-        // From the innermost axis outwards: how much a step along the axis is, of elements, of windows, and of
-        // window_elements in a window. Axes outside of the range have windows of one offset.
+        // From the innermost axis outwards: the strides of the axis in elements, in windows and in window offsets.
+        // Windows have extent 1 along axes outside of the range.
         let (mut stride, mut window_weight, mut offset_weight) = (1, 1, 1);
         for axis in table.axes.clone().rev() {
             for entry in 0..entries {
@@ -240,8 +244,8 @@ impl Table {
     }
 }
 
-/// The result where windows overlap: an element that several select gets the source of all of them, in their
-/// order.
+/// The result for overlapping windows: a scatter, in which an element that several windows select receives all of
+/// their source elements in order.
 fn result_by_scatter<'a>(
     lowering: &mut Lowering<'a>,
     scatter: &'a Region,
@@ -253,7 +257,7 @@ fn result_by_scatter<'a>(
 ) -> Lowered<NodeId> {
     let builder = lowering.builder();
     let positions = builder.shape(source).clone();
-    // The coordinates of the element that each window selects, from the window's offset and the element's in it.
+    // The coordinates of each selected element: the window's start plus the offset in the window.
     let selected = builder.cast(selected, DType::I64)?;
     let mut rest = selected;
     let mut flat = builder.scalar(0i64);
@@ -271,7 +275,7 @@ fn result_by_scatter<'a>(
         let low = builder.scalar(low as i64);
         let mut at = builder.sub(at, low)?;
         if interior > 0 {
-            // The operand's elements are so far is_disjoint; no window selects what is in between.
+            // Base dilation spaces the operand's elements; interior padding is never selected.
             let distance = builder.scalar(interior as i64 + 1);
             at = builder.div(at, distance)?;
         }
@@ -279,9 +283,9 @@ fn result_by_scatter<'a>(
         let at = builder.mul(at, stride)?;
         flat = builder.add(flat, at)?;
     }
-    let (zero, nowhere) = (builder.scalar(0i64), builder.scalar(-1i64));
+    let (zero, out_of_range) = (builder.scalar(0i64), builder.scalar(-1i64));
     let is_none = builder.compare(CompareOp::Lt, selected, zero)?;
-    let index = builder.select(is_none, nowhere, flat)?;
+    let index = builder.select(is_none, out_of_range, flat)?;
     let line = Shape::new(&[positions.elements()]);
     let whole = Shape::new(&[shape.elements()]);
     let target = ScatterOperands {

@@ -1,8 +1,8 @@
-//! From one list of nodes to graphs and steps in order.
+//! Partitioning of a sequence's nodes into graphs and steps, with dead code elimination (DCE).
 //!
-//! A graph is written when a step needs a value that is not there, and takes what that step needs and
-//! nothing else; the last graph takes the rest. So a value is computed beside those that use it, there
-//! are as few graphs as there can be, and what nobody uses is in none.
+//! A graph is emitted before a step that needs values not yet computed, and contains only the nodes that this step
+//! depends on; the last graph computes the outputs. This keeps values close to their uses, the number of graphs
+//! minimal, and dead nodes out of all graphs.
 
 use super::builder::{Builder, PendingStep, Source};
 use crate::program::{Action, Origin, Sequence, Slot, Step, ValueType};
@@ -10,9 +10,9 @@ use inflight_ir::graph::{Graph, NodeId, Op};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// The sequence that computes `outputs`. Its inputs are its arguments, then its constants or, inside
-/// another sequence, the values it captures, of the types `others`: `position` says where in that second
-/// part a source is, or that it is not used.
+/// Builds the sequence that computes `outputs`. Its inputs are its arguments, then its constants or, inside another
+/// sequence, its captures, which have the types `others`. `position` maps a source to its index in that second part,
+/// or to `None` if it is not used.
 pub(super) fn build_sequence(
     builder: Builder,
     outputs: &[NodeId],
@@ -57,14 +57,14 @@ pub(super) fn build_sequence(
     writer.sequence
 }
 
-/// The captures that are read in the end.
+/// The captures that live nodes read.
 pub(super) fn live_captures(builder: &Builder, outputs: &[NodeId]) -> Vec<usize> {
-    let (_, is_used) = find_live(builder, outputs);
+    let (_, is_live) = find_live(builder, outputs);
     let mut numbers: Vec<usize> = builder
         .entries
         .iter()
-        .zip(is_used)
-        .filter(|(_, is_used)| *is_used)
+        .zip(is_live)
+        .filter(|(_, is_live)| *is_live)
         .filter_map(|(entry, _)| match entry.source {
             Some(Source::Capture(number)) => Some(number),
             _ => None,
@@ -74,16 +74,16 @@ pub(super) fn live_captures(builder: &Builder, outputs: &[NodeId]) -> Vec<usize>
     numbers
 }
 
-/// Which steps have an effect or results that are used in the end, and which nodes are used.
+/// Liveness analysis: the steps with side effects or live results, and the live nodes.
 fn find_live(builder: &Builder, outputs: &[NodeId]) -> (Vec<bool>, Vec<bool>) {
     let mut used: Vec<bool> = builder.steps.iter().map(|step| step.has_effect).collect();
-    let mut is_used = vec![false; builder.entries.len()];
+    let mut is_live = vec![false; builder.entries.len()];
     let mut worklist: Vec<NodeId> = outputs.to_vec();
     for step in builder.steps.iter().filter(|step| step.has_effect) {
         worklist.extend(&step.inputs);
     }
     while let Some(id) = worklist.pop() {
-        if std::mem::replace(&mut is_used[id as usize], true) {
+        if std::mem::replace(&mut is_live[id as usize], true) {
             continue;
         }
         let entry = &builder.entries[id as usize];
@@ -94,19 +94,19 @@ fn find_live(builder: &Builder, outputs: &[NodeId]) -> (Vec<bool>, Vec<bool>) {
             worklist.extend(&builder.steps[step].inputs);
         }
     }
-    (used, is_used)
+    (used, is_live)
 }
 
-/// The nodes of one graph.
+/// The nodes of one graph to be emitted.
 #[derive(Default)]
 struct Group {
-    /// Those it computes and those it reads, in order.
+    /// The nodes that the graph computes or reads, in order.
     nodes: Vec<NodeId>,
-    /// Those it computes that something outside it reads.
+    /// The computed nodes that are read outside of the graph.
     outputs: Vec<NodeId>,
 }
 
-/// A graph for each demand: it computes what the demand needs and no earlier one has.
+/// One graph for each demand, the inputs of a step or the outputs: the nodes it needs that no earlier graph computes.
 fn partition_nodes(builder: &Builder, demands: &[&[NodeId]]) -> Vec<Group> {
     let mut group_of: Vec<Option<usize>> = vec![None; builder.entries.len()];
     let mut is_output = vec![false; builder.entries.len()];
@@ -119,7 +119,7 @@ fn partition_nodes(builder: &Builder, demands: &[&[NodeId]]) -> Vec<Group> {
         };
         let mut worklist: Vec<NodeId> = Vec::new();
         for &id in *demand {
-            // A value that was computed before and kept for nobody must be kept for this demand.
+            // A value that an earlier graph computes for internal use becomes an output of that graph.
             if is_available(&group_of, id) {
                 is_output[id as usize] = true;
             } else {
@@ -160,7 +160,7 @@ fn partition_nodes(builder: &Builder, demands: &[&[NodeId]]) -> Vec<Group> {
     groups
 }
 
-/// Whether a node is computed wherever it is used, rather than kept.
+/// Whether a node is recomputed in each graph that uses it, rather than stored to memory.
 fn is_rematerialized(builder: &Builder, id: NodeId) -> bool {
     matches!(
         builder.entries[id as usize].op,
@@ -169,7 +169,7 @@ fn is_rematerialized(builder: &Builder, id: NodeId) -> bool {
 }
 
 struct Writer<'a> {
-    /// Where the values that are there already are.
+    /// The slots of the values that are already available.
     slots: FxHashMap<NodeId, Slot>,
     sequence: Sequence,
     builder: &'a Builder,

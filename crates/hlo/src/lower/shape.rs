@@ -1,4 +1,4 @@
-//! Operations that make values, or say where elements are.
+//! Lowering of constants, iota, and data movement: reshape, broadcast, transpose, slice, pad, bitcast.
 
 use super::attributes::{AttributeView, dense_elements};
 use super::builder::Lowered;
@@ -14,7 +14,7 @@ pub(super) fn constant(lowering: &mut Lowering<'_>, operation: &Operation) -> Lo
     match AttributeView::of(operation).get("value") {
         Some(Attribute::Dense(dense)) => {
             let ty = super::context::value_type(&Type::Tensor(dense.ty.clone()))?
-                .ok_or("its type leaves a dimension open")?;
+                .ok_or("expected a constant of static shape")?;
             let (size, count) = (ty.dtype.size(), dense_elements(dense).unwrap_or(0));
             if dense.is_splat && dense.bytes.len() >= size {
                 let value = Scalar::from_bytes(ty.dtype, &dense.bytes);
@@ -22,7 +22,7 @@ pub(super) fn constant(lowering: &mut Lowering<'_>, operation: &Operation) -> Lo
             }
             if dense.bytes.len() != count * size {
                 return Err(format!(
-                    "{} bytes are given for {count} elements of {size} bytes",
+                    "expected {count} elements of {size} bytes, found {} bytes",
                     dense.bytes.len()
                 )
                 .into());
@@ -30,7 +30,7 @@ pub(super) fn constant(lowering: &mut Lowering<'_>, operation: &Operation) -> Lo
             let bytes = dense.bytes.to_vec();
             lowering.constant(Array { shape: ty.shape, dtype: ty.dtype, bytes })
         }
-        // `arith.constant` of a number.
+        // `arith.constant` of a scalar.
         Some(Attribute::Integer(value, _)) => {
             let dtype = lowering.declared_dtype(operation, 0)?;
             Ok(lowering.builder().integer(*value as i64, dtype))
@@ -39,7 +39,7 @@ pub(super) fn constant(lowering: &mut Lowering<'_>, operation: &Operation) -> Lo
             let dtype = lowering.declared_dtype(operation, 0)?;
             Ok(lowering.builder().number(*value, dtype))
         }
-        Some(_) => Err("`value` is not a constant; write it as dense<…>".into()),
+        Some(_) => Err("expected `value` to be a constant; write it as dense<…>".into()),
         None => Err("the attribute `value` is missing".into()),
     }
 }
@@ -52,22 +52,25 @@ pub(super) fn constant_like(lowering: &mut Lowering<'_>, operation: &Operation) 
     let value = match AttributeView::of(operation).get("value") {
         Some(Attribute::Integer(value, _)) => Scalar::from(*value as i64).cast(dtype),
         Some(Attribute::Float(value, _)) => Scalar::from(*value).cast(dtype),
-        _ => return Err("`value` is not a number".into()),
+        _ => return Err("expected `value` to be an integer or a float".into()),
     };
     builder.full(value, &shape)
 }
 
-/// The shape that an operand gives.
+/// A shape operand, which must be constant.
 pub(super) fn shape_operand(lowering: &mut Lowering<'_>, operand: NodeId) -> Lowered<Shape> {
     let extents = require_constant_integers(lowering, operand, "its shape")?;
     extents
         .iter()
-        .map(|&extent| usize::try_from(extent).map_err(|_| format!("an extent is {extent}").into()))
+        .map(|&extent| {
+            usize::try_from(extent)
+                .map_err(|_| format!("expected extents of at least 0, found {extent}").into())
+        })
         .collect::<Lowered<Axes>>()
         .map(|extents| Shape::new(&extents))
 }
 
-/// The elements of an operand that must be known to know shapes.
+/// The elements of an operand that shapes depend on, and which must therefore be constant.
 pub(super) fn require_constant_integers(
     lowering: &mut Lowering<'_>,
     operand: NodeId,
@@ -75,8 +78,8 @@ pub(super) fn require_constant_integers(
 ) -> Lowered<Vec<i64>> {
     lowering.builder().constant_integers(operand).ok_or_else(|| {
         Failure::Invalid(format!(
-            "{what} depends on values that are known only when the program runs; it must come from \
-             constants and the shapes of arguments"
+            "{what} depends on values that are known only at run time; compute it from constants and the \
+             shapes of arguments"
         ))
     })
 }
@@ -102,7 +105,7 @@ pub(super) fn reshape(lowering: &mut Lowering<'_>, operation: &Operation) -> Low
         return Ok(x);
     }
     let shape = match operation.operands.len() {
-        // A cast to a type that leaves dimensions open.
+        // A cast to a type with dynamic dimensions.
         1 if operation.name == "tensor.cast" => return Ok(x),
         1 => lowering.declared_shape(operation, 0)?,
         _ => {
@@ -133,7 +136,7 @@ pub(super) fn broadcast_in_dim(
     broadcast_axes(lowering, x, &axes, &shape)
 }
 
-/// `x` repeated to a shape of which its axes are these.
+/// Broadcasts `x` to `shape`. `axes` maps its axes to axes of the result.
 pub(super) fn broadcast_axes(
     lowering: &mut Lowering<'_>,
     x: NodeId,
@@ -143,9 +146,10 @@ pub(super) fn broadcast_axes(
     let builder = lowering.builder();
     let from = builder.shape(x).clone();
     if axes.len() != from.rank() || axes.iter().any(|&axis| axis >= shape.rank()) {
-        return Err(
-            format!("axes {axes:?} do not place a tensor of shape {from} in {shape}").into()
-        );
+        return Err(format!(
+            "broadcast dimensions {axes:?} do not map a tensor of shape {from} to {shape}"
+        )
+        .into());
     }
     let mut order: Vec<usize> = (0..axes.len()).collect();
     order.sort_by_key(|&i| axes[i]);
@@ -158,7 +162,7 @@ pub(super) fn broadcast_axes(
     builder.broadcast(x, shape)
 }
 
-/// `broadcast`: new axes before the others.
+/// `broadcast`: prepends new axes.
 pub(super) fn broadcast(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered<NodeId> {
     let [x] = lowering.expect_operands(operation)?;
     let mut extents = AttributeView::of(operation).axes("broadcast_sizes")?;
@@ -177,7 +181,7 @@ pub(super) fn transpose(lowering: &mut Lowering<'_>, operation: &Operation) -> L
     lowering.builder().permute(x, &axes)
 }
 
-/// `slice`, and `real_dynamic_slice` with its bounds as operands.
+/// `slice`, and `real_dynamic_slice`, whose bounds are operands.
 pub(super) fn slice(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered<NodeId> {
     let x = lowering.operand(operation, 0)?;
     let shape = lowering.builder().shape(x).clone();
@@ -198,7 +202,7 @@ pub(super) fn slice(lowering: &mut Lowering<'_>, operation: &Operation) -> Lower
     };
     if [&starts, &limits, &strides].iter().any(|list| list.len() != rank) {
         return Err(
-            format!("it has not one start, limit and stride for each of {rank} axes").into()
+            format!("expected a start, a limit and a stride for each of {rank} axes").into()
         );
     }
     let mut slices = Vec::new();
@@ -206,7 +210,7 @@ pub(super) fn slice(lowering: &mut Lowering<'_>, operation: &Operation) -> Lower
         let (start, limit, stride) = (starts[axis], limits[axis], strides[axis]);
         if start < 0 || limit < start || limit > shape[axis] as i64 || stride < 1 {
             return Err(format!(
-                "{start}:{limit}:{stride} is no slice of an axis of {}",
+                "slice {start}:{limit}:{stride} is out of bounds for axis {axis} of extent {}",
                 shape[axis]
             )
             .into());
@@ -217,7 +221,7 @@ pub(super) fn slice(lowering: &mut Lowering<'_>, operation: &Operation) -> Lower
     lowering.builder().slice(x, &slices)
 }
 
-/// `pad`, and `dynamic_pad` with its amounts as operands.
+/// `pad`, and `dynamic_pad`, whose padding amounts are operands.
 pub(super) fn pad(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered<NodeId> {
     let x = lowering.operand(operation, 0)?;
     let fill = lowering.operand(operation, 1)?;
@@ -237,12 +241,14 @@ pub(super) fn pad(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered
         }
     };
     if [&low, &high, &interior].iter().any(|list| list.len() != rank) {
-        return Err(format!("it has not one padding for each of {rank} axes").into());
+        return Err(
+            format!("expected low, high and interior padding for each of {rank} axes").into()
+        );
     }
     let pads: Vec<PadAxis> = (0..rank)
         .map(|axis| {
             let interior = usize::try_from(interior[axis])
-                .map_err(|_| Failure::from("interior padding is negative"))?;
+                .map_err(|_| Failure::from("expected interior padding of at least 0"))?;
             Ok(PadAxis { low: low[axis] as isize, high: high[axis] as isize, interior })
         })
         .collect::<Lowered<_>>()?;
@@ -277,12 +283,12 @@ pub(super) fn reverse(lowering: &mut Lowering<'_>, operation: &Operation) -> Low
     reversed(lowering, x, &axes)
 }
 
-/// `x` with these axes walked backwards.
+/// Reverses `x` along the given axes.
 pub(super) fn reversed(lowering: &mut Lowering<'_>, x: NodeId, axes: &[usize]) -> Lowered<NodeId> {
     let builder = lowering.builder();
     let shape = builder.shape(x).clone();
     if let Some(axis) = axes.iter().find(|&&axis| axis >= shape.rank()) {
-        return Err(format!("there is no axis {axis} in {shape}").into());
+        return Err(format!("axis {axis} is out of range for {shape}").into());
     }
     let slices: Vec<SliceAxis> = shape
         .iter()
@@ -305,11 +311,11 @@ pub(super) fn get_dimension_size(
     let builder = lowering.builder();
     match builder.shape(x).get(axis).copied() {
         Some(extent) => Ok(builder.scalar(extent as i32)),
-        None => Err(format!("there is no axis {axis} in {}", builder.shape(x)).into()),
+        None => Err(format!("axis {axis} is out of range for {}", builder.shape(x)).into()),
     }
 }
 
-/// `set_dimension_size`: a smaller size cuts the rest off.
+/// `set_dimension_size`: slices off the rest.
 pub(super) fn set_dimension_size(
     lowering: &mut Lowering<'_>,
     operation: &Operation,
@@ -323,12 +329,12 @@ pub(super) fn set_dimension_size(
             let slice = SliceAxis { start: 0, step: 1, len: size as usize };
             builder.slice_axis(x, axis, slice)
         }
-        Some(extent) => Err(format!("{size} is not a size of an axis of {extent}").into()),
-        None => Err(format!("there is no axis {axis} in {}", builder.shape(x)).into()),
+        Some(extent) => Err(format!("expected a size of 0 to {extent}, found {size}").into()),
+        None => Err(format!("axis {axis} is out of range for {}", builder.shape(x)).into()),
     }
 }
 
-/// `bitcast_convert`: to smaller elements there is a new last axis, to larger ones the last is gone.
+/// `bitcast_convert`: narrowing adds a last axis, widening removes it.
 pub(super) fn bitcast_convert(
     lowering: &mut Lowering<'_>,
     operation: &Operation,
@@ -342,15 +348,15 @@ pub(super) fn bitcast_convert(
         return builder.bitcast(x, to);
     }
     if is_bytes(from) || is_bytes(to) {
-        return Err(format!("the bits of {from} are not those of {to}").into());
+        return Err(format!("cannot convert the bits of {from} to {to}").into());
     }
     if lowering.elementwise {
-        return Err("elements of another size inside a function of scalars".into());
+        return Err("expected elements of equal size inside the body of an operation".into());
     }
     if from.size() > to.size() { split_bits(lowering, x, to) } else { join_bits(lowering, x, to) }
 }
 
-/// The unsigned integer of so many bytes.
+/// The unsigned integer dtype of `size` bytes.
 pub(super) fn unsigned(size: usize) -> DType {
     match size {
         1 => DType::U8,
@@ -360,7 +366,7 @@ pub(super) fn unsigned(size: usize) -> DType {
     }
 }
 
-/// Each element as words of at most eight bytes, along a new last axis.
+/// The bits of each element as unsigned words of at most 8 bytes, along a new last axis.
 fn words(lowering: &mut Lowering<'_>, x: NodeId) -> Lowered<NodeId> {
     let builder = lowering.builder();
     let dtype = builder.dtype(x);
@@ -383,7 +389,7 @@ fn words(lowering: &mut Lowering<'_>, x: NodeId) -> Lowered<NodeId> {
     builder.concat(&words, axis)
 }
 
-/// The bits of each element as several smaller ones, the lowest first.
+/// Splits the bits of each element into several smaller elements, lowest bits first.
 fn split_bits(lowering: &mut Lowering<'_>, x: NodeId, to: DType) -> Lowered<NodeId> {
     let words = words(lowering, x)?;
     let builder = lowering.builder();
@@ -392,14 +398,14 @@ fn split_bits(lowering: &mut Lowering<'_>, x: NodeId, to: DType) -> Lowered<Node
     let count = word.size() / size;
     shape.push(count);
     let mut source = shape.clone();
-    *source.last_mut().expect("an axis was added") = 1;
+    *source.last_mut().expect("the rank is positive") = 1;
     let words = builder.reshape(words, &Shape::new(&source))?;
     let counts = builder.iota(0, &Shape::new(&[count]), word)?;
     let width = builder.integer(8 * size as i64, word);
     let shifts = builder.mul(counts, width)?;
     let pieces = builder.binary(BinaryOp::ShiftRightLogical, words, shifts)?;
     let pieces = builder.cast(pieces, unsigned(size))?;
-    // The words and the pieces of each word become one axis.
+    // Merge the axis of words and the axis of pieces.
     let (rank, last) = (shape.len() - 2, shape[shape.len() - 2] * count);
     shape.truncate(rank);
     shape.push(last);
@@ -407,14 +413,14 @@ fn split_bits(lowering: &mut Lowering<'_>, x: NodeId, to: DType) -> Lowered<Node
     builder.bitcast(pieces, to)
 }
 
-/// The bits of the elements along the last axis as one larger element.
+/// Joins the bits of the elements along the last axis to one larger element.
 fn join_bits(lowering: &mut Lowering<'_>, x: NodeId, to: DType) -> Lowered<NodeId> {
     let builder = lowering.builder();
     let from = builder.dtype(x);
     let shape = builder.shape(x).clone();
     let count = to.size() / from.size();
     if shape.last() != Some(&count) {
-        return Err(format!("the last axis of {shape} has not {count} elements").into());
+        return Err(format!("expected a last axis of extent {count}, found shape {shape}").into());
     }
     let outer = Shape::new(&shape[..shape.rank() - 1]);
     let word = if to == DType::C128 { DType::U64 } else { unsigned(to.size()) };
@@ -434,7 +440,7 @@ fn join_bits(lowering: &mut Lowering<'_>, x: NodeId, to: DType) -> Lowered<NodeI
                 None => piece,
             });
         }
-        joined.ok_or_else(|| Failure::from("nothing to join"))
+        joined.ok_or_else(|| Failure::from("expected at least one element to join"))
     };
     if to == DType::C128 {
         let (real, imaginary) = (join(0, count / 2)?, join(count / 2, count / 2)?);

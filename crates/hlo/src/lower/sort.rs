@@ -1,4 +1,4 @@
-//! `sort` with any comparator, and the largest elements.
+//! Lowering of `sort` with key recognition, `top_k` and `ApproxTopK`.
 
 use super::attributes::AttributeView;
 use super::builder::{Builder, Entry, Lowered};
@@ -11,13 +11,13 @@ use inflight_ir::graph::{FloatOrder, NodeId, Op, SliceAxis, SortKey, SortOrder, 
 use inflight_ir::{BinaryOp, CompareOp, DType};
 use smallvec::smallvec;
 
-/// `sort`. It is always stable.
+/// `sort`. The lowering is always stable.
 pub(super) fn sort<'a>(
     lowering: &mut Lowering<'a>,
     operation: &'a Operation,
 ) -> Lowered<Vec<Bound>> {
     let inputs = lowering.operands(operation)?;
-    let Some(&first) = inputs.first() else { return Err("there is no operand".into()) };
+    let Some(&first) = inputs.first() else { return Err("expected at least one operand".into()) };
     let [region] = regions::<1>(operation)?;
     let builder = lowering.builder();
     let shape = builder.shape(first).clone();
@@ -26,10 +26,10 @@ pub(super) fn sort<'a>(
         axis => axis,
     };
     let axis = usize::try_from(axis).ok().filter(|&axis| axis < shape.rank()).or_else(|| {
-        // A scalar has nothing to sort.
+        // A scalar is already sorted.
         (shape.rank() == 0).then_some(0)
     });
-    let Some(axis) = axis else { return Err("`dimension` is not an axis".into()) };
+    let Some(axis) = axis else { return Err("`dimension` is out of range".into()) };
     if shape.rank() == 0 {
         return Ok(inputs.into_iter().map(|node| lowering.bound(node)).collect());
     }
@@ -37,7 +37,7 @@ pub(super) fn sort<'a>(
     Ok(sorted.into_iter().map(|node| lowering.bound(node)).collect())
 }
 
-/// Operands along an axis in the order of a comparator.
+/// Sorts operands along an axis by a comparator.
 fn sort_by_comparator<'a>(
     lowering: &mut Lowering<'a>,
     comparator: &'a Region,
@@ -60,7 +60,7 @@ fn sort_by_comparator<'a>(
             (operands, SortOrder::Keys(keys.into_iter().map(|(_, key)| key).collect()))
         }
         None => {
-            // What the comparator reads outside of it is one more operand, the same everywhere.
+            // A captured value becomes a broadcast operand.
             let mut operands = inputs.clone();
             for (inner, outer) in function.captured_values() {
                 operands.push(builder.broadcast(outer, &shape)?);
@@ -83,14 +83,14 @@ fn sort_by_comparator<'a>(
     inputs.into_iter().map(|input| gather_positions(builder, input, positions, axis)).collect()
 }
 
-/// The elements of `x` along an axis in the order of positions.
+/// Permutes `x` along an axis by sorted positions.
 fn gather_positions(
     builder: &mut Builder,
     x: NodeId,
     positions: NodeId,
     axis: usize,
 ) -> Lowered<NodeId> {
-    // Positions themselves need no lookup.
+    // An iota along the axis permutes to the positions themselves.
     if let Op::Iota { axis: counted, .. } = builder.entries[x as usize].op
         && counted == axis
     {
@@ -100,11 +100,11 @@ fn gather_positions(
     builder.push(Op::Gather { axis }, &[x, positions])
 }
 
-/// A key: which operand, and how its elements are ordered.
+/// A sort key: the operand's index, and the order of its elements.
 type Key = (usize, SortKey);
 
-/// The keys that the comparator orders by, one after the other, if that is what it does. Equal nodes are
-/// one node, so the comparator is compared with what it would be.
+/// Recognizes a lexicographic comparator and returns its keys. CSE makes equal expressions the same node, so building
+/// the candidate expressions in the body and comparing node ids is a structural match.
 fn sort_keys(function: &mut ScalarBody) -> Lowered<Option<Vec<Key>>> {
     let [mut node] = function.results[..] else { return Ok(None) };
     let candidates = candidates(function)?;
@@ -115,7 +115,7 @@ fn sort_keys(function: &mut ScalarBody) -> Lowered<Option<Vec<Key>>> {
             keys.push(last.key);
             return Ok(Some(keys));
         }
-        // Before by this key, or equal by it and before by the next ones.
+        // Less by this key, or equal by this key and less by the following ones.
         let entries = &function.builder.entries;
         let Some([a, b]) = operands_of(entries, node, BinaryOp::Or) else { return Ok(None) };
         let step = [(a, b), (b, a)].into_iter().find_map(|(first, second)| {
@@ -140,7 +140,7 @@ fn operands_of(entries: &[Entry], node: NodeId, op: BinaryOp) -> Option<[NodeId;
     (entry.op == Op::Binary(op)).then(|| [entry.inputs[0], entry.inputs[1]])
 }
 
-/// How a comparator looks that orders by one key.
+/// The expressions of a comparator that orders by one key.
 struct Candidate {
     key: Key,
     is_before: NodeId,
@@ -178,7 +178,7 @@ fn candidates(function: &mut ScalarBody) -> Lowered<Vec<Candidate>> {
     Ok(candidates)
 }
 
-/// A float with one zero and one NaN.
+/// Canonicalizes zeros and NaNs, as JAX's comparators do.
 fn canonical_float(builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
     let dtype = builder.dtype(x);
     let (zero, nan) = (builder.number(0.0, dtype), builder.number(f64::NAN, dtype));
@@ -197,8 +197,8 @@ pub(super) fn top_k<'a>(
     largest(lowering, operation, count)
 }
 
-/// A call of `ApproxTopK`, as JAX writes `approx_max_k` and `approx_min_k`: the first elements along an axis in the
-/// order of a comparator. A part of them may be missed; here none is.
+/// `custom_call @ApproxTopK`, to which JAX lowers `approx_max_k` and `approx_min_k`: the first elements along an axis in
+/// the order of a comparator. The result is exact, although the operation permits approximation.
 pub(super) fn approximate_top_k<'a>(
     lowering: &mut Lowering<'a>,
     operation: &'a Operation,
@@ -208,15 +208,20 @@ pub(super) fn approximate_top_k<'a>(
     let comparator = match fields.get("called_computations") {
         Some(Attribute::Array(called)) => match &called[..] {
             [Attribute::Symbol(name)] => lowering.function(name)?,
-            _ => return Err("`called_computations` is not the name of one function".into()),
+            _ => return Err("expected `called_computations` to name one function".into()),
         },
-        _ => return Err("`called_computations` is missing".into()),
+        _ => return Err("the attribute `called_computations` is missing".into()),
     };
-    // Each operand, and after all of them the value that each begins with.
+    // The operands, then their initial values.
     let mut inputs = lowering.operands(operation)?;
     let count = operation.results.len();
     if count == 0 || inputs.len() != 2 * count {
-        return Err(format!("{} operands are given for {count} results", inputs.len()).into());
+        let expected = 2 * count;
+        return Err(format!(
+            "expected {expected} operands for {count} results, found {}",
+            inputs.len()
+        )
+        .into());
     }
     inputs.truncate(count);
     let shape = lowering.builder().shape(inputs[0]).clone();
@@ -224,7 +229,10 @@ pub(super) fn approximate_top_k<'a>(
     let len =
         wanted.get(axis).copied().filter(|&len| shape.get(axis).is_some_and(|&all| len <= all));
     let Some(len) = len else {
-        return Err(format!("{wanted} are no first elements along axis {axis} of {shape}").into());
+        return Err(format!(
+            "expected a result shape that is a prefix of {shape} along axis {axis}, found {wanted}"
+        )
+        .into());
     };
     let sorted = sort_by_comparator(lowering, &comparator.body, inputs, axis)?;
     let first = SliceAxis { start: 0, step: 1, len };
@@ -236,7 +244,7 @@ pub(super) fn approximate_top_k<'a>(
     Ok(results)
 }
 
-/// The largest elements along the last axis, in order, and their positions. NaN counts as the largest.
+/// The largest elements along the last axis in descending order, and their positions. NaN is the largest.
 pub(super) fn largest(
     lowering: &mut Lowering<'_>,
     operation: &Operation,
@@ -246,10 +254,12 @@ pub(super) fn largest(
     let dtype = lowering.declared_dtype(operation, 1)?;
     let builder = lowering.builder();
     let shape = builder.shape(x).clone();
-    let Some(axis) = shape.rank().checked_sub(1) else { return Err("a scalar has no axis".into()) };
+    let Some(axis) = shape.rank().checked_sub(1) else {
+        return Err("expected an operand of rank at least 1, found a scalar".into());
+    };
     let len = usize::try_from(count).ok().filter(|&count| count <= shape[axis]);
     let Some(len) = len else {
-        return Err(format!("there are no {count} largest of {}", shape[axis]).into());
+        return Err(format!("expected `k` of at most {}, found {count}", shape[axis]).into());
     };
     let order = SortOrder::Keys(smallvec![SortKey { descending: true, floats: FloatOrder::Total }]);
     let op = Op::Sort { axis, order, result: SortResult::FirstPositions(len) };

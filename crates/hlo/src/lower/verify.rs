@@ -2,7 +2,7 @@
 
 use super::attributes::{self, AttributeView};
 use super::context::is_return;
-use super::dispatch::{is_known, plain_name, unsupported};
+use super::dispatch::{is_supported, plain_name, unsupported};
 use super::error::{Failure, LowerError, Problem};
 use super::{call, entry};
 use crate::module::{Attribute, Function, Location, Module, Operation, Region, Type, attribute};
@@ -26,7 +26,7 @@ pub fn verify(module: &Module) -> Result<(), LowerError> {
             }
         };
         let name = plain_name(&operation.name);
-        if !is_known(name) {
+        if !is_supported(name) {
             if let Failure::Invalid(message) = unsupported(name) {
                 report(message);
             }
@@ -93,7 +93,7 @@ fn visit_reachable<'a>(
                 visitor(operation);
                 regions.extend(&operation.regions);
                 let is_composite = plain_name(&operation.name) == "composite";
-                if is_composite && call::is_operation(operation) {
+                if is_composite && call::has_direct_lowering(operation) {
                     continue;
                 }
                 for name in ["callee", "decomposition"] {

@@ -1,4 +1,4 @@
-//! Updates by any body, several of which may meet at one position: in rounds, in each of which no two do.
+//! Scatter with duplicate indices and an arbitrary body: a loop whose rounds each update a position at most once.
 
 use super::ScatterOperands;
 use crate::lower::builder::{Builder, Lowered};
@@ -11,15 +11,15 @@ use inflight_ir::graph::{FloatOrder, NodeId, Op, SliceAxis, SortKey, SortOrder, 
 use inflight_ir::{Axes, CompareOp, DType};
 use smallvec::smallvec;
 
-/// The inputs with the updates written. There are as many rounds as updates meet at one position; a round writes, of
-/// those for each position, the next in row-major order.
+/// Scatters the updates into the inputs. The number of rounds is the maximum number of updates of one position; each
+/// round writes the next update of every position, in row-major order.
 pub(super) fn write<'a>(
     lowering: &mut Lowering<'a>,
     region: &'a Region,
     target: &ScatterOperands,
 ) -> Lowered<Vec<NodeId>> {
     if lowering.elementwise {
-        return Err("a scatter inside a function of scalars is not supported".into());
+        return Err("`scatter` inside the body of another operation is not supported".into());
     }
     let builder = lowering.builder();
     let extent = builder.shape(target.inputs[0])[target.axis];
@@ -42,14 +42,14 @@ pub(super) fn write<'a>(
         let inside: Vec<NodeId> =
             outside.iter().map(|bound| lowering.node(bound)).collect::<Lowered<_>>()?;
         let [update_round, _, index, updates @ ..] = &*inside else {
-            unreachable!("three and updates")
+            unreachable!("the round, the last round, the index and the updates")
         };
         let (inputs, round) = carried.split_at(carried.len() - 1);
         let builder = lowering.builder();
-        let is_now = builder.compare(CompareOp::Eq, *update_round, round[0])?;
+        let is_this_round = builder.compare(CompareOp::Eq, *update_round, round[0])?;
         let dtype = builder.dtype(*index);
-        let nowhere = builder.integer(-1, dtype);
-        let index = builder.select(is_now, *index, nowhere)?;
+        let out_of_range = builder.integer(-1, dtype);
+        let index = builder.select(is_this_round, *index, out_of_range)?;
         let mut next = target.write_unique(lowering, region, inputs, index, updates)?;
         let builder = lowering.builder();
         let one = builder.scalar(1i64);
@@ -61,7 +61,7 @@ pub(super) fn write<'a>(
     Ok(written)
 }
 
-/// For each index, how many before it along the axis are the same; -1 where it is out of range.
+/// The round of each index: the number of equal indices before it along the axis; -1 if it is out of range.
 fn round_of_each(
     builder: &mut Builder,
     index: NodeId,
@@ -78,7 +78,7 @@ fn round_of_each(
     let update_round = match len {
         0 | 1 => builder.full(0i64.into(), &shape)?,
         _ => {
-            // Where a run of equals begins, there is its position; the largest so far is the run's.
+            // Mark the start of each run of equal indices with its position; a max-scan spreads it over the run.
             let later = SliceAxis { start: 1, step: 1, len: len - 1 };
             let earlier = SliceAxis { start: 0, step: 1, len: len - 1 };
             let (later, earlier) = (
@@ -103,6 +103,6 @@ fn round_of_each(
         }
     };
     let is_inside = in_range(builder, index, extent)?;
-    let never = builder.scalar(-1i64);
-    builder.select(is_inside, update_round, never)
+    let no_round = builder.scalar(-1i64);
+    builder.select(is_inside, update_round, no_round)
 }

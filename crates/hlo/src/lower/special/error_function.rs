@@ -1,4 +1,4 @@
-//! The complementary error function and the inverse of the error function.
+//! `erfc` and `erf_inv`.
 
 use super::{Builder, Lowered, Math};
 use inflight_ir::graph::NodeId;
@@ -53,8 +53,8 @@ const ABOVE_8: ([f64; 6], [f64; 7]) = (
 pub(super) fn erfc(builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
     let mut math = Math::new(builder, x);
     let size = math.unary(UnaryOp::Abs, x)?;
-    // x² is the exact square of a part with half as many digits, and a small rest: the exponential of a
-    // rounded square would be as wrong as the square is large. Beyond 30 all is 0.
+    // Split x² into the exact square of x rounded to half the digits, and a small rest: the relative error of the
+    // exponential of a rounded square grows with the square. Beyond 30 the result is 0.
     let most = math.number(30.0);
     let bounded = math.builder.binary(BinaryOp::Min, size, most)?;
     let part = math.builder.cast(bounded, DType::F32)?;
@@ -73,14 +73,14 @@ pub(super) fn erfc(builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
     let (below, above) = (math.div(below, q)?, math.div(above, s)?);
     let is_below = math.compare(CompareOp::Lt, size, 8.0)?;
     let tail = math.select(is_below, below, above)?;
-    // Where the exponential is zero, the quotient may be 0 · ∞.
+    // Where the exponential underflows to zero, the product may be 0 · ∞.
     let zero = math.number(0.0);
     let vanishes = math.builder.compare(CompareOp::Eq, power, zero)?;
     let tail = math.select(vanishes, zero, tail)?;
     let two = math.number(2.0);
-    let mirrored = math.sub(two, tail)?;
+    let reflected = math.sub(two, tail)?;
     let is_negative = math.compare(CompareOp::Lt, x, 0.0)?;
-    let outer = math.select(is_negative, mirrored, tail)?;
+    let outer = math.select(is_negative, reflected, tail)?;
     let erf = math.unary(UnaryOp::Erf, x)?;
     let one = math.number(1.0);
     let inner = math.sub(one, erf)?;

@@ -1,13 +1,9 @@
-//! Special functions that are composed of arithmetic and elementary functions.
+//! Expansion of CHLO special functions to arithmetic and elementary functions.
 //!
-//! They are computed in double precision and rounded once, in the end: their terms cancel. The inverse of
-//! the error function, which random numbers of a normal distribution are made with, is in single precision
-//! for `f32` and smaller floats.
+//! They are computed in `f64` and rounded once at the end, because their terms cancel. `erf_inv`, which normally
+//! distributed random values are made with, is computed in `f32` for `f32` and 16-bit floats.
 
-#![expect(
-    clippy::excessive_precision,
-    reason = "the coefficients have the digits they were published with"
-)]
+#![expect(clippy::excessive_precision, reason = "the coefficients are as published")]
 
 mod bessel;
 mod error_function;
@@ -20,7 +16,7 @@ use super::elementwise::expect_array;
 use inflight_ir::graph::NodeId;
 use inflight_ir::{BinaryOp, CompareOp, DType, UnaryOp};
 
-/// Whether [`apply`] knows the function.
+/// Whether [`apply`] supports the function.
 pub(super) fn is_special(name: &str) -> bool {
     matches!(
         name,
@@ -42,7 +38,7 @@ pub(super) fn is_special(name: &str) -> bool {
     )
 }
 
-/// A special function by its name.
+/// Expands a special function.
 pub(super) fn apply(
     builder: &mut Builder,
     name: &str,
@@ -84,16 +80,16 @@ pub(super) fn apply(
     builder.cast(value, result)
 }
 
-/// The operand in a float of at least a size.
+/// Casts a float operand to `least` if it is narrower.
 fn widened(builder: &mut Builder, x: NodeId, least: DType) -> Lowered<NodeId> {
     let dtype = builder.dtype(x);
     if !dtype.is_float() {
-        return Err(format!("its operand is {dtype}, not a float").into());
+        return Err(format!("expected a float operand, found {dtype}").into());
     }
     if dtype.size() < least.size() { builder.cast(x, least) } else { Ok(x) }
 }
 
-/// Whether x is infinite, or the one infinity.
+/// Whether x is infinite, or the given infinity.
 fn infinite(builder: &mut Builder, operands: &[NodeId], which: Option<f64>) -> Lowered<NodeId> {
     let [x] = expect_array(operands)?;
     let dtype = builder.dtype(x);
@@ -102,7 +98,7 @@ fn infinite(builder: &mut Builder, operands: &[NodeId], which: Option<f64>) -> L
     builder.compare(CompareOp::Eq, size, infinity)
 }
 
-/// Arithmetic on nodes of one float dtype, with numbers as operands.
+/// Arithmetic on nodes of one float dtype, with scalar constants as operands.
 pub(super) struct Math<'b> {
     pub builder: &'b mut Builder,
     pub dtype: DType,
@@ -161,7 +157,7 @@ impl<'b> Math<'b> {
         self.builder.binary(BinaryOp::And, a, b)
     }
 
-    /// A polynomial by Horner's rule, the highest power first.
+    /// A polynomial by Horner's rule, highest power first.
     pub fn polynomial(&mut self, x: NodeId, coefficients: &[f64]) -> Lowered<NodeId> {
         let mut value = self.number(coefficients[0]);
         for &coefficient in &coefficients[1..] {

@@ -1,4 +1,4 @@
-//! Hurwitz' zeta function and the polygamma functions.
+//! Hurwitz zeta and polygamma functions.
 
 use super::gamma::{digamma, lgamma};
 use super::{Builder, Lowered, Math};
@@ -42,8 +42,8 @@ fn sum_above_zero(math: &mut Math<'_>, x: NodeId, q: NodeId) -> Lowered<NodeId> 
     let half = math.times(term, 0.5)?;
     sum = math.add(sum, half)?;
 
-    // Σ x (x + 1) … (x + 2k − 2) a^(−x−2k+1) / factor. Each is made of the one before: the product alone may be
-    // infinite. Of a large x all are zero, and an infinite one would make them NaN.
+    // Σ x (x + 1) … (x + 2k − 2) a^(−x−2k+1) / factor. Each term is computed from the previous one, because the product
+    // alone may overflow. For large x all terms are zero, and an infinite factor would make them NaN.
     let largest = math.number(1e300);
     let finite_x = math.builder.binary(BinaryOp::Min, x, largest)?;
     let quotient = math.div(finite_x, a)?;
@@ -85,12 +85,12 @@ pub(super) fn zeta(builder: &mut Builder, x: NodeId, q: NodeId) -> Lowered<NodeI
     let below = math.select(is_even, below, minus_below)?;
     let minus_rest = math.unary(UnaryOp::Neg, rest)?;
     let rest = math.select(is_even, minus_rest, rest)?;
-    // What may cancel first: near the middle between two poles, `rest` is all there is.
+    // Cancel the large terms first: near the middle between two poles, only `rest` remains.
     let both = math.add(above, below)?;
     let both = math.add(both, rest)?;
     let sum = math.select(q_negative, both, above)?;
 
-    // Poles and where it is not defined.
+    // Poles and the undefined domain.
     let (nan, infinity) = (math.number(f64::NAN), math.number(f64::INFINITY));
     let below_one = math.compare(CompareOp::Lt, x, 1.0)?;
     let value = math.select(below_one, nan, sum)?;
@@ -107,7 +107,7 @@ pub(super) fn zeta(builder: &mut Builder, x: NodeId, q: NodeId) -> Lowered<NodeI
     let at_pole = math.select(is_even_integer, infinity, nan)?;
     let is_pole = math.and(is_pole, above_one)?;
     let value = math.select(is_pole, at_pole, value)?;
-    // A negative base has no power that is not a whole number.
+    // A negative base has no real power with a fractional exponent.
     let x_is_fraction = math.unary(UnaryOp::Not, x_is_integer)?;
     let q_is_fraction = math.unary(UnaryOp::Not, q_is_integer)?;
     let undefined = math.and(x_is_fraction, q_negative)?;
@@ -133,7 +133,7 @@ pub(super) fn polygamma(builder: &mut Builder, n: NodeId, x: NodeId) -> Lowered<
     let value = math.select(is_odd, product, negative)?;
     let is_zero = math.compare(CompareOp::Eq, n, 0.0)?;
     let value = math.select(is_zero, order_zero, value)?;
-    // Orders are whole numbers from zero.
+    // Orders are non-negative integers.
     let floor = math.unary(UnaryOp::Floor, n)?;
     let is_order = math.builder.compare(CompareOp::Eq, n, floor)?;
     let is_positive = math.compare(CompareOp::Ge, n, 0.0)?;
