@@ -133,7 +133,7 @@ fn expand_constant(dense: &Dense, ty: &ValueType) -> Result<Vec<u8>, String> {
         && dense.ty.dimensions.iter().copied().eq(extents);
     if !is_same {
         return Err(format!(
-            "expected the attribute `value` to be of type {}{}, found another type",
+            "expected the attribute `value` to be {}{}, found a constant of another type",
             ty.dtype, ty.shape
         ));
     }
