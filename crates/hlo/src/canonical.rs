@@ -180,37 +180,37 @@ fn is_default_accuracy(fields: &Attributes) -> bool {
 }
 
 fn renumber(function: &mut Function) {
-    let mut numbers = HashMap::new();
-    number_region(&mut function.body, &mut numbers);
-    rename_region(&mut function.body, &numbers);
+    let mut ids = HashMap::new();
+    assign_ids(&mut function.body, &mut ids);
+    replace_ids(&mut function.body, &ids);
 }
 
-fn number_region(region: &mut Region, numbers: &mut HashMap<ValueId, ValueId>) {
-    let define = |id: &mut ValueId, numbers: &mut HashMap<ValueId, ValueId>| {
-        let number = numbers.len() as ValueId;
-        numbers.insert(*id, number);
-        *id = number;
+fn assign_ids(region: &mut Region, ids: &mut HashMap<ValueId, ValueId>) {
+    let define = |id: &mut ValueId, ids: &mut HashMap<ValueId, ValueId>| {
+        let new = ids.len() as ValueId;
+        ids.insert(*id, new);
+        *id = new;
     };
     for argument in &mut region.arguments {
-        define(&mut argument.id, numbers);
+        define(&mut argument.id, ids);
     }
     for operation in &mut region.operations {
         for result in &mut operation.results {
-            define(&mut result.id, numbers);
+            define(&mut result.id, ids);
         }
         for inner in &mut operation.regions {
-            number_region(inner, numbers);
+            assign_ids(inner, ids);
         }
     }
 }
 
-fn rename_region(region: &mut Region, numbers: &HashMap<ValueId, ValueId>) {
+fn replace_ids(region: &mut Region, ids: &HashMap<ValueId, ValueId>) {
     for operation in &mut region.operations {
         for operand in &mut operation.operands {
-            *operand = numbers[operand];
+            *operand = ids[operand];
         }
         for inner in &mut operation.regions {
-            rename_region(inner, numbers);
+            replace_ids(inner, ids);
         }
     }
 }

@@ -44,7 +44,7 @@ impl Check {
         attributes: &Attributes,
         inputs: &[ValueType],
     ) -> Result<Option<Check>, String> {
-        let number = |name: &str| match attribute(attributes, name) {
+        let numeric_attribute = |name: &str| match attribute(attributes, name) {
             Some(Attribute::Integer(value, _)) => Some(*value as f64),
             Some(Attribute::Float(value, _)) => Some(*value),
             _ => None,
@@ -52,11 +52,11 @@ impl Check {
         let tolerance = match target {
             "check.expect_eq" | "check.expect_eq_const" | "check.eq" => Tolerance::Equal,
             "check.expect_close" => Tolerance::Ulps {
-                least: number("min_ulp_difference").map_or(0, |least| least as u64),
-                most: number("max_ulp_difference").map_or(3, |most| most as u64),
+                least: numeric_attribute("min_ulp_difference").map_or(0, |least| least as u64),
+                most: numeric_attribute("max_ulp_difference").map_or(3, |most| most as u64),
             },
             "check.expect_almost_eq" | "check.expect_almost_eq_const" => {
-                Tolerance::Absolute(number("tolerance").unwrap_or(1e-3))
+                Tolerance::Absolute(numeric_attribute("tolerance").unwrap_or(1e-3))
             }
             _ => return Ok(None),
         };
@@ -75,7 +75,8 @@ impl Check {
             }
             (_, None) => {
                 return Err(format!(
-                    "{target}: expected two operands, or one and the attribute `value`, found {} operands",
+                    "{target}: expected two operands, or one and the attribute `value`, found {} \
+                     operands",
                     inputs.len()
                 ));
             }

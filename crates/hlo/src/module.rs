@@ -49,7 +49,7 @@ pub struct Function {
     pub attributes: Attributes,
     /// The name of each argument, if known: from its location (`loc("x")`), or its SSA name.
     pub argument_names: Vec<Option<String>>,
-    /// The attributes of each argument, such as `tf.aliasing_output`. The argument values are the body's block arguments.
+    /// The attributes of each argument, such as `tf.aliasing_output`. The body's block arguments are its values.
     pub argument_attributes: Vec<Attributes>,
     /// The type and the attributes of each result.
     pub results: Vec<(Type, Attributes)>,

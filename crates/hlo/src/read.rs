@@ -15,8 +15,8 @@ pub enum ReadError {
     Bytecode(#[from] BytecodeError),
     /// The input is neither UTF-8 text nor MLIR bytecode.
     #[error(
-        "byte {offset}: expected StableHLO text or MLIR bytecode (which begins with 4d 4c ef 52), found a byte that \
-         is not UTF-8; pass a .mlir or .mlirbc file"
+        "byte {offset}: expected StableHLO text or MLIR bytecode (which begins with 4d 4c ef 52), \
+         found a byte that is not UTF-8; pass a .mlir or .mlirbc file"
     )]
     UnknownFormat {
         /// The offset of the first byte that is not UTF-8.

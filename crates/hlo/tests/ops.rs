@@ -196,7 +196,7 @@ VHLO 1.0 or later, as `jax.export` writes them). [Programs](programs.md) says ho
 supported operations and their limits.
 
 In the tables, ✓ means that the operation is tested with every element type of the column. Where only some of them \
-are tested, the cell names those.
+are tested, the cell names those. Rows without a mark are operations on tokens.
 ";
 
 /// The end of docs/stablehlo.md.

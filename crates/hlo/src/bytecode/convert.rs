@@ -133,7 +133,7 @@ fn without_version(name: &str) -> Option<&str> {
     version.bytes().all(|byte| byte.is_ascii_digit()).then_some(short)
 }
 
-/// Groups attributes into the fields of a structured attribute. StructuredAttribute of type `none` are dropped, and so is a
+/// Groups attributes into the fields of a structured attribute. Fields of type `none` are dropped, and so is a
 /// `dot_algorithm` without fields.
 fn group_fields(
     attributes: &mut Attributes,

@@ -285,17 +285,17 @@ impl<'a> IrReader<'a> {
     fn operation(
         &mut self,
         reader: &mut Reader<'a>,
-        numbers: &mut ValueRange,
+        range: &mut ValueRange,
         is_function: bool,
     ) -> Result<Operation> {
         let record = self.record(reader)?;
         // Results are numbered before the values of the regions, but are in scope only after the regions.
-        let first = numbers.next;
+        let first = range.next;
         let mut results = Vec::with_capacity(record.results.len());
         for ty in record.results {
-            results.push(self.define(reader, numbers, ty)?);
+            results.push(self.define(reader, range, ty)?);
         }
-        self.values[first..numbers.next].fill(None);
+        self.values[first..range.next].fill(None);
         let outer = match record.is_isolated {
             true => Some(std::mem::take(&mut self.values)),
             false => None,
@@ -327,8 +327,8 @@ impl<'a> IrReader<'a> {
         Ok(operation)
     }
 
-    fn define(&mut self, reader: &Reader<'a>, numbers: &mut ValueRange, ty: Type) -> Result<Value> {
-        if numbers.next == numbers.end {
+    fn define(&mut self, reader: &Reader<'a>, range: &mut ValueRange, ty: Type) -> Result<Value> {
+        if range.next == range.end {
             return Err(reader.error("as many values as the region declares", "more"));
         }
         if matches!(ty, Type::Function(..)) {
@@ -336,8 +336,8 @@ impl<'a> IrReader<'a> {
         }
         let id = self.defined;
         self.defined += 1;
-        self.values[numbers.next] = Some(id);
-        numbers.next += 1;
+        self.values[range.next] = Some(id);
+        range.next += 1;
         Ok(Value { id, ty })
     }
 
@@ -361,15 +361,15 @@ impl<'a> IrReader<'a> {
         let count = reader.count("values")?;
         let first = self.values.len();
         self.values.resize(first + count, None);
-        let mut numbers = ValueRange { next: first, end: first + count };
-        let (operations, arguments) = self.block_header(reader, &mut numbers)?;
+        let mut range = ValueRange { next: first, end: first + count };
+        let (operations, arguments) = self.block_header(reader, &mut range)?;
         let names = std::mem::take(&mut self.block_names);
         if is_function {
             self.argument_names = names;
         }
         let mut region = Region { arguments, operations: Vec::new() };
         for _ in 0..operations {
-            region.operations.push(self.operation(reader, &mut numbers, is_function)?);
+            region.operations.push(self.operation(reader, &mut range, is_function)?);
         }
         self.values.truncate(first);
         self.depth -= 1;
@@ -380,7 +380,7 @@ impl<'a> IrReader<'a> {
     fn block_header(
         &mut self,
         reader: &mut Reader<'a>,
-        numbers: &mut ValueRange,
+        range: &mut ValueRange,
     ) -> Result<(usize, Vec<Value>)> {
         let start = reader.position();
         self.block_names.clear();
@@ -400,7 +400,7 @@ impl<'a> IrReader<'a> {
                     false => None,
                 };
                 self.block_names.push(location.as_ref().and_then(builtin::name_of_location));
-                arguments.push(self.define(reader, numbers, ty)?);
+                arguments.push(self.define(reader, range, ty)?);
             }
             if self.version >= 3 && reader.byte()? != 0 {
                 skip_use_orders(reader, arguments.len())?;

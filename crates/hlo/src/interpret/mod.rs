@@ -30,7 +30,7 @@ pub enum InterpretError {
 /// Executes a host call on its inputs.
 pub type Calls<'a> = &'a mut dyn FnMut(&Call, &[&Array]) -> Result<Vec<Array>, String>;
 
-/// Executes a program and returns its results. `call` executes host calls; [`check`] handles those of `check.*`.
+/// Executes a program and returns its results. `call` executes host calls; [`check()`] handles those of `check.*`.
 pub fn interpret(
     program: &Program,
     arguments: &[Array],

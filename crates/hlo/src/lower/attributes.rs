@@ -135,7 +135,7 @@ impl<'a> AttributeView<'a> {
         match self.get(name) {
             Some(Attribute::Float(value, _)) => Ok(*value),
             Some(Attribute::Integer(value, _)) => Ok(*value as f64),
-            Some(_) => Err(mismatch(name, "a number")),
+            Some(_) => Err(mismatch(name, "a float or an integer")),
             None => Err(missing(name)),
         }
     }

@@ -49,14 +49,14 @@ impl Batch {
     fn mean(&self, builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
         let sum = self.sum(builder, x)?;
         let dtype = builder.dtype(x);
-        let count = builder.number(self.count as f64, dtype);
+        let count = builder.float(self.count as f64, dtype);
         builder.div(sum, count)
     }
 
     /// The standard deviation of a variance.
     fn deviation(&self, builder: &mut Builder, variance: NodeId) -> Lowered<NodeId> {
         let dtype = builder.dtype(variance);
-        let epsilon = builder.number(self.epsilon, dtype);
+        let epsilon = builder.float(self.epsilon, dtype);
         let sum = builder.add(variance, epsilon)?;
         builder.unary(UnaryOp::Sqrt, sum)
     }
@@ -118,7 +118,7 @@ pub(super) fn gradient(lowering: &mut Lowering<'_>, operation: &Operation) -> Lo
     // scale / deviation · (gradient − mean(gradient) − normalized · mean(gradient · normalized))
     let mean_gradient = batch.mean(builder, gradient)?;
     let mean_gradient = batch.broadcast_feature(builder, mean_gradient)?;
-    let count = builder.number(batch.count as f64, dtype);
+    let count = builder.float(batch.count as f64, dtype);
     let mean_product = builder.div(scale_gradient, count)?;
     let mean_product = batch.broadcast_feature(builder, mean_product)?;
     let projection = builder.mul(normalized, mean_product)?;

@@ -161,7 +161,7 @@ impl Builder {
     }
 
     /// A rank-0 constant of this dtype, rounded to it.
-    pub fn number(&mut self, value: f64, dtype: DType) -> NodeId {
+    pub fn float(&mut self, value: f64, dtype: DType) -> NodeId {
         self.scalar(Scalar::from(value).cast(dtype))
     }
 

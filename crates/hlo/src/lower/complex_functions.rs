@@ -25,7 +25,7 @@ pub(super) fn atan2(builder: &mut Builder, y: NodeId, x: NodeId) -> Lowered<Node
         return builder.cast(angle, dtype);
     }
     let part = dtype.real();
-    let (zero, one) = (builder.number(0.0, part), builder.number(1.0, part));
+    let (zero, one) = (builder.float(0.0, part), builder.float(1.0, part));
     let i = builder.binary(BinaryOp::Complex, zero, one)?;
     let rotated = builder.mul(y, i)?;
     let point = builder.add(x, rotated)?;
@@ -41,8 +41,8 @@ pub(super) fn atan2(builder: &mut Builder, y: NodeId, x: NodeId) -> Lowered<Node
 /// The principal cube root.
 pub(super) fn cbrt(builder: &mut Builder, z: NodeId) -> Lowered<NodeId> {
     let dtype = builder.dtype(z);
-    let third = builder.number(1.0 / 3.0, dtype.real());
-    let zero = builder.number(0.0, dtype.real());
+    let third = builder.float(1.0 / 3.0, dtype.real());
+    let zero = builder.float(0.0, dtype.real());
     let exponent = builder.binary(BinaryOp::Complex, third, zero)?;
     power(builder, z, exponent)
 }

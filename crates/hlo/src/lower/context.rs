@@ -116,8 +116,8 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Captures a node of the sequence at `depth` in the sequence one level deeper. Scalars and iotas, broadcast or not,
-    /// are rematerialized there instead.
+    /// Captures a node of the sequence at `depth` in the sequence one level deeper. Scalars and iotas, broadcast or
+    /// not, are rematerialized there instead.
     fn capture(&mut self, depth: usize, node: NodeId) -> NodeId {
         let value = self.builders[depth].constant_value(node);
         let entry = self.builders[depth].entries[node as usize].clone();
@@ -267,7 +267,8 @@ impl<'a> Lowering<'a> {
         // Nested calls can grow exponentially.
         if self.operations > MAX_OPERATIONS {
             return Err(format!(
-                "the program has more than {MAX_OPERATIONS} operations after inlining; call functions less often"
+                "the program has more than {MAX_OPERATIONS} operations after inlining; call \
+                 functions less often"
             )
             .into());
         }

@@ -27,8 +27,8 @@ pub(super) fn while_loop<'a>(
     let counts = [condition.arguments.len(), body.arguments.len(), returned.len()];
     if counts.iter().any(|&count| count != initial.len()) {
         return Err(format!(
-            "expected a condition and a body that take all {} carried values, and a body that returns them; the \
-             condition takes {}, the body takes {} and returns {}",
+            "expected a condition and a body that take all {} carried values, and a body that \
+             returns them; the condition takes {}, the body takes {} and returns {}",
             initial.len(),
             counts[0],
             counts[1],
@@ -40,7 +40,11 @@ pub(super) fn while_loop<'a>(
         return Ok(results);
     }
     if lowering.elementwise {
-        return Err("a loop without a constant trip count inside the body of another operation is not supported".into());
+        return Err(
+            "a loop without a constant trip count inside the body of another operation is \
+                    not supported"
+                .into(),
+        );
     }
 
     // Values that the body returns unchanged are loop invariant.
@@ -280,7 +284,8 @@ impl LoweredRegion {
     }
 }
 
-/// Lowers a region. Block arguments that change are arguments of the sequence; the others are bound to the outer values.
+/// Lowers a region. Block arguments that change are arguments of the sequence; the others are bound to the outer
+/// values.
 fn lower_region<'a>(
     lowering: &mut Lowering<'a>,
     region: &'a Region,
@@ -319,8 +324,8 @@ fn unify_captures(
 ) -> (Vec<NodeId>, Vec<Sequence>) {
     let mut captured: Vec<NodeId> = Vec::new();
     for LoweredRegion { builder, outputs } in &lowered {
-        for number in live_captures(builder, outputs) {
-            let node = builder.captures[number];
+        for capture in live_captures(builder, outputs) {
+            let node = builder.captures[capture];
             if !captured.contains(&node) {
                 captured.push(node);
             }
@@ -332,8 +337,8 @@ fn unify_captures(
         .map(|LoweredRegion { builder, outputs }| {
             let captures = builder.captures.clone();
             build_sequence(builder, &outputs, arguments, &types, |source| match source {
-                Source::Capture(number) => {
-                    captured.iter().position(|&node| node == captures[number])
+                Source::Capture(capture) => {
+                    captured.iter().position(|&node| node == captures[capture])
                 }
                 _ => None,
             })

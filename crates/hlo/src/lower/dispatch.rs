@@ -18,7 +18,8 @@ pub(super) fn lower<'a>(
     let name = plain_name(full_name);
     if lowering.elementwise && !is_scalar_operation(name) && !elementwise::is_elementwise(name) {
         return Err(format!(
-            "{full_name} inside the body of another operation is not supported; expected scalar elementwise operations"
+            "{full_name} inside the body of another operation is not supported; expected scalar \
+             elementwise operations"
         )
         .into());
     }

@@ -342,7 +342,7 @@ fn round_away_from_zero(builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
     let size = builder.unary(UnaryOp::Abs, x)?;
     let below = builder.unary(UnaryOp::Floor, size)?;
     let rest = builder.sub(size, below)?;
-    let (half, one) = (builder.number(0.5, dtype), builder.number(1.0, dtype));
+    let (half, one) = (builder.float(0.5, dtype), builder.float(1.0, dtype));
     let is_up = builder.compare(CompareOp::Ge, rest, half)?;
     let above = builder.add(below, one)?;
     let rounded = builder.select(is_up, above, below)?;

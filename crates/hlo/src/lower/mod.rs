@@ -2,7 +2,7 @@
 //!
 //! One pass over the entry function, for one set of argument shapes, with calls inlined and shapes inferred
 //! along the way. Each operation becomes nodes of one list or, for control flow and host calls, a step.
-//! [`sequence`] then partitions the nodes into the graphs between the steps.
+//! The module `sequence` then partitions the nodes into the graphs between the steps.
 
 mod attributes;
 mod batch_norm;
@@ -122,9 +122,10 @@ pub fn entry(module: &Module) -> Result<&Function, LowerError> {
             problems: vec![Problem {
                 operation: "module".into(),
                 location: first.map(|first| first.location).unwrap_or_default(),
-                message: "expected a function @main or exactly one public function, found neither; name the \
-                          function to run @main"
-                    .into(),
+                message:
+                    "expected a function @main or exactly one public function, found neither; \
+                          name the function to run @main"
+                        .into(),
             }],
         }),
     }
@@ -152,7 +153,8 @@ fn argument_types(
             match (known, given.map(|given| &given[i])) {
                 (Some(known), None) => Ok(known),
                 (None, None) => Err(format!(
-                    "argument {i} is {}, which has dynamic dimensions; give the shapes of all arguments",
+                    "argument {i} is {}, which has dynamic dimensions; give the shapes of all \
+                     arguments",
                     type_name(&argument.ty)
                 )),
                 (_, Some(given)) if fits(&argument.ty, given) => Ok(given.clone()),

@@ -263,8 +263,8 @@ fn philox(builder: &mut Builder, input: [NodeId; 4], key: [NodeId; 2]) -> Lowere
     Ok([a, b, c, d])
 }
 
-/// `rng`: uniform in `[a, b)`, or normal with mean `a` and standard deviation `b`. The specification does not define the
-/// generator; this one is stateless and gives the same values in every execution.
+/// `rng`: uniform in `[a, b)`, or normal with mean `a` and standard deviation `b`. The specification does not define
+/// the generator; this one is stateless and gives the same values in every execution.
 pub(super) fn rng(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered<NodeId> {
     let [a, b, shape] = lowering.expect_operands(operation)?;
     let shape = shape_operand(lowering, shape)?;

@@ -80,7 +80,7 @@ pub(super) fn reduce(
         builder.select(is_nan, x, rounded)
     } else {
         // A format without mantissa bits has no NaN.
-        let infinity = builder.number(f64::INFINITY, dtype);
+        let infinity = builder.float(f64::INFINITY, dtype);
         builder.select(is_nan, infinity, rounded)
     }
 }

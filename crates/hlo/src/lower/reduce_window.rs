@@ -305,8 +305,8 @@ fn scan_sequentially<'a>(
     columns.into_iter().map(|column| builder.concat(&column, axis)).collect()
 }
 
-/// Reduces windows along one axis with an arbitrary body by doubling: windows of 1, 2, 4, … elements are combined from
-/// two halves each, and a window of any size from these powers of two.
+/// Reduces windows along one axis with an arbitrary body by doubling: windows of 1, 2, 4, … elements are combined
+/// from two smaller ones each, and a window of any size from these powers of two.
 fn reduce_by_doubling<'a>(
     lowering: &mut Lowering<'a>,
     region: &'a Region,

@@ -77,7 +77,7 @@ fn select_offsets<'a>(
     let values = view(lowering.builder(), values)?;
     let builder = lowering.builder();
     let positions = builder.shape(values).clone();
-    let mut numbers = builder.iota(rank, &positions, DType::I32)?;
+    let mut offsets = builder.iota(rank, &positions, DType::I32)?;
     if is_padded {
         let (inside, outside) = (builder.scalar(true), builder.scalar(false));
         let inside = builder.broadcast(inside, &shape)?;
@@ -85,10 +85,10 @@ fn select_offsets<'a>(
         let is_inside = view(lowering.builder(), is_inside)?;
         let builder = lowering.builder();
         let none = builder.scalar(-1i32);
-        numbers = builder.select(is_inside, numbers, none)?;
+        offsets = builder.select(is_inside, offsets, none)?;
     }
     // Tree reduction: select between neighbours until one element is left. Padding always loses.
-    let mut views = [values, numbers];
+    let mut views = [values, offsets];
     loop {
         let builder = lowering.builder();
         let count = builder.shape(views[0])[rank];
@@ -161,9 +161,9 @@ fn result_by_lookup<'a>(
         ])
     };
     let (from, to) = (merged(&positions), merged(shape));
-    let column = |numbers: Vec<i32>| {
-        let bytes = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
-        Array { shape: Shape::new(&[numbers.len(), 1]), dtype: DType::I32, bytes }
+    let column = |entries: Vec<i32>| {
+        let bytes = entries.iter().flat_map(|entry| entry.to_le_bytes()).collect();
+        Array { shape: Shape::new(&[entries.len(), 1]), dtype: DType::I32, bytes }
     };
     let (index, offset) = (column(windows), column(offsets));
     let (index, offset) = (lowering.constant(index)?, lowering.constant(offset)?);

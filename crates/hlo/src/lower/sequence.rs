@@ -60,18 +60,18 @@ pub(super) fn build_sequence(
 /// The captures that live nodes read.
 pub(super) fn live_captures(builder: &Builder, outputs: &[NodeId]) -> Vec<usize> {
     let (_, is_live) = find_live(builder, outputs);
-    let mut numbers: Vec<usize> = builder
+    let mut captures: Vec<usize> = builder
         .entries
         .iter()
         .zip(is_live)
         .filter(|(_, is_live)| *is_live)
         .filter_map(|(entry, _)| match entry.source {
-            Some(Source::Capture(number)) => Some(number),
+            Some(Source::Capture(capture)) => Some(capture),
             _ => None,
         })
         .collect();
-    numbers.sort_unstable();
-    numbers
+    captures.sort_unstable();
+    captures
 }
 
 /// Liveness analysis: the steps with side effects or live results, and the live nodes.

@@ -37,7 +37,7 @@ pub(super) fn constant(lowering: &mut Lowering<'_>, operation: &Operation) -> Lo
         }
         Some(Attribute::Float(value, _)) => {
             let dtype = lowering.declared_dtype(operation, 0)?;
-            Ok(lowering.builder().number(*value, dtype))
+            Ok(lowering.builder().float(*value, dtype))
         }
         Some(_) => Err("expected `value` to be a constant; write it as dense<…>".into()),
         None => Err("the attribute `value` is missing".into()),
@@ -78,8 +78,8 @@ pub(super) fn require_constant_integers(
 ) -> Lowered<Vec<i64>> {
     lowering.builder().constant_integers(operand).ok_or_else(|| {
         Failure::Invalid(format!(
-            "{what} depends on values that are known only at run time; compute it from constants and the \
-             shapes of arguments"
+            "{what} depends on values that are known only at run time; compute it from constants \
+             and the shapes of arguments"
         ))
     })
 }

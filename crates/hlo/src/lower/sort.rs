@@ -181,7 +181,7 @@ fn candidates(function: &mut ScalarBody) -> Lowered<Vec<Candidate>> {
 /// Canonicalizes zeros and NaNs, as JAX's comparators do.
 fn canonical_float(builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
     let dtype = builder.dtype(x);
-    let (zero, nan) = (builder.number(0.0, dtype), builder.number(f64::NAN, dtype));
+    let (zero, nan) = (builder.float(0.0, dtype), builder.float(f64::NAN, dtype));
     let is_zero = builder.compare(CompareOp::Eq, x, zero)?;
     let with_zero = builder.select(is_zero, zero, x)?;
     let is_nan = builder.compare(CompareOp::Ne, x, x)?;
@@ -197,8 +197,8 @@ pub(super) fn top_k<'a>(
     largest(lowering, operation, count)
 }
 
-/// `custom_call @ApproxTopK`, to which JAX lowers `approx_max_k` and `approx_min_k`: the first elements along an axis in
-/// the order of a comparator. The result is exact, although the operation permits approximation.
+/// `custom_call @ApproxTopK`, to which JAX lowers `approx_max_k` and `approx_min_k`: the first elements along an axis
+/// in the order of a comparator. The result is exact, although the operation permits approximation.
 pub(super) fn approximate_top_k<'a>(
     lowering: &mut Lowering<'a>,
     operation: &'a Operation,

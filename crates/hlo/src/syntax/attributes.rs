@@ -174,7 +174,7 @@ impl<'a> Parser<'a> {
         let negative = self.consume_if("-");
         let token = self.token;
         if !matches!(token.kind, Kind::Integer | Kind::Float) {
-            return Err(self.expected("a number"));
+            return Err(self.expected("a numeric literal"));
         }
         self.next();
         let ty = if self.consume_if(":") { Some(self.scalar_type()?) } else { None };
@@ -243,7 +243,7 @@ impl<'a> Parser<'a> {
                     Kind::Integer | Kind::Float => float_value(token.text, &element),
                     _ => None,
                 };
-                let value = value.ok_or_else(|| parser.expected("a number"))?;
+                let value = value.ok_or_else(|| parser.expected("a numeric literal"))?;
                 parser.next();
                 Ok(float_attribute(if negative { -value } else { value }, element.clone()))
             };

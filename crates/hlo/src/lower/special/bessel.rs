@@ -68,7 +68,7 @@ const ABOVE_8: [f64; 25] = [
 
 /// Evaluates a Chebyshev series by Clenshaw's recurrence, at twice the argument.
 fn chebyshev(math: &mut Math<'_>, doubled: NodeId, coefficients: &[f64]) -> Lowered<NodeId> {
-    let zero = math.number(0.0);
+    let zero = math.constant(0.0);
     let (mut b0, mut b1, mut b2) = (zero, zero, zero);
     for &coefficient in coefficients {
         (b2, b1) = (b1, b0);
@@ -88,7 +88,7 @@ pub(super) fn i1e(builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
     let argument = math.plus(half, -2.0)?;
     let series = chebyshev(&mut math, argument, &BELOW_8)?;
     let small = math.mul(size, series)?;
-    let numerator = math.number(32.0);
+    let numerator = math.constant(32.0);
     let quotient = math.div(numerator, size)?;
     let argument = math.plus(quotient, -2.0)?;
     let series = chebyshev(&mut math, argument, &ABOVE_8)?;

@@ -30,7 +30,7 @@ fn reflected(math: &mut Math<'_>, x: NodeId) -> Lowered<(NodeId, NodeId)> {
 
 /// ln(z + g + ½), rearranged to reduce rounding errors.
 fn log_of_shifted(math: &mut Math<'_>, z: NodeId) -> Lowered<NodeId> {
-    let shift = math.number(G + 0.5);
+    let shift = math.constant(G + 0.5);
     let quotient = math.div(z, shift)?;
     let log = math.unary(UnaryOp::Log1p, quotient)?;
     math.plus(log, (G + 0.5).ln())
@@ -84,7 +84,7 @@ pub(super) fn lgamma(builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
     // Γ(z + 1) is Γ(2 + d) times z (z − 1) … (d + 2), or over 1 + d where z is below ½.
     let shifted = math.plus(z, -0.5)?;
     let steps = math.unary(UnaryOp::Floor, shifted)?;
-    let one = math.number(1.0);
+    let one = math.constant(1.0);
     let before = math.plus(z, -1.0)?;
     let d = math.sub(before, steps)?;
     let mut product = one;
@@ -127,14 +127,14 @@ pub(super) fn lgamma(builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
     let angle = math.times(distance, PI)?;
     let sine = math.unary(UnaryOp::Sin, angle)?;
     let log_sine = math.unary(UnaryOp::Log, sine)?;
-    let log_pi = math.number(PI.ln());
+    let log_pi = math.constant(PI.ln());
     let reflected = math.sub(log_pi, log_sine)?;
     let reflected = math.sub(reflected, value)?;
     let is_finite = math.unary(UnaryOp::IsFinite, log_sine)?;
     let pole = math.unary(UnaryOp::Neg, log_sine)?;
     let reflected = math.select(is_finite, reflected, pole)?;
     let value = math.select(is_reflected, reflected, value)?;
-    let infinity = math.number(f64::INFINITY);
+    let infinity = math.constant(f64::INFINITY);
     let is_infinite = math.compare(CompareOp::Eq, size, f64::INFINITY)?;
     math.select(is_infinite, infinity, value)
 }
@@ -143,12 +143,12 @@ pub(super) fn lgamma(builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
 pub(super) fn digamma(builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
     let mut math = Math::new(builder, x);
     let (is_reflected, z) = reflected(&mut math, x)?;
-    let mut series = math.number(BASE);
-    let mut derivative = math.number(0.0);
+    let mut series = math.constant(BASE);
+    let mut derivative = math.constant(0.0);
     for (i, &coefficient) in COEFFICIENTS.iter().enumerate() {
         let denominator = math.plus(z, i as f64 + 1.0)?;
         let square = math.mul(denominator, denominator)?;
-        let coefficient = math.number(coefficient);
+        let coefficient = math.constant(coefficient);
         let slope = math.div(coefficient, square)?;
         derivative = math.sub(derivative, slope)?;
         let term = math.div(coefficient, denominator)?;
@@ -158,7 +158,7 @@ pub(super) fn digamma(builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
     let log_t = log_of_shifted(&mut math, z)?;
     let quotient = math.div(derivative, series)?;
     let value = math.add(log_t, quotient)?;
-    let g = math.number(G);
+    let g = math.constant(G);
     let correction = math.div(g, t)?;
     let value = math.sub(value, correction)?;
 
@@ -177,6 +177,6 @@ pub(super) fn digamma(builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
     let is_integer = math.builder.compare(CompareOp::Eq, x, integer)?;
     let is_negative = math.compare(CompareOp::Le, x, 0.0)?;
     let is_pole = math.and(is_negative, is_integer)?;
-    let nan = math.number(f64::NAN);
+    let nan = math.constant(f64::NAN);
     math.select(is_pole, nan, value)
 }

@@ -94,7 +94,7 @@ fn infinite(builder: &mut Builder, operands: &[NodeId], which: Option<f64>) -> L
     let [x] = expect_array(operands)?;
     let dtype = builder.dtype(x);
     let size = if which.is_some() { x } else { builder.unary(UnaryOp::Abs, x)? };
-    let infinity = builder.number(which.unwrap_or(f64::INFINITY), dtype);
+    let infinity = builder.float(which.unwrap_or(f64::INFINITY), dtype);
     builder.compare(CompareOp::Eq, size, infinity)
 }
 
@@ -110,8 +110,8 @@ impl<'b> Math<'b> {
         Math { builder, dtype }
     }
 
-    pub fn number(&mut self, value: f64) -> NodeId {
-        self.builder.number(value, self.dtype)
+    pub fn constant(&mut self, value: f64) -> NodeId {
+        self.builder.float(value, self.dtype)
     }
 
     pub fn add(&mut self, a: NodeId, b: NodeId) -> Lowered<NodeId> {
@@ -131,12 +131,12 @@ impl<'b> Math<'b> {
     }
 
     pub fn plus(&mut self, a: NodeId, b: f64) -> Lowered<NodeId> {
-        let b = self.number(b);
+        let b = self.constant(b);
         self.add(a, b)
     }
 
     pub fn times(&mut self, a: NodeId, b: f64) -> Lowered<NodeId> {
-        let b = self.number(b);
+        let b = self.constant(b);
         self.mul(a, b)
     }
 
@@ -145,7 +145,7 @@ impl<'b> Math<'b> {
     }
 
     pub fn compare(&mut self, op: CompareOp, a: NodeId, b: f64) -> Lowered<NodeId> {
-        let b = self.number(b);
+        let b = self.constant(b);
         self.builder.compare(op, a, b)
     }
 
@@ -159,7 +159,7 @@ impl<'b> Math<'b> {
 
     /// A polynomial by Horner's rule, highest power first.
     pub fn polynomial(&mut self, x: NodeId, coefficients: &[f64]) -> Lowered<NodeId> {
-        let mut value = self.number(coefficients[0]);
+        let mut value = self.constant(coefficients[0]);
         for &coefficient in &coefficients[1..] {
             let product = self.mul(value, x)?;
             value = self.plus(product, coefficient)?;

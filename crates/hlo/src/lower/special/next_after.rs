@@ -39,6 +39,6 @@ pub(super) fn next_after(builder: &mut Builder, x: NodeId, towards: NodeId) -> L
     let x_is_nan = builder.compare(CompareOp::Ne, x, x)?;
     let towards_is_nan = builder.compare(CompareOp::Ne, towards, towards)?;
     let is_nan = builder.binary(BinaryOp::Or, x_is_nan, towards_is_nan)?;
-    let nan = builder.number(f64::NAN, dtype);
+    let nan = builder.float(f64::NAN, dtype);
     builder.select(is_nan, nan, next)
 }

@@ -44,12 +44,12 @@ fn sum_above_zero(math: &mut Math<'_>, x: NodeId, q: NodeId) -> Lowered<NodeId> 
 
     // Σ x (x + 1) … (x + 2k − 2) a^(−x−2k+1) / factor. Each term is computed from the previous one, because the product
     // alone may overflow. For large x all terms are zero, and an infinite factor would make them NaN.
-    let largest = math.number(1e300);
+    let largest = math.constant(1e300);
     let finite_x = math.builder.binary(BinaryOp::Min, x, largest)?;
     let quotient = math.div(finite_x, a)?;
     let mut scaled = math.mul(term, quotient)?;
     for (k, &factor) in FACTORS.iter().enumerate() {
-        let factor = math.number(factor);
+        let factor = math.constant(factor);
         let term = math.div(scaled, factor)?;
         sum = math.add(sum, term)?;
         for step in 1..=2 {
@@ -58,7 +58,7 @@ fn sum_above_zero(math: &mut Math<'_>, x: NodeId, q: NodeId) -> Lowered<NodeId> 
             scaled = math.mul(scaled, quotient)?;
         }
     }
-    let zero = math.number(0.0);
+    let zero = math.constant(0.0);
     let is_infinite = math.compare(CompareOp::Eq, q, f64::INFINITY)?;
     math.select(is_infinite, zero, sum)
 }
@@ -68,7 +68,7 @@ pub(super) fn zeta(builder: &mut Builder, x: NodeId, q: NodeId) -> Lowered<NodeI
     let mut math = Math::new(builder, x);
     // Of a negative q, with p = −q and f its fraction, the terms below zero are (−1)ˣ / fˣ, (−1)ˣ / (f + 1)ˣ, …,
     // (−1)ˣ / pˣ, and those above begin at 1 − f. So each is a sum above zero, less another.
-    let (one, two) = (math.number(1.0), math.number(2.0));
+    let (one, two) = (math.constant(1.0), math.constant(2.0));
     let p = math.unary(UnaryOp::Neg, q)?;
     let p_floor = math.unary(UnaryOp::Floor, p)?;
     let fraction = math.sub(p, p_floor)?;
@@ -91,7 +91,7 @@ pub(super) fn zeta(builder: &mut Builder, x: NodeId, q: NodeId) -> Lowered<NodeI
     let sum = math.select(q_negative, both, above)?;
 
     // Poles and the undefined domain.
-    let (nan, infinity) = (math.number(f64::NAN), math.number(f64::INFINITY));
+    let (nan, infinity) = (math.constant(f64::NAN), math.constant(f64::INFINITY));
     let below_one = math.compare(CompareOp::Lt, x, 1.0)?;
     let value = math.select(below_one, nan, sum)?;
     let at_one = math.compare(CompareOp::Eq, x, 1.0)?;
@@ -126,7 +126,7 @@ pub(super) fn polygamma(builder: &mut Builder, n: NodeId, x: NodeId) -> Lowered<
     let sum = zeta(math.builder, next, x)?;
     let mut math = Math::new(math.builder, x);
     let product = math.mul(factorial, sum)?;
-    let two = math.number(2.0);
+    let two = math.constant(2.0);
     let parity = math.builder.binary(BinaryOp::Rem, n, two)?;
     let is_odd = math.compare(CompareOp::Eq, parity, 1.0)?;
     let negative = math.unary(UnaryOp::Neg, product)?;
@@ -138,6 +138,6 @@ pub(super) fn polygamma(builder: &mut Builder, n: NodeId, x: NodeId) -> Lowered<
     let is_order = math.builder.compare(CompareOp::Eq, n, floor)?;
     let is_positive = math.compare(CompareOp::Ge, n, 0.0)?;
     let is_order = math.and(is_order, is_positive)?;
-    let nan = math.number(f64::NAN);
+    let nan = math.constant(f64::NAN);
     math.select(is_order, value, nan)
 }
