@@ -14,7 +14,7 @@ pub struct Program {
     pub arguments: Vec<Argument>,
     /// The types of the results, in order.
     pub results: Vec<ValueType>,
-    /// Constants that are too large to be part of a graph; the same in every execution.
+    /// Dense constants that are not splats; the same in every execution.
     pub constants: Vec<Constant>,
     /// The steps. Its inputs are the arguments, then the constants; its outputs are the results.
     pub body: Sequence,
