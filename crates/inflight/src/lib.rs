@@ -67,8 +67,8 @@ pub use runtime::{
 #[doc(hidden)]
 pub use tensor::record_graph_node;
 pub use tensor::{
-    ConvOptions, Extents, Operand, PoolOptions, Slice, Slices, Tensor, TensorData, Transaction,
-    TriangularOptions,
+    Axes, Axis, ConvOptions, Extents, Integer, Operand, Padding, PerAxis, PoolOptions, Rows, Slice,
+    SliceIndex, Slices, Tensor, TensorData, Transaction, TriangularOptions,
 };
 
 /// Compiles the examples of the README with the tests.

@@ -37,12 +37,13 @@ pub use argument::{Argument, Deferred, Mixed, Mode, Plain};
 pub use call::{Composite, call};
 pub use table::*;
 
-use crate::{Pending, Tensor};
+use crate::{Axis, Pending, Tensor};
 use std::panic::Location;
 
 /// The two halves of a tensor along an axis; if its extent is odd, the first is the larger one.
 #[track_caller]
-pub fn split2<A: Argument<Value = Tensor>>(x: A, axis: isize) -> Mixed<(A,), (Tensor, Tensor)> {
+pub fn split2<A: Argument<Value = Tensor>>(x: A, axis: impl Axis) -> Mixed<(A,), (Tensor, Tensor)> {
+    let axis = axis.number();
     call::call_op((x,), Location::caller(), move |(x,)| {
         let mut halves = x.chunk(axis, 2);
         // A mistake makes fewer: it is the value of both.

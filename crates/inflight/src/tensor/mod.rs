@@ -2,11 +2,11 @@
 //!
 //! - `node`: what a handle points to;
 //! - `record`: how an op becomes a node;
-//! - `axis`: axes as users write them;
+//! - `axis`, `extents`, `slice`: axes, shapes and indices as callers write them;
 //! - `create`, `elementwise`, `operators`, `activation`, `view`, `join`, `index`, `reduce`, `matmul`,
 //!   `random`, `transfer`, `conv`, `window`, `sort`, `fourier`, `linear`: the methods;
-//! - `composed`: how a method that is several ops is recorded;
-//! - `slice`: which elements of an axis a slice takes;
+//! - `composed`: how a method that is several ops is recorded; `method`: how its errors are named;
+//! - `rows`: iteration over the first axis;
 //! - `read`, `bytes`, `display`: looking at values.
 
 mod activation;
@@ -17,12 +17,14 @@ mod conv;
 mod create;
 mod display;
 mod elementwise;
+mod extents;
 mod fourier;
 mod from_graph;
 mod index;
 mod join;
 mod linear;
 mod matmul;
+mod method;
 mod node;
 mod normal;
 mod operand;
@@ -31,6 +33,7 @@ mod random;
 mod read;
 mod record;
 mod reduce;
+mod rows;
 mod slice;
 mod sort;
 mod transaction;
@@ -38,16 +41,18 @@ mod transfer;
 mod view;
 mod window;
 
+pub use axis::{Axes, Axis, Integer};
 pub use conv::ConvOptions;
+pub use extents::{Extents, Padding, PerAxis};
 #[doc(hidden)]
 pub use from_graph::record_graph_node;
 pub use linear::TriangularOptions;
 pub(crate) use node::{Inputs, Node};
 pub use operand::Operand;
 pub(crate) use record::recorded_at;
-pub use slice::{Slice, Slices};
+pub use rows::Rows;
+pub use slice::{Slice, SliceIndex, Slices};
 pub use transaction::{TensorData, Transaction};
-pub use view::Extents;
 pub use window::PoolOptions;
 
 use crate::runtime::Device;
