@@ -2,7 +2,7 @@
 
 use super::Tensor;
 use super::composed::composed;
-use super::extents::PerAxis;
+use super::extents::{PerAxis, zero_in};
 use super::method::method;
 use super::record::{mistake, record_at};
 use crate::Shape;
@@ -47,6 +47,10 @@ impl<const N: usize> Default for ConvOptions<N> {
 }
 
 impl<const N: usize> ConvOptions<N> {
+    fn zero(&self) -> Option<String> {
+        zero_in("stride", &self.stride).or_else(|| zero_in("dilation", &self.dilation))
+    }
+
     /// With this stride: one for every axis (`2`), or one per axis (`[1, 2]`).
     pub fn stride(self, stride: impl PerAxis<N>) -> ConvOptions<N> {
         ConvOptions { stride: stride.per_axis(), ..self }
@@ -140,6 +144,9 @@ impl Tensor {
         options: ConvOptions<2>,
     ) -> Tensor {
         let location = Location::caller();
+        if let Some(message) = options.zero() {
+            return self.mistake_like("conv_transpose2d", message, location);
+        }
         let method = method("conv_transpose2d");
         let groups = options.groups.max(1);
         // [groups · inputs, outputs, window] as [groups · outputs, inputs, window].
@@ -194,6 +201,10 @@ fn convolved<const N: usize>(
     options: ConvOptions<N>,
     location: &'static Location<'static>,
 ) -> Tensor {
+    if let Some(message) = options.zero() {
+        let (shape, dtype) = (x.shape().clone(), x.dtype());
+        return mistake(name, message, &[x, weight], shape, dtype, location);
+    }
     let windows = (0..N).map(|axis| ConvolutionWindow {
         stride: options.stride[axis],
         low: bounded(options.padding[axis]),

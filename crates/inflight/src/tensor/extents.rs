@@ -140,6 +140,11 @@ impl<P: Padding + ?Sized> Padding for &P {
     }
 }
 
+/// The error of a window option that has a zero, if it has one.
+pub(super) fn zero_in(option: &str, values: &[usize]) -> Option<String> {
+    values.contains(&0).then(|| format!("the {option} {values:?} has a 0; it must be at least 1"))
+}
+
 /// The shape that the extents of a reshape mean, or the error and a plausible shape.
 pub(super) fn reshaped(extents: &[isize], from: &Shape) -> Result<Shape, (String, Shape)> {
     let elements = from.elements();

@@ -86,8 +86,8 @@ fn transformed(
     let halved = if n == 0 { 0 } else { n / 2 + 1 };
     if kind == FftKind::RealInverse && x.shape()[axis] != halved {
         let message = format!(
-            "expected axis {axis} of extent {halved}, half of {n} and 1, found extent {} in shape {}; pad or slice it, or \
-             ask for another n",
+            "expected extent {halved} on axis {axis} for n = {n}, found {} in shape {}; pad or slice it, or ask for \
+             another n",
             x.shape()[axis],
             x.shape()
         );

@@ -3,7 +3,7 @@
 use super::Tensor;
 use super::axis::{Axis, axis as axis_of};
 use super::composed::composed;
-use super::extents::PerAxis;
+use super::extents::{PerAxis, zero_in};
 use super::method::method;
 use super::record::{constant, mistake, record_at};
 use crate::{Scalar, Shape};
@@ -167,6 +167,12 @@ fn pooled<const N: usize>(
         let message = format!("expected at least {N} axes, found {}; add axes", shape.rank());
         return mistake(name, message, &[x], shape.clone(), dtype, location);
     };
+    let zero = zero_in("size", &options.size)
+        .or_else(|| zero_in("stride", &options.stride))
+        .or_else(|| zero_in("dilation", &options.dilation));
+    if let Some(message) = zero {
+        return mistake(name, message, &[x], shape.clone(), dtype, location);
+    }
     let mut windows = vec![ReduceWindow::new(1, 1); shape.rank()];
     for axis in 0..N {
         windows[first + axis] = ReduceWindow {
