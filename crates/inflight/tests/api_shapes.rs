@@ -379,7 +379,7 @@ fn errors_name_the_method_not_the_primitive() {
     assert_error(&x.sum_all().argmax(0), "argmax", &["scalar"]);
     assert_error(&Tensor::zeros::<f32>((0, 2), &device).argmax_all(), "argmax_all", &["[0, 2]"]);
     assert_error(&x.mean_all(), "mean_all", &["i32"]);
-    assert_error(&f.complex(&f).relu(), "relu", &["c64[2, 3]"]);
+    assert_error(&f.complex(&f).relu(), "relu", &["complex64[2, 3]"]);
     assert_error(
         &x.solve_triangular(&x, inflight::TriangularOptions::lower()),
         "solve_triangular",

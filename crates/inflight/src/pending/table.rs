@@ -1,15 +1,15 @@
 //! The table of pending ops, one line each.
 //!
-//! A line is a function's name, its parameters and what it does with them. The kind of a parameter says what
-//! the caller may give and what the op gets to see:
+//! A line is a function's name, its parameters and its body. The kind of a parameter determines what the caller may
+//! pass and what the body receives:
 //!
-//! | kind | given | seen |
+//! | kind | passed | received |
 //! |---|---|---|
 //! | `tensor` | a plain or pending tensor | `Tensor` |
-//! | `operand` | the same, or a number | what implements `Operand` |
+//! | `operand` | the same, or a scalar | what implements `Operand` |
 //! | `optional` | an `Option` of a plain or pending tensor | `Option<Tensor>` |
 //! | `list` | many plain tensors, many pending ones, or a pending vector | `Vec<Tensor>` |
-//! | `axis`, `axes`, `index`, `extents`, `slices`, `scalar`, `sizes`, `padding`, `device` | what the method takes | an owned copy |
+//! | `axis`, `axes`, `index`, `extents`, `slices`, `scalar`, `sizes`, `padding`, `device` | as for the method | an owned copy |
 //! | any type | the same | the same |
 
 use super::argument::{Argument, Mixed};
@@ -20,9 +20,9 @@ use crate::{
 };
 use std::panic::Location;
 
-/// Makes one function of a line of the table. Parameters are taken one by one from the end of its input; in
-/// the brackets are, in this order, names for type parameters, the type parameters, the arguments' types, the
-/// function's parameters, the arguments' names, and what makes owned copies.
+/// Expands one line of the table to a function, one parameter at a time. The brackets hold, in this order: unused names
+/// for type parameters, the type parameters, the types of the arguments, the parameters of the function, the names of
+/// the arguments, and the statements that make owned copies.
 macro_rules! op {
     (@ $head:tt [$g:ident $($free:ident)*] [$($generic:tt)*] [$($type:tt)*] [$($parameter:tt)*] [$($argument:ident)*] [$($owned:tt)*]; $name:ident: tensor $(, $($rest:tt)*)?) => {
         op! { @ $head [$($free)*] [$($generic)* $g: Argument<Value = Tensor>,] [$($type)* $g,] [$($parameter)* $name: $g,] [$($argument)* $name] [$($owned)*]; $($($rest)*)? }

@@ -147,6 +147,14 @@ impl Tensor {
         if let Some(message) = options.zero() {
             return self.mistake_like("conv_transpose2d", message, location);
         }
+        if weight.rank() != 4 {
+            let message = format!(
+                "expected the weight to have 4 axes, [features, outputs / groups, height, width], found shape {}",
+                weight.shape()
+            );
+            let (shape, dtype) = (self.shape().clone(), self.dtype());
+            return mistake("conv_transpose2d", message, &[self, weight], shape, dtype, location);
+        }
         let method = method("conv_transpose2d");
         let groups = options.groups.max(1);
         // [groups · inputs, outputs, window] as [groups · outputs, inputs, window].

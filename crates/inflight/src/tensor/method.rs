@@ -24,6 +24,7 @@ thread_local! {
 }
 
 /// A method that is being recorded. Create it before the method records anything.
+#[must_use = "finish it with `of`"]
 pub(super) struct Method {
     name: &'static str,
     /// The number of errors that this thread had made before.

@@ -8,6 +8,7 @@ use std::panic::Location;
 /// The subtensors along the first axis of a tensor, in order: the elements of a vector, the rows of a matrix, the
 /// matrices of a stack. Made by [`Tensor::rows`], [`Tensor::iter`] and `for row in &tensor`.
 #[derive(Clone, Debug)]
+#[must_use = "an iterator records a row only when it is asked for it"]
 pub struct Rows<'a> {
     tensor: &'a Tensor,
     indices: Range<usize>,
