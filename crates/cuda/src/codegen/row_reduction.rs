@@ -1,28 +1,30 @@
-//! Kernels that reduce or scan their lanes: the threads of a row walk it together, once for each reduction that
-//! waits for another. What more than one walk needs stays in registers, if the row is short enough.
+//! The `RowReduction` mapping: kernels that reduce or scan the vector axis, such as softmax and layer norm.
+//!
+//! A warp or a block makes one pass over a row for each dependent reduction and combines the partial results with warp
+//! shuffles and shared memory. Values that several passes need are cached in registers if the row is short enough.
 
 use super::address;
 use super::address::Reach;
-use super::body::{Body, Stages};
-use super::{Variant, operation, points, types};
+use super::body::{Body, Passes};
+use super::{Variant, elementwise, operation, types};
 use inflight_ir::kernel::{Kernel, Kind, Level, Value};
 
-/// Steps of a walk whose loads a thread has under way at once.
-const BATCH: u32 = 4;
+/// Iterations of a pass whose loads a thread has in flight at once.
+const UNROLL: u32 = 4;
 
-/// Walks of more loads than this do not do that, nor do those of longer kernels: there are registers for so many.
-const MOST_BATCHED: usize = 4;
-const LONG: usize = 300;
+/// Passes with more loads than this are not unrolled, nor are those of longer kernels: registers are limited.
+const MAX_UNROLLED_LOADS: usize = 4;
+const MAX_UNROLLED_INSTRUCTIONS: usize = 300;
 
-pub fn text(kernel: &Kernel, variant: Variant, threads: u32, rows: u32, steps: u32) -> String {
-    let stages = Stages::new(kernel);
+pub fn text(kernel: &Kernel, variant: Variant, threads: u32, rows: u32, cached: u32) -> String {
+    let passes = Passes::new(kernel);
     let scans = kernel.body.iter().any(|i| matches!(i.kind, Kind::Scan(..)));
-    let mut body = Body::new(kernel, &stages, variant.width, variant);
-    body.shares_places = threads > 1;
+    let mut body = Body::new(kernel, &passes, variant.width, variant);
+    body.uses_atomics = threads > 1;
     body.scan_threads = threads;
-    body.place = |lane| format!("(long long)(i + {lane})");
+    body.reduced_index = |lane| format!("(long long)(i + {lane})");
     body.open_entry(threads * rows);
-    let row = Row { threads, steps, scans };
+    let row = Row { threads, cached, scans };
     match threads {
         1 => body.writer.line("const I lane = 0;"),
         _ => body.writer.line(format!("const I lane = threadIdx.x % {threads};")),
@@ -38,16 +40,16 @@ pub fn text(kernel: &Kernel, variant: Variant, threads: u32, rows: u32, steps: u
         .open(format!("for (I row = {first}; row < (I)a.items; row += (I)gridDim.x * {rows})"));
     address::unravel(&mut body.writer, "row", 0..kernel.grid_rank);
     address::bases(&mut body.writer, kernel, 0..kernel.grid_rank);
-    let mut there = preload(&mut body, &row);
-    for stage in 0..stages.roots.len() {
-        for value in body.own(Level::Program, stage) {
+    let mut available = preload(&mut body, &row);
+    for pass in 0..passes.roots.len() {
+        for value in body.values_between_passes(Level::Program, pass) {
             match kernel.body[value as usize].kind {
                 Kind::Store { .. } => body.store(value, "0", Reach::Program, Some("lane == 0")),
                 _ => body.value(value, "0", Reach::Program),
             }
         }
-        if !stages.roots[stage].is_empty() {
-            walk(&mut body, &row, stage, &mut there);
+        if !passes.roots[pass].is_empty() {
+            emit_pass(&mut body, &row, pass, &mut available);
         }
     }
     if threads > 32 {
@@ -60,28 +62,28 @@ pub fn text(kernel: &Kernel, variant: Variant, threads: u32, rows: u32, steps: u
 
 struct Row {
     threads: u32,
-    /// Steps of a walk, if they are a constant number; the values kept are then in registers.
-    steps: u32,
+    /// Iterations of a pass, if the count is a compile-time constant. Then the values of each are cached in registers.
+    cached: u32,
     scans: bool,
 }
 
-/// The place of a kept value in its array.
-fn kept(value: Value, width: u32) -> String {
+/// The array element that caches a value in registers.
+fn cache_slot(value: Value, width: u32) -> String {
     match width {
         1 => format!("t{value}[k]"),
         _ => format!("t{value}[k * {width} + j]"),
     }
 }
 
-/// Declares what is kept, and loads what is in memory. Returns what is there.
+/// Declares the register cache and loads the cached operands. Returns the values that are available from then on.
 fn preload(body: &mut Body, row: &Row) -> Vec<Value> {
-    if row.steps == 0 {
+    if row.cached == 0 {
         return Vec::new();
     }
-    let (kernel, width, all) = (body.kernel, body.width, body.stages.kept.clone());
+    let (kernel, width, all) = (body.kernel, body.width, body.passes.cached.clone());
     for &value in &all {
         let kind = types::name(kernel.body[value as usize].dtype);
-        body.writer.line(format!("alignas(16) {kind} t{value}[{}];", row.steps * width));
+        body.writer.line(format!("alignas(16) {kind} t{value}[{}];", row.cached * width));
     }
     let loads: Vec<Value> = all
         .into_iter()
@@ -90,10 +92,10 @@ fn preload(body: &mut Body, row: &Row) -> Vec<Value> {
     if loads.is_empty() {
         return loads;
     }
-    open_steps(body, row);
+    open_iterations(body, row);
     for &value in &loads {
-        if body.is_packed(value) {
-            body.load_pack(value, &format!("t{value} + k * {width}"), Reach::Tile);
+        if body.is_vectorized(value) {
+            body.load_vector(value, &format!("t{value} + k * {width}"), Reach::Tile);
             continue;
         }
         for lane in 0..width {
@@ -104,13 +106,13 @@ fn preload(body: &mut Body, row: &Row) -> Vec<Value> {
     body.writer.close();
     body.writer.close();
     for &value in &loads {
-        body.names[value as usize] = kept(value, width);
+        body.names[value as usize] = cache_slot(value, width);
     }
     loads
 }
 
-/// Opens the two blocks around one step of a thread's walk.
-fn open_steps(body: &mut Body, row: &Row) {
+/// Opens the two blocks around one iteration of a thread's pass over a row.
+fn open_iterations(body: &mut Body, row: &Row) {
     let (width, threads) = (body.width, row.threads);
     let stride = width * threads;
     if row.scans {
@@ -118,8 +120,8 @@ fn open_steps(body: &mut Body, row: &Row) {
         body.writer.line("const bool inside = start + lane < n;");
         body.writer.open("");
         body.writer.line("const I i = inside ? start + lane : n - 1;");
-    } else if row.steps > 0 {
-        body.writer.unrolled("k", row.steps);
+    } else if row.cached > 0 {
+        body.writer.unrolled("k", row.cached);
         body.writer.open(format!("if (const I i = k * (I){stride} + lane * {width}; i < n)"));
     } else {
         body.writer.line("#pragma unroll 4");
@@ -130,11 +132,11 @@ fn open_steps(body: &mut Body, row: &Row) {
     address::unravel(&mut body.writer, "i", kernel.grid_rank..kernel.rank());
 }
 
-fn walk(body: &mut Body, row: &Row, stage: usize, there: &mut Vec<Value>) {
-    let (kernel, width, stages) = (body.kernel, body.width, body.stages);
-    let values = stages.walk(kernel, stage, there);
-    body.declare_folds(&values);
-    let rest = batch(body, row, &values);
+fn emit_pass(body: &mut Body, row: &Row, pass: usize, available: &mut Vec<Value>) {
+    let (kernel, width, passes) = (body.kernel, body.width, body.passes);
+    let values = passes.values(kernel, pass, available);
+    body.declare_accumulators(&values);
+    let rest = unrolled_loop(body, row, &values);
     match rest {
         Some(next) => {
             let stride = width * row.threads;
@@ -143,32 +145,34 @@ fn walk(body: &mut Body, row: &Row, stage: usize, there: &mut Vec<Value>) {
             body.writer.open("");
             address::unravel(&mut body.writer, "i", kernel.grid_rank..kernel.rank());
         }
-        None => open_steps(body, row),
+        None => open_iterations(body, row),
     }
     body.guard = row.scans.then_some("inside");
-    let keeps = |value: Value| row.steps > 0 && stages.kept.contains(&value);
-    body.step(&values, &|value| keeps(value).then(|| kept(value, width)));
+    let is_cached = |value: Value| row.cached > 0 && passes.cached.contains(&value);
+    body.iteration(&values, &|value| is_cached(value).then(|| cache_slot(value, width)));
     body.guard = None;
     body.writer.close();
     body.writer.close();
-    for &value in values.iter().filter(|&&value| keeps(value)) {
-        body.names[value as usize] = kept(value, width);
-        there.push(value);
+    for &value in values.iter().filter(|&&value| is_cached(value)) {
+        body.names[value as usize] = cache_slot(value, width);
+        available.push(value);
     }
     let reductions: Vec<Value> = values
         .into_iter()
         .filter(|&value| kernel.body[value as usize].kind.is_reduction())
         .collect();
-    finish(body, row.threads, &reductions);
+    combine_threads(body, row.threads, &reductions);
 }
 
-/// Walks several steps at a time, all of whose loads are under way before the first is used: the compiler would wait for
-/// some before it begins others. Returns where the rest begins; `None` if the walk is not of that kind.
-fn batch(body: &mut Body, row: &Row, values: &[Value]) -> Option<String> {
+/// Emits the part of a pass that handles several iterations at a time and issues all their loads before the first use;
+/// left alone, the compiler interleaves loads and uses. Returns the variable at which the remainder loop begins, or
+/// `None` if the pass is not eligible.
+fn unrolled_loop(body: &mut Body, row: &Row, values: &[Value]) -> Option<String> {
     let (kernel, width) = (body.kernel, body.width);
-    let (loads, others) = points::loads_first(kernel, values)?;
-    let fits = (1..=MOST_BATCHED).contains(&loads.len()) && kernel.body.len() < LONG;
-    if !fits || row.steps > 0 || row.scans || row.threads == 1 {
+    let (loads, others) = elementwise::hoistable_loads(kernel, values)?;
+    let fits = (1..=MAX_UNROLLED_LOADS).contains(&loads.len())
+        && kernel.body.len() < MAX_UNROLLED_INSTRUCTIONS;
+    if !fits || row.cached > 0 || row.scans || row.threads == 1 {
         return None;
     }
     let stride = width * row.threads;
@@ -176,21 +180,22 @@ fn batch(body: &mut Body, row: &Row, values: &[Value]) -> Option<String> {
     body.writer.line(format!("I {next} = lane * {width};"));
     body.writer.open(format!(
         "for (; {next} + {} < n; {next} += {})",
-        (BATCH - 1) * stride,
-        BATCH * stride
+        (UNROLL - 1) * stride,
+        UNROLL * stride
     ));
-    let open_step = |body: &mut Body| {
-        body.writer.unrolled("u", BATCH);
+    let open_iteration = |body: &mut Body| {
+        body.writer.unrolled("u", UNROLL);
         body.writer.line(format!("const I i = {next} + u * {stride};"));
         address::unravel(&mut body.writer, "i", kernel.grid_rank..kernel.rank());
     };
-    points::steps_at_once(body, BATCH, [&loads, &others], &open_step);
+    elementwise::issue_loads_first(body, UNROLL, [&loads, &others], &open_iteration);
     body.writer.close();
     Some(next)
 }
 
-/// Folds what the threads of a row have, so that all of them have all of it.
-fn finish(body: &mut Body, threads: u32, reductions: &[Value]) {
+/// Combines the partial results of a row's threads, so that every thread has the total: a butterfly of warp shuffles,
+/// then shared memory between warps.
+fn combine_threads(body: &mut Body, threads: u32, reductions: &[Value]) {
     let kernel = body.kernel;
     let in_warp = |body: &mut Body, value: Value| {
         body.writer.line("#pragma unroll");
@@ -198,17 +203,21 @@ fn finish(body: &mut Body, threads: u32, reductions: &[Value]) {
         match kernel.body[value as usize].kind {
             Kind::Reduce(op, a) => {
                 let name = format!("r{value}");
-                let combined =
-                    operation::combine(op, body.dtype(a), &name, &format!("exchange({name}, m)"));
+                let combined = operation::combine(
+                    op,
+                    body.dtype(a),
+                    &name,
+                    &format!("shuffle_xor({name}, m)"),
+                );
                 body.writer.line(format!("{name} = {combined};"));
             }
             Kind::ArgReduce(op, a) => {
                 let kind = types::name(body.dtype(a));
-                body.writer.line(format!("const {kind} y = exchange(r{value}, m);"));
-                body.writer.line(format!("const long long q = exchange(p{value}, m);"));
-                let (best, at) = (format!("r{value}"), format!("p{value}"));
-                let better = operation::is_better(op, ["y", "q"], [&best, &at]);
-                body.writer.line(format!("if ({better}) {{ {best} = y; {at} = q; }}"));
+                body.writer.line(format!("const {kind} y = shuffle_xor(r{value}, m);"));
+                body.writer.line(format!("const long long q = shuffle_xor(p{value}, m);"));
+                let (best, best_index) = (format!("r{value}"), format!("p{value}"));
+                let better = operation::is_better(op, ["y", "q"], [&best, &best_index]);
+                body.writer.line(format!("if ({better}) {{ {best} = y; {best_index} = q; }}"));
             }
             _ => unreachable!("not a reduction"),
         }
@@ -238,20 +247,20 @@ fn finish(body: &mut Body, threads: u32, reductions: &[Value]) {
         }
         body.writer.line("__syncthreads();");
         for &value in reductions {
-            let outside = format!("(threadIdx.x & 31) < {warps}");
+            let has_warp = format!("(threadIdx.x & 31) < {warps}");
             match kernel.body[value as usize].kind {
                 Kind::Reduce(op, a) => {
                     let identity = operation::identity(op, body.dtype(a));
                     body.writer.line(format!(
-                        "r{value} = {outside} ? shared_r{value}[threadIdx.x & 31] : {identity};"
+                        "r{value} = {has_warp} ? shared_r{value}[threadIdx.x & 31] : {identity};"
                     ));
                 }
                 _ => {
                     body.writer.line(format!(
-                        "p{value} = {outside} ? shared_p{value}[threadIdx.x & 31] : -1ll;"
+                        "p{value} = {has_warp} ? shared_p{value}[threadIdx.x & 31] : -1ll;"
                     ));
                     body.writer.line(format!(
-                        "if ({outside}) r{value} = shared_r{value}[threadIdx.x & 31];"
+                        "if ({has_warp}) r{value} = shared_r{value}[threadIdx.x & 31];"
                     ));
                 }
             }

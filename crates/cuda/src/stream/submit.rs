@@ -1,13 +1,13 @@
-//! Putting commands on the driver's stream.
+//! Submission of kernel launches, reads, host callbacks and data-dependent expansions to a driver stream.
 
-use super::finish::Done;
+use super::completion::Completion;
 use super::replay;
-use super::{Core, MOST_GATHERED, Queue};
-use crate::background::{Stop, with_label};
-use crate::choose::{self, Choice, MOST_SLICED_BLOCKS};
+use super::{Core, MAX_BATCHED_LAUNCHES, Queue};
+use crate::background::{EnqueueError, with_label};
 use crate::device::CudaKernel;
 use crate::driver::{Function, check};
-use crate::memory::Staged;
+use crate::launch_config::{self, LaunchConfig, MAX_SPLIT_BLOCKS};
+use crate::memory::StagingBuffer;
 use cudarc::driver::sys;
 use inflight_backend::{
     Batch, Buffer, Command, Event, ExpandCallback, Expansion, Fault, FaultKind, HostCall, Label,
@@ -20,62 +20,70 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// So often, with so long a pause in between, a command that lacks memory is tried again before there is none.
-const RECLAIMS: usize = 20;
+/// Retries of a command that ran out of memory, and the pause between two of them.
+const MAX_RECLAIMS: usize = 20;
 const RECLAIM_PAUSE: Duration = Duration::from_millis(1);
 
-/// Most launches have no more words of arguments.
-const USUAL_WORDS: usize = 48;
+/// Capacity of an argument block. Most launches need no more words.
+const ARGUMENT_WORDS: usize = 48;
 
-/// What was found out about a launch of a plan when it last ran.
-struct Known {
-    /// Where its operands and results were, and how many bytes they are.
+/// Cached launch parameters of a planned launch, from its last execution on the stream. A repeated launch reuses the
+/// packed argument block.
+struct CachedLaunch {
+    /// The addresses and sizes of its operands and results.
     buffers: SmallVec<[(u64, usize); 8]>,
     scalars: SmallVec<[Scalar; 2]>,
-    /// Of the buffers' addresses. The choice holds for the same alignments, and for the same sizes, which are a plan's.
+    /// The alignments of the buffers. The choice of a variant holds as long as they are the same; the sizes belong to
+    /// the plan.
     alignments: Option<u64>,
-    choice: Choice,
+    choice: LaunchConfig,
     function: Arc<Function>,
-    /// Its arguments, if they are the same with the same buffers and scalars: it needs no memory besides.
+    /// The packed argument block, if it depends on nothing but buffers and scalars: the launch needs no scratch
+    /// memory.
     words: Vec<u64>,
 }
 
-impl Known {
-    /// Whether a launch is the same again.
-    fn has_same(&self, buffers: &[(u64, usize)], scalars: &[Scalar]) -> bool {
+impl CachedLaunch {
+    /// Whether buffers and scalars are unchanged.
+    fn matches(&self, buffers: &[(u64, usize)], scalars: &[Scalar]) -> bool {
         *self.buffers == *buffers && *self.scalars == *scalars
     }
 
-    /// The arguments of a launch. `extra` is what it needs besides: memory for parts, and counters.
+    /// Packs the arguments of the launch. `extra` are the addresses of its scratch memory and of the stream's
+    /// counters.
     fn arguments(&self, compiled: &CudaKernel, shape: &LaunchShape, extra: [u64; 2]) -> Vec<u64> {
-        let mut words = Vec::with_capacity(USUAL_WORDS);
-        let (kernel, Known { buffers, scalars, choice, .. }) = (&compiled.described.kernel, self);
-        choose::append_arguments(&mut words, kernel, shape, buffers, scalars, choice, extra);
+        let mut words = Vec::with_capacity(ARGUMENT_WORDS);
+        let (kernel, CachedLaunch { buffers, scalars, choice, .. }) =
+            (&compiled.analyzed.kernel, self);
+        launch_config::append_arguments(&mut words, kernel, shape, buffers, scalars, choice, extra);
         words
     }
 }
 
 impl Core {
-    pub(super) fn launch(&self, queue: &mut Queue, launch: &mut Launch) -> Result<(), Stop> {
+    pub(super) fn launch(
+        &self,
+        queue: &mut Queue,
+        launch: &mut Launch,
+    ) -> Result<(), EnqueueError> {
         if self.reuse_in_place(launch) {
             return Ok(());
         }
-        caught(&launch.label, || {
+        catch_panics(&launch.label, || {
             check_faults(launch.buffers.iter())?;
             self.launch_on(queue, launch, None)
         })
     }
 
-    /// Launches kernels that are independent of each other. If one has to wait, those that are launched are no part
-    /// of the batch any more.
-    pub(super) fn batch(&self, queue: &mut Queue, batch: &mut Batch) -> Result<(), Stop> {
+    /// Submits independent launches. If one of them must wait, the batch keeps it and those after it.
+    pub(super) fn batch(&self, queue: &mut Queue, batch: &mut Batch) -> Result<(), EnqueueError> {
         for position in 0..batch.launches.len() {
             let Err(stop) = self.launch(queue, &mut batch.launches[position]) else {
                 queue.reclaims = 0;
                 continue;
             };
             match stop {
-                Stop::Failed(fault) if !self.may_reclaim(queue, &fault) => {
+                EnqueueError::Failed(fault) if !self.may_reclaim(queue, &fault) => {
                     batch.launches[position].fail(&fault);
                 }
                 stop => {
@@ -87,12 +95,12 @@ impl Core {
         Ok(())
     }
 
-    /// Gives results the memory of operands that nobody else needs. Says whether nothing is left to do.
+    /// Moves the memory of dead operands to results (in-place reuse). Returns whether nothing is left to compute.
     pub(super) fn reuse_in_place(&self, launch: &mut Launch) -> bool {
-        catch_unwind(AssertUnwindSafe(|| self.take_all_over(launch))).unwrap_or(false)
+        catch_unwind(AssertUnwindSafe(|| self.try_reuse_in_place(launch))).unwrap_or(false)
     }
 
-    fn take_all_over(&self, launch: &mut Launch) -> bool {
+    fn try_reuse_in_place(&self, launch: &mut Launch) -> bool {
         let reuses =
             launch.planned.compiled.downcast_ref().map(|compiled: &CudaKernel| &compiled.reuses);
         if reuses.is_none_or(|reuses| reuses.is_empty()) {
@@ -105,13 +113,13 @@ impl Core {
             let (read, written) = (reuse.read as usize, reuse.written as usize);
             let params = &launch.planned.kernel.params;
             let (operand, result) = (&launch.buffers[read], &launch.buffers[written]);
-            // Threads write at once: each element must have a point of its own. And the compiler takes it that
-            // places of different types are different places.
+            // Threads write concurrently, so each element must have a point of its own. And the compiler assumes that
+            // pointers to different types do not alias.
             let elements = result.bytes() / params[written].dtype.size();
             if params[read].dtype != params[written].dtype
                 || points != elements
                 || !reuse.suits(&launch.planned.shape)
-                || !result.reuse_in_place(operand, self.number)
+                || !result.reuse_in_place(operand, self.id)
             {
                 continue;
             }
@@ -123,103 +131,105 @@ impl Core {
         false
     }
 
-    /// Whether a fault is a lack of memory that may pass when what is in flight on the device is done.
+    /// Whether a fault is an out-of-memory that may pass when the work in flight has completed.
     pub(super) fn may_reclaim(&self, queue: &Queue, fault: &Fault) -> bool {
         let is_first = queue.reclaims == 0;
         fault.is_out_of_memory()
             && self.raw().is_ok()
-            && (is_first || queue.reclaims < RECLAIMS && self.shared.pool.stats().cached > 0)
+            && (is_first || queue.reclaims < MAX_RECLAIMS && self.shared.pool.stats().cached > 0)
     }
 
-    /// Gets the memory back that nobody uses, and goes on. The stream's own thread does this, when what is before the
-    /// command that lacks memory is done: it may wait.
+    /// Frees cached memory and resumes. Runs on the completion thread, once everything before the command that ran
+    /// out of memory has completed, so it may block.
     pub(super) fn reclaim(self: &Arc<Core>) {
-        // A failure shows in the calls that follow.
+        // A failure shows in the calls below.
         let _ = self.shared.context.synchronize();
-        // Other streams learn by themselves that their work is done.
+        // Other streams retire their own work.
         if self.shared.pool.trim() == 0 && self.queue.lock().reclaims > 1 {
             std::thread::sleep(RECLAIM_PAUSE);
         }
         self.resume();
     }
 
-    /// Launches a kernel, together with others that come before and after it. `product` is the position of a
-    /// param and the memory to be used for it.
+    /// Adds a kernel launch to the launch batch. `gemm_result` is the memory to use for the param at a position.
     pub(super) fn launch_on(
         &self,
         queue: &mut Queue,
         launch: &Launch,
-        product: Option<(usize, &Memory)>,
-    ) -> Result<(), Stop> {
+        gemm_result: Option<(usize, &Memory)>,
+    ) -> Result<(), EnqueueError> {
         let raw = self.raw()?;
         let compiled = kernel_of(launch)?;
-        let until = self.until(queue);
-        let PlannedLaunch { kernel, shape, cache: memo, .. } = &*launch.planned;
-        let known = memo.get::<Known>(self.number);
-        let mut places = known.iter().flat_map(|known| known.buffers.iter().copied());
+        let until = self.batch_event(queue);
+        let PlannedLaunch { kernel, shape, cache, .. } = &*launch.planned;
+        let cached = cache.get::<CachedLaunch>(self.id);
+        let mut hints = cached.iter().flat_map(|cached| cached.buffers.iter().copied());
         let mut buffers = SmallVec::<[(u64, usize); 8]>::new();
         for (position, param) in kernel.params.iter().enumerate() {
             let buffer = &launch.buffers[position];
-            let place = places.next().filter(|_| param.writes).map(|(address, _)| address as usize);
-            let address = match product {
+            let hint = hints.next().filter(|_| param.writes).map(|(address, _)| address as usize);
+            let address = match gemm_result {
                 Some((at, memory)) if at == position => memory.ptr() as u64,
-                _ => self.address(buffer, param.writes, place, &launch.label, &until)?,
+                _ => self.address(buffer, param.writes, hint, &launch.label, &until)?,
             };
             buffers.push((address, buffer.bytes()));
-            queue.moved += buffer.bytes();
+            queue.bytes_moved += buffer.bytes();
         }
-        let known = match known {
-            Some(known) if known.has_same(&buffers, &launch.scalars) => known,
-            known => {
-                let alignments = choose::alignments(&buffers);
-                let alike =
-                    |known: &Arc<Known>| alignments.is_some() && known.alignments == alignments;
-                let chosen = match known.filter(alike) {
-                    Some(known) => Some((known.choice, known.function.clone())),
+        let cached = match cached {
+            Some(cached) if cached.matches(&buffers, &launch.scalars) => cached,
+            cached => {
+                let alignments = launch_config::alignments(&buffers);
+                let is_aligned_alike = |cached: &Arc<CachedLaunch>| {
+                    alignments.is_some() && cached.alignments == alignments
+                };
+                let chosen = match cached.filter(is_aligned_alike) {
+                    Some(cached) => Some((cached.choice, cached.function.clone())),
                     None => self
                         .choose(launch, compiled, &buffers)
-                        .map_err(|stop| stop.of(&launch.label))?,
+                        .map_err(|stop| stop.with_label(&launch.label))?,
                 };
                 let Some((choice, function)) = chosen else { return Ok(()) };
                 let (scalars, words) = (launch.scalars.clone(), Vec::new());
-                let mut known = Known { buffers, scalars, alignments, choice, function, words };
+                let mut cached =
+                    CachedLaunch { buffers, scalars, alignments, choice, function, words };
                 if choice.scratch == 0 {
-                    known.words = known.arguments(compiled, shape, [0; 2]);
+                    cached.words = cached.arguments(compiled, shape, [0; 2]);
                 }
-                let known = Arc::new(known);
-                memo.set(self.number, known.clone());
-                known
+                let cached = Arc::new(cached);
+                cache.set(self.id, cached.clone());
+                cached
             }
         };
-        let Known { choice: Choice { grid, threads, scratch, .. }, function, .. } = &*known;
+        let CachedLaunch { choice: LaunchConfig { grid, threads, scratch, .. }, function, .. } =
+            &*cached;
         let (function, results) = (function.clone(), launch.results());
         if *scratch == 0 {
-            queue.gathered.push(function, *grid, *threads, &known.words, results);
+            queue.launch_batch.push(function, *grid, *threads, &cached.words, results);
         } else {
-            let memory = self.temporary(*scratch, &launch.label, &until)?;
+            let memory = self.allocate_scratch(*scratch, &launch.label, &until)?;
             let extra = [memory.ptr() as u64, self.counters(raw, &launch.label)?];
-            let words = known.arguments(compiled, shape, extra);
-            queue.gathered.push(function, *grid, *threads, &words, results);
+            let words = cached.arguments(compiled, shape, extra);
+            queue.launch_batch.push(function, *grid, *threads, &words, results);
         }
-        queue.launched += 1;
-        if queue.gathered.len() >= MOST_GATHERED {
-            self.settle(queue);
+        queue.launch_count += 1;
+        if queue.launch_batch.len() >= MAX_BATCHED_LAUNCHES {
+            self.flush_batch(queue);
         }
         Ok(())
     }
 
-    /// How a launch runs, and by which machine code. `None` if it has nothing to do.
+    /// The variant that a launch runs, and its function. `None` if there is nothing to compute.
     fn choose(
         &self,
         launch: &Launch,
         compiled: &CudaKernel,
         buffers: &[(u64, usize)],
-    ) -> Result<Option<(Choice, Arc<Function>)>, Stop> {
+    ) -> Result<Option<(LaunchConfig, Arc<Function>)>, EnqueueError> {
         let choice =
-            compiled.described.choose(&launch.planned.shape, buffers, self.shared.processors);
+            compiled.analyzed.configure(&launch.planned.shape, buffers, self.shared.processors);
         let choice = choice.map_err(|message| Fault::from(FaultKind::Unsupported(message)))?;
         let Some(choice) = choice else { return Ok(None) };
-        let function = compiled.variant(&self.shared, choice.variant).now()?;
+        let function = compiled.variant(&self.shared, choice.variant).poll()?;
         match replay::too_many_threads(&function, choice.threads) {
             Some(fault) => Err(fault.into()),
             None => Ok(Some((choice, function))),
@@ -235,21 +245,22 @@ impl Core {
                 return Ok(None);
             }
             let staged = self.shared.staging.take(bytes)?;
-            // SAFETY: both places have this many bytes, and both are kept until the copy is done.
+            // SAFETY: both sides have this many bytes, and both are retained until the copy is done.
             let copy =
                 unsafe { sys::cuMemcpyDtoHAsync_v2(staged.ptr().cast(), address, bytes, raw) };
-            check(copy, "copying to the host").map_err(|fault| self.noted(fault))?;
+            check(copy, "copying to the host").map_err(|fault| self.record_fault(fault))?;
             Ok(Some(staged))
         })();
-        // Whoever is shown the bytes may count on nothing here keeping the buffer any more.
-        queue.open.push(Done::Release(Box::new(source)));
-        queue.open.push(match copied {
-            Ok(staged) => Done::Read { staged, bytes, callback },
-            Err(fault) => Done::Refuse { fault, callback },
+        // Released before the callback runs, which may rely on the stream holding no reference to the buffer.
+        queue.completions.push(Completion::Release(Box::new(source)));
+        queue.completions.push(match copied {
+            Ok(staged) => Completion::Read { staged, bytes, callback },
+            Err(fault) => Completion::ReadFault { fault, callback },
         });
     }
 
-    /// Has the host look at a buffer and say how to go on. The stream is held until it has.
+    /// Passes the bytes of a buffer to a callback, which returns the commands to continue with. Stalls the stream
+    /// until then.
     pub(super) fn expand(
         self: &Arc<Core>,
         queue: &mut Queue,
@@ -257,24 +268,22 @@ impl Core {
         callback: ExpandCallback,
     ) {
         let core = self.clone();
-        let decide = Box::new(move |bytes: Result<&[u8], Fault>| {
-            let mut expansion =
-                Expansion { commands: Vec::new(), stream: core.number, device: "cuda" };
-            // Whatever becomes of the callback, the stream goes on.
+        let continuation = Box::new(move |bytes: Result<&[u8], Fault>| {
+            let mut expansion = Expansion { commands: Vec::new(), stream: core.id, device: "cuda" };
+            // The stream resumes even if the callback panics.
             let called = catch_unwind(AssertUnwindSafe(|| callback(bytes, &mut expansion)));
             core.resume_with(expansion.commands);
             if let Err(panic) = called {
                 resume_unwind(panic);
             }
         });
-        self.read(queue, source, decide);
-        self.close(queue);
-        queue.is_held = true;
+        self.read(queue, source, continuation);
+        self.close_batch(queue);
+        queue.is_stalled = true;
     }
 
-    /// Calls a function of the host on copies of its inputs, and copies its outputs back. The stream is held
-    /// meanwhile.
-    pub(super) fn call(self: &Arc<Core>, queue: &mut Queue, call: HostCall) {
+    /// Calls a host function on copies of its inputs and uploads its outputs. Stalls the stream until then.
+    pub(super) fn host_call(self: &Arc<Core>, queue: &mut Queue, call: HostCall) {
         let mut staged = Vec::new();
         let copied = (|| {
             check_faults(call.inputs.iter())?;
@@ -283,24 +292,24 @@ impl Core {
                 let (address, bytes) = (input.readable()?.ptr() as u64, input.bytes());
                 let block = self.shared.staging.take(bytes)?;
                 if bytes > 0 {
-                    // SAFETY: both places have this many bytes, and both are kept until the copy is done.
+                    // SAFETY: both sides have this many bytes, and both are retained until the copy is done.
                     let copy = unsafe {
                         sys::cuMemcpyDtoHAsync_v2(block.ptr().cast(), address, bytes, raw)
                     };
-                    check(copy, "copying to the host").map_err(|fault| self.noted(fault))?;
+                    check(copy, "copying to the host").map_err(|fault| self.record_fault(fault))?;
                 }
                 staged.push(block);
             }
             Ok(())
         })();
         if let Err(fault) = copied {
-            // Copies of inputs before the one that failed may be under way.
-            queue.open.push(Done::Release(Box::new((staged, call.inputs.clone()))));
+            // Copies of earlier inputs may be in flight.
+            queue.completions.push(Completion::Release(Box::new((staged, call.inputs.clone()))));
             return call.fail(&with_label(fault, &call.label));
         }
         let core = self.clone();
-        queue.open.push(Done::Call(Box::new(move |done| {
-            let result = done.and_then(|()| computed(&call, &staged));
+        queue.completions.push(Completion::Callback(Box::new(move |done| {
+            let result = done.and_then(|()| call_on_host(&call, &staged));
             let uploads = match result {
                 Ok(outputs) => call
                     .outputs
@@ -315,72 +324,72 @@ impl Core {
             };
             core.resume_with(uploads);
         })));
-        self.close(queue);
-        queue.is_held = true;
+        self.close_batch(queue);
+        queue.is_stalled = true;
     }
 
-    /// The address of an operand, noted as used; if it is written and has no memory yet, it gets it now, at
-    /// `place` if possible.
+    /// The address of an operand, marked as in use. A written buffer without memory is allocated, at the address
+    /// `hint` if possible.
     pub(super) fn address(
         &self,
         buffer: &Buffer,
         writes: bool,
-        place: Option<usize>,
+        hint: Option<usize>,
         label: &Label,
         until: &Event,
     ) -> Result<u64, Fault> {
         if writes && buffer.memory().is_none() {
-            let memory = self.shared.pool.allocate_at(Some(self.number), buffer.bytes(), place);
+            let memory = self.shared.pool.allocate_at(Some(self.id), buffer.bytes(), hint);
             let memory = memory.map_err(|fault| with_label(fault, label))?;
-            // If another stream was faster, its memory is as good.
+            // If another stream has allocated it first, that memory is as good.
             let _ = buffer.provide(memory);
         }
         let memory = buffer.readable().map_err(|fault| with_label(fault, label))?;
-        memory.use_until(self.number, until);
+        memory.use_until(self.id, until);
         Ok(memory.ptr() as u64)
     }
 
-    /// Memory for this command alone.
-    pub(super) fn temporary(
+    /// Scratch memory of one command.
+    pub(super) fn allocate_scratch(
         &self,
         bytes: usize,
         label: &Label,
         until: &Event,
     ) -> Result<Memory, Fault> {
-        self.temporary_at(bytes, None, label, until)
+        self.allocate_scratch_at(bytes, None, label, until)
     }
 
-    /// The same, at `place` if possible.
-    pub(super) fn temporary_at(
+    /// Scratch memory of one command, at the address `hint` if possible.
+    pub(super) fn allocate_scratch_at(
         &self,
         bytes: usize,
-        place: Option<usize>,
+        hint: Option<usize>,
         label: &Label,
         until: &Event,
     ) -> Result<Memory, Fault> {
-        let memory = self.shared.pool.allocate_at(Some(self.number), bytes, place);
+        let memory = self.shared.pool.allocate_at(Some(self.id), bytes, hint);
         let memory = memory.map_err(|fault| with_label(fault, label))?;
-        memory.use_until(self.number, until);
+        memory.use_until(self.id, until);
         Ok(memory)
     }
 
-    /// The stream's counters, zeroed when they are first asked for.
+    /// The arrival counters of the stream, zeroed on first use.
     pub(super) fn counters(&self, raw: sys::CUstream, label: &Label) -> Result<u64, Fault> {
         if let Some(memory) = self.counters.get() {
             return Ok(memory.ptr() as u64);
         }
-        let memory = self.shared.pool.allocate(4 * MOST_SLICED_BLOCKS);
+        let memory = self.shared.pool.allocate(4 * MAX_SPLIT_BLOCKS);
         let memory = memory.map_err(|fault| with_label(fault, label))?;
         let address = memory.ptr() as u64;
         // SAFETY: the memory has this many words.
-        let cleared = unsafe { sys::cuMemsetD32Async(address, 0, MOST_SLICED_BLOCKS, raw) };
+        let cleared = unsafe { sys::cuMemsetD32Async(address, 0, MAX_SPLIT_BLOCKS, raw) };
         check(cleared, "clearing counters")?;
         let _ = self.counters.set(memory);
         Ok(address)
     }
 
-    /// Notes a fault that the device does not get over.
-    pub(super) fn noted(&self, fault: Fault) -> Fault {
+    /// Records a fault that the device does not recover from.
+    pub(super) fn record_fault(&self, fault: Fault) -> Fault {
         if fault.is_lost() {
             let _ = self.shared.lost.set(fault.clone());
         }
@@ -388,25 +397,25 @@ impl Core {
     }
 }
 
-/// What a function of the host makes of copies of its inputs, each in memory of the host.
-fn computed(call: &HostCall, inputs: &[Staged]) -> Result<Vec<Arc<Buffer>>, Fault> {
+/// Calls a host function on staged copies of its inputs. Returns its outputs in host memory.
+fn call_on_host(call: &HostCall, inputs: &[StagingBuffer]) -> Result<Vec<Arc<Buffer>>, Fault> {
     let inputs: Vec<&[u8]> = inputs
         .iter()
         .zip(&call.inputs)
-        // SAFETY: the copy wrote this many bytes, and it is done.
+        // SAFETY: the copy wrote this many bytes, and it has completed.
         .map(|(staged, input)| unsafe { std::slice::from_raw_parts(staged.ptr(), input.bytes()) })
         .collect();
     let mut outputs: Vec<Vec<u8>> =
         call.outputs.iter().map(|output| vec![0; output.bytes()]).collect();
-    caught(&call.label, || {
-        let mut places: Vec<&mut [u8]> = outputs.iter_mut().map(Vec::as_mut_slice).collect();
-        (call.function)(&inputs, &mut places).map_err(|kind| with_label(kind.into(), &call.label))
+    catch_panics(&call.label, || {
+        let mut slices: Vec<&mut [u8]> = outputs.iter_mut().map(Vec::as_mut_slice).collect();
+        (call.function)(&inputs, &mut slices).map_err(|kind| with_label(kind.into(), &call.label))
     })?;
     Ok(outputs.into_iter().map(|bytes| Buffer::with_memory(Memory::adopt(bytes))).collect())
 }
 
-/// The first fault among a command's operands. One that is to be written may have failed as well: an earlier
-/// command wrote another part of it.
+/// The first fault among a command's buffers. A buffer to be written may have failed as well: an earlier command
+/// wrote another part of it.
 pub(super) fn check_faults<'a>(
     mut buffers: impl Iterator<Item = &'a Arc<Buffer>>,
 ) -> Result<(), Fault> {
@@ -416,16 +425,16 @@ pub(super) fn check_faults<'a>(
     }
 }
 
-/// A launch's kernel, as this backend compiled it.
+/// The compiled kernel of a launch.
 pub(super) fn kernel_of(launch: &Launch) -> Result<&CudaKernel, Fault> {
     launch.planned.compiled.downcast_ref::<CudaKernel>().ok_or_else(|| {
-        let message = "a kernel that another backend compiled";
+        let message = "a kernel compiled by another backend";
         with_label(FaultKind::Unsupported(message.into()).into(), &launch.label)
     })
 }
 
-/// Runs a command. A panic anywhere in it is its fault.
-pub(super) fn caught<E: From<Fault>>(
+/// Runs a command and turns a panic into its fault.
+pub(super) fn catch_panics<E: From<Fault>>(
     label: &Label,
     run: impl FnOnce() -> Result<(), E>,
 ) -> Result<(), E> {

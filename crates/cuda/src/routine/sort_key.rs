@@ -1,20 +1,20 @@
-//! A key's elements as unsigned integers whose order, smallest first, is the order that is asked for, as text.
+//! Sort keys: order-preserving mapping of elements to unsigned integers, as CUDA C++ source.
 
-use super::order;
+use super::sort_items;
 use crate::codegen::types;
 use inflight_ir::graph::{SortKey, SortOrder};
 use inflight_ir::{DType, DTypeClass};
 
-/// The only key of a sort by keys.
-pub fn only_key(keys: &[DType], order: &SortOrder) -> Option<(DType, SortKey)> {
+/// The key and its order, if a sort has a single key and no comparator.
+pub fn single_key(keys: &[DType], order: &SortOrder) -> Option<(DType, SortKey)> {
     match (keys, order) {
         (&[dtype], SortOrder::Keys(orders)) => orders.first().map(|&order| (dtype, order)),
         _ => None,
     }
 }
 
-/// `N`, the element `E`, its bits `U`, the same in a register `W`, and the function `key_of`.
-pub fn text(dtype: DType, order: SortKey) -> String {
+/// Declares `N`, the element type `E`, its bits `U`, the same in a register `W`, and the function `key_of`.
+pub fn source(dtype: DType, order: SortKey) -> String {
     let (unsigned, register) = match dtype.size() {
         1 => ("unsigned char", "unsigned"),
         2 => ("unsigned short", "unsigned"),
@@ -23,14 +23,14 @@ pub fn text(dtype: DType, order: SortKey) -> String {
     };
     let bits = match dtype.class() {
         DTypeClass::Signed => format!("(U)((U)x ^ (U)((U)1 << {}))", 8 * dtype.size() - 1),
-        DTypeClass::Float => order::mapped(dtype, order, "x"),
+        DTypeClass::Float => sort_items::mapped_element(dtype, order, "x"),
         _ => "(U)x".to_owned(),
     };
-    let turned = if order.descending { "~" } else { "" };
+    let complement = if order.descending { "~" } else { "" };
     format!(
         "typedef long long N;\ntypedef {} E;\ntypedef {unsigned} U;\ntypedef {register} W;\n{}\
-         FN W key_of(E x) {{ return (W)(U){turned}({bits}); }}\n",
+         FN W key_of(E x) {{ return (W)(U){complement}({bits}); }}\n",
         types::name(dtype),
-        order::by_keys(&[dtype]),
+        sort_items::mapping_functions(&[dtype]),
     )
 }

@@ -1,30 +1,32 @@
-//! Kernels that reduce or scan other axes than their lanes: each thread walks a few neighbouring columns.
+//! The `ColumnReduction` mapping: kernels that reduce or scan other axes than the vector axis. Each thread reduces a
+//! few neighbouring columns.
 //!
-//! Several threads share a column and fold what they have in shared memory. If there are few columns, several
-//! blocks share them too: each leaves its part in memory, and the one that comes last folds them.
+//! Several threads share a column and combine their partial results in shared memory. If there are few columns, several
+//! blocks share them, too (split reduction, as split-K in a GEMM): each writes its partial results to scratch memory,
+//! and the last one to arrive combines them in a fixed order, so that the result does not depend on timing.
 
 use super::address::{self, Reach};
-use super::body::{Body, Stages, partial_bytes};
-use super::{COLUMN_LANES, Variant, operation, points, types};
+use super::body::{Body, Passes, partial_bytes};
+use super::{COLUMN_LANES, Variant, elementwise, operation, types};
 use inflight_ir::Scalar;
 use inflight_ir::kernel::{Kernel, Kind, Level, Value};
 
-/// Rows that a thread has under way at once.
-const BATCH: u32 = 4;
+/// Rows whose loads a thread has in flight at once.
+const UNROLL: u32 = 4;
 
-/// A kernel of fewer instructions than this needs few registers.
+/// A kernel of fewer instructions than this needs so few registers that two blocks of 1,024 threads fit on an SM.
 const SMALL: usize = 16;
 
-/// Walks of more loads than this do not do that: there are registers for so many.
-const MOST_BATCHED: usize = 4;
+/// Passes with more loads than this are not unrolled: registers are limited.
+const MAX_UNROLLED_LOADS: usize = 4;
 
-pub fn text(kernel: &Kernel, variant: Variant, threads: u32, sliced: bool) -> String {
-    let stages = Stages::new(kernel);
+pub fn text(kernel: &Kernel, variant: Variant, threads: u32, split: bool) -> String {
+    let passes = Passes::new(kernel);
     let width = variant.width;
-    let mut body = Body::new(kernel, &stages, width, variant);
-    body.folds_lanes = true;
-    body.place = |_| "(long long)r".to_owned();
-    body.leaves_room = COLUMN_LANES * threads == 1024 && kernel.body.len() < SMALL;
+    let mut body = Body::new(kernel, &passes, width, variant);
+    body.accumulates_per_lane = true;
+    body.reduced_index = |_| "(long long)r".to_owned();
+    body.two_blocks_per_sm = COLUMN_LANES * threads == 1024 && kernel.body.len() < SMALL;
     body.open_entry(COLUMN_LANES * threads);
     let (vector, span) = (kernel.rank() - 1, COLUMN_LANES * width);
     let extents: Vec<String> =
@@ -49,11 +51,12 @@ pub fn text(kernel: &Kernel, variant: Variant, threads: u32, sliced: bool) -> St
     body.writer.line(format!("const bool active = c{vector} < columns;"));
     address::unravel(&mut body.writer, "program", 0..kernel.grid_rank);
     address::bases(&mut body.writer, kernel, 0..kernel.grid_rank);
-    let columns = Columns { threads, sliced };
-    for stage in 0..stages.roots.len() {
-        // Before the parts are folded, the first of the blocks that share columns acts for all.
-        let only = if sliced && stage == 0 { " && blockIdx.y == 0" } else { "" };
-        for value in body.own(Level::Program, stage) {
+    let columns = Columns { threads, split };
+    for pass in 0..passes.roots.len() {
+        // Before partial results are combined, only the first of the blocks that share columns may store. Afterwards
+        // only the last one to arrive is still running.
+        let only = if split && pass == 0 { " && blockIdx.y == 0" } else { "" };
+        for value in body.values_between_passes(Level::Program, pass) {
             match kernel.body[value as usize].kind {
                 Kind::Store { .. } => {
                     let condition = format!("threadIdx.x == 0 && block % groups == 0{only}");
@@ -62,9 +65,9 @@ pub fn text(kernel: &Kernel, variant: Variant, threads: u32, sliced: bool) -> St
                 _ => body.value(value, "0", Reach::Program),
             }
         }
-        own_columns(&mut body, stage, only);
-        if !stages.roots[stage].is_empty() {
-            walk(&mut body, &columns, stage);
+        emit_column_values(&mut body, pass, only);
+        if !passes.roots[pass].is_empty() {
+            emit_pass(&mut body, &columns, pass);
         }
     }
     body.writer.close();
@@ -74,10 +77,10 @@ pub fn text(kernel: &Kernel, variant: Variant, threads: u32, sliced: bool) -> St
 
 struct Columns {
     threads: u32,
-    sliced: bool,
+    split: bool,
 }
 
-/// Bytes of shared memory in which threads fold the largest of the reductions.
+/// Bytes of shared memory for combining the partial results of the largest reduction.
 pub fn shared_bytes(kernel: &Kernel, threads: u32, width: u32) -> u32 {
     let each = kernel.body.iter().map(|instruction| match instruction.kind {
         Kind::Reduce(_, a) => kernel.body[a as usize].dtype.size(),
@@ -87,10 +90,10 @@ pub fn shared_bytes(kernel: &Kernel, threads: u32, width: u32) -> u32 {
     each.max().unwrap_or(0).max(1) as u32 * threads * COLUMN_LANES * width
 }
 
-/// What is one value for each column.
-fn own_columns(body: &mut Body, stage: usize, only: &str) {
+/// Emits the values that exist once per column, stores included.
+fn emit_column_values(body: &mut Body, pass: usize, only: &str) {
     let (kernel, width) = (body.kernel, body.width);
-    let values = body.own(Level::Column, stage);
+    let values = body.values_between_passes(Level::Column, pass);
     if values.is_empty() {
         return;
     }
@@ -115,16 +118,16 @@ fn own_columns(body: &mut Body, stage: usize, only: &str) {
     body.writer.close();
 }
 
-fn walk(body: &mut Body, columns: &Columns, stage: usize) {
-    let (kernel, stages) = (body.kernel, body.stages);
-    let values = stages.walk(kernel, stage, &[]);
-    body.declare_folds(&values);
+fn emit_pass(body: &mut Body, columns: &Columns, pass: usize) {
+    let (kernel, passes) = (body.kernel, body.passes);
+    let values = passes.values(kernel, pass, &[]);
+    body.declare_accumulators(&values);
     let threads = columns.threads;
-    let (first, step) = match columns.sliced {
+    let (first, step) = match columns.split {
         true => (format!("(I)blockIdx.y * {threads} + ty"), format!("(I)gridDim.y * {threads}")),
         false => ("ty".to_owned(), threads.to_string()),
     };
-    let rest = batch(body, &values, &first, &step);
+    let rest = unrolled_loop(body, &values, &first, &step);
     body.writer.open("if (active)");
     let stores = |value: &Value| matches!(kernel.body[*value as usize].kind, Kind::Store { .. });
     match rest {
@@ -135,16 +138,16 @@ fn walk(body: &mut Body, columns: &Columns, stage: usize) {
     let first = rest.unwrap_or(first);
     body.writer.open(format!("for (I r = {first}; r < n; r += {step})"));
     address::unravel(&mut body.writer, "r", kernel.grid_rank..kernel.rank() - 1);
-    body.step(&values, &|_| None);
+    body.iteration(&values, &|_| None);
     body.writer.close();
     body.writer.close();
     let reductions: Vec<Value> = values
         .into_iter()
         .filter(|&value| kernel.body[value as usize].kind.is_reduction())
         .collect();
-    match columns.sliced {
-        true => fold_slices(body, threads, &reductions),
-        false => fold_threads(body, threads, &reductions),
+    match columns.split {
+        true => combine_blocks(body, threads, &reductions),
+        false => combine_threads(body, threads, &reductions),
     }
     for &value in &reductions {
         body.names[value as usize] = match kernel.body[value as usize].kind {
@@ -154,16 +157,16 @@ fn walk(body: &mut Body, columns: &Columns, stage: usize) {
     }
 }
 
-/// Walks several rows at a time, all of whose loads are under way before the first is used. Returns where the
-/// rest begins; `None` if the walk is not of that kind.
-fn batch(body: &mut Body, values: &[Value], first: &str, step: &str) -> Option<String> {
+/// Emits the part of a pass that handles several rows at a time and issues all their loads before the first use.
+/// Returns the variable at which the remainder loop begins, or `None` if the pass is not eligible.
+fn unrolled_loop(body: &mut Body, values: &[Value], first: &str, step: &str) -> Option<String> {
     let kernel = body.kernel;
-    let (loads, others) = points::loads_first(kernel, values)?;
-    if loads.is_empty() || loads.len() > MOST_BATCHED {
+    let (loads, others) = elementwise::hoistable_loads(kernel, values)?;
+    if loads.is_empty() || loads.len() > MAX_UNROLLED_LOADS {
         return None;
     }
-    // A block that leaves room for another one has registers for few.
-    let count = if body.leaves_room && loads.len() > 1 { BATCH / 2 } else { BATCH };
+    // At an occupancy of two blocks per SM there are registers for fewer rows.
+    let count = if body.two_blocks_per_sm && loads.len() > 1 { UNROLL / 2 } else { UNROLL };
     let axes = kernel.grid_rank..kernel.rank() - 1;
     let next = format!("next{}", values.last()?);
     body.writer.line(format!("I {next} = {first};"));
@@ -177,27 +180,27 @@ fn batch(body: &mut Body, values: &[Value], first: &str, step: &str) -> Option<S
         body.writer.line(format!("const I r = {next} + u * ({step});"));
         address::unravel(&mut body.writer, "r", axes.clone());
     };
-    points::steps_at_once(body, count, [&loads, &others], &open_row);
+    elementwise::issue_loads_first(body, count, [&loads, &others], &open_row);
     body.writer.close();
     body.writer.close();
     Some(next)
 }
 
-/// Whether a reduction has places.
+/// Whether a reduction is an argmin or argmax, which tracks an index, too.
 fn is_arg(kernel: &Kernel, value: Value) -> bool {
     matches!(kernel.body[value as usize].kind, Kind::ArgReduce(..))
 }
 
-/// The type that a reduction folds.
-fn folded(kernel: &Kernel, value: Value) -> &'static str {
+/// The type that a reduction accumulates.
+fn accumulated_type(kernel: &Kernel, value: Value) -> &'static str {
     match kernel.body[value as usize].kind {
         Kind::Reduce(_, a) | Kind::ArgReduce(_, a) => types::name(kernel.body[a as usize].dtype),
         _ => unreachable!("not a reduction"),
     }
 }
 
-/// Combines `y`, and for an arg-reduction its place `q`, into lane `j`'s accumulator or a place of that form.
-fn take_in(body: &Body, value: Value, [r, p]: [&str; 2], [y, q]: [&str; 2]) -> String {
+/// The statement that combines `y`, and for an arg-reduction its index `q`, into the accumulator `r` and its index `p`.
+fn combine(body: &Body, value: Value, [r, p]: [&str; 2], [y, q]: [&str; 2]) -> String {
     match body.kernel.body[value as usize].kind {
         Kind::Reduce(op, a) => {
             format!("{r} = {};", operation::combine(op, body.dtype(a), r, y))
@@ -210,10 +213,11 @@ fn take_in(body: &Body, value: Value, [r, p]: [&str; 2], [y, q]: [&str; 2]) -> S
     }
 }
 
-/// Where the threads of a block fold a reduction: `sr[row][column]`, and the places of an arg-reduction in `sp`.
+/// Declares the shared memory in which a block combines a reduction: `sr[row][column]`, and the indices of an
+/// arg-reduction in `sp`.
 fn open_shared(body: &mut Body, threads: u32, value: Value) {
     let span = COLUMN_LANES * body.width;
-    let kind = folded(body.kernel, value);
+    let kind = accumulated_type(body.kernel, value);
     body.writer.open("");
     body.writer.line(format!("{kind} (*sr)[{span}] = ({kind} (*)[{span}])shared;"));
     if is_arg(body.kernel, value) {
@@ -224,29 +228,29 @@ fn open_shared(body: &mut Body, threads: u32, value: Value) {
     }
 }
 
-/// Folds so many rows of a block's columns into the first of them, a thread for each column.
-fn fold_rows(body: &mut Body, threads: u32, rows: u32, value: Value) {
+/// Combines `rows` rows of the block's columns in shared memory into the first one, with a thread for each column.
+fn combine_rows(body: &mut Body, threads: u32, rows: u32, value: Value) {
     let span = COLUMN_LANES * body.width;
-    let (kind, arg) = (folded(body.kernel, value), is_arg(body.kernel, value));
-    let place = |text: &'static str| if arg { text } else { "" };
+    let (kind, arg) = (accumulated_type(body.kernel, value), is_arg(body.kernel, value));
+    let if_arg = |text: &'static str| if arg { text } else { "" };
     body.writer.line("__syncthreads();");
     body.writer
         .open(format!("for (int x = threadIdx.x; x < {span}; x += {})", COLUMN_LANES * threads));
-    body.writer.line(format!("{kind} y = sr[0][x];{}", place(" long long q = sp[0][x];")));
+    body.writer.line(format!("{kind} y = sr[0][x];{}", if_arg(" long long q = sp[0][x];")));
     body.writer.line("#pragma unroll");
     body.writer.open(format!("for (int k = 1; k < {rows}; k++)"));
-    let line = take_in(body, value, ["y", "q"], ["sr[k][x]", "sp[k][x]"]);
+    let line = combine(body, value, ["y", "q"], ["sr[k][x]", "sp[k][x]"]);
     body.writer.line(line);
     body.writer.close();
-    body.writer.line(format!("sr[0][x] = y;{}", place(" sp[0][x] = q;")));
+    body.writer.line(format!("sr[0][x] = y;{}", if_arg(" sp[0][x] = q;")));
     body.writer.close();
     body.writer.line("__syncthreads();");
 }
 
-/// Leaves what each thread has in its row of the block's columns, and folds the rows.
-fn gather(body: &mut Body, threads: u32, value: Value) {
+/// Writes each thread's partial result to its row in shared memory and combines the rows.
+fn reduce_in_shared(body: &mut Body, threads: u32, value: Value) {
     let (kernel, width) = (body.kernel, body.width);
-    let kind = folded(kernel, value);
+    let kind = accumulated_type(kernel, value);
     body.writer.line(format!("alignas(16) {kind} own[{width}];"));
     body.writer.line("#pragma unroll");
     body.writer.line(format!("for (int j = 0; j < {width}; j++) own[j] = r{value}[j];"));
@@ -257,42 +261,42 @@ fn gather(body: &mut Body, threads: u32, value: Value) {
             "for (int j = 0; j < {width}; j++) sp[ty][tx * {width} + j] = p{value}[j];"
         ));
     }
-    fold_rows(body, threads, threads, value);
+    combine_rows(body, threads, threads, value);
 }
 
-/// Has all threads take what was folded.
-fn spread(body: &mut Body, value: Value) {
+/// Broadcasts the combined result from shared memory to all threads.
+fn broadcast(body: &mut Body, value: Value) {
     let width = body.width;
-    let place = match is_arg(body.kernel, value) {
+    let index = match is_arg(body.kernel, value) {
         true => format!(" p{value}[j] = sp[0][tx * {width} + j];"),
         false => String::new(),
     };
     body.writer.line("#pragma unroll");
     body.writer.line(format!(
-        "for (int j = 0; j < {width}; j++) {{ r{value}[j] = sr[0][tx * {width} + j];{place} }}"
+        "for (int j = 0; j < {width}; j++) {{ r{value}[j] = sr[0][tx * {width} + j];{index} }}"
     ));
     body.writer.line("__syncthreads();");
 }
 
-/// Folds what the threads of a block that share columns have, so that all of them have all of it.
-fn fold_threads(body: &mut Body, threads: u32, reductions: &[Value]) {
+/// Combines the partial results of the threads of a block that share columns, so that every thread has the total.
+fn combine_threads(body: &mut Body, threads: u32, reductions: &[Value]) {
     if threads == 1 {
         return;
     }
     for &value in reductions {
         open_shared(body, threads, value);
-        gather(body, threads, value);
-        spread(body, value);
+        reduce_in_shared(body, threads, value);
+        broadcast(body, value);
         body.writer.close();
     }
 }
 
-/// Folds what the threads of a block have and leaves it in memory. The block that comes last goes on, with all parts
-/// folded.
-fn fold_slices(body: &mut Body, threads: u32, reductions: &[Value]) {
+/// The split reduction: combines the block's partial results, writes them to scratch memory, and counts the block's
+/// arrival. The last block to arrive combines the partial results of all blocks and goes on; the others are done.
+fn combine_blocks(body: &mut Body, threads: u32, reductions: &[Value]) {
     let (kernel, width, all) = (body.kernel, body.width, COLUMN_LANES * threads);
     let span = COLUMN_LANES * width;
-    // Each reduction has a region for all slices of all columns.
+    // Each reduction has a region of scratch memory for all splits of all columns.
     let mut regions: Vec<(Value, usize)> = Vec::new();
     let mut before = 0;
     for &value in reductions {
@@ -301,22 +305,22 @@ fn fold_slices(body: &mut Body, threads: u32, reductions: &[Value]) {
     }
     body.writer.line(format!("const I first = block % groups * {span};"));
     body.writer.line("const long long total = (long long)((I)a.items / groups) * columns;");
-    let at = |region: usize, slice: &str, kind: &str| {
+    let partial = |region: usize, split: &str, kind: &str| {
         format!(
-            "(({kind}*)((char*)a.scratch + {region}ll * a.slices * total) + \
-             ((long long){slice} * total + (long long)program * columns + first))"
+            "(({kind}*)((char*)a.scratch + {region}ll * a.splits * total) + \
+             ((long long){split} * total + (long long)program * columns + first))"
         )
     };
     for &(value, region) in &regions {
-        let kind = folded(kernel, value);
+        let kind = accumulated_type(kernel, value);
         open_shared(body, threads, value);
-        gather(body, threads, value);
+        reduce_in_shared(body, threads, value);
         body.writer.open(format!("for (int x = threadIdx.x; x < {span}; x += {all})"));
         body.writer.open("if (first + x < columns)");
-        body.writer.line(format!("{}[x] = sr[0][x];", at(region, "blockIdx.y", kind)));
+        body.writer.line(format!("{}[x] = sr[0][x];", partial(region, "blockIdx.y", kind)));
         if is_arg(kernel, value) {
-            let places = at(region + 16, "blockIdx.y", "long long");
-            body.writer.line(format!("{places}[x] = sp[0][x];"));
+            let indices = partial(region + 16, "blockIdx.y", "long long");
+            body.writer.line(format!("{indices}[x] = sp[0][x];"));
         }
         body.writer.close();
         body.writer.close();
@@ -327,16 +331,16 @@ fn fold_slices(body: &mut Body, threads: u32, reductions: &[Value]) {
     body.writer.line("__shared__ bool is_last;");
     body.writer.line(
         "if (threadIdx.x == 0) is_last = \
-         atomicInc(a.arrived + block, (unsigned)a.slices - 1) == (unsigned)a.slices - 1;",
+         atomicInc(a.arrivals + block, (unsigned)a.splits - 1) == (unsigned)a.splits - 1;",
     );
     body.writer.line("__syncthreads();");
     body.writer.line("if (!is_last) continue;");
     body.writer.line("__threadfence();");
-    // So many threads share a column's parts.
+    // Threads that share the partial results of a column.
     let sharing = (threads / width).max(1);
     for &(value, region) in &regions {
-        let kind = folded(kernel, value);
-        let (identity, place) = match kernel.body[value as usize].kind {
+        let kind = accumulated_type(kernel, value);
+        let (identity, index) = match kernel.body[value as usize].kind {
             Kind::Reduce(op, a) => (operation::identity(op, body.dtype(a)), ""),
             Kind::ArgReduce(_, a) => {
                 (types::literal(Scalar::zero(body.dtype(a))), " long long q = -1;")
@@ -345,17 +349,21 @@ fn fold_slices(body: &mut Body, threads: u32, reductions: &[Value]) {
         };
         open_shared(body, threads, value);
         body.writer.open(format!(
-            "for (int part = threadIdx.x; part < {}; part += {all})",
+            "for (int item = threadIdx.x; item < {}; item += {all})",
             span * sharing
         ));
-        body.writer.line(format!("const int x = part % {span}, k = part / {span};"));
-        body.writer.line(format!("{kind} y = {identity};{place}"));
+        body.writer.line(format!("const int x = item % {span}, k = item / {span};"));
+        body.writer.line(format!("{kind} y = {identity};{index}"));
         body.writer.open("if (first + x < columns)");
         body.writer.line("#pragma unroll 4");
-        body.writer.open(format!("for (int s = k; s < (int)a.slices; s += {sharing})"));
-        let places = format!("{}[x]", at(region + 16, "s", "long long"));
-        let line =
-            take_in(body, value, ["y", "q"], [&format!("{}[x]", at(region, "s", kind)), &places]);
+        body.writer.open(format!("for (int s = k; s < (int)a.splits; s += {sharing})"));
+        let indices = format!("{}[x]", partial(region + 16, "s", "long long"));
+        let line = combine(
+            body,
+            value,
+            ["y", "q"],
+            [&format!("{}[x]", partial(region, "s", kind)), &indices],
+        );
         body.writer.line(line);
         body.writer.close();
         body.writer.close();
@@ -364,8 +372,8 @@ fn fold_slices(body: &mut Body, threads: u32, reductions: &[Value]) {
             body.writer.line("sp[k][x] = q;");
         }
         body.writer.close();
-        fold_rows(body, threads, sharing, value);
-        spread(body, value);
+        combine_rows(body, threads, sharing, value);
+        broadcast(body, value);
         body.writer.close();
     }
 }

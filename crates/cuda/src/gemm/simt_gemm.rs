@@ -1,44 +1,45 @@
-//! Products of any dtype and any strides: one thread for each element of the result.
+//! SIMT GEMM for any dtype and any strides, without tensor cores: one thread per element of the result.
 
-use crate::background::Stop;
+use crate::background::EnqueueError;
 use crate::device::Shared;
 use crate::driver::Function;
 use inflight_backend::{Fault, FaultKind, GemmLaunch};
 use inflight_ir::DType;
 use std::sync::Arc;
 
-/// The most batch axes.
-const AXES: usize = 8;
+/// Upper bound of batch axes.
+const MAX_BATCH_AXES: usize = 8;
 
 /// Threads of a block.
 const THREADS: u32 = 256;
 
-/// A launch of the kernel.
-pub struct PlainLaunch {
+/// A launch of one of the backend's GEMM kernels: SIMT GEMM, transposes and operand splits.
+pub struct GemmKernelLaunch {
     pub function: Arc<Function>,
     pub blocks: u32,
     pub threads: u32,
-    /// Its arguments, as the text declares them.
+    /// The arguments, as the kernel source declares them.
     pub words: Vec<u64>,
 }
 
-/// The launch that computes a product of operands at these addresses.
+/// The launch of a GEMM whose operands are at these addresses.
 pub fn launch(
     shared: &Arc<Shared>,
-    contract: &GemmLaunch,
+    gemm: &GemmLaunch,
     addresses: [u64; 3],
-) -> Result<PlainLaunch, Stop> {
-    if contract.batch.len() > AXES {
-        let message = format!("a product with {} batch axes", contract.batch.len());
+) -> Result<GemmKernelLaunch, EnqueueError> {
+    if gemm.batch.len() > MAX_BATCH_AXES {
+        let message =
+            format!("a GEMM with {} batch axes (at most {MAX_BATCH_AXES})", gemm.batch.len());
         return Err(Fault::from(FaultKind::Unsupported(message)).into());
     }
-    let function = shared.function(&text(contract.dtype)).now()?;
-    let operands = [&contract.a, &contract.b, &contract.c];
-    let batches: usize = contract.batch.iter().product();
-    let total = batches * contract.m * contract.n;
-    let mut words = vec![total as u64, contract.m as u64, contract.n as u64, contract.k as u64];
-    words.push(contract.batch.len() as u64);
-    let size = contract.dtype.size() as i64;
+    let function = shared.function(&source(gemm.dtype)).poll()?;
+    let operands = [&gemm.a, &gemm.b, &gemm.c];
+    let batches: usize = gemm.batch.iter().product();
+    let total = batches * gemm.m * gemm.n;
+    let mut words = vec![total as u64, gemm.m as u64, gemm.n as u64, gemm.k as u64];
+    words.push(gemm.batch.len() as u64);
+    let size = gemm.dtype.size() as i64;
     for (operand, address) in operands.iter().zip(addresses) {
         words.push(address.wrapping_add_signed(operand.offset as i64 * size));
     }
@@ -47,27 +48,27 @@ pub fn launch(
     }
     let padded = |values: &mut dyn Iterator<Item = u64>| {
         let mut values: Vec<u64> = values.collect();
-        values.resize(AXES, 0);
+        values.resize(MAX_BATCH_AXES, 0);
         values
     };
-    words.extend(padded(&mut contract.batch.iter().map(|&extent| extent as u64)));
+    words.extend(padded(&mut gemm.batch.iter().map(|&extent| extent as u64)));
     for operand in operands {
         words.extend(padded(&mut operand.batch_strides.iter().map(|&stride| stride as u64)));
     }
     let blocks = total.div_ceil(THREADS as usize).min(1 << 30) as u32;
-    Ok(PlainLaunch { function, blocks, threads: THREADS, words })
+    Ok(GemmKernelLaunch { function, blocks, threads: THREADS, words })
 }
 
-/// The kernel's text. Sums of floats are kept in double precision and rounded once.
-pub fn text(dtype: DType) -> String {
+/// The kernel source. Float sums are accumulated in double precision and rounded once.
+pub fn source(dtype: DType) -> String {
     let (element, wide, load, store) = match dtype {
         DType::Bool => ("unsigned char", "unsigned char", "x", "x"),
         DType::I8 | DType::U8 => ("unsigned char", "unsigned", "x", "(unsigned char)x"),
         DType::I16 | DType::U16 => ("unsigned short", "unsigned", "x", "(unsigned short)x"),
         DType::I32 | DType::U32 => ("unsigned", "unsigned", "x", "x"),
         DType::I64 | DType::U64 => ("unsigned long long", "unsigned long long", "x", "x"),
-        DType::F16 => ("f16", "double", "(double)to_float(x)", "to_f16(to_odd(x))"),
-        DType::BF16 => ("bf16", "double", "(double)to_float(x)", "to_bf16(to_odd(x))"),
+        DType::F16 => ("f16", "double", "(double)to_float(x)", "to_f16(round_to_odd_f32(x))"),
+        DType::BF16 => ("bf16", "double", "(double)to_float(x)", "to_bf16(round_to_odd_f32(x))"),
         DType::F32 => ("float", "double", "(double)x", "(float)x"),
         DType::F64 => ("double", "double", "x", "x"),
         DType::C64 => ("c64", "c128", "widen(x)", "narrow(x)"),
@@ -80,7 +81,7 @@ pub fn text(dtype: DType) -> String {
     };
     crate::codegen::with_functions(&format!(
         "struct Arguments {{ long long total, m, n, k, axes; {element} *a, *b, *c; long long stride[6]; \
-         long long extent[{AXES}], batch[3 * {AXES}]; }};\n\
+         long long extent[{MAX_BATCH_AXES}], batch[3 * {MAX_BATCH_AXES}]; }};\n\
          FN {wide} load({element} x) {{ return {load}; }}\n\
          FN {element} store({wide} x) {{ return {store}; }}\n\
          extern \"C\" __global__ void __launch_bounds__(256) entry(const __grid_constant__ Arguments a) {{\n\
@@ -92,8 +93,8 @@ pub fn text(dtype: DType) -> String {
              {element} *result = a.c + row * a.stride[4] + column * a.stride[5];\n\
              for (int axis = (int)a.axes - 1; axis >= 0; axis--) {{\n\
                  const long long c = rest % a.extent[axis]; rest /= a.extent[axis];\n\
-                 left += c * a.batch[axis]; right += c * a.batch[{AXES} + axis]; \
-                 result += c * a.batch[2 * {AXES} + axis];\n\
+                 left += c * a.batch[axis]; right += c * a.batch[{MAX_BATCH_AXES} + axis]; \
+                 result += c * a.batch[2 * {MAX_BATCH_AXES} + axis];\n\
              }}\n\
              {wide} sum = {zero};\n\
              for (long long i = 0; i < a.k; i++) {{\n\

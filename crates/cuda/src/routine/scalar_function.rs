@@ -1,23 +1,23 @@
-//! Functions of scalars as functions of the device.
+//! CUDA device functions for scalar functions, such as comparators and combiners.
 
 use crate::codegen::{expanded, operation, types};
 use inflight_ir::DType;
 use inflight_ir::graph::{Op, ScalarFunction};
 use inflight_ir::kernel::{Access, Instruction, Kernel, Kind, Param, Stride, Value, VectorAxis};
 
-/// A function with more instructions than this is called, not repeated wherever it is used.
-const LONG: usize = 60;
+/// Functions with more instructions are called instead of inlined.
+const MAX_INLINE_INSTRUCTIONS: usize = 60;
 
-/// The text of a function, and which of its parameters it looks at.
-pub struct Written {
-    /// The definition of a device function.
-    pub text: String,
+/// A generated device function.
+pub struct DeviceFunction {
+    /// Its definition.
+    pub source: String,
     /// For each parameter, whether the result depends on it.
     pub used: Vec<bool>,
 }
 
-/// Writes a function under a name.
-pub fn write(function: &ScalarFunction, name: &str) -> Written {
+/// Generates a device function.
+pub fn generate(function: &ScalarFunction, name: &str) -> DeviceFunction {
     let kernel = expanded(&kernel(function));
     let parameters: Vec<DType> = function.parameters().collect();
     let mut used = vec![false; parameters.len()];
@@ -34,7 +34,7 @@ pub fn write(function: &ScalarFunction, name: &str) -> Written {
                 lines += &format!("    return {};\n", names[result as usize]);
             }
             _ => {
-                let expression = operation::computed(&kernel, value as Value, &names);
+                let expression = operation::arithmetic(&kernel, value as Value, &names);
                 let kind = types::name(instruction.dtype);
                 lines += &format!("    const {kind} {} = {expression};\n", names[value]);
             }
@@ -45,18 +45,23 @@ pub fn write(function: &ScalarFunction, name: &str) -> Written {
         .enumerate()
         .map(|(position, &dtype)| format!("{} p{position}", types::name(dtype)))
         .collect();
-    let way = if kernel.body.len() > LONG { "static __device__ __noinline__" } else { "FN" };
+    let qualifiers = if kernel.body.len() > MAX_INLINE_INSTRUCTIONS {
+        "static __device__ __noinline__"
+    } else {
+        "FN"
+    };
     let result = types::name(function.dtype());
-    let text = format!("{way} {result} {name}({}) {{\n{lines}}}\n", declared.join(", "));
-    Written { text, used }
+    let source = format!("{qualifiers} {result} {name}({}) {{\n{lines}}}\n", declared.join(", "));
+    DeviceFunction { source, used }
 }
 
-/// The function as a kernel: a param for each parameter, one for the result, and one point.
+/// The function as a kernel with a single point: a param for each parameter, and one for the result.
 fn kernel(function: &ScalarFunction) -> Kernel {
     let graph = function.graph();
     let dtypes = function.parameters().chain([function.dtype()]);
     let result = function.parameters().count();
-    let params = dtypes.enumerate().map(|(at, dtype)| Param { dtype, writes: at == result });
+    let params =
+        dtypes.enumerate().map(|(position, dtype)| Param { dtype, writes: position == result });
     let params: Vec<Param> = params.collect();
     let access =
         |param: usize| Access { param: Some(param as u32), reduce: false, vector: Stride::Zero };
@@ -66,7 +71,7 @@ fn kernel(function: &ScalarFunction) -> Kernel {
     for node in &graph.nodes {
         let kind = match (&node.op, &node.inputs[..]) {
             (Op::Input, _) => {
-                let access = inputs.next().expect("as many as there are");
+                let access = inputs.next().expect("an access for each input");
                 Kind::Load { access, index: None, mask: None }
             }
             (Op::Scalar, _) => Kind::Constant(*scalars.next().expect("a value for each constant")),
