@@ -1,17 +1,17 @@
-//! The short forms of operations.
+//! Parsing of operations in pretty form.
 //!
-//! Most are a list of operands and `name = value` settings between commas, then attributes, then types:
-//! `stablehlo.pad %a, %b, low = [0], high = [1], interior = [0] : (…) -> …`. [`setting`] says what a
-//! setting's attribute is called and how it is written. The others have functions of their own.
+//! Most consist of comma-separated operands and `name = value` settings, then an attribute dictionary, then types:
+//! `stablehlo.pad %a, %b, low = [0], high = [1], interior = [0] : (…) -> …`. [`setting`] maps a setting to its
+//! attribute and the syntax of its value. Other operations have their own parse functions.
 
 use super::attributes::{I64, insert};
 use super::lexer::{Kind, Token};
-use super::operations::Parts;
+use super::operations::OperationState;
 use super::{Parser, Result};
 use crate::module::{Attribute, ElementType, TensorType, Type, ValueId};
 use inflight_ir::DType;
 
-/// How the value of a setting is written.
+/// The syntax of a setting's value.
 enum Setting {
     /// `0`
     Integer,
@@ -21,7 +21,7 @@ enum Setting {
     Bool,
     /// `"text"`
     String,
-    /// `NAME`, of that kind.
+    /// `NAME`, an enum of the given kind.
     Enum(&'static str),
     /// `[NAME, NAME]`
     Precision,
@@ -29,7 +29,7 @@ enum Setting {
     Format,
 }
 
-/// The attribute that a setting of an operation stands for.
+/// The attribute of an operation that a setting denotes.
 fn setting(operation: &str, word: &str) -> Option<(&'static str, Setting)> {
     use Setting::*;
     let short = operation.split_once('.').map_or(operation, |(_, name)| name);
@@ -61,7 +61,7 @@ fn setting(operation: &str, word: &str) -> Option<(&'static str, Setting)> {
     })
 }
 
-/// The full name of an operation that is written without its dialect.
+/// The full name of an operation whose dialect prefix is elided.
 fn full_name(word: &str, is_nested: bool) -> String {
     match word {
         "return" if is_nested => "stablehlo.return".to_string(),
@@ -71,10 +71,10 @@ fn full_name(word: &str, is_nested: bool) -> String {
 }
 
 impl<'a> Parser<'a> {
-    /// An operation that begins with its name.
-    pub(super) fn short_operation(&mut self) -> Result<Parts> {
+    /// An operation in pretty form.
+    pub(super) fn pretty_operation(&mut self) -> Result<OperationState> {
         let token = self.next();
-        // A function's body is one level deep.
+        // A `return` below the function's body, which is at depth 1, terminates a StableHLO region.
         let name = full_name(token.text, self.depth > 1);
         match name.as_str() {
             "stablehlo.constant" | "chlo.constant" => self.constant_operation(&name),
@@ -97,8 +97,8 @@ impl<'a> Parser<'a> {
     }
 
     /// `name %a, %b, setting = value {…} : types`
-    fn plain_operation(&mut self, name: &str) -> Result<Parts> {
-        let mut parts = Parts::named(name);
+    fn plain_operation(&mut self, name: &str) -> Result<OperationState> {
+        let mut state = OperationState::named(name);
         let mut is_first = true;
         while is_first && (self.token.kind == Kind::Value || self.token.kind == Kind::Word)
             || self.at(",")
@@ -108,20 +108,20 @@ impl<'a> Parser<'a> {
             }
             is_first = false;
             if self.token.kind == Kind::Value {
-                parts.operands.push(self.operand()?);
+                state.operands.push(self.operand()?);
             } else {
-                self.setting(&mut parts)?;
+                self.setting(&mut state)?;
             }
         }
-        self.optional_attributes(&mut parts.attributes)?;
-        self.types_of(&mut parts)?;
-        Ok(parts)
+        self.optional_attributes(&mut state.attributes)?;
+        self.types_of(&mut state)?;
+        Ok(state)
     }
 
-    fn setting(&mut self, parts: &mut Parts) -> Result<()> {
-        let word = self.expect_kind(Kind::Word, "a value or a setting")?;
-        let Some((name, how)) = setting(&parts.name, word.text) else {
-            return Err(self.expected_at(word, format!("a setting of `{}`", parts.name)));
+    fn setting(&mut self, state: &mut OperationState) -> Result<()> {
+        let word = self.expect_kind(Kind::Word, "an operand or a setting")?;
+        let Some((name, how)) = setting(&state.name, word.text) else {
+            return Err(self.expected_at(word, format!("a setting of `{}`", state.name)));
         };
         self.expect("=")?;
         let value = match how {
@@ -130,9 +130,9 @@ impl<'a> Parser<'a> {
             Setting::Bool | Setting::String => self.attribute()?,
             Setting::Enum(kind) => self.enumeration(kind)?,
             Setting::Precision => self.precision()?,
-            Setting::Format => return self.precision_format(parts),
+            Setting::Format => return self.precision_format(state),
         };
-        insert(&mut parts.attributes, name, value);
+        insert(&mut state.attributes, name, value);
         Ok(())
     }
 
@@ -143,7 +143,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `e5m10`
-    fn precision_format(&mut self, parts: &mut Parts) -> Result<()> {
+    fn precision_format(&mut self, state: &mut OperationState) -> Result<()> {
         let token = self.expect_kind(Kind::Word, "a format such as `e5m10`")?;
         let bits = token.text.strip_prefix('e').and_then(|rest| {
             let (exponent, mantissa) = rest.split_once('m')?;
@@ -154,61 +154,66 @@ impl<'a> Parser<'a> {
         };
         for (name, bits) in [("exponent_bits", exponent), ("mantissa_bits", mantissa)] {
             let value = Attribute::Integer(i128::from(bits), ElementType::Core(DType::I32));
-            insert(&mut parts.attributes, name, value);
+            insert(&mut state.attributes, name, value);
         }
         Ok(())
     }
 
-    /// `: types`, in whichever way the operation writes them.
-    pub(super) fn types_of(&mut self, parts: &mut Parts) -> Result<()> {
-        let is_return = matches!(parts.name.as_str(), "stablehlo.return" | "func.return");
-        if is_return && parts.operands.is_empty() && !self.at(":") {
+    /// `: types`, in any of the type syntaxes of the operation.
+    pub(super) fn types_of(&mut self, state: &mut OperationState) -> Result<()> {
+        let is_return = matches!(state.name.as_str(), "stablehlo.return" | "func.return");
+        if is_return && state.operands.is_empty() && !self.at(":") {
             return Ok(());
         }
         self.expect(":")?;
         let start = self.token;
         if self.at("(") && !is_return {
             let (operands, results) = self.function_type()?;
-            self.check_operands(start, &parts.operands, &operands)?;
-            parts.results = results;
+            self.check_operands(start, &state.operands, &operands)?;
+            state.results = results;
             return Ok(());
         }
         let mut types = vec![self.parse_type()?];
-        while self.take(",") {
+        while self.consume_if(",") {
             types.push(self.parse_type()?);
         }
-        if self.take("->") {
-            self.check_operands(start, &parts.operands, &types)?;
-            parts.results = self.result_types()?;
+        if self.consume_if("->") {
+            self.check_operands(start, &state.operands, &types)?;
+            state.results = self.result_types()?;
             return Ok(());
         }
-        self.shared_types(start, parts, types)
+        self.shared_types(start, state, types)
     }
 
-    /// The types of an operation that writes one where operands and results have the same.
-    fn shared_types(&self, start: Token<'a>, parts: &mut Parts, types: Vec<Type>) -> Result<()> {
-        match (parts.name.as_str(), types.as_slice()) {
+    /// Expands an abbreviated type list, in which operands and results share types.
+    fn shared_types(
+        &self,
+        start: Token<'a>,
+        state: &mut OperationState,
+        types: Vec<Type>,
+    ) -> Result<()> {
+        match (state.name.as_str(), types.as_slice()) {
             ("stablehlo.return" | "func.return", _) => {
-                self.check_operands(start, &parts.operands, &types)?;
+                self.check_operands(start, &state.operands, &types)?;
             }
             ("stablehlo.optimization_barrier", _) => {
-                self.check_operands(start, &parts.operands, &types)?;
-                parts.results = types;
+                self.check_operands(start, &state.operands, &types)?;
+                state.results = types;
             }
-            // One type stands for all of them.
+            // One type abbreviates all operand types and the result type.
             ("stablehlo.after_all", [Type::Token]) => {
-                let all = vec![Type::Token; parts.operands.len()];
-                self.check_operands(start, &parts.operands, &all)?;
-                parts.results = types;
+                let all = vec![Type::Token; state.operands.len()];
+                self.check_operands(start, &state.operands, &all)?;
+                state.results = types;
             }
             ("stablehlo.after_all", _) => {
-                self.check_operands(start, &parts.operands, &types)?;
-                parts.results = vec![Type::Token];
+                self.check_operands(start, &state.operands, &types)?;
+                state.results = vec![Type::Token];
             }
             ("stablehlo.select", [predicate, ty]) => {
                 let all = [predicate.clone(), ty.clone(), ty.clone()];
-                self.check_operands(start, &parts.operands, &all)?;
-                parts.results = vec![ty.clone()];
+                self.check_operands(start, &state.operands, &all)?;
+                state.results = vec![ty.clone()];
             }
             ("stablehlo.complex", [Type::Tensor(ty)]) => {
                 let part = match &ty.element {
@@ -217,164 +222,165 @@ impl<'a> Parser<'a> {
                 };
                 let part = TensorType { dimensions: ty.dimensions.clone(), element: part };
                 let part = Type::Tensor(part);
-                self.check_operands(start, &parts.operands, &[part.clone(), part])?;
-                parts.results = types;
+                self.check_operands(start, &state.operands, &[part.clone(), part])?;
+                state.results = types;
             }
             ("stablehlo.tuple", [Type::Tuple(members)]) => {
-                self.check_operands(start, &parts.operands, members)?;
-                parts.results = types;
+                self.check_operands(start, &state.operands, members)?;
+                state.results = types;
             }
             (_, [ty]) => {
-                self.check_operands(start, &parts.operands, parts.operands.iter().map(|_| ty))?;
-                parts.results = types;
+                self.check_operands(start, &state.operands, state.operands.iter().map(|_| ty))?;
+                state.results = types;
             }
             _ => {
-                let expected = format!("the types of `{}` as `(…) -> …`", parts.name);
-                return Err(self.wrong_at(start, expected, format!("{} types", types.len())));
+                let expected =
+                    format!("the types of `{}` as a function type `(…) -> …`", state.name);
+                return Err(self.error_at(start, expected, format!("{} types", types.len())));
             }
         }
         Ok(())
     }
 
-    /// `constant dense<…> : type`, also with `{…}` first or all in it.
-    fn constant_operation(&mut self, name: &str) -> Result<Parts> {
-        let mut parts = Parts::named(name);
-        if self.take("(") {
+    /// `constant dense<…> : type`, optionally with a leading `{…}`, or `constant() {value = …} : types`.
+    fn constant_operation(&mut self, name: &str) -> Result<OperationState> {
+        let mut state = OperationState::named(name);
+        if self.consume_if("(") {
             self.expect(")")?;
-            self.attribute_dictionary(&mut parts.attributes)?;
-            self.types_of(&mut parts)?;
-            return Ok(parts);
+            self.attribute_dictionary(&mut state.attributes)?;
+            self.types_of(&mut state)?;
+            return Ok(state);
         }
-        self.optional_attributes(&mut parts.attributes)?;
+        self.optional_attributes(&mut state.attributes)?;
         let token = self.token;
         let Attribute::Dense(value) = self.attribute()? else {
             return Err(self.expected_at(token, "`dense<…>`"));
         };
-        parts.results = vec![Type::Tensor(value.ty.clone())];
-        insert(&mut parts.attributes, "value", Attribute::Dense(value));
-        if self.take("->") {
-            parts.results = vec![self.parse_type()?];
+        state.results = vec![Type::Tensor(value.ty.clone())];
+        insert(&mut state.attributes, "value", Attribute::Dense(value));
+        if self.consume_if("->") {
+            state.results = vec![self.parse_type()?];
         }
-        Ok(parts)
+        Ok(state)
     }
 
     /// `compare LT, %a, %b, FLOAT : types`
-    fn compare_operation(&mut self) -> Result<Parts> {
-        let mut parts = Parts::named("stablehlo.compare");
+    fn compare_operation(&mut self) -> Result<OperationState> {
+        let mut state = OperationState::named("stablehlo.compare");
         let direction = self.enumeration("comparison_direction")?;
-        insert(&mut parts.attributes, "comparison_direction", direction);
+        insert(&mut state.attributes, "comparison_direction", direction);
         self.expect(",")?;
-        parts.operands.push(self.operand()?);
+        state.operands.push(self.operand()?);
         self.expect(",")?;
-        parts.operands.push(self.operand()?);
-        if self.take(",") {
+        state.operands.push(self.operand()?);
+        if self.consume_if(",") {
             let kind = self.enumeration("comparison_type")?;
-            insert(&mut parts.attributes, "compare_type", kind);
+            insert(&mut state.attributes, "compare_type", kind);
         }
-        self.optional_attributes(&mut parts.attributes)?;
-        self.types_of(&mut parts)?;
-        Ok(parts)
+        self.optional_attributes(&mut state.attributes)?;
+        self.types_of(&mut state)?;
+        Ok(state)
     }
 
     /// `slice %a [0:4:2, 1:3] : types`
-    fn slice_operation(&mut self) -> Result<Parts> {
-        let mut parts = Parts::named("stablehlo.slice");
-        parts.operands.push(self.operand()?);
+    fn slice_operation(&mut self) -> Result<OperationState> {
+        let mut state = OperationState::named("stablehlo.slice");
+        state.operands.push(self.operand()?);
         self.expect("[")?;
         let ranges = self.list("]", |parser| {
             let start = parser.integer()?;
             parser.expect(":")?;
             let limit = parser.integer()?;
-            let stride = if parser.take(":") { parser.integer()? } else { 1 };
+            let stride = if parser.consume_if(":") { parser.integer()? } else { 1 };
             Ok([start, limit, stride])
         })?;
         for (which, name) in ["start_indices", "limit_indices", "strides"].iter().enumerate() {
             let values = ranges.iter().map(|range| range[which]).collect();
-            insert(&mut parts.attributes, name, Attribute::Integers(values));
+            insert(&mut state.attributes, name, Attribute::Integers(values));
         }
-        self.optional_attributes(&mut parts.attributes)?;
-        self.types_of(&mut parts)?;
-        Ok(parts)
+        self.optional_attributes(&mut state.attributes)?;
+        self.types_of(&mut state)?;
+        Ok(state)
     }
 
     /// `get_tuple_element %t[0] : types`
-    fn tuple_element_operation(&mut self) -> Result<Parts> {
-        let mut parts = Parts::named("stablehlo.get_tuple_element");
-        parts.operands.push(self.operand()?);
+    fn tuple_element_operation(&mut self) -> Result<OperationState> {
+        let mut state = OperationState::named("stablehlo.get_tuple_element");
+        state.operands.push(self.operand()?);
         self.expect("[")?;
         let index = i128::from(self.integer()?);
         self.expect("]")?;
         let index = Attribute::Integer(index, ElementType::Core(DType::I32));
-        insert(&mut parts.attributes, "index", index);
-        self.optional_attributes(&mut parts.attributes)?;
-        self.types_of(&mut parts)?;
-        Ok(parts)
+        insert(&mut state.attributes, "index", index);
+        self.optional_attributes(&mut state.attributes)?;
+        self.types_of(&mut state)?;
+        Ok(state)
     }
 
     /// `custom_call @target(%a, %b) {…} : types`
-    fn custom_call_operation(&mut self) -> Result<Parts> {
-        let mut parts = Parts::named("stablehlo.custom_call");
+    fn custom_call_operation(&mut self) -> Result<OperationState> {
+        let mut state = OperationState::named("stablehlo.custom_call");
         let target = match self.token.kind {
             Kind::String => self.string()?,
             _ => self.symbol()?,
         };
-        insert(&mut parts.attributes, "call_target_name", Attribute::String(target));
-        self.arguments_and_types(parts)
+        insert(&mut state.attributes, "call_target_name", Attribute::String(target));
+        self.arguments_and_types(state)
     }
 
     /// `call @name(%a) : types`
-    fn call_operation(&mut self) -> Result<Parts> {
-        let mut parts = Parts::named("func.call");
+    fn call_operation(&mut self) -> Result<OperationState> {
+        let mut state = OperationState::named("func.call");
         let callee = Attribute::Symbol(self.symbol()?);
-        insert(&mut parts.attributes, "callee", callee);
-        self.arguments_and_types(parts)
+        insert(&mut state.attributes, "callee", callee);
+        self.arguments_and_types(state)
     }
 
-    fn arguments_and_types(&mut self, mut parts: Parts) -> Result<Parts> {
+    fn arguments_and_types(&mut self, mut state: OperationState) -> Result<OperationState> {
         self.expect("(")?;
-        parts.operands = self.operands()?;
-        self.optional_attributes(&mut parts.attributes)?;
-        self.types_of(&mut parts)?;
-        Ok(parts)
+        state.operands = self.operands()?;
+        self.optional_attributes(&mut state.attributes)?;
+        self.types_of(&mut state)?;
+        Ok(state)
     }
 
     /// `composite "name" %a, %b {…} : types`
-    fn composite_operation(&mut self) -> Result<Parts> {
-        let mut parts = Parts::named("stablehlo.composite");
+    fn composite_operation(&mut self) -> Result<OperationState> {
+        let mut state = OperationState::named("stablehlo.composite");
         let name = Attribute::String(self.string()?);
-        insert(&mut parts.attributes, "name", name);
+        insert(&mut state.attributes, "name", name);
         if self.token.kind == Kind::Value {
-            parts.operands = self.operands_between_commas()?;
+            state.operands = self.comma_separated_operands()?;
         }
-        self.optional_attributes(&mut parts.attributes)?;
-        self.types_of(&mut parts)?;
-        Ok(parts)
+        self.optional_attributes(&mut state.attributes)?;
+        self.types_of(&mut state)?;
+        Ok(state)
     }
 
-    pub(super) fn operands_between_commas(&mut self) -> Result<Vec<ValueId>> {
+    pub(super) fn comma_separated_operands(&mut self) -> Result<Vec<ValueId>> {
         let mut operands = vec![self.operand()?];
-        while self.take(",") {
+        while self.consume_if(",") {
             operands.push(self.operand()?);
         }
         Ok(operands)
     }
 
     /// `top_k(%a, k = 4) : types`
-    fn top_k_operation(&mut self) -> Result<Parts> {
-        let mut parts = Parts::named("chlo.top_k");
+    fn top_k_operation(&mut self) -> Result<OperationState> {
+        let mut state = OperationState::named("chlo.top_k");
         self.expect("(")?;
-        parts.operands.push(self.operand()?);
-        while self.take(",") {
-            self.setting(&mut parts)?;
+        state.operands.push(self.operand()?);
+        while self.consume_if(",") {
+            self.setting(&mut state)?;
         }
         self.expect(")")?;
-        self.optional_attributes(&mut parts.attributes)?;
-        self.types_of(&mut parts)?;
-        Ok(parts)
+        self.optional_attributes(&mut state.attributes)?;
+        self.types_of(&mut state)?;
+        Ok(state)
     }
 }
 
-/// Whether short forms of this dialect's operations are known here.
+/// Whether the parser knows the pretty forms of the operation's dialect.
 fn is_known_dialect(name: &str) -> bool {
     matches!(name.split_once('.'), Some(("stablehlo" | "chlo" | "func" | "check", _)))
 }

@@ -1,49 +1,49 @@
-//! The short forms of `dot_general` and `convolution`.
+//! Parsing of the pretty forms of `dot_general` and `convolution`.
 
 use super::attributes::{I64, insert};
 use super::lexer::Kind;
-use super::operations::Parts;
+use super::operations::OperationState;
 use super::{Parser, Result};
 use crate::module::{Attribute, Attributes, Dense, TensorType};
 
 impl<'a> Parser<'a> {
     /// `dot_general %a, %b, batching_dims = [0] x [0], contracting_dims = [2] x [1], precision = […],
     /// algorithm = <…> : types`
-    pub(super) fn dot_general_operation(&mut self) -> Result<Parts> {
-        let mut parts = Parts::named("stablehlo.dot_general");
+    pub(super) fn dot_general_operation(&mut self) -> Result<OperationState> {
+        let mut state = OperationState::named("stablehlo.dot_general");
         let mut numbers = Attributes::new();
-        parts.operands.push(self.operand()?);
+        state.operands.push(self.operand()?);
         self.expect(",")?;
-        parts.operands.push(self.operand()?);
-        while self.take(",") {
+        state.operands.push(self.operand()?);
+        while self.consume_if(",") {
             let word = self.expect_kind(Kind::Word, "a setting of `dot_general`")?;
             self.expect("=")?;
             match word.text {
-                "batching_dims" => self.pair("batching", &mut numbers)?,
-                "contracting_dims" => self.pair("contracting", &mut numbers)?,
+                "batching_dims" => self.dimension_pair("batching", &mut numbers)?,
+                "contracting_dims" => self.dimension_pair("contracting", &mut numbers)?,
                 "precision" => {
                     let precision = self.precision()?;
-                    insert(&mut parts.attributes, "precision_config", precision);
+                    insert(&mut state.attributes, "precision_config", precision);
                 }
                 "algorithm" => {
                     let algorithm = match self.at("<") {
-                        true => self.record("dot_algorithm")?,
+                        true => self.structured_attribute("dot_algorithm")?,
                         false => self.attribute()?,
                     };
-                    insert(&mut parts.attributes, "algorithm", algorithm);
+                    insert(&mut state.attributes, "algorithm", algorithm);
                 }
                 _ => return Err(self.expected_at(word, "a setting of `dot_general`")),
             }
         }
         let numbers = Attribute::Record("dot".to_string(), numbers);
-        insert(&mut parts.attributes, "dot_dimension_numbers", numbers);
-        self.optional_attributes(&mut parts.attributes)?;
-        self.types_of(&mut parts)?;
-        Ok(parts)
+        insert(&mut state.attributes, "dot_dimension_numbers", numbers);
+        self.optional_attributes(&mut state.attributes)?;
+        self.types_of(&mut state)?;
+        Ok(state)
     }
 
     /// `[0] x [0]`
-    fn pair(&mut self, which: &str, numbers: &mut Attributes) -> Result<()> {
+    fn dimension_pair(&mut self, which: &str, numbers: &mut Attributes) -> Result<()> {
         let left = Attribute::Integers(self.integers()?);
         self.expect_word("x")?;
         let right = Attribute::Integers(self.integers()?);
@@ -53,22 +53,22 @@ impl<'a> Parser<'a> {
     }
 
     /// `convolution(%a, %b) dim_numbers = […]x[…]->[…], window = {…} {…} : types`
-    pub(super) fn convolution_operation(&mut self) -> Result<Parts> {
-        let mut parts = Parts::named("stablehlo.convolution");
+    pub(super) fn convolution_operation(&mut self) -> Result<OperationState> {
+        let mut state = OperationState::named("stablehlo.convolution");
         self.expect("(")?;
-        parts.operands = self.operands()?;
+        state.operands = self.operands()?;
         self.expect_word("dim_numbers")?;
         self.expect("=")?;
         let numbers = Attribute::Record("conv".to_string(), self.convolution_dimensions()?);
-        insert(&mut parts.attributes, "dimension_numbers", numbers);
-        if self.take(",") {
+        insert(&mut state.attributes, "dimension_numbers", numbers);
+        if self.consume_if(",") {
             self.expect_word("window")?;
             self.expect("=")?;
-            self.window(&mut parts.attributes)?;
+            self.window(&mut state.attributes)?;
         }
-        self.optional_attributes(&mut parts.attributes)?;
-        self.types_of(&mut parts)?;
-        Ok(parts)
+        self.optional_attributes(&mut state.attributes)?;
+        self.types_of(&mut state)?;
+        Ok(state)
     }
 
     /// `{stride = [1, 1], pad = [[0, 0], [1, 1]], lhs_dilate = …, rhs_dilate = …, reverse = …}`
@@ -97,10 +97,14 @@ impl<'a> Parser<'a> {
         self.expect("[")?;
         let pairs = self.list("]", |parser| {
             let open = parser.token;
-            let pair = parser.integers()?;
-            match pair.len() {
-                2 => Ok(pair),
-                _ => Err(parser.wrong_at(open, "a low and a high padding", "others")),
+            let dimension_pair = parser.integers()?;
+            match dimension_pair.len() {
+                2 => Ok(dimension_pair),
+                _ => Err(parser.error_at(
+                    open,
+                    "a dimension_pair of a low and a high padding",
+                    "another list",
+                )),
             }
         })?;
         let dimensions = vec![Some(pairs.len() as u64), Some(2)];

@@ -1,23 +1,23 @@
-//! Operations in short form.
+//! Printing of operations in pretty form.
 
-use super::attributes::{attribute_in, between_commas, dictionary_of, quoted, symbol_text};
+use super::attributes::{attribute_in, comma_separated, operation_dictionary, quoted, symbol_text};
 use super::dense::dense_text;
-use super::records::{convolution_text, fields_in_order};
+use super::structured_attributes::{convolution_text, fields_in_order};
 use super::types::{type_text, types_text};
-use super::{Printer, result_types, shared_or_all};
+use super::{Printer, result_types, shared_type_or_signature};
 use crate::canonical::integers_of;
 use crate::module::{Attribute, Attributes, Operation, TensorType, Type};
 
-/// The attributes of an operation that are still to be written.
-struct Rest<'a> {
+/// The attributes of an operation that are not yet printed.
+struct RemainingAttributes<'a> {
     operation: &'a str,
     attributes: Vec<&'a (String, Attribute)>,
 }
 
-impl<'a> Rest<'a> {
+impl<'a> RemainingAttributes<'a> {
     fn take(&mut self, name: &str) -> Option<&'a Attribute> {
-        let place = self.attributes.iter().position(|(known, _)| known == name)?;
-        Some(&self.attributes.remove(place).1)
+        let index = self.attributes.iter().position(|(known, _)| known == name)?;
+        Some(&self.attributes.remove(index).1)
     }
 
     fn integers(&mut self, name: &str) -> Option<&'a [i64]> {
@@ -34,31 +34,31 @@ impl<'a> Rest<'a> {
         }
     }
 
-    /// A number of bits.
+    /// A bit width.
     fn bits(&mut self, name: &str) -> Option<u16> {
         self.integer(name)?.try_into().ok()
     }
 
-    fn choice(&mut self, name: &str) -> Option<&'a str> {
+    fn enum_case(&mut self, name: &str) -> Option<&'a str> {
         match self.take(name)? {
             Attribute::Enum(_, value) => Some(value),
             _ => None,
         }
     }
 
-    /// ` {…}` of what is left.
+    /// ` {…}` with the remaining attributes.
     fn text(&self) -> String {
         if self.attributes.is_empty() {
             return String::new();
         }
         let attributes: Attributes = self.attributes.iter().map(|entry| (*entry).clone()).collect();
-        format!(" {}", dictionary_of(self.operation, &attributes))
+        format!(" {}", operation_dictionary(self.operation, &attributes))
     }
 }
 
 impl Printer<'_> {
-    /// Writes an operation in short form, if it has one and fits it.
-    pub(super) fn short(&self, operation: &Operation, level: usize, text: &mut String) -> bool {
+    /// Prints an operation in pretty form. Returns false if it has none, or if its attributes or types do not fit it.
+    pub(super) fn pretty(&self, operation: &Operation, level: usize, text: &mut String) -> bool {
         let written = match (operation.name.as_str(), operation.regions.len()) {
             ("stablehlo.reduce", 1) => self.reduce(operation, level),
             ("stablehlo.while", 2) => self.while_loop(operation, level),
@@ -72,10 +72,13 @@ impl Printer<'_> {
         true
     }
 
-    /// An operation without regions.
+    /// Prints an operation without regions.
     fn line(&self, operation: &Operation) -> Option<String> {
         let name = operation.name.as_str();
-        let mut rest = Rest { operation: name, attributes: operation.attributes.iter().collect() };
+        let mut rest = RemainingAttributes {
+            operation: name,
+            attributes: operation.attributes.iter().collect(),
+        };
         let operands = self.names(&operation.operands);
         let count = operation.operands.len();
         let (dialect, short) = name.split_once('.')?;
@@ -162,22 +165,22 @@ impl Printer<'_> {
         let types = match is_elementwise(short)
             || matches!(short, "reverse" | "iota" | "reduce_precision")
         {
-            true => shared_or_all(self, operation),
+            true => shared_type_or_signature(self, operation),
             false => self.signature(operation),
         };
         Some(format!("{name}{settings}{} : {types}", rest.text()))
     }
 
-    /// Operands and `name = value` settings, of those that have them.
+    /// Operands and `name = value` settings of the operations that have settings.
     fn settings(
         &self,
         operation: &Operation,
         short: &str,
         operands: &str,
-        rest: &mut Rest<'_>,
+        rest: &mut RemainingAttributes<'_>,
     ) -> Option<String> {
         let mut list = |word: &str, name: &str| {
-            Some(format!("{word} = [{}]", between_commas(rest.integers(name)?)))
+            Some(format!("{word} = [{}]", comma_separated(rest.integers(name)?)))
         };
         Some(match short {
             "iota" if operation.operands.is_empty() => {
@@ -218,8 +221,8 @@ impl Printer<'_> {
                 format!(" {operands} [{}]", ranges.join(", "))
             }
             "compare" => {
-                let direction = rest.choice("comparison_direction")?;
-                let kind = rest.choice("compare_type");
+                let direction = rest.enum_case("comparison_direction")?;
+                let kind = rest.enum_case("compare_type");
                 let kind = kind.map_or(String::new(), |kind| format!(", {kind}"));
                 format!(" {direction}, {operands}{kind}")
             }
@@ -228,13 +231,13 @@ impl Printer<'_> {
                 format!(" {operands}, format = e{exponent}m{}", rest.bits("mantissa_bits")?)
             }
             "fft" => {
-                let kind = rest.choice("fft_type")?;
-                let length = between_commas(rest.integers("fft_length")?);
+                let kind = rest.enum_case("fft_type")?;
+                let length = comma_separated(rest.integers("fft_length")?);
                 format!(" {operands}, type = {kind}, length = [{length}]")
             }
-            "rng" => format!(" {operands}, distribution = {}", rest.choice("rng_distribution")?),
+            "rng" => format!(" {operands}, distribution = {}", rest.enum_case("rng_distribution")?),
             "rng_bit_generator" => {
-                format!(" {operands}, algorithm = {}", rest.choice("rng_algorithm")?)
+                format!(" {operands}, algorithm = {}", rest.enum_case("rng_algorithm")?)
             }
             "dot_general" if operation.operands.len() == 2 => {
                 format!(" {operands}{}", dot_settings(rest)?)
@@ -243,7 +246,11 @@ impl Printer<'_> {
         })
     }
 
-    fn convolution(&self, operation: &Operation, mut rest: Rest<'_>) -> Option<String> {
+    fn convolution(
+        &self,
+        operation: &Operation,
+        mut rest: RemainingAttributes<'_>,
+    ) -> Option<String> {
         let Attribute::Record(_, fields) = rest.take("dimension_numbers")? else { return None };
         let numbers = convolution_text(fields)?;
         let mut window = Vec::new();
@@ -274,9 +281,11 @@ impl Printer<'_> {
     }
 
     fn reduce(&self, operation: &Operation, level: usize) -> Option<String> {
-        let mut rest =
-            Rest { operation: &operation.name, attributes: operation.attributes.iter().collect() };
-        let dimensions = between_commas(rest.integers("dimensions")?);
+        let mut rest = RemainingAttributes {
+            operation: &operation.name,
+            attributes: operation.attributes.iter().collect(),
+        };
+        let dimensions = comma_separated(rest.integers("dimensions")?);
         let groups = operation.operands.len() / 2;
         let region = &operation.regions[0];
         if groups == 0
@@ -296,7 +305,7 @@ impl Printer<'_> {
         let pairs = pairs.join(", ");
         let types = self.signature(operation);
         let attributes = rest.text();
-        if let Some(applied) = self.applied(operation) {
+        if let Some(applied) = self.applied_operation(operation) {
             return Some(format!(
                 "stablehlo.reduce{pairs} applies {applied} across dimensions = [{dimensions}]{attributes} : {types}"
             ));
@@ -313,8 +322,8 @@ impl Printer<'_> {
         Some(text)
     }
 
-    /// The operation that a reduction applies, if its region is nothing but that.
-    fn applied<'b>(&self, operation: &'b Operation) -> Option<&'b str> {
+    /// The name of the operation that a `reduce` applies, if its region consists of that operation alone.
+    fn applied_operation<'b>(&self, operation: &'b Operation) -> Option<&'b str> {
         let region = &operation.regions[0];
         let ([left, right], [inner, end]) = (&region.arguments[..], &region.operations[..]) else {
             return None;
@@ -367,7 +376,7 @@ impl Printer<'_> {
             .collect();
         let mut text = format!("stablehlo.while({}) : {}", bound.join(", "), types_text(&types));
         if !operation.attributes.is_empty() {
-            let attributes = dictionary_of(&operation.name, &operation.attributes);
+            let attributes = operation_dictionary(&operation.name, &operation.attributes);
             text.push_str(&format!(" attributes {attributes}"));
         }
         text.push_str(&format!("\n{}cond ", "  ".repeat(level)));
@@ -379,7 +388,7 @@ impl Printer<'_> {
 }
 
 /// `, batching_dims = … x …, contracting_dims = … x …, precision = …, algorithm = …`
-fn dot_settings(rest: &mut Rest<'_>) -> Option<String> {
+fn dot_settings(rest: &mut RemainingAttributes<'_>) -> Option<String> {
     let Attribute::Record(_, fields) = rest.take("dot_dimension_numbers")? else { return None };
     let numbers = |name: &str| match crate::module::attribute(fields, name) {
         None => Some(String::new()),
@@ -417,7 +426,7 @@ fn dot_settings(rest: &mut Rest<'_>) -> Option<String> {
 
 fn integers_text(value: &Attribute) -> Option<String> {
     match value {
-        Attribute::Integers(items) => Some(between_commas(items)),
+        Attribute::Integers(items) => Some(comma_separated(items)),
         _ => None,
     }
 }
@@ -429,11 +438,11 @@ fn padding_text(value: &Attribute) -> Option<String> {
     let mut flat = dense.clone();
     flat.ty.dimensions = vec![Some(rows.checked_mul(2)?)];
     let pairs: Vec<String> =
-        integers_of(&flat)?.chunks(2).map(|pair| format!("[{}]", between_commas(pair))).collect();
+        integers_of(&flat)?.chunks(2).map(|pair| format!("[{}]", comma_separated(pair))).collect();
     Some(format!("[{}]", pairs.join(", ")))
 }
 
-/// Operations whose operands and results mostly have one type.
+/// Operations with the elementwise type syntax: one type if operands and result agree.
 fn is_elementwise(short: &str) -> bool {
     matches!(
         short,
@@ -479,7 +488,7 @@ fn is_elementwise(short: &str) -> bool {
     )
 }
 
-/// Operations that are a list of operands and all types.
+/// Operations with operands and a function type only.
 fn is_plain(short: &str) -> bool {
     matches!(
         short,
@@ -497,7 +506,7 @@ fn is_plain(short: &str) -> bool {
     )
 }
 
-/// Operations of CHLO that are written as `operands : types -> type`.
+/// CHLO operations with the syntax `operands : types -> type`.
 fn is_chlo_elementwise(short: &str) -> bool {
     matches!(
         short,

@@ -1,10 +1,10 @@
-//! Rounding to formats with fewer bits.
+//! Expansion of `reduce_precision`: rounding to a floating point format with fewer bits.
 
 use super::builder::{Builder, Lowered};
 use inflight_ir::graph::NodeId;
 use inflight_ir::{BinaryOp, CompareOp, DType, Scalar};
 
-/// How the bits of a float are laid out.
+/// The bit layout of a float dtype.
 struct Format {
     bits: DType,
     exponent: u32,
@@ -22,8 +22,8 @@ fn format(dtype: DType) -> Option<Format> {
     Some(Format { bits, exponent, mantissa })
 }
 
-/// `x` rounded to a format with so many bits of exponent and mantissa, in its own dtype: to nearest
-/// even, too large becomes infinite, too small zero.
+/// Rounds `x` to nearest even in a format with the given exponent and mantissa widths, and returns it in its own dtype.
+/// Overflow gives infinity, underflow zero.
 pub(super) fn reduce(
     builder: &mut Builder,
     x: NodeId,
@@ -32,10 +32,10 @@ pub(super) fn reduce(
 ) -> Lowered<NodeId> {
     let dtype = builder.dtype(x);
     let Some(format) = format(dtype) else {
-        return Err(format!("its operand is {dtype}, not a float").into());
+        return Err(format!("expected a float operand, found {dtype}").into());
     };
     if exponent_bits == 0 {
-        return Err("`exponent_bits` is zero".into());
+        return Err("expected `exponent_bits` to be positive, found 0".into());
     }
     let unsigned = format.bits;
     let constant =
@@ -43,8 +43,8 @@ pub(super) fn reduce(
     let bits = builder.bitcast(x, unsigned)?;
     let mut rounded = bits;
     if mantissa_bits < format.mantissa {
-        // Adding a half of the last kept bit, less one unless that bit is odd, carries into the
-        // exponent where it must.
+        // Round to nearest even on the bits: add half a unit in the last kept place, less one if that bit is even. A
+        // carry into the exponent is the correct result.
         let dropped = format.mantissa - mantissa_bits;
         let last = 1u64 << dropped;
         let count = constant(builder, dropped as u64);
@@ -79,8 +79,8 @@ pub(super) fn reduce(
     if mantissa_bits > 0 {
         builder.select(is_nan, x, rounded)
     } else {
-        // A format without mantissa has no NaN.
-        let infinity = builder.number(f64::INFINITY, dtype);
+        // A format without mantissa bits has no NaN.
+        let infinity = builder.float(f64::INFINITY, dtype);
         builder.select(is_nan, infinity, rounded)
     }
 }

@@ -1,21 +1,20 @@
-//! What can be said of a program before its shapes are known: which of its operations nobody knows.
+//! Verification that does not need argument shapes: unsupported operations, element types and custom call targets.
 
-use super::attributes::{self, Fields};
+use super::attributes::{self, AttributeView};
+use super::context::is_return;
+use super::dispatch::{is_supported, plain_name, unsupported};
 use super::error::{Failure, LowerError, Problem};
-use super::lowering::is_return;
-use super::operations::{is_known, plain_name, unsupported};
 use super::{call, entry};
 use crate::module::{Attribute, Function, Location, Module, Operation, Region, Type, attribute};
 use rustc_hash::FxHashSet;
 
-/// What a program that is executed uses and cannot be lowered, whatever its arguments are: operations and element
-/// types, all of them.
+/// Verifies that the operations and element types of the entry function, and of the functions it calls, are supported.
 ///
 /// # Errors
-/// If there is any, or no function to execute.
-pub fn check(module: &Module) -> Result<(), LowerError> {
+/// If some are not, with all of them, or if there is no entry function.
+pub fn verify(module: &Module) -> Result<(), LowerError> {
     let mut problems = Vec::new();
-    visit(module, &mut |operation| {
+    visit_reachable(module, &mut |operation| {
         let mut report = |message: String| {
             let problem = Problem {
                 operation: operation.name.clone(),
@@ -27,15 +26,15 @@ pub fn check(module: &Module) -> Result<(), LowerError> {
             }
         };
         let name = plain_name(&operation.name);
-        if !is_known(name) {
-            if let Failure::Wrong(message) = unsupported(name) {
+        if !is_supported(name) {
+            if let Failure::Invalid(message) = unsupported(name) {
                 report(message);
             }
             return;
         }
         for result in &operation.results {
             if let Type::Tensor(tensor) = &result.ty
-                && let Err(Failure::Wrong(message)) = attributes::dtype(&tensor.element)
+                && let Err(Failure::Invalid(message)) = attributes::dtype(&tensor.element)
             {
                 report(message);
             }
@@ -47,15 +46,15 @@ pub fn check(module: &Module) -> Result<(), LowerError> {
     }
 }
 
-/// The targets of a program's `custom_call`s, and where each is called.
+/// The targets of the `custom_call` operations, and their source locations.
 ///
 /// # Errors
-/// If there is no function to execute.
-pub fn called(module: &Module) -> Result<Vec<(String, Location)>, LowerError> {
+/// If there is no entry function.
+pub fn custom_call_targets(module: &Module) -> Result<Vec<(String, Location)>, LowerError> {
     let mut targets = Vec::new();
-    visit(module, &mut |operation| {
+    visit_reachable(module, &mut |operation| {
         if plain_name(&operation.name) == "custom_call"
-            && let Ok(target) = Fields::of(operation).symbol("call_target_name")
+            && let Ok(target) = AttributeView::of(operation).symbol("call_target_name")
         {
             targets.push((target.to_string(), operation.location));
         }
@@ -63,9 +62,9 @@ pub fn called(module: &Module) -> Result<Vec<(String, Location)>, LowerError> {
     Ok(targets)
 }
 
-/// Whether a `custom_call` of this target may be another way of writing an operation, or an annotation: then nobody
-/// is called.
-pub fn is_written_out(target: &str) -> bool {
+/// Whether lowering may expand a `custom_call` of this target to an operation, or drop it as an annotation. Such a
+/// call needs no registered host function.
+pub fn has_lowering(target: &str) -> bool {
     matches!(
         target,
         "ApproxTopK"
@@ -77,14 +76,14 @@ pub fn is_written_out(target: &str) -> bool {
         || target.starts_with("lapack_")
 }
 
-/// All operations of the function that is executed, and of those it calls.
-fn visit<'a>(
+/// Visits all operations of the entry function and of the functions it calls.
+fn visit_reachable<'a>(
     module: &'a Module,
     visitor: &mut impl FnMut(&'a Operation),
 ) -> Result<(), LowerError> {
     let mut seen: FxHashSet<&str> = FxHashSet::default();
-    let mut open: Vec<&Function> = vec![entry(module)?];
-    while let Some(function) = open.pop() {
+    let mut worklist: Vec<&Function> = vec![entry(module)?];
+    while let Some(function) = worklist.pop() {
         if !seen.insert(&function.name) {
             continue;
         }
@@ -94,13 +93,14 @@ fn visit<'a>(
                 visitor(operation);
                 regions.extend(&operation.regions);
                 let is_composite = plain_name(&operation.name) == "composite";
-                if is_composite && call::is_operation(operation) {
+                if is_composite && call::has_direct_lowering(operation) {
                     continue;
                 }
                 for name in ["callee", "decomposition"] {
                     if let Some(Attribute::Symbol(called)) = attribute(&operation.attributes, name)
                     {
-                        open.extend(module.functions.iter().find(|known| known.name == *called));
+                        worklist
+                            .extend(module.functions.iter().find(|known| known.name == *called));
                     }
                 }
             }

@@ -1,11 +1,11 @@
-//! Reductions of windows: `reduce_window` with any body.
+//! Lowering of `reduce_window`, with library reductions, scans, or an arbitrary body.
 
-use super::attributes::Fields;
-use super::body::body;
+use super::attributes::AttributeView;
 use super::builder::{Builder, Lowered};
-use super::control::regions;
-use super::lowering::{Bound, Lowering};
+use super::context::{Bound, Lowering};
+use super::control_flow::regions;
 use super::reduce::{combine, inputs_and_initial, is_identity};
+use super::scalar_body::lower_body;
 use super::shape::{padded, reversed};
 use crate::module::{Operation, Region};
 use inflight_ir::compose::{self, ReduceWindow};
@@ -13,7 +13,7 @@ use inflight_ir::elementwise::CombineOp;
 use inflight_ir::graph::{NodeId, Op, PadAxis, SliceAxis, WindowAxis};
 use inflight_ir::{DType, Shape};
 
-/// How a window moves along each axis.
+/// Window sizes, strides, dilations and padding of each axis.
 pub(super) struct Windows {
     pub sizes: Vec<usize>,
     pub strides: Vec<usize>,
@@ -21,8 +21,8 @@ pub(super) struct Windows {
     pub pads: Vec<PadAxis>,
 }
 
-/// The windows that the attributes describe.
-pub(super) fn windows(fields: Fields<'_>, rank: usize) -> Lowered<Windows> {
+/// Reads the window attributes of an operation.
+pub(super) fn windows(fields: AttributeView<'_>, rank: usize) -> Lowered<Windows> {
     let sizes = positive(fields, "window_dimensions", rank)?;
     let strides = positive(fields, "window_strides", rank)?;
     let dilations = positive(fields, "window_dilations", rank)?;
@@ -40,23 +40,25 @@ pub(super) fn windows(fields: Fields<'_>, rank: usize) -> Lowered<Windows> {
     Ok(Windows { sizes, strides, dilations, pads })
 }
 
-/// A number of at least 1 for each axis; left out, all are 1.
-pub(super) fn positive(fields: Fields<'_>, name: &str, rank: usize) -> Lowered<Vec<usize>> {
-    let values = fields.for_each_axis(name, rank, 1)?;
+/// A list of one positive integer per axis; all are 1 by default.
+pub(super) fn positive(fields: AttributeView<'_>, name: &str, rank: usize) -> Lowered<Vec<usize>> {
+    let values = fields.per_axis(name, rank, 1)?;
     values
         .into_iter()
         .map(|value| match usize::try_from(value) {
             Ok(value) if value > 0 => Ok(value),
-            _ => Err(format!("`{name}` has an entry that is not positive").into()),
+            _ => Err(format!("expected positive entries in `{name}`, found {value}").into()),
         })
         .collect()
 }
 
-/// What is added before and after each axis.
-pub(super) fn padding(fields: Fields<'_>, rank: usize) -> Lowered<Vec<(i64, i64)>> {
+/// The low and high padding of each axis.
+pub(super) fn padding(fields: AttributeView<'_>, rank: usize) -> Lowered<Vec<(i64, i64)>> {
     let flat = fields.integers("padding")?.unwrap_or_else(|| vec![0; 2 * rank]);
     if flat.len() != 2 * rank {
-        return Err(format!("`padding` has not a low and a high for each of {rank} axes").into());
+        return Err(
+            format!("expected `padding` of shape {rank}x2, found {} entries", flat.len()).into()
+        );
     }
     Ok(flat.chunks(2).map(|pair| (pair[0], pair[1])).collect())
 }
@@ -70,10 +72,10 @@ pub(super) fn reduce_window<'a>(
     let [region] = regions::<1>(operation)?;
     let builder = lowering.builder();
     let shape = builder.shape(inputs[0]).clone();
-    let windows = windows(Fields::of(operation), shape.rank())?;
+    let windows = windows(AttributeView::of(operation), shape.rank())?;
     let dtypes: Vec<DType> =
         initial.iter().chain(&initial).map(|&value| builder.dtype(value)).collect();
-    let function = body(lowering, region, &dtypes)?;
+    let function = lower_body(lowering, region, &dtypes)?;
     let mut values = Vec::new();
     for (&input, &dtype) in inputs.iter().zip(&dtypes) {
         values.push(lowering.builder().cast(input, dtype)?);
@@ -83,27 +85,30 @@ pub(super) fn reduce_window<'a>(
         (Some(op), [only]) => Some((op, *only)),
         _ => None,
     };
-    // Maxima, minima and integers are the same in any order.
-    let rounds = known.is_none_or(|(op, _)| matches!(op, CombineOp::Sum | CombineOp::Product))
+    // The order of combination matters only for sums and products of floats, and for unknown bodies.
+    let is_order_sensitive = known
+        .is_none_or(|(op, _)| matches!(op, CombineOp::Sum | CombineOp::Product))
         && dtypes.iter().any(|dtype| dtype.is_float() || dtype.is_complex());
     if let Some((axis, is_backward)) = cumulative(&shape, &windows) {
-        // A window has an initial value for each place outside: unless those change nothing, it is not the
-        // one before it and an element more.
-        let neutral = known.filter(|&(op, first)| is_identity(lowering.builder(), op, first));
-        if rounds && shape[axis] <= SHORT {
-            let results = match neutral.is_some() && !is_backward {
-                true => one_by_one(lowering, region, &values, &initial, axis)?,
-                false => in_order(lowering, region, values, &initial, &windows)?,
+        // Padding contributes initial values. A window extends the previous one by one element only if the initial
+        // value is the identity of the reduction.
+        let with_identity = known.filter(|&(op, first)| is_identity(lowering.builder(), op, first));
+        if is_order_sensitive && shape[axis] <= MAX_SEQUENTIAL_ELEMENTS {
+            let results = match with_identity.is_some() && !is_backward {
+                true => scan_sequentially(lowering, region, &values, &initial, axis)?,
+                false => reduce_sequentially(lowering, region, values, &initial, &windows)?,
             };
             return Ok(results.into_iter().map(|node| lowering.bound(node)).collect());
         }
-        if let Some((op, _)) = neutral {
+        if let Some((op, _)) = with_identity {
             let scanned = scan(lowering, op, values[0], axis, is_backward)?;
             return Ok(vec![lowering.bound(scanned)]);
         }
     }
-    if rounds && windows.are_few(&shape, function.builder.entries.len()) {
-        let results = in_order(lowering, region, values, &initial, &windows)?;
+    if is_order_sensitive
+        && windows.should_reduce_sequentially(&shape, function.builder.entries.len())
+    {
+        let results = reduce_sequentially(lowering, region, values, &initial, &windows)?;
         return Ok(results.into_iter().map(|node| lowering.bound(node)).collect());
     }
 
@@ -114,7 +119,7 @@ pub(super) fn reduce_window<'a>(
         })?;
         return Ok(vec![lowering.bound(reduced)]);
     }
-    let results = by_body(lowering, region, values, &initial, &windows)?;
+    let results = reduce_axis_by_axis(lowering, region, values, &initial, &windows)?;
     Ok(results.into_iter().map(|node| lowering.bound(node)).collect())
 }
 
@@ -126,9 +131,9 @@ impl Windows {
         ReduceWindow { size, stride, dilation, base_dilation: interior + 1, low, high }
     }
 
-    /// Whether windows have few elements, or more but there are few of them and their body, of so many nodes, is
-    /// small, so that the elements can be taken one by one.
-    fn are_few(&self, shape: &Shape, body: usize) -> bool {
+    /// Whether to combine the elements of a window one by one: windows are short, or they are of moderate size, few,
+    /// and their body of `body` nodes is small.
+    fn should_reduce_sequentially(&self, shape: &Shape, body: usize) -> bool {
         let moves = self.moves();
         let axes = moves.iter().zip(shape.iter()).zip(&self.pads);
         let windows = axes.fold(1, |windows: usize, ((axis, &extent), pad)| {
@@ -136,15 +141,19 @@ impl Windows {
             let padded = extent as i128 + inside + pad.low as i128 + pad.high as i128;
             windows.saturating_mul(axis.positions(usize::try_from(padded.max(0)).unwrap_or(0)))
         });
-        match self.places() {
-            places if places <= SHORT => true,
-            places => places <= MANY && windows <= MANY && places.saturating_mul(body) <= NODES,
+        match self.elements() {
+            elements if elements <= MAX_SEQUENTIAL_ELEMENTS => true,
+            elements => {
+                elements <= MAX_SEQUENTIAL_FEW
+                    && windows <= MAX_SEQUENTIAL_FEW
+                    && elements.saturating_mul(body) <= MAX_SEQUENTIAL_NODES
+            }
         }
     }
 
-    /// How many elements a window has.
-    fn places(&self) -> usize {
-        self.sizes.iter().fold(1, |places: usize, &size| places.saturating_mul(size))
+    /// The number of elements of a window.
+    fn elements(&self) -> usize {
+        self.sizes.iter().fold(1, |elements: usize, &size| elements.saturating_mul(size))
     }
 
     pub fn moves(&self) -> Vec<WindowAxis> {
@@ -153,8 +162,8 @@ impl Windows {
     }
 }
 
-/// Pads what windows are of. Returns how many windows there are along each axis, and the initial value of each.
-fn laid_out(
+/// Pads the inputs. Returns the number of windows along each axis, and the initial value of each window.
+fn pad_inputs(
     lowering: &mut Lowering<'_>,
     values: &mut [NodeId],
     initial: &[NodeId],
@@ -172,9 +181,9 @@ fn laid_out(
     Ok((positions, initial))
 }
 
-/// Windows reduced by any body, their elements taken one by one in row-major order, after the initial value:
-/// each intermediate result is rounded as the specification says.
-fn in_order<'a>(
+/// Reduces windows with an arbitrary body, in row-major order after the initial value. Each intermediate result is
+/// rounded to its dtype, as in the specification.
+fn reduce_sequentially<'a>(
     lowering: &mut Lowering<'a>,
     region: &'a Region,
     mut values: Vec<NodeId>,
@@ -182,14 +191,14 @@ fn in_order<'a>(
     windows: &Windows,
 ) -> Lowered<Vec<NodeId>> {
     let moves = windows.moves();
-    let (positions, mut state) = laid_out(lowering, &mut values, initial, windows)?;
+    let (positions, mut state) = pad_inputs(lowering, &mut values, initial, windows)?;
     if positions.contains(&0) {
         return Ok(state);
     }
-    for place in 0..windows.places() {
+    for element in 0..windows.elements() {
         let builder = lowering.builder();
         let mut next = values.clone();
-        let mut rest = place;
+        let mut rest = element;
         for (axis, window) in moves.iter().enumerate().rev() {
             let start = rest % window.size * window.dilation;
             rest /= window.size;
@@ -203,8 +212,8 @@ fn in_order<'a>(
     Ok(state)
 }
 
-/// Windows reduced by any body, one axis after the other.
-fn by_body<'a>(
+/// Reduces windows with an arbitrary body, one axis at a time.
+fn reduce_axis_by_axis<'a>(
     lowering: &mut Lowering<'a>,
     region: &'a Region,
     mut values: Vec<NodeId>,
@@ -212,25 +221,25 @@ fn by_body<'a>(
     windows: &Windows,
 ) -> Lowered<Vec<NodeId>> {
     let moves = windows.moves();
-    let (positions, initial) = laid_out(lowering, &mut values, initial, windows)?;
+    let (positions, initial) = pad_inputs(lowering, &mut values, initial, windows)?;
     if positions.contains(&0) {
         return Ok(initial);
     }
     for axis in (0..moves.len()).rev() {
-        values = doubled(lowering, region, values, axis, moves[axis])?;
+        values = reduce_by_doubling(lowering, region, values, axis, moves[axis])?;
     }
     combine(lowering, region, &initial, &values)
 }
 
-/// So few elements are combined one by one: in the order of the specification, each result rounded.
-const SHORT: usize = 16;
-/// And so many, if there are no more windows than that.
-const MANY: usize = 256;
-/// But no more nodes than that are written for more than a few: the body is written again for each element.
-const NODES: usize = 1024;
+/// Windows of at most this many elements are reduced sequentially, in the specification's order and rounding.
+const MAX_SEQUENTIAL_ELEMENTS: usize = 16;
+/// So are windows of at most this many elements, if there are at most this many windows,
+const MAX_SEQUENTIAL_FEW: usize = 256;
+/// and if the body, which is repeated for each element, expands to at most this many nodes.
+const MAX_SEQUENTIAL_NODES: usize = 1024;
 
-/// The axis along which windows end at each element and take all before it, or, backward, begin at each
-/// element and take all after it, if that is what they do.
+/// Recognizes a cumulative reduction. Returns its axis, and whether it runs backward: the window of each element covers
+/// all elements up to it or, backward, from it on.
 fn cumulative(shape: &Shape, windows: &Windows) -> Option<(usize, bool)> {
     let moving: Vec<usize> = (0..shape.rank()).filter(|&axis| windows.sizes[axis] != 1).collect();
     let [axis] = moving[..] else { return None };
@@ -253,7 +262,7 @@ fn cumulative(shape: &Shape, windows: &Windows) -> Option<(usize, bool)> {
     }
 }
 
-/// All elements up to each one combined.
+/// A cumulative reduction as a scan op.
 fn scan(
     lowering: &mut Lowering<'_>,
     op: CombineOp,
@@ -266,8 +275,8 @@ fn scan(
     if is_backward { reversed(lowering, scanned, &[axis]) } else { Ok(scanned) }
 }
 
-/// All elements up to each one combined, by any body, one by one, after initial values that change nothing.
-fn one_by_one<'a>(
+/// A cumulative reduction with an arbitrary body, unrolled. The initial values are identities.
+fn scan_sequentially<'a>(
     lowering: &mut Lowering<'a>,
     region: &'a Region,
     values: &[NodeId],
@@ -296,9 +305,9 @@ fn one_by_one<'a>(
     columns.into_iter().map(|column| builder.concat(&column, axis)).collect()
 }
 
-/// Values of any body combined over windows along one axis. Windows of 1, 2, 4, … elements are made of
-/// each other, and one of any size of those.
-fn doubled<'a>(
+/// Reduces windows along one axis with an arbitrary body by doubling: windows of 1, 2, 4, … elements are combined
+/// from two smaller ones each, and a window of any size from these powers of two.
+fn reduce_by_doubling<'a>(
     lowering: &mut Lowering<'a>,
     region: &'a Region,
     values: Vec<NodeId>,
@@ -338,5 +347,5 @@ fn doubled<'a>(
         });
         taken += 1 << power;
     }
-    total.ok_or_else(|| "a window is empty".into())
+    total.ok_or_else(|| "expected windows of at least one element".into())
 }

@@ -1,4 +1,4 @@
-//! The walk over a program: which value a name stands for, and what is lowered by whom.
+//! Lowering context: SSA value bindings, the stack of open sequences, function inlining and error reporting.
 
 use super::attributes::{self, type_name};
 use super::builder::{Builder, Lowered, Mark, Source};
@@ -11,37 +11,37 @@ use inflight_ir::{DType, Scalar, Shape};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// What a name of the program stands for.
+/// The lowered form of an SSA value.
 #[derive(Clone, Debug)]
 pub(super) enum Bound {
     /// A node of the sequence at this depth.
     Node { depth: usize, node: NodeId },
     /// A tuple of values.
     Tuple(Vec<Bound>),
-    /// Nothing but an order of effects, which the steps keep anyway.
+    /// A token. It only orders side effects, and steps are in order anyway.
     Token,
     /// The result of an operation that was not lowered.
     Failed,
 }
 
-/// The most operations a program may have when its calls are written out.
-const MOST_OPERATIONS: usize = 1_000_000;
+/// The maximum number of operations after inlining.
+const MAX_OPERATIONS: usize = 1_000_000;
 
-/// The walk over one program.
+/// State of lowering one program.
 pub(super) struct Lowering<'a> {
     functions: FxHashMap<&'a str, &'a Function>,
-    /// The sequences being written, the outermost first.
+    /// The open sequences, outermost first.
     builders: Vec<Builder>,
-    /// The names of the function being lowered.
+    /// The SSA values of the current function.
     names: FxHashMap<ValueId, Bound>,
-    /// The functions being lowered, the outermost first.
+    /// The call stack of functions being inlined, outermost first.
     calls: Vec<&'a str>,
     pub constants: Vec<Constant>,
-    constant_numbers: FxHashMap<(ValueType, Arc<[u8]>), usize>,
+    constant_indices: FxHashMap<(ValueType, Arc<[u8]>), usize>,
     pub problems: Vec<Problem>,
-    /// How many operations were lowered, each time a function is called anew.
+    /// The number of operations lowered, including those of repeated calls.
     operations: usize,
-    /// Whether a function of scalars is being applied to each element of whole arrays.
+    /// Whether a body of scalar operations is being applied elementwise to whole tensors.
     pub elementwise: bool,
 }
 
@@ -57,51 +57,51 @@ impl<'a> Lowering<'a> {
             names: FxHashMap::default(),
             calls: Vec::new(),
             constants: Vec::new(),
-            constant_numbers: FxHashMap::default(),
+            constant_indices: FxHashMap::default(),
             problems: Vec::new(),
             operations: 0,
             elementwise: false,
         }
     }
 
-    /// The sequence being written.
+    /// The innermost open sequence.
     pub fn builder(&mut self) -> &mut Builder {
-        self.builders.last_mut().expect("the outermost sequence")
+        self.builders.last_mut().expect("the outermost sequence is open")
     }
 
-    /// How deep the sequence being written is in others.
+    /// The nesting depth of the innermost open sequence.
     pub fn depth(&self) -> usize {
         self.builders.len() - 1
     }
 
-    /// Begins a sequence inside this one.
+    /// Opens a nested sequence.
     pub fn enter(&mut self) {
         self.builders.push(Builder::default());
     }
 
-    /// Ends the innermost sequence.
+    /// Closes the innermost sequence.
     pub fn leave(&mut self) -> Builder {
-        self.builders.pop().expect("a sequence that was entered")
+        self.builders.pop().expect("a sequence is open")
     }
 
-    /// How much of every open sequence there is now.
+    /// Marks the current size of every open sequence.
     pub fn mark(&self) -> Vec<Mark> {
         self.builders.iter().map(Builder::mark).collect()
     }
 
-    /// Forgets what was added since the mark, in every sequence that was open then.
+    /// Removes what was added since the mark, in every sequence that was open then.
     pub fn rewind(&mut self, marks: &[Mark]) {
         for (builder, mark) in self.builders.iter_mut().zip(marks) {
             builder.rewind(mark);
         }
     }
 
-    /// A node of this sequence as a value.
+    /// Wraps a node of the innermost sequence as a value.
     pub fn bound(&self, node: NodeId) -> Bound {
         Bound::Node { depth: self.depth(), node }
     }
 
-    /// The node of this sequence for a value.
+    /// The node of a value in the innermost sequence; captures values of enclosing sequences.
     pub fn node(&mut self, bound: &Bound) -> Lowered<NodeId> {
         match *bound {
             Bound::Node { depth, mut node } => {
@@ -110,18 +110,18 @@ impl<'a> Lowering<'a> {
                 }
                 Ok(node)
             }
-            Bound::Tuple(_) => Err("a tuple where a tensor is expected".into()),
-            Bound::Token => Err("a token where a tensor is expected".into()),
-            Bound::Failed => Err(Failure::Spread),
+            Bound::Tuple(_) => Err("expected a tensor operand, found a tuple".into()),
+            Bound::Token => Err("expected a tensor operand, found a token".into()),
+            Bound::Failed => Err(Failure::Propagated),
         }
     }
 
-    /// The node one sequence deeper for a node of the sequence at `depth`. What is made of scalars and
-    /// counts alone is made again there.
+    /// Captures a node of the sequence at `depth` in the sequence one level deeper. Scalars and iotas, broadcast or
+    /// not, are rematerialized there instead.
     fn capture(&mut self, depth: usize, node: NodeId) -> NodeId {
-        let value = self.builders[depth].value(node);
+        let value = self.builders[depth].constant_value(node);
         let entry = self.builders[depth].entries[node as usize].clone();
-        if self.is_made_again(depth, node) {
+        if self.is_rematerialized(depth, node) {
             let mut entry = entry;
             for input in &mut entry.inputs {
                 *input = self.capture(depth, *input);
@@ -131,12 +131,12 @@ impl<'a> Lowering<'a> {
         let inner = &mut self.builders[depth + 1];
         let captured = inner.capture(node, entry.shape, entry.dtype);
         if let Some(value) = value {
-            inner.known.insert(captured, value);
+            inner.constants.insert(captured, value);
         }
         captured
     }
 
-    fn is_made_again(&self, depth: usize, node: NodeId) -> bool {
+    fn is_rematerialized(&self, depth: usize, node: NodeId) -> bool {
         let mut node = node;
         loop {
             let entry = &self.builders[depth].entries[node as usize];
@@ -148,12 +148,12 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// The value an operand's name stands for.
+    /// Looks up an operand.
     pub fn value(&self, name: ValueId) -> Lowered<Bound> {
         match self.names.get(&name) {
-            Some(Bound::Failed) => Err(Failure::Spread),
+            Some(Bound::Failed) => Err(Failure::Propagated),
             Some(bound) => Ok(bound.clone()),
-            None => Err(format!("the value %{name} is used before it is defined").into()),
+            None => Err(format!("value %{name} is used before its definition").into()),
         }
     }
 
@@ -165,8 +165,9 @@ impl<'a> Lowering<'a> {
     /// The node of an operand.
     pub fn operand(&mut self, operation: &Operation, index: usize) -> Lowered<NodeId> {
         let name = *operation.operands.get(index).ok_or_else(|| {
-            Failure::Wrong(format!(
-                "operand {index} is missing: there are {}",
+            Failure::Invalid(format!(
+                "expected at least {} operands, found {}",
+                index + 1,
                 operation.operands.len()
             ))
         })?;
@@ -179,16 +180,17 @@ impl<'a> Lowering<'a> {
         (0..operation.operands.len()).map(|index| self.operand(operation, index)).collect()
     }
 
-    /// The nodes of exactly so many operands.
-    pub fn exactly<const N: usize>(&mut self, operation: &Operation) -> Lowered<[NodeId; N]> {
+    /// The nodes of the operands, of which there must be exactly `N`.
+    pub fn expect_operands<const N: usize>(
+        &mut self,
+        operation: &Operation,
+    ) -> Lowered<[NodeId; N]> {
         let found = operation.operands.len();
         let operands = self.operands(operation)?;
-        operands
-            .try_into()
-            .map_err(|_| format!("{N} operands are expected, but there are {found}").into())
+        operands.try_into().map_err(|_| format!("expected {N} operands, found {found}").into())
     }
 
-    /// The type that the program gives a result, if it leaves no dimension open.
+    /// The declared type of a result. `None` if it has dynamic dimensions.
     pub fn declared(&self, operation: &Operation, index: usize) -> Lowered<Option<ValueType>> {
         match operation.results.get(index).map(|result| &result.ty) {
             Some(ty) => value_type(ty),
@@ -196,28 +198,30 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// The dtype that the program gives a result.
+    /// The declared dtype of a result.
     pub fn declared_dtype(&self, operation: &Operation, index: usize) -> Lowered<DType> {
         match operation.results.get(index).map(|result| &result.ty) {
             Some(Type::Tensor(tensor)) => attributes::dtype(&tensor.element),
-            Some(other) => Err(format!("a result is {}, not a tensor", type_name(other)).into()),
+            Some(other) => {
+                Err(format!("expected a tensor result, found {}", type_name(other)).into())
+            }
             None => Err(format!("result {index} is missing").into()),
         }
     }
 
-    /// The shape that the program gives a result; it must leave no dimension open.
+    /// The declared shape of a result, which must be static.
     pub fn declared_shape(&self, operation: &Operation, index: usize) -> Lowered<Shape> {
         match self.declared(operation, index)? {
             Some(ty) => Ok(ty.shape),
             None => Err(format!(
-                "the shape of its result, {}, is not known; use the operation's `dynamic_` form",
+                "expected a result of static shape, found {}; use the operation's `dynamic_` form",
                 type_name(&operation.results[index].ty)
             )
             .into()),
         }
     }
 
-    /// A value that is the same in every execution.
+    /// A constant. Splats and empty constants become nodes; others become constants of the program.
     pub fn constant(&mut self, array: Array) -> Lowered<NodeId> {
         let size = array.dtype.size();
         let first = array.bytes.get(..size);
@@ -234,25 +238,25 @@ impl<'a> Lowering<'a> {
         let bytes: Arc<[u8]> = array.bytes.as_slice().into();
         let key = (ty.clone(), bytes.clone());
         let next = self.constants.len();
-        let number = *self.constant_numbers.entry(key).or_insert(next);
+        let number = *self.constant_indices.entry(key).or_insert(next);
         if number == next {
             self.constants.push(Constant { ty: ty.clone(), bytes });
         }
         let outermost = &mut self.builders[0];
         let node = outermost.input(Source::Constant(number), ty.shape, ty.dtype);
-        outermost.known.insert(node, Arc::new(array));
+        outermost.constants.insert(node, Arc::new(array));
         self.node(&Bound::Node { depth: 0, node })
     }
 
-    /// A function of the program.
+    /// Looks up a function of the module.
     pub fn function(&self, name: &str) -> Lowered<&'a Function> {
         match self.functions.get(name) {
             Some(&function) => Ok(function),
-            None => Err(format!("there is no function @{name}").into()),
+            None => Err(format!("the module has no function @{name}").into()),
         }
     }
 
-    /// A function applied to values.
+    /// Inlines a call.
     pub fn call(&mut self, name: &str, arguments: Vec<Bound>) -> Lowered<Vec<Bound>> {
         let function = self.function(name)?;
         if self.calls.contains(&function.name.as_str()) {
@@ -260,10 +264,11 @@ impl<'a> Lowering<'a> {
                 format!("@{name} calls itself; recursive functions are not supported").into()
             );
         }
-        // Functions that call others twice, which call others twice, are short to write and long to run.
-        if self.operations > MOST_OPERATIONS {
+        // Nested calls can grow exponentially.
+        if self.operations > MAX_OPERATIONS {
             return Err(format!(
-                "with all calls written out, the program has more than {MOST_OPERATIONS} operations"
+                "the program has more than {MAX_OPERATIONS} operations after inlining; call \
+                 functions less often"
             )
             .into());
         }
@@ -275,13 +280,13 @@ impl<'a> Lowering<'a> {
         results
     }
 
-    /// A region applied to values.
+    /// Lowers a region with its block arguments bound to values.
     pub fn region(&mut self, region: &'a Region, arguments: Vec<Bound>) -> Lowered<Vec<Bound>> {
         if region.arguments.len() != arguments.len() {
             return Err(format!(
-                "{} values are passed to a computation that takes {}",
-                arguments.len(),
-                region.arguments.len()
+                "expected {} arguments for a region or function, found {}",
+                region.arguments.len(),
+                arguments.len()
             )
             .into());
         }
@@ -294,17 +299,17 @@ impl<'a> Lowering<'a> {
             }
             self.operation(operation);
         }
-        Err("a computation does not end in a return".into())
+        Err("a region does not end in a `return`".into())
     }
 
-    /// A region applied to nodes, whose results are nodes.
+    /// Lowers a region with its block arguments bound to nodes. Returns the nodes of its results.
     pub fn apply(&mut self, region: &'a Region, arguments: &[NodeId]) -> Lowered<Vec<NodeId>> {
         let arguments = arguments.iter().map(|&node| self.bound(node)).collect();
         let results = self.region(region, arguments)?;
         results.iter().map(|result| self.node(result)).collect()
     }
 
-    /// A region of scalars applied to each element of arrays of one shape.
+    /// Lowers a region of scalar operations elementwise over tensors of one shape.
     pub fn apply_elementwise(
         &mut self,
         region: &'a Region,
@@ -323,7 +328,7 @@ impl<'a> Lowering<'a> {
         let origin =
             Origin { name: Arc::from(operation.name.as_str()), location: operation.location };
         let outer = self.builder().origin.replace(origin);
-        let lowered = super::operations::lower(self, operation)
+        let lowered = super::dispatch::lower(self, operation)
             .and_then(|results| self.check_results(operation, results));
         self.builder().origin = outer;
         match lowered {
@@ -333,7 +338,7 @@ impl<'a> Lowering<'a> {
                 }
             }
             Err(failure) => {
-                if let Failure::Wrong(message) = failure {
+                if let Failure::Invalid(message) = failure {
                     self.report(Problem {
                         operation: operation.name.clone(),
                         location: operation.location,
@@ -347,18 +352,18 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Remembers a problem once, however often the operation is lowered.
+    /// Reports a problem, once even if the operation is lowered several times.
     pub fn report(&mut self, problem: Problem) {
         if !self.problems.contains(&problem) {
             self.problems.push(problem);
         }
     }
 
-    /// The results, if they are what the program says they are.
+    /// Checks an operation's results against the declared types.
     fn check_results(&self, operation: &Operation, results: Vec<Bound>) -> Lowered<Vec<Bound>> {
         if results.len() != operation.results.len() {
             return Err(format!(
-                "{} results are declared, but it has {}",
+                "expected {} results, as declared, found {}",
                 operation.results.len(),
                 results.len()
             )
@@ -376,7 +381,7 @@ impl<'a> Lowering<'a> {
                             });
                 if !fits || attributes::dtype(&tensor.element)? != dtype {
                     return Err(format!(
-                        "its result is declared as {}, but it is {dtype}{shape}",
+                        "expected a result of type {}, as declared, found {dtype}{shape}",
                         type_name(&declared.ty)
                     )
                     .into());
@@ -387,15 +392,15 @@ impl<'a> Lowering<'a> {
     }
 }
 
-/// Whether the operation ends a region.
+/// Whether the operation is a region's terminator.
 pub(super) fn is_return(operation: &Operation) -> bool {
     matches!(operation.name.as_str(), "func.return" | "stablehlo.return" | "return" | "mhlo.return")
 }
 
-/// A tensor type without open dimensions; `None` if there are some.
+/// A tensor type as shape and dtype. `None` if it has dynamic dimensions.
 pub(super) fn value_type(ty: &Type) -> Lowered<Option<ValueType>> {
     let Type::Tensor(tensor) = ty else {
-        return Err(format!("{} where a tensor is expected", type_name(ty)).into());
+        return Err(format!("expected a tensor type, found {}", type_name(ty)).into());
     };
     let dtype = attributes::dtype(&tensor.element)?;
     let extents: Option<Vec<usize>> = tensor
@@ -407,12 +412,12 @@ pub(super) fn value_type(ty: &Type) -> Lowered<Option<ValueType>> {
     if let Some(shape) = &shape
         && shape.checked_elements().is_none()
     {
-        return Err(format!("{} is too large", type_name(ty)).into());
+        return Err(format!("{} has too many elements", type_name(ty)).into());
     }
     Ok(shape.map(|shape| ValueType { shape, dtype }))
 }
 
-/// One node as the only result.
+/// One node as the only result of an operation.
 pub(super) fn only(lowering: &Lowering<'_>, node: NodeId) -> Vec<Bound> {
     vec![lowering.bound(node)]
 }

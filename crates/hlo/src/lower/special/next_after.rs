@@ -1,4 +1,4 @@
-//! The next float in a direction.
+//! `next_after`: the adjacent representable float in a direction.
 
 use super::{Builder, Lowered};
 use crate::lower::shape::unsigned;
@@ -9,7 +9,7 @@ use inflight_ir::{BinaryOp, CompareOp, Scalar};
 pub(super) fn next_after(builder: &mut Builder, x: NodeId, towards: NodeId) -> Lowered<NodeId> {
     let dtype = builder.dtype(x);
     if !dtype.is_float() {
-        return Err(format!("its operand is {dtype}, not a float").into());
+        return Err(format!("expected a float operand, found {dtype}").into());
     }
     let bits = unsigned(dtype.size());
     let constant =
@@ -23,7 +23,7 @@ pub(super) fn next_after(builder: &mut Builder, x: NodeId, towards: NodeId) -> L
     let from_sign = builder.binary(BinaryOp::And, from, sign_mask)?;
     let to_sign = builder.binary(BinaryOp::And, to, sign_mask)?;
 
-    // Sizes of floats are ordered as their bits are, so the next one is one more or one less.
+    // Magnitudes are ordered like their bits, so the adjacent float is one bit pattern up or down.
     let grows = builder.compare(CompareOp::Lt, from_size, to_size)?;
     let same_sign = builder.compare(CompareOp::Eq, from_sign, to_sign)?;
     let grows = builder.binary(BinaryOp::And, grows, same_sign)?;
@@ -39,6 +39,6 @@ pub(super) fn next_after(builder: &mut Builder, x: NodeId, towards: NodeId) -> L
     let x_is_nan = builder.compare(CompareOp::Ne, x, x)?;
     let towards_is_nan = builder.compare(CompareOp::Ne, towards, towards)?;
     let is_nan = builder.binary(BinaryOp::Or, x_is_nan, towards_is_nan)?;
-    let nan = builder.number(f64::NAN, dtype);
+    let nan = builder.float(f64::NAN, dtype);
     builder.select(is_nan, nan, next)
 }

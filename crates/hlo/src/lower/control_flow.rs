@@ -1,23 +1,23 @@
-//! Control flow: loops, branches, and calls of what is not part of the program.
+//! Lowering of control flow: `while`, `if`, `case`, and `custom_call` of host functions.
 
-use super::attributes::Fields;
+use super::attributes::AttributeView;
 use super::builder::{Builder, Lowered, Source};
-use super::lowering::{Bound, Lowering};
-use super::sequence::{finish, used_captures};
+use super::context::{Bound, Lowering};
+use super::sequence::{build_sequence, live_captures};
 use crate::module::{Attribute, Operation, Region, Type};
 use crate::program::{Action, Call, Sequence, ValueType};
 use inflight_ir::graph::{NodeId, Op};
 use inflight_ir::{DType, Element, Shape};
 
-/// A loop of so few turns and nodes is written out, if it is known how often it turns.
-const MOST_TURNS: usize = 32;
-const MOST_NODES: usize = 1024;
+/// Limits of unrolling a loop with a constant trip count: iterations, and nodes that they add.
+const MAX_UNROLLED_ITERATIONS: usize = 32;
+const MAX_UNROLLED_NODES: usize = 1024;
 
-/// Branches of so few nodes, all elementwise, are both computed and selected from.
-const MOST_SELECTED_NODES: usize = 48;
+/// If-conversion limit: elementwise branches of at most this many nodes are all computed, and the result selected.
+const MAX_SELECTED_NODES: usize = 48;
 
 /// `while`
-pub(super) fn loops<'a>(
+pub(super) fn while_loop<'a>(
     lowering: &mut Lowering<'a>,
     operation: &'a Operation,
 ) -> Lowered<Vec<Bound>> {
@@ -27,7 +27,8 @@ pub(super) fn loops<'a>(
     let counts = [condition.arguments.len(), body.arguments.len(), returned.len()];
     if counts.iter().any(|&count| count != initial.len()) {
         return Err(format!(
-            "it carries {} values, but its condition takes {}, its body takes {} and returns {}",
+            "expected a condition and a body that take all {} carried values, and a body that \
+             returns them; the condition takes {}, the body takes {} and returns {}",
             initial.len(),
             counts[0],
             counts[1],
@@ -35,14 +36,18 @@ pub(super) fn loops<'a>(
         )
         .into());
     }
-    if let Some(results) = unrolled(lowering, condition, body, &initial)? {
+    if let Some(results) = unroll(lowering, condition, body, &initial)? {
         return Ok(results);
     }
     if lowering.elementwise {
-        return Err("a loop of unknown length inside a function of scalars is not supported".into());
+        return Err(
+            "a loop without a constant trip count inside the body of another operation is \
+                    not supported"
+                .into(),
+        );
     }
 
-    // What every turn hands on as it is does not change.
+    // Values that the body returns unchanged are loop invariant.
     let changes: Vec<bool> = body
         .arguments
         .iter()
@@ -56,17 +61,17 @@ pub(super) fn loops<'a>(
         carried.push(lowering.node(value)?);
     }
     let types = value_types(lowering.builder(), &carried);
-    let condition = enclosed(lowering, condition, &initial, &changes, &types)?;
-    let mut body = enclosed(lowering, body, &initial, &changes, &types)?;
+    let condition = lower_region(lowering, condition, &initial, &changes, &types)?;
+    let mut body = lower_region(lowering, body, &initial, &changes, &types)?;
     let tensors = initial.iter().zip(&changes).filter(|(value, _)| !matches!(value, Bound::Token));
     let mut changed = tensors.map(|(_, changes)| *changes);
     body.outputs.retain(|_| changed.next().unwrap_or(false));
     if value_types(&body.builder, &body.outputs) != types {
-        return Err("a turn of the loop changes the type of a value it carries".into());
+        return Err("the body returns values of other types than it takes".into());
     }
     let has_effect = condition.has_effect() || body.has_effect();
-    let (inputs, sequences) = joined(lowering.builder(), vec![condition, body], &types);
-    let [condition, body] = <[Sequence; 2]>::try_from(sequences).expect("two regions");
+    let (inputs, sequences) = unify_captures(lowering.builder(), vec![condition, body], &types);
+    let [condition, body] = <[Sequence; 2]>::try_from(sequences).expect("there are two regions");
     let action = Action::While { condition, body, carried: carried.len() };
     let results = types.into_iter().map(|ty| (ty.shape, ty.dtype)).collect();
     let inputs = carried.into_iter().chain(inputs).collect();
@@ -82,8 +87,8 @@ pub(super) fn loops<'a>(
         .collect())
 }
 
-/// A loop that is no operation of the program: the last values of what it carries.
-pub(super) fn repeated<'a>(
+/// Builds a loop for an operation's expansion. Returns the final carried values.
+pub(super) fn build_while<'a>(
     lowering: &mut Lowering<'a>,
     initial: Vec<NodeId>,
     condition: impl FnOnce(&mut Lowering<'a>, &[NodeId]) -> Lowered<NodeId>,
@@ -92,28 +97,28 @@ pub(super) fn repeated<'a>(
     let types = value_types(lowering.builder(), &initial);
     let origin = lowering.builder().origin.clone();
     let location = origin.as_ref().map(|origin| origin.location).unwrap_or_default();
-    let condition = enclosed_by(lowering, &types, |lowering, carried| {
+    let condition = build_region(lowering, &types, |lowering, carried| {
         lowering.builder().origin.clone_from(&origin);
         Ok(vec![condition(lowering, carried)?])
     })?;
-    let body = enclosed_by(lowering, &types, |lowering, carried| {
+    let body = build_region(lowering, &types, |lowering, carried| {
         lowering.builder().origin.clone_from(&origin);
         body(lowering, carried)
     })?;
-    let (inputs, sequences) = joined(lowering.builder(), vec![condition, body], &types);
-    let [condition, body] = <[Sequence; 2]>::try_from(sequences).expect("two sequences");
+    let (inputs, sequences) = unify_captures(lowering.builder(), vec![condition, body], &types);
+    let [condition, body] = <[Sequence; 2]>::try_from(sequences).expect("there are two sequences");
     let action = Action::While { condition, body, carried: initial.len() };
     let results = types.into_iter().map(|ty| (ty.shape, ty.dtype)).collect();
     let inputs = initial.into_iter().chain(inputs).collect();
     Ok(lowering.builder().step(action, inputs, results, location, false))
 }
 
-/// What is lowered with values of these types, as a sequence of its own.
-fn enclosed_by<'a>(
+/// Builds a sequence with arguments of these types.
+fn build_region<'a>(
     lowering: &mut Lowering<'a>,
     types: &[ValueType],
     lower: impl FnOnce(&mut Lowering<'a>, &[NodeId]) -> Lowered<Vec<NodeId>>,
-) -> Lowered<Enclosure> {
+) -> Lowered<LoweredRegion> {
     lowering.enter();
     let arguments: Vec<NodeId> = types
         .iter()
@@ -125,11 +130,11 @@ fn enclosed_by<'a>(
         .collect();
     let outputs = lower(lowering, &arguments);
     let builder = lowering.leave();
-    Ok(Enclosure { builder, outputs: outputs? })
+    Ok(LoweredRegion { builder, outputs: outputs? })
 }
 
-/// The results of a loop, if it can be seen here how often it turns and that is not often.
-fn unrolled<'a>(
+/// Unrolls a loop with a small constant trip count. Returns its results, or `None` and leaves no nodes behind.
+fn unroll<'a>(
     lowering: &mut Lowering<'a>,
     condition: &'a Region,
     body: &'a Region,
@@ -138,18 +143,18 @@ fn unrolled<'a>(
     let marks = lowering.mark();
     let nodes = lowering.builder().entries.len();
     let mut values = initial.to_vec();
-    for _ in 0..=MOST_TURNS {
-        let goes_on = lowering.region(condition, values.clone())?;
-        let [goes_on] = goes_on.as_slice() else {
-            return Err("the condition of a loop gives one value".into());
+    for _ in 0..=MAX_UNROLLED_ITERATIONS {
+        let predicate = lowering.region(condition, values.clone())?;
+        let [predicate] = predicate.as_slice() else {
+            return Err("expected the condition of a loop to return one value".into());
         };
-        let goes_on = lowering.node(goes_on)?;
-        match lowering.builder().scalar_value(goes_on).map(bool::from_scalar) {
+        let predicate = lowering.node(predicate)?;
+        match lowering.builder().constant_scalar(predicate).map(bool::from_scalar) {
             Some(true) => values = lowering.region(body, values)?,
             Some(false) => return Ok(Some(values)),
             None => break,
         }
-        if lowering.builder().entries.len() > nodes + MOST_NODES {
+        if lowering.builder().entries.len() > nodes + MAX_UNROLLED_NODES {
             break;
         }
     }
@@ -158,18 +163,18 @@ fn unrolled<'a>(
 }
 
 /// `if` and `case`
-pub(super) fn branches<'a>(
+pub(super) fn conditional<'a>(
     lowering: &mut Lowering<'a>,
     operation: &'a Operation,
 ) -> Lowered<Vec<Bound>> {
-    let [index] = lowering.exactly(operation)?;
+    let [index] = lowering.expect_operands(operation)?;
     let regions = &operation.regions;
     let Some(last) = regions.len().checked_sub(1) else {
-        return Err("there is no branch".into());
+        return Err("expected at least one branch, found none".into());
     };
     let is_condition = lowering.builder().dtype(index) == DType::Bool;
-    // The first branch of an `if` is the one of `true`.
-    let known = lowering.builder().scalar_value(index).map(|value| match is_condition {
+    // The first branch of an `if` is the true branch.
+    let known = lowering.builder().constant_scalar(index).map(|value| match is_condition {
         true => 1 - value.to_i64(),
         false => value.to_i64(),
     });
@@ -185,21 +190,21 @@ pub(super) fn branches<'a>(
         }
         false => lowering.builder().cast(index, DType::I32)?,
     };
-    if let Some(results) = selected(lowering, operation, index)? {
+    if let Some(results) = select_branches(lowering, operation, index)? {
         return Ok(results);
     }
 
-    let mut enclosures = Vec::new();
+    let mut lowered = Vec::new();
     for region in regions {
-        enclosures.push(enclosed(lowering, region, &[], &[], &[])?);
+        lowered.push(lower_region(lowering, region, &[], &[], &[])?);
     }
-    let types = value_types(&enclosures[0].builder, &enclosures[0].outputs);
-    let agree = |branch: &Enclosure| value_types(&branch.builder, &branch.outputs) == types;
-    if !enclosures.iter().all(agree) {
-        return Err("the branches give values of different types".into());
+    let types = value_types(&lowered[0].builder, &lowered[0].outputs);
+    let agree = |branch: &LoweredRegion| value_types(&branch.builder, &branch.outputs) == types;
+    if !lowered.iter().all(agree) {
+        return Err("the branches return values of different types".into());
     }
-    let has_effect = enclosures.iter().any(Enclosure::has_effect);
-    let (inputs, branches) = joined(lowering.builder(), enclosures, &[]);
+    let has_effect = lowered.iter().any(LoweredRegion::has_effect);
+    let (inputs, branches) = unify_captures(lowering.builder(), lowered, &[]);
     let results = types.into_iter().map(|ty| (ty.shape, ty.dtype)).collect();
     let inputs = std::iter::once(index).chain(inputs).collect();
     let action = Action::Case { branches };
@@ -215,8 +220,8 @@ pub(super) fn branches<'a>(
         .collect())
 }
 
-/// The results of all branches, selected from, if that is cheap.
-fn selected<'a>(
+/// If-conversion: computes all branches and selects between their results, if that is cheap.
+fn select_branches<'a>(
     lowering: &mut Lowering<'a>,
     operation: &'a Operation,
     index: NodeId,
@@ -237,7 +242,7 @@ fn selected<'a>(
         let builder = lowering.builder();
         let added = &builder.entries[mark.nodes..];
         is_cheap = builder.steps.len() == mark.steps
-            && added.len() <= MOST_SELECTED_NODES
+            && added.len() <= MAX_SELECTED_NODES
             && added.iter().all(|entry| {
                 let op = &entry.op;
                 op.is_elementwise()
@@ -255,7 +260,7 @@ fn selected<'a>(
     let Some(mut results) = branches.pop() else { return Ok(None) };
     for (number, branch) in branches.iter().enumerate().rev() {
         if branch.len() != results.len() {
-            return Err("the branches give different numbers of values".into());
+            return Err("the branches return different numbers of values".into());
         }
         let builder = lowering.builder();
         let number = builder.scalar(number as i32);
@@ -267,27 +272,27 @@ fn selected<'a>(
     Ok(Some(results.into_iter().map(|node| lowering.bound(node)).collect()))
 }
 
-/// A region as a sequence of its own, not yet finished.
-struct Enclosure {
+/// A region lowered to nodes, before its captures are resolved.
+struct LoweredRegion {
     builder: Builder,
     outputs: Vec<NodeId>,
 }
 
-impl Enclosure {
+impl LoweredRegion {
     fn has_effect(&self) -> bool {
         self.builder.steps.iter().any(|step| step.has_effect)
     }
 }
 
-/// A region as a sequence. Those of its arguments that change are the sequence's own; the others are
-/// bound to what is outside.
-fn enclosed<'a>(
+/// Lowers a region. Block arguments that change are arguments of the sequence; the others are bound to the outer
+/// values.
+fn lower_region<'a>(
     lowering: &mut Lowering<'a>,
     region: &'a Region,
     values: &[Bound],
     changes: &[bool],
     types: &[ValueType],
-) -> Lowered<Enclosure> {
+) -> Lowered<LoweredRegion> {
     lowering.enter();
     let mut types = types.iter().enumerate();
     let mut arguments = Vec::new();
@@ -307,33 +312,33 @@ fn enclosed<'a>(
         tensors.map(|result| lowering.node(result)).collect::<Lowered<Vec<NodeId>>>()
     });
     let builder = lowering.leave();
-    Ok(Enclosure { builder, outputs: outputs? })
+    Ok(LoweredRegion { builder, outputs: outputs? })
 }
 
-/// Sequences that take the same inputs: `arguments`, then everything that one of them captures. Also
-/// gives the captured nodes.
-fn joined(
+/// Builds sequences with common inputs: `arguments`, then the union of their captures. Returns the captured nodes and
+/// the sequences.
+fn unify_captures(
     outer: &Builder,
-    enclosures: Vec<Enclosure>,
+    lowered: Vec<LoweredRegion>,
     arguments: &[ValueType],
 ) -> (Vec<NodeId>, Vec<Sequence>) {
     let mut captured: Vec<NodeId> = Vec::new();
-    for Enclosure { builder, outputs } in &enclosures {
-        for number in used_captures(builder, outputs) {
-            let node = builder.captures[number];
+    for LoweredRegion { builder, outputs } in &lowered {
+        for capture in live_captures(builder, outputs) {
+            let node = builder.captures[capture];
             if !captured.contains(&node) {
                 captured.push(node);
             }
         }
     }
     let types = value_types(outer, &captured);
-    let sequences = enclosures
+    let sequences = lowered
         .into_iter()
-        .map(|Enclosure { builder, outputs }| {
+        .map(|LoweredRegion { builder, outputs }| {
             let captures = builder.captures.clone();
-            finish(builder, &outputs, arguments, &types, |source| match source {
-                Source::Capture(number) => {
-                    captured.iter().position(|&node| node == captures[number])
+            build_sequence(builder, &outputs, arguments, &types, |source| match source {
+                Source::Capture(capture) => {
+                    captured.iter().position(|&node| node == captures[capture])
                 }
                 _ => None,
             })
@@ -350,12 +355,12 @@ fn value_types(builder: &Builder, nodes: &[NodeId]) -> Vec<ValueType> {
     nodes.iter().map(ty).collect()
 }
 
-/// The regions of an operation that has so many.
+/// The regions of an operation, which must have exactly `N`.
 pub(super) fn regions<const N: usize>(operation: &Operation) -> Lowered<[&Region; N]> {
     let regions: Vec<&Region> = operation.regions.iter().collect();
-    regions.try_into().map_err(|_| {
-        format!("{N} regions are expected, but there are {}", operation.regions.len()).into()
-    })
+    regions
+        .try_into()
+        .map_err(|_| format!("expected {N} regions, found {}", operation.regions.len()).into())
 }
 
 /// `custom_call`
@@ -363,10 +368,10 @@ pub(super) fn custom_call<'a>(
     lowering: &mut Lowering<'a>,
     operation: &'a Operation,
 ) -> Lowered<Vec<Bound>> {
-    let fields = Fields::of(operation);
+    let fields = AttributeView::of(operation);
     let target = fields.symbol("call_target_name")?;
     match target {
-        // Annotations of where values are kept, which mean nothing on one device.
+        // Sharding annotations have no effect on one device.
         "Sharding" | "SPMDFullToShardShape" | "SPMDShardToFullShape" => {
             return lowering.values(operation);
         }
@@ -401,18 +406,18 @@ pub(super) fn custom_call<'a>(
         .collect())
 }
 
-/// What an exporter demands of the shapes of arguments: it is known here whether it holds.
+/// A constraint of the exporter on argument shapes, which is a constant at this point.
 fn shape_assertion(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered<Vec<Bound>> {
     let holds = lowering.operand(operation, 0)?;
-    match lowering.builder().scalar_value(holds).map(bool::from_scalar) {
+    match lowering.builder().constant_scalar(holds).map(bool::from_scalar) {
         Some(true) => Ok(Vec::new()),
         Some(false) => {
-            let message = match Fields::of(operation).get("error_message") {
+            let message = match AttributeView::of(operation).get("error_message") {
                 Some(Attribute::String(message)) => message.clone(),
-                _ => "the shapes of the arguments are not what the program demands".into(),
+                _ => "the shapes of the arguments violate a constraint of the program".into(),
             };
             Err(message.into())
         }
-        None => Err("a demand on shapes depends on values".into()),
+        None => Err("expected a shape assertion that depends on shapes only".into()),
     }
 }

@@ -1,34 +1,36 @@
-//! Updates by any body, several of which may meet at one place: in rounds, in each of which no two do.
+//! Scatter with duplicate indices and an arbitrary body: a loop whose rounds each update a position at most once.
 
-use super::Target;
+use super::ScatterOperands;
 use crate::lower::builder::{Builder, Lowered};
-use crate::lower::control::repeated;
+use crate::lower::context::Lowering;
+use crate::lower::control_flow::build_while;
 use crate::lower::gather::in_range;
-use crate::lower::lowering::Lowering;
 use crate::module::Region;
 use inflight_ir::elementwise::CombineOp;
 use inflight_ir::graph::{FloatOrder, NodeId, Op, SliceAxis, SortKey, SortOrder, SortResult};
 use inflight_ir::{Axes, CompareOp, DType};
 use smallvec::smallvec;
 
-/// The inputs with the updates written. There are as many rounds as updates meet at one place; a round writes, of
-/// those for each place, the next in row-major order.
+/// Scatters the updates into the inputs. The number of rounds is the maximum number of updates of one position; each
+/// round writes the next update of every position, in row-major order.
 pub(super) fn write<'a>(
     lowering: &mut Lowering<'a>,
     region: &'a Region,
-    target: &Target,
+    target: &ScatterOperands,
 ) -> Lowered<Vec<NodeId>> {
     if lowering.elementwise {
-        return Err("a scatter inside a function of scalars is not supported".into());
+        return Err("`scatter` inside the body of another operation is not supported".into());
     }
     let builder = lowering.builder();
     let extent = builder.shape(target.inputs[0])[target.axis];
-    let turn = turn_of_each(builder, target.index, target.axis, extent)?;
-    let axes: Axes = (0..builder.shape(turn).rank()).collect();
-    let last = builder.push(Op::Reduce { op: CombineOp::Max, axes }, &[turn])?;
+    let update_round = round_of_each(builder, target.index, target.axis, extent)?;
+    let axes: Axes = (0..builder.shape(update_round).rank()).collect();
+    let last = builder.push(Op::Reduce { op: CombineOp::Max, axes }, &[update_round])?;
     let first = builder.scalar(0i64);
-    let outside: Vec<NodeId> =
-        [turn, last, target.index].into_iter().chain(target.updates.iter().copied()).collect();
+    let outside: Vec<NodeId> = [update_round, last, target.index]
+        .into_iter()
+        .chain(target.updates.iter().copied())
+        .collect();
     let outside: Vec<_> = outside.into_iter().map(|node| lowering.bound(node)).collect();
     let initial = target.inputs.iter().copied().chain([first]).collect();
     let condition = |lowering: &mut Lowering<'a>, carried: &[NodeId]| {
@@ -39,26 +41,28 @@ pub(super) fn write<'a>(
     let body = |lowering: &mut Lowering<'a>, carried: &[NodeId]| {
         let inside: Vec<NodeId> =
             outside.iter().map(|bound| lowering.node(bound)).collect::<Lowered<_>>()?;
-        let [turn, _, index, updates @ ..] = &*inside else { unreachable!("three and updates") };
+        let [update_round, _, index, updates @ ..] = &*inside else {
+            unreachable!("the round, the last round, the index and the updates")
+        };
         let (inputs, round) = carried.split_at(carried.len() - 1);
         let builder = lowering.builder();
-        let is_now = builder.compare(CompareOp::Eq, *turn, round[0])?;
+        let is_this_round = builder.compare(CompareOp::Eq, *update_round, round[0])?;
         let dtype = builder.dtype(*index);
-        let nowhere = builder.integer(-1, dtype);
-        let index = builder.select(is_now, *index, nowhere)?;
-        let mut next = target.write_once(lowering, region, inputs, index, updates)?;
+        let out_of_range = builder.integer(-1, dtype);
+        let index = builder.select(is_this_round, *index, out_of_range)?;
+        let mut next = target.write_unique(lowering, region, inputs, index, updates)?;
         let builder = lowering.builder();
         let one = builder.scalar(1i64);
         next.push(builder.add(round[0], one)?);
         Ok(next)
     };
-    let mut written = repeated(lowering, initial, condition, body)?;
+    let mut written = build_while(lowering, initial, condition, body)?;
     written.truncate(target.inputs.len());
     Ok(written)
 }
 
-/// For each index, how many before it along the axis are the same; -1 where it is out of range.
-fn turn_of_each(
+/// The round of each index: the number of equal indices before it along the axis; -1 if it is out of range.
+fn round_of_each(
     builder: &mut Builder,
     index: NodeId,
     axis: usize,
@@ -71,10 +75,10 @@ fn turn_of_each(
     let positions = builder.push(op, &[index])?;
     let sorted = builder.push(Op::Gather { axis }, &[index, positions])?;
     let len = shape[axis];
-    let turn = match len {
+    let update_round = match len {
         0 | 1 => builder.full(0i64.into(), &shape)?,
         _ => {
-            // Where a run of equals begins, there is its place; the largest so far is the run's.
+            // Mark the start of each run of equal indices with its position; a max-scan spreads it over the run.
             let later = SliceAxis { start: 1, step: 1, len: len - 1 };
             let earlier = SliceAxis { start: 0, step: 1, len: len - 1 };
             let (later, earlier) = (
@@ -82,20 +86,23 @@ fn turn_of_each(
                 builder.slice_axis(sorted, axis, earlier)?,
             );
             let begins = builder.compare(CompareOp::Ne, later, earlier)?;
-            let place = builder.iota(axis, &shape.with(axis, len - 1), DType::I64)?;
+            let position = builder.iota(axis, &shape.with(axis, len - 1), DType::I64)?;
             let one = builder.scalar(1i64);
-            let place = builder.add(place, one)?;
+            let position = builder.add(position, one)?;
             let zero = builder.scalar(0i64);
-            let begin = builder.select(begins, place, zero)?;
+            let begin = builder.select(begins, position, zero)?;
             let first = builder.full(0i64.into(), &shape.with(axis, 1))?;
             let begin = builder.concat(&[first, begin], axis)?;
             let begin = builder.push(Op::Scan { op: CombineOp::Max, axis }, &[begin])?;
-            let place = builder.iota(axis, &shape, DType::I64)?;
-            let turn = builder.sub(place, begin)?;
-            builder.push(Op::Scatter { axis, combine: None }, &[turn, positions, turn])?
+            let position = builder.iota(axis, &shape, DType::I64)?;
+            let update_round = builder.sub(position, begin)?;
+            builder.push(
+                Op::Scatter { axis, combine: None },
+                &[update_round, positions, update_round],
+            )?
         }
     };
     let is_inside = in_range(builder, index, extent)?;
-    let never = builder.scalar(-1i64);
-    builder.select(is_inside, turn, never)
+    let no_round = builder.scalar(-1i64);
+    builder.select(is_inside, update_round, no_round)
 }

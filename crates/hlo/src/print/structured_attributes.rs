@@ -1,11 +1,11 @@
-//! Records as text.
+//! Printing of structured attributes: `#stablehlo.gather<…>`, dot and convolution dimension numbers, ….
 
-use super::attributes::{attribute_in, between_commas, float_text};
+use super::attributes::{attribute_in, comma_separated, float_text};
 use super::types::type_text;
 use crate::module::{Attribute, Attributes, attribute};
 
 /// `#stablehlo.gather<…>`
-pub(super) fn record_text(kind: &str, fields: &Attributes) -> String {
+pub(super) fn structured_text(kind: &str, fields: &Attributes) -> String {
     if kind == "conv" {
         let text =
             convolution_text(fields).unwrap_or_else(|| format!("raw {}", fields_text(fields)));
@@ -15,7 +15,7 @@ pub(super) fn record_text(kind: &str, fields: &Attributes) -> String {
     format!("#{dialect}.{kind}<{}>", fields_in_order(kind, fields))
 }
 
-/// The fields of a record in the order that MLIR reads them in.
+/// The fields of a structured attribute in the order that MLIR's parser requires.
 pub(super) fn fields_in_order(kind: &str, fields: &Attributes) -> String {
     let order: &[&str] = match kind {
         "result_accuracy" => &["atol", "rtol", "ulps", "mode"],
@@ -47,12 +47,12 @@ fn fields_text(fields: &Attributes) -> String {
     fields.join(", ")
 }
 
-/// The value of a field: its type is known, and left out.
+/// The value of a field. Its type is implied, and omitted.
 fn field_text(value: &Attribute) -> String {
     match value {
-        Attribute::Integers(items) => format!("[{}]", between_commas(items)),
+        Attribute::Integers(items) => format!("[{}]", comma_separated(items)),
         Attribute::Integer(value, _) => value.to_string(),
-        // Bits without a type would be an integer.
+        // Hexadecimal bits without a type would parse as an integer, so only finite values omit it.
         Attribute::Float(value, ty) if value.is_finite() => float_text(*value, ty),
         Attribute::Enum(kind, name) => format!("#stablehlo.{kind}<{name}>"),
         Attribute::Type(ty) => type_text(ty),
@@ -60,7 +60,7 @@ fn field_text(value: &Attribute) -> String {
     }
 }
 
-/// `[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]`, if the fields are of such a kind.
+/// `[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]`. `None` if the fields are not a valid permutation.
 pub(super) fn convolution_text(fields: &Attributes) -> Option<String> {
     let input = order_text(fields, "input", [("b", "batch"), ("f", "feature")])?;
     let kernel = order_text(fields, "kernel", [("i", "input_feature"), ("o", "output_feature")])?;
@@ -69,7 +69,7 @@ pub(super) fn convolution_text(fields: &Attributes) -> Option<String> {
     is_complete.then(|| format!("{input}x{kernel}->{output}"))
 }
 
-/// Which dimension is which, in order.
+/// The dimension labels of one side, in order.
 fn order_text(fields: &Attributes, side: &str, letters: [(&str, &str); 2]) -> Option<String> {
     let Some(Attribute::Integers(spatial)) =
         attribute(fields, &format!("{side}_spatial_dimensions"))
@@ -77,22 +77,22 @@ fn order_text(fields: &Attributes, side: &str, letters: [(&str, &str); 2]) -> Op
         return None;
     };
     let mut order: Vec<Option<String>> = vec![None; spatial.len() + 2];
-    let mut place = |position: i128, label: String| {
-        let place = order.get_mut(usize::try_from(position).ok()?)?;
-        if place.is_some() {
+    let mut set = |position: i128, label: String| {
+        let slot = order.get_mut(usize::try_from(position).ok()?)?;
+        if slot.is_some() {
             return None;
         }
-        *place = Some(label);
+        *slot = Some(label);
         Some(())
     };
     for (letter, name) in letters {
         match attribute(fields, &format!("{side}_{name}_dimension")) {
-            Some(Attribute::Integer(position, _)) => place(*position, letter.to_string())?,
+            Some(Attribute::Integer(position, _)) => set(*position, letter.to_string())?,
             _ => return None,
         }
     }
     for (number, position) in spatial.iter().enumerate() {
-        place(i128::from(*position), number.to_string())?;
+        set(i128::from(*position), number.to_string())?;
     }
     Some(format!("[{}]", order.into_iter().collect::<Option<Vec<_>>>()?.join(", ")))
 }

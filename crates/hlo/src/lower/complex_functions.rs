@@ -1,10 +1,10 @@
-//! Functions of complex numbers that the core does not have, or not at every point.
+//! Complex `power`, `atan2` and `cbrt`, expanded to core ops with special cases that the core ops lack.
 
 use super::builder::{Builder, Lowered};
 use inflight_ir::graph::NodeId;
 use inflight_ir::{BinaryOp, CompareOp, DType, Scalar, UnaryOp};
 
-/// aᵇ, and 0 of a zero base with a positive real exponent, 1 of any base with exponent zero.
+/// aᵇ. A zero base gives 1 for exponent zero and 0 otherwise.
 pub(super) fn power(builder: &mut Builder, a: NodeId, b: NodeId) -> Lowered<NodeId> {
     let dtype = builder.dtype(a);
     let power = builder.binary(BinaryOp::Pow, a, b)?;
@@ -19,16 +19,16 @@ pub(super) fn power(builder: &mut Builder, a: NodeId, b: NodeId) -> Lowered<Node
 pub(super) fn atan2(builder: &mut Builder, y: NodeId, x: NodeId) -> Lowered<NodeId> {
     let dtype = builder.dtype(y);
     if dtype == DType::C64 {
-        // The logarithm of a number close to 1 in size needs more digits than the result has.
+        // The logarithm of a value of magnitude close to 1 cancels: compute it in double precision.
         let (y, x) = (builder.cast(y, DType::C128)?, builder.cast(x, DType::C128)?);
         let angle = atan2(builder, y, x)?;
         return builder.cast(angle, dtype);
     }
     let part = dtype.real();
-    let (zero, one) = (builder.number(0.0, part), builder.number(1.0, part));
+    let (zero, one) = (builder.float(0.0, part), builder.float(1.0, part));
     let i = builder.binary(BinaryOp::Complex, zero, one)?;
-    let turned = builder.mul(y, i)?;
-    let point = builder.add(x, turned)?;
+    let rotated = builder.mul(y, i)?;
+    let point = builder.add(x, rotated)?;
     let (x_squared, y_squared) = (builder.mul(x, x)?, builder.mul(y, y)?);
     let squared = builder.add(x_squared, y_squared)?;
     let size = builder.unary(UnaryOp::Sqrt, squared)?;
@@ -41,8 +41,8 @@ pub(super) fn atan2(builder: &mut Builder, y: NodeId, x: NodeId) -> Lowered<Node
 /// The principal cube root.
 pub(super) fn cbrt(builder: &mut Builder, z: NodeId) -> Lowered<NodeId> {
     let dtype = builder.dtype(z);
-    let third = builder.number(1.0 / 3.0, dtype.real());
-    let zero = builder.number(0.0, dtype.real());
+    let third = builder.float(1.0 / 3.0, dtype.real());
+    let zero = builder.float(0.0, dtype.real());
     let exponent = builder.binary(BinaryOp::Complex, third, zero)?;
     power(builder, z, exponent)
 }

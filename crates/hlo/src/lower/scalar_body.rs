@@ -1,29 +1,28 @@
-//! Functions of scalars that are parameters of operations: what a reduction combines with, what a sort
-//! compares with.
+//! Scalar bodies of operations: the combiner regions of reductions and scatters, and the comparator regions of sorts.
 
 use super::builder::{Builder, Lowered, Source};
-use super::lowering::Lowering;
+use super::context::Lowering;
 use crate::module::Region;
 use inflight_ir::elementwise::CombineOp;
 use inflight_ir::graph::{Graph, NodeId, Op, ScalarFunction};
 use inflight_ir::{BinaryOp, DType, Shape};
 use rustc_hash::FxHashMap;
 
-/// A function of scalars, as nodes of its own.
-pub(super) struct Body {
+/// A region of scalar operations, lowered to nodes of its own.
+pub(super) struct ScalarBody {
     pub builder: Builder,
-    /// The parameters, in order.
+    /// The block arguments, in order.
     pub arguments: Vec<NodeId>,
-    /// What it gives.
+    /// The returned values.
     pub results: Vec<NodeId>,
 }
 
-/// The region as a function of scalars of these dtypes.
-pub(super) fn body<'a>(
+/// Lowers a region with scalar block arguments of these dtypes.
+pub(super) fn lower_body<'a>(
     lowering: &mut Lowering<'a>,
     region: &'a Region,
     dtypes: &[DType],
-) -> Lowered<Body> {
+) -> Lowered<ScalarBody> {
     lowering.enter();
     let arguments: Vec<NodeId> = dtypes
         .iter()
@@ -32,11 +31,11 @@ pub(super) fn body<'a>(
         .collect();
     let results = lowering.apply_elementwise(region, &arguments, &Shape::scalar());
     let builder = lowering.leave();
-    Ok(Body { builder, arguments, results: results? })
+    Ok(ScalarBody { builder, arguments, results: results? })
 }
 
-impl Body {
-    /// The op that combines the two parameters, if that is all the function does.
+impl ScalarBody {
+    /// The combine op, if the body applies just that to its two arguments.
     pub fn combine(&self) -> Option<CombineOp> {
         let ([a, b], [result]) = (&*self.arguments, &*self.results) else { return None };
         let entry = &self.builder.entries[*result as usize];
@@ -56,46 +55,50 @@ impl Body {
         })
     }
 
-    /// Whether the function gives its second parameter.
-    pub fn replaces(&self) -> bool {
+    /// Whether the body returns its second argument: an update replaces the old element.
+    pub fn returns_update(&self) -> bool {
         self.arguments.len() == 2 && self.results == [self.arguments[1]]
     }
 
-    /// What the function reads outside of it that is not known: the function's node for each value, and the node
-    /// of the sequence outside.
-    pub fn captured(&self) -> Vec<(NodeId, NodeId)> {
+    /// The captured values that are not constant, as pairs of the body's node and the outer sequence's node.
+    pub fn captured_values(&self) -> Vec<(NodeId, NodeId)> {
         let builder = &self.builder;
         let mut seen = vec![false; builder.entries.len()];
         let mut captured = Vec::new();
-        let mut open = self.results.clone();
-        while let Some(id) = open.pop() {
-            if std::mem::replace(&mut seen[id as usize], true) || builder.known.contains_key(&id) {
+        let mut worklist = self.results.clone();
+        while let Some(id) = worklist.pop() {
+            if std::mem::replace(&mut seen[id as usize], true)
+                || builder.constants.contains_key(&id)
+            {
                 continue;
             }
             let entry = &builder.entries[id as usize];
             if let Some(Source::Capture(number)) = entry.source {
                 captured.push((id, builder.captures[number]));
             }
-            open.extend(&entry.inputs);
+            worklist.extend(&entry.inputs);
         }
         captured.sort_unstable();
         captured
     }
 
-    /// The function's first result as a parameter of an op. It may not read what is outside of it,
-    /// unless that is known.
+    /// The body as a scalar function of an op. It may capture constants only.
     pub fn scalar_function(&self) -> Lowered<ScalarFunction> {
         let &[result] = &*self.results else {
-            return Err("a function that gives one value is expected".into());
+            return Err(format!(
+                "expected a body that returns one value, found {}",
+                self.results.len()
+            )
+            .into());
         };
         let builder = &self.builder;
         let mut is_used = vec![false; builder.entries.len()];
-        let mut open = vec![result];
-        while let Some(id) = open.pop() {
+        let mut worklist = vec![result];
+        while let Some(id) = worklist.pop() {
             if !std::mem::replace(&mut is_used[id as usize], true)
-                && !builder.known.contains_key(&id)
+                && !builder.constants.contains_key(&id)
             {
-                open.extend(&builder.entries[id as usize].inputs);
+                worklist.extend(&builder.entries[id as usize].inputs);
             }
         }
         let mut graph = Graph::default();
@@ -111,12 +114,12 @@ impl Body {
             }
             let node = if let Some(value) = entry.scalar {
                 graph.scalar(value)
-            } else if let Some(value) = builder.known.get(&id) {
+            } else if let Some(value) = builder.constants.get(&id) {
                 graph.scalar(value.get(0))
             } else if entry.op == Op::Input {
                 return Err(
-                    "its function reads a value outside of it that is not constant, which is \
-                            not supported"
+                    "its body captures a value that is not constant, which is not supported; \
+                            make it an operand"
                         .into(),
                 );
             } else {
@@ -130,14 +133,14 @@ impl Body {
     }
 }
 
-/// Comparators: functions of two elements of each operand.
-impl Body {
-    /// The number of the parameter that a node is.
+/// Comparators: bodies with two arguments per operand.
+impl ScalarBody {
+    /// The index of an argument node.
     pub fn argument(&self, node: NodeId) -> Option<usize> {
         self.arguments.iter().position(|&argument| argument == node)
     }
 
-    /// Adds an operand that is the same for both elements: a value of the function's own that is bound outside.
+    /// Adds an operand for a captured value. Both of its elements are equal, so the second argument is unused.
     pub fn add_operand(&mut self, node: NodeId) {
         let dtype = self.builder.dtype(node);
         let other = Source::Argument(self.arguments.len() + 1);
@@ -145,26 +148,26 @@ impl Body {
         self.arguments.extend([node, other]);
     }
 
-    /// The operands that a comparator looks at, in order.
+    /// The operands that the comparator reads, in order.
     pub fn read_operands(&self) -> Vec<usize> {
         let mut is_read = vec![false; self.arguments.len() / 2];
         let mut seen = rustc_hash::FxHashSet::default();
-        let mut open = self.results.clone();
-        while let Some(id) = open.pop() {
+        let mut worklist = self.results.clone();
+        while let Some(id) = worklist.pop() {
             if !seen.insert(id) {
                 continue;
             }
             if let Some(argument) = self.argument(id) {
                 is_read[argument / 2] = true;
             }
-            open.extend(&self.builder.entries[id as usize].inputs);
+            worklist.extend(&self.builder.entries[id as usize].inputs);
         }
         let read: Vec<usize> = (0..is_read.len()).filter(|&operand| is_read[operand]).collect();
-        // A comparator that looks at nothing still compares something.
+        // A comparator that ignores its arguments still needs an operand.
         if read.is_empty() { vec![0] } else { read }
     }
 
-    /// The comparator as a parameter of an op that passes only these operands.
+    /// The comparator as a scalar function of an op that passes only these operands.
     pub fn with_operands(mut self, operands: &[usize]) -> Lowered<ScalarFunction> {
         self.arguments = operands
             .iter()

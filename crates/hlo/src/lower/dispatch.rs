@@ -1,15 +1,15 @@
-//! Which operation is lowered where.
+//! Dispatch table from operation names to lowering functions.
 
 use super::builder::Lowered;
-use super::lowering::{Bound, Lowering, only};
+use super::context::{Bound, Lowering, only};
 use super::{
-    call, contraction, control, convolution, elementwise, gather, linear, normalize, random,
-    reduce, scatter, select_and_scatter, shape, sort, window,
+    batch_norm, call, contraction, control_flow, convolution, elementwise, gather, linear_algebra,
+    random, reduce, reduce_window, scatter, select_and_scatter, shape, sort,
 };
 use crate::module::Operation;
 use inflight_ir::graph::NodeId;
 
-/// The values of an operation's results.
+/// Lowers one operation to the values of its results.
 pub(super) fn lower<'a>(
     lowering: &mut Lowering<'a>,
     operation: &'a Operation,
@@ -18,7 +18,8 @@ pub(super) fn lower<'a>(
     let name = plain_name(full_name);
     if lowering.elementwise && !is_scalar_operation(name) && !elementwise::is_elementwise(name) {
         return Err(format!(
-            "{full_name} inside a function of scalars that is applied to whole tensors is not supported"
+            "{full_name} inside the body of another operation is not supported; expected scalar \
+             elementwise operations"
         )
         .into());
     }
@@ -36,8 +37,7 @@ pub(super) fn lower<'a>(
     }
 }
 
-/// The name of an operation without its dialect, if that is StableHLO's. `mhlo` is what this dialect was before it
-/// had a specification.
+/// Strips the StableHLO dialect prefix, or that of MHLO, its predecessor, from an operation's name.
 pub(super) fn plain_name(full_name: &str) -> &str {
     match full_name.split_once('.') {
         Some(("stablehlo" | "mhlo", name)) => name,
@@ -45,25 +45,25 @@ pub(super) fn plain_name(full_name: &str) -> &str {
     }
 }
 
-/// Whether an operation, by its plain name, is one that [`lower`] takes.
-pub(super) fn is_known(name: &str) -> bool {
+/// Whether [`lower`] supports an operation, by its plain name.
+pub(super) fn is_supported(name: &str) -> bool {
     OPERATIONS.iter().any(|(names, _)| names.contains(&name)) || elementwise::is_elementwise(name)
 }
 
-/// How an operation is lowered.
+/// A lowering function.
 enum Lower {
-    /// To its one result.
+    /// Of an operation with one result.
     Value(for<'a> fn(&mut Lowering<'a>, &'a Operation) -> Lowered<NodeId>),
-    /// To its results, however many there are.
+    /// Of an operation with any number of results.
     Values(for<'a> fn(&mut Lowering<'a>, &'a Operation) -> Lowered<Vec<Bound>>),
 }
 
 use Lower::{Value, Values};
 
-/// The operations that [`lower`] takes, by their plain names, but for elementwise ones.
+/// Lowering functions by plain operation name, except for elementwise operations.
 const OPERATIONS: &[(&[&str], Lower)] = &[
-    (&["while"], Values(control::loops)),
-    (&["if", "case"], Values(control::branches)),
+    (&["while"], Values(control_flow::while_loop)),
+    (&["if", "case"], Values(control_flow::conditional)),
     (&["custom_call"], Values(call::custom_call)),
     (&["func.call", "call"], Values(call::call)),
     (&["composite"], Values(call::composite)),
@@ -88,7 +88,7 @@ const OPERATIONS: &[(&[&str], Lower)] = &[
     (&["set_dimension_size"], Value(shape::set_dimension_size)),
     (&["bitcast_convert"], Value(shape::bitcast_convert)),
     (&["partition_id", "replica_id"], Value(|lowering, _| Ok(lowering.builder().scalar(0u32)))),
-    // Indices.
+    // Indexing.
     (&["gather", "dynamic_gather"], Value(gather::gather)),
     (&["torch_index_select"], Value(gather::index_select)),
     (&["dynamic_slice"], Value(gather::dynamic_slice)),
@@ -97,26 +97,26 @@ const OPERATIONS: &[(&[&str], Lower)] = &[
     (&["select_and_scatter"], Values(select_and_scatter::select_and_scatter)),
     (&["sort"], Values(sort::sort)),
     (&["chlo.top_k"], Values(sort::top_k)),
-    // Functions of many elements.
+    // Reductions and maps.
     (&["reduce"], Values(reduce::reduce)),
-    (&["reduce_window"], Values(window::reduce_window)),
+    (&["reduce_window"], Values(reduce_window::reduce_window)),
     (&["map"], Values(elementwise::map)),
-    // Matrices.
+    // Linear algebra.
     (&["dot_general"], Value(contraction::dot_general)),
     (&["dot"], Value(contraction::dot)),
     (&["convolution", "dynamic_conv"], Value(convolution::convolution)),
-    (&["cholesky"], Value(linear::cholesky)),
-    (&["triangular_solve"], Value(linear::triangular_solve)),
-    (&["fft"], Value(linear::fft)),
-    (&["batch_norm_inference"], Value(normalize::inference)),
-    (&["batch_norm_training"], Values(normalize::training)),
-    (&["batch_norm_grad"], Values(normalize::gradient)),
+    (&["cholesky"], Value(linear_algebra::cholesky)),
+    (&["triangular_solve"], Value(linear_algebra::triangular_solve)),
+    (&["fft"], Value(linear_algebra::fft)),
+    (&["batch_norm_inference"], Value(batch_norm::inference)),
+    (&["batch_norm_training"], Values(batch_norm::training)),
+    (&["batch_norm_grad"], Values(batch_norm::gradient)),
     // Random numbers.
     (&["rng"], Value(random::rng)),
     (&["rng_bit_generator"], Values(random::rng_bit_generator)),
 ];
 
-/// What may stand in a function of scalars beside elementwise operations.
+/// Operations that are supported in scalar bodies beside elementwise ones.
 fn is_scalar_operation(name: &str) -> bool {
     matches!(
         name,
@@ -156,7 +156,7 @@ pub(super) fn unsupported(name: &str) -> super::error::Failure {
         "uniform_quantize" | "uniform_dequantize" => {
             "quantized types are not supported; dequantize when exporting"
         }
-        _ => "this operation is not known",
+        _ => "the operation is not supported",
     };
     reason.into()
 }

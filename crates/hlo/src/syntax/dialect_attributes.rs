@@ -1,12 +1,12 @@
-//! The attributes of the StableHLO and CHLO dialects: choices among names, and records.
+//! Parsing of StableHLO and CHLO dialect attributes: enums and structured attributes.
 
 use super::attributes::{I64, insert};
 use super::lexer::Kind;
 use super::{Parser, Result};
 use crate::module::{Attribute, Attributes};
 
-/// The kinds of records, whose fields are `name = value`.
-const RECORDS: [&str; 8] = [
+/// The mnemonics of structured attributes with `name = value` fields.
+const STRUCTURED_ATTRIBUTES: [&str; 8] = [
     "gather",
     "scatter",
     "dot",
@@ -18,17 +18,17 @@ const RECORDS: [&str; 8] = [
 ];
 
 impl<'a> Parser<'a> {
-    /// `#stablehlo<kind …>` or `#stablehlo.kind<…>`; the token is the `#` part.
+    /// `#stablehlo<kind …>` or `#stablehlo.kind<…>`; the current token is the `#` part.
     pub(super) fn dialect_attribute(&mut self) -> Result<Attribute> {
         let start = self.token;
         let name = &start.text[1..];
         if let Some((_, kind)) = name.split_once('.') {
             if self.peek().text != "<" {
-                return self.attribute_as_written();
+                return self.opaque_attribute();
             }
-            if RECORDS.contains(&kind) {
+            if STRUCTURED_ATTRIBUTES.contains(&kind) {
                 self.next();
-                return self.record(kind);
+                return self.structured_attribute(kind);
             }
             if kind == "conv" {
                 self.next();
@@ -45,7 +45,7 @@ impl<'a> Parser<'a> {
                 return Ok(value);
             }
             self.resume(start.start);
-            return self.attribute_as_written();
+            return self.opaque_attribute();
         }
         // `#stablehlo<comparison_direction LT>`
         let open = self.peek();
@@ -58,19 +58,19 @@ impl<'a> Parser<'a> {
                 self.expect(">")?;
                 return Ok(value);
             }
-            if self.token.kind == Kind::Word && RECORDS.contains(&self.token.text) {
+            if self.token.kind == Kind::Word && STRUCTURED_ATTRIBUTES.contains(&self.token.text) {
                 let kind = self.next();
-                let value = self.record(kind.text)?;
+                let value = self.structured_attribute(kind.text)?;
                 self.expect(">")?;
                 return Ok(value);
             }
             self.resume(start.start);
         }
-        self.attribute_as_written()
+        self.opaque_attribute()
     }
 
     /// `<name = value, …>`
-    pub(super) fn record(&mut self, kind: &str) -> Result<Attribute> {
+    pub(super) fn structured_attribute(&mut self, kind: &str) -> Result<Attribute> {
         self.expect("<")?;
         let mut fields = Attributes::new();
         let items = self.list(">", |parser| {
@@ -94,16 +94,16 @@ impl<'a> Parser<'a> {
         self.attribute()
     }
 
-    /// `[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]`, or `raw` and all fields by name.
+    /// `[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]`, or `raw` and the fields by name.
     pub(super) fn convolution_dimensions(&mut self) -> Result<Attributes> {
         let mut fields = Attributes::new();
-        if self.take_word("raw") {
+        if self.consume_word_if("raw") {
             loop {
                 let name = self.expect_kind(Kind::Word, "the name of a field")?;
                 self.expect("=")?;
                 let value = self.field()?;
                 insert(&mut fields, name.text, value);
-                if !self.take(",") {
+                if !self.consume_if(",") {
                     return Ok(fields);
                 }
             }
@@ -118,7 +118,7 @@ impl<'a> Parser<'a> {
         Ok(fields)
     }
 
-    /// One bracket of a convolution's dimension numbers: which dimension is which.
+    /// One bracket of a convolution's dimension numbers: the labels of its dimensions, in order.
     fn dimension_order(
         &mut self,
         side: &str,
@@ -140,15 +140,15 @@ impl<'a> Parser<'a> {
                     let token = parser.token;
                     let number = parser.integer()?;
                     if spatial.iter().any(|(known, _)| *known == number) {
-                        return Err(parser.expected_at(token, "each dimension once"));
+                        return Err(parser.expected_at(token, "each spatial dimension once"));
                     }
                     spatial.push((number, position));
                 }
                 _ => {
                     let [(first, _), (second, _)] = letters;
-                    return Err(
-                        parser.expected(format!("`{first}` and `{second}` once each, and numbers"))
-                    );
+                    return Err(parser.expected(format!(
+                        "`{first}` and `{second}` once each, and spatial dimensions"
+                    )));
                 }
             }
             position += 1;
@@ -156,7 +156,11 @@ impl<'a> Parser<'a> {
         })?;
         for ((letter, name), position) in letters.iter().zip(named) {
             let Some(position) = position else {
-                return Err(self.wrong_at(open, format!("`{letter}` in this list"), "none"));
+                return Err(self.error_at(
+                    open,
+                    format!("`{letter}` in this list"),
+                    "a list without it",
+                ));
             };
             let value = Attribute::Integer(i128::from(position), I64);
             insert(fields, &format!("{side}_{name}"), value);
@@ -164,7 +168,7 @@ impl<'a> Parser<'a> {
         spatial.sort_unstable();
         if spatial.iter().enumerate().any(|(index, (number, _))| index as i64 != *number) {
             let expected = format!("the spatial dimensions 0 to {}", spatial.len() - 1);
-            return Err(self.wrong_at(open, expected, "others"));
+            return Err(self.error_at(open, expected, "other numbers"));
         }
         let positions = spatial.into_iter().map(|(_, position)| position).collect();
         insert(fields, &format!("{side}_spatial_dimensions"), Attribute::Integers(positions));
