@@ -2,6 +2,7 @@
 //! tuples, ranges, and the errors of wrong ones.
 
 #![allow(clippy::reversed_empty_ranges, reason = "a negative bound counts from the end")]
+#![allow(clippy::needless_borrows_for_generic_args, reason = "references are accepted, too")]
 
 mod common;
 
