@@ -170,5 +170,5 @@ fn check_header(bytes: &[u8]) -> Parsed<()> {
         });
         product.checked_mul(extent?.max(1))
     });
-    product.map(|_| ()).ok_or_else(|| "damaged header: the shape overflows".to_owned())
+    product.map(|_| ()).ok_or_else(|| "damaged header: the shape is too large".to_owned())
 }

@@ -142,7 +142,7 @@ fn load(view: &TensorView<'_>, device: &Device) -> std::result::Result<Result<Te
         T => Tensor::from_vec(bytemuck::pod_collect_to_vec::<u8, T>(view.data()), shape, device),
         bool => {
             if let Some(byte) = view.data().iter().find(|&&byte| byte > 1) {
-                return Err(format!("found the byte {byte} in a boolean tensor, expected 0 or 1"));
+                return Err(format!("found the byte {byte} in a boolean tensor, which is neither true (1) nor false (0)"));
             }
             let elements: Vec<bool> = view.data().iter().map(|&byte| byte == 1).collect();
             Tensor::from_vec(elements, shape, device)

@@ -103,7 +103,7 @@ impl<T: Clone + Send + 'static> Pending<Vec<T>> {
             elements.get(index).cloned().ok_or_else(|| {
                 let count = elements.len();
                 Error::Invalid(format!(
-                    "index {index} is out of range for a pending vector of {count} elements; at {location}"
+                    "element {index} of a pending vector of {count} elements is out of range; at {location}"
                 ))
             })
         })
