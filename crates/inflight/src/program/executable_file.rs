@@ -110,11 +110,11 @@ fn read_field<'a>(body: &mut &'a [u8]) -> Option<&'a [u8]> {
 fn parse(bytes: &[u8]) -> std::result::Result<ExecutableFile<'_>, String> {
     if !bytes.starts_with(MAGIC) {
         return Err(
-            "not a file of Executable::save; read StableHLO programs with Program::load".to_owned()
+            "not an executable saved by Executable::save; read StableHLO programs with Program::load".to_owned()
         );
     }
     let header = bytes.get(..HEADER_BYTES).ok_or_else(|| {
-        format!("truncated: expected a header of {HEADER_BYTES} bytes, found {}", bytes.len())
+        format!("cut off: expected a header of {HEADER_BYTES} bytes, found {}", bytes.len())
     })?;
     let version = u32::from_le_bytes(header[16..20].try_into().expect("four bytes"));
     if version != VERSION {
@@ -127,7 +127,7 @@ fn parse(bytes: &[u8]) -> std::result::Result<ExecutableFile<'_>, String> {
     let body = &bytes[HEADER_BYTES..];
     if body.len() as u64 != length {
         return Err(format!(
-            "damaged: expected {length} bytes after the header, found {}",
+            "damaged: {length} bytes should follow the header, found {}",
             body.len()
         ));
     }
