@@ -71,12 +71,22 @@ pub use tensor::{
 #[doc(hidden)]
 pub use tensor::{difference, record_graph_node};
 
-/// Compiles the examples of the README with the tests.
+// The pages with Rust snippets: their snippets are compiled and run with the tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
-struct Readme;
-
-/// Compiles the examples of the page on async with the tests.
+struct ReadmePage;
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/getting-started.md")]
+struct GettingStartedPage;
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/which-front-door.md")]
+struct WhichFrontDoorPage;
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/tensors.md")]
+struct TensorsPage;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/async.md")]
 struct AsyncPage;
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/fusion-and-explain.md")]
+struct FusionAndExplainPage;
