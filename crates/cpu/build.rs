@@ -1,5 +1,5 @@
-//! Names the compiler by the text it was made from, so that machine code kept on disk by one is never run as
-//! another's.
+//! Hashes the emitter's sources into `INFLIGHT_EMITTER`, the compiler's version in the disk cache: machine code that
+//! another version compiled is never loaded.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
@@ -9,8 +9,8 @@ use std::{env, fs};
 fn main() {
     let mut hasher = DefaultHasher::new();
     env::var("CARGO_PKG_VERSION").ok().hash(&mut hasher);
-    // Beside the emitter, what it is given: how kernels are expanded and scheduled, and what numbers are. Published
-    // crates are told apart by their versions.
+    // The emitter, and `ir`, which expands and schedules the kernels it compiles. In a published crate `../ir` does not
+    // exist; the package version distinguishes those.
     for folder in ["src/emit", "../ir/src"] {
         println!("cargo:rerun-if-changed={folder}");
         hash_folder(Path::new(folder), &mut hasher);

@@ -1,4 +1,4 @@
-//! The CPU as a [`Backend`].
+//! The CPU [`Backend`]: options, capabilities, compilation and stream creation.
 
 use crate::emit::Isa;
 use crate::launch::CompiledKernel;
@@ -10,7 +10,7 @@ use inflight_ir::kernel::Kernel;
 use inflight_ir::plan::MAX_SUM_CHAIN;
 use std::sync::Arc;
 
-/// How kernels are run.
+/// How kernels are executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Path {
     /// As machine code with 512-bit vectors.
@@ -31,7 +31,7 @@ impl Path {
         }
     }
 
-    /// The instruction set that machine code is made for.
+    /// The instruction set of the machine code, if there is any.
     pub(crate) fn isa(self) -> Option<Isa> {
         match self {
             Path::Avx512 => Some(Isa::Avx512),
@@ -58,23 +58,23 @@ impl Path {
     }
 }
 
-/// How the device is set up. What is `None` is chosen by what the machine has.
+/// Options of the device. `None` selects the default for the machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// The number of worker threads, which is also the most that work on one command.
+    /// The number of worker threads, which is also the maximum that work on one command.
     pub threads: Option<usize>,
-    /// How kernels are run.
+    /// How kernels are executed.
     pub path: Option<Path>,
 }
 
 impl Options {
-    /// The options in the environment: `INFLIGHT_THREADS`, a number from 1 on, and `INFLIGHT_CPU`, one of
-    /// `auto`, `avx512`, `avx2`, `block`. What is not set is chosen by what the machine has.
+    /// Options from the environment: `INFLIGHT_THREADS`, a number from 1 to 4096, and `INFLIGHT_CPU`, one of `auto`,
+    /// `avx512`, `avx2`, `block`. Unset variables select the default for the machine.
     pub fn from_env() -> Result<Options, Fault> {
         let variable = |name: &str| match std::env::var(name) {
             Ok(value) => Ok(Some(value)),
             Err(std::env::VarError::NotPresent) => Ok(None),
-            Err(error) => Err(missing(format!("{name}: {error}"))),
+            Err(error) => Err(missing_fault(format!("{name}: {error}"))),
         };
         Options::parse(
             variable("INFLIGHT_THREADS")?.as_deref(),
@@ -90,7 +90,7 @@ impl Options {
                 _ => {
                     let message =
                         format!("INFLIGHT_THREADS is {text:?}, expected a number from 1 to 4096");
-                    return Err(missing(message));
+                    return Err(missing_fault(message));
                 }
             },
         };
@@ -102,14 +102,14 @@ impl Options {
             Some(other) => {
                 let message =
                     format!("INFLIGHT_CPU is {other:?}, expected auto, avx512, avx2 or block");
-                return Err(missing(message));
+                return Err(missing_fault(message));
             }
         };
         Ok(Options { threads, path })
     }
 }
 
-fn missing(message: String) -> Fault {
+fn missing_fault(message: String) -> Fault {
     FaultKind::Missing(message).into()
 }
 
@@ -122,16 +122,19 @@ pub struct CpuBackend {
 }
 
 impl CpuBackend {
-    /// Starts the worker threads. Fails if the machine lacks what the options ask for.
+    /// Starts the worker threads. Fails if the machine lacks the instruction set that the options select.
     pub fn new(options: Options) -> Result<Arc<CpuBackend>, Fault> {
         CpuBackend::with_pool(options, memory::pool())
     }
 
-    /// The same, with memory that the caller has set up.
+    /// Like [`new`](CpuBackend::new), with a memory pool of the caller's.
     pub fn with_pool(options: Options, pool: Arc<Pool>) -> Result<Arc<CpuBackend>, Fault> {
         let path = options.path.unwrap_or_else(Path::detect);
         if path.isa().is_some_and(|isa| !isa.is_present()) {
-            return Err(missing(format!("this CPU has no {}", path.name())));
+            return Err(missing_fault(format!(
+                "this CPU has no {}; set INFLIGHT_CPU=auto",
+                path.name()
+            )));
         }
         let threads = match options.threads {
             Some(threads) => threads,
@@ -143,7 +146,7 @@ impl CpuBackend {
         let capabilities = Capabilities {
             name: model_name(),
             target: format!("{}-{}", std::env::consts::ARCH, path.name()),
-            parallelism: workers.width(),
+            parallelism: workers.thread_count(),
             vector_bytes: path.vector_bytes(),
             memory_bytes: memory::capacity() as u64,
             host_visible: true,
@@ -157,7 +160,7 @@ impl CpuBackend {
         Ok(Arc::new(CpuBackend { capabilities, path, workers: Arc::new(workers), pool }))
     }
 
-    /// How kernels are run.
+    /// How kernels are executed.
     pub fn path(&self) -> Path {
         self.path
     }
@@ -193,7 +196,7 @@ impl Backend for CpuBackend {
     }
 }
 
-/// What the CPU is called, or its architecture where the system does not say.
+/// The CPU's model name, or its architecture if the system does not report one.
 fn model_name() -> String {
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let name = text.lines().find_map(|line| {
@@ -208,7 +211,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_environment_is_read_strictly() {
+    fn invalid_environment_options_are_rejected() {
         let options = Options::parse(Some("3"), Some("block")).unwrap();
         assert_eq!(options, Options { threads: Some(3), path: Some(Path::Block) });
         assert_eq!(Options::parse(None, Some("auto")).unwrap(), Options::default());
@@ -223,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn the_device_describes_itself() {
+    fn capabilities_reflect_the_options() {
         let options = Options { threads: Some(3), path: Some(Path::Block) };
         let backend = CpuBackend::new(options).unwrap();
         let capabilities = backend.capabilities();

@@ -1,27 +1,32 @@
-//! Matrix products: panels for our own threads, each computed by the single-threaded `gemm`.
+//! GEMM (matrix multiplication): the main loop over panels.
+//!
+//! [`run`] executes one `GemmLaunch`. `partition` divides the result into panels for the worker threads and bounds what
+//! one call multiplies (cache blocking); the single-threaded `gemm` crate packs and multiplies each panel. Operands
+//! may be computed by a prologue, and results consumed by an epilogue (`fusion`); `split_k` handles long sums with few
+//! results, `mixed_precision` accumulates `f16` and `bf16` in `f32`, and `integer` covers integers and `bool`.
 
 mod fusion;
 mod integer;
-mod narrow;
+mod materialized_operand;
+mod mixed_precision;
 mod partition;
 mod problem;
 mod split_k;
-mod whole;
 
 use crate::call::with_scratch;
 use crate::workers::Workers;
-use fusion::Redirected;
-pub use fusion::{Blocks, EpilogueRunner};
+use fusion::RedirectedOutput;
+pub use fusion::{EpilogueRunner, PrologueRunner};
 use half::{bf16, f16};
 use inflight_backend::GemmLaunch;
 use inflight_ir::DType;
 use inflight_ir::plan::Side;
 use num_complex::Complex;
-use partition::{Cut, Needs, Panel, Unit};
+use partition::{BlockRows, Constraints, Panel, Partition};
 use problem::Problem;
 use std::ops::Range;
 
-/// A matrix in memory: the address of its first element, and the distances, in elements, to the next row
+/// A strided matrix in memory: the address of its first element, and the distances, in elements, to the next row
 /// and column.
 #[derive(Debug)]
 pub struct Matrix<T> {
@@ -44,13 +49,17 @@ impl<T> Matrix<T> {
         self.start.wrapping_offset(row as isize * self.row + column as isize * self.column)
     }
 
-    /// The matrix that begins at an element of this one.
-    pub fn from(self, row: usize, column: usize) -> Matrix<T> {
+    /// The submatrix whose first element is at this row and column.
+    pub fn submatrix(self, row: usize, column: usize) -> Matrix<T> {
         Matrix { start: self.at(row, column), ..self }
+    }
+
+    fn transpose(self) -> Matrix<T> {
+        Matrix { row: self.column, column: self.row, ..self }
     }
 }
 
-/// The extents of one panel's product.
+/// The extents of one matrix multiplication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Extents {
     m: usize,
@@ -58,57 +67,58 @@ struct Extents {
     k: usize,
 }
 
-/// An element type that matrices can be multiplied in.
-trait Multiply: Sized + Copy + 'static {
-    /// The longest side of a panel, where the work memory for one is to be bounded.
-    const MAX_SIDE: usize = usize::MAX;
+/// An element type with a single-threaded GEMM.
+trait GemmElement: Sized + Copy + 'static {
+    /// Longest side of a chunk, where the thread's workspace for one must be bounded.
+    const MAX_CHUNK_SIDE: usize = usize::MAX;
 
-    /// The sum of two sums over parts of `k`, if it is as good as the sum over both: not where sums are rounded
-    /// to fewer digits than they are computed with.
-    const ADD: Option<fn(Self, Self) -> Self> = None;
+    /// Adds two split-K partial sums. `None` where partial sums are rounded to fewer bits than they are accumulated
+    /// in: split-K would then lose precision.
+    const ADD_PARTIAL_SUMS: Option<fn(Self, Self) -> Self> = None;
 
     /// `c = a · b`.
     ///
     /// # Safety
-    /// All elements within the extents must be valid, those of `c` for writing; nobody else may access
-    /// those of `c` meanwhile or write those of `a` and `b`.
+    /// All elements within the extents must be valid, those of `c` for writing; no other thread may access those of `c`
+    /// meanwhile or write those of `a` and `b`.
     unsafe fn multiply(extents: Extents, a: Matrix<Self>, b: Matrix<Self>, c: Matrix<Self>);
 }
 
-/// A contraction with its memory.
-pub struct Product<'a> {
+/// A GEMM bound to its memory.
+pub struct BoundGemm<'a> {
     /// The command.
-    pub contract: &'a GemmLaunch,
-    /// Where the operands come from.
-    pub a: Source<'a>,
-    pub b: Source<'a>,
-    /// Where the result goes.
-    pub c: Target<'a>,
+    pub launch: &'a GemmLaunch,
+    /// The left operand.
+    pub a: OperandSource<'a>,
+    /// The right operand.
+    pub b: OperandSource<'a>,
+    /// The destination of the result.
+    pub c: GemmTarget<'a>,
 }
 
-/// Where an operand comes from.
-pub enum Source<'a> {
-    /// This is the address of its buffer.
+/// The source of an operand's elements.
+pub enum OperandSource<'a> {
+    /// The address of its buffer.
     Memory(*mut u8),
-    /// A launch computes it, block by block.
-    Blocks(Blocks<'a>),
-    /// Another product's follower writes it to this param, row by row.
-    Product(Box<Product<'a>>, usize),
+    /// A prologue kernel computes the operand block by block.
+    Prologue(PrologueRunner<'a>),
+    /// The epilogue of another GEMM writes the operand row by row, to this param.
+    ChainedGemm(Box<BoundGemm<'a>>, usize),
 }
 
-/// Where a product goes.
-pub enum Target<'a> {
-    /// To this address.
+/// The destination of a result.
+pub enum GemmTarget<'a> {
+    /// The address of its buffer.
     Memory(*mut u8),
-    /// To the launch that follows it, part by part.
-    EpilogueRunner(EpilogueRunner<'a>),
+    /// A fused epilogue consumes the result panel by panel.
+    Epilogue(EpilogueRunner<'a>),
 }
 
-/// Calls a generic function with the type of a dtype's elements as they are multiplied.
+/// Selects the instance of a generic function for the host element type of a dtype.
 macro_rules! with_element {
     ($dtype:expr, $function:ident) => {
         match $dtype {
-            DType::Bool => $function::<integer::Truth>,
+            DType::Bool => $function::<integer::BoolByte>,
             DType::I8 | DType::U8 => $function::<u8>,
             DType::I16 | DType::U16 => $function::<u16>,
             DType::I32 | DType::U32 => $function::<u32>,
@@ -123,111 +133,104 @@ macro_rules! with_element {
     };
 }
 
-/// Runs a contraction. Returns the message of a panic, if there was one.
+/// Runs a GEMM on the worker threads. Returns the message of a panic, if there was one.
 ///
 /// # Safety
-/// Addresses must be those of the operands' buffers, with elements of the dtype wherever offsets and strides
-/// lead to, and no one else may access those of the result meanwhile, or write the others. Of a chain of
-/// products, the first must have a follower that writes the rows of the second's operand densely, one after
-/// another.
-pub unsafe fn contract(workers: &Workers, product: &Product) -> Result<(), String> {
-    let run = with_element!(product.contract.dtype, run_panels);
+/// Addresses must be those of the operands' buffers, with elements of the dtype at every address that offsets and
+/// strides reach, and no other thread may access those of the result meanwhile, or write the others. Of chained GEMMs,
+/// the first must have an epilogue that writes the rows of the second's operand densely, one after another.
+pub unsafe fn run(workers: &Workers, gemm: &BoundGemm) -> Result<(), String> {
+    let run = with_element!(gemm.launch.dtype, run_typed);
     // SAFETY: promised by the caller; the types are the dtypes' host forms, up to the sign.
-    unsafe { run(workers, product) }
+    unsafe { run(workers, gemm) }
 }
 
 /// # Safety
-/// As for [`contract`], and `T` must be the host form of the dtype.
-unsafe fn run_panels<T: Multiply>(workers: &Workers, product: &Product) -> Result<(), String> {
-    let prepared = Prepared::<T>::new(product);
+/// As for [`run`], and `T` must be the host form of the dtype.
+unsafe fn run_typed<T: GemmElement>(workers: &Workers, gemm: &BoundGemm) -> Result<(), String> {
+    let typed = TypedGemm::<T>::new(gemm);
     // SAFETY: promised by the caller.
-    unsafe { whole::with_small_operands(workers, prepared, run_prepared) }
+    unsafe { materialized_operand::run_with_materialized_operand(workers, typed, run_panels) }
 }
 
 /// # Safety
-/// As for [`contract`].
-unsafe fn run_prepared<T: Multiply>(
-    workers: &Workers,
-    prepared: &Prepared<T>,
-) -> Result<(), String> {
-    let problem = &prepared.problem;
-    let unit = |source: &PreparedSource<T>| match source {
-        PreparedSource::Memory(_) | PreparedSource::Whole(_) => None,
-        PreparedSource::Blocks(blocks) => Some(blocks.unit()),
-        PreparedSource::Chain(chain) => Some(Unit::AtMost(chain.rows_at_a_time)),
+/// As for [`run`].
+unsafe fn run_panels<T: GemmElement>(workers: &Workers, gemm: &TypedGemm<T>) -> Result<(), String> {
+    let problem = &gemm.problem;
+    let block_rows = |source: &TypedSource<T>| match source {
+        TypedSource::Memory(_) | TypedSource::Materialized(_) => None,
+        TypedSource::Prologue(prologue) => Some(prologue.block_rows()),
+        TypedSource::ChainedGemm(chain) => Some(BlockRows::AtMost(chain.block_rows)),
     };
-    let needs = Needs {
-        max_side: (T::MAX_SIDE != usize::MAX).then_some(T::MAX_SIDE),
-        taken_in: match &prepared.target {
-            Target::Memory(_) => None,
-            Target::EpilogueRunner(follower) => Some(follower.needs_whole_rows()),
+    let constraints = Constraints {
+        max_side: (T::MAX_CHUNK_SIDE != usize::MAX).then_some(T::MAX_CHUNK_SIDE),
+        epilogue_full_rows: match &gemm.target {
+            GemmTarget::Memory(_) => None,
+            GemmTarget::Epilogue(epilogue) => Some(epilogue.needs_full_rows()),
         },
-        produced: None
-            .or_else(|| Some((Side::A, unit(&prepared.a)?)))
-            .or_else(|| Some((Side::B, unit(&prepared.b)?))),
-        turned: matches!(prepared.a, PreparedSource::Memory(_)) && problem.is_turned(),
+        prologue: None
+            .or_else(|| Some((Side::A, block_rows(&gemm.a)?)))
+            .or_else(|| Some((Side::B, block_rows(&gemm.b)?))),
+        a_is_mn_major: matches!(gemm.a, TypedSource::Memory(_)) && problem.a_is_mn_major(),
     };
-    let cut = Cut::new(problem.batches(), problem.extents, workers.width(), needs);
-    if let (Some(add), Some(pieces)) = (T::ADD, split_k::pieces(problem))
-        && matches!(
-            (&prepared.a, &prepared.b),
-            (PreparedSource::Memory(_), PreparedSource::Memory(_))
-        )
+    let partition =
+        Partition::new(problem.batches(), problem.extents, workers.thread_count(), constraints);
+    if let (Some(add), Some(splits)) = (T::ADD_PARTIAL_SUMS, split_k::split_count(problem))
+        && matches!((&gemm.a, &gemm.b), (TypedSource::Memory(_), TypedSource::Memory(_)))
     {
         // SAFETY: promised by the caller.
-        return unsafe { split_k::run(workers, prepared, pieces, add) };
+        return unsafe { split_k::run(workers, gemm, splits, add) };
     }
-    workers.parallel_for(cut.panels(), &|index| {
-        let panel = cut.panel(index);
+    workers.parallel_for(partition.panels(), &|index| {
+        let panel = partition.panel(index);
         for batch in panel.batches.clone() {
-            // SAFETY: panels are within the extents, which the caller vouches for, and do not overlap.
-            unsafe { prepared.panel(batch, &panel, cut.chunk) };
+            // SAFETY: panels are within the extents, which the caller guarantees, and do not overlap.
+            unsafe { gemm.run_panel(batch, &panel, partition.chunk) };
         }
     })
 }
 
-/// A product with all that its panels have in common.
-struct Prepared<'a, T> {
+/// A GEMM with its element type, shared by all its panels.
+struct TypedGemm<'a, T> {
     problem: Problem,
-    a: PreparedSource<'a, T>,
-    b: PreparedSource<'a, T>,
-    target: &'a Target<'a>,
+    a: TypedSource<'a, T>,
+    b: TypedSource<'a, T>,
+    target: &'a GemmTarget<'a>,
 }
 
-enum PreparedSource<'a, T> {
+enum TypedSource<'a, T> {
     Memory(*mut T),
-    Blocks(&'a Blocks<'a>),
-    /// What the blocks are of, computed: rows of `k` elements, counted over all batches.
-    Whole(Matrix<T>),
-    Chain(Chain<'a>),
+    Prologue(&'a PrologueRunner<'a>),
+    /// The operand that a prologue has computed before the GEMM: rows of `k` elements, counted over all batches.
+    Materialized(Matrix<T>),
+    ChainedGemm(ChainedGemmRunner<'a>),
 }
 
-// SAFETY: what is at the addresses is, by the contract of `contract`, for this contraction to use, from any
-// thread.
-unsafe impl<T> Sync for Prepared<'_, T> {}
+// SAFETY: by the contract of `run`, the memory at the addresses is for this GEMM to use, from any thread.
+unsafe impl<T> Sync for TypedGemm<'_, T> {}
 
-impl<'a, T: Multiply> Prepared<'a, T> {
-    fn new(product: &'a Product<'a>) -> Prepared<'a, T> {
-        let source = |source: &'a Source<'a>| match source {
-            Source::Memory(address) => PreparedSource::Memory(address.cast()),
-            Source::Blocks(blocks) => PreparedSource::Blocks(blocks),
-            Source::Product(first, value) => {
-                PreparedSource::Chain(Chain::new(first, *value, size_of::<T>()))
+impl<'a, T: GemmElement> TypedGemm<'a, T> {
+    fn new(gemm: &'a BoundGemm<'a>) -> TypedGemm<'a, T> {
+        let source = |source: &'a OperandSource<'a>| match source {
+            OperandSource::Memory(address) => TypedSource::Memory(address.cast()),
+            OperandSource::Prologue(prologue) => TypedSource::Prologue(prologue),
+            OperandSource::ChainedGemm(first, value) => {
+                TypedSource::ChainedGemm(ChainedGemmRunner::new(first, *value, size_of::<T>()))
             }
         };
-        Prepared {
-            problem: Problem::new(product.contract),
-            a: source(&product.a),
-            b: source(&product.b),
-            target: &product.c,
+        TypedGemm {
+            problem: Problem::new(gemm.launch),
+            a: source(&gemm.a),
+            b: source(&gemm.b),
+            target: &gemm.c,
         }
     }
 
     /// Computes one panel of a batch, at most `chunk` rows and columns at a time.
     ///
     /// # Safety
-    /// The panel must be one of this product's, and no other thread's.
-    unsafe fn panel(&self, batch: usize, panel: &Panel, chunk: (usize, usize)) {
+    /// The panel must be one of this GEMM's, and no other thread's.
+    unsafe fn run_panel(&self, batch: usize, panel: &Panel, chunk: (usize, usize)) {
         let (row, column) = (panel.rows.0, panel.columns.0);
         // SAFETY: the panel is within the extents; chunks are within the panel.
         unsafe {
@@ -240,9 +243,10 @@ impl<'a, T: Multiply> Prepared<'a, T> {
                                 n: columns.len(),
                                 k: self.problem.extents.k,
                             };
-                            let (a, b) = (a.from(rows.start, 0), b.from(0, columns.start));
-                            let at = (row + rows.start, column + columns.start);
-                            self.chunk(batch, at, chunk.1, extents, a, b);
+                            let a = a.submatrix(rows.start, 0);
+                            let b = b.submatrix(0, columns.start);
+                            let origin = (row + rows.start, column + columns.start);
+                            self.run_chunk(batch, origin, chunk.1, extents, a, b);
                         }
                     }
                 });
@@ -250,11 +254,11 @@ impl<'a, T: Multiply> Prepared<'a, T> {
         }
     }
 
-    /// Computes a part of a product that begins at this row and column.
+    /// Computes the chunk of the result whose first element is at this row and column.
     ///
     /// # Safety
-    /// As for [`panel`](Prepared::panel), and the operands must have these extents.
-    unsafe fn chunk(
+    /// As for [`run_panel`](TypedGemm::run_panel), and the operands must have these extents.
+    unsafe fn run_chunk(
         &self,
         batch: usize,
         (row, column): (usize, usize),
@@ -266,15 +270,15 @@ impl<'a, T: Multiply> Prepared<'a, T> {
         // SAFETY: promised by the caller.
         let multiply = |c: Matrix<T>| unsafe { T::multiply(extents, a, b, c) };
         match self.target {
-            Target::Memory(address) => {
-                multiply(self.matrix(2, address.cast(), batch).from(row, column));
+            GemmTarget::Memory(address) => {
+                multiply(self.matrix(2, address.cast(), batch).submatrix(row, column));
             }
-            Target::EpilogueRunner(follower) => {
+            GemmTarget::Epilogue(epilogue) => {
                 let first = batch * self.problem.extents.m + row;
                 let (rows, columns) = (first..first + extents.m, column..column + extents.n);
-                // SAFETY: the follower's buffers are, by its construction, for this contraction to use, and
-                // chunks do not overlap.
-                unsafe { follower.take_in(rows, columns, width, None, multiply) };
+                // SAFETY: the epilogue's buffers are, by its construction, for this GEMM to use, and chunks do not
+                // overlap.
+                unsafe { epilogue.run_panel(rows, columns, width, None, multiply) };
             }
         }
     }
@@ -295,61 +299,62 @@ impl<'a, T: Multiply> Prepared<'a, T> {
             Side::A => (&self.a, m),
             Side::B => (&self.b, n),
         };
-        // As rows of `k` elements, counted over all batches.
+        // Rows of `k` elements, counted over all batches.
         let rows = batch * free + range.start..batch * free + range.end;
-        let turned = |block: Matrix<T>| match side {
+        let oriented = |block: Matrix<T>| match side {
             Side::A => block,
-            Side::B => Matrix { row: block.column, column: block.row, ..block },
+            Side::B => block.transpose(),
         };
         // SAFETY: the rows are rows of the operand.
         unsafe {
             match (source, side) {
-                (PreparedSource::Memory(start), Side::A) => {
-                    f(self.matrix(0, *start, batch).from(range.start, 0));
+                (TypedSource::Memory(start), Side::A) => {
+                    f(self.matrix(0, *start, batch).submatrix(range.start, 0));
                 }
-                (PreparedSource::Memory(start), Side::B) => {
-                    f(self.matrix(1, *start, batch).from(0, range.start));
+                (TypedSource::Memory(start), Side::B) => {
+                    f(self.matrix(1, *start, batch).submatrix(0, range.start));
                 }
-                (PreparedSource::Whole(operand), _) => {
-                    f(turned(operand.from(rows.start, 0)));
+                (TypedSource::Materialized(operand), _) => {
+                    f(oriented(operand.submatrix(rows.start, 0)));
                 }
-                (PreparedSource::Blocks(blocks), _) => {
-                    blocks.with_block(rows, k, |block| f(turned(block)));
+                (TypedSource::Prologue(prologue), _) => {
+                    prologue.with_block(rows, k, |block| f(oriented(block)));
                 }
-                (PreparedSource::Chain(chain), _) => {
-                    chain.with_rows(rows, k, |block| f(turned(block)));
+                (TypedSource::ChainedGemm(chain), _) => {
+                    chain.with_rows(rows, k, |block| f(oriented(block)));
                 }
             }
         }
     }
 
-    /// The matrix of operand `a`, `b` or `c` for a batch, in the memory that begins at an address.
+    /// The matrix of operand 0 (`a`), 1 (`b`) or 2 (`c`) for a batch, in the memory that begins at an address.
     fn matrix(&self, operand: usize, start: *mut T, batch: usize) -> Matrix<T> {
         let (offset, row, column) = self.problem.matrix(operand, batch);
         Matrix { start: start.wrapping_offset(offset), row, column }
     }
 }
 
-/// A product whose rows, when its follower has taken them in, are rows of another's operand.
-struct Chain<'a> {
-    /// How many rows are best computed together.
-    rows_at_a_time: usize,
+/// The first of two chained GEMMs: its epilogue's rows are rows of the second's operand.
+struct ChainedGemmRunner<'a> {
+    /// Preferred rows of a block.
+    block_rows: usize,
     /// Bytes of an element of the operand.
-    size: usize,
+    element_size: usize,
     /// Computes rows to an address.
     compute: Box<dyn Fn(Range<usize>, *mut u8) + Sync + 'a>,
 }
 
-impl<'a> Chain<'a> {
-    /// The most elements of a block of rows; what is between two products should stay in a cache.
-    const MOST_ELEMENTS: usize = 128 << 10;
+impl<'a> ChainedGemmRunner<'a> {
+    /// Largest block of rows: the values between the two GEMMs should stay in a cache.
+    const MAX_BLOCK_ELEMENTS: usize = 128 << 10;
 
-    fn new(first: &'a Product<'a>, value: usize, size: usize) -> Chain<'a> {
-        let bind = with_element!(first.contract.dtype, chained);
-        Chain {
-            rows_at_a_time: (Chain::MOST_ELEMENTS / first.contract.n.max(1)).clamp(32, 256),
-            size,
-            compute: bind(first, value, size),
+    fn new(first: &'a BoundGemm<'a>, value: usize, element_size: usize) -> ChainedGemmRunner<'a> {
+        let bind = with_element!(first.launch.dtype, bind_chained_gemm);
+        ChainedGemmRunner {
+            block_rows: (ChainedGemmRunner::MAX_BLOCK_ELEMENTS / first.launch.n.max(1))
+                .clamp(32, 256),
+            element_size,
+            compute: bind(first, value, element_size),
         }
     }
 
@@ -357,39 +362,39 @@ impl<'a> Chain<'a> {
     /// The rows must be rows of the operand, of `k` elements each.
     unsafe fn with_rows<T>(&self, rows: Range<usize>, k: usize, f: impl FnOnce(Matrix<T>)) {
         with_scratch(|scratch| {
-            let start = scratch.bytes(rows.len() * k * self.size);
+            let start = scratch.bytes(rows.len() * k * self.element_size);
             (self.compute)(rows, start);
             f(Matrix { start: start.cast(), row: k as isize, column: 1 });
         });
     }
 }
 
-/// What computes rows of a chain's first product to an address, where each element has so many bytes.
-fn chained<'a, T: Multiply>(
-    first: &'a Product<'a>,
+/// Returns a function that computes rows of a chain's first GEMM and its epilogue to an address.
+fn bind_chained_gemm<'a, T: GemmElement>(
+    first: &'a BoundGemm<'a>,
     value: usize,
-    size: usize,
+    element_size: usize,
 ) -> Box<dyn Fn(Range<usize>, *mut u8) + Sync + 'a> {
-    let prepared = Prepared::<T>::new(first);
+    let gemm = TypedGemm::<T>::new(first);
     Box::new(move |rows: Range<usize>, address: *mut u8| {
-        let Target::EpilogueRunner(follower) = prepared.target else {
-            unreachable!("the first product of a chain has a follower")
+        let GemmTarget::Epilogue(epilogue) = gemm.target else {
+            unreachable!("the first of two chained GEMMs has an epilogue")
         };
-        let Extents { m, n, k } = prepared.problem.extents;
+        let Extents { m, n, k } = gemm.problem.extents;
         let mut row = rows.start;
-        // The rows of one batch at a time.
+        // One batch per iteration.
         while row < rows.end {
             let (batch, first) = (row / m, row % m);
             let count = (m - first).min(rows.end - row);
-            let address = address.wrapping_add((row - rows.start) * n * size);
-            let redirected = Redirected { param: value, address, size };
-            // SAFETY: the rows are rows of the product, by the contract of `contract`, and the follower writes
-            // them densely to memory that the caller made for them.
+            let address = address.wrapping_add((row - rows.start) * n * element_size);
+            let redirected = RedirectedOutput { param: value, address, element_size };
+            // SAFETY: the rows are rows of this GEMM, by the contract of `run`, and the epilogue writes them densely to
+            // memory that the caller allocated for them.
             unsafe {
-                prepared.with_operand(Side::A, batch, first..first + count, |a| {
-                    prepared.with_operand(Side::B, batch, 0..n, |b| {
+                gemm.with_operand(Side::A, batch, first..first + count, |a| {
+                    gemm.with_operand(Side::B, batch, 0..n, |b| {
                         let extents = Extents { m: count, n, k };
-                        follower.take_in(row..row + count, 0..n, n, Some(redirected), |c| {
+                        epilogue.run_panel(row..row + count, 0..n, n, Some(redirected), |c| {
                             T::multiply(extents, a, b, c);
                         });
                     });
@@ -400,28 +405,28 @@ fn chained<'a, T: Multiply>(
     })
 }
 
-/// The numbers below `extent`, in ranges of at most `step`.
+/// Divides `0..extent` into ranges of at most `step`.
 fn ranges(extent: usize, step: usize) -> impl Iterator<Item = Range<usize>> {
     (0..extent).step_by(step.max(1)).map(move |start| start..(start + step).min(extent))
 }
 
-/// An element type of `gemm`.
-pub trait Multiplier: Copy + 'static {
+/// An element type of the `gemm` crate.
+pub trait GemmScalar: Copy + 'static {
     const ZERO: Self;
     const ONE: Self;
     const MINUS_ONE: Self;
 }
 
-macro_rules! multiply_with_gemm {
+macro_rules! impl_with_gemm_crate {
     ($($type:ty, $zero:expr, $one:expr, $minus_one:expr;)*) => {$(
-        impl Multiplier for $type {
+        impl GemmScalar for $type {
             const ZERO: $type = $zero;
             const ONE: $type = $one;
             const MINUS_ONE: $type = $minus_one;
         }
 
-        impl Multiply for $type {
-            const ADD: Option<fn($type, $type) -> $type> = Some(|a, b| a + b);
+        impl GemmElement for $type {
+            const ADD_PARTIAL_SUMS: Option<fn($type, $type) -> $type> = Some(|a, b| a + b);
 
             unsafe fn multiply(e: Extents, a: Matrix<$type>, b: Matrix<$type>, c: Matrix<$type>) {
                 // SAFETY: promised by the caller.
@@ -431,7 +436,7 @@ macro_rules! multiply_with_gemm {
     )*};
 }
 
-multiply_with_gemm! {
+impl_with_gemm_crate! {
     f32, 0.0, 1.0, -1.0;
     f64, 0.0, 1.0, -1.0;
     Complex<f32>, Complex::new(0.0, 0.0), Complex::new(1.0, 0.0), Complex::new(-1.0, 0.0);
@@ -441,15 +446,15 @@ multiply_with_gemm! {
 /// `c = a · b`, or `c += a · b`, on one thread.
 ///
 /// # Safety
-/// As for [`Multiply::multiply`]; if it adds, `c` must be initialized.
-unsafe fn multiply_add<T: Multiplier>(
+/// As for [`GemmElement::multiply`]; if it adds, `c` must be initialized.
+unsafe fn multiply_add<T: GemmScalar>(
     Extents { m, n, k }: Extents,
     a: Matrix<T>,
     b: Matrix<T>,
     c: Matrix<T>,
     add: bool,
 ) {
-    // SAFETY: promised by the caller; all strides are in elements, as `gemm` takes them.
+    // SAFETY: promised by the caller; all strides are in elements, as `gemm` expects them.
     unsafe {
         ::gemm::gemm(
             m,
@@ -475,17 +480,17 @@ unsafe fn multiply_add<T: Multiplier>(
     }
 }
 
-/// `c -= a · b` on one thread, with the extents `m`, `n`, `k`; an operand may be conjugated.
+/// `c -= a · b` on one thread, with the extents `m`, `n`, `k`; either operand may be conjugated.
 ///
 /// # Safety
-/// As for [`Multiply::multiply`]; `c` must be initialized.
-pub unsafe fn multiply_subtract<T: Multiplier>(
+/// As for [`GemmElement::multiply`]; `c` must be initialized.
+pub unsafe fn multiply_subtract<T: GemmScalar>(
     [m, n, k]: [usize; 3],
     (a, a_conjugated): (Matrix<T>, bool),
     (b, b_conjugated): (Matrix<T>, bool),
     c: Matrix<T>,
 ) {
-    // SAFETY: promised by the caller; all strides are in elements, as `gemm` takes them.
+    // SAFETY: promised by the caller; all strides are in elements, as `gemm` expects them.
     unsafe {
         ::gemm::gemm(
             m,

@@ -1,4 +1,5 @@
-//! How a launch is cut into parts, and the parts run.
+//! Kernel launches: partition of a launch's domain among threads, and execution of the parts as machine code or by the
+//! block interpreter.
 
 use crate::call::{Call, Part, Scratch, with_scratch};
 use crate::device::Path;
@@ -13,54 +14,53 @@ use smallvec::SmallVec;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// A launch of less work than this runs on one thread: handing a part to another costs as much. About
-/// 16 Ki elements of `a + b`.
-const SERIAL: usize = 64 << 10;
+/// A launch of less work than this runs on one thread: handing a part to another thread costs as much. About 16 Ki
+/// elements of `a + b`.
+const MIN_PARALLEL_WORK: usize = 64 << 10;
 
-/// No part is smaller than this, unless it is the last.
-const MIN_PART: usize = SERIAL / 4;
+/// Minimum work of a part, except the last.
+const MIN_PART_WORK: usize = MIN_PARALLEL_WORK / 4;
 
-/// Parts for each thread, so that one that is held up does not hold up the launch.
+/// Parts for each thread, for load balance: a delayed thread does not delay the launch.
 const PARTS_PER_THREAD: usize = 4;
 
 /// Parts of the vector axis begin at multiples of this, so that two never write to one cache line.
-const VECTOR_STEP: usize = 64;
+const VECTOR_ALIGNMENT: usize = 64;
 
-/// A part of a column reduction has at least this many columns: of each row it reads so much that is contiguous.
+/// Minimum columns of a part of a column reduction: it reads this many adjacent elements of each row.
 const MIN_COLUMNS: usize = 512;
 
-/// A kernel that is ready to run, and what its launches need to know of it.
+/// A compiled kernel, with the properties that its launches are partitioned by.
 pub struct CompiledKernel {
-    code: Compiled,
-    /// The work for one point of the domain, in instructions.
+    code: KernelCode,
+    /// Work per point of the domain, in simple vector instructions.
     cost: usize,
     grid_rank: usize,
-    /// Whether the points of the vector axis may be given to different threads: not if they depend on each other.
-    parallel_vector: bool,
-    /// Stores that an index or a combination may lead to one place from several points of the vector axis.
-    meeting: Vec<AccessId>,
-    /// Whether it folds rows, so that each point of the vector axis is a column.
+    /// Whether the points of the vector axis are independent, so that threads may share them.
+    has_parallel_vector: bool,
+    /// Scattering or combining stores: several points of the vector axis may write one address.
+    colliding_stores: Vec<AccessId>,
+    /// Whether it is a column reduction: each point of the vector axis is a column.
     reduces_columns: bool,
-    /// The results that may take over the memory of an operand.
-    reuses: Vec<InPlacePair>,
+    /// Operands and results that may share memory (in-place reuse).
+    in_place_pairs: Vec<InPlacePair>,
 }
 
-/// The two ways to run a kernel.
-enum Compiled {
+/// The executable form of a kernel.
+enum KernelCode {
     /// Machine code.
     Native(emit::Code),
     /// The block interpreter.
     Block(block::Program),
 }
 
-/// Makes a kernel ready to run: as machine code where that is possible, for the block interpreter
-/// otherwise.
+/// Compiles a kernel to machine code, or for the block interpreter if the emitter does not support it.
 pub fn compile(kernel: &Kernel, path: Path) -> CompiledKernel {
     let native = path.isa().and_then(|isa| emit::compile(kernel, isa).ok());
     CompiledKernel::new(kernel, native)
 }
 
-/// The kernel that [`CompiledKernel::save`] made these bytes of, on the same path. `None` if they are not such.
+/// Loads a kernel that [`CompiledKernel::save`] serialized on the same path. `None` if the bytes are not valid.
 pub fn load(kernel: &Kernel, path: Path, saved: &[u8]) -> Option<CompiledKernel> {
     let native = match saved {
         [] => None,
@@ -72,58 +72,60 @@ pub fn load(kernel: &Kernel, path: Path, saved: &[u8]) -> Option<CompiledKernel>
 impl CompiledKernel {
     fn new(kernel: &Kernel, native: Option<emit::Code>) -> CompiledKernel {
         let code = match native {
-            Some(code) => Compiled::Native(code),
-            None => Compiled::Block(block::Program::new(kernel)),
+            Some(code) => KernelCode::Native(code),
+            None => KernelCode::Block(block::Program::new(kernel)),
         };
         CompiledKernel {
             code,
             cost: cost(kernel),
             grid_rank: kernel.grid_rank,
-            parallel_vector: kernel.vector == VectorAxis::Parallel,
-            meeting: meeting(kernel),
+            has_parallel_vector: kernel.vector == VectorAxis::Parallel,
+            colliding_stores: colliding_stores(kernel),
             reduces_columns: kernel.reduces_columns(),
-            reuses: reuses_both_ways(kernel),
+            in_place_pairs: portable_in_place_pairs(kernel),
         }
     }
 
-    /// The results that may take over the memory of an operand.
+    /// Operands and results that may share memory (in-place reuse).
     pub fn in_place_pairs(&self) -> &[InPlacePair] {
-        &self.reuses
+        &self.in_place_pairs
     }
 
-    /// Whether a launch's vector axis may be divided: its points are independent, and none stores to a place that
-    /// another leads to as well.
-    fn splits_vector(&self, shape: &LaunchShape) -> bool {
-        self.parallel_vector
-            && self.meeting.iter().all(|&access| is_apart(shape, self.grid_rank, access))
+    /// Whether threads may share a launch's vector axis: its points are independent, and no two write one address.
+    fn can_split_vector(&self, shape: &LaunchShape) -> bool {
+        self.has_parallel_vector
+            && self
+                .colliding_stores
+                .iter()
+                .all(|&access| is_disjoint(shape, self.grid_rank, access))
     }
 
-    /// Its machine code; nothing for the block interpreter, which is made anew.
+    /// Serializes the machine code; empty for the block interpreter, whose program is rebuilt on load.
     pub fn save(&self) -> Vec<u8> {
         match &self.code {
-            Compiled::Native(code) => code.save(),
-            Compiled::Block(_) => Vec::new(),
+            KernelCode::Native(code) => code.save(),
+            KernelCode::Block(_) => Vec::new(),
         }
     }
 }
 
-/// What may be reused whichever way the kernel runs: machine code is made from the expanded kernel, which may be
-/// scheduled in another order.
-fn reuses_both_ways(kernel: &Kernel) -> Vec<InPlacePair> {
+/// The in-place pairs that are valid both for machine code and for the block interpreter: machine code is compiled from
+/// the expanded kernel, which may be scheduled in another order.
+fn portable_in_place_pairs(kernel: &Kernel) -> Vec<InPlacePair> {
     let mut both = in_place_pairs(kernel);
     if !both.is_empty() {
         let expanded = in_place_pairs(&expand(kernel));
-        let known = |reuse: &InPlacePair| {
-            let pair = (reuse.read, reuse.written);
+        let is_in_expanded = |pair: &InPlacePair| {
+            let pair = (pair.read, pair.written);
             expanded.iter().any(|other| (other.read, other.written) == pair)
         };
-        both.retain(known);
+        both.retain(is_in_expanded);
     }
     both
 }
 
-/// A launch with everything it needs at hand.
-pub struct Prepared<'a> {
+/// A launch with its kernel and the addresses of its buffers.
+pub struct PreparedLaunch<'a> {
     /// The kernel.
     pub compiled: &'a CompiledKernel,
     /// The address of each of its buffers.
@@ -134,40 +136,40 @@ pub struct Prepared<'a> {
     pub shape: &'a LaunchShape,
 }
 
-/// A small launch that can be run any number of times on the memory it was bound to.
+/// A launch bound to its memory, to be run any number of times.
 pub enum BoundLaunch<'a> {
-    /// Machine code with its arguments filled in.
-    Code(emit::BoundCode<'a>),
-    /// All of it, walked anew each time.
-    Whole(Prepared<'a>, Part),
-    /// One that is worth several threads.
-    Shared(Prepared<'a>),
+    /// Machine code with its argument block.
+    NativeCode(emit::BoundCode<'a>),
+    /// A launch that runs as one part on the current thread.
+    SinglePart(PreparedLaunch<'a>, Part),
+    /// A launch with enough work for several threads.
+    Parallel(PreparedLaunch<'a>),
 }
 
 impl<'a> BoundLaunch<'a> {
-    /// Makes a launch ready to run again and again.
+    /// Binds a launch.
     ///
     /// # Safety
-    /// As for [`run`], whenever it is run.
-    pub unsafe fn new(launch: Prepared<'a>) -> BoundLaunch<'a> {
-        let Prepared { compiled, shape, .. } = launch;
-        if work(compiled, shape) >= SERIAL {
-            return BoundLaunch::Shared(launch);
+    /// As for [`run`], each time it runs.
+    pub unsafe fn new(launch: PreparedLaunch<'a>) -> BoundLaunch<'a> {
+        let PreparedLaunch { compiled, shape, .. } = launch;
+        if work(compiled, shape) >= MIN_PARALLEL_WORK {
+            return BoundLaunch::Parallel(launch);
         }
-        let part = Cut::new(compiled, shape, 1).part(0);
+        let part = Partition::new(compiled, shape, 1).part(0);
         let call = Call { buffers: &launch.buffers, scalars: launch.scalars, shape };
         let code = match &compiled.code {
-            // SAFETY: promised by the caller. The addresses are in the arguments.
-            Compiled::Native(code) => unsafe { code.bind(&call, &part) },
-            Compiled::Block(_) => None,
+            // SAFETY: promised by the caller. The argument block holds the addresses.
+            KernelCode::Native(code) => unsafe { code.bind(&call, &part) },
+            KernelCode::Block(_) => None,
         };
         match code {
-            Some(code) => BoundLaunch::Code(code),
-            None => BoundLaunch::Whole(launch, part),
+            Some(code) => BoundLaunch::NativeCode(code),
+            None => BoundLaunch::SinglePart(launch, part),
         }
     }
 
-    /// Runs it, on this thread unless it is worth several.
+    /// Runs the launch, on the current thread unless it has enough work for several.
     ///
     /// # Safety
     /// As for [`run`].
@@ -175,12 +177,12 @@ impl<'a> BoundLaunch<'a> {
         // SAFETY: promised by the caller.
         unsafe {
             match self {
-                BoundLaunch::Code(code) => code.run(),
-                BoundLaunch::Whole(launch, part) => {
-                    let Prepared { compiled, buffers, scalars, shape } = launch;
+                BoundLaunch::NativeCode(code) => code.run(),
+                BoundLaunch::SinglePart(launch, part) => {
+                    let PreparedLaunch { compiled, buffers, scalars, shape } = launch;
                     compiled.run_part(&Call { buffers, scalars, shape }, part);
                 }
-                BoundLaunch::Shared(launch) => {
+                BoundLaunch::Parallel(launch) => {
                     let mut failed = run(workers, std::slice::from_ref(launch)).into_iter();
                     return failed.next().map_or(Ok(()), |(_, message)| Err(message));
                 }
@@ -190,29 +192,28 @@ impl<'a> BoundLaunch<'a> {
     }
 }
 
-/// Runs kernels on all the points of their launches, all at once. Returns the launches that panicked, and what they
-/// said; the others have run.
+/// Runs a batch of independent launches in one parallel loop. Returns the indices of the launches that panicked, with
+/// their messages; the others have run.
 ///
 /// # Safety
-/// The buffers must be those the kernels were written for: at every address that the shapes' maps lead to
-/// there must be an element, which no one else writes meanwhile, nor another of the launches, or, if the kernel
-/// does, accesses.
-pub unsafe fn run(workers: &Workers, launches: &[Prepared<'_>]) -> Vec<(usize, String)> {
-    // Small launches are run on one thread, also if there are many: together they are as small as one.
+/// The buffers must match the kernels: at every address that the shapes' maps reach there must be an element. No other
+/// thread and no other launch of the batch may write it meanwhile, nor access it at all if the kernel writes it.
+pub unsafe fn run(workers: &Workers, launches: &[PreparedLaunch<'_>]) -> Vec<(usize, String)> {
+    // A batch of small launches runs on one thread if their total work is small.
     let work = launches.iter().map(|launch| work(launch.compiled, launch.shape));
-    let threads = match work.fold(0, usize::saturating_add) >= SERIAL {
-        true => workers.width(),
+    let threads = match work.fold(0, usize::saturating_add) >= MIN_PARALLEL_WORK {
+        true => workers.thread_count(),
         false => 1,
     };
-    let cuts: SmallVec<[(Cut, usize); 1]> = launches
+    let partitions: SmallVec<[(Partition, usize); 1]> = launches
         .iter()
         .scan(0, |parts, launch| {
-            let cut = Cut::new(launch.compiled, launch.shape, threads);
-            *parts += cut.parts();
-            Some((cut, *parts))
+            let partition = Partition::new(launch.compiled, launch.shape, threads);
+            *parts += partition.parts();
+            Some((partition, *parts))
         })
         .collect();
-    let parts = cuts.last().map_or(0, |(_, parts)| *parts);
+    let parts = partitions.last().map_or(0, |(_, parts)| *parts);
     let calls: SmallVec<[SharedCall<'_>; 1]> = launches
         .iter()
         .map(|launch| {
@@ -224,9 +225,9 @@ pub unsafe fn run(workers: &Workers, launches: &[Prepared<'_>]) -> Vec<(usize, S
         launches.iter().map(|launch| launch.compiled).collect();
     let failed = Mutex::new(Vec::new());
     let run_part = |index: usize| {
-        let launch = cuts.partition_point(|(_, parts)| *parts <= index);
-        let (cut, end) = &cuts[launch];
-        let part = cut.part(index + cut.parts() - end);
+        let launch = partitions.partition_point(|(_, parts)| *parts <= index);
+        let (partition, end) = &partitions[launch];
+        let part = partition.part(index + partition.parts() - end);
         let (kernel, call) = (compiled[launch], calls[launch].get());
         // SAFETY: promised by the caller; the parts of a launch are independent of each other.
         let run = catch_unwind(AssertUnwindSafe(|| unsafe { kernel.run_part(call, &part) }));
@@ -255,7 +256,8 @@ impl CompiledKernel {
         with_scratch(|scratch| unsafe { self.code.run(call, part, scratch) });
     }
 
-    /// The same, for results that are read again at once: they stay in the caches.
+    /// Like [`run_part`](CompiledKernel::run_part), without non-temporal stores: the results stay in the caches, because
+    /// the GEMM reads them next.
     ///
     /// # Safety
     /// As for [`run_part`](CompiledKernel::run_part).
@@ -263,22 +265,22 @@ impl CompiledKernel {
         // SAFETY: promised by the caller.
         with_scratch(|scratch| unsafe {
             match &self.code {
-                Compiled::Native(code) => code.run_in_cache(call, part, scratch),
-                Compiled::Block(program) => program.run(call, part, scratch),
+                KernelCode::Native(code) => code.run_in_cache(call, part, scratch),
+                KernelCode::Block(program) => program.run(call, part, scratch),
             }
         });
     }
 }
 
-impl Compiled {
+impl KernelCode {
     /// # Safety
     /// As for [`run`]; other threads may run other parts of the same call.
     unsafe fn run(&self, call: &Call, part: &Part, scratch: &mut Scratch) {
         // SAFETY: promised by the caller.
         unsafe {
             match self {
-                Compiled::Native(code) => code.run(call, part, scratch),
-                Compiled::Block(program) => program.run(call, part, scratch),
+                KernelCode::Native(code) => code.run(call, part, scratch),
+                KernelCode::Block(program) => program.run(call, part, scratch),
             }
         }
     }
@@ -287,8 +289,8 @@ impl Compiled {
 /// A call whose parts run on several threads.
 struct SharedCall<'a>(Call<'a>);
 
-// SAFETY: the call is only read; what is at its addresses is, by the contract of `run`, for this launch
-// to use, from any thread.
+// SAFETY: the call is only read; by the contract of `run`, the memory at its addresses is for this launch to use, from
+// any thread.
 unsafe impl Sync for SharedCall<'_> {}
 
 impl<'a> SharedCall<'a> {
@@ -297,43 +299,42 @@ impl<'a> SharedCall<'a> {
     }
 }
 
-/// How a launch is divided: into ranges of the grid times ranges of the vector axis, equal but for the
-/// last.
+/// The partition of a launch: ranges of the grid times ranges of the vector axis, of equal length except the last.
 #[derive(Debug)]
-struct Cut {
+struct Partition {
     grid: Ranges,
     vector: Ranges,
 }
 
-/// The numbers below `extent`, in ranges of `step`.
+/// `0..extent`, divided into ranges of `step`.
 #[derive(Debug)]
 struct Ranges {
     extent: usize,
     step: usize,
 }
 
-impl Cut {
-    fn new(compiled: &CompiledKernel, shape: &LaunchShape, threads: usize) -> Cut {
+impl Partition {
+    fn new(compiled: &CompiledKernel, shape: &LaunchShape, threads: usize) -> Partition {
         let (grid_extents, tile_extents) = shape.extents.split_at(compiled.grid_rank);
         let programs: usize = grid_extents.iter().product();
         let lanes = tile_extents.last().copied().unwrap_or(1);
-        let (mut grid, mut vector) = (Ranges::whole(programs), Ranges::whole(lanes));
+        let (mut grid, mut vector) = (Ranges::undivided(programs), Ranges::undivided(lanes));
 
         let work = work(compiled, shape);
-        if threads > 1 && work >= SERIAL {
-            let parts = (threads * PARTS_PER_THREAD).min(work / MIN_PART).max(1);
+        if threads > 1 && work >= MIN_PARALLEL_WORK {
+            let parts = (threads * PARTS_PER_THREAD).min(work / MIN_PART_WORK).max(1);
             grid.step = programs.div_ceil(parts).max(1);
-            if programs < parts && compiled.splits_vector(shape) {
+            if programs < parts && compiled.can_split_vector(shape) {
                 let mut step = lanes.max(1).div_ceil(parts.div_ceil(programs));
                 if compiled.reduces_columns {
-                    // Rather wide than many, as long as there is one for each thread.
+                    // Prefer wide parts to many, as long as there is one for each thread.
                     let most = lanes.max(1).div_ceil(threads.div_ceil(programs));
                     step = step.max(MIN_COLUMNS.min(most));
                 }
-                vector.step = step.next_multiple_of(VECTOR_STEP);
+                vector.step = step.next_multiple_of(VECTOR_ALIGNMENT);
             }
         }
-        Cut { grid, vector }
+        Partition { grid, vector }
     }
 
     fn parts(&self) -> usize {
@@ -347,11 +348,11 @@ impl Cut {
 }
 
 impl Ranges {
-    fn whole(extent: usize) -> Ranges {
+    fn undivided(extent: usize) -> Ranges {
         Ranges { extent, step: extent.max(1) }
     }
 
-    /// At least one, unless there is nothing at all: an empty vector axis is one empty range.
+    /// The number of ranges, at least one: an empty axis is one empty range, so that programs with an empty tile run.
     fn count(&self) -> usize {
         self.extent.div_ceil(self.step).max(1)
     }
@@ -364,13 +365,13 @@ impl Ranges {
 /// The work of a launch, in simple vector instructions on one element each.
 fn work(compiled: &CompiledKernel, shape: &LaunchShape) -> usize {
     let (grid, tile) = shape.extents.split_at(compiled.grid_rank);
-    // A program with an empty tile still stores what its reductions are of nothing.
+    // A program with an empty tile still stores the identity elements of its reductions.
     let tile = tile.iter().product::<usize>().max(1);
     let programs = grid.iter().product::<usize>();
     programs.saturating_mul(tile).saturating_mul(compiled.cost)
 }
 
-/// The work of a kernel for each point, in simple vector instructions.
+/// The work of a kernel per point of its domain, in simple vector instructions.
 fn cost(kernel: &Kernel) -> usize {
     let cost = |kind: &Kind| match kind {
         Kind::Constant(_) | Kind::Scalar(_) | Kind::Bitcast(_) => 0,
@@ -381,35 +382,40 @@ fn cost(kernel: &Kernel) -> usize {
     kernel.body.iter().map(|instruction| cost(&instruction.kind)).sum::<usize>().max(1)
 }
 
-/// The stores that an index or a combination may lead to one place from several points.
-fn meeting(kernel: &Kernel) -> Vec<AccessId> {
-    let meets = |kind: &Kind| match *kind {
+/// Scattering or combining stores: several points may write one address.
+fn colliding_stores(kernel: &Kernel) -> Vec<AccessId> {
+    let colliding_access = |kind: &Kind| match *kind {
         Kind::Store { access, index, combine, .. } => {
             (index.is_some() || combine.is_some()).then_some(access)
         }
         _ => None,
     };
-    kernel.body.iter().filter_map(|instruction| meets(&instruction.kind)).collect()
+    kernel.body.iter().filter_map(|instruction| colliding_access(&instruction.kind)).collect()
 }
 
-/// Whether no two points of the vector axis lead to one place, whatever the index is: what it adds goes beyond all
-/// of them, as from row to row.
-fn is_apart(shape: &LaunchShape, grid_rank: usize, access: AccessId) -> bool {
+/// Whether no two points of the vector axis write one address, whatever the index: one index step exceeds the axis, as
+/// when whole rows are scattered.
+fn is_disjoint(shape: &LaunchShape, grid_rank: usize, access: AccessId) -> bool {
     let map = &shape.accesses[access as usize];
     let (Some((vector, others)), Some(&points)) = (map.strides.split_last(), shape.extents.last())
     else {
         return false;
     };
     let reach = vector.unsigned_abs().saturating_mul(points.saturating_sub(1));
-    let beyond = map.index_stride == 0 || map.index_stride.unsigned_abs() > reach;
-    *vector != 0 && beyond && others[grid_rank..].iter().all(|&stride| stride == 0)
+    let exceeds_axis = map.index_stride == 0 || map.index_stride.unsigned_abs() > reach;
+    *vector != 0 && exceeds_axis && others[grid_rank..].iter().all(|&stride| stride == 0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn cut(extents: &[usize], grid_rank: usize, splits_vector: bool, threads: usize) -> Vec<Part> {
+    fn partition(
+        extents: &[usize],
+        grid_rank: usize,
+        can_split_vector: bool,
+        threads: usize,
+    ) -> Vec<Part> {
         let kernel = Kernel {
             params: vec![],
             scalars: vec![],
@@ -419,23 +425,22 @@ mod tests {
             vector: VectorAxis::Parallel,
             body: vec![],
         };
-        let code = Compiled::Block(block::Program::new(&kernel));
-        let reuses = Vec::new();
+        let code = KernelCode::Block(block::Program::new(&kernel));
         let compiled = CompiledKernel {
             code,
             cost: 4,
             grid_rank,
-            parallel_vector: splits_vector,
-            meeting: Vec::new(),
+            has_parallel_vector: can_split_vector,
+            colliding_stores: Vec::new(),
             reduces_columns: kernel.reduces_columns(),
-            reuses,
+            in_place_pairs: Vec::new(),
         };
         let shape = LaunchShape { extents: extents.into(), accesses: vec![] };
-        let cut = Cut::new(&compiled, &shape, threads);
-        (0..cut.parts()).map(|index| cut.part(index)).collect()
+        let partition = Partition::new(&compiled, &shape, threads);
+        (0..partition.parts()).map(|index| partition.part(index)).collect()
     }
 
-    /// Every program at every point of the vector axis is in exactly one part.
+    /// Asserts that every program at every point of the vector axis is in exactly one part.
     fn assert_covers(parts: &[Part], programs: usize, lanes: usize) {
         let mut seen = vec![0u8; programs * lanes];
         for part in parts {
@@ -457,10 +462,10 @@ mod tests {
                 }
                 for splits in [false, true] {
                     for threads in [1, 2, 3, 16] {
-                        let parts = cut(&[programs, lanes], 1, splits, threads);
+                        let parts = partition(&[programs, lanes], 1, splits, threads);
                         assert_covers(&parts, programs, lanes);
                         assert!(splits || parts.iter().all(|part| part.vector == (0..lanes)));
-                        assert!(parts.iter().all(|part| part.vector.start % VECTOR_STEP == 0));
+                        assert!(parts.iter().all(|part| part.vector.start % VECTOR_ALIGNMENT == 0));
                     }
                 }
             }
@@ -468,38 +473,38 @@ mod tests {
     }
 
     #[test]
-    fn small_launches_are_one_part_and_large_ones_a_few_for_each_thread() {
-        assert_eq!(cut(&[100, 100], 1, true, 8).len(), 1);
-        assert_eq!(cut(&[1 << 20], 0, true, 2).len(), 8);
-        assert_eq!(cut(&[1 << 10, 1 << 10], 1, false, 2).len(), 8);
-        assert_eq!(cut(&[1 << 20], 0, true, 1).len(), 1);
-        assert_eq!(cut(&[1 << 20], 0, false, 2).len(), 1);
-        // Columns: one part for each thread rather than many narrow ones.
-        assert_eq!(cut(&[1 << 10, 1 << 10], 0, true, 2).len(), 2);
-        assert_eq!(cut(&[1 << 10, 256], 0, true, 2).len(), 2);
-        assert_eq!(cut(&[1 << 10, 1 << 14], 0, true, 2).len(), 8);
+    fn small_launches_are_one_part_and_large_ones_several_per_thread() {
+        assert_eq!(partition(&[100, 100], 1, true, 8).len(), 1);
+        assert_eq!(partition(&[1 << 20], 0, true, 2).len(), 8);
+        assert_eq!(partition(&[1 << 10, 1 << 10], 1, false, 2).len(), 8);
+        assert_eq!(partition(&[1 << 20], 0, true, 1).len(), 1);
+        assert_eq!(partition(&[1 << 20], 0, false, 2).len(), 1);
+        // Column reductions: one part for each thread rather than many narrow ones.
+        assert_eq!(partition(&[1 << 10, 1 << 10], 0, true, 2).len(), 2);
+        assert_eq!(partition(&[1 << 10, 256], 0, true, 2).len(), 2);
+        assert_eq!(partition(&[1 << 10, 1 << 14], 0, true, 2).len(), 8);
     }
 
     #[test]
-    fn rows_that_are_scattered_are_divided_and_elements_are_not() {
+    fn scattered_rows_split_the_vector_axis_and_scattered_elements_do_not() {
         use inflight_ir::kernel::AccessShape;
-        let apart = |strides: &[isize], index_stride| {
+        let disjoint = |strides: &[isize], index_stride| {
             let access =
                 AccessShape { offset: 0, strides: strides.iter().copied().collect(), index_stride };
             let shape =
                 LaunchShape { extents: [5, 100].into_iter().collect(), accesses: vec![access] };
-            is_apart(&shape, 0, 0)
+            is_disjoint(&shape, 0, 0)
         };
-        assert!(apart(&[0, 1], 100), "rows of a table");
-        assert!(!apart(&[0, 1], 1), "neighbours may be led to one place");
-        assert!(!apart(&[0, 0], 1), "all are");
-        assert!(!apart(&[99, 1], 100), "a row later the next place is a neighbour's");
+        assert!(disjoint(&[0, 1], 100), "rows of a table");
+        assert!(!disjoint(&[0, 1], 1), "adjacent points may write one address");
+        assert!(!disjoint(&[0, 0], 1), "all points may write one address");
+        assert!(!disjoint(&[99, 1], 100), "consecutive rows overlap");
     }
 
     #[test]
-    fn an_empty_reduction_still_runs_its_programs() {
-        let parts = cut(&[5, 0, 3], 1, true, 2);
+    fn a_reduction_over_an_empty_axis_runs_every_program() {
+        let parts = partition(&[5, 0, 3], 1, true, 2);
         assert_eq!(parts, [Part { grid: 0..5, vector: 0..3 }]);
-        assert_eq!(cut(&[0, 3], 1, true, 2), [Part { grid: 0..0, vector: 0..3 }]);
+        assert_eq!(partition(&[0, 3], 1, true, 2), [Part { grid: 0..0, vector: 0..3 }]);
     }
 }

@@ -1,12 +1,12 @@
-//! The CPU as a device.
+//! The CPU backend.
 //!
-//! - `device`: what there is, and how it is set up;
-//! - `stream`: queues of commands, which the `workers` drain;
-//! - `launch`: a kernel's parts, run as machine code (`emit`) or by the block interpreter (`block`), both
-//!   called through `call`;
-//! - `contract`: matrix products;
-//! - `routine`: sorts, triangular factors and the like, which are no kernels;
-//! - `memory`: where buffers come from.
+//! - `device`: the `Backend` implementation and its options;
+//! - `stream`: in-order command queues, scheduled on the `workers` (a pool with chunked parallel loops);
+//! - `launch`: kernel launches, partitioned among threads and run as machine code (`emit`) or by the block interpreter
+//!   (`block`), both called through `call`;
+//! - `gemm`: matrix multiplication (GEMM) with panels, split-K, and prologue and epilogue fusion;
+//! - `routine`: sort, top-k, scatter, Cholesky and triangular solve, which are not kernels;
+//! - `memory`: memory of the pool, with huge pages.
 
 mod block;
 mod call;

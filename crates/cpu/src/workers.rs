@@ -1,10 +1,11 @@
-//! The threads of the device.
+//! The worker pool: threads that run tasks and share chunked parallel loops.
 //!
-//! They do two things: run *tasks*, which drain streams, and help with *loops*, whose chunks are
-//! independent of each other. Whoever starts a loop takes part in it, so a loop never depends on anybody
-//! being free, and loops may be started from several threads and inside each other. Tasks come first: two
-//! streams that both have work run side by side, each on a thread of its own, and only threads that are
-//! left over help.
+//! *Tasks* drain streams. *Parallel loops* hand out independent chunks one by one (dynamic scheduling, a simple form of
+//! work stealing: an idle thread claims the next chunk of any open loop). The thread that starts a loop claims chunks as
+//! well, so a loop completes even if all other threads are busy, and loops may be started from several threads and
+//! nested. Tasks take precedence: two streams with work run side by side, each on a thread of its own, and only
+//! idle threads help with loops. A thread outside the pool that waits for a stream can help with that stream's loops
+//! (a *helping waiter*, [`Workers::help_until`]).
 
 use inflight_backend::Priority;
 use inflight_backend::sync::atomic::{AtomicUsize, Ordering};
@@ -16,301 +17,310 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long a thread looks out for the next loop, or for the end of one, before it sleeps. Waking a thread up takes
-/// about as long: 30 to 50 microseconds on a virtual machine.
-const LOOKOUT: Duration = Duration::from_micros(50);
+/// How long a thread spins for the next loop, or for the end of one, before it sleeps. Waking a thread takes about as
+/// long: 30 to 50 microseconds on a virtual machine.
+const SPIN_BUDGET: Duration = Duration::from_micros(50);
 
-/// The same for a thread without companions: those who could give it work may need its processor.
-const LOOKOUT_ALONE: Duration = Duration::from_micros(4);
+/// The spin budget of a pool with one thread: the threads that could submit work to it may need its processor.
+const SPIN_BUDGET_ONE_THREAD: Duration = Duration::from_micros(4);
 
 const PRIORITIES: usize = Priority::URGENT_FIRST.len();
 
 type Task = Box<dyn FnOnce() + Send>;
 
-/// The threads of a device.
+/// The worker threads of a device. Dropping it runs the remaining tasks and joins the threads.
 pub struct Workers {
-    shared: Arc<Shared>,
+    scheduler: Arc<Scheduler>,
     threads: Vec<JoinHandle<()>>,
     ids: Vec<ThreadId>,
 }
 
-struct Shared {
-    /// The most threads that work on one loop, the one that started it included.
-    width: usize,
-    state: Mutex<State>,
-    /// Notified, for those who sleep, when there is work or the end.
-    work: Condvar,
-    /// Ascends with each task and each loop, for those who look out for work without the lock.
+/// State shared by the handle and the threads.
+struct Scheduler {
+    /// Maximum number of threads on one loop, including the thread that started it.
+    thread_count: usize,
+    queues: Mutex<Queues>,
+    /// Wakes sleeping threads for new work and for shutdown.
+    wake_up: Condvar,
+    /// Counts tasks and loops that have been submitted. Spinning threads watch it without the lock.
     arrivals: AtomicUsize,
-    /// The lengths of `state.tasks`, for those who want to know without the lock.
-    waiting: [AtomicUsize; PRIORITIES],
+    /// The lengths of `queues.tasks`, readable without the lock.
+    queued_tasks: [AtomicUsize; PRIORITIES],
 }
 
 #[derive(Default)]
-struct State {
+struct Queues {
     /// By priority.
     tasks: [VecDeque<Task>; PRIORITIES],
-    /// Loops that may have chunks nobody has taken. A loop is in here exactly as long as a thread may
-    /// begin to help with it.
-    loops: Vec<Arc<Loop>>,
+    /// Open loops. A thread may begin to help with a loop only while the loop is in this list.
+    loops: Vec<Arc<ParallelLoop>>,
     /// Threads in `Condvar::wait`.
     sleeping: usize,
-    /// Threads that look for work without the lock, and will look with the lock before they sleep.
-    watching: usize,
-    /// The same of guests, who help with loops and take no tasks.
-    guests: usize,
-    ending: bool,
+    /// Worker threads that spin without the lock. They take the lock and look again before they sleep.
+    spinning: usize,
+    /// Helping waiters that spin. They help with loops and run no tasks.
+    spinning_waiters: usize,
+    shutting_down: bool,
 }
 
 impl Workers {
     /// Starts this many threads, at least one.
     pub fn start(threads: usize) -> std::io::Result<Workers> {
-        let width = threads.max(1);
-        let shared = Arc::new(Shared {
-            width,
-            state: Mutex::new(State::default()),
-            work: Condvar::new(),
+        let thread_count = threads.max(1);
+        let scheduler = Arc::new(Scheduler {
+            thread_count,
+            queues: Mutex::new(Queues::default()),
+            wake_up: Condvar::new(),
             arrivals: AtomicUsize::new(0),
-            waiting: Default::default(),
+            queued_tasks: Default::default(),
         });
-        let mut workers = Workers { shared, threads: Vec::new(), ids: Vec::new() };
-        for i in 0..width {
-            let shared = workers.shared.clone();
+        let mut workers = Workers { scheduler, threads: Vec::new(), ids: Vec::new() };
+        for i in 0..thread_count {
+            let scheduler = workers.scheduler.clone();
             let builder = thread::Builder::new().name(format!("inflight-cpu-{i}"));
-            // If one does not start, dropping `workers` ends those that did.
-            let thread = builder.spawn(move || shared.work_until_the_end())?;
+            // If one thread does not start, dropping `workers` shuts down those that did.
+            let thread = builder.spawn(move || scheduler.run_worker())?;
             workers.ids.push(thread.thread().id());
             workers.threads.push(thread);
         }
         Ok(workers)
     }
 
-    /// The most threads that work on one loop.
-    pub fn width(&self) -> usize {
-        self.shared.width
+    /// Maximum number of threads that work on one loop.
+    pub fn thread_count(&self) -> usize {
+        self.scheduler.thread_count
     }
 
-    /// Has a thread run the task, after those that came before and those that are more urgent.
+    /// Queues a task behind earlier tasks of its priority.
     pub fn spawn(&self, priority: Priority, task: Task) {
-        let mut state = self.shared.state.lock();
-        let tasks = &mut state.tasks[priority as usize];
+        let mut queues = self.scheduler.queues.lock();
+        let tasks = &mut queues.tasks[priority as usize];
         tasks.push_back(task);
-        self.shared.waiting[priority as usize].store(tasks.len(), Ordering::Relaxed);
-        self.shared.announce(&state, 1, state.watching);
+        self.scheduler.queued_tasks[priority as usize].store(tasks.len(), Ordering::Relaxed);
+        self.scheduler.notify(&queues, 1, queues.spinning);
     }
 
-    /// Whether tasks that are at least this urgent wait for a thread.
-    pub fn are_behind(&self, priority: Priority) -> bool {
-        let waiting = &self.shared.waiting[priority as usize..];
-        waiting.iter().any(|waiting| waiting.load(Ordering::Relaxed) > 0)
+    /// Whether tasks of at least this priority wait for a thread.
+    pub fn has_tasks_at_or_above(&self, priority: Priority) -> bool {
+        let queued = &self.scheduler.queued_tasks[priority as usize..];
+        queued.iter().any(|queued| queued.load(Ordering::Relaxed) > 0)
     }
 
-    /// Whether tasks that are more urgent than this wait for a thread.
-    pub fn are_urged(&self, priority: Priority) -> bool {
-        let waiting = &self.shared.waiting[priority as usize + 1..];
-        waiting.iter().any(|waiting| waiting.load(Ordering::Relaxed) > 0)
+    /// Whether tasks of a higher priority wait for a thread.
+    pub fn has_tasks_above(&self, priority: Priority) -> bool {
+        let queued = &self.scheduler.queued_tasks[priority as usize + 1..];
+        queued.iter().any(|queued| queued.load(Ordering::Relaxed) > 0)
     }
 
-    /// Runs `body` for each chunk below `chunks`, on this thread and those that have nothing else to do,
-    /// and returns when all are done. Subnormal floats are zero meanwhile.
+    /// Runs `body` for each chunk index below `chunks`, on this thread and on idle ones, and returns when all chunks are
+    /// done. Subnormal floats are flushed to zero meanwhile.
     ///
-    /// If a chunk panics, those that nobody has begun are skipped and the panic's message is returned.
+    /// If a chunk panics, chunks that no thread has begun are skipped and the panic's message is returned.
     pub fn parallel_for(&self, chunks: usize, body: &(dyn Fn(usize) + Sync)) -> Result<(), String> {
-        // SAFETY: this only forgets how long the body lives. It is used between here and `leave`, which
-        // ends after the last thread has come out of it.
+        // SAFETY: this only erases the lifetime of the body. It is used between here and the return of `close_loop`,
+        // which waits for the last helper to finish.
         let body = unsafe { std::mem::transmute::<Body<'_>, Body<'static>>(body) };
-        let work = Loop {
+        let work = ParallelLoop {
             body,
             chunks,
-            taken: AtomicUsize::new(0),
-            first: AtomicUsize::new(0),
-            last: AtomicUsize::new(0),
+            claimed: AtomicUsize::new(0),
+            claimed_front: AtomicUsize::new(0),
+            claimed_back: AtomicUsize::new(0),
             helpers: AtomicUsize::new(0),
-            starter: thread::current(),
+            owner: thread::current(),
             panic: Mutex::new(None),
         };
-        if chunks <= 1 || self.shared.width == 1 {
-            work.run(Side::Starter);
+        if chunks <= 1 || self.scheduler.thread_count == 1 {
+            work.run(ClaimFrom::Front);
             return work.result();
         }
         let work = Arc::new(work);
         {
-            let mut state = self.shared.state.lock();
-            state.loops.push(work.clone());
-            let wanted = (chunks - 1).min(self.shared.width - 1);
-            self.shared.announce(&state, wanted, state.watching + state.guests);
+            let mut queues = self.scheduler.queues.lock();
+            queues.loops.push(work.clone());
+            let wanted = (chunks - 1).min(self.scheduler.thread_count - 1);
+            self.scheduler.notify(&queues, wanted, queues.spinning + queues.spinning_waiters);
         }
-        work.run(Side::Starter);
-        self.shared.leave(&work);
+        work.run(ClaimFrom::Front);
+        self.scheduler.close_loop(&work);
         work.result()
     }
 
-    /// Whether this thread is one of them.
-    pub fn are_here(&self) -> bool {
+    /// Whether the current thread is one of the workers.
+    pub fn owns_current_thread(&self) -> bool {
         self.ids.contains(&thread::current().id())
     }
 
-    /// Has this thread help with loops that `starter`'s thread started, until the condition is true or there was
-    /// nothing to do for some microseconds. So a thread that waits for a stream that another one runs is awake when
-    /// what it waits for is there, and no other need be woken to help.
-    pub fn help_until(&self, condition: impl Fn() -> bool, starter: impl Fn() -> Option<ThreadId>) {
-        if self.shared.width > 1 {
-            self.shared.help_as_guest(condition, starter);
+    /// Makes the current thread a helping waiter: it helps with loops of the thread `owner` returns, until the condition
+    /// is true or the spin budget is spent without work. A thread that waits for a stream that another thread runs is
+    /// then awake when the value is there, and no sleeping worker need be woken to help.
+    pub fn help_until(&self, condition: impl Fn() -> bool, owner: impl Fn() -> Option<ThreadId>) {
+        if self.scheduler.thread_count > 1 {
+            self.scheduler.help_while_waiting(condition, owner);
         }
     }
 }
 
 impl Drop for Workers {
     fn drop(&mut self) {
-        self.shared.state.lock().ending = true;
-        self.shared.work.notify_all();
-        // The last one to hold the workers may be one of them; it cannot wait for itself.
-        if !self.are_here() {
+        self.scheduler.queues.lock().shutting_down = true;
+        self.scheduler.wake_up.notify_all();
+        // A worker may drop the last handle; it cannot join itself.
+        if !self.owns_current_thread() {
             for thread in self.threads.drain(..) {
-                // A worker catches every panic of what it runs.
+                // A worker catches all panics of its tasks and loops.
                 let _ = thread.join();
             }
         }
     }
 }
 
-impl Shared {
-    /// Tells threads without work that there is some for `count` of them, of whom so many are awake.
-    fn announce(&self, state: &State, count: usize, awake: usize) {
+impl Scheduler {
+    /// Wakes sleeping threads for `count` new pieces of work, `awake` of which spinning threads will take.
+    fn notify(&self, queues: &Queues, count: usize, awake: usize) {
         self.arrivals.fetch_add(1, Ordering::Release);
-        for _ in 0..count.saturating_sub(awake).min(state.sleeping) {
-            self.work.notify_one();
+        for _ in 0..count.saturating_sub(awake).min(queues.sleeping) {
+            self.wake_up.notify_one();
         }
     }
 
-    fn help_as_guest(&self, condition: impl Fn() -> bool, starter: impl Fn() -> Option<ThreadId>) {
-        // Since it had something to do.
+    fn help_while_waiting(
+        &self,
+        condition: impl Fn() -> bool,
+        owner: impl Fn() -> Option<ThreadId>,
+    ) {
+        // Start of the time without work.
         let mut idle = Instant::now();
-        let mut state = self.state.lock();
+        let mut queues = self.queues.lock();
         while !condition() {
-            // No others': a chunk of them may take longer than what is waited for.
-            let starter = starter();
-            let is_own = |work: &&Arc<Loop>| Some(work.starter.id()) == starter;
-            let mut open = state.loops.iter().filter(is_own);
-            if let Some(work) = open.find(|work| work.wants_help(self.width)) {
+            // Help no other thread: one of its chunks may take longer than the value this thread waits for.
+            let owner = owner();
+            let is_own = |work: &&Arc<ParallelLoop>| Some(work.owner.id()) == owner;
+            let mut open = queues.loops.iter().filter(is_own);
+            if let Some(work) = open.find(|work| work.needs_help(self.thread_count)) {
                 let work = work.clone();
                 work.helpers.fetch_add(1, Ordering::Relaxed);
-                state = self.without_lock(state, || {
-                    work.run_until(Side::Helper, &condition);
-                    work.end_help();
+                queues = self.run_unlocked(queues, || {
+                    work.run_until(ClaimFrom::Back, &condition);
+                    work.finish_helping();
                 });
                 idle = Instant::now();
                 continue;
             }
-            // One more than can help would look out on a processor that somebody else could use; and a loop that wants
-            // no more help has all of them.
-            if state.guests + state.watching >= self.width - 1 || !state.loops.is_empty() {
+            // More spinning threads than a loop can use would waste processors; and open loops that need no more help
+            // have all the threads they can use.
+            let spinning = queues.spinning_waiters + queues.spinning;
+            if spinning >= self.thread_count - 1 || !queues.loops.is_empty() {
                 return;
             }
             let seen = self.arrivals.load(Ordering::Relaxed);
-            state.guests += 1;
-            drop(state);
+            queues.spinning_waiters += 1;
+            drop(queues);
             let found =
-                self.look_out(|| self.arrivals.load(Ordering::Acquire) != seen || condition());
-            state = self.state.lock();
-            state.guests -= 1;
-            // Under the lock: a loop that counted on this guest has arrived, and is seen to.
+                self.spin_until(|| self.arrivals.load(Ordering::Acquire) != seen || condition());
+            queues = self.queues.lock();
+            queues.spinning_waiters -= 1;
+            // Check under the lock: a loop that counted on this thread may have arrived since the spin ended.
             if !found && self.arrivals.load(Ordering::Relaxed) == seen {
                 return;
             }
-            // What arrives for others keeps nobody here.
-            if !MODEL_CHECKED && idle.elapsed() > LOOKOUT {
+            // Loops of other threads do not extend the spin budget.
+            if !MODEL_CHECKED && idle.elapsed() > SPIN_BUDGET {
                 break;
             }
         }
-        // A loop may have counted on this guest.
-        if state.loops.iter().any(|work| work.wants_help(self.width)) && state.sleeping > 0 {
-            self.work.notify_one();
+        // A loop may have counted on this thread: wake another one in its stead.
+        if queues.loops.iter().any(|work| work.needs_help(self.thread_count)) && queues.sleeping > 0
+        {
+            self.wake_up.notify_one();
         }
     }
 
-    fn work_until_the_end(&self) {
-        let mut state = self.state.lock();
+    /// The main function of a worker thread.
+    fn run_worker(&self) {
+        let mut queues = self.queues.lock();
         loop {
-            if let Some(task) = self.next_task(&mut state) {
-                state = self.without_lock(state, || {
-                    // Whoever hands in a task sees to its errors; a panic must not end the thread.
+            if let Some(task) = self.next_task(&mut queues) {
+                queues = self.run_unlocked(queues, || {
+                    // Tasks report their own errors; a panic must not end the thread.
                     let _ = catch_unwind(AssertUnwindSafe(task));
                 });
-            } else if let Some(work) = state.loops.iter().find(|work| work.wants_help(self.width)) {
+            } else if let Some(work) =
+                queues.loops.iter().find(|work| work.needs_help(self.thread_count))
+            {
                 let work = work.clone();
                 work.helpers.fetch_add(1, Ordering::Relaxed);
-                state = self.without_lock(state, || {
-                    work.run(Side::Helper);
-                    work.end_help();
+                queues = self.run_unlocked(queues, || {
+                    work.run(ClaimFrom::Back);
+                    work.finish_helping();
                 });
-            } else if state.ending {
+            } else if queues.shutting_down {
                 return;
             } else {
                 let seen = self.arrivals.load(Ordering::Relaxed);
                 let mut found = false;
-                // No more than can help whoever starts a loop: one more would look out on a processor that
-                // somebody else could use.
-                if state.watching + state.guests < (self.width - 1).max(1) {
-                    state.watching += 1;
-                    drop(state);
-                    found = self.look_out(|| self.arrivals.load(Ordering::Acquire) != seen);
-                    state = self.state.lock();
-                    state.watching -= 1;
+                // Spin only if a loop could use this thread: more would waste processors.
+                if queues.spinning + queues.spinning_waiters < (self.thread_count - 1).max(1) {
+                    queues.spinning += 1;
+                    drop(queues);
+                    found = self.spin_until(|| self.arrivals.load(Ordering::Acquire) != seen);
+                    queues = self.queues.lock();
+                    queues.spinning -= 1;
                 }
-                // Under the lock nothing can arrive between this look and the sleep.
-                if !found && self.arrivals.load(Ordering::Relaxed) == seen && !state.ending {
-                    state.sleeping += 1;
-                    self.work.wait(&mut state);
-                    state.sleeping -= 1;
+                // Under the lock no work can arrive between this check and the sleep.
+                if !found && self.arrivals.load(Ordering::Relaxed) == seen && !queues.shutting_down
+                {
+                    queues.sleeping += 1;
+                    self.wake_up.wait(&mut queues);
+                    queues.sleeping -= 1;
                 }
             }
         }
     }
 
-    /// The task that has waited longest among the most urgent ones.
-    fn next_task(&self, state: &mut State) -> Option<Task> {
+    /// Takes the oldest task of the highest priority.
+    fn next_task(&self, queues: &mut Queues) -> Option<Task> {
         Priority::URGENT_FIRST.into_iter().find_map(|priority| {
-            let tasks = &mut state.tasks[priority as usize];
+            let tasks = &mut queues.tasks[priority as usize];
             let task = tasks.pop_front()?;
-            self.waiting[priority as usize].store(tasks.len(), Ordering::Relaxed);
+            self.queued_tasks[priority as usize].store(tasks.len(), Ordering::Relaxed);
             Some(task)
         })
     }
 
-    /// Runs `work` with the lock given up. Before, passes on a wake-up: this thread may have been counted
-    /// on, as one that watches, for more than the one thing it takes.
-    fn without_lock<'a>(
+    /// Releases the lock while `work` runs. First passes the wake-up on if there is more work: `notify` may have counted
+    /// on this thread, as a spinning one, for more than the one thing it takes.
+    fn run_unlocked<'a>(
         &'a self,
-        state: MutexGuard<'a, State>,
+        queues: MutexGuard<'a, Queues>,
         work: impl FnOnce(),
-    ) -> MutexGuard<'a, State> {
-        let more = state.tasks.iter().any(|tasks| !tasks.is_empty())
-            || state.loops.iter().any(|l| l.wants_help(self.width));
-        if more && state.sleeping > 0 {
-            self.work.notify_one();
+    ) -> MutexGuard<'a, Queues> {
+        let more = queues.tasks.iter().any(|tasks| !tasks.is_empty())
+            || queues.loops.iter().any(|l| l.needs_help(self.thread_count));
+        if more && queues.sleeping > 0 {
+            self.wake_up.notify_one();
         }
-        drop(state);
+        drop(queues);
         work();
-        self.state.lock()
+        self.queues.lock()
     }
 
-    /// Closes a loop: nobody begins to help any more, and those who do have come out of it.
-    fn leave(&self, work: &Arc<Loop>) {
-        self.state.lock().loops.retain(|open| !Arc::ptr_eq(open, work));
-        if !self.look_out(|| work.helpers.load(Ordering::Acquire) == 0) {
+    /// Closes a loop to new helpers and waits for those at work.
+    fn close_loop(&self, work: &Arc<ParallelLoop>) {
+        self.queues.lock().loops.retain(|open| !Arc::ptr_eq(open, work));
+        if !self.spin_until(|| work.helpers.load(Ordering::Acquire) == 0) {
             while work.helpers.load(Ordering::Acquire) > 0 {
                 thread::park();
             }
         }
     }
 
-    /// Watches for a condition for some microseconds; says whether it came true.
-    fn look_out(&self, condition: impl Fn() -> bool) -> bool {
+    /// Spins until the condition is true or the spin budget is spent. Returns whether the condition became true.
+    fn spin_until(&self, condition: impl Fn() -> bool) -> bool {
         if MODEL_CHECKED {
             return condition();
         }
-        let most = if self.width > 1 { LOOKOUT } else { LOOKOUT_ALONE };
+        let budget = if self.thread_count > 1 { SPIN_BUDGET } else { SPIN_BUDGET_ONE_THREAD };
         let mut start = None;
         loop {
             for _ in 0..16 {
@@ -319,7 +329,7 @@ impl Shared {
                 }
                 hint::spin_loop();
             }
-            if start.get_or_insert_with(Instant::now).elapsed() > most {
+            if start.get_or_insert_with(Instant::now).elapsed() > budget {
                 return false;
             }
         }
@@ -328,66 +338,70 @@ impl Shared {
 
 type Body<'a> = &'a (dyn Fn(usize) + Sync);
 
-/// A loop whose chunks are handed out one by one.
-struct Loop {
-    /// Lives until the one who started the loop has left it; not to be called after that.
+/// A parallel loop whose chunks threads claim one by one.
+struct ParallelLoop {
+    /// Valid until the owner has closed the loop; must not be called after that.
     body: Body<'static>,
     chunks: usize,
-    /// How many chunks are taken; `chunks` or more when all are.
-    taken: AtomicUsize,
-    /// How many of them from the front, by the one who started the loop, and from the end, by those who help. So
-    /// a thread that goes over the same data again and again, as the starter of one loop after another, finds its
-    /// part of it in its own cache.
-    first: AtomicUsize,
-    last: AtomicUsize,
-    /// Threads at work beside the one who started it. Ascends with the state locked and the loop listed.
+    /// Number of claims; `chunks` or more when no chunk is left.
+    claimed: AtomicUsize,
+    /// Chunks claimed from the front, by the owner, and from the back, by helpers. A thread that iterates over the same
+    /// data repeatedly, as the owner of one loop after another, then finds its part of the data in its own cache.
+    claimed_front: AtomicUsize,
+    claimed_back: AtomicUsize,
+    /// Threads at work besides the owner. Incremented only under the lock and while the loop is listed.
     helpers: AtomicUsize,
-    starter: Thread,
+    /// The thread that started the loop.
+    owner: Thread,
     /// The message of the first panic.
     panic: Mutex<Option<String>>,
 }
 
-/// Which end of a loop a thread takes its chunks from.
+/// The end of a loop's range that a thread claims chunks from.
 #[derive(Clone, Copy)]
-enum Side {
-    Starter,
-    Helper,
+enum ClaimFrom {
+    /// The owner.
+    Front,
+    /// Helpers.
+    Back,
 }
 
-impl Loop {
-    fn wants_help(&self, width: usize) -> bool {
-        self.taken.load(Ordering::Relaxed) < self.chunks
-            && self.helpers.load(Ordering::Relaxed) + 1 < width
+impl ParallelLoop {
+    fn needs_help(&self, thread_count: usize) -> bool {
+        self.claimed.load(Ordering::Relaxed) < self.chunks
+            && self.helpers.load(Ordering::Relaxed) + 1 < thread_count
     }
 
-    /// Takes chunks until there are none left.
-    fn run(&self, side: Side) {
-        self.run_until(side, || false);
+    /// Runs chunks until none is left.
+    fn run(&self, end: ClaimFrom) {
+        self.run_until(end, || false);
     }
 
-    /// Takes chunks until there are none left or the condition is true.
-    fn run_until(&self, side: Side, condition: impl Fn() -> bool) {
+    /// Runs chunks until none is left or the condition is true.
+    fn run_until(&self, end: ClaimFrom, condition: impl Fn() -> bool) {
         let _mode = FlushToZero::enter();
         while !condition() {
-            // No more than there are get past this, so the ends do not meet.
-            if self.taken.fetch_add(1, Ordering::Relaxed) >= self.chunks {
+            // Only `chunks` claims succeed, so front and back never meet.
+            if self.claimed.fetch_add(1, Ordering::Relaxed) >= self.chunks {
                 return;
             }
-            let chunk = match side {
-                Side::Starter => self.first.fetch_add(1, Ordering::Relaxed),
-                Side::Helper => self.chunks - 1 - self.last.fetch_add(1, Ordering::Relaxed),
+            let chunk = match end {
+                ClaimFrom::Front => self.claimed_front.fetch_add(1, Ordering::Relaxed),
+                ClaimFrom::Back => {
+                    self.chunks - 1 - self.claimed_back.fetch_add(1, Ordering::Relaxed)
+                }
             };
             if let Err(payload) = catch_unwind(AssertUnwindSafe(|| (self.body)(chunk))) {
-                self.taken.store(self.chunks, Ordering::Relaxed);
+                self.claimed.store(self.chunks, Ordering::Relaxed);
                 self.panic.lock().get_or_insert(panic_message(&*payload));
             }
         }
     }
 
-    /// Ends what this thread did for the loop: the body is not used after this.
-    fn end_help(&self) {
+    /// Ends this thread's help: it does not use the body after this.
+    fn finish_helping(&self) {
         if self.helpers.fetch_sub(1, Ordering::Release) == 1 {
-            self.starter.unpark();
+            self.owner.unpark();
         }
     }
 
@@ -396,7 +410,7 @@ impl Loop {
     }
 }
 
-/// What a panic said.
+/// The message of a panic.
 pub fn panic_message(payload: &(dyn Any + Send)) -> String {
     if let Some(message) = payload.downcast_ref::<&str>() {
         message.to_string()
@@ -407,14 +421,14 @@ pub fn panic_message(payload: &(dyn Any + Send)) -> String {
     }
 }
 
-/// While this exists, the thread's floating-point unit takes and makes zeros in place of subnormals,
-/// which are slower by two orders of magnitude. Ends by restoring what was before.
+/// Flush-to-zero mode (FTZ and DAZ) of the current thread: while this exists, subnormal operands and results are zero.
+/// Subnormals are slower by two orders of magnitude. Dropping it restores the previous mode.
 pub struct FlushToZero {
     before: FloatControl,
 }
 
 impl FlushToZero {
-    /// From now on.
+    /// Enters the mode.
     pub fn enter() -> FlushToZero {
         let before = float_control::read();
         float_control::write(before | float_control::FLUSH);
@@ -430,7 +444,7 @@ impl Drop for FlushToZero {
 
 use float_control::FloatControl;
 
-/// The register that says how floats are computed.
+/// The MXCSR register.
 #[cfg(target_arch = "x86_64")]
 mod float_control {
     use std::arch::asm;
@@ -450,15 +464,15 @@ mod float_control {
     }
 
     pub fn write(control: u32) {
-        // SAFETY: the value is one read before, or that with `FLUSH`; rounding and masks are as they
-        // were, and the only effect is the one that is wanted on subnormals.
+        // SAFETY: the value was read before, possibly with `FLUSH` added; rounding and masks are unchanged, and the only
+        // effect is the intended one on subnormals.
         unsafe {
             asm!("ldmxcsr [{}]", in(reg) &raw const control, options(nostack, preserves_flags))
         };
     }
 }
 
-/// The register that says how floats are computed.
+/// The FPCR register.
 #[cfg(target_arch = "aarch64")]
 mod float_control {
     use std::arch::asm;
@@ -476,13 +490,13 @@ mod float_control {
     }
 
     pub fn write(control: u64) {
-        // SAFETY: the value is one read before, or that with `FLUSH`; rounding is as it was, and the only
-        // effect is the one that is wanted on subnormals.
+        // SAFETY: the value was read before, possibly with `FLUSH` added; rounding is unchanged, and the only effect is
+        // the intended one on subnormals.
         unsafe { asm!("msr fpcr, {}", in(reg) control, options(nostack, nomem, preserves_flags)) };
     }
 }
 
-/// Subnormals are computed as on any other thread.
+/// No flush-to-zero mode on other architectures.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod float_control {
     pub type FloatControl = u32;

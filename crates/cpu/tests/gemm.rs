@@ -1,4 +1,4 @@
-//! Contractions of every dtype, with all kinds of strides, against a plain loop.
+//! GEMM of every dtype, with dense, transposed, padded, reversed and broadcast operands, against a reference loop.
 
 mod common;
 
@@ -10,7 +10,7 @@ use num_complex::Complex;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// A small generator of pseudorandom numbers.
+/// A linear congruential generator.
 struct Random(u64);
 
 impl Random {
@@ -24,7 +24,7 @@ impl Random {
     }
 }
 
-/// Where the elements of an operand are.
+/// The strided layout of an operand.
 #[derive(Clone, Debug)]
 struct Layout {
     extents: Vec<usize>,
@@ -43,7 +43,7 @@ impl Layout {
         Layout { extents: extents.to_vec(), strides, offset: 0, elements }
     }
 
-    /// Axes in any order, with gaps, reversed, and, if `repeats`, with strides of zero.
+    /// A random layout: axes in any order, with gaps, reversed, and, if `repeats`, with strides of zero.
     fn random(random: &mut Random, extents: &[usize], repeats: bool) -> Layout {
         let mut order: Vec<usize> = (0..extents.len()).collect();
         for i in (1..order.len()).rev() {
@@ -76,13 +76,13 @@ impl Layout {
         layout
     }
 
-    /// Where the matrix of a batch begins.
+    /// The offset of the matrix of a batch index.
     fn batch(&self, index: &[usize]) -> isize {
         let steps = index.iter().zip(&self.strides).map(|(&i, stride)| i as isize * stride);
         self.offset + steps.sum::<isize>()
     }
 
-    /// Where an element of the matrix that begins at `batch` is.
+    /// The index of an element of the matrix at offset `batch`.
     fn at(&self, batch: isize, row: usize, column: usize) -> usize {
         let rank = self.strides.len();
         let (rows, columns) = (self.strides[rank - 2], self.strides[rank - 1]);
@@ -101,7 +101,7 @@ impl Layout {
     }
 }
 
-/// What an element type's products and sums are, exactly.
+/// Exact reference arithmetic of an element type.
 trait Exact: Element {
     type Sum: Copy + Default;
     fn value(random: &mut Random) -> Self;
@@ -141,7 +141,7 @@ impl Exact for bool {
     }
 }
 
-// Small whole numbers: every sum is exact in `f32`, whatever its order, so there is one right result.
+// Small integers: every sum is exact in `f32` in any order, so the expected result is unique.
 macro_rules! exact_floats {
     ($($type:ty, $from:expr);*) => {$(
         impl Exact for $type {
@@ -182,8 +182,8 @@ macro_rules! exact_complex {
 
 exact_complex!(f32, f64);
 
-/// One contraction on the device against the plain loop, element by element; memory of the result
-/// between its elements must stay as it was.
+/// Compares one GEMM on the device with the reference loop, element by element. Memory between the elements of the
+/// result must be unchanged.
 fn compare<T: Exact>(
     queue: &mut Queue,
     random: &mut Random,
@@ -277,7 +277,7 @@ fn check_dtype<T: Exact>() {
         });
         compare::<T>(&mut queue, &mut random, &batch, sizes, layouts);
     }
-    // One right-hand side for all: the batch is one taller matrix.
+    // A right operand shared by the batch: the batch folds into one taller matrix.
     let (batch, sizes) = ([6usize], [20, 40, 30]);
     let mut layouts = extents(&batch, sizes).map(|extents| Layout::dense(&extents));
     layouts[1].strides[0] = 0;
@@ -311,10 +311,9 @@ every_dtype! {
     complex128s: Complex<f64>,
 }
 
-/// The sums are larger than what the half types can hold exactly: a sum that were kept in 16 bits on the
-/// way would come out another.
+/// The sums exceed the exact range of 16-bit floats: an accumulator of 16 bits would give a different result.
 #[test]
-fn half_results_are_rounded_once() {
+fn f16_and_bf16_accumulate_in_f32_and_round_once() {
     fn check<T: Exact>() {
         let mut queue = Queue::new(&device(2));
         let sizes = [40, 50, 3000];
@@ -332,9 +331,9 @@ fn half_results_are_rounded_once() {
     check::<bf16>();
 }
 
-/// Fractions, against sums in `f64`: no further off than `k` roundings of the products' magnitudes.
+/// Compares fractions with sums in `f64`: the error is at most `k` roundings of the sum of magnitudes.
 #[test]
-fn fractions_are_within_the_bound() {
+fn f32_error_is_within_the_rounding_bound() {
     let mut queue = Queue::new(&device(2));
     let mut random = Random(5);
     let [m, n, k] = [70, 90, 500];
@@ -374,9 +373,9 @@ fn fractions_are_within_the_bound() {
     }
 }
 
-/// Infinities and what they make are not lost, also where memory of the result held them before.
+/// The previous contents of the result, here NaN, do not affect it, for any `k` including 0.
 #[test]
-fn the_result_does_not_depend_on_what_was_there() {
+fn result_is_independent_of_previous_contents() {
     let mut queue = Queue::new(&device(1));
     for k in [0, 1, 2, 3, 40] {
         let layouts = extents(&[], [3, 5, k]).map(|extents| Layout::dense(&extents));

@@ -1,4 +1,4 @@
-//! Kernels through a stream, on every way this CPU can run them, small and cut into parts.
+//! Kernel launches through a stream, on every execution path of this CPU, on one thread and partitioned.
 
 mod common;
 
@@ -13,7 +13,7 @@ use inflight_ir::{DType, Element, Scalar};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// A device for each way to run kernels that this CPU has.
+/// A device for each execution path that this CPU supports.
 fn devices() -> Vec<Arc<CpuBackend>> {
     let paths = [Path::Avx512, Path::Avx2, Path::Block].map(Some);
     let device = |path| CpuBackend::new(Options { threads: Some(3), path }).ok();
@@ -87,7 +87,7 @@ fn launch(
 }
 
 #[test]
-fn elementwise_kernels_of_every_size() {
+fn elementwise_kernels_match_at_every_size() {
     for device in devices() {
         let mut queue = Queue::new(&device);
         for (rows, columns) in
@@ -116,7 +116,7 @@ fn elementwise_kernels_of_every_size() {
 }
 
 #[test]
-fn sums_of_rows() {
+fn row_sums_match_at_every_size() {
     let i32 = DType::I32;
     for device in devices() {
         let mut queue = Queue::new(&device);
@@ -152,9 +152,9 @@ fn sums_of_rows() {
     }
 }
 
-/// Many lanes add to one place: the vector axis must not be divided among threads.
+/// Many lanes add to one address: the vector axis must not be split among threads.
 #[test]
-fn additions_that_meet_are_all_counted() {
+fn colliding_scatter_additions_are_all_counted() {
     let i32 = DType::I32;
     for device in devices() {
         let mut queue = Queue::new(&device);
@@ -189,7 +189,7 @@ fn additions_that_meet_are_all_counted() {
 }
 
 #[test]
-fn faults_and_missing_memory_reach_what_a_kernel_writes() {
+fn faults_and_out_of_memory_propagate_to_results() {
     let device = CpuBackend::new(Options { threads: Some(2), path: None }).unwrap();
     let mut queue = Queue::new(&device);
     let shape = || LaunchShape {
@@ -228,7 +228,7 @@ fn faults_and_missing_memory_reach_what_a_kernel_writes() {
 }
 
 #[test]
-fn a_launch_that_panics_fails_alone() {
+fn a_panicking_launch_does_not_fail_its_batch() {
     for device in devices() {
         let mut queue = Queue::new(&device);
         let results: Vec<_> = (0..3).map(|_| Buffer::declare(64 * 4)).collect();
@@ -239,7 +239,7 @@ fn a_launch_that_panics_fails_alone() {
                 accesses: vec![strides(0, &[64, 1]), strides(0, &[0, 1]), strides(0, &[64, 1])],
             };
             if position == 1 {
-                // Maps that are missing: whoever looks for them panics.
+                // Without access maps, the launch panics.
                 shape.accesses.clear();
             }
             let scalars = [2.0f32.to_scalar()];

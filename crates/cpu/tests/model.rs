@@ -1,5 +1,5 @@
-//! Streams and workers under a model checker: each test body runs many times, each time with another
-//! order of its threads' steps. A lost wake-up shows as a deadlock.
+//! Streams and workers under the shuttle model checker: each test body runs many times with different thread
+//! interleavings. A lost wake-up shows as a deadlock.
 //!
 //! RUSTFLAGS="--cfg shuttle" cargo test -p inflight-cpu --test model
 //!
@@ -7,7 +7,7 @@
 
 mod common;
 
-use common::{Queue, buffer, device, square};
+use common::{Queue, buffer, device, square_gemm};
 use inflight_backend::sync::{MODEL_CHECKED, Mutex, explore, thread};
 use inflight_backend::{Buffer, Command, Event, Timeline};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ fn check(body: impl Fn() + Send + Sync + 'static) {
     explore(if MODEL_CHECKED { 1000 } else { 50 }, body);
 }
 
-/// A thread that assists a queue until an event, and then waits for it.
+/// A thread that assists a queue until an event, then waits for the event.
 fn helper(queue: &Queue, end: &Event) -> thread::JoinHandle<()> {
     let (stream, end) = (queue.stream.clone(), end.clone());
     thread::spawn(move || {
@@ -25,7 +25,7 @@ fn helper(queue: &Queue, end: &Event) -> thread::JoinHandle<()> {
     })
 }
 
-/// What commands have run, in order. A callback cannot fail a test, since its stream survives it.
+/// The commands that have run, in order. A callback cannot fail a test, since the stream catches its panics.
 type Log = Arc<Mutex<Vec<usize>>>;
 
 fn log(queue: &Queue, log: &Log, entry: usize) {
@@ -53,7 +53,7 @@ fn two_threads_flush_and_assist_one_stream() {
 }
 
 #[test]
-fn commands_queued_while_the_stream_runs_are_not_forgotten() {
+fn commands_enqueued_while_the_stream_runs_are_executed() {
     check(|| {
         let device = device(1);
         let mut queue = Queue::new(&device);
@@ -94,7 +94,7 @@ fn streams_wait_for_each_other_in_both_directions() {
 }
 
 #[test]
-fn a_gate_opens_while_the_stream_comes_to_it() {
+fn an_event_is_signalled_while_the_stream_begins_to_wait() {
     check(|| {
         let device = device(1);
         let gate = Timeline::new();
@@ -102,7 +102,7 @@ fn a_gate_opens_while_the_stream_comes_to_it() {
         queue.wait_for(&gate.event(1));
         let end = queue.signal();
         let opener = thread::spawn(move || gate.signal(1));
-        // Dropping the handle is as good as flushing.
+        // Dropping the handle flushes the stream.
         drop((queue, device));
         end.wait();
         opener.join().unwrap();
@@ -110,43 +110,43 @@ fn a_gate_opens_while_the_stream_comes_to_it() {
 }
 
 #[test]
-fn a_product_in_panels_is_whole_when_it_is_signalled() {
+fn a_gemm_in_panels_is_complete_when_signalled() {
     check(|| {
         let device = device(2);
         let n = 96;
-        let (ones, product) = (buffer(vec![1.0f32; n * n]), Buffer::declare(n * n * 4));
+        let (ones, result) = (buffer(vec![1.0f32; n * n]), Buffer::declare(n * n * 4));
         let mut other = Queue::new(&device);
         let event = other.signal();
         other.stream.flush();
         let mut queue = Queue::new(&device);
         queue.wait_for(&event);
-        common::enqueue(&queue.stream, square(n, &ones, &ones, &product));
-        assert_eq!(queue.read::<f32>(&product).unwrap(), vec![n as f32; n * n]);
+        common::enqueue(&queue.stream, square_gemm(n, &ones, &ones, &result));
+        assert_eq!(queue.read::<f32>(&result).unwrap(), vec![n as f32; n * n]);
     });
 }
 
-/// A loop: each turn notes its number, and puts the next before all that is queued.
-fn turns(order: &Log, turn: usize, last: usize) -> Command {
+/// A loop: each iteration logs its index and puts the next one at the front of the queue.
+fn iterations(order: &Log, iteration: usize, last: usize) -> Command {
     let order = order.clone();
     Command::Expand {
         source: Buffer::declare(0),
         callback: Box::new(move |_, expansion| {
-            order.lock().push(turn);
-            if turn < last {
-                expansion.commands.push(turns(&order, turn + 1, last));
+            order.lock().push(iteration);
+            if iteration < last {
+                expansion.commands.push(iterations(&order, iteration + 1, last));
             }
         }),
     }
 }
 
 #[test]
-fn what_comes_out_of_an_expansion_runs_before_what_is_queued() {
+fn commands_of_an_expansion_run_before_queued_ones() {
     check(|| {
         let device = device(2);
         let mut queue = Queue::new(&device);
         let order = Log::default();
-        common::enqueue(&queue.stream, turns(&order, 1, 3));
-        // Queued while the loop turns, or before, or after.
+        common::enqueue(&queue.stream, iterations(&order, 1, 3));
+        // Enqueued before, while or after the loop runs.
         queue.stream.flush();
         log(&queue, &order, 4);
         let end = queue.signal();
@@ -166,7 +166,7 @@ fn an_expansion_may_wait_for_another_stream() {
         let mut queue = Queue::new(&device);
         let order = Log::default();
         let opened = gate.event(1);
-        let after = turns(&order, 1, 1);
+        let after = iterations(&order, 1, 1);
         let command = Command::Expand {
             source: Buffer::declare(0),
             callback: Box::new(move |_, expansion| {

@@ -1,4 +1,4 @@
-//! Routines on the device, against the reference interpreter.
+//! Sort, top-k, scatter, Cholesky and triangular solve on the device, against the reference interpreter.
 
 mod common;
 
@@ -16,7 +16,7 @@ use inflight_ir::{DType, Element, Shape};
 use num_complex::Complex;
 use std::sync::Arc;
 
-/// Numbers that look random.
+/// A linear congruential generator.
 struct Random(u64);
 
 impl Random {
@@ -31,7 +31,7 @@ impl Random {
     }
 }
 
-/// One op as a graph, which is the routine's reference.
+/// A graph of one op, for the reference interpreter and the planner.
 fn graph_of(op: Op, operands: &[Array]) -> Graph {
     let mut graph = Graph::default();
     let inputs: Vec<NodeId> = operands.iter().map(|x| graph.input(&x.shape, x.dtype)).collect();
@@ -40,14 +40,14 @@ fn graph_of(op: Op, operands: &[Array]) -> Graph {
     graph
 }
 
-/// The op on a device with this many threads.
+/// Runs the op on a device with this many threads.
 fn run(graph: &Graph, operands: &[Array], threads: usize) -> Result<Array, Fault> {
     let plan = plan(graph);
     let [Step::Routine(step)] = &plan.steps[..] else { panic!("one routine") };
     let node = graph.node(graph.outputs[0]);
     let backend = device(threads);
     let mut queue = Queue::new(&backend);
-    let buffers: Vec<Arc<Buffer>> = operands.iter().map(resident).collect();
+    let buffers: Vec<Arc<Buffer>> = operands.iter().map(device_buffer).collect();
     let result = Buffer::declare(node.shape.elements() * node.dtype.size());
     let inputs = step.operands.iter().map(|&id| plan.buffers[id as usize].input.expect("an input"));
     let call = RoutineCall {
@@ -61,8 +61,8 @@ fn run(graph: &Graph, operands: &[Array], threads: usize) -> Result<Array, Fault
     Ok(Array { shape: node.shape.clone(), dtype: node.dtype, bytes })
 }
 
-fn resident(array: &Array) -> Arc<Buffer> {
-    // Words are aligned enough for any dtype.
+fn device_buffer(array: &Array) -> Arc<Buffer> {
+    // 64-bit words are aligned for any dtype.
     let mut words: Vec<u64> = vec![0; array.bytes.len().div_ceil(8)];
     for (word, bytes) in words.iter_mut().zip(array.bytes.chunks(8)) {
         let mut all = [0; 8];
@@ -82,7 +82,7 @@ fn check_exact(op: Op, operands: &[Array]) {
     }
 }
 
-/// Elements of any dtype, with repeats; floats have zeros of both signs, infinities and NaN.
+/// Random elements of any dtype, with repeats; floats include zeros of both signs, infinities and NaN.
 fn elements(dtype: DType, shape: Shape, random: &mut Random) -> Array {
     let values = (0..shape.elements()).map(|_| {
         let bits = random.next();
@@ -98,12 +98,12 @@ fn elements(dtype: DType, shape: Shape, random: &mut Random) -> Array {
     Array::from_scalars(values.collect::<Vec<_>>(), &shape, dtype)
 }
 
-fn by_keys(keys: &[SortKey]) -> SortOrder {
+fn key_order(keys: &[SortKey]) -> SortOrder {
     SortOrder::Keys(keys.iter().copied().collect())
 }
 
 #[test]
-fn every_dtype_is_sorted_either_way() {
+fn every_dtype_sorts_ascending_and_descending() {
     let mut random = Random(7);
     for dtype in DType::ALL.into_iter().filter(|dtype| !dtype.is_complex()) {
         for (shape, axis) in [([3, 700, 2], 1), ([5, 1, 9], 2), ([1, 40, 3], 0), ([2, 3, 1300], 2)]
@@ -113,7 +113,7 @@ fn every_dtype_is_sorted_either_way() {
                 for floats in [FloatOrder::Numeric, FloatOrder::Total] {
                     let few = SortResult::FirstPositions(x.shape[axis].min(9));
                     for result in [SortResult::Values, SortResult::Positions, few] {
-                        let order = by_keys(&[SortKey { descending, floats }]);
+                        let order = key_order(&[SortKey { descending, floats }]);
                         check_exact(Op::Sort { axis, order, result }, std::slice::from_ref(&x));
                     }
                 }
@@ -123,14 +123,14 @@ fn every_dtype_is_sorted_either_way() {
 }
 
 #[test]
-fn long_lines_are_sorted_by_all_threads() {
+fn long_lines_sort_in_parallel() {
     let mut random = Random(11);
     for dtype in [DType::F32, DType::I64, DType::U8, DType::F16] {
         let x = elements(dtype, Shape::from([2, 100_000]), &mut random);
         for descending in [false, true] {
             let [few, many] = [100, 60_000].map(SortResult::FirstPositions);
             for result in [SortResult::Values, SortResult::Positions, few, many] {
-                let order = by_keys(&[SortKey { descending, ..SortKey::default() }]);
+                let order = key_order(&[SortKey { descending, ..SortKey::default() }]);
                 check_exact(Op::Sort { axis: 1, order, result }, std::slice::from_ref(&x));
             }
         }
@@ -138,7 +138,7 @@ fn long_lines_are_sorted_by_all_threads() {
 }
 
 #[test]
-fn later_keys_decide_between_equals() {
+fn later_keys_break_ties() {
     let mut random = Random(13);
     for extent in [50, 70_000] {
         let shape = Shape::from([extent, 2]);
@@ -148,7 +148,7 @@ fn later_keys_decide_between_equals() {
             elements(DType::BF16, shape.clone(), &mut random),
             elements(DType::I32, shape, &mut random),
         ];
-        let order = by_keys(&[
+        let order = key_order(&[
             SortKey { descending: true, ..SortKey::default() },
             SortKey::default(),
             SortKey { descending: true, ..SortKey::default() },
@@ -160,7 +160,7 @@ fn later_keys_decide_between_equals() {
 }
 
 /// Whether `a mod 16 < b mod 16`.
-fn by_remainder() -> ScalarFunction {
+fn remainder_comparator() -> ScalarFunction {
     let mut graph = Graph::default();
     let inputs = [graph.input((), DType::I32), graph.input((), DType::I32)];
     let sixteen = graph.scalar(16i32);
@@ -172,21 +172,21 @@ fn by_remainder() -> ScalarFunction {
 }
 
 #[test]
-fn a_function_decides_the_order() {
-    // The long line is nearly sorted: the reference inserts one by one.
+fn a_comparator_function_defines_the_order() {
+    // The long line is nearly sorted: the reference uses insertion sort.
     for (extent, width) in [(60, 3), (6000, 1)] {
         let value = |i: usize| (i * 16 / (extent * width) + 16 * (i % 7)) as i32;
         let values = (0..extent * width).map(|i| value(i) + (i % 97 == 0) as i32).collect();
         let x = Array::from_vec(values, [extent, width]);
         for result in [SortResult::Values, SortResult::Positions, SortResult::FirstPositions(5)] {
-            let order = SortOrder::Comparator(by_remainder());
+            let order = SortOrder::Comparator(remainder_comparator());
             check_exact(Op::Sort { axis: 0, order, result }, std::slice::from_ref(&x));
         }
     }
 }
 
 #[test]
-fn updates_meet_what_is_there_in_order() {
+fn scatter_combines_updates_in_order() {
     let mut graph = Graph::default();
     let (old, update) = (graph.input((), DType::I32), graph.input((), DType::I32));
     let three = graph.scalar(3i32);
@@ -206,12 +206,12 @@ fn updates_meet_what_is_there_in_order() {
     }
 }
 
-/// The elements as complex numbers.
-fn numbers(array: &Array) -> Vec<Complex<f64>> {
+/// Converts elements to complex values.
+fn complex_values(array: &Array) -> Vec<Complex<f64>> {
     array.to_vec()
 }
 
-fn from_numbers(values: Vec<Complex<f64>>, shape: &Shape, dtype: DType) -> Array {
+fn from_complex_values(values: Vec<Complex<f64>>, shape: &Shape, dtype: DType) -> Array {
     let cast = |value: Complex<f64>| match dtype.is_complex() {
         true => value.to_scalar().cast(dtype),
         false => value.re.to_scalar().cast(dtype),
@@ -219,7 +219,7 @@ fn from_numbers(values: Vec<Complex<f64>>, shape: &Shape, dtype: DType) -> Array
     Array::from_scalars(values.into_iter().map(cast), shape, dtype)
 }
 
-/// Matrices whose diagonal outweighs the rest, hermitian if asked for.
+/// Random diagonally dominant matrices, Hermitian if requested.
 fn matrices(batch: usize, n: usize, dtype: DType, hermitian: bool, random: &mut Random) -> Array {
     let mut values = Vec::new();
     for _ in 0..batch {
@@ -243,7 +243,7 @@ fn matrices(batch: usize, n: usize, dtype: DType, hermitian: bool, random: &mut 
         }
         values.extend(matrix);
     }
-    from_numbers(values, &Shape::from([batch, n, n]), dtype)
+    from_complex_values(values, &Shape::from([batch, n, n]), dtype)
 }
 
 fn tolerance(dtype: DType) -> f64 {
@@ -260,7 +260,7 @@ fn check_near(op: Op, operands: &[Array]) {
     let expected = interpret(&graph, operands).remove(0);
     for threads in [1, 3] {
         let found = run(&graph, operands, threads).unwrap();
-        let pairs = numbers(&found).into_iter().zip(numbers(&expected));
+        let pairs = complex_values(&found).into_iter().zip(complex_values(&expected));
         let worst = pairs.map(|(a, b)| (a - b).norm()).fold(0.0, f64::max);
         assert!(worst <= tolerance(expected.dtype), "{worst} of {:?}", graph.nodes);
     }
@@ -270,7 +270,7 @@ const CONTINUOUS: [DType; 6] =
     [DType::F16, DType::BF16, DType::F32, DType::F64, DType::C64, DType::C128];
 
 #[test]
-fn factors_are_those_of_the_reference() {
+fn cholesky_matches_the_reference() {
     let mut random = Random(5);
     for dtype in CONTINUOUS {
         for (batch, n) in [(1, 1), (3, 5), (7, 64), (2, 97)] {
@@ -285,7 +285,7 @@ fn factors_are_those_of_the_reference() {
 }
 
 #[test]
-fn a_factor_that_does_not_exist_is_not_a_number() {
+fn cholesky_of_an_indefinite_matrix_is_nan() {
     let x = Array::from_vec(vec![1.0f32, 0.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0, 1.0], [3, 3]);
     let graph = graph_of(Op::Cholesky { lower: true }, std::slice::from_ref(&x));
     let factor: Vec<f32> = run(&graph, &[x], 1).unwrap().to_vec();
@@ -295,7 +295,7 @@ fn a_factor_that_does_not_exist_is_not_a_number() {
 }
 
 #[test]
-fn solutions_are_those_of_the_reference() {
+fn triangular_solve_matches_the_reference() {
     let mut random = Random(17);
     for dtype in CONTINUOUS {
         for (batch, n, systems) in [(1, 1, 1), (3, 5, 4), (2, 70, 33), (1, 100, 3)] {
@@ -306,7 +306,7 @@ fn solutions_are_those_of_the_reference() {
                 let values = (0..shape.elements())
                     .map(|_| Complex::new(random.real(), random.real()) / 2.0)
                     .collect();
-                let operands = [a.clone(), from_numbers(values, &shape, dtype)];
+                let operands = [a.clone(), from_complex_values(values, &shape, dtype)];
                 for lower in [true, false] {
                     for unit_diagonal in [true, false] {
                         use Transpose as T;
@@ -341,5 +341,5 @@ fn a_failed_operand_fails_the_result() {
     };
     enqueue(&queue.stream, Command::Routine(Box::new(call)));
     assert_eq!(queue.read::<f32>(&result).unwrap_err().kind, cause);
-    assert!(result.memory().is_none(), "what is not computed gets no memory");
+    assert!(result.memory().is_none(), "a routine that does not run allocates no memory");
 }

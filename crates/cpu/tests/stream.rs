@@ -1,15 +1,15 @@
-//! Streams: order, waits, assistance, and what happens when something fails.
+//! Streams: order, waits between streams, assisting threads, faults and shutdown.
 
 mod common;
 
-use common::{Queue, buffer, device, square};
+use common::{Queue, buffer, device, square_gemm};
 use inflight_backend::Priority;
 use inflight_backend::{Backend, Buffer, Command, Event, FaultKind, Timeline};
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// A list that several threads write to.
+/// A list shared by several threads.
 type Log<T> = Arc<Mutex<Vec<T>>>;
 
 fn log<T: Send + 'static>(queue: &Queue, log: &Log<T>, entry: T) {
@@ -18,7 +18,7 @@ fn log<T: Send + 'static>(queue: &Queue, log: &Log<T>, entry: T) {
 }
 
 #[test]
-fn commands_run_in_the_order_they_were_queued() {
+fn commands_run_in_queue_order() {
     let device = device(2);
     let mut queue = Queue::new(&device);
     let order = Log::default();
@@ -33,13 +33,13 @@ fn commands_run_in_the_order_they_were_queued() {
 }
 
 #[test]
-fn nothing_runs_before_a_flush() {
+fn commands_do_not_run_before_a_flush() {
     let device = device(2);
     let mut queue = Queue::new(&device);
     let ran = Arc::new(AtomicBool::new(false));
     let seen = ran.clone();
     queue.call(move || seen.store(true, Ordering::SeqCst));
-    // Another stream gets through, so the workers had their chance.
+    // Another stream finishes, so the workers had the opportunity to run the first one.
     Queue::new(&device).finish();
     assert!(!ran.load(Ordering::SeqCst));
     queue.finish();
@@ -80,7 +80,7 @@ fn blocked_streams_do_not_occupy_threads() {
             end
         })
         .collect();
-    // The one thread is free for this.
+    // The only worker is free for this.
     Queue::new(&device).finish();
     assert!(ends.iter().all(|end| !end.is_reached()));
     gate.signal(1);
@@ -90,12 +90,12 @@ fn blocked_streams_do_not_occupy_threads() {
 #[test]
 fn an_assisting_thread_runs_the_commands_itself() {
     let device = device(1);
-    // The only worker is held, so nobody else can run them.
+    // The only worker is blocked, so no other thread can run them.
     let gate = Timeline::new();
-    let (mut held, release) = (Queue::new(&device), gate.event(1));
-    held.call(move || release.wait());
-    let freed = held.signal();
-    held.stream.flush();
+    let (mut blocker, release) = (Queue::new(&device), gate.event(1));
+    blocker.call(move || release.wait());
+    let freed = blocker.signal();
+    blocker.stream.flush();
 
     let mut queue = Queue::new(&device);
     let threads = Log::default();
@@ -112,7 +112,7 @@ fn an_assisting_thread_runs_the_commands_itself() {
     queue.stream.assist(&event);
     assert!(event.is_reached());
     assert_eq!(*threads.lock(), [std::thread::current().id(); 3]);
-    // What is behind the event is left to the worker.
+    // Commands behind the event are left to the worker.
     assert!(!end.is_reached());
     gate.signal(1);
     freed.wait();
@@ -121,7 +121,7 @@ fn an_assisting_thread_runs_the_commands_itself() {
 }
 
 #[test]
-fn assistance_stops_where_the_stream_is_blocked_and_goes_on_later() {
+fn assisting_stops_at_a_blocked_wait_and_the_stream_resumes() {
     let device = device(2);
     let mut queue = Queue::new(&device);
     let gate = Timeline::new();
@@ -136,7 +136,7 @@ fn assistance_stops_where_the_stream_is_blocked_and_goes_on_later() {
 }
 
 #[test]
-fn assisting_from_inside_a_command_returns() {
+fn assisting_from_a_callback_of_the_same_stream_returns() {
     let device = device(2);
     let mut queue = Queue::new(&device);
     let event = Timeline::new().event(1);
@@ -160,35 +160,39 @@ fn a_panic_in_a_callback_leaves_the_stream_and_the_worker_alive() {
 }
 
 #[test]
-fn a_fault_reaches_all_that_depends_on_it_and_nothing_else() {
+fn a_fault_propagates_to_dependent_commands_only() {
     let device = device(2);
     let mut queue = Queue::new(&device);
     let good = buffer(vec![2.0f32]);
     let bad = Buffer::failed(4, FaultKind::Panicked("the first cause".into()).into());
     let (middle, last, apart) = (Buffer::declare(4), Buffer::declare(4), Buffer::declare(4));
-    common::enqueue(&queue.stream, square(1, &good, &bad, &middle));
-    common::enqueue(&queue.stream, square(1, &middle, &good, &last));
-    common::enqueue(&queue.stream, square(1, &good, &good, &apart));
+    common::enqueue(&queue.stream, square_gemm(1, &good, &bad, &middle));
+    common::enqueue(&queue.stream, square_gemm(1, &middle, &good, &last));
+    common::enqueue(&queue.stream, square_gemm(1, &good, &good, &apart));
     let fault = queue.read::<f32>(&last).unwrap_err();
     assert_eq!(fault.kind, FaultKind::Panicked("the first cause".into()));
-    assert!(middle.memory().is_none(), "what did not run got no memory");
+    assert!(middle.memory().is_none(), "a command that does not run allocates no memory");
     assert_eq!(queue.read::<f32>(&apart).unwrap(), [4.0]);
 }
 
 #[test]
-fn reading_what_nobody_wrote_is_an_error() {
+fn reading_an_unwritten_buffer_is_an_error() {
     let device = device(1);
     let mut queue = Queue::new(&device);
     let never = Buffer::declare(4);
     assert!(queue.read::<f32>(&never).is_err());
     let result = Buffer::declare(4);
-    common::enqueue(&queue.stream, square(1, &never, &never, &result));
+    common::enqueue(&queue.stream, square_gemm(1, &never, &never, &result));
     let fault = queue.read::<f32>(&result).unwrap_err();
-    assert_eq!(fault.label.unwrap().work.bytes_read, 7, "the fault says which command it was");
+    assert_eq!(
+        fault.label.unwrap().work.bytes_read,
+        7,
+        "the fault carries the label of the command"
+    );
 }
 
 #[test]
-fn running_out_of_memory_is_a_fault_and_dropping_makes_room() {
+fn out_of_memory_is_a_fault_and_dropping_buffers_recovers() {
     let device = device(2);
     let mut queue = Queue::new(&device);
     let n = 64;
@@ -196,8 +200,8 @@ fn running_out_of_memory_is_a_fault_and_dropping_makes_room() {
     device.pool().set_limit(Some(bytes + bytes / 2));
     let ones = buffer(vec![1.0f32; n * n]);
     let (first, second) = (Buffer::declare(bytes), Buffer::declare(bytes));
-    common::enqueue(&queue.stream, square(n, &ones, &ones, &first));
-    common::enqueue(&queue.stream, square(n, &ones, &ones, &second));
+    common::enqueue(&queue.stream, square_gemm(n, &ones, &ones, &first));
+    common::enqueue(&queue.stream, square_gemm(n, &ones, &ones, &second));
     let fault = queue.read::<f32>(&second).unwrap_err();
     let limit = bytes + bytes / 2;
     assert_eq!(fault.kind, FaultKind::OutOfMemory { requested: bytes, in_use: bytes, limit });
@@ -205,42 +209,42 @@ fn running_out_of_memory_is_a_fault_and_dropping_makes_room() {
     assert_eq!(queue.read::<f32>(&first).unwrap(), vec![n as f32; n * n]);
     drop(first);
     let third = Buffer::declare(bytes);
-    common::enqueue(&queue.stream, square(n, &ones, &ones, &third));
+    common::enqueue(&queue.stream, square_gemm(n, &ones, &ones, &third));
     assert_eq!(queue.read::<f32>(&third).unwrap(), vec![n as f32; n * n]);
     drop((second, third));
     assert_eq!(device.pool().stats().in_use, 0);
 }
 
 #[test]
-fn what_is_queued_when_the_handle_is_dropped_still_runs() {
+fn queued_commands_run_after_the_handle_is_dropped() {
     let device = device(2);
     let gate = Timeline::new();
     let mut queue = Queue::new(&device);
     queue.wait_for(&gate.event(1));
     let (input, output) = (buffer(vec![3.0f32]), Buffer::declare(4));
-    common::enqueue(&queue.stream, square(1, &input, &input, &output));
+    common::enqueue(&queue.stream, square_gemm(1, &input, &input, &output));
     let end = queue.signal();
-    // No flush, and neither the stream, the device nor the operands are held any more.
+    // No flush, and no handle of the stream, the device or the operands remains.
     drop((queue, input, device));
     gate.signal(1);
     end.wait();
-    // SAFETY: the command that wrote it is done.
+    // SAFETY: the command that writes it is done.
     let value = unsafe { output.memory().unwrap().ptr().cast::<f32>().read() };
     assert_eq!(value, 9.0);
 }
 
 #[test]
-fn a_command_lets_go_of_its_buffers_before_what_follows() {
+fn a_command_releases_its_buffers_before_the_next_one() {
     let device = device(2);
     let mut queue = Queue::new(&device);
     let (input, output) = (buffer(vec![3.0f32]), Buffer::declare(4));
-    common::enqueue(&queue.stream, square(1, &input, &input, &output));
+    common::enqueue(&queue.stream, square_gemm(1, &input, &input, &output));
     queue.finish();
     assert_eq!((Arc::strong_count(&input), Arc::strong_count(&output)), (1, 1));
 }
 
 #[test]
-fn a_stream_that_waits_for_what_can_never_happen_is_let_go() {
+fn a_stream_is_dropped_when_its_event_can_no_longer_be_signalled() {
     let device = device(1);
     let gate = Timeline::new();
     let mut queue = Queue::new(&device);
@@ -248,10 +252,10 @@ fn a_stream_that_waits_for_what_can_never_happen_is_let_go() {
     let weak = Arc::downgrade(&input);
     let before = queue.signal();
     queue.wait_for(&gate.event(1));
-    common::enqueue(&queue.stream, square(1, &input, &input, &input));
+    common::enqueue(&queue.stream, square_gemm(1, &input, &input, &input));
     queue.stream.flush();
     before.wait();
-    // Once this is through, the one thread has blocked on the gate.
+    // When this finishes, the stream has blocked on the gate.
     Queue::new(&device).finish();
     drop((queue, input));
     assert!(weak.upgrade().is_some());
@@ -260,7 +264,7 @@ fn a_stream_that_waits_for_what_can_never_happen_is_let_go() {
 }
 
 #[test]
-fn many_threads_and_streams_that_wait_for_each_other() {
+fn streams_of_many_threads_wait_for_each_other() {
     const THREADS: usize = 8;
     const ROUNDS: usize = 60;
     let device = device(3);
@@ -281,7 +285,7 @@ fn many_threads_and_streams_that_wait_for_each_other() {
                     let queue = &mut streams[(round * 7 + thread) % streams_len];
                     queue.wait_for(&event);
                     let next = Buffer::declare(n * n * 4);
-                    common::enqueue(&queue.stream, square(n, &value, &identity, &next));
+                    common::enqueue(&queue.stream, square_gemm(n, &value, &identity, &next));
                     let ran = ran.clone();
                     queue.call(move || {
                         ran.fetch_add(1, Ordering::Relaxed);
@@ -291,12 +295,11 @@ fn many_threads_and_streams_that_wait_for_each_other() {
                     match round % 3 {
                         0 => queue.stream.flush(),
                         1 => queue.stream.assist(&event),
-                        // Left for a later flush, by whichever stream waits for it: then it must come
-                        // before the end.
+                        // Flushed later, at the latest before the last wait.
                         _ => {}
                     }
                     if round % 16 == 15 {
-                        // Dropping a stream is as good as flushing it.
+                        // Dropping a stream flushes it.
                         streams[round % 4] = Queue::new(device);
                     }
                 }
@@ -311,10 +314,10 @@ fn many_threads_and_streams_that_wait_for_each_other() {
 }
 
 #[test]
-fn more_endless_streams_than_threads_all_get_on() {
+fn an_endless_stream_yields_to_other_streams() {
     let device = device(1);
     let stop = Arc::new(AtomicBool::new(false));
-    // A stream that refills itself: it would never leave its thread of its own accord.
+    // A stream that enqueues its next command: it never runs empty, so only the time slice ends its run.
     fn refill(stream: &Arc<dyn inflight_backend::Stream>, stop: &Arc<AtomicBool>) {
         let (again, stop) = (stream.clone(), stop.clone());
         let source = buffer(Vec::<u8>::new());

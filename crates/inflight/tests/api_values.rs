@@ -123,7 +123,8 @@ fn assert_close_names_the_first_difference() {
     assert_close!(&x, &x + 1e-3, 0.0, 1e-2);
     let message = |check: fn(&Tensor)| {
         let x = x.clone();
-        let payload = std::panic::catch_unwind(std::panic::AssertUnwindSafe(move || check(&x))).unwrap_err();
+        let payload =
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(move || check(&x))).unwrap_err();
         payload.downcast_ref::<String>().unwrap().clone()
     };
     let far = message(|x| assert_close!(x, [[1.0, 2.0], [3.5, 4.0]]));

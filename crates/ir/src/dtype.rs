@@ -1,4 +1,4 @@
-//! The element types a tensor may have.
+//! Element types.
 
 use std::fmt;
 
@@ -24,21 +24,21 @@ pub enum DType {
     U32,
     /// Unsigned 64-bit integer, wrapping.
     U64,
-    /// IEEE half precision.
+    /// IEEE half precision (binary16).
     F16,
-    /// The upper half of an `f32`.
+    /// bfloat16: the upper 16 bits of an `f32`.
     BF16,
-    /// IEEE single precision.
+    /// IEEE single precision (binary32).
     F32,
-    /// IEEE double precision.
+    /// IEEE double precision (binary64).
     F64,
-    /// Two `f32`: real, imaginary.
+    /// Complex: two `f32`, real and imaginary.
     C64,
-    /// Two `f64`: real, imaginary.
+    /// Complex: two `f64`, real and imaginary.
     C128,
 }
 
-/// What kind of number a [`DType`] holds.
+/// The class of a [`DType`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum DTypeClass {
     /// True or false.
@@ -84,7 +84,7 @@ impl DType {
         }
     }
 
-    /// The kind of number this is.
+    /// The class of the dtype.
     pub const fn class(self) -> DTypeClass {
         match self {
             DType::Bool => DTypeClass::Bool,
@@ -110,12 +110,12 @@ impl DType {
         matches!(self.class(), DTypeClass::Complex)
     }
 
-    /// Whether this is `f16` or `bf16`, whose arithmetic is done in `f32` and rounded after each op.
+    /// Whether this is a 16-bit float, `f16` or `bf16`. Their arithmetic is done in `f32` and rounded after each op.
     pub const fn is_half(self) -> bool {
         matches!(self, DType::F16 | DType::BF16)
     }
 
-    /// The type of a complex number's parts; other dtypes are their own part.
+    /// The dtype of the real and imaginary parts of a complex dtype; any other dtype itself.
     pub const fn real(self) -> DType {
         match self {
             DType::C64 => DType::F32,

@@ -1,6 +1,6 @@
-//! The elementwise ops: one vocabulary for graphs and for kernels.
+//! Elementwise and combining ops, shared by graphs and kernels.
 
-/// One operand, one result of the same shape.
+/// An op of one operand, whose result has the same shape.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum UnaryOp {
     /// −x; wraps for integers.
@@ -9,11 +9,11 @@ pub enum UnaryOp {
     Abs,
     /// −1, 0 or 1; keeps NaN and the sign of a zero.
     Sign,
-    /// Towards −∞.
+    /// Rounds towards −∞.
     Floor,
-    /// Towards +∞.
+    /// Rounds towards +∞.
     Ceil,
-    /// To nearest, ties to even.
+    /// Rounds to nearest, ties to even.
     Round,
     /// Logical for `bool`, bitwise for integers.
     Not,
@@ -33,7 +33,7 @@ pub enum UnaryOp {
     Sqrt,
     /// 1 / √x.
     Rsqrt,
-    /// Cube root, also of negative numbers.
+    /// Cube root, also of negative values.
     Cbrt,
     /// Sine.
     Sin,
@@ -79,7 +79,7 @@ pub enum UnaryOp {
     LeadingZeros,
 }
 
-/// Two operands of one dtype, one result.
+/// An op of two operands of one dtype.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum BinaryOp {
     /// a + b; `or` for `bool`; wraps for integers.
@@ -92,7 +92,7 @@ pub enum BinaryOp {
     Div,
     /// a − b · trunc(a / b), with the sign of a. Integers by zero: a. MIN rem −1 is 0.
     Rem,
-    /// aᵇ. Integers: by repeated multiplication, wrapping; a negative power is 0 but for ±1.
+    /// aᵇ. Integers: by repeated multiplication, wrapping; a negative power is 0 except for ±1.
     Pow,
     /// The smaller; NaN if either is NaN.
     Min,
@@ -116,7 +116,7 @@ pub enum BinaryOp {
     Complex,
 }
 
-/// Two operands of one dtype, a `bool` result. Comparisons with NaN are false, but for `Ne`.
+/// A comparison of two operands of one dtype, with a `bool` result. Comparisons with NaN are false, except `Ne`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum CompareOp {
     /// a = b
@@ -140,9 +140,9 @@ pub enum CombineOp {
     Sum,
     /// Multiplication, from 1. `and` for `bool`.
     Product,
-    /// The smallest, from the largest value; NaN if any is NaN.
+    /// The minimum, starting from the largest value; NaN if any is NaN.
     Min,
-    /// The largest, from the smallest value; NaN if any is NaN.
+    /// The maximum, starting from the smallest value; NaN if any is NaN.
     Max,
     /// All true, or bitwise and.
     And,
@@ -152,7 +152,7 @@ pub enum CombineOp {
     Xor,
 }
 
-/// Which element an arg-reduction looks for. Of equals, the first; NaN beats every number.
+/// The element an arg-reduction finds. The first of equal elements; NaN ranks above every other value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ArgOp {
     /// The index of the smallest.
@@ -361,7 +361,7 @@ impl CompareOp {
 }
 
 impl CombineOp {
-    /// Every way of combining.
+    /// Every combining op.
     pub const ALL: [CombineOp; 7] = {
         use CombineOp::*;
         [Sum, Product, Min, Max, And, Or, Xor]

@@ -1,15 +1,14 @@
-//! The plain-data half of `inflight`: what a computation *is*, apart from when and where it runs.
+//! The device-independent part of `inflight`: graphs, their reference interpreter, the tile IR, and the planner.
 //!
-//! The data flows one way:
+//! Data flows one way:
 //!
-//! - [`graph`]: ops, their shape inference, and a [`Graph`](graph::Graph), the flat form of what a
-//!   user recorded;
-//! - [`compose`]: convolutions, Fourier transforms and others that are made of several ops;
-//! - [`interpret`]: the reference interpreter of graphs, one node at a time, the oracle of every test;
-//! - [`kernel`]: the tile IR, the narrow waist between what was recorded and every backend;
-//! - [`plan`]: from a graph to kernels: fusion, memory, order.
+//! - [`graph`]: ops, shape inference, and the [`Graph`](graph::Graph), the flat form of what a user recorded;
+//! - [`compose`]: convolutions, FFTs and other functions that are built from several ops;
+//! - [`interpret`]: the reference interpreter of graphs, one node at a time, which is the oracle of every test;
+//! - [`kernel`]: the tile IR, the narrow waist between graphs and every backend;
+//! - [`plan`]: the compiler from graphs to kernels: rewrites, fusion, buffer assignment, layout, launch batching.
 //!
-//! Nothing here starts a thread, touches a device or uses `unsafe`.
+//! Everything here is plain data and functions: no threads, no devices, no `unsafe`.
 #![forbid(unsafe_code)]
 
 pub mod compose;

@@ -1,4 +1,4 @@
-//! Host elements, and one value of a run-time dtype.
+//! Host element types, and scalars of a run-time dtype.
 
 use crate::{DType, DTypeClass, elementwise::CombineOp};
 use half::{bf16, f16};
@@ -6,13 +6,13 @@ use num_complex::Complex;
 use std::cmp::Ordering;
 use std::fmt;
 
-/// A Rust type that is the host form of a [`DType`].
+/// A Rust type that is the host representation of a [`DType`].
 ///
-/// Sealed: a type is an element exactly if the runtime knows its layout.
+/// Sealed: exactly the types whose layout the runtime knows implement it.
 pub trait Element:
     Copy + Send + Sync + PartialEq + fmt::Debug + Default + private::Sealed + 'static
 {
-    /// The dtype whose host form this is.
+    /// The dtype that this type represents.
     const DTYPE: DType;
     /// This value with its dtype.
     fn to_scalar(self) -> Scalar;
@@ -24,11 +24,11 @@ mod private {
     pub trait Sealed {}
 }
 
-/// One value of any dtype, as the bits it has in memory.
+/// A value of any dtype, by its bits in memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Scalar {
     dtype: DType,
-    /// The value's bytes, little-endian, zero-extended. Two words: the parts of a `complex128`.
+    /// The value's bytes, little-endian, zero-extended. Two words, for the parts of a `complex128`.
     bits: [u64; 2],
 }
 
@@ -90,7 +90,7 @@ element!(
     |value: Complex<f64>| [value.re.to_bits(), value.im.to_bits()]
 );
 
-/// A value wide enough for any dtype of its class: the middle of every conversion.
+/// A value of a type that is wide enough for any dtype of its class. Every conversion goes through it.
 #[derive(Clone, Copy)]
 enum Wide {
     Integer(i128),
@@ -169,7 +169,7 @@ impl Scalar {
         }
     }
 
-    /// The value that leaves every other unchanged when combined with it.
+    /// The identity element of a combining op.
     pub fn identity(op: CombineOp, dtype: DType) -> Scalar {
         match op {
             CombineOp::Sum | CombineOp::Or | CombineOp::Xor => Scalar::zero(dtype),
@@ -214,7 +214,7 @@ impl Scalar {
             }
             (DTypeClass::Float, wide) => match dtype {
                 DType::F64 => float.to_scalar(),
-                // Straight from the integer or double, so that there is one rounding only.
+                // Convert directly from the integer or double, so that the value rounds once.
                 DType::F32 => match wide {
                     Wide::Integer(value) => (value as f32).to_scalar(),
                     _ => (float as f32).to_scalar(),
@@ -270,11 +270,11 @@ impl Scalar {
     }
 }
 
-/// A single that rounds to a half the way the value itself does: where it is inexact, it is cut
-/// towards zero and keeps a sticky last bit, so that it is never taken for a tie.
+/// Converts to an `f32` that rounds to a 16-bit float exactly as the value itself does: round to odd. An inexact
+/// value is truncated towards zero and its last bit is set (sticky), so that it is never mistaken for a tie.
 fn round_to_odd(wide: Wide, float: f64) -> f32 {
     let (single, order) = match wide {
-        // Single precision reaches past every integer dtype, so the way back is exact.
+        // The range of `f32` covers every integer dtype, so the conversion back is exact.
         Wide::Integer(value) => {
             let single = value as f32;
             (single, (single as i128).abs().cmp(&value.abs()))
@@ -289,7 +289,7 @@ fn round_to_odd(wide: Wide, float: f64) -> f32 {
     };
     match order {
         Ordering::Equal => single,
-        // Beyond every finite single is beyond every finite half.
+        // A value that overflows `f32` also overflows every 16-bit float.
         _ if single.is_infinite() => single,
         Ordering::Less => f32::from_bits(single.to_bits() | 1),
         Ordering::Greater => f32::from_bits((single.to_bits() - 1) | 1),
@@ -333,8 +333,8 @@ mod tests {
     }
 
     #[test]
-    fn casts_to_halves_round_once() {
-        // One part in 2^40 beside a tie decides, though a single cannot hold it.
+    fn casts_to_16_bit_floats_round_once() {
+        // A bit 2^-40 next to a tie decides the rounding, though an `f32` cannot hold it.
         let sticky = f64::powi(2.0, -40);
         let half = |value: f64| f16::from_scalar(value.to_scalar()).to_f64();
         let brain = |value: f64| bf16::from_scalar(value.to_scalar()).to_f64();
@@ -343,13 +343,13 @@ mod tests {
         assert_eq!([half(-tie), half(-tie - sticky)], [-1.0, -1.0 - ulp]);
         let (tie, ulp) = (1.0 + f64::powi(2.0, -8), f64::powi(2.0, -7));
         assert_eq!([brain(tie), brain(tie + sticky), brain(tie - sticky)], [1.0, 1.0 + ulp, 1.0]);
-        // The same for integers that a double cannot hold.
+        // The same for integers that an `f64` cannot hold.
         let (tie, ulp) = ((1u64 << 60) + (1 << 52), (1u64 << 53) as f64);
         let integer = |value: u64| bf16::from_scalar(value.to_scalar()).to_f64();
         let base = (1u64 << 60) as f64;
         assert_eq!([integer(tie - 1), integer(tie), integer(tie + 1)], [base, base, base + ulp]);
         assert_eq!(bf16::from_scalar((-(tie as i64) - 1).to_scalar()).to_f64(), -base - ulp);
-        // Overflow, subnormals and what is not a number.
+        // Overflow, subnormals and NaN.
         assert_eq!([half(65519.9), half(65520.0)], [65504.0, f64::INFINITY]);
         assert_eq!([half(1e300), brain(-1e300)], [f64::INFINITY, f64::NEG_INFINITY]);
         assert_eq!(half(f64::powi(2.0, -25) * 1.000001), f64::powi(2.0, -24));

@@ -1,10 +1,10 @@
-//! Shapes, and the arithmetic of indices.
+//! Shapes, strides and broadcasting.
 
 use smallvec::SmallVec;
 use std::fmt;
 use std::ops::Deref;
 
-/// A list of axis numbers.
+/// A list of axes, by index.
 pub type Axes = SmallVec<[usize; 4]>;
 
 /// The extents of a tensor, outermost first. A rank-0 shape has one element.
@@ -13,7 +13,7 @@ pub struct Shape(SmallVec<[usize; 4]>);
 
 impl Clone for Shape {
     fn clone(&self) -> Shape {
-        // A copy of all extents at once; a derived one would go one by one.
+        // Copies all extents at once; a derived clone would copy one by one.
         Shape(SmallVec::from_slice(&self.0))
     }
 }
@@ -39,15 +39,15 @@ impl Shape {
         &self.0
     }
 
-    /// The number of elements, or `None` when the bytes or a stride might not fit an `isize`.
+    /// The number of elements, or `None` if the size in bytes or a stride might overflow an `isize`.
     pub fn checked_elements(&self) -> Option<usize> {
-        // An extent of 0 makes the count small, but neither the strides nor partial products.
+        // An extent of 0 makes the element count 0, but not the strides, so check the product without it.
         let product = self.0.iter().try_fold(1usize, |n, &extent| n.checked_mul(extent.max(1)))?;
         let elements = if self.0.contains(&0) { 0 } else { product };
         (product <= isize::MAX as usize / 16).then_some(elements)
     }
 
-    /// The number of elements. Recorded shapes were checked, so this does not overflow for them.
+    /// The number of elements. Does not overflow for recorded shapes, which are checked.
     pub fn elements(&self) -> usize {
         self.0.iter().product()
     }
@@ -188,4 +188,30 @@ impl From<usize> for Shape {
     fn from(extent: usize) -> Shape {
         Shape::new(&[extent])
     }
+}
+
+/// The type of each member of a tuple.
+macro_rules! extent {
+    ($name:ident) => {
+        usize
+    };
+}
+
+macro_rules! shapes_of_tuples {
+    ($($($name:ident),+;)*) => {$(
+        impl From<($(extent!($name),)+)> for Shape {
+            fn from(($($name,)+): ($(extent!($name),)+)) -> Shape {
+                Shape::new(&[$($name),+])
+            }
+        }
+    )*};
+}
+
+shapes_of_tuples! {
+    a;
+    a, b;
+    a, b, c;
+    a, b, c, d;
+    a, b, c, d, e;
+    a, b, c, d, e, f;
 }

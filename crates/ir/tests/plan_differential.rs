@@ -1,5 +1,5 @@
-//! Random graphs, planned and then run kernel by kernel in the slow evaluator, against the reference
-//! interpreter: fusion must not change what a graph means. No device takes part.
+//! Differential tests of the planner: random graphs, planned and run kernel by kernel in the slow evaluator, against
+//! the reference interpreter. Fusion must not change the values of a graph. No device is needed.
 //!
 //! `INFLIGHT_PLAN_CASES` sets the number of graphs, `INFLIGHT_SEED` the first seed.
 
@@ -21,16 +21,16 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 
-fn number(name: &str, default: u64) -> u64 {
+fn env_number(name: &str, default: u64) -> u64 {
     match std::env::var(name) {
-        Ok(text) => text.parse().unwrap_or_else(|_| panic!("{name}={text} is not a number")),
+        Ok(text) => text.parse().unwrap_or_else(|_| panic!("{name}={text} is not an integer")),
         Err(_) => default,
     }
 }
 
-/// What is wrong with a plan's buffers and kernels, whatever they compute.
+/// Checks the invariants of a plan's buffers and kernels.
 fn check_plan(graph: &Graph, plan: &Plan) -> Result<(), String> {
-    // A buffer without elements needs nobody to write it.
+    // A buffer without elements needs no writer.
     let mut written: Vec<bool> =
         plan.buffers.iter().map(|buffer| buffer.input.is_some() || buffer.elements == 0).collect();
     for (at, step) in plan.steps.iter().enumerate() {
@@ -42,11 +42,11 @@ fn check_plan(graph: &Graph, plan: &Plan) -> Result<(), String> {
         }
         match step {
             Step::Launch(step) => check_launch(at, step, plan, &mut written)?,
-            Step::Gemm(step) => check_contract(at, step, plan, &mut written)?,
+            Step::Gemm(step) => check_gemm(at, step, plan, &mut written)?,
             Step::Routine(_) => {}
         }
-        // What only the step itself sees is not there for others.
-        for buffer in step.unwritten() {
+        // Buffers internal to a step are not visible to later steps.
+        for buffer in step.internal_buffers() {
             written[buffer as usize] = false;
         }
     }
@@ -54,9 +54,9 @@ fn check_plan(graph: &Graph, plan: &Plan) -> Result<(), String> {
         return Err("an output has no buffer".to_string());
     }
     for (&node, &buffer) in graph.outputs.iter().zip(&plan.outputs) {
-        let (node, place) = (graph.node(node), plan.buffers[buffer as usize]);
-        if (node.dtype, node.shape.elements()) != (place.dtype, place.elements) {
-            return Err(format!("an output of {}{} is in {place:?}", node.dtype, node.shape));
+        let (node, held) = (graph.node(node), plan.buffers[buffer as usize]);
+        if (node.dtype, node.shape.elements()) != (held.dtype, held.elements) {
+            return Err(format!("an output of {}{} is in {held:?}", node.dtype, node.shape));
         }
         if !written[buffer as usize] {
             return Err(format!("buffer {buffer} of an output is never written"));
@@ -65,19 +65,14 @@ fn check_plan(graph: &Graph, plan: &Plan) -> Result<(), String> {
     Ok(())
 }
 
-fn check_contract(
-    at: usize,
-    step: &GemmStep,
-    plan: &Plan,
-    written: &mut [bool],
-) -> Result<(), String> {
+fn check_gemm(at: usize, step: &GemmStep, plan: &Plan, written: &mut [bool]) -> Result<(), String> {
     match step.prologue.as_ref().map(|prologue| &prologue.producer) {
         None => {}
         Some(Producer::Kernel(kernel)) => check_launch(at, &kernel.launch, plan, written)?,
-        Some(Producer::Product(chained)) => check_contract(at, &chained.contract, plan, written)?,
+        Some(Producer::Gemm(chained)) => check_gemm(at, &chained.gemm, plan, written)?,
     }
     if !written[step.a.buffer as usize] || !written[step.b.buffer as usize] {
-        return Err(format!("contraction {at} reads a buffer before it is written"));
+        return Err(format!("GEMM {at} reads a buffer before it is written"));
     }
     written[step.c.buffer as usize] = true;
     match &step.epilogue {
@@ -93,7 +88,7 @@ fn check_launch(
     written: &mut [bool],
 ) -> Result<(), String> {
     kernel::verify(&step.kernel).map_err(|error| format!("step {at}: {error}"))?;
-    // A param that is written may be combined with what an earlier step left there.
+    // A written param may be combined with what an earlier step wrote.
     for (param, &buffer) in step.kernel.params.iter().zip(&step.buffers) {
         let dtype = plan.buffers[buffer as usize].dtype;
         if param.dtype != dtype {
@@ -115,7 +110,7 @@ fn check_launch(
 
 /// Runs a plan without a device.
 fn execute(case: &Case, plan: &Plan) -> Vec<Array> {
-    // Memory that nothing wrote must not look like a value.
+    // Fill unwritten memory with a pattern that no valid result has.
     let mut buffers: Vec<Vec<u8>> = plan
         .buffers
         .iter()
@@ -129,11 +124,11 @@ fn execute(case: &Case, plan: &Plan) -> Vec<Array> {
         if let Step::Routine(step) = step {
             let operands: Vec<Vec<u8>> =
                 step.operands.iter().map(|&buffer| buffers[buffer as usize].clone()).collect();
-            buffers[step.result as usize] = routine(&step.routine, operands);
+            buffers[step.result as usize] = run_routine(&step.routine, operands);
         }
         match step {
             Step::Launch(step) => launch(case, step, &mut buffers),
-            Step::Gemm(step) => contract(case, step, &mut buffers),
+            Step::Gemm(step) => run_gemm(case, step, &mut buffers),
             Step::Routine(_) => {}
         }
     }
@@ -158,7 +153,7 @@ fn launch(case: &Case, step: &LaunchStep, buffers: &mut [Vec<u8>]) {
         .collect();
     let mut bound: Vec<Vec<u8>> =
         step.buffers.iter().map(|&buffer| buffers[buffer as usize].clone()).collect();
-    // Every other case as the instructions that backends get.
+    // Every other case runs the expanded kernels that backends get.
     let kernel = match case.seed % 2 {
         0 => step.kernel.as_ref().clone(),
         _ => kernel::expand(&step.kernel),
@@ -171,12 +166,12 @@ fn launch(case: &Case, step: &LaunchStep, buffers: &mut [Vec<u8>]) {
     }
 }
 
-/// A product with what surrounds it: that may as well run whole, before and after it.
-fn contract(case: &Case, step: &GemmStep, buffers: &mut [Vec<u8>]) {
+/// Runs a GEMM step. Its prologue and epilogue run whole, before and after the GEMM, which is equivalent.
+fn run_gemm(case: &Case, step: &GemmStep, buffers: &mut [Vec<u8>]) {
     match step.prologue.as_ref().map(|prologue| &prologue.producer) {
         None => {}
         Some(Producer::Kernel(kernel)) => launch(case, &kernel.launch, buffers),
-        Some(Producer::Product(chained)) => contract(case, &chained.contract, buffers),
+        Some(Producer::Gemm(chained)) => run_gemm(case, &chained.gemm, buffers),
     }
     multiply(step, buffers);
     if let Some(epilogue) = &step.epilogue {
@@ -186,7 +181,7 @@ fn contract(case: &Case, step: &GemmStep, buffers: &mut [Vec<u8>]) {
 
 fn multiply(step: &GemmStep, buffers: &mut [Vec<u8>]) {
     let size = step.dtype.size();
-    let place = |operand: &MatrixOperand, batch: &[usize], row: usize, column: usize| {
+    let address = |operand: &MatrixOperand, batch: &[usize], row: usize, column: usize| {
         let strides = operand.batch_strides.iter().zip(batch);
         let batch: isize = strides.map(|(&stride, &at)| stride * at as isize).sum();
         let (row, column) = (row as isize, column as isize);
@@ -205,14 +200,14 @@ fn multiply(step: &GemmStep, buffers: &mut [Vec<u8>]) {
             for column in 0..step.n {
                 let mut total = Accumulator::new(CombineOp::Sum, step.dtype);
                 for inner in 0..step.k {
-                    let a = place(&step.a, &batch, row, inner);
-                    let b = place(&step.b, &batch, inner, column);
+                    let a = address(&step.a, &batch, row, inner);
+                    let b = address(&step.b, &batch, inner, column);
                     total.push_product(
                         Scalar::from_bytes(step.dtype, &buffers[step.a.buffer as usize][a..]),
                         Scalar::from_bytes(step.dtype, &buffers[step.b.buffer as usize][b..]),
                     );
                 }
-                let c = place(&step.c, &batch, row, column);
+                let c = address(&step.c, &batch, row, column);
                 buffers[step.c.buffer as usize][c..c + size]
                     .copy_from_slice(&total.result().to_bytes()[..size]);
             }
@@ -224,7 +219,7 @@ thread_local! {
     static QUIET: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Catches a panic without printing it: it is reported once, with the case made small.
+/// Catches a panic without printing it: it is reported once, for the shrunk case.
 fn quietly<R>(f: impl FnOnce() -> R) -> std::thread::Result<R> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
@@ -263,8 +258,8 @@ fn fails(case: &Case) -> Option<String> {
     run(case, &Reference::new(case)).err()
 }
 
-/// What a routine writes, by the op that it is.
-fn routine(routine: &Routine, operands: Vec<Vec<u8>>) -> Vec<u8> {
+/// Runs a routine by interpreting the op that it came from.
+fn run_routine(routine: &Routine, operands: Vec<Vec<u8>>) -> Vec<u8> {
     let along = |lines: &Lines, extent: usize| Shape::from([lines.outer, extent, lines.inner]);
     let (op, shapes): (Op, Vec<(Shape, DType)>) = match routine {
         Routine::Sort { lines, keys, order, result } => (
@@ -279,9 +274,9 @@ fn routine(routine: &Routine, operands: Vec<Vec<u8>>) -> Vec<u8> {
                 (along(lines, *updates), *dtype),
             ],
         ),
-        Routine::ImplicitGemm(ImplicitGemmOperands { dtype, product, extents }) => {
+        Routine::ImplicitGemm(ImplicitGemmOperands { dtype, gemm, extents }) => {
             let space = extents.space.iter().copied();
-            let sizes = product.windows.iter().map(|window| window.size);
+            let sizes = gemm.windows.iter().map(|window| window.size);
             let examples = extents.examples * extents.example_groups;
             let features = extents.features;
             let x =
@@ -289,7 +284,7 @@ fn routine(routine: &Routine, operands: Vec<Vec<u8>>) -> Vec<u8> {
             let kernels =
                 [extents.groups(), extents.outputs].into_iter().chain(sizes).chain([features]);
             (
-                Op::ImplicitGemm(Box::new(product.clone())),
+                Op::ImplicitGemm(Box::new(gemm.clone())),
                 vec![(x.collect(), *dtype), (kernels.collect(), *dtype)],
             )
         }
@@ -318,7 +313,7 @@ fn routine(routine: &Routine, operands: Vec<Vec<u8>>) -> Vec<u8> {
     interpret(&graph, &operands).remove(0).bytes
 }
 
-/// The message of a case that failed, made small.
+/// The failure report of a case, shrunk.
 fn report(case: &Case, problem: &str) -> String {
     let small = shrink::shrink(case, |case| fails(case).is_some());
     let again = fails(&small).unwrap_or_default();
@@ -335,9 +330,9 @@ fn report(case: &Case, problem: &str) -> String {
 }
 
 #[test]
-fn planned_graphs_mean_what_they_say() {
-    let first = number("INFLIGHT_SEED", 0);
-    let cases = number("INFLIGHT_PLAN_CASES", 3000);
+fn plans_match_the_interpreter() {
+    let first = env_number("INFLIGHT_SEED", 0);
+    let cases = env_number("INFLIGHT_PLAN_CASES", 3000);
     let mut compared = Compared::default();
     let mut failures: Vec<(u64, String)> = Vec::new();
     for seed in first..first + cases {
@@ -358,7 +353,7 @@ fn planned_graphs_mean_what_they_say() {
     assert!(compared.integer_share() > 0.9, "too few integers were compared: {compared:?}");
 }
 
-/// The graph with every extent but 0 and 1 multiplied: the same ops on the same ranks.
+/// The graph with every extent multiplied, except 0 and 1: the same ops on the same ranks.
 fn scaled(graph: &Graph, factor: usize) -> Option<Graph> {
     let scale = |shape: &Shape| -> Shape {
         shape.iter().map(|&extent| if extent < 2 { extent } else { factor * extent }).collect()
@@ -391,7 +386,7 @@ fn scaled(graph: &Graph, factor: usize) -> Option<Graph> {
         }
         _ => 1,
     };
-    // Longer rows are reduced in two steps, each of its own size class.
+    // Longer rows become split reductions, whose stages have size classes of their own.
     if result.nodes.iter().any(|node| row(node) > 1 << 16) {
         return None;
     }
@@ -403,15 +398,14 @@ fn kernels(graph: &Graph) -> Vec<String> {
     let plan = plan(graph);
     let launches = plan.steps.iter().flat_map(Step::launches);
     let mut kernels: Vec<String> = launches.map(|step| step.kernel.to_string()).collect();
-    // Which launches run together, and so their order, may depend on sizes.
+    // Launch batches, and so the order of launches, may depend on sizes.
     kernels.sort();
     kernels
 }
 
-/// Kernels do not depend on sizes: the same program on other extents of the same size class finds them
-/// compiled.
+/// Kernels do not depend on sizes: a program with other extents of the same size class reuses the compiled kernels.
 #[test]
-fn other_extents_give_the_same_kernels() {
+fn kernels_do_not_depend_on_extents() {
     let mut found = 0;
     for seed in 0..6000 {
         let case = random_case(seed);
@@ -426,9 +420,9 @@ fn other_extents_give_the_same_kernels() {
     assert!(found > 200, "only {found} graphs could be given other extents");
 }
 
-/// A product's operand that is reshaped twice is still the same memory.
+/// A GEMM operand that is reshaped twice is still read in place.
 #[test]
-fn an_operand_may_be_reshaped_more_than_once() {
+fn gemm_operands_reshaped_twice_are_read_in_place() {
     let mut graph = Graph::default();
     let x = graph.input([2, 2, 1], DType::F32);
     let weight = graph.input([4, 1], DType::F32);
@@ -437,12 +431,12 @@ fn an_operand_may_be_reshaped_more_than_once() {
     });
     let batch: inflight_ir::Axes = [0].into_iter().collect();
     let axes = DotAxes { a_batch: batch.clone(), b_batch: batch, ..DotAxes::default() };
-    let product = graph.push(Op::Dot(axes), &[twice, weight]).expect("a product");
-    graph.outputs.push(product);
+    let dot = graph.push(Op::Dot(axes), &[twice, weight]).expect("a valid dot");
+    graph.outputs.push(dot);
     assert_eq!(plan(&graph).steps.len(), 1);
 }
 
-/// Convolutions of every kind, with something before and after them.
+/// Convolutions of every kind, to be run with a producer and a consumer.
 fn convolutions() -> Vec<([usize; 4], [usize; 4], Convolution)> {
     let window = ConvolutionWindow::default();
     let padded = ConvolutionWindow { low: 1, high: 1, ..window };
@@ -465,9 +459,9 @@ fn convolutions() -> Vec<([usize; 4], [usize; 4], Convolution)> {
     ]
 }
 
-/// On a device that multiplies windows without writing them, a convolution is one routine, whatever its layouts.
+/// With implicit GEMM support, a convolution is one routine, whatever its layouts.
 #[test]
-fn convolutions_are_products_of_windows() {
+fn convolutions_become_implicit_gemms() {
     let axes = |order: [usize; 4]| inflight_ir::Axes::from_slice(&order);
     for (x_shape, kernel_shape, case) in convolutions() {
         for dtype in [DType::F32, DType::BF16] {
@@ -496,9 +490,9 @@ fn convolutions_are_products_of_windows() {
                 let mut graph = Graph::default();
                 let (x, k) = (graph.input(x_shape, dtype), graph.input(kernel_shape, dtype));
                 let moved = graph.push(Op::Permute(axes(order)), &[x]).unwrap();
-                let turned = graph.push(Op::Permute(axes(kernel_order)), &[k]).unwrap();
+                let permuted_kernel = graph.push(Op::Permute(axes(kernel_order)), &[k]).unwrap();
                 let before = graph.push(Op::Unary(inflight_ir::UnaryOp::Neg), &[moved]).unwrap();
-                let made = convolution(&mut graph, before, turned, &described).unwrap();
+                let made = convolution(&mut graph, before, permuted_kernel, &described).unwrap();
                 let after = graph.push(Op::Unary(inflight_ir::UnaryOp::Abs), &[made]).unwrap();
                 graph.outputs = vec![after];
                 let value = |shape: [usize; 4], seed: usize| {
@@ -513,7 +507,7 @@ fn convolutions_are_products_of_windows() {
                     prologues: false,
                     arg_reductions: true,
                     implicit_gemm: true,
-                    pieces: 4096,
+                    reduction_splits: 4096,
                     max_sum_chain: None,
                 };
                 let planned = plan_for(&case.graph, plan_target);
@@ -527,8 +521,8 @@ fn convolutions_are_products_of_windows() {
     }
 }
 
-/// Lines of `[3, 5, 2]` along its middle axis, each with an index of its own, in range and out of it; `x` is one value
-/// everywhere, or computed.
+/// Lines of `[3, 5, 2]` along its middle axis, each with an index of its own, in range and out of range; `x` is
+/// uniform, or computed.
 fn scattered_lines(dtype: DType, index: DType, combine: Option<CombineOp>, one: bool) -> Case {
     let mut graph = Graph::default();
     let shape = Shape::from([3, 5, 2]);
@@ -549,22 +543,22 @@ fn scattered_lines(dtype: DType, index: DType, combine: Option<CombineOp>, one: 
             graph.push(Op::Binary(BinaryOp::Mul), &[x, x]).unwrap()
         }
     };
-    let places = Shape::from([3, 1, 2]);
-    // What is negative is large where the dtype has no sign.
+    let lines = Shape::from([3, 1, 2]);
+    // Negative indices become large ones in unsigned dtypes.
     let at = [4i64, -1, 0, 5, 3, i64::MIN].map(|at| Scalar::from(at).cast(index));
-    inputs.push(Array::from_scalars(at.to_vec(), places.clone(), index));
-    inputs.push(array(places.clone(), 0));
-    let index = graph.input(places.clone(), index);
-    let update = graph.input(places, dtype);
+    inputs.push(Array::from_scalars(at.to_vec(), lines.clone(), index));
+    inputs.push(array(lines.clone(), 0));
+    let index = graph.input(lines.clone(), index);
+    let update = graph.input(lines, dtype);
     let op = Op::Scatter { axis: 1, combine: combine.map(Combine::With) };
     let written = graph.push(op, &[x, index, update]).unwrap();
-    // Read by somebody: nothing but this is written.
+    // With a consumer, the scatter result itself is not an output.
     graph.outputs = vec![graph.push(Op::Binary(BinaryOp::Add), &[written, written]).unwrap()];
     Case { seed: 0, graph, inputs }
 }
 
 #[test]
-fn a_scatter_of_one_update_to_each_line_is_elementwise() {
+fn scatters_of_one_update_per_line_become_selects() {
     let indices = DType::ALL.into_iter().filter(|dtype| dtype.is_integer());
     let combines = CombineOp::ALL.into_iter().map(Some).chain([None]);
     for (index, combine) in indices.flat_map(|index| combines.clone().map(move |op| (index, op))) {
@@ -573,7 +567,7 @@ fn a_scatter_of_one_update_to_each_line_is_elementwise() {
             let case = scattered_lines(dtype, index, combine, one);
             let planned = plan(&case.graph);
             check_plan(&case.graph, &planned).unwrap();
-            let about = format!("{dtype} by {index}, {combine:?}, one value: {one}");
+            let about = format!("{dtype} by {index}, {combine:?}, uniform: {one}");
             assert_eq!(planned.steps.len(), 1, "{about}");
             let expected = interpret(&case.graph, &case.inputs);
             assert_eq!(execute(&case, &planned), expected, "{about}");
@@ -582,7 +576,7 @@ fn a_scatter_of_one_update_to_each_line_is_elementwise() {
 }
 
 #[test]
-fn scatters_whose_updates_may_meet_or_that_are_in_place_stay_scatters() {
+fn scatters_with_conflicts_or_in_place_updates_stay_scatters() {
     let steps = |x: &mut dyn FnMut(&mut Graph) -> NodeId, updates: usize| {
         let mut graph = Graph::default();
         let x = x(&mut graph);
@@ -599,14 +593,14 @@ fn scatters_whose_updates_may_meet_or_that_are_in_place_stay_scatters() {
         graph.push(Op::Broadcast([6, 9].into()), &[zero]).unwrap()
     };
     assert_eq!(steps(&mut one_value, 1), 1);
-    assert_eq!(steps(&mut one_value, 2), 3, "two updates of a line may meet");
+    assert_eq!(steps(&mut one_value, 2), 3, "two updates of a line may conflict");
     let mut in_memory = |graph: &mut Graph| graph.input([6, 9], DType::F32);
-    assert_eq!(steps(&mut in_memory, 1), 3, "what is in memory is updated in place");
+    assert_eq!(steps(&mut in_memory, 1), 3, "a value in memory is updated in place");
     let mut requested = |graph: &mut Graph| {
         let x = graph.input([6, 9], DType::F32);
         let x = graph.push(Op::Unary(UnaryOp::Neg), &[x]).unwrap();
         graph.outputs.push(x);
         x
     };
-    assert_eq!(steps(&mut requested, 1), 4, "somebody asked for what is put into");
+    assert_eq!(steps(&mut requested, 1), 4, "the operand is an output too");
 }

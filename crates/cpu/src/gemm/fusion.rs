@@ -1,8 +1,9 @@
-//! What runs with a product: a kernel that takes it in panel by panel, and kernels that compute an operand
-//! block by block, on the threads that compute the panels.
+//! Prologue and epilogue fusion: kernels that compute a GEMM operand block by block or consume its result panel by
+//! panel, on the threads that compute the panels. What lies between kernel and GEMM stays in cache and is never
+//! stored to memory.
 
 use super::Matrix;
-use super::partition::Unit;
+use super::partition::BlockRows;
 use crate::call::{Call, Part, with_scratch};
 use crate::launch::CompiledKernel;
 use inflight_backend::{BlockLaunch, Epilogue};
@@ -12,137 +13,140 @@ use smallvec::SmallVec;
 use std::ops::Range;
 
 /// A kernel with its buffers, to be run on parts of its domain.
-struct Bound<'a> {
+struct BoundKernel<'a> {
     compiled: &'a CompiledKernel,
     buffers: SmallVec<[*mut u8; 8]>,
     scalars: &'a [Scalar],
     shape: &'a LaunchShape,
 }
 
-// SAFETY: what is at the addresses is, by the contract of those who make it, for this contraction to use, from
-// any thread.
-unsafe impl Sync for Bound<'_> {}
+// SAFETY: by the contract of the constructors below, the memory at the addresses is for this GEMM to use, from any
+// thread.
+unsafe impl Sync for BoundKernel<'_> {}
 
-/// A launch that takes a product in, panel by panel.
+/// Runs a fused epilogue: a launch that consumes a GEMM result panel by panel.
 ///
-/// The product's param has no buffer. Each panel is computed in memory of the thread, and the kernel, run on
-/// the panel's rows and columns, is told an address and strides with which it finds the panel there.
+/// The GEMM result's param has no buffer. Each panel is computed in scratch memory of the thread; the kernel then runs
+/// on the panel's rows and columns, with an address and strides that map its accesses into the panel.
 pub struct EpilogueRunner<'a> {
-    kernel: Bound<'a>,
-    product: usize,
-    /// Bytes of an element of the product.
-    size: usize,
-    /// The product's access.
+    kernel: BoundKernel<'a>,
+    /// The param that is the GEMM result.
+    gemm_param: usize,
+    /// Bytes of an element of the GEMM result.
+    element_size: usize,
+    /// The access that reads the GEMM result.
     access: usize,
-    whole_rows: bool,
+    full_rows: bool,
 }
 
-/// Where a follower puts what it writes, if that is not in the memory of its buffers: for this param, the
-/// address of the first element of the first row that is taken in, and the bytes of an element.
+/// Overrides the memory of one param that an epilogue writes: the address of the first element of the panel's first
+/// row, and the bytes of an element.
 #[derive(Clone, Copy)]
-pub struct Redirected {
+pub struct RedirectedOutput {
     pub param: usize,
     pub address: *mut u8,
-    pub size: usize,
+    pub element_size: usize,
 }
 
 impl<'a> EpilogueRunner<'a> {
     /// # Safety
-    /// As for [`launch::run`](crate::launch::run), but for the buffer of the product's param, whose address
-    /// does not matter.
+    /// As for [`launch::run`](crate::launch::run), but for the buffer of the GEMM result's param, whose address is
+    /// ignored.
     pub unsafe fn new(
         compiled: &'a CompiledKernel,
         epilogue: &'a Epilogue,
         buffers: SmallVec<[*mut u8; 8]>,
     ) -> EpilogueRunner<'a> {
-        let (launch, product) = (&epilogue.launch, epilogue.gemm_result);
+        let (launch, gemm_param) = (&epilogue.launch, epilogue.gemm_result);
         let accesses = &launch.planned.kernel.accesses;
-        let access = accesses.iter().position(|access| access.param == Some(product as u32));
+        let access = accesses.iter().position(|access| access.param == Some(gemm_param as u32));
         EpilogueRunner {
-            kernel: Bound {
+            kernel: BoundKernel {
                 compiled,
                 buffers,
                 scalars: &launch.scalars,
                 shape: &launch.planned.shape,
             },
-            product,
-            size: launch.planned.kernel.params[product].dtype.size(),
-            access: access.expect("a follower reads the product"),
-            whole_rows: launch.planned.kernel.vector == VectorAxis::Reduced,
+            gemm_param,
+            element_size: launch.planned.kernel.params[gemm_param].dtype.size(),
+            access: access.expect("an epilogue reads the GEMM result"),
+            full_rows: launch.planned.kernel.vector == VectorAxis::Reduced,
         }
     }
 
-    /// Whether a panel must have all columns: the kernel reduces rows.
-    pub fn needs_whole_rows(&self) -> bool {
-        self.whole_rows
+    /// Whether a panel must have all columns, because the kernel reduces rows.
+    pub fn needs_full_rows(&self) -> bool {
+        self.full_rows
     }
 
-    /// Has a panel of these rows and columns computed, and takes it in. `width` is the largest number of
-    /// columns a panel has.
+    /// Computes a panel of these rows and columns with `multiply`, then runs the epilogue on it. `width` is the largest
+    /// number of columns of any panel.
     ///
     /// # Safety
-    /// No other thread may take in the same rows and columns. A redirected param must be written densely, row
-    /// by row, in memory that holds all these rows, and the panel must have all columns.
-    pub unsafe fn take_in<T>(
+    /// No other thread may run the same rows and columns. A redirected param must be written densely, row by row, in
+    /// memory that holds all these rows, and the panel must have all columns.
+    pub unsafe fn run_panel<T>(
         &self,
         rows: Range<usize>,
         columns: Range<usize>,
         width: usize,
-        redirected: Option<Redirected>,
+        redirected: Option<RedirectedOutput>,
         multiply: impl FnOnce(Matrix<T>),
     ) {
-        let whole = |start: *mut u8| Matrix { start: start.cast(), row: width as isize, column: 1 };
-        // SAFETY: what is taken in was just computed there.
+        let panel_at =
+            |start: *mut u8| Matrix { start: start.cast(), row: width as isize, column: 1 };
+        // SAFETY: `multiply` has just computed the panel at the address.
         unsafe {
             match redirected {
-                Some(to) if self.may_overwrite(to.param) => {
-                    multiply(whole(to.address));
-                    self.follow(rows, columns, width, to.address, redirected);
+                Some(to) if self.can_reuse_in_place(to.param) => {
+                    multiply(panel_at(to.address));
+                    self.run_kernel(rows, columns, width, to.address, redirected);
                 }
                 _ => with_scratch(|panel| {
-                    let start = panel.bytes(rows.len() * width * self.size);
-                    multiply(whole(start));
-                    self.follow(rows, columns, width, start, redirected);
+                    let start = panel.bytes(rows.len() * width * self.element_size);
+                    multiply(panel_at(start));
+                    self.run_kernel(rows, columns, width, start, redirected);
                 }),
             }
         }
     }
 
-    /// Whether what is written to a param may be where the product is.
-    fn may_overwrite(&self, param: usize) -> bool {
-        self.kernel.compiled.in_place_pairs().iter().any(|reuse| {
-            (reuse.read as usize, reuse.written as usize) == (self.product, param)
-                && reuse.suits(self.kernel.shape)
+    /// Whether a param that the kernel writes may share the memory of the GEMM result (in-place reuse).
+    fn can_reuse_in_place(&self, param: usize) -> bool {
+        self.kernel.compiled.in_place_pairs().iter().any(|pair| {
+            (pair.read as usize, pair.written as usize) == (self.gemm_param, param)
+                && pair.suits(self.kernel.shape)
         })
     }
 
-    /// Takes in a panel that is at an address.
+    /// Runs the epilogue on a panel at an address.
     ///
     /// # Safety
-    /// As for [`take_in`](EpilogueRunner::take_in), and the panel must be there.
-    unsafe fn follow(
+    /// As for [`run_panel`](EpilogueRunner::run_panel), and the panel must be at the address.
+    unsafe fn run_kernel(
         &self,
         rows: Range<usize>,
         columns: Range<usize>,
         width: usize,
         panel: *mut u8,
-        redirected: Option<Redirected>,
+        redirected: Option<RedirectedOutput>,
     ) {
         let mut shape = self.kernel.shape.clone();
-        let (_, strides) = shape.accesses[self.access].strides.split_last_mut().expect("a lane");
-        let lanes = *self.kernel.shape.extents.last().expect("a lane") as isize;
+        let (_, strides) =
+            shape.accesses[self.access].strides.split_last_mut().expect("a vector axis");
+        let lanes = *self.kernel.shape.extents.last().expect("a vector axis") as isize;
         strides.iter_mut().for_each(|stride| *stride = *stride / lanes * width as isize);
-        // Where the first element would be if the panel were a part of the whole.
-        let before = (rows.start * width + columns.start) * self.size;
+        // The distance from the result's first element to the panel's, if the panel were a part of the full result.
+        let before = (rows.start * width + columns.start) * self.element_size;
         let mut buffers = self.kernel.buffers.clone();
-        buffers[self.product] = panel.wrapping_sub(before);
-        if let Some(Redirected { param, address, size }) = redirected {
-            buffers[param] = address.wrapping_sub(rows.start * width * size);
+        buffers[self.gemm_param] = panel.wrapping_sub(before);
+        if let Some(RedirectedOutput { param, address, element_size }) = redirected {
+            buffers[param] = address.wrapping_sub(rows.start * width * element_size);
         }
         let call = Call { buffers: &buffers, scalars: self.kernel.scalars, shape: &shape };
         let part = Part { grid: rows, vector: columns };
-        // SAFETY: promised when this was made; the panel holds the product's elements at the rows and columns
-        // of this part, where the strides lead to.
+        // SAFETY: promised to the constructor; the panel holds the result's elements at the rows and columns of this
+        // part, at the addresses that the strides reach.
         unsafe {
             match redirected {
                 Some(_) => self.kernel.compiled.run_part_in_cache(&call, &part),
@@ -152,31 +156,30 @@ impl<'a> EpilogueRunner<'a> {
     }
 }
 
-/// A launch that computes an operand block by block.
+/// Runs a fused prologue: a launch that computes a GEMM operand block by block.
 ///
-/// A block is a range of rows. The operand's param has no buffer: each block is computed in memory of the
+/// A block is a range of rows. The operand's param has no buffer: each block is computed in scratch memory of the
 /// thread, by running the kernel on a part of its domain with an address and strides that lead there.
-pub struct Blocks<'a> {
-    kernel: Bound<'a>,
+pub struct PrologueRunner<'a> {
+    kernel: BoundKernel<'a>,
     block: &'a BlockLaunch,
-    /// The operand's access.
+    /// The access that writes the operand.
     access: usize,
-    /// The axes of the domain that a row's number depends on, outermost first.
+    /// The axes of the domain that a row index depends on, outermost first.
     axes: SmallVec<[usize; 6]>,
     grid_rank: usize,
     /// Bytes of an element of the operand.
-    size: usize,
+    element_size: usize,
 }
 
-impl<'a> Blocks<'a> {
+impl<'a> PrologueRunner<'a> {
     /// # Safety
-    /// As for [`launch::run`](crate::launch::run), but for the buffer of the operand's param, whose address
-    /// does not matter.
+    /// As for [`launch::run`](crate::launch::run), but for the buffer of the operand's param, whose address is ignored.
     pub unsafe fn new(
         compiled: &'a CompiledKernel,
         block: &'a BlockLaunch,
         buffers: SmallVec<[*mut u8; 8]>,
-    ) -> Blocks<'a> {
+    ) -> PrologueRunner<'a> {
         let launch = &block.launch;
         let accesses = &launch.planned.kernel.accesses;
         let access =
@@ -184,38 +187,37 @@ impl<'a> Blocks<'a> {
         let mut axes: SmallVec<[usize; 6]> =
             (0..block.rows.len()).filter(|&axis| block.rows[axis] != 0).collect();
         axes.sort_by_key(|&axis| std::cmp::Reverse(block.rows[axis]));
-        Blocks {
-            kernel: Bound {
+        PrologueRunner {
+            kernel: BoundKernel {
                 compiled,
                 buffers,
                 scalars: &launch.scalars,
                 shape: &launch.planned.shape,
             },
             block,
-            access: access.expect("a block's kernel writes the operand"),
+            access: access.expect("a prologue writes the operand"),
             axes,
             grid_rank: launch.planned.kernel.grid_rank,
-            size: launch.planned.kernel.params[block.operand_param].dtype.size(),
+            element_size: launch.planned.kernel.params[block.operand_param].dtype.size(),
         }
     }
 
-    /// How many rows are best computed together: vectors should not be cut short.
-    pub fn unit(&self) -> Unit {
+    /// Preferred rows of a block: multiples of what one vector axis covers, so that vectors stay full.
+    pub fn block_rows(&self) -> BlockRows {
         let vector = self.block.rows.len() - 1;
         match self.block.rows[vector] {
-            0 => Unit::Multiple(1),
-            rows => Unit::Multiple(rows * self.kernel.shape.extents[vector]),
+            0 => BlockRows::MultipleOf(1),
+            rows => BlockRows::MultipleOf(rows * self.kernel.shape.extents[vector]),
         }
     }
 
-    /// The distances, in elements, to the next row and column of a block of so many rows, each of `k` elements, and how
-    /// many elements it takes.
+    /// The layout of a block of this many rows of `k` elements: row stride, column stride and size, in elements.
     pub fn layout(&self, rows: usize, k: usize) -> (isize, isize, usize) {
         match self.block.row_major {
             true => {
-                // Rows that all begin at the same place of a page would all want the same lines of the cache.
-                let is_aliased = (k * self.size).is_multiple_of(4096);
-                let row = if is_aliased { k + 64 / self.size.min(64) } else { k };
+                // Pad rows of whole pages: they would all map to the same cache sets.
+                let is_aliased = (k * self.element_size).is_multiple_of(4096);
+                let row = if is_aliased { k + 64 / self.element_size.min(64) } else { k };
                 (row as isize, 1, rows * row)
             }
             false => (1, rows as isize, k * rows),
@@ -223,14 +225,14 @@ impl<'a> Blocks<'a> {
     }
 
     /// Bytes of an element.
-    pub fn size(&self) -> usize {
-        self.size
+    pub fn element_size(&self) -> usize {
+        self.element_size
     }
 
-    /// Calls `f` with a block of these rows, each of `k` elements.
+    /// Computes these rows, each of `k` elements, in scratch memory, and calls `f` with them.
     ///
     /// # Safety
-    /// The rows must be rows of the operand, and `k` the length they have.
+    /// The rows must be rows of the operand, and `k` their length.
     pub unsafe fn with_block<T, R>(
         &self,
         rows: Range<usize>,
@@ -239,17 +241,17 @@ impl<'a> Blocks<'a> {
     ) -> R {
         let (row, column, elements) = self.layout(rows.len(), k);
         with_scratch(|scratch| {
-            let start = scratch.bytes(elements * self.size);
+            let start = scratch.bytes(elements * self.element_size);
             // SAFETY: promised by the caller; the block has room for these rows.
             unsafe { self.compute(rows, Matrix { start, row, column }) };
             f(Matrix { start: start.cast(), row, column })
         })
     }
 
-    /// Computes these rows to where the first of them begins; distances are in elements.
+    /// Computes these rows to the memory at `to`; its strides are in elements.
     ///
     /// # Safety
-    /// The rows must be rows of the operand, and there must be memory for them, which nobody else accesses.
+    /// The rows must be rows of the operand, and there must be memory for them, which no other thread accesses.
     pub unsafe fn compute(&self, rows: Range<usize>, to: Matrix<u8>) {
         let Matrix { start, row, column } = to;
         let mut shape = self.kernel.shape.clone();
@@ -262,15 +264,15 @@ impl<'a> Blocks<'a> {
         let mut buffers = self.kernel.buffers.clone();
         buffers[self.block.operand_param] = start;
         // SAFETY: promised by the caller.
-        unsafe { self.cover(&buffers, shape, &self.axes, rows) };
+        unsafe { self.run_rows(&buffers, shape, &self.axes, rows) };
     }
 
-    /// Runs the kernel on the rows of a range, counted within the axes that are left: as few boxes of the
-    /// domain as there must be.
+    /// Runs the kernel on a range of rows, counted within the remaining `axes`, as the smallest number of boxes of the
+    /// domain that cover it.
     ///
     /// # Safety
     /// The shape must lead to memory for these rows.
-    unsafe fn cover(
+    unsafe fn run_rows(
         &self,
         buffers: &[*mut u8],
         mut shape: LaunchShape,
@@ -279,41 +281,41 @@ impl<'a> Blocks<'a> {
     ) {
         let Some((&axis, inner)) = axes.split_first() else {
             // SAFETY: promised by the caller.
-            return unsafe { self.run(buffers, &shape) };
+            return unsafe { self.run_box(buffers, &shape) };
         };
         let weight = self.block.rows[axis];
         let (first, last) = (rows.start.div_ceil(weight), rows.end / weight);
-        // SAFETY: each part is within the rows, which the caller vouches for.
+        // SAFETY: each box is within the rows, which the caller guarantees.
         unsafe {
             if first > last {
-                // Within one step of the axis.
+                // The range is within one step of the axis.
                 let step = last;
-                restrict(&mut shape, axis, step..step + 1);
+                restrict_axis(&mut shape, axis, step..step + 1);
                 let within = rows.start - step * weight..rows.end - step * weight;
-                return self.cover(buffers, shape, inner, within);
+                return self.run_rows(buffers, shape, inner, within);
             }
             if rows.start < first * weight {
                 let mut head = shape.clone();
-                restrict(&mut head, axis, first - 1..first);
-                self.cover(buffers, head, inner, rows.start - (first - 1) * weight..weight);
+                restrict_axis(&mut head, axis, first - 1..first);
+                self.run_rows(buffers, head, inner, rows.start - (first - 1) * weight..weight);
             }
             if last * weight < rows.end {
                 let mut tail = shape.clone();
-                restrict(&mut tail, axis, last..last + 1);
-                self.cover(buffers, tail, inner, 0..rows.end - last * weight);
+                restrict_axis(&mut tail, axis, last..last + 1);
+                self.run_rows(buffers, tail, inner, 0..rows.end - last * weight);
             }
             if first < last {
-                restrict(&mut shape, axis, first..last);
-                self.run(buffers, &shape);
+                restrict_axis(&mut shape, axis, first..last);
+                self.run_box(buffers, &shape);
             }
         }
     }
 
     /// # Safety
-    /// The shape must lead to memory for what it names.
-    unsafe fn run(&self, buffers: &[*mut u8], shape: &LaunchShape) {
+    /// The shape must lead to memory for all its points.
+    unsafe fn run_box(&self, buffers: &[*mut u8], shape: &LaunchShape) {
         let programs = shape.extents[..self.grid_rank].iter().product();
-        let lanes = *shape.extents.last().expect("a lane");
+        let lanes = *shape.extents.last().expect("a vector axis");
         let call = Call { buffers, scalars: self.kernel.scalars, shape };
         let part = Part { grid: 0..programs, vector: 0..lanes };
         // SAFETY: promised by the caller.
@@ -321,8 +323,8 @@ impl<'a> Blocks<'a> {
     }
 }
 
-/// Leaves only these points of an axis.
-fn restrict(shape: &mut LaunchShape, axis: usize, points: Range<usize>) {
+/// Restricts a shape to these points of an axis.
+fn restrict_axis(shape: &mut LaunchShape, axis: usize, points: Range<usize>) {
     shape.extents[axis] = points.len();
     for access in &mut shape.accesses {
         access.offset += points.start as isize * access.strides[axis];

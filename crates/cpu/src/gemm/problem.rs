@@ -1,13 +1,13 @@
-//! The extents and strides of a contraction, as few of them as possible.
+//! Extents and strides of a GEMM, with batch axes folded into rows where possible.
 
 use super::Extents;
 use inflight_backend::{GemmLaunch, GemmOperand};
 use smallvec::SmallVec;
 
-/// A contraction with as few batch axes as possible.
+/// A batched GEMM with as few batch axes as possible.
 pub struct Problem {
     batch: SmallVec<[usize; 4]>,
-    /// Those of each product of the batch.
+    /// The extents of each GEMM of the batch.
     pub extents: Extents,
     /// `a`, `b`, `c`.
     operands: [Operand; 3],
@@ -21,8 +21,8 @@ struct Operand {
 }
 
 impl Problem {
-    /// The contraction of a command.
-    pub fn new(contract: &GemmLaunch) -> Problem {
+    /// The problem of a command.
+    pub fn new(launch: &GemmLaunch) -> Problem {
         let operand = |operand: &GemmOperand| Operand {
             offset: operand.offset,
             batch: operand.batch_strides.clone(),
@@ -30,21 +30,23 @@ impl Problem {
             column: operand.column_stride,
         };
         let mut problem = Problem {
-            batch: contract.batch.clone(),
-            extents: Extents { m: contract.m, n: contract.n, k: contract.k },
-            operands: [operand(&contract.a), operand(&contract.b), operand(&contract.c)],
+            batch: launch.batch.clone(),
+            extents: Extents { m: launch.m, n: launch.n, k: launch.k },
+            operands: [operand(&launch.a), operand(&launch.b), operand(&launch.c)],
         };
         while problem.fold_batch_into_rows() {}
         problem
     }
 
-    /// A batch that shares one right-hand side, with its rows one after another, is one taller matrix.
+    /// Folds the innermost batch axis into `m`: a batch that shares its right operand and whose rows are evenly spaced
+    /// is one taller matrix. Returns whether it did.
     fn fold_batch_into_rows(&mut self) -> bool {
         let Some(axis) = self.batch.len().checked_sub(1) else { return false };
         let rows = self.extents.m as isize;
         let [a, b, c] = &self.operands;
-        let follows = |operand: &Operand| operand.batch[axis] == operand.row * rows;
-        let folds = self.batch[axis] == 1 || (b.batch[axis] == 0 && follows(a) && follows(c));
+        let continues_rows = |operand: &Operand| operand.batch[axis] == operand.row * rows;
+        let folds =
+            self.batch[axis] == 1 || (b.batch[axis] == 0 && continues_rows(a) && continues_rows(c));
         if folds {
             self.extents.m *= self.batch[axis];
             self.batch.truncate(axis);
@@ -53,19 +55,18 @@ impl Problem {
         folds
     }
 
-    /// How many products there are.
+    /// The number of GEMMs in the batch.
     pub fn batches(&self) -> usize {
         self.batch.iter().product()
     }
 
-    /// Whether the rows of the left operand are what is contiguous in it.
-    pub fn is_turned(&self) -> bool {
+    /// Whether the left operand is M-major (column-major, a transposed `a`): the elements of a column are adjacent.
+    pub fn a_is_mn_major(&self) -> bool {
         let [a, _, _] = &self.operands;
         a.row == 1 && a.column != 1
     }
 
-    /// Where the matrix of operand `a`, `b` or `c` begins for a flat batch index, and its distances to the next
-    /// row and column.
+    /// The offset, row stride and column stride of operand 0 (`a`), 1 (`b`) or 2 (`c`) for a flat batch index.
     pub fn matrix(&self, operand: usize, mut batch: usize) -> (isize, isize, isize) {
         let operand = &self.operands[operand];
         let mut offset = operand.offset;

@@ -1,15 +1,16 @@
-//! Routines: what is no loop over index maps. Independent lines and matrices are shared among the workers;
-//! a long line, or a large matrix, is cut up itself.
+//! Routines: operations that are not loops over index maps, such as sort, top-k, scatter, Cholesky factorization and
+//! triangular solve (TRSM). Workers share independent lines and matrices; long lines and large matrices are
+//! partitioned themselves.
 
 mod cholesky;
-mod field;
-mod merge;
-mod order;
-mod radix;
+mod element;
+mod merge_sort;
+mod radix_sort;
 mod scatter;
-mod select;
-mod solve;
 mod sort;
+mod sort_key;
+mod top_k;
+mod triangular_solve;
 
 use crate::workers::Workers;
 use half::{bf16, f16};
@@ -19,61 +20,61 @@ use inflight_ir::plan::Routine;
 use num_complex::Complex;
 use std::sync::Arc;
 
-/// What a routine may use: threads, and memory for as long as it runs.
+/// Resources of a routine: threads, and the pool for its workspace.
 pub struct Device<'a> {
     pub workers: &'a Workers,
     pub pool: &'a Arc<Pool>,
 }
 
 impl Device<'_> {
-    /// Runs `body` for each chunk, on this thread and those that have nothing else to do.
+    /// Runs `body` for each chunk, on this thread and on idle workers.
     fn parallel_for(&self, chunks: usize, body: impl Fn(usize) + Sync) -> Result<(), Fault> {
         let run = self.workers.parallel_for(chunks, &body);
         run.map_err(|message| FaultKind::Panicked(message).into())
     }
 
-    /// Uninitialized memory for this many elements.
-    fn work<T>(&self, elements: usize) -> Result<Work<T>, Fault> {
+    /// Allocates uninitialized memory for this many elements.
+    fn workspace<T>(&self, elements: usize) -> Result<Workspace<T>, Fault> {
         let memory = self.pool.allocate(elements * size_of::<T>())?;
-        let start = Shared(memory.ptr().cast());
-        Ok(Work { start, _memory: memory })
+        let start = SharedPtr(memory.ptr().cast());
+        Ok(Workspace { start, _memory: memory })
     }
 }
 
-/// Memory of a routine, given back when it is dropped.
-struct Work<T> {
-    start: Shared<T>,
+/// Temporary memory of a routine, released on drop.
+struct Workspace<T> {
+    start: SharedPtr<T>,
     _memory: Memory,
 }
 
-/// An address that several threads use, each its own part.
-struct Shared<T>(*mut T);
+/// An address that several threads use, each for elements of its own.
+struct SharedPtr<T>(*mut T);
 
-impl<T> Clone for Shared<T> {
-    fn clone(&self) -> Shared<T> {
+impl<T> Clone for SharedPtr<T> {
+    fn clone(&self) -> SharedPtr<T> {
         *self
     }
 }
 
-impl<T> Copy for Shared<T> {}
+impl<T> Copy for SharedPtr<T> {}
 
-impl<T> Shared<T> {
+impl<T> SharedPtr<T> {
     /// The address of an element.
     fn at(self, index: usize) -> *mut T {
         self.0.wrapping_add(index)
     }
 }
 
-// SAFETY: it is an address. Those who read or write there see to it that no two threads use one element.
-unsafe impl<T> Sync for Shared<T> {}
+// SAFETY: it is an address. Code that reads or writes there guarantees that no two threads use one element.
+unsafe impl<T> Sync for SharedPtr<T> {}
 // SAFETY: as above.
-unsafe impl<T> Send for Shared<T> {}
+unsafe impl<T> Send for SharedPtr<T> {}
 
 /// Runs a routine.
 ///
 /// # Safety
-/// `operands` and `result` must be the addresses of the routine's buffers, with as many elements of the
-/// dtypes as the routine says; nobody else may access the result's meanwhile, or write the others'.
+/// `operands` and `result` must be the addresses of the routine's buffers, with the number of elements and the dtypes
+/// that the routine specifies; no other thread may access the result meanwhile, or write the operands.
 pub unsafe fn run(
     device: &Device,
     routine: &Routine,
@@ -83,11 +84,13 @@ pub unsafe fn run(
     // SAFETY: promised by the caller in each case; the types are the dtypes' host forms.
     unsafe {
         match routine {
-            Routine::Sort { lines, keys, order, result: answer } => {
-                sort::sort(device, *lines, keys, order, *answer, operands, result)
+            Routine::Sort { lines, keys, order, result: output } => {
+                sort::sort(device, *lines, keys, order, *output, operands, result)
             }
             Routine::Scatter { lines, updates, dtype, index, combine } => {
-                let [x, index_at, update] = operands else { return Err(wrong_operands(routine)) };
+                let [x, index_at, update] = operands else {
+                    return Err(operand_count_fault(routine));
+                };
                 let scatter = scatter::Scatter {
                     lines: *lines,
                     updates: *updates,
@@ -98,7 +101,7 @@ pub unsafe fn run(
                 scatter::scatter(device, scatter, [*x, *index_at, *update], result)
             }
             &Routine::Cholesky { dtype, batch, n, lower } => {
-                let &[x] = operands else { return Err(wrong_operands(routine)) };
+                let &[x] = operands else { return Err(operand_count_fault(routine)) };
                 let run = match dtype {
                     DType::F16 => cholesky::cholesky::<f16>,
                     DType::BF16 => cholesky::cholesky::<bf16>,
@@ -106,26 +109,26 @@ pub unsafe fn run(
                     DType::F64 => cholesky::cholesky::<f64>,
                     DType::C64 => cholesky::cholesky::<Complex<f32>>,
                     DType::C128 => cholesky::cholesky::<Complex<f64>>,
-                    _ => return Err(wrong_dtype(routine, dtype)),
+                    _ => return Err(dtype_fault(routine, dtype)),
                 };
                 run(device, batch, n, lower, x, result)
             }
-            // Its capabilities say that there is none.
+            // `Capabilities::implicit_gemm` is false: plans for this device have none.
             Routine::ImplicitGemm(_) => Err(FaultKind::Unsupported(
-                "a product of windows that are not written; plan for this device's plan_target"
+                "expected no implicit GEMM on the CPU, got one; plan for this device's plan_target"
                     .into(),
             )
             .into()),
             Routine::TriangularSolve { dtype, systems } => {
-                let &[a, b] = operands else { return Err(wrong_operands(routine)) };
+                let &[a, b] = operands else { return Err(operand_count_fault(routine)) };
                 let run = match *dtype {
-                    DType::F16 => solve::solve::<f16>,
-                    DType::BF16 => solve::solve::<bf16>,
-                    DType::F32 => solve::solve::<f32>,
-                    DType::F64 => solve::solve::<f64>,
-                    DType::C64 => solve::solve::<Complex<f32>>,
-                    DType::C128 => solve::solve::<Complex<f64>>,
-                    _ => return Err(wrong_dtype(routine, *dtype)),
+                    DType::F16 => triangular_solve::triangular_solve::<f16>,
+                    DType::BF16 => triangular_solve::triangular_solve::<bf16>,
+                    DType::F32 => triangular_solve::triangular_solve::<f32>,
+                    DType::F64 => triangular_solve::triangular_solve::<f64>,
+                    DType::C64 => triangular_solve::triangular_solve::<Complex<f32>>,
+                    DType::C128 => triangular_solve::triangular_solve::<Complex<f64>>,
+                    _ => return Err(dtype_fault(routine, *dtype)),
                 };
                 run(device, systems, [a, b], result)
             }
@@ -133,10 +136,10 @@ pub unsafe fn run(
     }
 }
 
-fn wrong_operands(routine: &Routine) -> Fault {
-    FaultKind::Unsupported(format!("{} of that many operands", routine.name())).into()
+fn operand_count_fault(routine: &Routine) -> Fault {
+    FaultKind::Unsupported(format!("{}: unexpected number of operands", routine.name())).into()
 }
 
-fn wrong_dtype(routine: &Routine, dtype: DType) -> Fault {
-    FaultKind::Unsupported(format!("{} of {dtype}", routine.name())).into()
+fn dtype_fault(routine: &Routine, dtype: DType) -> Fault {
+    FaultKind::Unsupported(format!("{}: dtype {dtype} is not supported", routine.name())).into()
 }

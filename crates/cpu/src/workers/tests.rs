@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::atomic::AtomicBool;
 
 #[test]
-fn every_chunk_runs_once_also_in_loops_inside_loops_from_several_threads() {
+fn every_chunk_runs_once_in_nested_loops_from_several_threads() {
     let workers = Workers::start(3).unwrap();
     thread::scope(|scope| {
         for _ in 0..4 {
@@ -26,11 +26,11 @@ fn every_chunk_runs_once_also_in_loops_inside_loops_from_several_threads() {
 }
 
 #[test]
-fn a_loop_gets_as_many_threads_as_the_device_has_and_no_more() {
+fn a_loop_runs_on_exactly_the_configured_threads() {
     let workers = Workers::start(3).unwrap();
     let inside = Mutex::new(HashSet::new());
     let full = Condvar::new();
-    // Each chunk stays until three threads are inside: fewer would hang, more would be seen.
+    // Each chunk blocks until three threads are inside: with fewer the test hangs, with more the count is wrong.
     let result = workers.parallel_for(3, &|_| {
         let mut threads = inside.lock();
         threads.insert(thread::current().id());
@@ -52,7 +52,7 @@ fn a_loop_gets_as_many_threads_as_the_device_has_and_no_more() {
 }
 
 #[test]
-fn a_panic_is_an_error_and_the_workers_go_on() {
+fn a_panic_in_a_chunk_is_an_error_and_the_workers_survive() {
     let workers = Workers::start(2).unwrap();
     let result = workers.parallel_for(100, &|i| assert_ne!(i, 7, "the seventh fails"));
     assert!(result.unwrap_err().contains("the seventh fails"));
@@ -62,7 +62,7 @@ fn a_panic_is_an_error_and_the_workers_go_on() {
 }
 
 #[test]
-fn tasks_run_also_when_one_panics_and_before_the_threads_end() {
+fn queued_tasks_run_before_shutdown_even_if_one_panics() {
     let ran = Arc::new(AtomicUsize::new(0));
     let workers = Workers::start(2).unwrap();
     for i in 0..50 {
@@ -80,16 +80,16 @@ fn tasks_run_also_when_one_panics_and_before_the_threads_end() {
 }
 
 #[test]
-fn the_last_handle_may_be_dropped_by_a_worker() {
+fn a_worker_may_drop_the_last_handle() {
     let workers = Arc::new(Workers::start(2).unwrap());
     let (sender, receiver) = std::sync::mpsc::channel();
     let (last, dropped) = (workers.clone(), sender);
-    let mine = Arc::new(AtomicBool::new(true));
-    let others = mine.clone();
+    let wait = Arc::new(AtomicBool::new(true));
+    let waiting = wait.clone();
     workers.spawn(
         Priority::Normal,
         Box::new(move || {
-            while others.load(Ordering::Acquire) {
+            while waiting.load(Ordering::Acquire) {
                 hint::spin_loop();
             }
             drop(last);
@@ -97,7 +97,7 @@ fn the_last_handle_may_be_dropped_by_a_worker() {
         }),
     );
     drop(workers);
-    mine.store(false, Ordering::Release);
+    wait.store(false, Ordering::Release);
     receiver.recv().unwrap();
 }
 
@@ -116,7 +116,7 @@ fn threads_are_named() {
 
 #[test]
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-fn subnormals_are_zero_inside_a_loop_and_nowhere_else() {
+fn subnormals_are_flushed_to_zero_inside_loops_only() {
     let halve = || std::hint::black_box(f32::MIN_POSITIVE) / std::hint::black_box(2.0);
     let workers = Workers::start(2).unwrap();
     let flushed = AtomicUsize::new(0);
@@ -129,39 +129,42 @@ fn subnormals_are_zero_inside_a_loop_and_nowhere_else() {
     assert!(halve() > 0.0, "restored on the calling thread");
     let (sender, receiver) = std::sync::mpsc::channel();
     workers.spawn(Priority::Normal, Box::new(move || sender.send(halve() > 0.0).unwrap()));
-    assert!(receiver.recv().unwrap(), "tasks see numbers as they are");
+    assert!(receiver.recv().unwrap(), "tasks compute with subnormals");
 }
 
 #[test]
-fn urgent_tasks_go_first() {
+fn tasks_run_in_priority_order() {
     let workers = Workers::start(1).unwrap();
-    let (hold, held) = std::sync::mpsc::channel::<()>();
+    let (release, released) = std::sync::mpsc::channel::<()>();
     let (begun, has_begun) = std::sync::mpsc::channel();
     workers.spawn(
         Priority::Low,
         Box::new(move || {
             begun.send(()).unwrap();
-            held.recv().unwrap();
+            released.recv().unwrap();
         }),
     );
     has_begun.recv().unwrap();
     let (sender, receiver) = std::sync::mpsc::channel();
     let order = [Priority::Low, Priority::High, Priority::Normal, Priority::High, Priority::Low];
-    for (number, priority) in order.into_iter().enumerate() {
-        assert_eq!(workers.are_urged(priority), order[..number].iter().any(|&p| p > priority));
-        assert_eq!(workers.are_behind(priority), order[..number].iter().any(|&p| p >= priority));
+    for (index, priority) in order.into_iter().enumerate() {
+        assert_eq!(workers.has_tasks_above(priority), order[..index].iter().any(|&p| p > priority));
+        assert_eq!(
+            workers.has_tasks_at_or_above(priority),
+            order[..index].iter().any(|&p| p >= priority)
+        );
         let sender = sender.clone();
-        workers.spawn(priority, Box::new(move || sender.send(number).unwrap()));
+        workers.spawn(priority, Box::new(move || sender.send(index).unwrap()));
     }
-    hold.send(()).unwrap();
+    release.send(()).unwrap();
     let ran: Vec<usize> = (0..order.len()).map(|_| receiver.recv().unwrap()).collect();
     assert_eq!(ran, [1, 3, 2, 0, 4]);
 }
 
 #[test]
-fn a_guest_helps_with_loops_until_what_it_waits_for_is_there() {
+fn a_helping_waiter_runs_chunks_until_its_condition_is_true() {
     let workers = Workers::start(2).unwrap();
-    // Both threads are kept busy, so that nobody but the guest can help.
+    // Both workers are busy, so that only the helping waiter can help.
     let (busy, done) =
         (Arc::new((Mutex::new(0), Condvar::new())), Arc::new(AtomicBool::new(false)));
     for _ in 0..2 {
@@ -181,15 +184,15 @@ fn a_guest_helps_with_loops_until_what_it_waits_for_is_there() {
     }
     drop(count);
     thread::scope(|scope| {
-        let starter = thread::current().id();
+        let owner = thread::current().id();
         let (workers, done) = (&workers, &done);
         scope.spawn(move || {
             while !done.load(Ordering::Acquire) {
-                workers.help_until(|| done.load(Ordering::Acquire), || Some(starter));
+                workers.help_until(|| done.load(Ordering::Acquire), || Some(owner));
             }
         });
         let (inside, full) = (Mutex::new(0), Condvar::new());
-        // Each chunk stays until both are begun.
+        // Each chunk blocks until both have begun.
         let result = workers.parallel_for(2, &|_| {
             let mut threads = inside.lock();
             *threads += 1;
@@ -204,7 +207,7 @@ fn a_guest_helps_with_loops_until_what_it_waits_for_is_there() {
 }
 
 #[test]
-fn a_guest_leaves_the_loops_of_others_alone() {
+fn a_helping_waiter_ignores_loops_of_other_threads() {
     let workers = Workers::start(2).unwrap();
     let (begun, done) = (AtomicBool::new(false), AtomicBool::new(false));
     let by = Mutex::new(Vec::new());
@@ -222,7 +225,7 @@ fn a_guest_leaves_the_loops_of_others_alone() {
         while !begun.load(Ordering::Acquire) {
             thread::yield_now();
         }
-        // Waits for somebody who has no loop.
+        // The awaited thread has no loop.
         workers.help_until(|| false, || None);
         done.store(true, Ordering::Release);
         other.join().unwrap();

@@ -1,5 +1,5 @@
-//! What the tests of the device share.
-#![allow(dead_code, reason = "each test file uses its part")]
+//! Shared helpers of the device tests.
+#![allow(dead_code, reason = "each test file uses a part of this")]
 
 use inflight_backend::{
     Backend, Buffer, Command, Event, Fault, GemmLaunch, GemmOperand, Label, Memory, Priority,
@@ -16,7 +16,7 @@ pub fn device(threads: usize) -> Arc<CpuBackend> {
     CpuBackend::new(Options { threads: Some(threads), path: None }).unwrap()
 }
 
-/// A stream and the timeline its signals go to.
+/// A stream with a timeline for its signals.
 pub struct Queue {
     pub stream: Arc<dyn Stream>,
     pub timeline: Arc<Timeline>,
@@ -28,7 +28,7 @@ impl Queue {
         Queue { stream: backend.stream(Priority::Normal), timeline: Timeline::new(), last: 0 }
     }
 
-    /// Puts a signal at the end of the queue.
+    /// Enqueues a signal.
     pub fn signal(&mut self) -> Event {
         self.last += 1;
         let event = self.timeline.event(self.last);
@@ -40,21 +40,21 @@ impl Queue {
         enqueue(&self.stream, Command::Wait(event.clone()));
     }
 
-    /// Has a function run when the stream has come this far.
+    /// Enqueues a function.
     pub fn call(&self, function: impl FnOnce() + Send + 'static) {
         let source = Buffer::with_memory(Memory::adopt(Vec::<u8>::new()));
         let callback = Box::new(move |_: Result<&[u8], Fault>| function());
         enqueue(&self.stream, Command::Read { source, callback });
     }
 
-    /// Runs all that is queued.
+    /// Flushes the stream and waits for all queued commands.
     pub fn finish(&mut self) {
         let event = self.signal();
         self.stream.flush();
         event.wait();
     }
 
-    /// The elements of a buffer when the stream has come this far.
+    /// Enqueues a read, waits for it, and returns the elements.
     pub fn read<T: Element>(&mut self, source: &Arc<Buffer>) -> Result<Vec<T>, Fault> {
         let (sender, receiver) = mpsc::channel();
         let callback = Box::new(move |bytes: Result<&[u8], Fault>| {
@@ -66,7 +66,7 @@ impl Queue {
     }
 }
 
-/// The elements in a buffer's bytes.
+/// Converts bytes to elements.
 pub fn elements<T: Element>(bytes: &[u8]) -> Vec<T> {
     let each = bytes.chunks_exact(T::DTYPE.size());
     each.map(|bytes| T::from_scalar(inflight_ir::Scalar::from_bytes(T::DTYPE, bytes))).collect()
@@ -83,8 +83,8 @@ pub fn label() -> Label {
     Label { segment: Arc::new([]), work }
 }
 
-/// A dense square product `c = a · b` of `f32`.
-pub fn square(n: usize, a: &Arc<Buffer>, b: &Arc<Buffer>, c: &Arc<Buffer>) -> Command {
+/// A dense square `f32` GEMM, `c = a · b`.
+pub fn square_gemm(n: usize, a: &Arc<Buffer>, b: &Arc<Buffer>, c: &Arc<Buffer>) -> Command {
     let operand = |buffer: &Arc<Buffer>| GemmOperand {
         buffer: buffer.clone(),
         offset: 0,
@@ -107,8 +107,8 @@ pub fn square(n: usize, a: &Arc<Buffer>, b: &Arc<Buffer>, c: &Arc<Buffer>) -> Co
     }))
 }
 
-/// Puts a command on a stream.
+/// Enqueues a command.
 pub fn enqueue(stream: &Arc<dyn Stream>, command: Command) {
-    // SAFETY: the tests' commands stay within their buffers, and a test's streams wait for each other.
+    // SAFETY: the tests' commands stay within their buffers, and a test orders its streams with events.
     unsafe { stream.enqueue(command) };
 }

@@ -101,7 +101,7 @@ pub(crate) fn explain_plan(graph: &Graph, plan: &Plan, ops: &[LabelOp]) -> Expla
         let work = step.work();
         let results = step.results();
         let mut reads: Vec<BufferId> = step.operands().to_vec();
-        let unwritten = step.unwritten();
+        let unwritten = step.internal_buffers();
         reads.retain(|id| !results.contains(id) && !unwritten.contains(id));
         reads.sort_unstable();
         reads.dedup();
@@ -136,7 +136,7 @@ fn product_arithmetic(step: &GemmStep) -> u64 {
     let batches: usize = step.batch.iter().product();
     let own = 2 * (batches * step.m * step.n * step.k) as u64;
     match step.prologue.as_ref().map(|prologue| &prologue.producer) {
-        Some(Producer::Product(chained)) => own + product_arithmetic(&chained.contract),
+        Some(Producer::Gemm(chained)) => own + product_arithmetic(&chained.gemm),
         _ => own,
     }
 }
@@ -175,7 +175,7 @@ fn contract_text(step: &GemmStep) -> String {
     if let Some(Prologue { side, producer }) = step.prologue.as_deref() {
         text = match producer {
             Producer::Kernel(kernel) => launch_text(&kernel.launch),
-            Producer::Product(chained) => contract_text(&chained.contract),
+            Producer::Gemm(chained) => contract_text(&chained.gemm),
         };
         let side = if *side == Side::A { "left" } else { "right" };
         text.push_str(&format!("block by block the {side} operand of the\n"));

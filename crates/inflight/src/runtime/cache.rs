@@ -131,7 +131,7 @@ pub fn plan_target(capabilities: &Capabilities) -> PlanTarget {
         prologues: capabilities.prologues,
         arg_reductions: capabilities.arg_reductions,
         implicit_gemm: capabilities.implicit_gemm,
-        pieces: capabilities.reduction_splits,
+        reduction_splits: capabilities.reduction_splits,
         max_sum_chain: capabilities.max_sum_chain,
     }
 }

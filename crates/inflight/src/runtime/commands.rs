@@ -212,8 +212,8 @@ fn contract(
                 })
             }))
         }
-        Some(plan::Producer::Product(chained)) => {
-            let first = contract(&chained.contract, launches, bind, label);
+        Some(plan::Producer::Gemm(chained)) => {
+            let first = contract(&chained.gemm, launches, bind, label);
             Some(first.map(|contract| {
                 Producer::Gemm(ChainedGemmLaunch { gemm: contract, operand_param: chained.value })
             }))
@@ -221,7 +221,7 @@ fn contract(
     };
     let epilogue = step.epilogue.as_ref().map(|epilogue| {
         let launch = launches.next().expect("a launch for each kernel");
-        launch.map(|launch| Box::new(Epilogue { launch, gemm_result: epilogue.product }))
+        launch.map(|launch| Box::new(Epilogue { launch, gemm_result: epilogue.gemm_result }))
     });
     // Whatever comes of it, all buffers are bound: each binding is counted.
     let [a, b, c] = [&step.a, &step.b, &step.c].map(|matrix| operand(matrix, bind));

@@ -1,46 +1,46 @@
-//! Convolutions: windows of one operand, contracted with the other.
+//! Convolutions: a dot of the windows of one operand with the kernel.
 
-use super::{Build, ComposeError};
+use super::{ComposeError, GraphBuilder};
 use crate::graph::{DotAxes, Graph, NodeId, Op, PadAxis, WindowAxis};
 use crate::{Axes, Scalar, Shape};
 use smallvec::{SmallVec, smallvec};
 
-/// Which axis is what, in the operand or the result of a convolution.
+/// The roles of the axes of a convolution's operand or result.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ConvolutionAxes {
-    /// The axis of independent examples.
+    /// The batch axis, of independent examples.
     pub batch: usize,
-    /// The axis of features.
+    /// The feature (channel) axis.
     pub feature: usize,
-    /// The axes that windows move along.
+    /// The spatial axes, which windows slide along.
     pub spatial: Axes,
 }
 
-/// Which axis is what, in the kernel of a convolution.
+/// The roles of the axes of a convolution's kernel.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct KernelAxes {
-    /// The axis of the operand's features.
+    /// The axis of input features.
     pub input: usize,
-    /// The axis of the result's features.
+    /// The axis of output features.
     pub output: usize,
     /// The axes of the window.
     pub spatial: Axes,
 }
 
-/// How a convolution's window moves along one spatial axis.
+/// The window of a convolution along one spatial axis.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ConvolutionWindow {
-    /// The distance between its positions.
+    /// The distance between window positions.
     pub stride: usize,
-    /// Zeros before the first element; negative cuts off.
+    /// Zero padding before the first element; negative padding crops.
     pub low: isize,
-    /// Zeros after the last element; negative cuts off.
+    /// Zero padding after the last element; negative padding crops.
     pub high: isize,
-    /// The distance between the operand's elements, with zeros in between.
+    /// The distance between elements of the operand, with zeros in between.
     pub operand_dilation: usize,
-    /// The distance between the kernel's elements.
+    /// The distance between elements of the kernel.
     pub kernel_dilation: usize,
-    /// Whether the kernel is taken back to front.
+    /// Whether the kernel is reversed.
     pub reversed: bool,
 }
 
@@ -57,10 +57,10 @@ impl Default for ConvolutionWindow {
     }
 }
 
-/// A convolution, as StableHLO's.
+/// A convolution with the parameters of StableHLO's `convolution`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Convolution {
-    /// The axes of what is convolved.
+    /// The axes of the operand.
     pub operand: ConvolutionAxes,
     /// The axes of the kernel.
     pub kernel: KernelAxes,
@@ -68,14 +68,14 @@ pub struct Convolution {
     pub result: ConvolutionAxes,
     /// The window along each spatial axis.
     pub windows: SmallVec<[ConvolutionWindow; 3]>,
-    /// Into how many independent groups features fall.
+    /// The number of independent feature groups.
     pub feature_groups: usize,
-    /// Into how many groups examples fall, each with kernels of its own.
+    /// The number of batch groups, each with kernels of its own.
     pub batch_groups: usize,
 }
 
 impl Convolution {
-    /// PyTorch's layouts: examples, features, space; and for the kernel output, input, space. One group.
+    /// PyTorch's layouts, NCHW and OIHW, without groups.
     pub fn channels_first(windows: SmallVec<[ConvolutionWindow; 3]>) -> Convolution {
         let spatial: Axes = (2..2 + windows.len()).collect();
         let axes = ConvolutionAxes { batch: 0, feature: 1, spatial: spatial.clone() };
@@ -97,7 +97,7 @@ pub fn convolution(
     kernel: NodeId,
     convolution: &Convolution,
 ) -> Result<NodeId, ComposeError> {
-    let mut build = Build(graph);
+    let mut build = GraphBuilder(graph);
     let Convolution { windows, feature_groups, batch_groups, .. } = convolution;
     let (feature_groups, batch_groups) = (*feature_groups, *batch_groups);
     let x = ordered(&mut build, x, "operand", &roles(&convolution.operand))?;
@@ -109,10 +109,10 @@ pub fn convolution(
     let spatial = windows.len();
     let sizes = &kernel_shape[2..];
 
-    let mut turned = kernel;
+    let mut flipped = kernel;
     for (axis, window) in windows.iter().enumerate() {
         if window.reversed {
-            turned = build.flip(turned, axis + 2)?;
+            flipped = build.flip(flipped, axis + 2)?;
         }
     }
     let around = |window: &ConvolutionWindow| PadAxis {
@@ -133,7 +133,7 @@ pub fn convolution(
     let windowed = build.windows(padded, moves)?;
     let positions: Vec<usize> = build.shape(windowed)[2..2 + spatial].to_vec();
 
-    // Groups become an axis of their own: of features within each example, or of examples.
+    // Groups become an axis of their own, split from the features of each example or from the examples.
     let groups = feature_groups * batch_groups;
     let (examples, features) = (x_shape[0] / batch_groups, kernel_shape[1]);
     let outputs = kernel_shape[0] / groups;
@@ -149,11 +149,12 @@ pub fn convolution(
     };
     let kernels: Shape =
         [groups, outputs, features].into_iter().chain(sizes.iter().copied()).collect();
-    let kernels = build.reshape(turned, kernels)?;
+    let kernels = build.reshape(flipped, kernels)?;
 
-    // `split` is [groups, examples, features, positions…, sizes…] now, and `kernels` [groups, outputs,
-    // features, sizes…]. The product is laid out as the result wants it: features last, before space, or, as in
-    // the gradient of a kernel, before everything: then all examples are columns of one product.
+    // `split` is now [groups, examples, features, positions…, sizes…], and `kernels` [groups, outputs, features,
+    // sizes…]. The order of the dot's operands follows the layout of the result: features last, features before the
+    // spatial axes, or features first, as in the gradient of a kernel. In the last case all examples are columns of
+    // one GEMM.
     let summed: Axes = std::iter::once(2).chain(3 + spatial..3 + 2 * spatial).collect();
     let kernel_summed: Axes = (2..3 + spatial).collect();
     let last = convolution.result.feature == spatial + 1;
@@ -165,17 +166,17 @@ pub fn convolution(
             a_contract: kernel_summed,
             b_contract: summed,
         };
-        let product = build.0.push(Op::Dot(axes), &[kernels, split])?;
-        let joined: Shape = [groups * outputs, examples].into_iter().chain(positions).collect();
-        let joined = build.reshape(product, joined)?;
+        let dot = build.0.push(Op::Dot(axes), &[kernels, split])?;
+        let merged: Shape = [groups * outputs, examples].into_iter().chain(positions).collect();
+        let merged = build.reshape(dot, merged)?;
         let mut order: Axes = smallvec![0; spatial + 2];
         let ConvolutionAxes { batch, feature, spatial } = &convolution.result;
         for (from, to) in [feature, batch].into_iter().chain(spatial).enumerate() {
             order[*to] = from;
         }
-        return Ok(build.permute(joined, order)?);
+        return Ok(build.permute(merged, order)?);
     }
-    let product = if last {
+    let dot = if last {
         let axes = DotAxes {
             a_batch: smallvec![0],
             b_batch: smallvec![0],
@@ -183,9 +184,9 @@ pub fn convolution(
             b_contract: kernel_summed,
         };
         // [groups, examples, positions…, outputs] as [examples, groups, outputs, positions…].
-        let product = build.0.push(Op::Dot(axes), &[split, kernels])?;
+        let dot = build.0.push(Op::Dot(axes), &[split, kernels])?;
         let order = [1, 0, spatial + 2].into_iter().chain(2..spatial + 2);
-        build.permute(product, order.collect())?
+        build.permute(dot, order.collect())?
     } else {
         let repeated: Shape =
             std::iter::once(examples).chain(build.shape(kernels).iter().copied()).collect();
@@ -198,23 +199,23 @@ pub fn convolution(
         };
         build.0.push(Op::Dot(axes), &[repeated, split])?
     };
-    let joined: Shape = [examples, groups * outputs].into_iter().chain(positions).collect();
-    let joined = build.reshape(product, joined)?;
+    let merged: Shape = [examples, groups * outputs].into_iter().chain(positions).collect();
+    let merged = build.reshape(dot, merged)?;
     let mut order: Axes = smallvec![0; spatial + 2];
     for (from, to) in roles(&convolution.result).into_iter().enumerate() {
         order[to] = from;
     }
-    Ok(build.permute(joined, order)?)
+    Ok(build.permute(merged, order)?)
 }
 
-/// Examples, features, space.
+/// The axes in the order examples, features, space.
 fn roles(axes: &ConvolutionAxes) -> Axes {
     [axes.batch, axes.feature].into_iter().chain(axes.spatial.iter().copied()).collect()
 }
 
-/// The operand with its axes in the order of their roles.
+/// The operand with its axes permuted to the order of their roles.
 fn ordered(
-    build: &mut Build,
+    build: &mut GraphBuilder,
     x: NodeId,
     operand: &'static str,
     axes: &Axes,
@@ -226,7 +227,7 @@ fn ordered(
     Ok(build.permute(x, axes.clone())?)
 }
 
-/// Whether the operands, in the order of roles, fit the convolution.
+/// Checks that the operands, with axes in the order of roles, match the convolution.
 fn check(convolution: &Convolution, x: &Shape, kernel: &Shape) -> Result<(), ComposeError> {
     let &Convolution { feature_groups, batch_groups, .. } = convolution;
     let spatial = x.rank() - 2;

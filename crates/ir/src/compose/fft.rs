@@ -1,43 +1,43 @@
-//! Fourier transforms: small factors by products with the matrices of their transforms, what is left by a
-//! convolution with a chirp.
+//! FFT by mixed radix: small radices are GEMMs with DFT matrices (Cooley-Tukey), and lengths with only large prime
+//! factors use Bluestein's algorithm (chirp-z).
 
-use super::{Build, ComposeError};
+use super::{ComposeError, GraphBuilder};
 use crate::elementwise::{BinaryOp, CompareOp, UnaryOp};
 use crate::graph::{DotAxes, Graph, InferError, NodeId, Op, PadAxis, SliceAxis};
 use crate::{Axes, DType, Scalar, Shape};
 use num_complex::Complex;
 use smallvec::{SmallVec, smallvec};
 
-/// Which transform.
+/// The kind of a Fourier transform.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum FftKind {
     /// Complex to complex.
     Forward,
     /// Complex to complex, the inverse of [`Forward`](FftKind::Forward).
     Inverse,
-    /// Real to complex: the first half of the last axis, since the other is its mirror image.
+    /// Real to complex: the first half of the last axis; the other half is its mirror image.
     RealForward,
     /// Complex to real, the inverse of [`RealForward`](FftKind::RealForward).
     RealInverse,
 }
 
-/// Factors up to this are done by a product with their matrix; also a prime up to it.
-const RADIX: usize = 16;
+/// The largest composite radix: lengths up to this are one GEMM with a DFT matrix.
+const MAX_RADIX: usize = 16;
 
-/// A prime factor above this is done by a convolution.
-const LARGEST_FACTOR: usize = 64;
+/// The largest prime radix: lengths whose prime factors are all larger use Bluestein's algorithm.
+const MAX_DENSE_PRIME: usize = 64;
 
-type Built = Result<NodeId, InferError>;
+type NodeResult = Result<NodeId, InferError>;
 
-/// Appends the transform of the last axes of `x`, as StableHLO's `fft`; `lengths` are their extents, before
-/// halving for a real transform and after restoring for its inverse.
+/// Appends the FFT of the last axes of `x`, as StableHLO's `fft`. `lengths` are their extents, before halving for a
+/// real transform and after restoring for its inverse.
 pub fn fft(
     graph: &mut Graph,
     x: NodeId,
     kind: FftKind,
     lengths: &[usize],
 ) -> Result<NodeId, ComposeError> {
-    let mut build = Build(graph);
+    let mut build = GraphBuilder(graph);
     check(&build, x, kind, lengths)?;
     let first = build.shape(x).rank() - lengths.len();
     let last = first + lengths.len() - 1;
@@ -46,39 +46,44 @@ pub fn fft(
         FftKind::Forward | FftKind::Inverse => {
             let mut x = x;
             for axis in (first..=last).rev() {
-                x = along(&mut build, x, axis, kind == FftKind::Inverse)?;
+                x = fft_along_axis(&mut build, x, axis, kind == FftKind::Inverse)?;
             }
             x
         }
         FftKind::RealForward => {
             let zero = build.scalar(0.0f64, build.dtype(x));
             let complex = build.binary(BinaryOp::Complex, x, zero)?;
-            let all = along(&mut build, complex, last, false)?;
+            let all = fft_along_axis(&mut build, complex, last, false)?;
             let len = if n == 0 { 0 } else { n / 2 + 1 };
             let mut half = build.slice(all, last, SliceAxis { start: 0, step: 1, len })?;
             for axis in (first..last).rev() {
-                half = along(&mut build, half, axis, false)?;
+                half = fft_along_axis(&mut build, half, axis, false)?;
             }
             half
         }
         FftKind::RealInverse => {
             let mut half = x;
             for axis in first..last {
-                half = along(&mut build, half, axis, true)?;
+                half = fft_along_axis(&mut build, half, axis, true)?;
             }
-            // The other half is the mirror image, without the first element and, if there is one, the middle.
+            // The other half is the mirror image, without the first element and, for even lengths, the middle one.
             let len = n.div_ceil(2).saturating_sub(1);
             let mirrored = SliceAxis { start: len, step: -1, len };
             let mirrored = build.slice(half, last, mirrored)?;
             let mirrored = build.unary(UnaryOp::Conj, mirrored)?;
             let all = build.0.push(Op::Concat { axis: last }, &[half, mirrored])?;
-            let all = along(&mut build, all, last, true)?;
+            let all = fft_along_axis(&mut build, all, last, true)?;
             build.unary(UnaryOp::Real, all)?
         }
     })
 }
 
-fn check(build: &Build, x: NodeId, kind: FftKind, lengths: &[usize]) -> Result<(), ComposeError> {
+fn check(
+    build: &GraphBuilder,
+    x: NodeId,
+    kind: FftKind,
+    lengths: &[usize],
+) -> Result<(), ComposeError> {
     let (shape, found) = (build.shape(x), build.dtype(x));
     if lengths.is_empty() || lengths.len() > shape.rank() {
         return Err(ComposeError::FftRank { shape, found: lengths.len() });
@@ -102,8 +107,8 @@ fn check(build: &Build, x: NodeId, kind: FftKind, lengths: &[usize]) -> Result<(
     Ok(())
 }
 
-/// The transform along one axis.
-fn along(build: &mut Build, x: NodeId, axis: usize, inverse: bool) -> Built {
+/// The FFT along one axis.
+fn fft_along_axis(build: &mut GraphBuilder, x: NodeId, axis: usize, inverse: bool) -> NodeResult {
     let shape = build.shape(x);
     let n = shape[axis];
     if shape.elements() == 0 {
@@ -112,7 +117,7 @@ fn along(build: &mut Build, x: NodeId, axis: usize, inverse: bool) -> Built {
     let moved = build.move_axis(x, axis, shape.rank() - 1)?;
     let moved_shape = build.shape(moved);
     let flat = build.reshape(moved, Shape::from([shape.elements() / n, n]))?;
-    let mut result = rows(build, flat, inverse)?;
+    let mut result = fft_rows(build, flat, inverse)?;
     if inverse {
         let scale = Complex::new(1.0 / n as f64, 0.0);
         let scale = build.scalar(scale, build.dtype(x));
@@ -122,17 +127,17 @@ fn along(build: &mut Build, x: NodeId, axis: usize, inverse: bool) -> Built {
     build.move_axis(result, shape.rank() - 1, axis)
 }
 
-/// The unscaled transform of each row of a matrix.
-fn rows(build: &mut Build, x: NodeId, inverse: bool) -> Built {
+/// The unscaled FFT of each row of a matrix.
+fn fft_rows(build: &mut GraphBuilder, x: NodeId, inverse: bool) -> NodeResult {
     let shape = build.shape(x);
     let (batch, n) = (shape[0], shape[1]);
     if n == 1 {
         return Ok(x);
     }
     let dtype = build.dtype(x);
-    let factor = first_factor(n);
-    if factor == n {
-        let matrix = transform_matrix(build, n, dtype, inverse)?;
+    let radix = first_radix(n);
+    if radix == n {
+        let matrix = dft_matrix(build, n, dtype, inverse)?;
         return build.0.push(
             Op::Dot(DotAxes {
                 a_contract: smallvec![1],
@@ -142,15 +147,15 @@ fn rows(build: &mut Build, x: NodeId, inverse: bool) -> Built {
             &[x, matrix],
         );
     }
-    if factor == 1 {
-        return chirp(build, x, inverse);
+    if radix == 1 {
+        return bluestein(build, x, inverse);
     }
-    // x[n₂·j₁ + j₂] as [j₁, j₂]: transforms of the columns, turned by a fraction of a turn each, then
-    // transforms of the rows; element [k₁, k₂] is that of k₁ + n₁·k₂.
-    let rest = n / factor;
-    let split = build.reshape(x, Shape::from([batch, factor, rest]))?;
-    let matrix = transform_matrix(build, factor, dtype, inverse)?;
-    let matrix = build.broadcast(matrix, Shape::from([batch, factor, factor]))?;
+    // Cooley-Tukey, with x[n₂·j₁ + j₂] as [j₁, j₂]: DFTs of the columns, multiplication by the twiddle factors, then
+    // FFTs of the rows. Element [k₁, k₂] of the result is that of k₁ + n₁·k₂.
+    let rest = n / radix;
+    let split = build.reshape(x, Shape::from([batch, radix, rest]))?;
+    let matrix = dft_matrix(build, radix, dtype, inverse)?;
+    let matrix = build.broadcast(matrix, Shape::from([batch, radix, radix]))?;
     let columns = build.0.push(
         Op::Dot(DotAxes {
             a_batch: smallvec![0],
@@ -160,54 +165,60 @@ fn rows(build: &mut Build, x: NodeId, inverse: bool) -> Built {
         }),
         &[matrix, split],
     )?;
-    let turns = Shape::from([factor, rest]);
-    let row = build.iota(turns.clone(), 0, DType::I64)?;
-    let column = build.iota(turns, 1, DType::I64)?;
-    let turns = build.binary(BinaryOp::Mul, row, column)?;
-    let turns = roots(build, turns, n, dtype, inverse)?;
-    let turned = build.binary(BinaryOp::Mul, columns, turns)?;
-    let turned = build.reshape(turned, Shape::from([batch * factor, rest]))?;
-    let transformed = rows(build, turned, inverse)?;
-    let transformed = build.reshape(transformed, Shape::from([batch, factor, rest]))?;
+    let columns_shape = Shape::from([radix, rest]);
+    let row = build.iota(columns_shape.clone(), 0, DType::I64)?;
+    let column = build.iota(columns_shape, 1, DType::I64)?;
+    let exponents = build.binary(BinaryOp::Mul, row, column)?;
+    let twiddles = roots_of_unity(build, exponents, n, dtype, inverse)?;
+    let twiddled = build.binary(BinaryOp::Mul, columns, twiddles)?;
+    let twiddled = build.reshape(twiddled, Shape::from([batch * radix, rest]))?;
+    let transformed = fft_rows(build, twiddled, inverse)?;
+    let transformed = build.reshape(transformed, Shape::from([batch, radix, rest]))?;
     let transformed = build.permute(transformed, Axes::from_slice(&[0, 2, 1]))?;
     build.reshape(transformed, Shape::from([batch, n]))
 }
 
-/// The factor of `n` to transform first: the largest product of small primes up to [`RADIX`], or a prime up to
-/// [`LARGEST_FACTOR`]; 1 if every prime factor is larger.
-fn first_factor(n: usize) -> usize {
-    if n <= RADIX {
+/// The first radix of a length: its largest factor up to [`MAX_RADIX`], or a prime factor up to [`MAX_DENSE_PRIME`];
+/// 1 if every prime factor is larger.
+fn first_radix(n: usize) -> usize {
+    if n <= MAX_RADIX {
         return n;
     }
-    let product = (2..=RADIX).rev().find(|&factor| n.is_multiple_of(factor));
-    let prime = || (RADIX + 1..=LARGEST_FACTOR.min(n)).find(|&factor| n.is_multiple_of(factor));
-    product.or_else(prime).unwrap_or(1)
+    let composite = (2..=MAX_RADIX).rev().find(|&radix| n.is_multiple_of(radix));
+    let prime = || (MAX_RADIX + 1..=MAX_DENSE_PRIME.min(n)).find(|&radix| n.is_multiple_of(radix));
+    composite.or_else(prime).unwrap_or(1)
 }
 
-/// The matrix of the transform of `n` elements; it is symmetric.
-fn transform_matrix(build: &mut Build, n: usize, dtype: DType, inverse: bool) -> Built {
+/// The DFT matrix of `n` elements; it is symmetric.
+fn dft_matrix(build: &mut GraphBuilder, n: usize, dtype: DType, inverse: bool) -> NodeResult {
     let shape = Shape::from([n, n]);
     let row = build.iota(shape.clone(), 0, DType::I64)?;
     let column = build.iota(shape, 1, DType::I64)?;
-    let turns = build.binary(BinaryOp::Mul, row, column)?;
+    let exponents = build.binary(BinaryOp::Mul, row, column)?;
     let whole = build.scalar(n as i64, DType::I64);
-    let turns = build.binary(BinaryOp::Rem, turns, whole)?;
-    roots(build, turns, n, dtype, inverse)
+    let exponents = build.binary(BinaryOp::Rem, exponents, whole)?;
+    roots_of_unity(build, exponents, n, dtype, inverse)
 }
 
-/// e^(∓2πi·turns/n), for integer turns from 0 to less than `n`.
+/// Roots of unity, e^(∓2πi·exponents/n), for integer exponents from 0 to n-1.
 ///
-/// The quarter of the circle is found by integers, so that sine and cosine see angles up to an eighth of it,
-/// which single precision represents well.
-fn roots(build: &mut Build, turns: NodeId, n: usize, dtype: DType, inverse: bool) -> Built {
+/// The quadrant is computed in integers, so that the arguments of sine and cosine stay within π/4, where `f32`
+/// represents them well.
+fn roots_of_unity(
+    build: &mut GraphBuilder,
+    exponents: NodeId,
+    n: usize,
+    dtype: DType,
+    inverse: bool,
+) -> NodeResult {
     let part = dtype.real();
-    let integer = |build: &mut Build, value: i64| build.scalar(value, DType::I64);
-    // 4·turns = quarter·n + rest, with rest from -n/2 to n/2.
+    let integer = |build: &mut GraphBuilder, value: i64| build.scalar(value, DType::I64);
+    // 4·exponents = quarter·n + rest, with rest from -n/2 to n/2.
     let four = integer(build, 4);
-    let fourfold = build.binary(BinaryOp::Mul, turns, four)?;
+    let fourfold = build.binary(BinaryOp::Mul, exponents, four)?;
     let mut quarter: Option<NodeId> = None;
     for edge in 1..=4i64 {
-        // From (2·edge - 1)·n/2 on it is the next quarter.
+        // The next quadrant begins at (2·edge - 1)·n/2.
         let bound = integer(build, ((2 * edge - 1) * n as i64).div_euclid(2) + (n % 2) as i64);
         let beyond = build.0.push(Op::Compare(CompareOp::Ge), &[fourfold, bound])?;
         let beyond = build.cast(beyond, DType::I64)?;
@@ -224,11 +235,11 @@ fn roots(build: &mut Build, turns: NodeId, n: usize, dtype: DType, inverse: bool
     let unit = build.scalar(std::f64::consts::FRAC_PI_2 / n as f64, part);
     let angle = build.binary(BinaryOp::Mul, rest, unit)?;
     let (cosine, sine) = (build.unary(UnaryOp::Cos, angle)?, build.unary(UnaryOp::Sin, angle)?);
-    // Odd quarters exchange the two; the cosine is negative in the second and third, the sine in the third
-    // and fourth.
+    // Odd quadrants swap sine and cosine. The cosine is negative in the second and third quadrant, the sine in the
+    // third and fourth.
     let (one, two) = (integer(build, 1), integer(build, 2));
     let zero = integer(build, 0);
-    let is_set = |build: &mut Build, value: NodeId, bit: NodeId| {
+    let is_set = |build: &mut GraphBuilder, value: NodeId, bit: NodeId| {
         let masked = build.binary(BinaryOp::And, value, bit)?;
         build.0.push(Op::Compare(CompareOp::Ne), &[masked, zero])
     };
@@ -236,7 +247,7 @@ fn roots(build: &mut Build, turns: NodeId, n: usize, dtype: DType, inverse: bool
     let next = build.binary(BinaryOp::Add, quarter, one)?;
     let cosine_negative = is_set(build, next, two)?;
     let sine_negative = is_set(build, quarter, two)?;
-    let signed = |build: &mut Build, even: NodeId, other: NodeId, negative: NodeId| {
+    let signed = |build: &mut GraphBuilder, even: NodeId, other: NodeId, negative: NodeId| {
         let value = build.0.push(Op::Select, &[odd, other, even])?;
         let opposite = build.unary(UnaryOp::Neg, value)?;
         build.0.push(Op::Select, &[negative, opposite, value])
@@ -247,39 +258,39 @@ fn roots(build: &mut Build, turns: NodeId, n: usize, dtype: DType, inverse: bool
     build.binary(BinaryOp::Complex, real, imaginary)
 }
 
-/// The transform of rows whose length has only large prime factors: j·k = (j² + k² - (k - j)²) / 2, so it is
-/// a convolution with the chirp e^(±πi·j²/n), which is done by transforms of a power of two.
-fn chirp(build: &mut Build, x: NodeId, inverse: bool) -> Built {
+/// Bluestein's algorithm (chirp-z), for rows whose length has only large prime factors: j·k = (j² + k² - (k - j)²) /
+/// 2, so the FFT is a convolution with the chirp e^(±πi·j²/n), computed by FFTs of a power of two.
+fn bluestein(build: &mut GraphBuilder, x: NodeId, inverse: bool) -> NodeResult {
     let shape = build.shape(x);
     let (n, dtype) = (shape[1], build.dtype(x));
     let m = (2 * n - 1).next_power_of_two();
-    let squares = |build: &mut Build, index: NodeId| {
+    let squares = |build: &mut GraphBuilder, index: NodeId| {
         let square = build.binary(BinaryOp::Mul, index, index)?;
         let period = build.scalar(2 * n as i64, DType::I64);
         build.binary(BinaryOp::Rem, square, period)
     };
     let index = build.iota(Shape::from([n]), 0, DType::I64)?;
-    let turns = squares(build, index)?;
-    let chirp = roots(build, turns, 2 * n, dtype, inverse)?;
-    let turned = build.binary(BinaryOp::Mul, x, chirp)?;
+    let exponents = squares(build, index)?;
+    let chirp = roots_of_unity(build, exponents, 2 * n, dtype, inverse)?;
+    let modulated = build.binary(BinaryOp::Mul, x, chirp)?;
     let zero = build.0.scalar(Scalar::zero(dtype));
     let after = PadAxis { low: 0, high: (m - n) as isize, interior: 0 };
     let pads: SmallVec<[PadAxis; 4]> = smallvec![PadAxis::default(), after];
-    let turned = build.pad(turned, zero, pads)?;
-    // The conjugate chirp, to either side of the first element.
+    let modulated = build.pad(modulated, zero, pads)?;
+    // The conjugate chirp, centered on the first element with wraparound.
     let index = build.iota(Shape::from([m]), 0, DType::I64)?;
     let whole = build.scalar(m as i64, DType::I64);
     let from_end = build.binary(BinaryOp::Sub, whole, index)?;
     let distance = build.binary(BinaryOp::Min, index, from_end)?;
-    let turns = squares(build, distance)?;
-    let opposite = roots(build, turns, 2 * n, dtype, !inverse)?;
+    let exponents = squares(build, distance)?;
+    let conjugate = roots_of_unity(build, exponents, 2 * n, dtype, !inverse)?;
     let bound = build.scalar(n as i64, DType::I64);
     let near = build.0.push(Op::Compare(CompareOp::Lt), &[distance, bound])?;
-    let opposite = build.0.push(Op::Select, &[near, opposite, zero])?;
-    let opposite = build.reshape(opposite, Shape::from([1, m]))?;
-    let (a, b) = (rows(build, turned, false)?, rows(build, opposite, false)?);
-    let product = build.binary(BinaryOp::Mul, a, b)?;
-    let convolved = rows(build, product, true)?;
+    let conjugate = build.0.push(Op::Select, &[near, conjugate, zero])?;
+    let conjugate = build.reshape(conjugate, Shape::from([1, m]))?;
+    let (a, b) = (fft_rows(build, modulated, false)?, fft_rows(build, conjugate, false)?);
+    let spectrum = build.binary(BinaryOp::Mul, a, b)?;
+    let convolved = fft_rows(build, spectrum, true)?;
     let convolved = build.slice(convolved, 1, SliceAxis { start: 0, step: 1, len: n })?;
     let scale = build.scalar(Complex::new(1.0 / m as f64, 0.0), dtype);
     let convolved = build.binary(BinaryOp::Mul, convolved, scale)?;

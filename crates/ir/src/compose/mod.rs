@@ -1,7 +1,7 @@
-//! What is made of several ops: functions that append them to a [`Graph`]. Tensors and programs share them.
+//! Composed functions: convolutions, FFTs, window reductions and top-k, which append primitive ops to a [`Graph`].
+//! Tensors and programs share them.
 //!
-//! Each checks what it is given and says what is wrong; nothing here is known to the planner, which sees
-//! only the ops.
+//! Each function validates its arguments. The planner sees only the ops.
 
 mod convolution;
 mod error;
@@ -20,10 +20,10 @@ use crate::graph::{Graph, InferError, NodeId, Op, PadAxis, SliceAxis, WindowAxis
 use crate::{Axes, DType, Scalar, Shape};
 use smallvec::SmallVec;
 
-/// Ops on a graph in few words. What changes nothing appends nothing.
-struct Build<'a>(&'a mut Graph);
+/// Shorthand for appending ops to a graph. Identity ops append nothing.
+struct GraphBuilder<'a>(&'a mut Graph);
 
-impl Build<'_> {
+impl GraphBuilder<'_> {
     fn shape(&self, x: NodeId) -> Shape {
         self.0.node(x).shape.clone()
     }
@@ -69,7 +69,7 @@ impl Build<'_> {
         }
     }
 
-    /// `x` with the axis `from` as axis `to`, the others in order.
+    /// `x` with axis `from` moved to `to`, and the other axes in order.
     fn move_axis(&mut self, x: NodeId, from: usize, to: usize) -> Result<NodeId, InferError> {
         let mut axes: Axes = (0..self.0.node(x).shape.rank()).collect();
         let axis = axes.remove(from);
@@ -116,7 +116,7 @@ impl Build<'_> {
         self.0.push(Op::Windows(windows), &[x])
     }
 
-    /// Counts along one axis of a shape.
+    /// The indices along one axis of a shape.
     fn iota(&mut self, shape: Shape, axis: usize, dtype: DType) -> Result<NodeId, InferError> {
         self.0.push(Op::Iota { axis, shape, dtype }, &[])
     }

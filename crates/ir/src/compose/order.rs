@@ -1,10 +1,10 @@
-//! What is made of sorts.
+//! Functions composed of sorts: top-k.
 
-use super::{Build, ComposeError};
+use super::{ComposeError, GraphBuilder};
 use crate::graph::{Graph, NodeId, Op, SortKey, SortOrder, SortResult};
 use smallvec::smallvec;
 
-/// Appends the elements of `x` along `axis` at these positions, the result of a sort.
+/// Appends a gather of `x` along `axis` at the positions that a sort returned.
 pub fn gather_sorted(
     graph: &mut Graph,
     x: NodeId,
@@ -14,20 +14,20 @@ pub fn gather_sorted(
     Ok(graph.push(Op::Gather { axis }, &[x, positions])?)
 }
 
-/// Appends the `k` largest elements along an axis, largest first, and their positions (`i64`). Of equals, the
-/// first come first; NaN is larger than every number.
+/// Appends the `k` largest elements along an axis, in descending order, and their positions (`i64`). The sort is
+/// stable, and NaN ranks above any other value.
 pub fn top_k(
     graph: &mut Graph,
     x: NodeId,
     k: usize,
     axis: usize,
 ) -> Result<(NodeId, NodeId), ComposeError> {
-    let build = Build(graph);
+    let build = GraphBuilder(graph);
     let shape = build.shape(x);
     if shape.rank() == 0 {
         return Err(ComposeError::NoAxis);
     }
-    // An axis that it has not is refused below.
+    // An axis out of range is an inference error below.
     if let Some(&extent) = shape.get(axis).filter(|&&extent| k > extent) {
         return Err(ComposeError::TopK { k, extent });
     }

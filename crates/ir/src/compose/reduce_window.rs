@@ -1,30 +1,30 @@
-//! Reductions of every window of a tensor.
+//! Window reductions (pooling), as StableHLO's `reduce_window`.
 
-use super::{Build, ComposeError};
+use super::{ComposeError, GraphBuilder};
 use crate::Scalar;
 use crate::elementwise::CombineOp;
 use crate::graph::{Graph, NodeId, Op, PadAxis, SliceAxis, WindowAxis};
 use smallvec::SmallVec;
 
-/// How windows move along one axis, as StableHLO's.
+/// The window along one axis, with the parameters of StableHLO's `reduce_window`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ReduceWindow {
-    /// How many elements a window takes.
+    /// The number of elements of the window.
     pub size: usize,
-    /// The distance between its positions.
+    /// The distance between window positions.
     pub stride: usize,
-    /// The distance between the elements it takes.
+    /// The distance between elements of the window.
     pub dilation: usize,
-    /// The distance between the operand's elements, with initial values in between.
+    /// The distance between elements of the operand, with initial values in between.
     pub base_dilation: usize,
-    /// Initial values before the first element; negative cuts off.
+    /// Initial values before the first element; negative padding crops.
     pub low: isize,
-    /// Initial values after the last element; negative cuts off.
+    /// Initial values after the last element; negative padding crops.
     pub high: isize,
 }
 
 impl ReduceWindow {
-    /// A window that moves by `stride` and takes `size` neighbours.
+    /// A window of `size` adjacent elements, with this stride.
     pub fn new(size: usize, stride: usize) -> ReduceWindow {
         ReduceWindow { size, stride, dilation: 1, base_dilation: 1, low: 0, high: 0 }
     }
@@ -38,11 +38,11 @@ impl ReduceWindow {
     }
 }
 
-/// A window of more elements than this is reduced by doubling, in as many steps as its sizes have digits.
-const DIRECT: usize = 64;
+/// Windows of more elements than this are reduced by doubling, in a logarithmic number of steps.
+const MAX_DIRECT_WINDOW: usize = 64;
 
-/// Appends the reduction of every window of `x`, with an entry for each axis. `init` is in every window, and
-/// is what `x` is padded with.
+/// Appends the reduction of every window of `x`, with one entry for each axis. Each window starts from `init`, which
+/// also pads `x`.
 pub fn reduce_window(
     graph: &mut Graph,
     x: NodeId,
@@ -50,37 +50,37 @@ pub fn reduce_window(
     op: CombineOp,
     windows: &[ReduceWindow],
 ) -> Result<NodeId, ComposeError> {
-    let mut build = Build(graph);
+    let mut build = GraphBuilder(graph);
     check(&build, &[x], &[init], windows)?;
-    let places = places(windows);
-    let is_neutral = constant(build.0, init) == Some(Scalar::identity(op, build.dtype(init)));
-    // A scan has no initial values outside of the operand, of which windows have several.
-    let repeats = !is_neutral && !is_idempotent(op);
-    let scanned = if repeats { None } else { scan(&mut build, x, op, windows)? };
+    let elements = window_elements(windows);
+    let is_identity = constant(build.0, init) == Some(Scalar::identity(op, build.dtype(init)));
+    // Windows that reach into the padding combine several initial values; a scan would drop them.
+    let repeats_init = !is_identity && !is_idempotent(op);
+    let scanned = if repeats_init { None } else { reduce_as_scan(&mut build, x, op, windows)? };
     let reduced = if let Some(scanned) = scanned {
         scanned
-    } else if places > DIRECT {
+    } else if elements > MAX_DIRECT_WINDOW {
         let combine = |graph: &mut Graph, a: &[NodeId], b: &[NodeId]| {
             Ok(vec![graph.push(Op::Binary(op.binary()), &[a[0], b[0]])?])
         };
-        doubled(&mut build, &[x], &[init], windows, combine)?[0]
+        reduce_by_doubling(&mut build, &[x], &[init], windows, combine)?[0]
     } else {
         let padded = build.pad(x, init, windows.iter().map(ReduceWindow::pad).collect())?;
         let windowed = build.windows(padded, windows.iter().map(ReduceWindow::window).collect())?;
         let rank = windows.len();
         build.0.push(Op::Reduce { op, axes: (rank..2 * rank).collect() }, &[windowed])?
     };
-    // What changes nothing need not be combined.
-    if is_neutral {
+    // Combining with the identity changes nothing.
+    if is_identity {
         return Ok(reduced);
     }
     Ok(build.0.push(Op::Binary(op.binary()), &[init, reduced])?)
 }
 
-/// Appends the reduction of every window of several operands by a body: given what is combined so far and
-/// what comes next, of one shape each, it appends elementwise ops and returns the new values. The body must
-/// be associative, and the initial values must change nothing or stand wherever StableHLO puts them: before
-/// each window, and wherever operands are padded.
+/// Appends the reduction of every window of several operands by a body. Given the accumulators and the next elements,
+/// all of one shape, the body appends elementwise ops and returns the new accumulators. It must be associative. The
+/// initial values must be its identity, or apply wherever StableHLO applies them: at the start of each window, and as
+/// padding.
 pub fn reduce_window_with(
     graph: &mut Graph,
     operands: &[NodeId],
@@ -88,41 +88,41 @@ pub fn reduce_window_with(
     windows: &[ReduceWindow],
     mut body: impl FnMut(&mut Graph, &[NodeId], &[NodeId]) -> Result<Vec<NodeId>, ComposeError>,
 ) -> Result<Vec<NodeId>, ComposeError> {
-    let mut build = Build(graph);
+    let mut build = GraphBuilder(graph);
     check(&build, operands, inits, windows)?;
-    let places = places(windows);
-    let reduced = if places > DIRECT {
-        doubled(&mut build, operands, inits, windows, &mut body)?
+    let elements = window_elements(windows);
+    let reduced = if elements > MAX_DIRECT_WINDOW {
+        reduce_by_doubling(&mut build, operands, inits, windows, &mut body)?
     } else {
-        let padded = padded(&mut build, operands, inits, windows)?;
+        let padded = pad_all(&mut build, operands, inits, windows)?;
         let mut total: Option<Vec<NodeId>> = None;
-        for place in 0..places {
+        for element in 0..elements {
             let next = padded
                 .iter()
-                .map(|&x| nth_of_windows(&mut build, x, windows, place))
+                .map(|&x| element_of_each_window(&mut build, x, windows, element))
                 .collect::<Result<Vec<_>, _>>()?;
             total = Some(match total {
                 None => next,
-                Some(total) => combined(&mut build, &total, &next, &mut body)?,
+                Some(total) => apply_body(&mut build, &total, &next, &mut body)?,
             });
         }
-        total.expect("a window has at least one place")
+        total.expect("a window has at least one element")
     };
     let shape = build.shape(reduced[0]);
     let first = inits
         .iter()
         .map(|&init| build.broadcast(init, shape.clone()))
         .collect::<Result<Vec<_>, _>>()?;
-    combined(&mut build, &first, &reduced, &mut body)
+    apply_body(&mut build, &first, &reduced, &mut body)
 }
 
-/// How many elements a window has.
-fn places(windows: &[ReduceWindow]) -> usize {
-    windows.iter().fold(1usize, |places, window| places.saturating_mul(window.size))
+/// The number of elements of a window.
+fn window_elements(windows: &[ReduceWindow]) -> usize {
+    windows.iter().fold(1usize, |elements, window| elements.saturating_mul(window.size))
 }
 
 fn check(
-    build: &Build,
+    build: &GraphBuilder,
     operands: &[NodeId],
     inits: &[NodeId],
     windows: &[ReduceWindow],
@@ -154,7 +154,7 @@ fn check(
     }
 }
 
-/// Whether a value combined once is as good as combined several times.
+/// Whether combining a value several times is the same as combining it once.
 fn is_idempotent(op: CombineOp) -> bool {
     matches!(op, CombineOp::Min | CombineOp::Max | CombineOp::And | CombineOp::Or)
 }
@@ -168,10 +168,10 @@ fn constant(graph: &Graph, node: NodeId) -> Option<Scalar> {
     graph.scalars.get(before.iter().filter(|node| node.op == Op::Scalar).count()).copied()
 }
 
-/// The reduction of all elements up to each, or from each on, along one axis: windows as long as the axis
-/// that begin before it, or end after it.
-fn scan(
-    build: &mut Build,
+/// Matches a cumulative reduction along one axis, forwards or backwards, and appends it as a scan: windows as long as
+/// the axis that end at each element, or start at it.
+fn reduce_as_scan(
+    build: &mut GraphBuilder,
     x: NodeId,
     op: CombineOp,
     windows: &[ReduceWindow],
@@ -195,8 +195,8 @@ fn scan(
     Ok(None)
 }
 
-fn padded(
-    build: &mut Build,
+fn pad_all(
+    build: &mut GraphBuilder,
     operands: &[NodeId],
     inits: &[NodeId],
     windows: &[ReduceWindow],
@@ -206,25 +206,25 @@ fn padded(
     pairs.map(|(&x, &init)| Ok(build.pad(x, init, pads.clone())?)).collect()
 }
 
-/// The elements that are at one place of every window.
-fn nth_of_windows(
-    build: &mut Build,
+/// The element at one offset of every window.
+fn element_of_each_window(
+    build: &mut GraphBuilder,
     x: NodeId,
     windows: &[ReduceWindow],
-    mut place: usize,
+    mut element: usize,
 ) -> Result<NodeId, ComposeError> {
     let mut at = x;
     for (axis, window) in windows.iter().enumerate().rev() {
-        let start = place % window.size * window.dilation;
-        place /= window.size;
-        at = every(build, at, axis, start, window)?;
+        let start = element % window.size * window.dilation;
+        element /= window.size;
+        at = strided_slice(build, at, axis, start, window)?;
     }
     Ok(at)
 }
 
-/// Each position's element of one axis, counted from `start`.
-fn every(
-    build: &mut Build,
+/// The elements of one axis from `start`, one for each window position.
+fn strided_slice(
+    build: &mut GraphBuilder,
     x: NodeId,
     axis: usize,
     start: usize,
@@ -235,8 +235,8 @@ fn every(
     Ok(build.slice(x, axis, SliceAxis { start, step: window.stride as isize, len })?)
 }
 
-fn combined(
-    build: &mut Build,
+fn apply_body(
+    build: &mut GraphBuilder,
     a: &[NodeId],
     b: &[NodeId],
     mut body: impl FnMut(&mut Graph, &[NodeId], &[NodeId]) -> Result<Vec<NodeId>, ComposeError>,
@@ -260,16 +260,16 @@ fn combined(
     Ok(result)
 }
 
-/// Windows one axis after another; along each, runs of 1, 2, 4, … elements, put together as the digits of the
-/// window's size say.
-fn doubled(
-    build: &mut Build,
+/// Reduces windows axis by axis with binary doubling: runs of 1, 2, 4, … elements, combined according to the bits of
+/// the window size.
+fn reduce_by_doubling(
+    build: &mut GraphBuilder,
     operands: &[NodeId],
     inits: &[NodeId],
     windows: &[ReduceWindow],
     mut body: impl FnMut(&mut Graph, &[NodeId], &[NodeId]) -> Result<Vec<NodeId>, ComposeError>,
 ) -> Result<Vec<NodeId>, ComposeError> {
-    let mut values = padded(build, operands, inits, windows)?;
+    let mut values = pad_all(build, operands, inits, windows)?;
     for (axis, window) in windows.iter().enumerate() {
         let extent = build.shape(values[0])[axis];
         let positions = WindowAxis { stride: 1, ..window.window() }.positions(extent);
@@ -280,16 +280,17 @@ fn doubled(
             }
             continue;
         }
-        // `runs` holds, from each element on, `run` elements of the window's spacing.
+        // `runs` holds, for each start, the reduction of `run` elements of the window.
         let (mut runs, mut run) = (values.clone(), 1);
         let mut total: Option<(Vec<NodeId>, usize)> = None;
         loop {
             if window.size & run != 0 {
                 total = Some(match total {
-                    None => (part(build, &runs, axis, 0, positions)?, run),
-                    Some((total, taken)) => {
-                        let next = part(build, &runs, axis, taken * window.dilation, positions)?;
-                        (combined(build, &total, &next, &mut body)?, taken + run)
+                    None => (slice_all(build, &runs, axis, 0, positions)?, run),
+                    Some((total, covered)) => {
+                        let next =
+                            slice_all(build, &runs, axis, covered * window.dilation, positions)?;
+                        (apply_body(build, &total, &next, &mut body)?, covered + run)
                     }
                 });
             }
@@ -298,23 +299,23 @@ fn doubled(
             }
             let len = build.shape(runs[0])[axis];
             let shift = run * window.dilation;
-            let first = part(build, &runs, axis, 0, len - shift)?;
-            let second = part(build, &runs, axis, shift, len - shift)?;
-            runs = combined(build, &first, &second, &mut body)?;
+            let first = slice_all(build, &runs, axis, 0, len - shift)?;
+            let second = slice_all(build, &runs, axis, shift, len - shift)?;
+            runs = apply_body(build, &first, &second, &mut body)?;
             run *= 2;
         }
-        let (total, _) = total.expect("a window has at least one place");
+        let (total, _) = total.expect("a window has at least one element");
         let single = ReduceWindow { size: 1, ..*window };
         values = total
             .into_iter()
-            .map(|value| every(build, value, axis, 0, &single))
+            .map(|value| strided_slice(build, value, axis, 0, &single))
             .collect::<Result<_, _>>()?;
     }
     Ok(values)
 }
 
-fn part(
-    build: &mut Build,
+fn slice_all(
+    build: &mut GraphBuilder,
     values: &[NodeId],
     axis: usize,
     start: usize,

@@ -1,12 +1,12 @@
-//! What is composed, interpreted, against sums written out.
+//! Composed functions in the interpreter, against direct implementations of their definitions.
 
 use super::*;
 use crate::elementwise::{CombineOp, CompareOp};
 use crate::interpret::{Array, interpret};
 use num_complex::Complex;
 
-/// Numbers that look random, from -4 to 4.
-fn numbers(count: usize) -> Vec<f64> {
+/// Pseudo-random values from -4 to 4.
+fn random_values(count: usize) -> Vec<f64> {
     let mut state = 12345u64;
     let next = |_| {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -17,18 +17,18 @@ fn numbers(count: usize) -> Vec<f64> {
 
 fn array(shape: impl Into<Shape>) -> Array {
     let shape = shape.into();
-    Array::from_vec(numbers(shape.elements()), shape)
+    Array::from_vec(random_values(shape.elements()), shape)
 }
 
-/// What is composed on these inputs.
-fn composed<const N: usize>(
+/// Composes a function of these inputs and interprets it.
+fn run_composed<const N: usize>(
     inputs: &[Array],
     compose: impl FnOnce(&mut Graph, &[NodeId]) -> Result<[NodeId; N], ComposeError>,
 ) -> [Array; N] {
     let mut graph = Graph::default();
     let nodes: Vec<NodeId> = inputs.iter().map(|x| graph.input(&x.shape, x.dtype)).collect();
     graph.outputs = compose(&mut graph, &nodes).unwrap().to_vec();
-    interpret(&graph, inputs).try_into().expect("as many as composed")
+    interpret(&graph, inputs).try_into().expect("as many as run_composed")
 }
 
 fn assert_near(found: &Array, expected: &[f64], shape: &Shape) {
@@ -38,7 +38,7 @@ fn assert_near(found: &Array, expected: &[f64], shape: &Shape) {
     assert!(worst < 1e-9, "{worst}");
 }
 
-/// A convolution of `[examples, features, y, x]` with `[outputs, features, y, x]`, as its definition says.
+/// A convolution of NCHW with OIHW, by its definition.
 fn expected_convolution(x: &Array, k: &Array, c: &Convolution) -> (Vec<f64>, Shape) {
     let value = |array: &Array, index: [usize; 4]| {
         let strides = array.shape.strides();
@@ -66,7 +66,7 @@ fn expected_convolution(x: &Array, k: &Array, c: &Convolution) -> (Vec<f64>, Sha
                     for i in 0..k.shape[1] {
                         for ky in 0..k.shape[2] {
                             for kz in 0..k.shape[3] {
-                                let place = |axis: usize, p: usize, w: usize| {
+                                let source_index = |axis: usize, p: usize, w: usize| {
                                     let window = &c.windows[axis];
                                     let at = (p * window.stride + w * window.kernel_dilation)
                                         as isize
@@ -77,11 +77,12 @@ fn expected_convolution(x: &Array, k: &Array, c: &Convolution) -> (Vec<f64>, Sha
                                         && at / dilation < x.shape[axis + 2] as isize;
                                     inside.then_some((at / dilation) as usize)
                                 };
-                                let (Some(sy), Some(sz)) = (place(0, y, ky), place(1, z, kz))
+                                let (Some(sy), Some(sz)) =
+                                    (source_index(0, y, ky), source_index(1, z, kz))
                                 else {
                                     continue;
                                 };
-                                let turned = |axis: usize, w: usize| match c.windows[axis].reversed
+                                let flipped = |axis: usize, w: usize| match c.windows[axis].reversed
                                 {
                                     true => k.shape[axis + 2] - 1 - w,
                                     false => w,
@@ -91,7 +92,7 @@ fn expected_convolution(x: &Array, k: &Array, c: &Convolution) -> (Vec<f64>, Sha
                                     _ => (group * examples + n, i),
                                 };
                                 sum += value(x, [example, feature, sy, sz])
-                                    * value(k, [o, i, turned(0, ky), turned(1, kz)]);
+                                    * value(k, [o, i, flipped(0, ky), flipped(1, kz)]);
                             }
                         }
                     }
@@ -104,7 +105,7 @@ fn expected_convolution(x: &Array, k: &Array, c: &Convolution) -> (Vec<f64>, Sha
 }
 
 #[test]
-fn convolutions_are_sums_of_products() {
+fn convolutions_match_their_definition() {
     let window = ConvolutionWindow::default();
     let plain = Convolution::channels_first(smallvec::smallvec![window; 2]);
     let strided = ConvolutionWindow { stride: 2, low: 1, high: 2, ..window };
@@ -126,28 +127,28 @@ fn convolutions_are_sums_of_products() {
         let (x, k) = (array(x), array(k));
         let (expected, shape) = expected_convolution(&x, &k, &case);
         let operands = [x.clone(), k.clone()];
-        let [found] = composed(&operands, |graph, nodes| {
+        let [found] = run_composed(&operands, |graph, nodes| {
             Ok([convolution(graph, nodes[0], nodes[1], &case)?])
         });
         assert_near(&found, &expected, &shape);
-        // The same with features last, everywhere: [n, y, x, c], and the kernel as [y, x, i, o].
+        // The same in NHWC, with the kernel in HWIO.
         let last = ConvolutionAxes { batch: 0, feature: 3, spatial: Axes::from_slice(&[1, 2]) };
         let kernel = KernelAxes { input: 2, output: 3, spatial: Axes::from_slice(&[0, 1]) };
         let case = Convolution { operand: last.clone(), kernel, result: last, ..case };
-        let [found] = composed(&operands, |graph, nodes| {
-            let mut build = Build(graph);
+        let [found] = run_composed(&operands, |graph, nodes| {
+            let mut build = GraphBuilder(graph);
             let x = build.permute(nodes[0], Axes::from_slice(&[0, 2, 3, 1]))?;
             let k = build.permute(nodes[1], Axes::from_slice(&[2, 3, 1, 0]))?;
             let result = convolution(build.0, x, k, &case)?;
             Ok([build.permute(result, Axes::from_slice(&[0, 3, 1, 2]))?])
         });
         assert_near(&found, &expected, &shape);
-        // And with features first: [c, n, y, x], as in the gradient of a kernel.
+        // And with features first, CNHW, as in the gradient of a kernel.
         let first = ConvolutionAxes { batch: 1, feature: 0, spatial: Axes::from_slice(&[2, 3]) };
         let kernel = KernelAxes { input: 0, output: 1, spatial: Axes::from_slice(&[2, 3]) };
         let case = Convolution { operand: first.clone(), kernel, result: first, ..case };
-        let [found] = composed(&operands, |graph, nodes| {
-            let mut build = Build(graph);
+        let [found] = run_composed(&operands, |graph, nodes| {
+            let mut build = GraphBuilder(graph);
             let x = build.permute(nodes[0], Axes::from_slice(&[1, 0, 2, 3]))?;
             let k = build.permute(nodes[1], Axes::from_slice(&[1, 0, 2, 3]))?;
             let result = convolution(build.0, x, k, &case)?;
@@ -158,7 +159,7 @@ fn convolutions_are_sums_of_products() {
 }
 
 #[test]
-fn wrong_convolutions_are_refused() {
+fn invalid_convolutions_are_errors() {
     let case = Convolution::channels_first(smallvec::smallvec![ConvolutionWindow::default()]);
     let refused = |x: &[usize], k: &[usize], case: &Convolution| {
         let mut graph = Graph::default();
@@ -170,10 +171,12 @@ fn wrong_convolutions_are_refused() {
     assert!(refused(&[1, 3, 5, 5], &[4, 2, 3], &case).contains("each axis of the operand"));
     assert!(refused(&[1, 3, 5], &[4, 3], &case).contains("each axis of the kernel"));
     let two = Convolution { feature_groups: 2, ..case };
-    assert!(refused(&[1, 3, 5], &[4, 3, 3], &two).contains("features that 2 groups divide"));
+    assert!(
+        refused(&[1, 3, 5], &[4, 3, 3], &two).contains("features to be a multiple of 2 groups")
+    );
 }
 
-/// The elements of each window, the initial value standing for those outside.
+/// The elements of each window, with the initial value for those out of bounds.
 fn expected_windows(x: &Array, init: f64, windows: &[ReduceWindow; 2]) -> (Vec<Vec<f64>>, Shape) {
     let extent = |axis: usize| {
         let w = &windows[axis];
@@ -189,15 +192,15 @@ fn expected_windows(x: &Array, init: f64, windows: &[ReduceWindow; 2]) -> (Vec<V
             let mut window = Vec::new();
             for wy in 0..windows[0].size {
                 for wz in 0..windows[1].size {
-                    let place = |axis: usize, p: usize, place: usize| {
+                    let source_index = |axis: usize, p: usize, source_index: usize| {
                         let w = &windows[axis];
-                        let at = (p * w.stride + place * w.dilation) as isize - w.low;
+                        let at = (p * w.stride + source_index * w.dilation) as isize - w.low;
                         let base = w.base_dilation as isize;
                         let inside =
                             at >= 0 && at % base == 0 && at / base < x.shape[axis] as isize;
                         inside.then_some((at / base) as usize)
                     };
-                    window.push(match (place(0, y, wy), place(1, z, wz)) {
+                    window.push(match (source_index(0, y, wy), source_index(1, z, wz)) {
                         (Some(y), Some(z)) => values[y * x.shape[1] + z],
                         _ => init,
                     });
@@ -210,7 +213,7 @@ fn expected_windows(x: &Array, init: f64, windows: &[ReduceWindow; 2]) -> (Vec<V
 }
 
 #[test]
-fn windows_are_reduced_small_and_large() {
+fn direct_and_doubling_window_reductions_match_their_definition() {
     let plain = ReduceWindow::new(2, 2);
     let wide = ReduceWindow { low: 3, high: 2, dilation: 2, ..ReduceWindow::new(3, 1) };
     let large = ReduceWindow { low: 4, high: 6, ..ReduceWindow::new(13, 2) };
@@ -224,7 +227,7 @@ fn windows_are_reduced_small_and_large() {
                 _ => window.iter().copied().fold(init, f64::max),
             };
             let expected: Vec<f64> = elements.iter().map(fold).collect();
-            let [found, with] = composed(std::slice::from_ref(&x), |graph, nodes| {
+            let [found, with] = run_composed(std::slice::from_ref(&x), |graph, nodes| {
                 let init = graph.scalar(init);
                 let found = reduce_window(graph, nodes[0], init, op, &windows)?;
                 let body = |graph: &mut Graph, a: &[NodeId], b: &[NodeId]| {
@@ -240,14 +243,14 @@ fn windows_are_reduced_small_and_large() {
 }
 
 #[test]
-fn a_body_may_reduce_several_values() {
-    // The largest element of each window, and its number in the operand.
+fn a_window_body_can_reduce_several_values() {
+    // The largest element of each window, and its index in the operand.
     let x = array([40]);
     let window = [ReduceWindow::new(9, 4)];
-    let [largest, number] = composed(std::slice::from_ref(&x), |graph, nodes| {
-        let numbers = Build(graph).iota(Shape::from([40]), 0, DType::F64)?;
+    let [largest, number] = run_composed(std::slice::from_ref(&x), |graph, nodes| {
+        let random_values = GraphBuilder(graph).iota(Shape::from([40]), 0, DType::F64)?;
         let inits = [graph.scalar(f64::NEG_INFINITY), graph.scalar(-1.0f64)];
-        let operands = [nodes[0], numbers];
+        let operands = [nodes[0], random_values];
         let results = reduce_window_with(graph, &operands, &inits, &window, |graph, a, b| {
             let keep = graph.push(Op::Compare(CompareOp::Ge), &[a[0], b[0]])?;
             let value = graph.push(Op::Select, &[keep, a[0], b[0]])?;
@@ -266,7 +269,7 @@ fn a_body_may_reduce_several_values() {
 }
 
 #[test]
-fn windows_over_all_before_are_scans() {
+fn cumulative_windows_become_scans() {
     let mut graph = Graph::default();
     let x = graph.input([2, 50], DType::F32);
     let zero = graph.scalar(0.0f32);
@@ -281,7 +284,7 @@ fn windows_over_all_before_are_scans() {
 }
 
 #[test]
-fn windows_over_all_before_hold_what_is_padded_with() {
+fn cumulative_windows_include_the_initial_value() {
     let plain = ReduceWindow::new(1, 1);
     let x = array([2, 20]);
     for (low, high) in [(19, 0), (0, 19)] {
@@ -295,7 +298,7 @@ fn windows_over_all_before_hold_what_is_padded_with() {
                 _ => window.iter().copied().fold(init, f64::max),
             };
             let expected: Vec<f64> = elements.iter().map(fold).collect();
-            let [found] = composed(std::slice::from_ref(&x), |graph, nodes| {
+            let [found] = run_composed(std::slice::from_ref(&x), |graph, nodes| {
                 let init = graph.scalar(init);
                 Ok([reduce_window(graph, nodes[0], init, op, &windows)?])
             });
@@ -309,16 +312,16 @@ fn windows_over_all_before_hold_what_is_padded_with() {
 
 fn complex(shape: impl Into<Shape>) -> Array {
     let shape = shape.into();
-    let parts = numbers(2 * shape.elements());
+    let parts = random_values(2 * shape.elements());
     let values = parts.chunks(2).map(|pair| Complex::new(pair[0], pair[1])).collect();
     Array::from_vec(values, shape)
 }
 
-/// The transform along the last axis, as its definition says.
+/// The DFT along the last axis, by its definition.
 fn expected_transform(x: &[Complex<f64>], n: usize, inverse: bool) -> Vec<Complex<f64>> {
     let sign = if inverse { 1.0 } else { -1.0 };
-    let root = |turns: usize| {
-        Complex::cis(sign * 2.0 * std::f64::consts::PI * (turns % n) as f64 / n as f64)
+    let root = |exponent: usize| {
+        Complex::cis(sign * 2.0 * std::f64::consts::PI * (exponent % n) as f64 / n as f64)
     };
     let scale = if inverse { 1.0 / n as f64 } else { 1.0 };
     x.chunks(n)
@@ -339,14 +342,14 @@ fn assert_complex(found: &Array, expected: &[Complex<f64>], bound: f64) {
 }
 
 #[test]
-fn transforms_of_every_kind_of_length() {
+fn ffts_match_the_dft_for_every_kind_of_length() {
     for n in [1, 2, 3, 5, 16, 17, 30, 64, 67, 96, 131, 134, 289, 1000, 1024] {
         let x = complex([2, n]);
         for inverse in [false, true] {
             let kind = if inverse { FftKind::Inverse } else { FftKind::Forward };
             let expected = expected_transform(&x.to_vec(), n, inverse);
-            let [found, narrow] = composed(std::slice::from_ref(&x), |graph, nodes| {
-                let single = Build(graph).cast(nodes[0], DType::C64)?;
+            let [found, narrow] = run_composed(std::slice::from_ref(&x), |graph, nodes| {
+                let single = GraphBuilder(graph).cast(nodes[0], DType::C64)?;
                 Ok([fft(graph, nodes[0], kind, &[n])?, fft(graph, single, kind, &[n])?])
             });
             assert_complex(&found, &expected, 1e-14 * n as f64);
@@ -356,7 +359,7 @@ fn transforms_of_every_kind_of_length() {
 }
 
 #[test]
-fn real_transforms_keep_half() {
+fn real_ffts_round_trip() {
     for n in [1, 2, 7, 12, 134] {
         let x = array([3, n]);
         let all: Vec<Complex<f64>> = x.to_vec::<f64>().into_iter().map(Complex::from).collect();
@@ -364,7 +367,7 @@ fn real_transforms_keep_half() {
             .chunks(n)
             .flat_map(|row| row[..n / 2 + 1].to_vec())
             .collect();
-        let [half, back] = composed(std::slice::from_ref(&x), |graph, nodes| {
+        let [half, back] = run_composed(std::slice::from_ref(&x), |graph, nodes| {
             let half = fft(graph, nodes[0], FftKind::RealForward, &[n])?;
             Ok([half, fft(graph, half, FftKind::RealInverse, &[n])?])
         });
@@ -374,17 +377,17 @@ fn real_transforms_keep_half() {
 }
 
 #[test]
-fn several_axes_are_transformed_one_by_one() {
+fn multi_axis_ffts_match_single_axis_ffts() {
     let x = array([2, 3, 4, 6]);
-    let [once, axes, back] = composed(std::slice::from_ref(&x), |graph, nodes| {
+    let [once, axes, back] = run_composed(std::slice::from_ref(&x), |graph, nodes| {
         let once = fft(graph, nodes[0], FftKind::RealForward, &[3, 4, 6])?;
         // The same, one axis at a time, moved to the end and back.
         let mut step = fft(graph, nodes[0], FftKind::RealForward, &[6])?;
         for axis in [1, 2] {
             let n = graph.node(step).shape[axis];
-            let moved = Build(graph).move_axis(step, axis, 3)?;
+            let moved = GraphBuilder(graph).move_axis(step, axis, 3)?;
             let moved = fft(graph, moved, FftKind::Forward, &[n])?;
-            step = Build(graph).move_axis(moved, 3, axis)?;
+            step = GraphBuilder(graph).move_axis(moved, 3, axis)?;
         }
         Ok([once, step, fft(graph, once, FftKind::RealInverse, &[3, 4, 6])?])
     });
@@ -393,9 +396,9 @@ fn several_axes_are_transformed_one_by_one() {
 }
 
 #[test]
-fn the_largest_come_first() {
+fn top_k_returns_the_largest_first() {
     let x = Array::from_vec(vec![1.0f32, 5.0, 3.0, 5.0, f32::NAN, 0.0, 2.0, 1.0], [2, 4]);
-    let [values, positions] = composed(std::slice::from_ref(&x), |graph, nodes| {
+    let [values, positions] = run_composed(std::slice::from_ref(&x), |graph, nodes| {
         let (values, positions) = top_k(graph, nodes[0], 2, 1)?;
         Ok([values, positions])
     });

@@ -1,4 +1,4 @@
-//! Functions of scalars, as parameters of ops.
+//! Scalar functions, as parameters of ops such as a sort with a comparator.
 
 use super::{Graph, InferError, Op};
 use crate::DType;
@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 /// A function of scalars to one scalar: a graph of elementwise ops on rank-0 values.
 ///
-/// Two functions are equal if they are built the same way from the same bits of constants. Cheap to clone.
+/// Two functions are equal if they are built alike from bit-identical constants. Cheap to clone.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ScalarFunction(Arc<Graph>);
 
 impl ScalarFunction {
-    /// The function that a graph computes: its inputs are the parameters, its one output the result.
+    /// The function that a graph computes: its inputs are the parameters, and its only output the result.
     ///
-    /// Fails if a value is not rank 0, an op is not elementwise, or there is not exactly one output.
+    /// Fails if a value is not rank 0, an op is not elementwise, or the graph does not have exactly one output.
     pub fn new(graph: Graph) -> Result<ScalarFunction, InferError> {
         for node in &graph.nodes {
             if node.shape.rank() != 0 {
@@ -29,7 +29,7 @@ impl ScalarFunction {
         }
     }
 
-    /// What the function computes.
+    /// The graph of the function.
     pub fn graph(&self) -> &Graph {
         &self.0
     }

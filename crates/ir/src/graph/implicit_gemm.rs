@@ -1,20 +1,20 @@
-//! Products of windows and kernels: what a convolution is once its operand is laid out and padded.
+//! Convolution as an implicit GEMM, on operands that are laid out and padded for it.
 
 use super::WindowAxis;
 use crate::Shape;
 use smallvec::SmallVec;
 
-/// A product of all windows of `x`, `[examples, space…, feature groups, features]`, with `kernels`, `[groups,
-/// outputs, window…, features]`. If there are more groups than feature groups, examples fall into groups too.
+/// An implicit GEMM of all windows of `x`, `[examples, space…, feature groups, features]`, with `kernels`, `[groups,
+/// outputs, window…, features]`. If there are more groups than feature groups, the examples are grouped too.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ImplicitGemm {
-    /// How the window moves along each axis of space.
+    /// The window along each spatial axis.
     pub windows: SmallVec<[WindowAxis; 3]>,
     /// The order of the result's axes.
     pub order: ConvOutputLayout,
 }
 
-/// The order of the axes of a product of windows.
+/// The order of the axes of a convolution's result.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ConvOutputLayout {
     /// Groups, examples, positions, outputs.
@@ -25,34 +25,34 @@ pub enum ConvOutputLayout {
     ExamplesFirst,
 }
 
-/// The extents of a product of windows.
+/// The extents of a convolution.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ConvExtents {
-    /// Groups of features.
+    /// The number of feature groups.
     pub feature_groups: usize,
-    /// Groups of examples.
+    /// The number of example groups.
     pub example_groups: usize,
-    /// Examples of a group.
+    /// Examples in each group.
     pub examples: usize,
-    /// Features of a group.
+    /// Features in each group.
     pub features: usize,
-    /// Outputs of a group.
+    /// Outputs in each group.
     pub outputs: usize,
-    /// Elements along each axis of space.
+    /// Extents of the spatial axes of `x`.
     pub space: SmallVec<[usize; 3]>,
-    /// Positions of the window along each axis of space.
+    /// Window positions along each spatial axis.
     pub positions: SmallVec<[usize; 3]>,
 }
 
 impl ConvExtents {
-    /// All groups.
+    /// The number of groups of either kind.
     pub fn groups(&self) -> usize {
         self.feature_groups * self.example_groups
     }
 }
 
 impl ImplicitGemm {
-    /// The extents for operands of these shapes; `None` if they do not fit.
+    /// The extents for operands of these shapes; `None` if the shapes do not match.
     pub fn extents(&self, x: &Shape, kernels: &Shape) -> Option<ConvExtents> {
         let space = self.windows.len();
         if space == 0 || x.rank() != space + 3 || kernels.rank() != space + 3 {
@@ -98,7 +98,7 @@ impl ImplicitGemm {
         }
     }
 
-    /// The axes of the result: that of groups, of examples, of outputs, and the first of positions.
+    /// The result's axes of groups, examples, outputs, and the first axis of positions.
     pub fn axes(&self) -> [usize; 4] {
         match self.order {
             ConvOutputLayout::OutputsLast => [0, 1, self.windows.len() + 2, 2],

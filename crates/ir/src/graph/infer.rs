@@ -1,4 +1,4 @@
-//! The shape and dtype of an op's result, or what is wrong with its operands.
+//! Shape and dtype inference, with errors that describe invalid operands.
 
 mod accepts;
 mod error;
@@ -14,10 +14,10 @@ use super::{
 };
 use crate::{Axes, DType, Shape};
 
-/// What inference knows of an operand.
+/// The shape and dtype of an operand.
 type Operand<'a> = (&'a Shape, DType);
 
-/// The shape and dtype of the op's result on these operands.
+/// Infers the shape and dtype of an op's result.
 pub fn infer(op: &Op, operands: &[Operand<'_>]) -> Result<(Shape, DType), InferError> {
     let (shape, dtype) = match op {
         Op::Input | Op::Scalar => return Err(InferError::NotInferred),
@@ -168,15 +168,15 @@ pub fn infer(op: &Op, operands: &[Operand<'_>]) -> Result<(Shape, DType), InferE
             accept(DTypeSet::NUMBERS, dtype)?;
             (contracted(axes, a, b)?, dtype)
         }
-        Op::ImplicitGemm(product) => {
+        Op::ImplicitGemm(gemm) => {
             let [(x, dtype), (kernels, other)] = exactly(operands)?;
             same_dtype(dtype, other)?;
             accept(DTypeSet::FLOATS, dtype)?;
-            let Some(extents) = product.extents(x, kernels) else {
+            let Some(extents) = gemm.extents(x, kernels) else {
                 let (x, kernels) = (x.clone(), kernels.clone());
-                return Err(InferError::WindowProductShapes { x, kernels });
+                return Err(InferError::ImplicitGemmShapes { x, kernels });
             };
-            (product.shape(&extents), dtype)
+            (gemm.shape(&extents), dtype)
         }
         Op::Cholesky { .. } => {
             let [(shape, dtype)] = exactly(operands)?;
@@ -204,8 +204,8 @@ pub fn infer(op: &Op, operands: &[Operand<'_>]) -> Result<(Shape, DType), InferE
     Ok((shape, dtype))
 }
 
-/// The shape and dtype that an op which failed most plausibly would have had, so that code that
-/// looks at shapes can go on. Equal to what [`infer`] answers where it succeeds; never panics.
+/// The most plausible shape and dtype of the result of an op that failed, so that code that inspects shapes can
+/// continue. Equal to the result of [`infer`] if that succeeds; never panics.
 pub fn plausible(op: &Op, operands: &[Operand<'_>]) -> (Shape, DType) {
     if let Ok(result) = infer(op, operands) {
         return result;
@@ -241,7 +241,7 @@ pub fn plausible(op: &Op, operands: &[Operand<'_>]) -> (Shape, DType) {
             first.with(*axis, extents.fold(0, |sum, &extent| sum.saturating_add(extent)))
         }
         Op::Sort { axis, result, .. } if *axis < first.rank() => {
-            first.with(*axis, result.places(first[*axis]))
+            first.with(*axis, result.output_extent(first[*axis]))
         }
         Op::Gather { .. } | Op::TriangularSolve { .. } => second.unwrap_or(first).clone(),
         Op::Windows(windows) => {
@@ -266,14 +266,14 @@ pub fn plausible(op: &Op, operands: &[Operand<'_>]) -> (Shape, DType) {
     }
 }
 
-/// The larger extent of each axis, aligned at the last.
+/// The larger extent of each axis, aligned at the last axis.
 fn largest(a: &Shape, b: &Shape) -> Shape {
     let rank = a.rank().max(b.rank());
     let extent =
         |shape: &Shape, axis: usize| (axis + shape.rank()).checked_sub(rank).map(|i| shape[i]);
     (0..rank)
         .map(|axis| match (extent(a, axis), extent(b, axis)) {
-            // An axis of 1 is repeated, also to no element at all.
+            // An axis of extent 1 broadcasts, also to extent 0.
             (Some(1), Some(other)) | (Some(other), Some(1)) => other,
             (a, b) => a.max(b).unwrap_or(1),
         })
@@ -414,7 +414,7 @@ fn sorted(
         SortResult::Values => Ok((first.clone(), dtype)),
         SortResult::Positions => Ok((first.clone(), DType::I64)),
         SortResult::FirstPositions(count) if count > first[axis] => {
-            Err(InferError::TooManyPlaces { count, extent: first[axis] })
+            Err(InferError::TopKTooLarge { count, extent: first[axis] })
         }
         SortResult::FirstPositions(count) => Ok((first.with(axis, count), DType::I64)),
     }
@@ -453,7 +453,7 @@ fn concatenated(axis: usize, operands: &[Operand<'_>]) -> Result<(Shape, DType),
             let (first, other) = (first.clone(), other.clone());
             return Err(InferError::ConcatShapes { axis, first, other });
         }
-        // Saturated, the extent is refused as too large.
+        // A saturated extent fails the size check.
         extent = extent.saturating_add(other[axis]);
     }
     Ok((first.with(axis, extent), dtype))

@@ -1,7 +1,7 @@
-//! What was recorded: ops, their inference, and graphs of them.
+//! The graph: ops, shape and dtype inference, and the flat form of a recorded segment.
 //!
-//! A [`Graph`] is the flat form of one recorded segment. Its nodes are in topological order and refer to
-//! each other by position, so equal programs give equal graphs, which is how a plan is found again.
+//! Nodes are in topological order and refer to each other by index, so equal programs give equal graphs. Plans are
+//! cached by this structure.
 
 mod function;
 mod implicit_gemm;
@@ -22,15 +22,15 @@ pub use order::{FloatOrder, SortKey, SortOrder, SortResult};
 use crate::{DType, Scalar, Shape};
 use smallvec::SmallVec;
 
-/// The position of a node in its graph.
+/// The index of a node in its graph.
 pub type NodeId = u32;
 
-/// One op applied to earlier nodes.
+/// An op applied to earlier nodes.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Node {
-    /// What is computed.
+    /// The op.
     pub op: Op,
-    /// From what, in the op's operand order. Each is smaller than this node's own position.
+    /// The operands, in the op's order. Each is smaller than this node's own index.
     pub inputs: SmallVec<[NodeId; 3]>,
     /// The result's shape.
     pub shape: Shape,
@@ -40,13 +40,13 @@ pub struct Node {
 
 /// A recorded computation in topological order.
 ///
-/// The values of its [`Op::Scalar`] nodes are kept apart in `scalars`: two graphs that differ only in
-/// them have the same structure and share a plan.
+/// The values of [`Op::Scalar`] nodes are stored separately, in `scalars`: graphs that differ only in them have the
+/// same structure and share a plan.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Graph {
     /// The nodes, operands before their users.
     pub nodes: Vec<Node>,
-    /// The nodes whose values are wanted, in the order they are returned.
+    /// The nodes whose values are returned, in order.
     pub outputs: Vec<NodeId>,
     /// The values of the [`Op::Scalar`] nodes, in node order.
     pub scalars: Vec<Scalar>,
@@ -79,13 +79,13 @@ impl Graph {
         self.append(Op::Scalar, &[], Shape::scalar(), value.dtype())
     }
 
-    /// Appends a node whose shape and dtype are known to be right.
+    /// Appends a node without inference: the shape and dtype must be right.
     pub fn append(&mut self, op: Op, inputs: &[NodeId], shape: Shape, dtype: DType) -> NodeId {
         self.nodes.push(Node { op, inputs: SmallVec::from_slice(inputs), shape, dtype });
         (self.nodes.len() - 1) as NodeId
     }
 
-    /// The node at this position.
+    /// The node with this index.
     pub fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id as usize]
     }

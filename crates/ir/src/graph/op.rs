@@ -1,22 +1,22 @@
-//! The primitive ops of a graph. Everything else a tensor offers is built from these.
+//! The primitive ops of a graph. Every other tensor function is composed of these.
 
 use super::{ImplicitGemm, ScalarFunction, SortOrder, SortResult};
 use crate::elementwise::{ArgOp, BinaryOp, CombineOp, CompareOp, UnaryOp};
 use crate::{Axes, DType, Shape};
 use smallvec::SmallVec;
 
-/// What a node computes. Operands are the node's inputs, in the order named here.
+/// The op of a node. Operands are the node's inputs, in the order given here.
 ///
 /// Elementwise ops broadcast their operands by NumPy's rule.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Op {
     /// No operand. A value bound when the graph runs.
     Input,
-    /// No operand. A rank-0 constant, kept in [`Graph::scalars`](super::Graph::scalars).
+    /// No operand. A rank-0 constant, stored in [`Graph::scalars`](super::Graph::scalars).
     Scalar,
-    /// No operand. Counts 0, 1, 2, … along `axis`.
+    /// No operand. The values 0, 1, 2, … along `axis`.
     Iota {
-        /// The axis that is counted along.
+        /// The axis along which values increase.
         axis: usize,
         /// The result's shape.
         shape: Shape,
@@ -34,53 +34,53 @@ pub enum Op {
     Select,
     /// `x`, converted as [`Scalar::cast`](crate::Scalar::cast) does
     Cast(DType),
-    /// `x`, the same bits seen as another dtype of the same size
+    /// `x`, its bits reinterpreted as another dtype of the same size
     Bitcast(DType),
 
     /// `x`, the same elements in row-major order under another shape
     Reshape(Shape),
     /// `x`; axis `i` of the result is axis `axes[i]` of `x`
     Permute(Axes),
-    /// `x`, repeated to a shape it broadcasts to
+    /// `x`, broadcast to a shape
     Broadcast(Shape),
     /// `x`, one entry for each axis
     Slice(SmallVec<[SliceAxis; 4]>),
-    /// `x`, one entry for each axis: every window of `x`. The result's axes are the positions of the window
-    /// along each axis, then the places within it along each axis; element `[p…, w…]` is
-    /// `x[p·stride + w·dilation …]`.
+    /// `x`, one entry for each axis: every window of `x`, as a view. The result's axes are the window positions along
+    /// each axis, then the offsets within the window along each axis; element `[p…, w…]` is `x[p·stride + w·dilation
+    /// …]`.
     Windows(SmallVec<[WindowAxis; 4]>),
-    /// `x`, `fill` (rank 0): `x` surrounded and interleaved with `fill`, one entry for each axis
+    /// `x`, `fill` (rank 0): `x` padded at the edges and in between with `fill`, one entry for each axis
     Pad(SmallVec<[PadAxis; 4]>),
-    /// one or more operands of one dtype, joined along an axis
+    /// one or more operands of one dtype, concatenated along an axis
     Concat {
-        /// The axis the operands are joined along.
+        /// The concatenated axis.
         axis: usize,
     },
-    /// `x`, `update`: `x` with the elements that the slice selects replaced by `update`'s
+    /// `x`, `update`: `x` with the elements that the slice selects replaced by those of `update`
     Assign(SmallVec<[SliceAxis; 4]>),
-    /// `x`, `index` (integer, of the result's shape): element `i` of the result is `x` at `i`, with
-    /// the coordinate along `axis` replaced by `index[i]`. Indices are clamped into range. `index`
-    /// must agree with `x` on every other axis.
+    /// `x`, `index` (integer, of the result's shape): element `i` of the result is `x` at `i`, with the coordinate
+    /// along `axis` replaced by `index[i]`. Indices are clamped to the valid range. `index` must agree with `x` on
+    /// every other axis.
     Gather {
-        /// The axis that is looked up.
+        /// The gathered axis.
         axis: usize,
     },
-    /// `x`, `index` (integer), `update` (of index's shape): `x` with `update[i]` put, or combined, at
-    /// `i` with the coordinate along `axis` replaced by `index[i]`. Updates whose index is out of
-    /// range are dropped. Of several to one place, they are applied in row-major order.
+    /// `x`, `index` (integer), `update` (of index's shape): `x` with `update[i]` stored, or combined, at `i` with the
+    /// coordinate along `axis` replaced by `index[i]`. Updates with an out-of-range index are dropped. Several
+    /// updates of one element apply in row-major order.
     Scatter {
-        /// The axis that is written through the index.
+        /// The scattered axis.
         axis: usize,
-        /// How an update meets what is there; `None` replaces it.
+        /// How an update combines with the current element; `None` replaces it.
         combine: Option<Combine>,
     },
-    /// one or more keys of one shape: the elements along an axis in a stable order
+    /// one or more keys of one shape: a stable sort along an axis
     Sort {
-        /// The axis that is sorted along.
+        /// The sorted axis.
         axis: usize,
-        /// When one element comes before another.
+        /// The order.
         order: SortOrder,
-        /// What is answered.
+        /// The result: values or positions.
         result: SortResult,
     },
 
@@ -88,56 +88,57 @@ pub enum Op {
     Reduce {
         /// How two elements are combined.
         op: CombineOp,
-        /// The axes that are reduced.
+        /// The reduced axes.
         axes: Axes,
     },
     /// `x`; the index (`i64`) of an element along `axis`, which the result drops
     ArgReduce {
-        /// Which element is looked for.
+        /// The element to find.
         op: ArgOp,
-        /// The axis that is reduced.
+        /// The reduced axis.
         axis: usize,
     },
-    /// `x`; each element combined with all before it along `axis`
+    /// `x`; a prefix scan: each element combined with all before it along `axis`
     Scan {
         /// How two elements are combined.
         op: CombineOp,
-        /// The axis that is scanned.
+        /// The scanned axis.
         axis: usize,
     },
-    /// `a`, `b`, of one dtype; the result's axes are the batch axes, `a`'s free axes, `b`'s free axes
+    /// `a`, `b`, of one dtype: a contraction (matmul). The result's axes are the batch axes, `a`'s free axes, `b`'s
+    /// free axes
     Dot(DotAxes),
-    /// `x`, `kernels`, of one dtype: all windows of `x`, multiplied with kernels. The planner writes convolutions
-    /// so for devices that do not write windows.
+    /// `x`, `kernels`, of one dtype: convolution as an implicit GEMM. The planner rewrites convolutions to it for
+    /// backends that compute them without im2col.
     ImplicitGemm(Box<ImplicitGemm>),
-    /// `x`, `[…, n, n]`, positive definite: the triangular factor of each matrix, zero in the other
-    /// triangle. Only the triangle of `x` that the factor fills is looked at. Where a matrix is not positive
-    /// definite, its factor has NaN.
+    /// `x`, `[…, n, n]`, positive definite: the triangular factor of each matrix, zero in the other triangle. Only
+    /// the triangle of `x` that the factor fills is read. The factor of a matrix that is not positive definite
+    /// contains NaN.
     Cholesky {
-        /// Whether the factor is lower triangular, and `x` is it times its adjoint; otherwise it is upper
-        /// triangular, and `x` is its adjoint times it.
+        /// Whether the factor `l` is lower triangular, with `x = l·lᴴ`; otherwise it is an upper triangular `u`, with
+        /// `x = uᴴ·u`.
         lower: bool,
     },
-    /// `a`, `[…, n, n]`, triangular; `b`, `[…, n, m]` or on the right side `[…, m, n]`, with the same leading
-    /// axes: the `x` with `a·x = b`, or on the right side `x·a = b`. Only one triangle of `a` is looked at.
+    /// `a`, `[…, n, n]`, triangular; `b`, `[…, n, m]` or on the right side `[…, m, n]`, with the same leading axes:
+    /// the `x` with `a·x = b`, or on the right side `x·a = b`. Only one triangle of `a` is read.
     TriangularSolve {
-        /// Whether `a` stands on the left of `x`.
+        /// Whether `a` is on the left of `x`.
         left_side: bool,
-        /// Whether it is the lower triangle of `a` that is looked at.
+        /// Whether the lower triangle of `a` is read, or the upper one.
         lower: bool,
-        /// Whether the diagonal of `a` counts as ones, and is not looked at.
+        /// Whether the diagonal of `a` is taken as ones and not read.
         unit_diagonal: bool,
-        /// What is done to `a` first.
+        /// The transposition applied to `a`.
         transpose: Transpose,
     },
 }
 
-/// How an update meets what is there.
+/// How a scatter combines an update with the current element.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Combine {
-    /// By this op.
+    /// By an op.
     With(CombineOp),
-    /// By this function of what is there and the update.
+    /// By a function of the current element and the update.
     Function(ScalarFunction),
 }
 
@@ -147,36 +148,36 @@ impl From<CombineOp> for Combine {
     }
 }
 
-/// What is done to a matrix before it is used.
+/// A transposition of a matrix operand.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Transpose {
-    /// Nothing.
+    /// None.
     #[default]
     No,
-    /// Rows and columns change places.
+    /// The transpose.
     Transpose,
-    /// Rows and columns change places, and complex elements are conjugated.
+    /// The conjugate transpose.
     Adjoint,
 }
 
-/// How a window moves along one axis. All three are at least 1.
+/// A sliding window along one axis. All fields are at least 1.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct WindowAxis {
-    /// How many elements it takes.
+    /// The number of elements of the window.
     pub size: usize,
-    /// The distance between its positions.
+    /// The distance between window positions.
     pub stride: usize,
-    /// The distance between the elements it takes.
+    /// The distance between elements of the window.
     pub dilation: usize,
 }
 
 impl WindowAxis {
-    /// A window that moves by one element and takes neighbours.
+    /// A window of adjacent elements, with stride 1.
     pub fn new(size: usize) -> WindowAxis {
         WindowAxis { size, stride: 1, dilation: 1 }
     }
 
-    /// How many positions it has along an axis of this extent; none if it does not fit.
+    /// The number of window positions along an axis of this extent; 0 if the window does not fit.
     pub fn positions(&self, extent: usize) -> usize {
         let span = self.size.saturating_sub(1).saturating_mul(self.dilation).saturating_add(1);
         match extent.checked_sub(span) {
@@ -186,48 +187,48 @@ impl WindowAxis {
     }
 }
 
-/// What a slice takes of one axis: `start`, `start + step`, …, `len` elements in all.
+/// A slice of one axis: `start`, `start + step`, …, `len` elements in total.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct SliceAxis {
-    /// The first index taken.
+    /// The first index.
     pub start: usize,
-    /// The distance to the next; negative walks backwards; not zero.
+    /// The distance between indices; negative steps go backwards; not zero.
     pub step: isize,
-    /// How many are taken.
+    /// The number of elements.
     pub len: usize,
 }
 
-/// How one axis is padded. Negative `low` and `high` cut elements off.
+/// The padding of one axis. Negative `low` and `high` crop elements.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct PadAxis {
     /// Elements before the first.
     pub low: isize,
     /// Elements after the last.
     pub high: isize,
-    /// Elements between each two.
+    /// Elements between each two neighbours.
     pub interior: usize,
 }
 
-/// The axes of a contraction, as in StableHLO's `dot_general`.
+/// The axes of a dot, as in StableHLO's `dot_general`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct DotAxes {
-    /// Axes of `a` that are paired with `b_batch` and kept.
+    /// Batch axes of `a`, paired with `b_batch`.
     pub a_batch: Axes,
-    /// Axes of `b` that are paired with `a_batch` and kept.
+    /// Batch axes of `b`, paired with `a_batch`.
     pub b_batch: Axes,
-    /// Axes of `a` that are paired with `b_contract` and summed over.
+    /// Contracting axes of `a`, paired with `b_contract`.
     pub a_contract: Axes,
-    /// Axes of `b` that are paired with `a_contract` and summed over.
+    /// Contracting axes of `b`, paired with `a_contract`.
     pub b_contract: Axes,
 }
 
 impl DotAxes {
-    /// Axes of `a` that are neither batch nor contracting.
+    /// Free axes of `a`: neither batch nor contracting.
     pub fn a_free(&self, rank: usize) -> Axes {
         free(rank, &self.a_batch, &self.a_contract)
     }
 
-    /// Axes of `b` that are neither batch nor contracting.
+    /// Free axes of `b`: neither batch nor contracting.
     pub fn b_free(&self, rank: usize) -> Axes {
         free(rank, &self.b_batch, &self.b_contract)
     }
@@ -238,12 +239,12 @@ fn free(rank: usize, batch: &[usize], contract: &[usize]) -> Axes {
 }
 
 impl SliceAxis {
-    /// All of an axis of this extent.
+    /// A whole axis of this extent.
     pub fn full(extent: usize) -> SliceAxis {
         SliceAxis { start: 0, step: 1, len: extent }
     }
 
-    /// Whether every index taken is one of an axis of this extent.
+    /// Whether every index is in bounds of an axis of this extent.
     pub fn fits(&self, extent: usize) -> bool {
         if self.len == 0 {
             return true;
@@ -254,11 +255,11 @@ impl SliceAxis {
 }
 
 impl PadAxis {
-    /// The extent of an axis of `extent` after padding, if it is not negative and can be addressed.
+    /// The extent of an axis of `extent` after padding; `None` if it is negative or too large to address.
     pub fn extent(&self, extent: usize) -> Option<usize> {
-        // Beyond this, coordinates would overflow long before memory is there for them.
-        const MOST: usize = isize::MAX as usize / 16;
-        if self.low.unsigned_abs() > MOST || self.high.unsigned_abs() > MOST {
+        // Coordinates overflow beyond this, and no memory is that large.
+        const MAX_EXTENT: usize = isize::MAX as usize / 16;
+        if self.low.unsigned_abs() > MAX_EXTENT || self.high.unsigned_abs() > MAX_EXTENT {
             return None;
         }
         let inner = extent.checked_add(extent.saturating_sub(1).checked_mul(self.interior)?)?;
@@ -304,7 +305,7 @@ impl Op {
         }
     }
 
-    /// Whether the op computes each element of its result from the same element of its operands.
+    /// Whether each element of the result depends only on the corresponding elements of the operands.
     pub fn is_elementwise(&self) -> bool {
         matches!(
             self,
@@ -317,7 +318,7 @@ impl Op {
         )
     }
 
-    /// Whether the op only says where elements are, and computes none.
+    /// Whether the op only rearranges, selects or repeats elements, which an index map expresses.
     pub fn is_view(&self) -> bool {
         matches!(
             self,
@@ -325,8 +326,7 @@ impl Op {
         )
     }
 
-    /// Whether the op is no loop over index maps, but a routine of its own: its operands and its result are
-    /// in memory.
+    /// Whether the op is a routine, with its operands and its result in memory, rather than a loop over index maps.
     pub fn is_routine(&self) -> bool {
         matches!(
             self,

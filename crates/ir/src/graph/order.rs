@@ -1,52 +1,52 @@
-//! In which order a sort puts elements, and what it answers.
+//! Sort orders and sort results.
 
 use super::ScalarFunction;
 use smallvec::SmallVec;
 
-/// When one element comes before another.
+/// The order of a sort.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum SortOrder {
-    /// By the first key in which they differ; one entry for each key.
+    /// Lexicographic, by the first key in which elements differ; one entry for each key.
     Keys(SmallVec<[SortKey; 2]>),
-    /// When this function answers `true`. Its parameters are the element of the first key that may come
-    /// before and the one that may come after, then those of the second key, and so on. It should be a
-    /// strict weak order; if it is not, the result is some permutation.
+    /// A comparator: one element comes before another if the function returns `true`. Its parameters are the element
+    /// of the first key that may come before and the one that may come after, then those of the second key, and so
+    /// on. It should be a strict weak order; otherwise the result is an unspecified permutation.
     Comparator(ScalarFunction),
 }
 
-/// How elements are ordered by one key.
+/// The order by one key.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct SortKey {
-    /// Whether the largest comes first.
+    /// Whether the order is descending.
     pub descending: bool,
-    /// How floats compare; means nothing for other dtypes.
+    /// How floats compare; ignored for other dtypes.
     pub floats: FloatOrder,
 }
 
-/// An order of floats that has a place for zeros of either sign and for NaN.
+/// A total preorder of floats, including zeros of either sign and NaN.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum FloatOrder {
-    /// By value. Both zeros are equal; every NaN is equal and larger than every number.
+    /// By value. Both zeros are equal; all NaNs are equal and greater than any other value.
     #[default]
     Numeric,
     /// IEEE 754's total order of bits: −NaN, −∞, …, −0, +0, …, +∞, +NaN.
     Total,
 }
 
-/// What a sort answers.
+/// The result of a sort.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum SortResult {
     /// The sorted elements of the only key.
     Values,
-    /// For each place, the index (`i64`) along the axis of the element that belongs there.
+    /// Argsort: the index (`i64`) along the axis of each sorted element.
     Positions,
-    /// The same for the first places alone, as many as this.
+    /// Top-k: the first `k` of those indices.
     FirstPositions(usize),
 }
 
 impl SortResult {
-    /// How many places of a line of this many are answered.
-    pub fn places(self, extent: usize) -> usize {
+    /// The extent of the result along the sorted axis, given that of the keys.
+    pub fn output_extent(self, extent: usize) -> usize {
         match self {
             SortResult::Values | SortResult::Positions => extent,
             SortResult::FirstPositions(count) => count,
@@ -55,7 +55,7 @@ impl SortResult {
 }
 
 impl SortOrder {
-    /// The order by keys that are all compared by value, smallest first.
+    /// Ascending order by value for each key.
     pub fn ascending(keys: usize) -> SortOrder {
         SortOrder::Keys(SmallVec::from_elem(SortKey::default(), keys))
     }

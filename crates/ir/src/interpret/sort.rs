@@ -16,7 +16,7 @@ pub fn sort(keys: &[&Array], axis: usize, order: &SortOrder, result: SortResult)
         SortResult::Values => keys[0].dtype,
         SortResult::Positions | SortResult::FirstPositions(_) => i64::DTYPE,
     };
-    let count = result.places(shape[axis]);
+    let count = result.output_extent(shape[axis]);
     let result_shape = shape.with(axis, count);
     let result_strides = result_shape.strides();
     let mut sorted = Array::full(&result_shape, Scalar::zero(dtype));

@@ -1,104 +1,105 @@
-//! Launches that do not depend on each other run together, as one command.
+//! Launch batching: groups independent launches into batches that run as one command.
 //!
-//! A step of an optimizer over many parameters is the same kernel again and again, each time on other buffers. One
-//! command for all of them costs one start and one end, and no thread waits for the last part of each.
+//! An optimizer step over many parameters launches the same kernel many times on different buffers. A batch pays the
+//! launch overhead once, and its launches overlap: no thread idles at the tail of each launch.
 
 use super::{BufferId, Step};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use std::hash::BuildHasher;
 
-/// Launches that move less than this run together even if their kernels differ: starting them is what they cost.
-const SMALL: u64 = 64 << 10;
+/// Launches that move fewer bytes than this are batched even if their kernels differ, because launch overhead
+/// dominates their cost.
+const SMALL_LAUNCH_BYTES: u64 = 64 << 10;
 
-/// The most launches in one command.
-const MOST: usize = 64;
+/// The maximum number of launches in a batch.
+const MAX_BATCH: usize = 64;
 
-/// How far ahead launches are looked for.
-const WINDOW: usize = 256;
+/// How many steps past the first launch of a batch are searched for more.
+const LOOKAHEAD: usize = 256;
 
-/// Reorders steps so that those that run together are neighbours, and says how many each command takes. What a
-/// step reads is still written before, and what it overwrites is still read before.
-pub fn batch(steps: Vec<Step>) -> (Vec<Step>, Vec<usize>) {
-    let chosen = choose(&steps);
+/// Reorders steps so that the launches of a batch are adjacent, and returns the steps with the size of each batch.
+/// The order respects read-after-write and write-after-read hazards.
+pub fn batch_launches(steps: Vec<Step>) -> (Vec<Step>, Vec<usize>) {
+    let batches = form_batches(&steps);
     let mut steps: Vec<Option<Step>> = steps.into_iter().map(Some).collect();
-    let sizes = chosen.iter().map(Vec::len).collect();
-    let order = chosen.iter().flatten();
-    let steps = order.map(|&step| steps[step].take().expect("each step once")).collect();
+    let sizes = batches.iter().map(Vec::len).collect();
+    let order = batches.iter().flatten();
+    let steps = order.map(|&step| steps[step].take().expect("each step is in one batch")).collect();
     (steps, sizes)
 }
 
-/// The steps of each command, by their positions.
-fn choose(steps: &[Step]) -> Vec<Vec<usize>> {
-    let mut alike: FxHashMap<Class, usize> = FxHashMap::default();
-    let classes: Vec<Option<Class>> = steps.iter().map(class).collect();
-    for class in classes.iter().flatten() {
-        *alike.entry(*class).or_default() += 1;
+/// The steps of each batch, by index.
+fn form_batches(steps: &[Step]) -> Vec<Vec<usize>> {
+    let mut key_counts: FxHashMap<BatchKey, usize> = FxHashMap::default();
+    let batch_keys: Vec<Option<BatchKey>> = steps.iter().map(batch_key).collect();
+    for batch_key in batch_keys.iter().flatten() {
+        *key_counts.entry(*batch_key).or_default() += 1;
     }
-    let mut taken = vec![false; steps.len()];
-    let mut commands = Vec::with_capacity(steps.len());
+    let mut batched = vec![false; steps.len()];
+    let mut batches = Vec::with_capacity(steps.len());
     for first in 0..steps.len() {
-        if taken[first] {
+        if batched[first] {
             continue;
         }
-        let mut command = vec![first];
-        taken[first] = true;
-        if let Some(class) = classes[first]
-            && alike[&class] > 1
+        let mut batch = vec![first];
+        batched[first] = true;
+        if let Some(batch_key) = batch_keys[first]
+            && key_counts[&batch_key] > 1
         {
-            let mut passed = Touched::default();
-            passed.add(&steps[first]);
-            for next in first + 1..steps.len().min(first + WINDOW) {
-                if taken[next] {
+            let mut hazards = HazardSet::default();
+            hazards.add(&steps[first]);
+            for next in first + 1..steps.len().min(first + LOOKAHEAD) {
+                if batched[next] {
                     continue;
                 }
-                if classes[next] == Some(class)
-                    && command.len() < MOST
-                    && passed.lets_by(&steps[next])
+                if batch_keys[next] == Some(batch_key)
+                    && batch.len() < MAX_BATCH
+                    && hazards.may_pass(&steps[next])
                 {
-                    taken[next] = true;
-                    command.push(next);
+                    batched[next] = true;
+                    batch.push(next);
                 }
-                // Whether it goes along or stays behind, those after it must not get in its way.
-                passed.add(&steps[next]);
+                // Batched or not, the step is a hazard for those after it.
+                hazards.add(&steps[next]);
             }
         }
-        commands.push(command);
+        batches.push(batch);
     }
-    commands
+    batches
 }
 
-/// Launches of one class may run together.
+/// Launches with equal keys can share a batch.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Class {
+enum BatchKey {
     Small,
-    /// A kernel, by its hash: if two have the same, they run together all the same.
+    /// The same kernel, by hash. A collision is harmless: different kernels can share a batch too.
     Kernel(u64),
 }
 
-fn class(step: &Step) -> Option<Class> {
+fn batch_key(step: &Step) -> Option<BatchKey> {
     let Step::Launch(launch) = step else { return None };
     let work = &launch.work;
-    Some(match work.bytes_read + work.bytes_written < SMALL {
-        true => Class::Small,
-        false => Class::Kernel(FxBuildHasher.hash_one(&launch.kernel)),
+    Some(match work.bytes_read + work.bytes_written < SMALL_LAUNCH_BYTES {
+        true => BatchKey::Small,
+        false => BatchKey::Kernel(FxBuildHasher.hash_one(&launch.kernel)),
     })
 }
 
-/// What some steps read and write.
+/// The buffers that a set of steps reads and writes.
 #[derive(Default)]
-struct Touched {
+struct HazardSet {
     read: FxHashSet<BufferId>,
     written: FxHashSet<BufferId>,
 }
 
-impl Touched {
+impl HazardSet {
     fn add(&mut self, step: &Step) {
         self.read.extend(step.operands());
         self.written.extend(step.results());
     }
 
-    /// Whether a later step may run before all of them, or beside them.
-    fn lets_by(&self, step: &Step) -> bool {
+    /// Whether a later step has no hazard with any of them, so that it may run before or beside them.
+    fn may_pass(&self, step: &Step) -> bool {
         let operands = step.operands();
         !operands.iter().any(|id| self.written.contains(id))
             && !step.results().iter().any(|id| self.read.contains(id))

@@ -1,64 +1,63 @@
-//! Which written values share a kernel, and in which order kernels run.
+//! Fusion: partitions the materialized values into fusion groups, each computed by one kernel or a few steps.
 //!
-//! Groups are formed from the last value to the first: a value's kernel takes in the written values it
-//! needs at the very points where it needs them, as long as nothing outside must run in between.
+//! Groups form from the last value to the first. A group's kernel fuses a materialized producer if it reads each
+//! element of it exactly once, at the point that computes the element, and no step outside of the group must run in
+//! between. Values that are not materialized are always fused into the kernels that read them
+//! ([`lower`](super::lower)).
 
-use super::gemm::{RawGemm, contract, without_aliases};
-use super::gemm_fusion::GemmFusion;
-use super::index::{self, Coordinate, Map};
-use super::layout;
-use super::lower::{DomainAxis, Lowering, Obstacle, RawKernel};
-use super::materialize::{Choice, Written, always_written, is_alias};
-use super::routine::routine_step;
-use super::{BufferId, Plan, PlanBuffer, PlanTarget, Reason, Step};
+use super::Reason;
+use super::gemm::{RawGemm, lower_gemm, resolve_alias};
+use super::index::{self, Coordinate, IndexMap};
+use super::lower::{DomainAxis, Lowering, LoweringBlocker, RawKernel};
+use super::materialize::{Materialization, MaterializedSet, always_materialized, is_alias};
+use crate::Shape;
 use crate::graph::{Combine, Graph, NodeId, Op};
 use crate::kernel::{Kind, Value};
-use crate::{DType, Shape};
 use smallvec::SmallVec;
 
-/// Written values that are computed together.
-pub struct Group {
+/// Materialized values that are computed together.
+pub struct FusionGroup {
     /// The values.
     pub members: Vec<NodeId>,
-    /// What computes them, in order.
-    pub commands: Vec<RawCommand>,
+    /// The steps that compute them, in order.
+    pub steps: Vec<RawStep>,
 }
 
-/// A step before its buffers are known.
-pub enum RawCommand {
-    /// A kernel.
+/// A step before layout and buffer assignment.
+pub enum RawStep {
+    /// A kernel launch.
     Launch(RawKernel),
-    /// A contraction.
+    /// A GEMM.
     Gemm(RawGemm),
-    /// A routine: this value, and the values whose memory it reads.
+    /// A routine: its result, and the values that it reads from memory.
     Routine(NodeId, SmallVec<[NodeId; 3]>),
 }
 
-/// What is known of groups while they are formed.
-pub struct Grouping {
+/// The state of fusion: the groups formed so far.
+pub struct FusionState {
     users: Vec<SmallVec<[NodeId; 4]>>,
-    written: Written,
+    materialized: MaterializedSet,
     group_of: Vec<Option<u32>>,
     members_of: Vec<Vec<NodeId>>,
-    /// Values that no kernel but their own computes: some kernel tried and could not, or they were written
-    /// to end a kernel.
-    apart: Vec<bool>,
+    /// Values that only their own group computes: a fusion into another kernel failed, or they were materialized to
+    /// end a chain.
+    unfusible: Vec<bool>,
 }
 
-impl Grouping {
-    /// Whether the group of `members` may compute `node` too: it has no group yet, and no other kernel
-    /// that needs it comes before any of the members.
-    pub fn may_absorb(&self, node: NodeId, members: &[NodeId]) -> bool {
-        if self.group_of[node as usize].is_some() || self.apart[node as usize] {
+impl FusionState {
+    /// Whether the group of `members` can fuse the producer `node`: it has no group yet, and no path from it to a
+    /// member passes through another group, which would make a cycle.
+    pub fn can_fuse(&self, node: NodeId, members: &[NodeId]) -> bool {
+        if self.group_of[node as usize].is_some() || self.unfusible[node as usize] {
             return false;
         }
-        // Walks from the value to all that depends on it. A path that has left the group, by passing
-        // through another written value, must not come back.
+        // Search the consumers of the value, transitively. A path that leaves the group, through a materialized value
+        // that is not a member, must not come back to it.
         let count = self.users.len();
         let mut is_member = vec![false; count];
         members.iter().for_each(|&member| is_member[member as usize] = true);
-        let mut seen = vec![false; 2 * count];
-        let mut seen_groups = vec![false; self.members_of.len()];
+        let mut visited = vec![false; 2 * count];
+        let mut visited_groups = vec![false; self.members_of.len()];
         let mut stack: Vec<(NodeId, bool)> = vec![(node, false)];
         while let Some((at, outside)) = stack.pop() {
             for &user in &self.users[at as usize] {
@@ -66,15 +65,15 @@ impl Grouping {
                 if inside && outside {
                     return false;
                 }
-                let leaves = self.written[user as usize] && !inside;
+                let leaves = self.materialized[user as usize] && !inside;
                 let state = (user, outside || leaves);
-                if std::mem::replace(&mut seen[user as usize + count * state.1 as usize], true) {
+                if std::mem::replace(&mut visited[user as usize + count * state.1 as usize], true) {
                     continue;
                 }
                 stack.push(state);
-                // Whoever waits for one value of a kernel waits for all of them.
+                // A consumer of one value of a group depends on all of its values.
                 if let Some(group) = self.group_of[user as usize]
-                    && !std::mem::replace(&mut seen_groups[group as usize], true)
+                    && !std::mem::replace(&mut visited_groups[group as usize], true)
                 {
                     let others = &self.members_of[group as usize];
                     stack.extend(others.iter().map(|&member| (member, true)));
@@ -85,103 +84,112 @@ impl Grouping {
     }
 }
 
-/// Puts every written value in a group. May find that more values must be written.
-pub fn form_groups(graph: &Graph, choice: &mut Choice) -> Vec<Group> {
+/// Puts every materialized value in a group. Lowering may find that further values must be materialized.
+pub fn form_fusion_groups(
+    graph: &Graph,
+    materialization: &mut Materialization,
+) -> Vec<FusionGroup> {
     let mut users = vec![SmallVec::new(); graph.nodes.len()];
     for (id, node) in graph.nodes.iter().enumerate() {
         for &input in &node.inputs {
             users[input as usize].push(id as NodeId);
         }
     }
-    let mut grouping = Grouping {
+    let mut fusion_state = FusionState {
         users,
-        written: choice.written.clone(),
+        materialized: materialization.materialized.clone(),
         group_of: vec![None; graph.nodes.len()],
         members_of: Vec::new(),
-        apart: vec![false; graph.nodes.len()],
+        unfusible: vec![false; graph.nodes.len()],
     };
-    for &cut in &choice.cuts {
-        grouping.apart[cut as usize] = true;
+    for &chain_break in &materialization.chain_breaks {
+        fusion_state.unfusible[chain_break as usize] = true;
     }
     let mut groups = Vec::new();
     for node in (0..graph.nodes.len() as NodeId).rev() {
         let op = &graph.node(node).op;
-        if !choice.written[node as usize]
+        if !materialization.materialized[node as usize]
             || *op == Op::Input
-            || grouping.group_of[node as usize].is_some()
+            || fusion_state.group_of[node as usize].is_some()
         {
             continue;
         }
         if is_alias(graph, node) {
-            let reason = choice.reasons[node as usize].unwrap_or(Reason::Requested);
-            choice.write(graph.node(node).inputs[0], reason);
+            let reason = materialization.reasons[node as usize].unwrap_or(Reason::Requested);
+            materialization.add(graph.node(node).inputs[0], reason);
             continue;
         }
         let group = loop {
-            grouping.written.clone_from(&choice.written);
-            match form(graph, &choice.written, &grouping, node) {
+            fusion_state.materialized.clone_from(&materialization.materialized);
+            match form_group(graph, &materialization.materialized, &fusion_state, node) {
                 Ok(group) => break group,
-                Err((other, _)) if choice.written[other as usize] => {
-                    assert_ne!(other, node, "a kernel cannot stand in its own way");
-                    assert!(!grouping.apart[other as usize], "an obstacle must not come back");
-                    grouping.apart[other as usize] = true;
+                Err((other, _)) if materialization.materialized[other as usize] => {
+                    assert_ne!(other, node, "a group cannot be blocked by its own root");
+                    assert!(
+                        !fusion_state.unfusible[other as usize],
+                        "a value becomes unfusible only once"
+                    );
+                    fusion_state.unfusible[other as usize] = true;
                 }
-                Err((other, reason)) => choice.write(other, reason),
+                Err((other, reason)) => materialization.add(other, reason),
             }
         };
         for &member in &group.members {
-            grouping.group_of[member as usize] = Some(groups.len() as u32);
+            fusion_state.group_of[member as usize] = Some(groups.len() as u32);
         }
-        grouping.members_of.push(group.members.clone());
+        fusion_state.members_of.push(group.members.clone());
         groups.push(group);
     }
     groups
 }
 
-/// An assignment of a part this many times smaller than the whole may be written into the whole's memory.
-const SMALL_PART: usize = 8;
+/// An assignment of a slice can update its operand in place if the slice is this many times smaller than the operand.
+const IN_PLACE_UPDATE_RATIO: usize = 8;
 
-/// Whether a part is assigned to a value in memory that nothing else here reads, and the result is asked for: a copy
-/// and the part are then two launches, and the copy is none if nobody holds the value any more when it would run.
-fn updates_in_place(graph: &Graph, node: NodeId) -> bool {
+/// Whether to lower an assignment as an in-place update: a copy of the operand and a store of the slice. It must be
+/// an output, and its operand an input that no other node reads. In-place reuse elides the copy when no other handle
+/// holds the operand at execution.
+fn is_in_place_update(graph: &Graph, node: NodeId) -> bool {
     let data = graph.node(node);
     let Op::Assign(_) = data.op else { return false };
     let (x, update) = (data.inputs[0], data.inputs[1]);
     let elements = |node: NodeId| graph.node(node).shape.elements();
     let uses = graph.nodes.iter().flat_map(|user| &user.inputs).filter(|&&input| input == x);
     graph.node(x).op == Op::Input
-        && elements(update).saturating_mul(SMALL_PART) <= elements(x)
+        && elements(update).saturating_mul(IN_PLACE_UPDATE_RATIO) <= elements(x)
         && graph.outputs.contains(&node)
         && !graph.outputs.contains(&x)
         && uses.count() == 1
 }
 
-/// One value's group, or the value that is in its way.
-fn form(
+/// Forms the group of one value, or returns the value that must be materialized first, with the reason.
+fn form_group(
     graph: &Graph,
-    written: &Written,
-    grouping: &Grouping,
+    materialized: &MaterializedSet,
+    fusion_state: &FusionState,
     node: NodeId,
-) -> Result<Group, (NodeId, Reason)> {
+) -> Result<FusionGroup, (NodeId, Reason)> {
     let data = graph.node(node);
-    // Only a group of one kernel takes in other values: two might take in the same.
-    let in_place = updates_in_place(graph, node);
-    let one_kernel = (!always_written(data) && !in_place) || matches!(data.op, Op::Scan { .. });
-    let former = Former { graph, written, grouping, node, absorbs: one_kernel };
-    // A part without elements has no kernel: over an empty domain one would still store what does not
-    // vary over it.
+    // Only groups of a single kernel fuse materialized producers: two kernels might both fuse the same one.
+    let in_place = is_in_place_update(graph, node);
+    let is_single_kernel =
+        (!always_materialized(data) && !in_place) || matches!(data.op, Op::Scan { .. });
+    let builder =
+        GroupBuilder { graph, materialized, fusion_state, node, fuses_operands: is_single_kernel };
+    // A part without elements needs no kernel: over an empty domain, a kernel would still run stores that do not vary
+    // along the empty axis.
     let is_empty = |node: NodeId| graph.node(node).shape.elements() == 0;
-    let mut commands = Vec::new();
+    let mut steps = Vec::new();
     let mut members = vec![node];
     match &data.op {
-        // Nothing to compute, and no element that a kernel might store to.
+        // Nothing to compute, and no element to store.
         _ if is_empty(node) => {}
-        Op::Dot(_) => commands.push(RawCommand::Gemm(
-            contract(graph, written, node).map_err(|node| (node, Reason::ContractionOperand))?,
+        Op::Dot(_) => steps.push(RawStep::Gemm(
+            lower_gemm(graph, materialized, node).map_err(|node| (node, Reason::GemmOperand))?,
         )),
         Op::Scan { op, axis } => {
             let (op, x) = (*op, data.inputs[0]);
-            let kernel = former.kernel(&data.shape, &[*axis], |lowering, map| {
+            let kernel = builder.kernel(&data.shape, &[*axis], |lowering, map| {
                 lowering.kernel.nodes.push(node);
                 lowering.kernel.ordered = true;
                 let value = lowering.value(x, map, None)?;
@@ -191,39 +199,39 @@ fn form(
                 };
                 lowering.store(node, map, scanned, None, None)
             })?;
-            commands.push(RawCommand::Launch(kernel.0));
+            steps.push(RawStep::Launch(kernel.0));
             members = kernel.1;
         }
         op if op.is_routine() => {
-            let reads = data.inputs.iter().map(|&input| without_aliases(graph, input));
-            commands.push(RawCommand::Routine(node, reads.collect()));
+            let reads = data.inputs.iter().map(|&input| resolve_alias(graph, input));
+            steps.push(RawStep::Routine(node, reads.collect()));
         }
         Op::Scatter { axis, combine } => {
             let axis = *axis;
             let combine = match combine {
                 Some(Combine::With(op)) => Some(*op),
-                Some(Combine::Function(_)) => unreachable!("a routine"),
+                Some(Combine::Function(_)) => unreachable!("a scatter by a function is a routine"),
                 None => None,
             };
-            commands.push(RawCommand::Launch(former.copy(data.inputs[0], |map| map.clone())?));
+            steps.push(RawStep::Launch(builder.copy(data.inputs[0], |map| map.clone())?));
             let (indices, update) = (data.inputs[1], data.inputs[2]);
             if is_empty(update) {
-                return Ok(Group { members, commands });
+                return Ok(FusionGroup { members, steps });
             }
             let shape = &graph.node(update).shape;
-            let kernel = former.kernel(shape, &[axis], |lowering, map| {
+            let kernel = builder.kernel(shape, &[axis], |lowering, map| {
                 lowering.kernel.nodes.push(node);
                 lowering.kernel.ordered = true;
                 let index = lowering.value(indices, map, None)?;
-                let (index, within) = lowering.checked_index(index, data.shape[axis]);
+                let (index, within) = lowering.index_and_bounds_mask(index, data.shape[axis]);
                 let value = lowering.value(update, map, None)?;
                 let mut target = map.clone();
                 target[axis] = Coordinate::indirect(index);
                 lowering.store(node, &target, value, Some(within), combine)
             })?;
-            commands.push(RawCommand::Launch(kernel.0));
+            steps.push(RawStep::Launch(kernel.0));
         }
-        Op::Concat { axis } if always_written(data) => {
+        Op::Concat { axis } if always_materialized(data) => {
             let mut start = 0;
             for &input in &data.inputs {
                 let offset = start;
@@ -231,83 +239,84 @@ fn form(
                 if is_empty(input) {
                     continue;
                 }
-                let kernel = former.copy(input, |map| {
+                let kernel = builder.copy(input, |map| {
                     let mut target = map.clone();
                     target[*axis] = target[*axis].stepped(offset, 1);
                     target
                 })?;
-                commands.push(RawCommand::Launch(kernel));
+                steps.push(RawStep::Launch(kernel));
             }
         }
-        Op::Pad(axes) if always_written(data) => {
+        Op::Pad(axes) if always_materialized(data) => {
             let fill = data.inputs[1];
-            let kernel = former.kernel(&data.shape, &[], |lowering, map| {
-                let value = lowering.value(fill, &Map::new(), None)?;
+            let kernel = builder.kernel(&data.shape, &[], |lowering, map| {
+                let value = lowering.value(fill, &IndexMap::new(), None)?;
                 lowering.store(node, map, value, None, None)
             })?;
-            commands.push(RawCommand::Launch(kernel.0));
-            // The elements that survive cutting, each at its place.
+            steps.push(RawStep::Launch(kernel.0));
+            // Store the elements that negative padding does not crop, each to its padded position.
             let x = data.inputs[0];
             if is_empty(x) {
-                return Ok(Group { members, commands });
+                return Ok(FusionGroup { members, steps });
             }
             let shape = graph.node(x).shape.clone();
-            let kernel = former.kernel(&shape, &[], |lowering, map| {
+            let kernel = builder.kernel(&shape, &[], |lowering, map| {
                 lowering.kernel.nodes.push(node);
                 let value = lowering.value(x, map, None)?;
-                let target: Map = map
+                let target: IndexMap = map
                     .iter()
                     .zip(axes)
                     .map(|(c, axis)| c.stepped(axis.low, axis.interior as isize + 1))
                     .collect();
-                let inside = lowering.inside(node, &target, &data.shape)?;
+                let inside = lowering.bounds_mask(node, &target, &data.shape)?;
                 lowering.store(node, &target, value, inside, None)
             })?;
-            commands.push(RawCommand::Launch(kernel.0));
+            steps.push(RawStep::Launch(kernel.0));
         }
-        Op::Assign(axes) if always_written(data) || in_place => {
-            commands.push(RawCommand::Launch(former.copy(data.inputs[0], |map| map.clone())?));
+        Op::Assign(axes) if always_materialized(data) || in_place => {
+            steps.push(RawStep::Launch(builder.copy(data.inputs[0], |map| map.clone())?));
             if !is_empty(data.inputs[1]) {
-                let kernel = former.copy(data.inputs[1], |map| index::slice(map, axes))?;
-                commands.push(RawCommand::Launch(kernel));
+                let kernel = builder.copy(data.inputs[1], |map| index::slice(map, axes))?;
+                steps.push(RawStep::Launch(kernel));
             }
         }
         _ => {
             let (kernel, all) =
-                former.kernel(&data.shape, &[], |lowering, map| lowering.write(map))?;
-            commands.push(RawCommand::Launch(kernel));
+                builder.kernel(&data.shape, &[], |lowering, map| lowering.store_root(map))?;
+            steps.push(RawStep::Launch(kernel));
             members = all;
         }
     }
-    Ok(Group { members, commands })
+    Ok(FusionGroup { members, steps })
 }
 
-struct Former<'a> {
+struct GroupBuilder<'a> {
     graph: &'a Graph,
-    written: &'a Written,
-    grouping: &'a Grouping,
-    /// The value whose group is formed.
+    materialized: &'a MaterializedSet,
+    fusion_state: &'a FusionState,
+    /// The value whose group is built.
     node: NodeId,
-    /// Whether kernels may take in other written values.
-    absorbs: bool,
+    /// Whether its kernels may fuse other materialized values.
+    fuses_operands: bool,
 }
 
-impl Former<'_> {
-    /// A kernel over the index space of `shape`, `reduced` axes in order, split as the body needs. The
-    /// body gets the map of that index space. Returns the written values it computes too.
+impl GroupBuilder<'_> {
+    /// Lowers a kernel over the index space of `shape`, with the axes in `reduced` reduced in order. Restarts with a
+    /// split axis when the body asks for one. The body gets the index map of that space. Returns the kernel, and the
+    /// materialized values it computes.
     fn kernel(
         &self,
         shape: &Shape,
         reduced: &[usize],
-        body: impl Fn(&mut Lowering, &Map) -> Result<(), Obstacle>,
+        body: impl Fn(&mut Lowering, &IndexMap) -> Result<(), LoweringBlocker>,
     ) -> Result<(RawKernel, Vec<NodeId>), (NodeId, Reason)> {
-        // Each axis of the shape as the extents of the domain's axes it is split into.
+        // The factors that each axis of the shape is split into, which are the extents of the domain's axes.
         let mut factors: Vec<SmallVec<[usize; 4]>> =
             shape.iter().map(|&extent| SmallVec::from_slice(&[extent])).collect();
         let mut row_factors: SmallVec<[usize; 4]> = SmallVec::new();
         loop {
             let mut axes = Vec::new();
-            let mut map = Map::new();
+            let mut map = IndexMap::new();
             for (axis, factors) in factors.iter().enumerate() {
                 let mut coordinate = Coordinate::default();
                 let mut stride: usize = factors.iter().product();
@@ -321,21 +330,21 @@ impl Former<'_> {
             let own = axes.len();
             let mut lowering = Lowering::new(
                 self.graph,
-                self.written,
-                self.absorbs.then_some(self.grouping),
+                self.materialized,
+                self.fuses_operands.then_some(self.fusion_state),
                 self.node,
                 axes,
                 row_factors.clone(),
             );
             match body(&mut lowering, &map) {
                 Ok(()) => return Ok((lowering.kernel, lowering.members)),
-                Err(Obstacle::Write(node, reason)) => return Err((node, reason)),
-                Err(Obstacle::Split { axis, inner }) if axis >= own => {
+                Err(LoweringBlocker::Materialize(node, reason)) => return Err((node, reason)),
+                Err(LoweringBlocker::SplitAxis { axis, inner }) if axis >= own => {
                     let rows = &lowering.kernel.axes[own..];
                     row_factors = rows.iter().map(|axis| axis.extent).collect();
                     split(&mut row_factors, axis - own, inner);
                 }
-                Err(Obstacle::Split { axis, inner }) => {
+                Err(LoweringBlocker::SplitAxis { axis, inner }) => {
                     let mut first = 0;
                     for factors in &mut factors {
                         if axis < first + factors.len() {
@@ -349,11 +358,11 @@ impl Former<'_> {
         }
     }
 
-    /// A kernel that writes `source` into the group's buffer, at the places `target` gives.
+    /// A kernel that stores `source` into the group's buffer, through the index map that `target` returns.
     fn copy(
         &self,
         source: NodeId,
-        target: impl Fn(&Map) -> Map,
+        target: impl Fn(&IndexMap) -> IndexMap,
     ) -> Result<RawKernel, (NodeId, Reason)> {
         let node = self.node;
         let shape = self.graph.node(source).shape.clone();
@@ -371,57 +380,8 @@ fn split(factors: &mut SmallVec<[usize; 4]>, position: usize, inner: usize) {
     factors.insert(position + 1, inner);
 }
 
-/// Orders the groups, gives values their buffers, and lays kernels out.
-pub fn assemble(
-    graph: &Graph,
-    choice: &Choice,
-    groups: Vec<Group>,
-    plan_target: PlanTarget,
-) -> Plan {
-    let mut plan = Plan::default();
-    let mut buffers: Vec<Option<BufferId>> = vec![None; graph.nodes.len()];
-    let mut inputs = 0;
-    for (id, node) in graph.nodes.iter().enumerate() {
-        if !choice.written[id] {
-            continue;
-        }
-        if is_alias(graph, id as NodeId) {
-            buffers[id] = buffers[node.inputs[0] as usize];
-            continue;
-        }
-        let input = (node.op == Op::Input).then(|| {
-            inputs += 1;
-            inputs - 1
-        });
-        buffers[id] = Some(plan.buffers.len() as BufferId);
-        let (dtype, elements): (DType, usize) = (node.dtype, node.shape.elements());
-        let reason = choice.reasons[id].filter(|_| input.is_none());
-        plan.buffers.push(PlanBuffer { input, dtype, elements, reason });
-    }
-    let buffer = |node: NodeId| buffers[node as usize].expect("a written value has a buffer");
-    plan.outputs = graph.outputs.iter().map(|&output| buffer(output)).collect();
-    let mut surroundings = GemmFusion::new(graph, &groups, &plan.outputs, buffer, plan_target);
-    for group in order(graph, &groups) {
-        if surroundings.is_joined(group) {
-            continue;
-        }
-        if let Some(step) = surroundings.step(group, buffer) {
-            plan.steps.push(step);
-            continue;
-        }
-        for command in &groups[group].commands {
-            plan.steps.push(match command {
-                RawCommand::Launch(kernel) => Step::Launch(layout::lay_out(kernel, buffer)),
-                RawCommand::Gemm(_) => unreachable!("a product has surroundings"),
-                RawCommand::Routine(node, _) => Step::Routine(routine_step(graph, *node, buffer)),
-            });
-        }
-    }
-    plan
-}
-
-/// The groups in an order in which each finds what it reads.
-fn order(graph: &Graph, groups: &[Group]) -> Vec<usize> {
+/// The groups in topological order: each after the groups that it reads from.
+pub fn topological_order(graph: &Graph, groups: &[FusionGroup]) -> Vec<usize> {
     let mut group_of: Vec<Option<usize>> = vec![None; graph.nodes.len()];
     for (id, group) in groups.iter().enumerate() {
         for &member in &group.members {
@@ -434,48 +394,51 @@ fn order(graph: &Graph, groups: &[Group]) -> Vec<usize> {
         }
         group_of[node as usize]
     };
-    let needs: Vec<Vec<usize>> = groups
+    let dependencies: Vec<Vec<usize>> = groups
         .iter()
         .enumerate()
         .map(|(id, group)| {
-            let reads = group.commands.iter().flat_map(RawCommand::operands);
+            let reads = group.steps.iter().flat_map(RawStep::operands);
             reads.filter_map(resolve).filter(|&other| other != id).collect()
         })
         .collect();
-    // Depth first from each group, in the order in which their values were recorded.
-    let mut by_age: Vec<usize> = (0..groups.len()).collect();
-    by_age.sort_by_key(|&group| groups[group].members.iter().min());
+    // Depth-first search from each group, in the order in which their values were recorded.
+    let mut in_recorded_order: Vec<usize> = (0..groups.len()).collect();
+    in_recorded_order.sort_by_key(|&group| groups[group].members.iter().min());
     let mut done = vec![false; groups.len()];
-    let mut order = Vec::with_capacity(groups.len());
-    for start in by_age {
+    let mut topological_order = Vec::with_capacity(groups.len());
+    for start in in_recorded_order {
         let mut stack = vec![(start, 0)];
         while let Some((group, next)) = stack.pop() {
             if done[group] {
                 continue;
             }
-            match needs[group].get(next) {
-                Some(&need) => {
+            match dependencies[group].get(next) {
+                Some(&dependency) => {
                     stack.push((group, next + 1));
-                    assert!(stack.len() <= 2 * groups.len() + 2, "groups must not need each other");
-                    stack.push((need, 0));
+                    assert!(
+                        stack.len() <= 2 * groups.len() + 2,
+                        "groups must not dependency each other"
+                    );
+                    stack.push((dependency, 0));
                 }
                 None => {
                     done[group] = true;
-                    order.push(group);
+                    topological_order.push(group);
                 }
             }
         }
     }
-    order
+    topological_order
 }
 
-impl RawCommand {
+impl RawStep {
     /// The values in memory that it reads or writes.
     pub fn operands(&self) -> Vec<NodeId> {
         match self {
-            RawCommand::Launch(kernel) => kernel.params.iter().map(|(node, _)| *node).collect(),
-            RawCommand::Gemm(contract) => contract.operands().to_vec(),
-            RawCommand::Routine(node, inputs) => inputs.iter().copied().chain([*node]).collect(),
+            RawStep::Launch(kernel) => kernel.params.iter().map(|(node, _)| *node).collect(),
+            RawStep::Gemm(gemm) => gemm.operands().to_vec(),
+            RawStep::Routine(node, inputs) => inputs.iter().copied().chain([*node]).collect(),
         }
     }
 }

@@ -1,56 +1,65 @@
-//! Contractions on operands that are read in place: transposes, slices and broadcasts are strides.
+//! Lowering of canonical dots to GEMMs on strided operands. Operands are read in place: transposes, slices and
+//! broadcasts of a value in memory become strides.
 
-use super::index::{self, Coordinate, Map, Unflatten};
-use super::materialize::{Written, is_alias};
-use super::prologue::{Digits, Side};
+use super::index::{self, Coordinate, IndexMap, UnflattenError};
+use super::materialize::{MaterializedSet, is_alias};
+use super::prologue::{OperandLayout, Side};
 use super::{BufferId, Epilogue, GemmStep, MatrixOperand, Work};
 use crate::graph::{Graph, NodeId, Op};
 use smallvec::SmallVec;
 
-/// A contraction before its buffers are known.
+/// A GEMM before buffer assignment.
 pub struct RawGemm {
     node: NodeId,
     a: StridedOperand,
     b: StridedOperand,
 }
 
-/// A value in memory seen with these strides, one for each axis of the operand.
+/// A value in memory, viewed with one stride for each axis of the operand.
 struct StridedOperand {
     base: NodeId,
     offset: isize,
     strides: SmallVec<[isize; 6]>,
 }
 
-/// The contraction of a canonical dot node (`[batch…, m, k] · [batch…, k, n]`), or the operand that must
-/// be written first.
-pub fn contract(graph: &Graph, written: &Written, node: NodeId) -> Result<RawGemm, NodeId> {
+/// Lowers a canonical dot (`[batch…, m, k] · [batch…, k, n]`) to a GEMM, or returns the operand that must be
+/// materialized first.
+pub fn lower_gemm(
+    graph: &Graph,
+    materialized: &MaterializedSet,
+    node: NodeId,
+) -> Result<RawGemm, NodeId> {
     let inputs = &graph.node(node).inputs;
-    let a = strided(graph, written, inputs[0])?;
-    let b = strided(graph, written, inputs[1])?;
+    let a = strided_view(graph, materialized, inputs[0])?;
+    let b = strided_view(graph, materialized, inputs[1])?;
     Ok(RawGemm { node, a, b })
 }
 
-/// The value whose memory a chain of aliases shares.
-pub fn without_aliases(graph: &Graph, mut node: NodeId) -> NodeId {
+/// The value that owns the memory of a chain of aliases.
+pub fn resolve_alias(graph: &Graph, mut node: NodeId) -> NodeId {
     while is_alias(graph, node) {
         node = graph.node(node).inputs[0];
     }
     node
 }
 
-/// Follows views from an operand down to a value in memory.
+/// Composes the views from an operand down to a value in memory into strides.
 ///
-/// Where a reshape needs a finer look at an axis of the operand, the axis is split, as a kernel's domain is,
-/// and the parts must go on from one to the other in memory.
-fn strided(graph: &Graph, written: &Written, operand: NodeId) -> Result<StridedOperand, NodeId> {
+/// Where a reshape divides an axis of the operand, the axis is split, as the domain of a kernel is; the parts must
+/// merge back into one stride.
+fn strided_view(
+    graph: &Graph,
+    materialized: &MaterializedSet,
+    operand: NodeId,
+) -> Result<StridedOperand, NodeId> {
     let shape = &graph.node(operand).shape;
-    // Each axis of the operand as the extents it is split into.
+    // The factors that each axis of the operand is split into.
     let mut factors: Vec<SmallVec<[usize; 4]>> =
         shape.iter().map(|&extent| SmallVec::from_slice(&[extent])).collect();
     loop {
         let extents: SmallVec<[usize; 6]> = factors.iter().flatten().copied().collect();
-        match follow(graph, written, operand, &factors, &extents)? {
-            Followed::Split { axis, inner } => {
+        match trace_views(graph, materialized, operand, &factors, &extents)? {
+            ViewTrace::SplitAxis { axis, inner } => {
                 let mut first = 0;
                 let parts = factors.iter_mut().find(|parts| {
                     first += parts.len();
@@ -61,12 +70,12 @@ fn strided(graph: &Graph, written: &Written, operand: NodeId) -> Result<StridedO
                 parts[position] /= inner;
                 parts.insert(position + 1, inner);
             }
-            Followed::Base { base, offset, strides } => {
+            ViewTrace::Base { base, offset, strides } => {
                 let mut merged = SmallVec::new();
                 let mut rest = &strides[..];
                 for parts in &factors {
                     let (own, others) = rest.split_at(parts.len());
-                    merged.push(merge(parts, own).ok_or(without_aliases(graph, operand))?);
+                    merged.push(merged_stride(parts, own).ok_or(resolve_alias(graph, operand))?);
                     rest = others;
                 }
                 return Ok(StridedOperand { base, offset, strides: merged });
@@ -75,23 +84,23 @@ fn strided(graph: &Graph, written: &Written, operand: NodeId) -> Result<StridedO
     }
 }
 
-/// Where a walk through views ends.
-enum Followed {
-    /// At a value in memory, with strides for the operand's axes as they are split.
+/// The end of a chain of views.
+enum ViewTrace {
+    /// Reached a value in memory; strides are those of the split axes.
     Base { base: NodeId, offset: isize, strides: SmallVec<[isize; 6]> },
-    /// Before it: this axis, counted over all parts, must be split so that the inner part has this extent.
-    Split { axis: usize, inner: usize },
+    /// Blocked: this axis, counted over all split axes, must be split so that its inner part has this extent.
+    SplitAxis { axis: usize, inner: usize },
 }
 
-fn follow(
+fn trace_views(
     graph: &Graph,
-    written: &Written,
+    materialized: &MaterializedSet,
     operand: NodeId,
     factors: &[SmallVec<[usize; 4]>],
     extents: &[usize],
-) -> Result<Followed, NodeId> {
+) -> Result<ViewTrace, NodeId> {
     let rank = extents.len();
-    let mut map = Map::new();
+    let mut map = IndexMap::new();
     let mut next = 0;
     for parts in factors {
         let mut coordinate = Coordinate::default();
@@ -106,9 +115,9 @@ fn follow(
     let mut node = operand;
     loop {
         let data = graph.node(node);
-        if written[node as usize] && !is_alias(graph, node) {
+        if materialized[node as usize] && !is_alias(graph, node) {
             let (offset, strides, _) = index::flatten(&map, &data.shape, rank).ok_or(operand)?;
-            return Ok(Followed::Base { base: node, offset, strides });
+            return Ok(ViewTrace::Base { base: node, offset, strides });
         }
         let Some(&inner) = data.inputs.first() else { return Err(node) };
         let shape = &graph.node(inner).shape;
@@ -119,17 +128,17 @@ fn follow(
             Op::Broadcast(_) => index::broadcast(&map, shape),
             Op::Reshape(to) => match index::reshape(&map, to, shape, extents) {
                 Ok(map) => map,
-                // A value in memory is as contiguous under one shape as under another.
-                Err(_) if written[without_aliases(graph, inner) as usize] => {
-                    let base = without_aliases(graph, inner);
+                // A value in memory is contiguous under any shape.
+                Err(_) if materialized[resolve_alias(graph, inner) as usize] => {
+                    let base = resolve_alias(graph, inner);
                     let (offset, strides, _) = index::flatten(&map, to, rank).ok_or(operand)?;
-                    return Ok(Followed::Base { base, offset, strides });
+                    return Ok(ViewTrace::Base { base, offset, strides });
                 }
-                Err(Unflatten::Split { axis, inner }) => {
-                    return Ok(Followed::Split { axis, inner });
+                Err(UnflattenError::SplitAxis { axis, inner }) => {
+                    return Ok(ViewTrace::SplitAxis { axis, inner });
                 }
                 Err(_) if node == operand => return Err(inner),
-                Err(_) => return Err(without_aliases(graph, operand)),
+                Err(_) => return Err(resolve_alias(graph, operand)),
             },
             _ => return Err(node),
         };
@@ -137,8 +146,8 @@ fn follow(
     }
 }
 
-/// The stride of an axis whose parts have these, if they go on from one to the other.
-fn merge(extents: &[usize], strides: &[isize]) -> Option<isize> {
+/// The stride of an axis that was split into these parts, if the parts are contiguous.
+fn merged_stride(extents: &[usize], strides: &[isize]) -> Option<isize> {
     let mut parts = extents.iter().zip(strides).filter(|(extent, _)| **extent != 1).rev();
     let Some((&extent, &stride)) = parts.next() else { return Some(0) };
     let mut expected = stride * extent as isize;
@@ -151,27 +160,27 @@ fn merge(extents: &[usize], strides: &[isize]) -> Option<isize> {
     Some(stride)
 }
 
-/// Whether a product can read an operand in place, once the values that are `written` are.
-pub fn reads_in_place(graph: &Graph, written: &Written, operand: NodeId) -> bool {
-    strided(graph, written, operand).is_ok()
+/// Whether a GEMM can read an operand in place, given the set of materialized values.
+pub fn reads_in_place(graph: &Graph, materialized: &MaterializedSet, operand: NodeId) -> bool {
+    strided_view(graph, materialized, operand).is_ok()
 }
 
 impl RawGemm {
-    /// The value it computes.
+    /// The node it computes.
     pub fn node(&self) -> NodeId {
         self.node
     }
 
-    /// The bytes of the left matrix of each product of the batch.
-    pub fn left_bytes(&self, graph: &Graph) -> usize {
+    /// The bytes of one left matrix of the batch.
+    pub fn a_bytes(&self, graph: &Graph) -> usize {
         let operand = graph.node(graph.node(self.node).inputs[0]);
         let matrix = &operand.shape[operand.shape.rank() - 2..];
         matrix.iter().product::<usize>() * operand.dtype.size()
     }
 
-    /// The value that an operand is a view of, and how it takes all of it, row by row, if it does: the rows of
-    /// the left operand, the columns of the right one.
-    pub fn rows_of(&self, graph: &Graph, side: Side) -> Option<(NodeId, Digits)> {
+    /// The value that an operand is a view of, and the layout of its rows, if the view covers the whole value. Rows
+    /// are those of the left operand or the columns of the right one.
+    pub fn operand_layout(&self, graph: &Graph, side: Side) -> Option<(NodeId, OperandLayout)> {
         let (operand, input) = match side {
             Side::A => (&self.a, 0),
             Side::B => (&self.b, 1),
@@ -184,10 +193,10 @@ impl RawGemm {
             Side::A => (before, last),
             Side::B => (last, before),
         };
-        let digits = Digits::new(&axes, row, column)?;
+        let layout = OperandLayout::new(&axes, row, column)?;
         let elements = graph.node(operand.base).shape.elements();
-        let is_all = operand.offset == 0 && digits.rows() * digits.columns() == elements;
-        is_all.then_some((operand.base, digits))
+        let is_all = operand.offset == 0 && layout.rows() * layout.columns() == elements;
+        is_all.then_some((operand.base, layout))
     }
 
     /// The values in memory that it reads or writes.
@@ -195,7 +204,7 @@ impl RawGemm {
         [self.a.base, self.b.base, self.node]
     }
 
-    /// The step, once buffers are known.
+    /// The step, bound to its buffers.
     pub fn bind(&self, graph: &Graph, buffer: impl Fn(NodeId) -> BufferId) -> GemmStep {
         let node = graph.node(self.node);
         let rank = node.shape.rank();
@@ -212,7 +221,7 @@ impl RawGemm {
         let strides: SmallVec<[isize; 6]> =
             node.shape.strides().iter().map(|&stride| stride as isize).collect();
         let bytes = |elements: usize| (elements * node.dtype.size()) as u64;
-        // An axis with stride zero is read once.
+        // Elements along an axis of stride zero are read once.
         let read = |operand: &StridedOperand, input: usize| {
             let extents = graph.node(node.inputs[input]).shape.extents();
             let distinct = extents.iter().zip(&operand.strides);
@@ -239,13 +248,13 @@ impl RawGemm {
 }
 
 impl GemmStep {
-    /// This step with a kernel that follows it part by part.
-    pub fn followed_by(mut self, epilogue: Epilogue) -> GemmStep {
+    /// This step with a fused epilogue.
+    pub fn with_epilogue(mut self, epilogue: Epilogue) -> GemmStep {
         let launch = &epilogue.launch.work;
-        let product = self.work.bytes_written;
+        let gemm_bytes = self.work.bytes_written;
         self.work.nodes.extend(&launch.nodes);
-        // The product stays in cache: neither its writing nor its reading counts.
-        self.work.bytes_read += launch.bytes_read - product;
+        // The GEMM result stays in cache, so its store and its load do not count.
+        self.work.bytes_read += launch.bytes_read - gemm_bytes;
         self.work.bytes_written = launch.bytes_written;
         self.epilogue = Some(Box::new(epilogue));
         self

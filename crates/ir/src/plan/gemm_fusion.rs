@@ -1,243 +1,253 @@
-//! What runs before and after a product as a part of its step: kernels that compute an operand block by block,
-//! kernels that take the product in part by part, and products that compute an operand of another.
+//! GEMM fusion: decides which fusion groups become the prologue or the epilogue of a GEMM step.
 //!
-//! Each is a group of its own that only the product reads, or that alone reads the product. Here it is decided
-//! which of them join it, and what they become then.
+//! - Epilogue fusion: the only consumer of a GEMM result processes it tile by tile, while it is in cache.
+//! - Prologue fusion: a kernel whose only consumer is the GEMM computes an operand block by block.
+//! - Chained GEMMs: a GEMM with an epilogue computes the left operand of the next GEMM, as in attention.
+//!
+//! Each fused group would otherwise be a step of its own.
 
-use super::fusion::{Group, RawCommand};
+use super::fusion::{FusionGroup, RawStep};
 use super::gemm::RawGemm;
 use super::layout::lay_out_epilogue;
-use super::prologue::{BlockKernel, Digits, Side, lay_out_blocks};
+use super::prologue::{BlockKernel, OperandLayout, Side, lay_out_block_kernel};
 use super::{BufferId, Epilogue, GemmStep, PlanTarget, Step};
 use crate::graph::{Graph, NodeId};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// An operand on the right is written if the left one has more bytes than this: that is read for each block of
-/// the right one's columns.
-const MOST_REREAD: usize = 16 << 20;
+/// The right operand is not computed by a prologue if the left operand has more bytes than this: the left one would
+/// be read again for each block of columns of the right one.
+const MAX_REREAD_BYTES: usize = 16 << 20;
 
-/// An operand with longer rows is written: a block has some rows, and there must be room for them in a cache.
-const LONGEST_ROW: usize = 1 << 14;
+/// Operands with longer rows are materialized: a block of several rows must fit a cache.
+const MAX_PROLOGUE_ROW: usize = 1 << 14;
 
-/// Below this many rows a chain of products is none: threads share it by rows, and there are too few.
-const FEWEST_ROWS: usize = 512;
+/// GEMMs are not chained below this many rows: threads partition a chain by rows, and fewer rows leave threads idle.
+const MIN_CHAINED_ROWS: usize = 512;
 
-/// The bytes of a block of rows of the first product of a chain, which should stay in a cache.
-const CHAINED_BLOCK: usize = 256 << 10;
+/// Bytes of a block of rows of the first GEMM of a chain, which should stay in cache.
+const CHAINED_BLOCK_BYTES: usize = 256 << 10;
 
-/// Which groups are parts of other groups' steps.
+/// The groups that are fused into the GEMM steps of other groups.
 pub struct GemmFusion<'a> {
     graph: &'a Graph,
-    groups: &'a [Group],
-    /// For each group, the product that it takes in.
-    follows: Vec<Option<(usize, Epilogue)>>,
-    /// For each product's group, what computes one of its operands.
-    precedes: Vec<Option<Preceding>>,
-    /// For each group, whether it is a part of another's step.
-    joined: Vec<bool>,
+    groups: &'a [FusionGroup],
+    /// For each group: the GEMM group it is the epilogue of.
+    epilogues: Vec<Option<(usize, Epilogue)>>,
+    /// For each GEMM group: the fused producer of one of its operands.
+    prologues: Vec<Option<FusedProducer>>,
+    /// For each group: whether it is part of another group's step.
+    fused: Vec<bool>,
 }
 
-/// What computes an operand.
-enum Preceding {
-    /// A kernel.
-    Kernel(Box<(Side, BlockKernel, Digits)>),
-    /// The product that this group takes in, by what the param of the group's kernel is.
-    Product(usize, usize),
+/// A fused producer of a GEMM operand.
+enum FusedProducer {
+    /// A prologue kernel.
+    Kernel(Box<(Side, BlockKernel, OperandLayout)>),
+    /// A chained GEMM: the group of its epilogue, and the param of the epilogue's kernel that is the operand.
+    Gemm(usize, usize),
 }
 
 impl<'a> GemmFusion<'a> {
-    /// Decides for every group.
+    /// Decides the fusions of all groups.
     pub fn new(
         graph: &'a Graph,
-        groups: &'a [Group],
+        groups: &'a [FusionGroup],
         outputs: &[BufferId],
         buffer: impl Fn(NodeId) -> BufferId + Copy,
         plan_target: PlanTarget,
     ) -> GemmFusion<'a> {
-        let uses = Uses::new(groups, outputs, buffer);
+        let uses = BufferUses::new(groups, outputs, buffer);
         let count = groups.len();
-        let mut surroundings = GemmFusion {
+        let mut gemm_fusion = GemmFusion {
             graph,
             groups,
-            follows: (0..count).map(|_| None).collect(),
-            precedes: (0..count).map(|_| None).collect(),
-            joined: vec![false; count],
+            epilogues: (0..count).map(|_| None).collect(),
+            prologues: (0..count).map(|_| None).collect(),
+            fused: vec![false; count],
         };
-        surroundings.follow(&uses, buffer);
+        gemm_fusion.fuse_epilogues(&uses, buffer);
         if plan_target.prologues {
-            surroundings.chain(&uses, buffer);
-            surroundings.precede(&uses, buffer);
+            gemm_fusion.fuse_chained_gemms(&uses, buffer);
+            gemm_fusion.fuse_prologues(&uses, buffer);
         }
-        surroundings
+        gemm_fusion
     }
 
-    /// Whether a group is a part of another's step.
-    pub fn is_joined(&self, group: usize) -> bool {
-        self.joined[group]
+    /// Whether a group is part of another group's step.
+    pub fn is_fused(&self, group: usize) -> bool {
+        self.fused[group]
     }
 
-    /// The step of a group that is a product, or that takes one in.
+    /// The step of a group that is a GEMM or the epilogue of one; `None` for any other group.
     pub fn step(
         &mut self,
         group: usize,
         buffer: impl Fn(NodeId) -> BufferId + Copy,
     ) -> Option<Step> {
-        self.contract_step(group, buffer).map(Step::Gemm)
+        self.gemm_step(group, buffer).map(Step::Gemm)
     }
 
-    fn contract_step(
+    fn gemm_step(
         &mut self,
         group: usize,
         buffer: impl Fn(NodeId) -> BufferId + Copy,
     ) -> Option<GemmStep> {
-        if let Some((product, epilogue)) = self.follows[group].take() {
-            let step = self.contract_step(product, buffer)?;
-            return Some(step.followed_by(epilogue));
+        if let Some((gemm_group, epilogue)) = self.epilogues[group].take() {
+            let step = self.gemm_step(gemm_group, buffer)?;
+            return Some(step.with_epilogue(epilogue));
         }
-        let step = product_of(&self.groups[group])?.bind(self.graph, buffer);
-        Some(match self.precedes[group].take() {
+        let step = gemm_of(&self.groups[group])?.bind(self.graph, buffer);
+        Some(match self.prologues[group].take() {
             None => step,
-            Some(Preceding::Kernel(kernel)) => {
-                let (side, kernel, digits) = *kernel;
-                step.preceded_by(side, kernel, &digits)
+            Some(FusedProducer::Kernel(kernel)) => {
+                let (side, kernel, layout) = *kernel;
+                step.with_prologue(side, kernel, &layout)
             }
-            Some(Preceding::Product(follower, value)) => {
-                let first = self.contract_step(follower, buffer)?;
-                step.chained_to(first, value)
+            Some(FusedProducer::Gemm(epilogue_group, value)) => {
+                let first = self.gemm_step(epilogue_group, buffer)?;
+                step.with_chained_gemm(first, value)
             }
         })
     }
 
-    /// Lets the only reader of a product take it in, if it reads it row by row.
-    fn follow(&mut self, uses: &Uses, buffer: impl Fn(NodeId) -> BufferId + Copy) {
+    /// Fuses the only consumer of each GEMM as its epilogue, if it reads the GEMM result row by row.
+    fn fuse_epilogues(&mut self, uses: &BufferUses, buffer: impl Fn(NodeId) -> BufferId + Copy) {
         for (id, group) in self.groups.iter().enumerate() {
-            let Some(contract) = product_of(group) else { continue };
-            let product = contract.node();
-            let Some(reader) = uses.only_reader(buffer(product)) else { continue };
-            let [RawCommand::Launch(kernel)] = &self.groups[reader].commands[..] else { continue };
-            if self.follows[reader].is_none() {
-                let shape = &self.graph.node(product).shape;
-                let epilogue = lay_out_epilogue(kernel, product, shape, buffer);
-                self.joined[id] = epilogue.is_some();
-                self.follows[reader] = epilogue.map(|epilogue| (id, epilogue));
+            let Some(gemm) = gemm_of(group) else { continue };
+            let result = gemm.node();
+            let Some(reader) = uses.sole_reader(buffer(result)) else { continue };
+            let [RawStep::Launch(kernel)] = &self.groups[reader].steps[..] else { continue };
+            if self.epilogues[reader].is_none() {
+                let shape = &self.graph.node(result).shape;
+                let epilogue = lay_out_epilogue(kernel, result, shape, buffer);
+                self.fused[id] = epilogue.is_some();
+                self.epilogues[reader] = epilogue.map(|epilogue| (id, epilogue));
             }
         }
     }
 
-    /// Lets a product with an epilogue compute the left operand of another, row by row, if what it writes is
-    /// that and nothing else.
-    fn chain(&mut self, uses: &Uses, buffer: impl Fn(NodeId) -> BufferId + Copy) {
-        let by_age = (0..self.groups.len()).rev();
-        for id in by_age {
-            let Some(second) = product_of(&self.groups[id]) else { continue };
-            let Some((operand, digits)) = second.rows_of(self.graph, Side::A) else { continue };
-            let Some(follower) = uses.writer(buffer(operand)) else { continue };
-            let Some((first, epilogue)) = &self.follows[follower] else { continue };
-            let is_alone = uses.only_reader(buffer(operand)) == Some(id)
-                && uses.reads(id, buffer(operand)) == 1
-                && self.precedes[*first].is_none();
-            if !is_alone || !digits.is_row_major() {
+    /// Chains a GEMM with an epilogue into the GEMM whose left operand it computes, if the epilogue writes that
+    /// operand, row by row, and nothing else.
+    fn fuse_chained_gemms(
+        &mut self,
+        uses: &BufferUses,
+        buffer: impl Fn(NodeId) -> BufferId + Copy,
+    ) {
+        let in_recorded_order = (0..self.groups.len()).rev();
+        for id in in_recorded_order {
+            let Some(second) = gemm_of(&self.groups[id]) else { continue };
+            let Some((operand, layout)) = second.operand_layout(self.graph, Side::A) else {
+                continue;
+            };
+            let Some(epilogue_group) = uses.writer(buffer(operand)) else { continue };
+            let Some((first, epilogue)) = &self.epilogues[epilogue_group] else { continue };
+            let is_private = uses.sole_reader(buffer(operand)) == Some(id)
+                && uses.read_count(id, buffer(operand)) == 1
+                && self.prologues[*first].is_none();
+            if !is_private || !layout.is_row_major() {
                 continue;
             }
-            let Some(value) = operand_of_epilogue(epilogue) else { continue };
+            let Some(value) = chained_output_param(epilogue) else { continue };
             let [first_shape, second_shape] = [*first, id].map(|group| {
-                let node = product_of(&self.groups[group]).expect("a product").node();
+                let node = gemm_of(&self.groups[group]).expect("the group is a GEMM").node();
                 &self.graph.node(node).shape
             });
             let inner = self.graph.node(
-                self.graph.node(product_of(&self.groups[*first]).expect("a product").node()).inputs
-                    [0],
+                self.graph
+                    .node(gemm_of(&self.groups[*first]).expect("the group is a GEMM").node())
+                    .inputs[0],
             );
             let (Some(&width), Some(&n), Some(&k)) =
                 (first_shape.last(), second_shape.last(), inner.shape.last())
             else {
                 continue;
             };
-            // The right operands are read for each block of rows. That must be less than writing and reading
-            // the whole of what is between the products.
-            let block = (CHAINED_BLOCK / (width * inner.dtype.size())).clamp(32, 128);
-            if digits.rows() >= FEWEST_ROWS && width == digits.columns() && k + n <= 8 * block {
-                self.precedes[id] = Some(Preceding::Product(follower, value));
-                self.joined[follower] = true;
+            // The right operands are read again for each block of rows. That must cost less than a store and a load
+            // of the whole intermediate result.
+            let block = (CHAINED_BLOCK_BYTES / (width * inner.dtype.size())).clamp(32, 128);
+            if layout.rows() >= MIN_CHAINED_ROWS && width == layout.columns() && k + n <= 8 * block
+            {
+                self.prologues[id] = Some(FusedProducer::Gemm(epilogue_group, value));
+                self.fused[epilogue_group] = true;
             }
         }
     }
 
-    /// Lets kernels compute the operands of products that alone read them.
-    fn precede(&mut self, uses: &Uses, buffer: impl Fn(NodeId) -> BufferId + Copy) {
+    /// Fuses kernels as prologues of the GEMMs that are their only consumers.
+    fn fuse_prologues(&mut self, uses: &BufferUses, buffer: impl Fn(NodeId) -> BufferId + Copy) {
         let chained: Vec<usize> = self
-            .precedes
+            .prologues
             .iter()
-            .filter_map(|preceding| match preceding {
-                Some(Preceding::Product(follower, _)) => {
-                    self.follows[*follower].as_ref().map(|(first, _)| *first)
+            .filter_map(|producer| match producer {
+                Some(FusedProducer::Gemm(epilogue_group, _)) => {
+                    self.epilogues[*epilogue_group].as_ref().map(|(first, _)| *first)
                 }
                 _ => None,
             })
             .collect();
-        // For each product, the group that takes it in.
-        let mut followers: Vec<Option<usize>> = vec![None; self.groups.len()];
-        for (reader, follows) in self.follows.iter().enumerate() {
-            if let Some((product, _)) = follows {
-                followers[*product] = Some(reader);
+        // For each GEMM group, the group that is its epilogue.
+        let mut epilogue_groups: Vec<Option<usize>> = vec![None; self.groups.len()];
+        for (reader, epilogues) in self.epilogues.iter().enumerate() {
+            if let Some((gemm_group, _)) = epilogues {
+                epilogue_groups[*gemm_group] = Some(reader);
             }
         }
-        for (id, follower) in followers.into_iter().enumerate() {
-            let Some(contract) = product_of(&self.groups[id]) else { continue };
-            if self.precedes[id].is_some() {
+        for (id, epilogue_group) in epilogue_groups.into_iter().enumerate() {
+            let Some(gemm) = gemm_of(&self.groups[id]) else { continue };
+            if self.prologues[id].is_some() {
                 continue;
             }
-            let epilogue = follower.and_then(|reader| self.follows[reader].as_ref());
-            let whole_rows = epilogue.is_some_and(|(_, epilogue)| epilogue.reduces_rows());
-            let reread = contract.left_bytes(self.graph);
-            let mut found: SmallVec<[(Side, usize, BlockKernel, Digits); 2]> = SmallVec::new();
+            let epilogue = epilogue_group.and_then(|reader| self.epilogues[reader].as_ref());
+            let reduces_rows = epilogue.is_some_and(|(_, epilogue)| epilogue.reduces_rows());
+            let a_bytes = gemm.a_bytes(self.graph);
+            let mut candidates: SmallVec<[(Side, usize, BlockKernel, OperandLayout); 2]> =
+                SmallVec::new();
             for side in [Side::A, Side::B] {
                 let allowed = side == Side::A
-                    || (reread <= MOST_REREAD && !whole_rows && !chained.contains(&id));
-                let operand = contract.rows_of(self.graph, side).filter(|_| allowed);
-                let Some((operand, digits)) = operand else { continue };
+                    || (a_bytes <= MAX_REREAD_BYTES && !reduces_rows && !chained.contains(&id));
+                let operand = gemm.operand_layout(self.graph, side).filter(|_| allowed);
+                let Some((operand, layout)) = operand else { continue };
                 let Some(writer) = uses.writer(buffer(operand)) else { continue };
-                if digits.columns() > LONGEST_ROW {
+                if layout.columns() > MAX_PROLOGUE_ROW {
                     continue;
                 }
-                let alone = uses.only_reader(buffer(operand)) == Some(id)
-                    && uses.reads(id, buffer(operand)) == 1
-                    && self.follows[writer].is_none();
+                let is_private = uses.sole_reader(buffer(operand)) == Some(id)
+                    && uses.read_count(id, buffer(operand)) == 1
+                    && self.epilogues[writer].is_none();
                 let group = &self.groups[writer];
-                let ([RawCommand::Launch(kernel)], [value]) =
-                    (&group.commands[..], &group.members[..])
+                let ([RawStep::Launch(kernel)], [value]) = (&group.steps[..], &group.members[..])
                 else {
                     continue;
                 };
-                if !alone {
+                if !is_private {
                     continue;
                 }
-                if let Some(kernel) = lay_out_blocks(kernel, *value, &digits, buffer) {
-                    found.push((side, writer, kernel, digits));
+                if let Some(kernel) = lay_out_block_kernel(kernel, *value, &layout, buffer) {
+                    candidates.push((side, writer, kernel, layout));
                 }
             }
-            // One of the two: the one whose writing costs more.
-            let size = |digits: &Digits| digits.rows() * digits.columns();
-            found.sort_by_key(|(.., digits)| std::cmp::Reverse(size(digits)));
-            if let Some((side, writer, kernel, digits)) = found.into_iter().next() {
-                self.joined[writer] = true;
-                self.precedes[id] = Some(Preceding::Kernel(Box::new((side, kernel, digits))));
+            // A GEMM has one prologue: choose the operand that costs more to materialize.
+            let size = |layout: &OperandLayout| layout.rows() * layout.columns();
+            candidates.sort_by_key(|(.., layout)| std::cmp::Reverse(size(layout)));
+            if let Some((side, writer, kernel, layout)) = candidates.into_iter().next() {
+                self.fused[writer] = true;
+                self.prologues[id] = Some(FusedProducer::Kernel(Box::new((side, kernel, layout))));
             }
         }
     }
 }
 
-/// The product of a group that is one.
-fn product_of(group: &Group) -> Option<&RawGemm> {
-    match &group.commands[..] {
-        [RawCommand::Gemm(contract)] => Some(contract),
+/// The GEMM of a group that is one.
+fn gemm_of(group: &FusionGroup) -> Option<&RawGemm> {
+    match &group.steps[..] {
+        [RawStep::Gemm(gemm)] => Some(gemm),
         _ => None,
     }
 }
 
-/// The param that an epilogue writes, if it is one, where the product is.
-fn operand_of_epilogue(epilogue: &Epilogue) -> Option<usize> {
+/// The only param that an epilogue writes, if its store has the same access map as its load of the GEMM result.
+fn chained_output_param(epilogue: &Epilogue) -> Option<usize> {
     let (kernel, shape) = (&epilogue.launch.kernel, &epilogue.launch.shape);
     let written: SmallVec<[usize; 2]> =
         (0..kernel.params.len()).filter(|&param| kernel.params[param].writes).collect();
@@ -248,24 +258,24 @@ fn operand_of_epilogue(epilogue: &Epilogue) -> Option<usize> {
         let (access, None) = (accesses.next()?, accesses.next()) else { return None };
         Some(&shape.accesses[access])
     };
-    (only_access(value)? == only_access(epilogue.product)?).then_some(value)
+    (only_access(value)? == only_access(epilogue.gemm_result)?).then_some(value)
 }
 
-/// Who writes and who reads each buffer.
-struct Uses {
+/// The groups that write and read each buffer.
+struct BufferUses {
     writers: FxHashMap<BufferId, usize>,
-    /// The groups that read each buffer, each as often as it does.
+    /// The groups that read each buffer, once for each read.
     readers: FxHashMap<BufferId, SmallVec<[usize; 4]>>,
     outputs: Vec<BufferId>,
 }
 
-impl Uses {
+impl BufferUses {
     fn new(
-        groups: &[Group],
+        groups: &[FusionGroup],
         outputs: &[BufferId],
         buffer: impl Fn(NodeId) -> BufferId + Copy,
-    ) -> Uses {
-        let mut uses = Uses {
+    ) -> BufferUses {
+        let mut uses = BufferUses {
             writers: FxHashMap::default(),
             readers: FxHashMap::default(),
             outputs: outputs.to_vec(),
@@ -274,7 +284,7 @@ impl Uses {
             let members: SmallVec<[BufferId; 4]> =
                 group.members.iter().map(|&member| buffer(member)).collect();
             uses.writers.extend(members.iter().map(|&member| (member, id)));
-            for operand in group.commands.iter().flat_map(RawCommand::operands) {
+            for operand in group.steps.iter().flat_map(RawStep::operands) {
                 let operand = buffer(operand);
                 if !members.contains(&operand) {
                     uses.readers.entry(operand).or_default().push(id);
@@ -289,15 +299,15 @@ impl Uses {
         self.writers.get(&buffer).copied()
     }
 
-    /// The one group that reads a buffer, if nobody else ever does.
-    fn only_reader(&self, buffer: BufferId) -> Option<usize> {
+    /// The only group that reads a buffer, if the buffer is no graph output.
+    fn sole_reader(&self, buffer: BufferId) -> Option<usize> {
         let readers = self.readers.get(&buffer).filter(|_| !self.outputs.contains(&buffer))?;
         let (&first, rest) = readers.split_first()?;
         rest.iter().all(|&reader| reader == first).then_some(first)
     }
 
-    /// How often a group reads a buffer.
-    fn reads(&self, group: usize, buffer: BufferId) -> usize {
+    /// The number of times that a group reads a buffer.
+    fn read_count(&self, group: usize, buffer: BufferId) -> usize {
         let readers = self.readers.get(&buffer);
         readers.map_or(0, |readers| readers.iter().filter(|&&reader| reader == group).count())
     }

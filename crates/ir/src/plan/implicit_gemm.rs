@@ -1,40 +1,41 @@
-//! Convolutions found in a graph, for devices that multiply windows without writing them.
+//! Implicit GEMM convolution: finds convolutions in a graph, for backends that compute them without im2col.
 //!
-//! A convolution is recorded as a contraction of windows, which are a view ([`compose`](crate::compose)). Here the view
-//! is looked through, and the contraction becomes a product of windows: of what the windows are of, laid out with
-//! features last, which is a kernel that the planner fuses with whatever came before.
+//! A convolution is recorded as a dot of windows, which are a view ([`compose`](crate::compose)). A match looks
+//! through that view: the dot becomes an implicit GEMM of the tensor that the windows slide over, with channels
+//! ("features") last (NHWC). The transpose and the padding to that layout are ordinary kernels, so the planner fuses
+//! them with the producer.
 
 use crate::graph::{ConvOutputLayout, DotAxes, Graph, NodeId, Op, WindowAxis};
 use crate::{Axes, DType};
 use smallvec::SmallVec;
 
-/// The most axes that a window moves along.
-const MOST_SPACE: usize = 3;
+/// The maximum number of spatial axes.
+const MAX_SPATIAL_RANK: usize = 3;
 
-/// Groups with fewer features or outputs than this are not worth a product of their own.
-const SMALLEST_GROUP: usize = 16;
+/// Grouped convolutions with fewer features or outputs per group than this are not lowered to an implicit GEMM.
+const MIN_GROUP_CHANNELS: usize = 16;
 
-/// A contraction of windows.
+/// A convolution found in a graph: a dot of windows.
 #[derive(Clone, Debug)]
-pub struct Found {
-    /// What the windows are of: `[examples, features, space…]`.
+pub struct ConvolutionMatch {
+    /// The convolved tensor: `[examples, features, space…]`.
     pub source: NodeId,
-    /// `[groups, outputs, features, window…]`.
+    /// The filter: `[groups, outputs, features, window…]`.
     pub kernels: NodeId,
-    /// How the window moves along each axis of space.
+    /// Size, stride and dilation of the window along each spatial axis.
     pub windows: SmallVec<[WindowAxis; 3]>,
-    /// Groups of features; if 1, all groups are groups of examples.
+    /// The number of feature groups. If it is 1, all groups are groups of examples.
     pub feature_groups: usize,
-    /// The order of the contraction's axes.
+    /// The order of the result's axes.
     pub order: ConvOutputLayout,
 }
 
-/// For each contraction of windows that is worth it, what it is made of.
-pub fn find(graph: &Graph) -> Vec<Option<Found>> {
-    (0..graph.nodes.len() as NodeId).map(|node| found(graph, node)).collect()
+/// For each node, the convolution it is, if it is one that pays off as an implicit GEMM.
+pub fn find_convolutions(graph: &Graph) -> Vec<Option<ConvolutionMatch>> {
+    (0..graph.nodes.len() as NodeId).map(|node| match_convolution(graph, node)).collect()
 }
 
-fn found(graph: &Graph, node: NodeId) -> Option<Found> {
+fn match_convolution(graph: &Graph, node: NodeId) -> Option<ConvolutionMatch> {
     let data = graph.node(node);
     let Op::Dot(axes) = &data.op else { return None };
     if !matches!(data.dtype, DType::F16 | DType::BF16 | DType::F32) || data.shape.contains(&0) {
@@ -42,12 +43,12 @@ fn found(graph: &Graph, node: NodeId) -> Option<Found> {
     }
     let (a, b) = (data.inputs[0], data.inputs[1]);
     let of = |order: ConvOutputLayout, split: NodeId, kernels: NodeId| {
-        let view = view_of_windows(graph, split)?;
+        let view = match_window_view(graph, split)?;
         (*axes == expected_axes(order, view.windows.len())).then_some(())?;
         let kernels = match (order, &graph.node(kernels).op) {
             (ConvOutputLayout::ExamplesFirst, Op::Broadcast(_)) => {
                 let (repeated, once) = (graph.node(kernels), graph.node(kernels).inputs[0]);
-                // For each example, and along no other axis.
+                // The broadcast is along the axis of examples alone.
                 (repeated.shape[1..] == graph.node(once).shape[..]).then_some(once)?
             }
             (ConvOutputLayout::ExamplesFirst, _) => return None,
@@ -59,9 +60,9 @@ fn found(graph: &Graph, node: NodeId) -> Option<Found> {
         }
         let (groups, outputs, features) = (shape[0], shape[1], shape[2]);
         let is_moved = view.windows.iter().any(|window| *window != WindowAxis::new(1));
-        let is_large = groups == 1 || outputs.min(features) >= SMALLEST_GROUP;
+        let is_large = groups == 1 || outputs.min(features) >= MIN_GROUP_CHANNELS;
         let feature_groups = if view.has_feature_groups { groups } else { 1 };
-        (is_moved && is_large).then_some(Found {
+        (is_moved && is_large).then_some(ConvolutionMatch {
             source: view.source,
             kernels,
             windows: view.windows,
@@ -74,8 +75,8 @@ fn found(graph: &Graph, node: NodeId) -> Option<Found> {
         .or_else(|| of(ConvOutputLayout::ExamplesFirst, b, a))
 }
 
-/// The axes of the contraction of `[groups, examples, features, positions…, window…]` with `[groups, outputs,
-/// features, window…]`, or with the latter repeated for each example.
+/// The dot axes of `[groups, examples, features, positions…, window…]` with `[groups, outputs, features, window…]`,
+/// or with the latter broadcast along the examples.
 fn expected_axes(order: ConvOutputLayout, space: usize) -> DotAxes {
     let windows: Axes = std::iter::once(2).chain(3 + space..3 + 2 * space).collect();
     let kernels: Axes = (2..3 + space).collect();
@@ -96,14 +97,14 @@ fn expected_axes(order: ConvOutputLayout, space: usize) -> DotAxes {
     }
 }
 
-struct View {
+struct WindowView {
     source: NodeId,
     windows: SmallVec<[WindowAxis; 3]>,
     has_feature_groups: bool,
 }
 
-/// What `[groups, examples, features, positions…, window…]` is a view of.
-fn view_of_windows(graph: &Graph, split: NodeId) -> Option<View> {
+/// Matches the view `[groups, examples, features, positions…, window…]` of a tensor.
+fn match_window_view(graph: &Graph, split: NodeId) -> Option<WindowView> {
     let data = graph.node(split);
     let (reshaped, has_feature_groups) = match &data.op {
         Op::Permute(order) => {
@@ -117,41 +118,43 @@ fn view_of_windows(graph: &Graph, split: NodeId) -> Option<View> {
     let Op::Reshape(shape) = &reshape.op else { return None };
     let windowed = graph.node(reshape.inputs[0]);
     let Op::Windows(windows) = &windowed.op else { return None };
-    let space = windows.len().checked_sub(2).filter(|space| (1..=MOST_SPACE).contains(space))?;
+    let space =
+        windows.len().checked_sub(2).filter(|space| (1..=MAX_SPATIAL_RANK).contains(space))?;
     if shape.rank() != 3 + 2 * space || windows[..2] != [WindowAxis::new(1); 2] {
         return None;
     }
-    // `[examples, features, positions…, 1, 1, window…]`, of which one of the first two is cut.
-    let cut = match has_feature_groups {
+    // The windows are `[examples, features, positions…, 1, 1, window…]`; the reshape splits one of the first two
+    // axes.
+    let is_grouped_reshape = match has_feature_groups {
         true => shape[0] == windowed.shape[0] && shape[1] * shape[2] == windowed.shape[1],
         false => shape[0] * shape[1] == windowed.shape[0] && shape[2] == windowed.shape[1],
     };
     let rest = windowed.shape[2..2 + space].iter().chain(&windowed.shape[4 + space..]);
-    (cut && shape[3..].iter().eq(rest)).then(|| View {
+    (is_grouped_reshape && shape[3..].iter().eq(rest)).then(|| WindowView {
         source: windowed.inputs[0],
         windows: windows[2..].iter().copied().collect(),
         has_feature_groups,
     })
 }
 
-/// Which nodes are needed where contractions of windows do not look at these.
-pub fn needed(graph: &Graph, found: &[Option<Found>]) -> Vec<bool> {
-    let is_any = found.iter().any(Option::is_some);
-    let mut needed = vec![!is_any; graph.nodes.len()];
-    graph.outputs.iter().for_each(|&output| needed[output as usize] = true);
+/// DCE: the nodes that are reachable from the outputs when convolutions read their sources instead of the windows.
+pub fn live_nodes(graph: &Graph, matches: &[Option<ConvolutionMatch>]) -> Vec<bool> {
+    let is_any = matches.iter().any(Option::is_some);
+    let mut live = vec![!is_any; graph.nodes.len()];
+    graph.outputs.iter().for_each(|&output| live[output as usize] = true);
     for (id, node) in graph.nodes.iter().enumerate().rev() {
-        if !needed[id] {
-            // Inputs and scalars are counted.
-            needed[id] = matches!(node.op, Op::Input | Op::Scalar);
+        if !live[id] {
+            // Inputs and scalars are bound by position, so they all stay.
+            live[id] = matches!(node.op, Op::Input | Op::Scalar);
             continue;
         }
-        match &found[id] {
-            Some(found) => {
-                needed[found.source as usize] = true;
-                needed[found.kernels as usize] = true;
+        match &matches[id] {
+            Some(matches) => {
+                live[matches.source as usize] = true;
+                live[matches.kernels as usize] = true;
             }
-            None => node.inputs.iter().for_each(|&input| needed[input as usize] = true),
+            None => node.inputs.iter().for_each(|&input| live[input as usize] = true),
         }
     }
-    needed
+    live
 }

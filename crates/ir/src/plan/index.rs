@@ -1,41 +1,42 @@
-//! Index maps: where in a node a point of a kernel's domain looks.
+//! Index maps: affine maps from a kernel's domain to the coordinates of a node. Views compose by rewriting the map.
 
 use crate::Shape;
 use crate::graph::{SliceAxis, WindowAxis};
 use crate::kernel::Value;
 use smallvec::SmallVec;
 
-/// The coordinate along one axis of a node: `constant + Σ coefficients[d] · domain[d] + indirect`.
+/// The coordinate along one axis of a node, an affine expression: `constant + Σ coefficients[d] · domain[d] +
+/// indirect`.
 ///
-/// Axes of the domain beyond the coefficients' length have coefficient zero, so a domain may grow while
-/// maps over it exist. Trailing zeros are trimmed: equal maps compare equal.
+/// Domain axes beyond the length of `coefficients` have coefficient zero, so a domain may grow while maps over it
+/// exist. Trailing zeros are trimmed, so equal maps compare equal.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Coordinate {
     constant: isize,
     coefficients: SmallVec<[isize; 6]>,
-    /// An index value of the kernel, times a factor.
+    /// An index value of the kernel, and its coefficient.
     indirect: Option<(Value, isize)>,
 }
 
-/// The coordinates of a node, one for each of its axes.
-pub type Map = SmallVec<[Coordinate; 4]>;
+/// An index map: the coordinates of a node, one for each of its axes.
+pub type IndexMap = SmallVec<[Coordinate; 4]>;
 
-/// Why a coordinate could not be taken apart.
+/// Why a flat index could not be unflattened into affine coordinates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Unflatten {
-    /// It could, if the domain's axis were split so that the inner part has this extent.
-    Split {
-        /// An axis of the domain.
+pub enum UnflattenError {
+    /// An axis of the domain must be split first, so that its inner part has this extent.
+    SplitAxis {
+        /// The axis of the domain.
         axis: usize,
         /// The extent of the new inner axis.
         inner: usize,
     },
-    /// It is not affine.
+    /// The coordinates are not affine.
     NotAffine,
 }
 
 impl Coordinate {
-    /// The domain's own coordinate along an axis.
+    /// The coordinate along an axis of the domain.
     #[cfg(test)]
     pub fn axis(axis: usize) -> Coordinate {
         let mut coordinate = Coordinate::default();
@@ -43,22 +44,22 @@ impl Coordinate {
         coordinate
     }
 
-    /// A fixed coordinate.
+    /// A constant coordinate.
     pub fn constant(constant: isize) -> Coordinate {
         Coordinate { constant, ..Coordinate::default() }
     }
 
-    /// A coordinate given by a value of the kernel.
+    /// A coordinate loaded from an index tensor: a value of the kernel.
     pub fn indirect(value: Value) -> Coordinate {
         Coordinate { indirect: Some((value, 1)), ..Coordinate::default() }
     }
 
-    /// The part that does not vary.
+    /// The constant term.
     pub fn offset(&self) -> isize {
         self.constant
     }
 
-    /// The index value and its factor, if there is one.
+    /// The index value and its coefficient, if there is one.
     pub fn index(&self) -> Option<(Value, isize)> {
         self.indirect
     }
@@ -68,7 +69,7 @@ impl Coordinate {
         self.coefficients.get(axis).copied().unwrap_or(0)
     }
 
-    /// The axes with a coefficient other than zero, and these.
+    /// The domain axes whose coefficients are nonzero, with the coefficients.
     pub fn terms(&self) -> impl Iterator<Item = (usize, isize)> + '_ {
         self.coefficients.iter().copied().enumerate().filter(|&(_, coefficient)| coefficient != 0)
     }
@@ -82,7 +83,7 @@ impl Coordinate {
         self.trim();
     }
 
-    /// Adds `factor` times another coordinate. `None` when both are indirect.
+    /// Adds `factor` times another coordinate. `None` if both have an index value.
     pub fn add(&mut self, other: &Coordinate, factor: isize) -> Option<()> {
         self.constant += other.constant * factor;
         if self.coefficients.len() < other.coefficients.len() {
@@ -113,7 +114,7 @@ impl Coordinate {
         }
     }
 
-    /// The smallest and the largest value over a domain of these extents, indirect part aside.
+    /// The minimum and maximum over a domain of these extents, ignoring the index value.
     pub fn range(&self, extents: &[usize]) -> (isize, isize) {
         let (mut low, mut high) = (self.constant, self.constant);
         for (axis, coefficient) in self.terms() {
@@ -127,10 +128,14 @@ impl Coordinate {
         (low, high)
     }
 
-    /// Takes a row-major index over `shape` apart into its coordinates.
-    pub fn unflatten(&self, shape: &[usize], extents: &[usize]) -> Result<Map, Unflatten> {
+    /// Unflattens a row-major index over `shape` into coordinates.
+    pub fn unflatten(
+        &self,
+        shape: &[usize],
+        extents: &[usize],
+    ) -> Result<IndexMap, UnflattenError> {
         let mut rest = self.clone();
-        let mut map = Map::new();
+        let mut map = IndexMap::new();
         let mut stride: usize = shape.iter().product();
         if stride == 0 {
             return Ok(shape.iter().map(|_| Coordinate::default()).collect());
@@ -150,10 +155,10 @@ impl Coordinate {
         Ok(map)
     }
 
-    /// Splits off the part that is a multiple of `stride`; what stays is in `0..stride`.
-    fn divide(&mut self, stride: isize, extents: &[usize]) -> Result<Coordinate, Unflatten> {
+    /// Splits off the quotient by `stride`; `self` keeps the remainder, in `0..stride`.
+    fn divide(&mut self, stride: isize, extents: &[usize]) -> Result<Coordinate, UnflattenError> {
         if self.indirect.is_some() {
-            return Err(Unflatten::NotAffine);
+            return Err(UnflattenError::NotAffine);
         }
         let mut quotient = Coordinate::constant(self.constant.div_euclid(stride));
         let mut rest = Coordinate::constant(self.constant.rem_euclid(stride));
@@ -167,28 +172,31 @@ impl Coordinate {
                 && stride % coefficient == 0
                 && extent % (stride / coefficient) == 0
             {
-                return Err(Unflatten::Split { axis, inner: (stride / coefficient) as usize });
+                return Err(UnflattenError::SplitAxis {
+                    axis,
+                    inner: (stride / coefficient) as usize,
+                });
             } else {
                 rest.add_axis(axis, coefficient);
             }
         }
         let (low, high) = rest.range(extents);
         if low < 0 || high >= stride {
-            return Err(Unflatten::NotAffine);
+            return Err(UnflattenError::NotAffine);
         }
         *self = rest;
         Ok(quotient)
     }
 }
 
-/// The map of a node whose axes are the first axes of the domain.
+/// The identity map: the node's axes are the first axes of the domain.
 #[cfg(test)]
-pub fn identity(rank: usize) -> Map {
+pub fn identity(rank: usize) -> IndexMap {
     (0..rank).map(Coordinate::axis).collect()
 }
 
-/// The map of an operand that is broadcast to the shape that `map` is over.
-pub fn broadcast(map: &Map, operand: &Shape) -> Map {
+/// The map of the operand of a broadcast, given the map of its result.
+pub fn broadcast(map: &IndexMap, operand: &Shape) -> IndexMap {
     let skip = map.len() - operand.rank();
     let coordinates = operand.iter().zip(&map[skip..]);
     coordinates
@@ -200,8 +208,8 @@ pub fn broadcast(map: &Map, operand: &Shape) -> Map {
 }
 
 /// The map of the operand of a permutation.
-pub fn permute(map: &Map, axes: &[usize]) -> Map {
-    let mut operand: Map = SmallVec::from_elem(Coordinate::default(), axes.len());
+pub fn permute(map: &IndexMap, axes: &[usize]) -> IndexMap {
+    let mut operand: IndexMap = SmallVec::from_elem(Coordinate::default(), axes.len());
     for (coordinate, &axis) in map.iter().zip(axes) {
         operand[axis] = coordinate.clone();
     }
@@ -209,18 +217,19 @@ pub fn permute(map: &Map, axes: &[usize]) -> Map {
 }
 
 /// The map of the operand of a slice.
-pub fn slice(map: &Map, axes: &[SliceAxis]) -> Map {
+pub fn slice(map: &IndexMap, axes: &[SliceAxis]) -> IndexMap {
     map.iter().zip(axes).map(|(c, axis)| c.stepped(axis.start as isize, axis.step)).collect()
 }
 
-/// The map of the operand of windows: its first coordinates are positions, the others places within.
-pub fn windows(map: &Map, axes: &[WindowAxis]) -> Option<Map> {
-    let (positions, places) = map.split_at(axes.len());
-    let coordinates = axes.iter().zip(positions.iter().zip(places));
+/// The map of the operand of windows. The first half of the result's axes are window positions, the second half
+/// offsets within the window.
+pub fn windows(map: &IndexMap, axes: &[WindowAxis]) -> Option<IndexMap> {
+    let (positions, offsets) = map.split_at(axes.len());
+    let coordinates = axes.iter().zip(positions.iter().zip(offsets));
     coordinates
-        .map(|(axis, (position, place))| {
+        .map(|(axis, (position, offset))| {
             let mut coordinate = position.stepped(0, axis.stride as isize);
-            coordinate.add(place, axis.dilation as isize)?;
+            coordinate.add(offset, axis.dilation as isize)?;
             Some(coordinate)
         })
         .collect()
@@ -228,17 +237,16 @@ pub fn windows(map: &Map, axes: &[WindowAxis]) -> Option<Map> {
 
 /// The map of the operand of a reshape from `operand` to `shape`.
 pub fn reshape(
-    map: &Map,
+    map: &IndexMap,
     shape: &Shape,
     operand: &Shape,
     extents: &[usize],
-) -> Result<Map, Unflatten> {
+) -> Result<IndexMap, UnflattenError> {
     if shape.elements() == 0 {
         return Ok(operand.iter().map(|_| Coordinate::default()).collect());
     }
-    // Runs of axes with the same product are taken one at a time, so that axes that stay what they
-    // are never get mixed with those that change.
-    let mut result = Map::new();
+    // Match the shortest runs of axes with equal products, so that unchanged axes are never mixed with reshaped ones.
+    let mut result = IndexMap::new();
     let (mut to, mut from) = (0, 0);
     while to < shape.rank() || from < operand.rank() {
         let (first_to, first_from) = (to, from);
@@ -264,7 +272,7 @@ pub fn reshape(
         let mut stride = 1;
         for axis in (first_to..to).rev() {
             if shape[axis] != 1 {
-                flat.add(&map[axis], stride).ok_or(Unflatten::NotAffine)?;
+                flat.add(&map[axis], stride).ok_or(UnflattenError::NotAffine)?;
             }
             stride *= shape[axis] as isize;
         }
@@ -273,11 +281,11 @@ pub fn reshape(
     Ok(result)
 }
 
-/// The offset, the stride along each axis of a domain of this rank, and the index value with its stride,
-/// of a row-major tensor of `shape` seen through a map. `None` when two coordinates are indirect.
-#[expect(clippy::type_complexity, reason = "three things, taken apart at once by all who call it")]
+/// Offset, strides along the axes of a domain of this rank, and index value with its stride, of a row-major tensor of
+/// `shape` accessed through a map. `None` if two coordinates have index values.
+#[expect(clippy::type_complexity, reason = "a tuple that every caller destructures at once")]
 pub fn flatten(
-    map: &Map,
+    map: &IndexMap,
     shape: &Shape,
     rank: usize,
 ) -> Option<(isize, SmallVec<[isize; 6]>, Option<(Value, isize)>)> {
@@ -289,8 +297,8 @@ pub fn flatten(
     Some((flat.constant, strides, flat.indirect))
 }
 
-/// Whether a map visits every element of `shape` exactly once as the domain's `axes` run.
-pub fn is_bijective(map: &Map, shape: &Shape, axes: &[usize], extents: &[usize]) -> bool {
+/// Whether a map visits each element of `shape` exactly once while the domain's `axes` iterate.
+pub fn is_bijective(map: &IndexMap, shape: &Shape, axes: &[usize], extents: &[usize]) -> bool {
     let Some((offset, strides, None)) = flatten(map, shape, extents.len()) else { return false };
     if offset != 0 {
         return false;
@@ -321,31 +329,34 @@ mod tests {
     use super::*;
 
     #[test]
-    fn merging_axes_is_affine() {
-        // [2, 3] seen as [6]: the operand's one coordinate is 3·i + j.
+    fn merged_axes_are_affine() {
+        // Reshape [2, 3] to [6]: the operand's only coordinate is 3·i + j.
         let map = reshape(&identity(2), &[2, 3].into(), &[6].into(), &[2, 3]).unwrap();
         assert_eq!((map[0].coefficient(0), map[0].coefficient(1)), (3, 1));
     }
 
     #[test]
-    fn splitting_an_axis_asks_for_a_finer_domain() {
+    fn splitting_an_axis_requests_a_domain_split() {
         let split = reshape(&identity(1), &[6].into(), &[2, 3].into(), &[6]);
-        assert_eq!(split, Err(Unflatten::Split { axis: 0, inner: 3 }));
+        assert_eq!(split, Err(UnflattenError::SplitAxis { axis: 0, inner: 3 }));
     }
 
     #[test]
-    fn axes_of_one_come_and_go() {
+    fn unit_axes_can_be_inserted_and_removed() {
         let map = reshape(&identity(3), &[4, 1, 5].into(), &[1, 4, 5].into(), &[4, 1, 5]).unwrap();
         assert_eq!(map[1], Coordinate::axis(0));
         assert_eq!(map[2], Coordinate::axis(2));
     }
 
     #[test]
-    fn a_reshape_that_does_not_factor_is_not_affine() {
-        // [4, 6] → [6, 4] read through a transpose.
+    fn reshapes_across_a_transpose_are_not_affine() {
+        // [4, 6] → [6, 4], read through a transpose.
         let map = permute(&identity(2), &[1, 0]);
         let result = reshape(&map, &[4, 6].into(), &[6, 4].into(), &[6, 4]);
-        assert!(matches!(result, Err(Unflatten::NotAffine | Unflatten::Split { .. })));
+        assert!(matches!(
+            result,
+            Err(UnflattenError::NotAffine | UnflattenError::SplitAxis { .. })
+        ));
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Lays a kernel's domain out: which axis the vectors run along, which axes merge into one, and what is
-//! grid, reduction and vector.
+//! Layout of a kernel's domain: axis merging and vectorization. Chooses the vector axis by cost, merges contiguous
+//! axes, and assigns the rest to grid and reduction.
 
 use super::lower::{RawAccess, RawKernel};
 use super::{BufferId, Epilogue, LaunchStep, Work};
@@ -9,59 +9,60 @@ use crate::kernel::{AccessShape, Kernel, Kind, LaunchShape, VectorAxis};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// One axis of the domain while it is laid out.
+/// An axis of a domain during layout.
 #[derive(Clone, Debug)]
 pub struct Axis {
-    /// How many points.
+    /// The extent.
     pub extent: usize,
     /// Whether reductions fold it.
     pub reduced: bool,
-    /// The stride of each access along it, and of whatever else must go on where axes are merged.
+    /// The stride of each access along the axis. Callers may append further strides that must be contiguous for axes
+    /// to merge.
     pub strides: SmallVec<[isize; 8]>,
 }
 
-/// The axes of a domain, sorted into what they are in a kernel.
+/// A domain after layout: its axes by role.
 pub struct Domain {
-    /// Grid axes.
+    /// Grid axes, outermost first.
     pub grid: Vec<Axis>,
-    /// Reduce axes.
+    /// Reduce axes, outermost first.
     pub reduce: Vec<Axis>,
     /// The vector axis.
     pub vector: Axis,
 }
 
-/// The finished step of a raw kernel.
-pub fn lay_out(raw: &RawKernel, buffer: impl Fn(NodeId) -> BufferId) -> LaunchStep {
-    let mut axes = axes(raw);
+/// Lays out the domain of a kernel, and binds it to buffers.
+pub fn lay_out_kernel(raw: &RawKernel, buffer: impl Fn(NodeId) -> BufferId) -> LaunchStep {
+    let mut axes = domain_axes(raw);
     let reduces = axes.iter().any(|axis| axis.reduced);
-    let mut vector = match take_vector(&mut axes, raw) {
+    let mut vector = match choose_vector_axis(&mut axes, raw) {
         Some(vector) => vector,
-        // A single point: its lane is a parallel axis of one.
+        // The domain is a single point: vectorize along a parallel axis of extent 1.
         None => Axis { extent: 1, reduced: false, strides: single_point(raw) },
     };
     let (mut grid, mut reduce): (Vec<Axis>, Vec<Axis>) =
         axes.into_iter().partition(|axis| !axis.reduced);
-    // What runs on in memory is one axis: inner axes swallow the ones outside of them.
+    // Merge contiguous outer axes into the vector axis.
     match vector.reduced {
-        true => swallow(&mut reduce, &mut vector, raw.ordered),
-        false => swallow(&mut grid, &mut vector, false),
+        true => merge_into_vector(&mut reduce, &mut vector, raw.ordered),
+        false => merge_into_vector(&mut grid, &mut vector, false),
     }
-    merge(&mut grid, false);
-    merge(&mut reduce, raw.ordered);
+    merge_axes(&mut grid, false);
+    merge_axes(&mut reduce, raw.ordered);
     debug_assert!(!reduces || vector.reduced || !reduce.is_empty());
-    finish(raw, Domain { grid, reduce, vector }, buffer)
+    build_launch(raw, Domain { grid, reduce, vector }, buffer)
 }
 
-/// The finished step of a raw kernel that takes in a product of this shape part by part, if it can: it reads
-/// all of the product, row by row, and nothing but the product's own axes is walked.
+/// Lays a kernel out as the epilogue of a GEMM with a result of this shape. `None` unless the kernel reads the whole
+/// GEMM result, row by row, and its domain has no axes but those of the GEMM.
 pub fn lay_out_epilogue(
     raw: &RawKernel,
-    product: NodeId,
+    result: NodeId,
     shape: &Shape,
     buffer: impl Fn(NodeId) -> BufferId,
 ) -> Option<Epilogue> {
     let columns = *shape.last()?;
-    let param = raw.params.iter().position(|(node, _)| *node == product)?;
+    let param = raw.params.iter().position(|(node, _)| *node == result)?;
     let mut reads = (0..raw.accesses.len())
         .filter(|&position| raw.accesses[position].param == Some(param as u32));
     let (access, None) = (reads.next()?, reads.next()) else { return None };
@@ -75,14 +76,14 @@ pub fn lay_out_epilogue(
     if read.offset != 0 || indexed || raw.ordered {
         return None;
     }
-    let mut axes = axes(raw);
+    let mut axes = domain_axes(raw);
     axes.sort_by_key(|axis| std::cmp::Reverse(axis.strides[access]));
-    // The innermost axes are the columns. They must run on in every access.
+    // The innermost axes are the columns. They must be contiguous in every access.
     let mut vector = axes.pop().filter(|axis| axis.strides[access] == 1)?;
     while vector.extent < columns {
         let outer = axes
             .pop()
-            .filter(|outer| outer.reduced == vector.reduced && continues(outer, &vector))?;
+            .filter(|outer| outer.reduced == vector.reduced && is_contiguous(outer, &vector))?;
         vector.extent *= outer.extent;
     }
     let mut expected = columns as isize;
@@ -92,17 +93,17 @@ pub fn lay_out_epilogue(
         }
         expected *= axis.extent as isize;
     }
-    // A slice of the product is not all of it.
+    // An epilogue cannot read only a slice of the result.
     if vector.extent != columns || expected != shape.elements() as isize {
         return None;
     }
-    merge(&mut axes, true);
-    let launch = finish(raw, Domain { grid: axes, reduce: Vec::new(), vector }, buffer);
-    Some(Epilogue { launch, product: param })
+    merge_axes(&mut axes, true);
+    let launch = build_launch(raw, Domain { grid: axes, reduce: Vec::new(), vector }, buffer);
+    Some(Epilogue { launch, gemm_result: param })
 }
 
-/// The axes of a domain as it was built, but for those of one point.
-pub fn axes(raw: &RawKernel) -> Vec<Axis> {
+/// The axes of the domain as lowered, without those of extent 1.
+pub fn domain_axes(raw: &RawKernel) -> Vec<Axis> {
     raw.axes
         .iter()
         .enumerate()
@@ -115,8 +116,12 @@ pub fn axes(raw: &RawKernel) -> Vec<Axis> {
         .collect()
 }
 
-/// The kernel and the launch of a domain that is laid out.
-pub fn finish(raw: &RawKernel, domain: Domain, buffer: impl Fn(NodeId) -> BufferId) -> LaunchStep {
+/// Builds the kernel and its launch from a domain after layout.
+pub fn build_launch(
+    raw: &RawKernel,
+    domain: Domain,
+    buffer: impl Fn(NodeId) -> BufferId,
+) -> LaunchStep {
     let Domain { grid, reduce, vector } = domain;
     let order: Vec<&Axis> = grid.iter().chain(&reduce).chain([&vector]).collect();
     let reduce_positions: Vec<usize> = (grid.len()..grid.len() + reduce.len()).collect();
@@ -142,7 +147,7 @@ pub fn finish(raw: &RawKernel, domain: Domain, buffer: impl Fn(NodeId) -> Buffer
     };
     debug_assert_eq!(crate::kernel::verify(&kernel), Ok(()), "{kernel:?}");
     let shape = LaunchShape { extents, accesses: shapes };
-    let work = count(raw, &shape);
+    let work = count_work(raw, &shape);
     LaunchStep {
         kernel: Arc::new(kernel),
         shape: Arc::new(shape),
@@ -156,29 +161,28 @@ fn stride(access: &RawAccess, axis: usize) -> isize {
     access.strides.get(axis).copied().unwrap_or(0)
 }
 
-/// Strides for the lane of a kernel without axes: stores advance, as stores must.
+/// Strides along the vector axis of a kernel without axes. Stores need a nonzero stride there.
 fn single_point(raw: &RawKernel) -> SmallVec<[isize; 8]> {
     raw.accesses.iter().map(|access| access.stores as isize).collect()
 }
 
-/// Takes the axis that vectors should run along out of the list: the one that costs least for each
-/// element.
-pub fn take_vector(axes: &mut Vec<Axis>, raw: &RawKernel) -> Option<Axis> {
+/// Vectorization: removes the axis with the lowest cost per element from the list and returns it as the vector axis.
+pub fn choose_vector_axis(axes: &mut Vec<Axis>, raw: &RawKernel) -> Option<Axis> {
     let last_reduced = axes.iter().rposition(|axis| axis.reduced);
     let candidates = (0..axes.len()).filter(|&position| {
-        // In order along a row means: no other reduced axis may run inside.
+        // An ordered reduction visits its elements in order, so its vector axis must be the innermost reduced axis.
         !raw.ordered || !axes[position].reduced || Some(position) == last_reduced
     });
     let best = candidates.min_by(|&a, &b| {
-        let (a, b) = (lane_cost(&axes[a], raw), lane_cost(&axes[b], raw));
-        // Of equals the innermost.
+        let (a, b) = (vector_axis_cost(&axes[a], raw), vector_axis_cost(&axes[b], raw));
+        // Ties go to the innermost axis.
         a.total_cmp(&b).then(std::cmp::Ordering::Greater)
     })?;
     Some(axes.remove(best))
 }
 
-/// Roughly the cycles for one element when vectors of 16 run along an axis.
-fn lane_cost(axis: &Axis, raw: &RawKernel) -> f64 {
+/// Estimated cycles per element with vectors of 16 lanes along an axis.
+fn vector_axis_cost(axis: &Axis, raw: &RawKernel) -> f64 {
     const LANES: f64 = 16.0;
     let memory: f64 = axis
         .strides
@@ -201,8 +205,8 @@ fn lane_cost(axis: &Axis, raw: &RawKernel) -> f64 {
     (memory + arithmetic) / used + fold
 }
 
-/// Whether `outer` goes on where `inner` ends, for every access.
-fn continues(outer: &Axis, inner: &Axis) -> bool {
+/// Whether `outer` continues `inner` contiguously in every access, so that the two can merge.
+fn is_contiguous(outer: &Axis, inner: &Axis) -> bool {
     outer
         .strides
         .iter()
@@ -210,24 +214,24 @@ fn continues(outer: &Axis, inner: &Axis) -> bool {
         .all(|(&outer, &within)| outer == within * inner.extent as isize)
 }
 
-/// Merges axes into the vector axis where all accesses go on from one to the other.
-pub fn swallow(axes: &mut Vec<Axis>, vector: &mut Axis, adjacent_only: bool) {
+/// Axis merging: merges axes that every access continues contiguously into the vector axis.
+pub fn merge_into_vector(axes: &mut Vec<Axis>, vector: &mut Axis, adjacent_only: bool) {
     while let Some(position) = match adjacent_only {
-        true => axes.len().checked_sub(1).filter(|&last| continues(&axes[last], vector)),
-        false => axes.iter().rposition(|axis| continues(axis, vector)),
+        true => axes.len().checked_sub(1).filter(|&last| is_contiguous(&axes[last], vector)),
+        false => axes.iter().rposition(|axis| is_contiguous(axis, vector)),
     } {
         vector.extent *= axes.remove(position).extent;
     }
 }
 
-/// Merges axes of a list with each other where all accesses go on from one to the other.
-pub fn merge(axes: &mut Vec<Axis>, adjacent_only: bool) {
+/// Axis merging within a list: merges axes that every access continues contiguously.
+pub fn merge_axes(axes: &mut Vec<Axis>, adjacent_only: bool) {
     let mut inner = axes.len();
     while inner > 0 {
         inner -= 1;
         let outer = (0..axes.len()).rev().find(|&outer| {
             let allowed = if adjacent_only { outer + 1 == inner } else { outer != inner };
-            allowed && continues(&axes[outer], &axes[inner])
+            allowed && is_contiguous(&axes[outer], &axes[inner])
         });
         if let Some(outer) = outer {
             let extent = axes[outer].extent;
@@ -238,8 +242,8 @@ pub fn merge(axes: &mut Vec<Axis>, adjacent_only: bool) {
     }
 }
 
-/// The nodes a kernel computes and the bytes it moves: each distinct element of each operand once.
-fn count(raw: &RawKernel, shape: &LaunchShape) -> Work {
+/// The nodes a kernel computes and the bytes it moves, counting each distinct element of each operand once.
+fn count_work(raw: &RawKernel, shape: &LaunchShape) -> Work {
     let mut nodes = raw.nodes.clone();
     nodes.sort_unstable();
     nodes.dedup();
@@ -250,12 +254,12 @@ fn count(raw: &RawKernel, shape: &LaunchShape) -> Work {
             let points = || shape.extents.iter().zip(&access.strides);
             let visited: usize =
                 points().filter(|(_, stride)| **stride != 0).map(|(extent, _)| extent).product();
-            // Windows overlap: there are no more elements than lie between the first and the last.
+            // Overlapping windows: the distinct elements are no more than the address range.
             let reach: usize = points()
                 .map(|(extent, stride)| extent.saturating_sub(1) * stride.unsigned_abs())
                 .sum();
             let distinct = visited.min(reach + 1).min(raw_access.elements);
-            // Looked up elements are counted as often as they are looked up.
+            // Gathered elements count once for each access, because the indices are unknown.
             let indexed = access.index_stride != 0;
             let touched = if indexed { shape.extents.iter().product() } else { distinct };
             let bytes = (touched * data.dtype.size()) as u64;
@@ -264,7 +268,7 @@ fn count(raw: &RawKernel, shape: &LaunchShape) -> Work {
             } else {
                 work.bytes_read += bytes;
             }
-            if combines(raw, raw_access) {
+            if has_combining_store(raw, raw_access) {
                 work.bytes_read += bytes;
             }
         }
@@ -272,7 +276,7 @@ fn count(raw: &RawKernel, shape: &LaunchShape) -> Work {
     work
 }
 
-fn combines(raw: &RawKernel, access: &RawAccess) -> bool {
+fn has_combining_store(raw: &RawKernel, access: &RawAccess) -> bool {
     access.stores
         && raw.body.iter().any(|instruction| match instruction.kind {
             Kind::Store { access: stored, combine: Some(_), .. } => {

@@ -1,14 +1,15 @@
-//! One group of values becomes a kernel.
+//! Lowering: turns a fusion group into a kernel.
 //!
-//! Lowering walks from the values that are written back to values in memory. It carries a [`Map`] from
-//! the kernel's domain to the node it looks at: a view changes the map, an elementwise op becomes an
-//! instruction, a value in memory becomes a load, and a reduction binds the domain's row axes. What
-//! cannot be done inside this kernel is an [`Obstacle`], and says what would help.
+//! Lowering traverses the graph from the materialized results back to values in memory. It carries an [`IndexMap`]
+//! from the kernel's domain to the node it visits: a view rewrites the map, an elementwise op becomes an instruction,
+//! a value in memory becomes a load, and a reduction binds the row axes of the domain. Identical instructions are
+//! shared (CSE by value numbering). An op that cannot be part of the kernel is a [`LoweringBlocker`], which names the
+//! change that unblocks it; lowering then restarts.
 
-use super::fusion::Grouping;
-use super::index::{self, Coordinate, Map, Unflatten};
-use super::materialize::{Written, always_written, is_alias};
-use super::rewrite::LONG_ROW;
+use super::fusion::FusionState;
+use super::index::{self, Coordinate, IndexMap, UnflattenError};
+use super::materialize::{MaterializedSet, always_materialized, is_alias};
+use super::rewrite::MAX_UNSPLIT_ROW;
 use super::{Reason, ScalarSource};
 use crate::elementwise::{ArgOp, BinaryOp, CombineOp, CompareOp};
 use crate::graph::{Graph, NodeId, Op};
@@ -17,58 +18,58 @@ use crate::{DType, Scalar, Shape};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// What stands in the way of a kernel.
+/// Why a value cannot be lowered into a kernel, as the change that would unblock it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Obstacle {
+pub enum LoweringBlocker {
     /// An axis of the domain must be split so that the inner part has this extent.
-    Split {
+    SplitAxis {
         /// The axis.
         axis: usize,
         /// The extent of its inner part.
         inner: usize,
     },
-    /// This node must be in memory.
-    Write(NodeId, Reason),
+    /// This node must be materialized.
+    Materialize(NodeId, Reason),
 }
 
-/// An axis of a kernel's domain while it is built.
+/// An axis of a kernel's domain during lowering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DomainAxis {
-    /// How many points.
+    /// The extent.
     pub extent: usize,
     /// Whether reductions fold it.
     pub reduced: bool,
 }
 
-/// An access map over the domain as it was built, before its axes are merged and ordered.
+/// An access map over the domain as lowered, before its axes are merged and ordered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawAccess {
     /// The kernel's param, or `None` for a position.
     pub param: Option<u32>,
-    /// Address of the origin.
+    /// The offset at the origin of the domain.
     pub offset: isize,
     /// Strides along the domain's axes; missing ones are zero.
     pub strides: SmallVec<[isize; 6]>,
-    /// The index value: an access has one at most.
+    /// The index value, for an indirect access. An access has at most one.
     pub index: Option<Value>,
-    /// Weight of the index value.
+    /// The stride of the index value.
     pub index_stride: isize,
-    /// Whether something is stored through it.
+    /// Whether a store uses it.
     pub stores: bool,
-    /// How many elements the buffer has that it leads to.
+    /// The number of elements of the buffer.
     pub elements: usize,
 }
 
-/// A kernel whose domain is not laid out yet.
+/// A kernel before layout.
 #[derive(Clone, Debug, Default)]
 pub struct RawKernel {
     /// The domain.
     pub axes: Vec<DomainAxis>,
-    /// The node whose buffer each param is, and whether it is written.
+    /// The node whose buffer each param is, and whether the kernel writes it.
     pub params: Vec<(NodeId, Param)>,
-    /// Where the launch's scalars come from.
+    /// The sources of the scalar arguments.
     pub scalars: Vec<ScalarSource>,
-    /// The dtypes of those.
+    /// The dtypes of the scalar arguments.
     pub scalar_dtypes: Vec<DType>,
     /// The access maps.
     pub accesses: Vec<RawAccess>,
@@ -80,35 +81,35 @@ pub struct RawKernel {
     pub ordered: bool,
 }
 
-/// Builds one kernel.
+/// The state of lowering one kernel.
 pub struct Lowering<'a> {
     graph: &'a Graph,
-    written: &'a Written,
-    /// How to tell what else this kernel may compute, if it may.
-    grouping: Option<&'a Grouping>,
+    materialized: &'a MaterializedSet,
+    /// The fusion groups so far, if the kernel may fuse materialized producers.
+    fusion_state: Option<&'a FusionState>,
     /// The kernel so far.
     pub kernel: RawKernel,
     /// Extents of the domain's axes.
     extents: Vec<usize>,
-    memo: FxHashMap<(NodeId, Map, Option<Value>), Value>,
-    instructions: FxHashMap<Instruction, Value>,
-    /// Written values that are computed and stored here; the first is the one it was made for.
+    computed: FxHashMap<(NodeId, IndexMap, Option<Value>), Value>,
+    value_numbers: FxHashMap<Instruction, Value>,
+    /// Materialized values that the kernel computes and stores; the first is the root of the group.
     pub members: Vec<NodeId>,
-    /// The extents that a new row's axes are given, if their product is the row.
+    /// Extents of the axes to create for a reduced row, if their product is the length of the row.
     row_factors: SmallVec<[usize; 4]>,
 }
 
-/// A kernel of more nodes than this takes in no further ones.
-const MOST_NODES: usize = 512;
+/// A kernel with more nodes than this fuses no further ones.
+const MAX_KERNEL_NODES: usize = 512;
 
-type Lowered<T> = Result<T, Obstacle>;
+type LoweringResult<T> = Result<T, LoweringBlocker>;
 
 impl<'a> Lowering<'a> {
-    /// An empty kernel over this domain, which will write `node`.
+    /// An empty kernel over this domain, whose root is `node`.
     pub fn new(
         graph: &'a Graph,
-        written: &'a Written,
-        grouping: Option<&'a Grouping>,
+        materialized: &'a MaterializedSet,
+        fusion_state: Option<&'a FusionState>,
         node: NodeId,
         axes: Vec<DomainAxis>,
         row_factors: SmallVec<[usize; 4]>,
@@ -116,51 +117,58 @@ impl<'a> Lowering<'a> {
         let extents = axes.iter().map(|axis| axis.extent).collect();
         Lowering {
             graph,
-            written,
-            grouping,
+            materialized,
+            fusion_state,
             kernel: RawKernel { axes, ..RawKernel::default() },
             extents,
-            memo: FxHashMap::default(),
-            instructions: FxHashMap::default(),
+            computed: FxHashMap::default(),
+            value_numbers: FxHashMap::default(),
             members: vec![node],
             row_factors,
         }
     }
 
-    /// Computes the kernel's node at the points of a map and stores it there.
-    pub fn write(&mut self, map: &Map) -> Lowered<()> {
+    /// Computes the root at the points of a map and stores it.
+    pub fn store_root(&mut self, map: &IndexMap) -> LoweringResult<()> {
         let node = self.members[0];
         let value = self.compute(node, map, None)?;
         self.store(node, map, value, None, None)
     }
 
-    /// Stores a value in the buffer of `node`.
+    /// Stores a value to the buffer of `node`.
     pub fn store(
         &mut self,
         node: NodeId,
-        map: &Map,
+        map: &IndexMap,
         value: Value,
         mask: Option<Value>,
         combine: Option<CombineOp>,
-    ) -> Lowered<()> {
+    ) -> LoweringResult<()> {
         let shape = &self.graph.node(node).shape;
-        let (access, index) =
-            self.access(node, map, shape, true).ok_or(Obstacle::Write(node, Reason::TwoIndices))?;
+        let (access, index) = self
+            .access(node, map, shape, true)
+            .ok_or(LoweringBlocker::Materialize(node, Reason::TwoIndirectIndices))?;
         let dtype = self.graph.node(node).dtype;
         let kind = Kind::Store { access, value, index, mask, combine };
         self.kernel.body.push(Instruction { kind, dtype });
         Ok(())
     }
 
-    /// The value of a node at the points of a map: from memory if it is there, computed otherwise.
-    pub fn value(&mut self, node: NodeId, map: &Map, mask: Option<Value>) -> Lowered<Value> {
+    /// The value of a node at the points of a map: loaded if it is materialized and not fused here, computed
+    /// otherwise.
+    pub fn value(
+        &mut self,
+        node: NodeId,
+        map: &IndexMap,
+        mask: Option<Value>,
+    ) -> LoweringResult<Value> {
         let key = (node, map.clone(), mask);
-        if let Some(&value) = self.memo.get(&key) {
+        if let Some(&value) = self.computed.get(&key) {
             return Ok(value);
         }
-        let value = if !self.written[node as usize] || is_alias(self.graph, node) {
+        let value = if !self.materialized[node as usize] || is_alias(self.graph, node) {
             self.compute(node, map, mask)?
-        } else if mask.is_none() && self.absorbs(node, map) {
+        } else if mask.is_none() && self.can_fuse(node, map) {
             self.members.push(node);
             let value = self.compute(node, map, None)?;
             self.store(node, map, value, None, None)?;
@@ -168,25 +176,27 @@ impl<'a> Lowering<'a> {
         } else {
             self.load(node, map, mask)?
         };
-        self.memo.insert(key, value);
+        self.computed.insert(key, value);
         Ok(value)
     }
 
-    /// Whether a written value can be computed and stored by this kernel instead of read by it.
-    fn absorbs(&self, node: NodeId, map: &Map) -> bool {
+    /// Whether this kernel can compute and store a materialized producer instead of loading it.
+    fn can_fuse(&self, node: NodeId, map: &IndexMap) -> bool {
         let is_read = self.kernel.params.iter().any(|(param, _)| *param == node);
-        // A value without elements has a group without commands.
+        // The group of a value without elements has no steps.
         !is_read
             && self.graph.node(node).shape.elements() > 0
-            && self.kernel.nodes.len() < MOST_NODES / 2
-            && self.is_own(node, map)
-            && self.grouping.is_some_and(|grouping| grouping.may_absorb(node, &self.members))
+            && self.kernel.nodes.len() < MAX_KERNEL_NODES / 2
+            && self.is_covered_exactly_once(node, map)
+            && self
+                .fusion_state
+                .is_some_and(|fusion_state| fusion_state.can_fuse(node, &self.members))
     }
 
-    /// Whether the map visits every element of a node once, over all axes of the domain or over those
-    /// that are not reduced, and this kernel knows how to compute it.
-    fn is_own(&self, node: NodeId, map: &Map) -> bool {
-        if always_written(self.graph.node(node)) {
+    /// Whether the map visits each element of a node exactly once, over all axes or over those that are not reduced,
+    /// and a kernel can compute the node.
+    fn is_covered_exactly_once(&self, node: NodeId, map: &IndexMap) -> bool {
+        if always_materialized(self.graph.node(node)) {
             return false;
         }
         let shape = &self.graph.node(node).shape;
@@ -197,25 +207,33 @@ impl<'a> Lowering<'a> {
         bijective(&all) || (parallel.len() < all.len() && bijective(&parallel))
     }
 
-    fn compute(&mut self, node: NodeId, map: &Map, mask: Option<Value>) -> Lowered<Value> {
+    fn compute(
+        &mut self,
+        node: NodeId,
+        map: &IndexMap,
+        mask: Option<Value>,
+    ) -> LoweringResult<Value> {
         let graph = self.graph;
         let data = graph.node(node);
-        let light = data.op == Op::Scalar || data.op.is_view();
-        if self.kernel.nodes.len() > MOST_NODES && !light && !self.written[node as usize] {
-            return Err(Obstacle::Write(node, Reason::LargeKernel));
+        let is_free = data.op == Op::Scalar || data.op.is_view();
+        if self.kernel.nodes.len() > MAX_KERNEL_NODES
+            && !is_free
+            && !self.materialized[node as usize]
+        {
+            return Err(LoweringBlocker::Materialize(node, Reason::LargeKernel));
         }
         if data.op != Op::Scalar {
             self.kernel.nodes.push(node);
         }
         match &data.op {
             Op::Input | Op::Dot(_) | Op::Scatter { .. } | Op::Scan { .. } => {
-                unreachable!("{} is always written", data.op.name())
+                unreachable!("{} is always materialized", data.op.name())
             }
             Op::Sort { .. }
             | Op::ImplicitGemm(_)
             | Op::Cholesky { .. }
             | Op::TriangularSolve { .. } => {
-                unreachable!("{} is always written", data.op.name())
+                unreachable!("{} is always materialized", data.op.name())
             }
             Op::Scalar => Ok(self.graph_scalar(node)),
             Op::Iota { axis, dtype, .. } => self.iota(node, &map[*axis], *dtype),
@@ -250,29 +268,32 @@ impl<'a> Lowering<'a> {
             Op::Broadcast(_) => self.operand(node, 0, map, mask),
             Op::Permute(axes) => self.value(data.inputs[0], &index::permute(map, axes), mask),
             Op::Slice(axes) => self.value(data.inputs[0], &index::slice(map, axes), mask),
-            // A window that does not fit has no position to read at.
+            // A window that does not fit has no positions to load.
             Op::Windows(_) if data.shape.elements() == 0 => {
                 Ok(self.constant(Scalar::zero(data.dtype)))
             }
             Op::Windows(axes) => {
-                let inner =
-                    index::windows(map, axes).ok_or(Obstacle::Write(node, Reason::TwoIndices))?;
+                let inner = index::windows(map, axes)
+                    .ok_or(LoweringBlocker::Materialize(node, Reason::TwoIndirectIndices))?;
                 self.value(data.inputs[0], &inner, mask)
             }
             Op::Reshape(shape) => {
                 let operand = data.inputs[0];
                 let from = &graph.node(operand).shape;
-                // A value in memory is as contiguous under one shape as under another.
+                // A value in memory is contiguous under any shape.
                 let map = match index::reshape(map, shape, from, &self.extents) {
                     Ok(map) => map,
-                    Err(Unflatten::Split { axis, inner }) => {
-                        return Err(Obstacle::Split { axis, inner });
+                    Err(UnflattenError::SplitAxis { axis, inner }) => {
+                        return Err(LoweringBlocker::SplitAxis { axis, inner });
                     }
-                    Err(Unflatten::NotAffine) if self.written[operand as usize] => {
+                    Err(UnflattenError::NotAffine) if self.materialized[operand as usize] => {
                         return self.load_reshaped(operand, map, shape, mask);
                     }
-                    Err(Unflatten::NotAffine) => {
-                        return Err(Obstacle::Write(operand, Reason::Reshaped));
+                    Err(UnflattenError::NotAffine) => {
+                        return Err(LoweringBlocker::Materialize(
+                            operand,
+                            Reason::NonAffineReshape,
+                        ));
                     }
                 };
                 self.value(operand, &map, mask)
@@ -280,42 +301,42 @@ impl<'a> Lowering<'a> {
             Op::Pad(axes) => {
                 let x = data.inputs[0];
                 let shape = graph.node(x).shape.clone();
-                let inner: Map = map
+                let inner: IndexMap = map
                     .iter()
                     .zip(axes)
                     .map(|(coordinate, axis)| coordinate.stepped(-axis.low, 1))
                     .collect();
-                let inside = self.inside(node, &inner, &shape)?;
-                let fill = self.value(data.inputs[1], &Map::new(), None)?;
-                self.guarded(x, &inner, inside, fill, mask)
+                let inside = self.bounds_mask(node, &inner, &shape)?;
+                let fill = self.value(data.inputs[1], &IndexMap::new(), None)?;
+                self.masked_value(x, &inner, inside, fill, mask)
             }
             Op::Concat { axis } => self.concat(node, *axis, map, mask),
             Op::Assign(axes) => {
                 let (x, update) = (data.inputs[0], data.inputs[1]);
                 let shape = graph.node(update).shape.clone();
-                let inner: Map = map
+                let inner: IndexMap = map
                     .iter()
                     .zip(axes)
                     .map(|(coordinate, axis)| {
-                        // The step is 1 or -1 here, its own inverse.
+                        // The step is 1 or -1, its own inverse.
                         coordinate.stepped(-(axis.start as isize) * axis.step, axis.step)
                     })
                     .collect();
-                let inside = self.inside(node, &inner, &shape)?;
+                let inside = self.bounds_mask(node, &inner, &shape)?;
                 let rest = self.value(x, map, mask)?;
-                self.guarded(update, &inner, inside, rest, mask)
+                self.masked_value(update, &inner, inside, rest, mask)
             }
             Op::Gather { axis } => self.gather(node, *axis, map, mask),
             Op::Reduce { op, axes } => {
                 let op = *op;
-                match self.row(node, axes, map, mask)? {
+                match self.bind_row(node, axes, map, mask)? {
                     (x, 1) => Ok(x),
                     (x, _) => Ok(self.push(Kind::Reduce(op, x), data.dtype)),
                 }
             }
             Op::ArgReduce { op, axis } => {
                 let op: ArgOp = *op;
-                match self.row(node, &[*axis], map, mask)? {
+                match self.bind_row(node, &[*axis], map, mask)? {
                     (_, 1) => Ok(self.constant(Scalar::from(0i64))),
                     (x, _) => {
                         self.kernel.ordered = true;
@@ -326,14 +347,14 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// The value of an operand of an elementwise op, which broadcasts to the op's shape.
+    /// The value of an operand of an elementwise op, broadcast to the shape of the op.
     fn operand(
         &mut self,
         node: NodeId,
         position: usize,
-        map: &Map,
+        map: &IndexMap,
         mask: Option<Value>,
-    ) -> Lowered<Value> {
+    ) -> LoweringResult<Value> {
         let operand = self.graph.node(node).inputs[position];
         let shape = &self.graph.node(operand).shape;
         self.value(operand, &index::broadcast(map, shape), mask)
@@ -343,9 +364,9 @@ impl<'a> Lowering<'a> {
         &mut self,
         node: NodeId,
         axis: usize,
-        map: &Map,
+        map: &IndexMap,
         mask: Option<Value>,
-    ) -> Lowered<Value> {
+    ) -> LoweringResult<Value> {
         let inputs = self.graph.node(node).inputs.clone();
         let mut start = 0;
         let mut result: Option<Value> = None;
@@ -357,13 +378,13 @@ impl<'a> Lowering<'a> {
             if shape[axis] == 0 {
                 continue;
             }
-            let inside = self.inside(node, &inner, &shape)?;
+            let inside = self.bounds_mask(node, &inner, &shape)?;
             result = Some(match (result, inside) {
                 (None, inside) => {
                     let mask = inside.map(|inside| self.and(mask, inside)).or(mask);
                     self.value(input, &inner, mask)?
                 }
-                (Some(before), inside) => self.guarded(input, &inner, inside, before, mask)?,
+                (Some(before), inside) => self.masked_value(input, &inner, inside, before, mask)?,
             });
         }
         match result {
@@ -372,15 +393,15 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// `inside ? node[map] : otherwise`, reading the node only where it is inside.
-    fn guarded(
+    /// `inside ? node[map] : otherwise`, with a masked load of the node.
+    fn masked_value(
         &mut self,
         node: NodeId,
-        map: &Map,
+        map: &IndexMap,
         inside: Option<Value>,
         otherwise: Value,
         mask: Option<Value>,
-    ) -> Lowered<Value> {
+    ) -> LoweringResult<Value> {
         let Some(inside) = inside else { return self.value(node, map, mask) };
         if self.graph.node(node).shape.elements() == 0 {
             return Ok(otherwise);
@@ -391,12 +412,18 @@ impl<'a> Lowering<'a> {
         Ok(self.push(Kind::Select(inside, value, otherwise), dtype))
     }
 
-    /// Whether a map of an operand of `node` falls into a shape: `None` if it always does.
-    pub fn inside(&mut self, node: NodeId, map: &Map, shape: &Shape) -> Lowered<Option<Value>> {
+    /// The mask of points whose coordinates are in bounds of a shape; `None` if all are. `node` is the op to
+    /// materialize if the bounds depend on an index value.
+    pub fn bounds_mask(
+        &mut self,
+        node: NodeId,
+        map: &IndexMap,
+        shape: &Shape,
+    ) -> LoweringResult<Option<Value>> {
         let mut result = None;
         for (coordinate, &extent) in map.iter().zip(shape.iter()) {
             if coordinate.index().is_some() {
-                return Err(Obstacle::Write(node, Reason::TwoIndices));
+                return Err(LoweringBlocker::Materialize(node, Reason::TwoIndirectIndices));
             }
             let (low, high) = coordinate.range(&self.extents);
             for (outside, op, bound) in [
@@ -427,9 +454,9 @@ impl<'a> Lowering<'a> {
         &mut self,
         node: NodeId,
         axis: usize,
-        map: &Map,
+        map: &IndexMap,
         mask: Option<Value>,
-    ) -> Lowered<Value> {
+    ) -> LoweringResult<Value> {
         let (x, indices) = (self.graph.node(node).inputs[0], self.graph.node(node).inputs[1]);
         let extent = self.graph.node(x).shape[axis];
         let index = self.value(indices, map, mask)?;
@@ -437,12 +464,12 @@ impl<'a> Lowering<'a> {
         let mut inner = map.clone();
         inner[axis] = Coordinate::indirect(index);
         if inner.iter().filter(|coordinate| coordinate.index().is_some()).count() > 1 {
-            return Err(Obstacle::Write(node, Reason::TwoIndices));
+            return Err(LoweringBlocker::Materialize(node, Reason::TwoIndirectIndices));
         }
         self.value(x, &inner, mask)
     }
 
-    /// An index clamped into `0..extent`, as `i32` or `i64`.
+    /// An index clamped to `0..extent`, as `i32` or `i64`.
     fn clamped_index(&mut self, index: Value, extent: usize) -> Value {
         let dtype = self.kernel.body[index as usize].dtype;
         let wide = match dtype {
@@ -450,7 +477,7 @@ impl<'a> Lowering<'a> {
             _ if extent > i32::MAX as usize => DType::I64,
             _ => DType::I32,
         };
-        // Large u64 would turn negative: clamp from above before the conversion.
+        // A large u64 would become negative, so clamp from above before the conversion.
         let last = Scalar::from(extent.saturating_sub(1) as i64);
         let mut value = index;
         if dtype == DType::U64 {
@@ -464,24 +491,24 @@ impl<'a> Lowering<'a> {
         self.push(Kind::Binary(BinaryOp::Max, value, zero), wide)
     }
 
-    /// The operand of a reduction at every point of the row that a point of the result stands for, and
-    /// how many points that is.
+    /// Binds the row of a reduction to the reduced axes of the domain. Returns the operand at the points of the row,
+    /// and the length of the row.
     ///
-    /// The row is bound to the domain's reduced axes. If there are none yet, the axes that the result
-    /// does not vary along become reduced, or new axes are added.
-    fn row(
+    /// If no axis is reduced yet, the axes along which the result does not vary become reduced; if there are none,
+    /// the domain gets new axes.
+    fn bind_row(
         &mut self,
         node: NodeId,
         axes: &[usize],
-        map: &Map,
+        map: &IndexMap,
         mask: Option<Value>,
-    ) -> Lowered<(Value, usize)> {
-        let obstacle = Obstacle::Write(node, Reason::OtherAxes);
+    ) -> LoweringResult<(Value, usize)> {
+        let blocker = LoweringBlocker::Materialize(node, Reason::ReductionAxes);
         let x = self.graph.node(node).inputs[0];
         let (shape, result) = (self.graph.node(x).shape.clone(), &self.graph.node(node).shape);
         let row_shape: SmallVec<[usize; 4]> = axes.iter().map(|&axis| shape[axis]).collect();
         let row: usize = row_shape.iter().product();
-        let row_at = |row: Map| -> Map {
+        let row_at = |row: IndexMap| -> IndexMap {
             let mut kept = map.iter();
             let mut folded = row.into_iter();
             (0..shape.rank())
@@ -496,11 +523,11 @@ impl<'a> Lowering<'a> {
             return Ok((self.value(x, &row_at(first), mask)?, 1));
         }
         if mask.is_some() {
-            return Err(Obstacle::Write(node, Reason::GuardedReduction));
+            return Err(LoweringBlocker::Materialize(node, Reason::MaskedReduction));
         }
-        let (_, strides, None) = index::flatten(map, result, self.extents.len()).ok_or(obstacle)?
+        let (_, strides, None) = index::flatten(map, result, self.extents.len()).ok_or(blocker)?
         else {
-            return Err(obstacle);
+            return Err(blocker);
         };
         let has_reduced = self.kernel.axes.iter().any(|axis| axis.reduced);
         let rank = self.extents.len();
@@ -511,13 +538,14 @@ impl<'a> Lowering<'a> {
         let parallel: SmallVec<[usize; 6]> =
             (0..rank).filter(|axis| !bound.contains(axis)).collect();
         if !index::is_bijective(map, result, &parallel, &self.extents) {
-            return Err(obstacle);
+            return Err(blocker);
         }
         let bound = match bound.is_empty() {
-            // Nothing varies along the row yet: it gets axes of its own.
+            // No axis of the domain runs along the row: add axes.
             true => {
-                let finer = self.row_factors.iter().product::<usize>() == row;
-                let factors = if finer { self.row_factors.clone() } else { row_shape.clone() };
+                let use_factors = self.row_factors.iter().product::<usize>() == row;
+                let factors =
+                    if use_factors { self.row_factors.clone() } else { row_shape.clone() };
                 for extent in factors.into_iter().filter(|&extent| extent != 1) {
                     self.kernel.axes.push(DomainAxis { extent, reduced: true });
                     self.extents.push(extent);
@@ -528,10 +556,10 @@ impl<'a> Lowering<'a> {
         };
         let bound_points: usize = bound.iter().map(|&axis| self.extents[axis]).product();
         if bound_points != row {
-            return Err(obstacle);
+            return Err(blocker);
         }
-        if bound.iter().any(|&axis| axis < rank) && row > LONG_ROW {
-            return Err(Obstacle::Write(node, Reason::LongRow));
+        if bound.iter().any(|&axis| axis < rank) && row > MAX_UNSPLIT_ROW {
+            return Err(LoweringBlocker::Materialize(node, Reason::LongRow));
         }
         let mut flat = Coordinate::default();
         let mut stride = 1;
@@ -541,8 +569,10 @@ impl<'a> Lowering<'a> {
         }
         let row_map = match flat.unflatten(&row_shape, &self.extents) {
             Ok(map) => map,
-            Err(Unflatten::Split { axis, inner }) => return Err(Obstacle::Split { axis, inner }),
-            Err(Unflatten::NotAffine) => return Err(obstacle),
+            Err(UnflattenError::SplitAxis { axis, inner }) => {
+                return Err(LoweringBlocker::SplitAxis { axis, inner });
+            }
+            Err(UnflattenError::NotAffine) => return Err(blocker),
         };
         for &axis in &bound {
             self.kernel.axes[axis].reduced = true;
@@ -550,9 +580,14 @@ impl<'a> Lowering<'a> {
         Ok((self.value(x, &row_at(row_map), None)?, row))
     }
 
-    fn iota(&mut self, node: NodeId, coordinate: &Coordinate, dtype: DType) -> Lowered<Value> {
+    fn iota(
+        &mut self,
+        node: NodeId,
+        coordinate: &Coordinate,
+        dtype: DType,
+    ) -> LoweringResult<Value> {
         if coordinate.index().is_some() {
-            return Err(Obstacle::Write(node, Reason::TwoIndices));
+            return Err(LoweringBlocker::Materialize(node, Reason::TwoIndirectIndices));
         }
         let position = self.position(coordinate);
         Ok(self.cast(position, dtype))
@@ -575,32 +610,32 @@ impl<'a> Lowering<'a> {
         self.push(Kind::Position(access), if fits { DType::I32 } else { DType::I64 })
     }
 
-    fn load(&mut self, node: NodeId, map: &Map, mask: Option<Value>) -> Lowered<Value> {
+    fn load(&mut self, node: NodeId, map: &IndexMap, mask: Option<Value>) -> LoweringResult<Value> {
         let shape = &self.graph.node(node).shape;
         self.load_as(node, map, shape, mask)
     }
 
-    /// A value in memory, looked at under another shape.
+    /// A load of a value in memory under another shape.
     fn load_reshaped(
         &mut self,
         node: NodeId,
-        map: &Map,
+        map: &IndexMap,
         shape: &Shape,
         mask: Option<Value>,
-    ) -> Lowered<Value> {
+    ) -> LoweringResult<Value> {
         self.load_as(node, map, shape, mask)
     }
 
     fn load_as(
         &mut self,
         node: NodeId,
-        map: &Map,
+        map: &IndexMap,
         shape: &Shape,
         mask: Option<Value>,
-    ) -> Lowered<Value> {
-        // Its own result is not in memory before the kernel has run.
+    ) -> LoweringResult<Value> {
+        // The kernel's own results are not in memory until it has run.
         if self.members.contains(&node) {
-            return Err(Obstacle::Write(node, Reason::OtherAxes));
+            return Err(LoweringBlocker::Materialize(node, Reason::ReductionAxes));
         }
         let dtype = self.graph.node(node).dtype;
         if shape.elements() == 0 {
@@ -608,14 +643,14 @@ impl<'a> Lowering<'a> {
         }
         let (access, index) = self
             .access(node, map, shape, false)
-            .ok_or(Obstacle::Write(node, Reason::TwoIndices))?;
+            .ok_or(LoweringBlocker::Materialize(node, Reason::TwoIndirectIndices))?;
         Ok(self.push(Kind::Load { access, index, mask }, dtype))
     }
 
     fn access(
         &mut self,
         node: NodeId,
-        map: &Map,
+        map: &IndexMap,
         shape: &Shape,
         stores: bool,
     ) -> Option<(u32, Option<Value>)> {
@@ -636,8 +671,8 @@ impl<'a> Lowering<'a> {
     }
 
     fn intern(&mut self, access: RawAccess) -> u32 {
-        match self.kernel.accesses.iter().position(|known| *known == access) {
-            Some(known) => known as u32,
+        match self.kernel.accesses.iter().position(|existing| *existing == access) {
+            Some(existing) => existing as u32,
             None => {
                 self.kernel.accesses.push(access);
                 self.kernel.accesses.len() as u32 - 1
@@ -647,29 +682,31 @@ impl<'a> Lowering<'a> {
 
     fn param(&mut self, node: NodeId, writes: bool) -> u32 {
         let dtype = self.graph.node(node).dtype;
-        if let Some(known) = self.kernel.params.iter().position(|(known, _)| *known == node) {
-            self.kernel.params[known].1.writes |= writes;
-            return known as u32;
+        if let Some(existing) =
+            self.kernel.params.iter().position(|(existing, _)| *existing == node)
+        {
+            self.kernel.params[existing].1.writes |= writes;
+            return existing as u32;
         }
         self.kernel.params.push((node, Param { dtype, writes }));
         self.kernel.params.len() as u32 - 1
     }
 
-    /// A scalar of the graph: its value is given at launch.
+    /// A scalar of the graph: a launch argument.
     fn graph_scalar(&mut self, node: NodeId) -> Value {
         let before = &self.graph.nodes[..node as usize];
         let position = before.iter().filter(|node| node.op == Op::Scalar).count();
         self.scalar(ScalarSource::Graph(position), self.graph.node(node).dtype)
     }
 
-    /// A number that follows from extents: given at launch, so that the kernel does not depend on it.
+    /// A scalar derived from extents: a launch argument, so that the kernel does not depend on sizes.
     pub fn fixed_scalar(&mut self, value: Scalar) -> Value {
         self.scalar(ScalarSource::Fixed(value), value.dtype())
     }
 
     fn scalar(&mut self, source: ScalarSource, dtype: DType) -> Value {
-        let known = self.kernel.scalars.iter().position(|known| *known == source);
-        let position = known.unwrap_or_else(|| {
+        let existing = self.kernel.scalars.iter().position(|existing| *existing == source);
+        let position = existing.unwrap_or_else(|| {
             self.kernel.scalars.push(source);
             self.kernel.scalar_dtypes.push(dtype);
             self.kernel.scalars.len() - 1
@@ -681,7 +718,7 @@ impl<'a> Lowering<'a> {
         self.push(Kind::Constant(value), value.dtype())
     }
 
-    /// A conversion, if one is needed.
+    /// A cast, unless the dtype is the same.
     pub fn cast(&mut self, value: Value, dtype: DType) -> Value {
         match self.kernel.body[value as usize].dtype == dtype {
             true => value,
@@ -689,20 +726,20 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Appends an instruction, or finds the same one.
+    /// Appends an instruction, or returns the value of an identical one (CSE).
     pub fn push(&mut self, kind: Kind, dtype: DType) -> Value {
         let instruction = Instruction { kind, dtype };
-        if let Some(&known) = self.instructions.get(&instruction) {
-            return known;
+        if let Some(&existing) = self.value_numbers.get(&instruction) {
+            return existing;
         }
         self.kernel.body.push(instruction);
         let value = self.kernel.body.len() as Value - 1;
-        self.instructions.insert(instruction, value);
+        self.value_numbers.insert(instruction, value);
         value
     }
 
-    /// Where an index is within `0..extent`, and the index as `i32` or `i64`.
-    pub fn checked_index(&mut self, index: Value, extent: usize) -> (Value, Value) {
+    /// The mask of indices within `0..extent`, and the index as `i32` or `i64`.
+    pub fn index_and_bounds_mask(&mut self, index: Value, extent: usize) -> (Value, Value) {
         let dtype = self.kernel.body[index as usize].dtype;
         let mut within = None;
         if dtype.class() == crate::DTypeClass::Signed {
@@ -710,7 +747,7 @@ impl<'a> Lowering<'a> {
             let above = self.push(Kind::Compare(CompareOp::Ge, index, zero), DType::Bool);
             within = Some(above);
         }
-        // The bound may not fit a narrow index, which then cannot exceed it either.
+        // If the bound does not fit the index dtype, no index exceeds it.
         let bound = Scalar::from(extent as u64).cast(dtype);
         if bound.cast(DType::U64) == Scalar::from(extent as u64) && bound.to_f64() >= 0.0 {
             let bound = self.fixed_scalar(bound);
@@ -718,7 +755,7 @@ impl<'a> Lowering<'a> {
             within = Some(self.and(within, below));
         }
         let within = within.unwrap_or_else(|| self.constant(Scalar::from(true)));
-        // A narrow index stays narrow: what is outside of the extent is not looked at.
+        // A narrow index stays narrow: masked lanes do not access memory.
         let wide = match dtype {
             DType::I8 | DType::I16 | DType::I32 | DType::U8 | DType::U16 => DType::I32,
             _ => DType::I64,
@@ -728,7 +765,7 @@ impl<'a> Lowering<'a> {
 }
 
 impl RawAccess {
-    /// The compile-time part of this map, once `vector` is the vector axis and `reduce` the reduce axes.
+    /// The access class, the compile-time part of this map, for these reduce axes and this vector axis.
     pub fn class(&self, reduce: &[usize], vector: Option<usize>) -> Access {
         let stride = |axis: usize| self.strides.get(axis).copied().unwrap_or(0);
         Access {

@@ -1,19 +1,25 @@
-//! From a graph to the launches that compute it.
+//! The planner: compiles a graph into a list of steps (kernel launches, GEMMs and routines) with assigned buffers.
 //!
-//! Planning is a list of passes over plain data, top to bottom in [`plan`]:
+//! Planning is a list of passes over plain data. [`plan_for`] runs them top to bottom:
 //!
-//! 1. [`rewrite`]: large reductions become two, contractions get one canonical form, or are products of windows
-//!    ([`implicit_gemm`]), scatters of one update to each line become elementwise ([`scattered`]);
-//! 2. [`materialize`]: which values are written to memory, by counted bytes;
-//! 3. [`fusion`]: each written value becomes a kernel, and takes in every value on its way that it can;
-//! 4. [`lower`]: a group becomes a kernel: views become index maps, the rest instructions;
-//! 5. [`gemm_fusion`]: what runs before and after a product as a part of its step;
-//! 6. [`layout`]: the kernel's axes are merged, ordered and given to grid, reduction and vector;
-//! 7. [`batch`]: launches that are independent of each other are brought together.
+//! 1. [`rewrite`]: graph rewrites. Split reductions and scans, canonical GEMM form, swapped operands for transposed
+//!    dots, implicit GEMM convolution ([`implicit_gemm`]), scatter-to-select ([`scatter_to_select`]), and DCE of the
+//!    nodes that these leave without a use;
+//! 2. [`materialize`]: materialization decisions. Which values are stored to memory, by a bytes-moved cost model;
+//! 3. [`fusion`]: fusion groups. Each materialized value becomes a kernel, which fuses every producer that it can.
+//!    [`lower`] turns a group into a kernel: views become index maps ([`index`]), the other ops instructions, with
+//!    CSE;
+//! 4. [`buffer_assignment`]: buffer assignment. A buffer for each materialized value; then each group, in topological
+//!    order, becomes steps that are bound to buffers;
+//! 5. [`gemm_fusion`]: GEMM epilogue and prologue fusion, and chained GEMMs ([`gemm`], [`prologue`]);
+//! 6. [`layout`]: axis merging and vectorization. The axes of a kernel's domain are merged, ordered and assigned to
+//!    grid, reduction and vector;
+//! 7. [`batch`]: launch batching. Independent launches are reordered to be adjacent and share a command.
 //!
-//! The result depends on the graph alone (rule 6), so it is found again by the graph's structure.
+//! The result depends on the graph and the target alone, so plans are cached by the structure of the graph.
 
 mod batch;
+mod buffer_assignment;
 mod fusion;
 mod gemm;
 mod gemm_fusion;
@@ -26,7 +32,7 @@ mod prologue;
 mod reason;
 mod rewrite;
 mod routine;
-mod scattered;
+mod scatter_to_select;
 
 use crate::graph::{Graph, NodeId};
 use crate::kernel::{Kernel, LaunchShape, VectorAxis};
@@ -39,77 +45,78 @@ pub use reason::Reason;
 pub use rewrite::MAX_SUM_CHAIN;
 pub use routine::{ImplicitGemmOperands, Lines, Routine, RoutineStep, TriangularSystems};
 
-/// Features of a product of windows are next to each other, and as many bytes as a multiple of this.
+/// Alignment of the feature axis of implicit GEMM operands: features are contiguous and padded to a multiple of this
+/// many bytes.
 pub const FEATURE_BYTES: usize = 16;
 
-/// The position of a buffer in [`Plan::buffers`].
+/// The index of a buffer in [`Plan::buffers`].
 pub type BufferId = u32;
 
-/// What runs, in order, and in which memory.
+/// Steps in execution order, and the buffers they are bound to.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
     /// Every buffer that a step reads or writes.
     pub buffers: Vec<PlanBuffer>,
-    /// The buffer that holds each of the graph's outputs, row-major.
+    /// The buffer of each graph output, row-major.
     pub outputs: Vec<BufferId>,
-    /// The steps. Each reads what inputs hold or earlier steps wrote.
+    /// The steps. Each reads inputs of the graph or results of earlier steps.
     pub steps: Vec<Step>,
-    /// How many of the steps, one after the other, run together: launches that are independent of each other.
+    /// Launch batches: the number of consecutive steps in each command. The launches of a batch are independent.
     pub batches: Vec<usize>,
 }
 
-/// Memory of a plan: row-major and contiguous.
+/// A buffer of a plan: row-major and contiguous.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlanBuffer {
-    /// The graph input (counted among inputs) whose value it holds, or `None` if a step writes it.
+    /// The position among the graph's inputs whose value it holds, or `None` if a step writes it.
     pub input: Option<usize>,
     /// The dtype of its elements.
     pub dtype: DType,
-    /// How many there are.
+    /// The number of elements.
     pub elements: usize,
-    /// Why the value is written, if a step writes it.
+    /// Why the value is materialized, if a step writes it.
     pub reason: Option<Reason>,
 }
 
 /// One command.
 #[derive(Clone, Debug)]
 pub enum Step {
-    /// Runs a kernel.
+    /// Launches a kernel.
     Launch(LaunchStep),
-    /// Runs a contraction.
+    /// Runs a batched GEMM.
     Gemm(GemmStep),
     /// Runs a routine.
     Routine(RoutineStep),
 }
 
-/// A kernel and what it is bound to.
+/// A kernel launch: the kernel, its shape and its arguments.
 #[derive(Clone, Debug)]
 pub struct LaunchStep {
-    /// What runs.
+    /// The kernel.
     pub kernel: Arc<Kernel>,
-    /// Extents and maps.
+    /// The extents of the domain, and the access maps.
     pub shape: Arc<LaunchShape>,
-    /// A buffer for each of the kernel's params.
+    /// The buffer bound to each kernel param.
     pub buffers: SmallVec<[BufferId; 6]>,
-    /// A value for each of the kernel's scalars.
+    /// The source of each scalar argument.
     pub scalars: SmallVec<[ScalarSource; 4]>,
-    /// The nodes computed, and the bytes moved.
+    /// Nodes computed and bytes moved.
     pub work: Work,
 }
 
-/// Where a kernel's scalar comes from.
+/// The source of a scalar kernel argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ScalarSource {
-    /// The value at this position of [`Graph::scalars`].
+    /// The value at this index of [`Graph::scalars`].
     Graph(usize),
-    /// A value that follows from the shapes.
+    /// A value derived from the shapes.
     Fixed(Scalar),
 }
 
-/// A batch of matrix products on strided operands.
+/// A batched GEMM on strided operands, with its fused prologue and epilogue.
 #[derive(Clone, Debug)]
 pub struct GemmStep {
-    /// The dtype of all operands.
+    /// The dtype of `a`, `b` and `c`.
     pub dtype: DType,
     /// The extents of the batch axes.
     pub batch: SmallVec<[usize; 4]>,
@@ -117,54 +124,54 @@ pub struct GemmStep {
     pub m: usize,
     /// Columns of the result.
     pub n: usize,
-    /// Length of each sum.
+    /// The contracted extent.
     pub k: usize,
-    /// Rows `m`, columns `k`.
+    /// The left operand, `m` × `k`.
     pub a: MatrixOperand,
-    /// Rows `k`, columns `n`.
+    /// The right operand, `k` × `n`.
     pub b: MatrixOperand,
-    /// Rows `m`, columns `n`.
+    /// The result, `m` × `n`.
     pub c: MatrixOperand,
-    /// What computes an operand, block by block, as it is needed.
+    /// A fused producer that computes an operand block by block, when the GEMM needs the block.
     pub prologue: Option<Box<Prologue>>,
-    /// What is done with each part of the product while it is in cache. The product itself is then in no
-    /// memory that anybody else sees.
+    /// A fused consumer that processes each tile of the result while it is in cache. The GEMM result itself is then
+    /// never stored to memory that other steps see.
     pub epilogue: Option<Box<Epilogue>>,
-    /// The nodes computed, and the bytes moved.
+    /// Nodes computed and bytes moved, including the fused kernels.
     pub work: Work,
 }
 
-/// A kernel that takes a product in as it is computed.
+/// A fused GEMM epilogue: a kernel that consumes the GEMM result as it is computed.
 ///
-/// Its flat grid index is the product's row, counted over all batches, and its vector axis runs over the
-/// product's columns. It has no reduce axes.
+/// The kernel's flat grid index is the row of the GEMM, counted over all batches, and its vector axis runs over the
+/// columns of the GEMM. It has no reduce axes.
 #[derive(Clone, Debug)]
 pub struct Epilogue {
-    /// The kernel and what it is bound to.
+    /// The kernel and its arguments.
     pub launch: LaunchStep,
-    /// The kernel's param that is the product.
-    pub product: usize,
+    /// The index of the kernel param that is bound to the GEMM result.
+    pub gemm_result: usize,
 }
 
-/// A batch of matrices in a buffer. Offsets and strides are in elements.
+/// A batch of strided matrices in a buffer. Offsets and strides are in elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MatrixOperand {
-    /// The memory.
+    /// The buffer.
     pub buffer: BufferId,
-    /// The address of the first element.
+    /// The offset of the first element.
     pub offset: isize,
-    /// The distance along each batch axis.
+    /// The stride of each batch axis.
     pub batch_strides: SmallVec<[isize; 4]>,
-    /// The distance to the next row.
+    /// The stride between rows.
     pub row_stride: isize,
-    /// The distance to the next column.
+    /// The stride between columns.
     pub column_stride: isize,
 }
 
-/// What a step does, for explanations, messages and counters.
+/// The work of a step, for explanations, messages and counters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Work {
-    /// The graph's nodes that the step computes, ascending.
+    /// The graph nodes that the step computes, ascending.
     pub nodes: Vec<NodeId>,
     /// Bytes read, each distinct element of each operand once.
     pub bytes_read: u64,
@@ -173,7 +180,7 @@ pub struct Work {
 }
 
 impl Step {
-    /// The kernel that the step launches or that follows its product, if there is one.
+    /// The kernel that the step launches, or the epilogue of its GEMM.
     pub fn launch(&self) -> Option<&LaunchStep> {
         match self {
             Step::Launch(step) => Some(step),
@@ -182,8 +189,8 @@ impl Step {
         }
     }
 
-    /// All kernels of the step: the one it launches, or those of its products, innermost first, each before
-    /// its product and then after it.
+    /// All kernels of the step: the one it launches, or those of its GEMMs, innermost first, each prologue before its
+    /// epilogue.
     pub fn launches(&self) -> SmallVec<[&LaunchStep; 2]> {
         let mut launches = SmallVec::new();
         match self {
@@ -194,7 +201,7 @@ impl Step {
         launches
     }
 
-    /// The buffers it is bound to, each as often as it is bound.
+    /// The bound buffers; a buffer that is bound twice is listed twice.
     pub fn operands(&self) -> SmallVec<[BufferId; 8]> {
         let mut operands = SmallVec::new();
         match self {
@@ -209,16 +216,17 @@ impl Step {
         operands
     }
 
-    /// The buffers that it is bound to, but that only the step itself sees parts of: they need no memory.
-    pub fn unwritten(&self) -> SmallVec<[BufferId; 4]> {
-        let mut unwritten = SmallVec::new();
+    /// Bound buffers that are internal to the step: fused GEMM operands and results, of which only blocks ever exist.
+    /// They need no memory.
+    pub fn internal_buffers(&self) -> SmallVec<[BufferId; 4]> {
+        let mut internal_buffers = SmallVec::new();
         if let Step::Gemm(step) = self {
-            step.push_unwritten(&mut unwritten);
+            step.push_internal_buffers(&mut internal_buffers);
         }
-        unwritten
+        internal_buffers
     }
 
-    /// The buffers it writes that others may read.
+    /// The buffers that the step writes and other steps may read.
     pub fn results(&self) -> SmallVec<[BufferId; 4]> {
         let mut results = SmallVec::new();
         match self {
@@ -230,12 +238,12 @@ impl Step {
             let params = launch.kernel.params.iter().zip(&launch.buffers);
             results.extend(params.filter(|(param, _)| param.writes).map(|(_, &buffer)| buffer));
         }
-        let unwritten = self.unwritten();
-        results.retain(|result| !unwritten.contains(result));
+        let internal_buffers = self.internal_buffers();
+        results.retain(|result| !internal_buffers.contains(result));
         results
     }
 
-    /// What the step does.
+    /// Nodes computed and bytes moved.
     pub fn work(&self) -> &Work {
         match self {
             Step::Launch(step) => &step.work,
@@ -243,10 +251,18 @@ impl Step {
             Step::Routine(step) => &step.work,
         }
     }
+
+    fn work_mut(&mut self) -> &mut Work {
+        match self {
+            Step::Launch(step) => &mut step.work,
+            Step::Gemm(step) => &mut step.work,
+            Step::Routine(step) => &mut step.work,
+        }
+    }
 }
 
 impl Epilogue {
-    /// Whether it needs whole rows: its kernel reduces them.
+    /// Whether the epilogue needs whole rows of the GEMM result, because its kernel reduces along them.
     pub fn reduces_rows(&self) -> bool {
         self.launch.kernel.vector == VectorAxis::Reduced
     }
@@ -257,84 +273,84 @@ impl GemmStep {
         match self.prologue.as_ref().map(|prologue| &prologue.producer) {
             None => {}
             Some(Producer::Kernel(kernel)) => launches.push(&kernel.launch),
-            Some(Producer::Product(chained)) => chained.contract.push_launches(launches),
+            Some(Producer::Gemm(chained)) => chained.gemm.push_launches(launches),
         }
         launches.extend(self.epilogue.as_ref().map(|epilogue| &epilogue.launch));
     }
 
     fn push_operands(&self, operands: &mut SmallVec<[BufferId; 8]>) {
         operands.extend([self.a.buffer, self.b.buffer, self.c.buffer]);
-        if let Some(Producer::Product(chained)) = self.prologue.as_ref().map(|p| &p.producer) {
-            chained.contract.push_operands(operands);
+        if let Some(Producer::Gemm(chained)) = self.prologue.as_ref().map(|p| &p.producer) {
+            chained.gemm.push_operands(operands);
         }
     }
 
-    fn push_unwritten(&self, unwritten: &mut SmallVec<[BufferId; 4]>) {
+    fn push_internal_buffers(&self, internal_buffers: &mut SmallVec<[BufferId; 4]>) {
         if let Some(prologue) = &self.prologue {
-            unwritten.push(match prologue.side {
+            internal_buffers.push(match prologue.side {
                 Side::A => self.a.buffer,
                 Side::B => self.b.buffer,
             });
-            if let Producer::Product(chained) = &prologue.producer {
-                chained.contract.push_unwritten(unwritten);
+            if let Producer::Gemm(chained) = &prologue.producer {
+                chained.gemm.push_internal_buffers(internal_buffers);
             }
         }
         if self.epilogue.is_some() {
-            unwritten.push(self.c.buffer);
+            internal_buffers.push(self.c.buffer);
         }
     }
 }
 
-/// What a backend can run, which decides what is planned for it.
+/// The features of a backend that planning depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PlanTarget {
-    /// Products whose operands are computed as they are needed ([`GemmStep::prologue`]).
+    /// Whether GEMM prologues are supported ([`GemmStep::prologue`]): operands computed block by block inside the
+    /// GEMM.
     pub prologues: bool,
-    /// Arg-reductions that are no slower than two reductions, one of the elements and one of their places. Otherwise
-    /// they are planned as those.
+    /// Whether an arg-reduction kernel is at least as fast as two plain reductions, one of the elements and one of
+    /// their positions. Otherwise arg-reductions are expanded to those two.
     pub arg_reductions: bool,
-    /// Products of windows that are not written ([`Routine::ImplicitGemm`]). Otherwise convolutions are contractions
-    /// whose windows are computed before, or as they are needed.
+    /// Whether implicit GEMM convolution is supported ([`Routine::ImplicitGemm`]), which never materializes the
+    /// windows (no im2col). Otherwise a convolution is a GEMM whose windows are materialized or computed by a
+    /// prologue.
     pub implicit_gemm: bool,
-    /// How many pieces a reduction of many elements to one result is cut into.
-    pub pieces: usize,
-    /// Of how many elements a piece of a long sum is at most, if its elements are added one after another: the more
-    /// there are, the less the last ones count.
+    /// The number of splits of a reduction of many elements to one result.
+    pub reduction_splits: usize,
+    /// The longest chain of sequential additions, if the backend adds the elements of a sum one after another. Longer
+    /// sums are split: the rounding error grows with the length of the chain.
     pub max_sum_chain: Option<usize>,
 }
 
 impl Default for PlanTarget {
-    /// What the CPU has, and fast arg-reductions.
+    /// The features of the CPU backend, with fast arg-reductions.
     fn default() -> PlanTarget {
         PlanTarget {
             prologues: true,
             arg_reductions: true,
             implicit_gemm: false,
-            pieces: rewrite::PIECES,
+            reduction_splits: rewrite::REDUCTION_SPLITS,
             max_sum_chain: Some(rewrite::MAX_SUM_CHAIN),
         }
     }
 }
 
-/// Plans a graph for a backend of the default plan_target.
+/// Plans a graph for the default target.
 pub fn plan(graph: &Graph) -> Plan {
     plan_for(graph, PlanTarget::default())
 }
 
-/// Plans a graph for a backend of these plan_target.
+/// Plans a graph for a target.
 pub fn plan_for(graph: &Graph, plan_target: PlanTarget) -> Plan {
     let rewritten = rewrite::rewrite(graph, plan_target);
-    let mut choice = materialize::choose(&rewritten.graph, &rewritten.repeated);
-    let groups = fusion::form_groups(&rewritten.graph, &mut choice);
-    let mut plan = fusion::assemble(&rewritten.graph, &choice, groups, plan_target);
-    for step in &mut plan.steps {
-        let work = match step {
-            Step::Launch(step) => &mut step.work,
-            Step::Gemm(step) => &mut step.work,
-            Step::Routine(step) => &mut step.work,
-        };
-        rewritten.restore(&mut work.nodes);
+    let graph = &rewritten.graph;
+    let mut materialization =
+        materialize::decide_materialization(graph, &rewritten.select_operands);
+    let groups = fusion::form_fusion_groups(graph, &mut materialization);
+    let assignment = buffer_assignment::assign_buffers(graph, &materialization);
+    let mut steps = buffer_assignment::bind_steps(graph, &groups, &assignment, plan_target);
+    for step in &mut steps {
+        rewritten.restore_original_ids(&mut step.work_mut().nodes);
     }
-    (plan.steps, plan.batches) = batch::batch(plan.steps);
-    plan
+    let (steps, batches) = batch::batch_launches(steps);
+    Plan { buffers: assignment.buffers, outputs: assignment.outputs, steps, batches }
 }

@@ -1,147 +1,155 @@
-//! What computes an operand of a product block by block, as the product needs it: the layout of such kernels,
-//! and when they are worth it.
+//! GEMM prologues: fused producers that compute an operand block by block, when the GEMM needs the block.
 //!
-//! An operand is seen as rows of `k` elements: the rows of `a`, or the columns of `b`, counted over all
-//! batches. A block of it is a range of rows, so a kernel can compute blocks if none of its reductions crosses
-//! rows.
+//! An operand is seen as rows of `k` elements: the rows of `a`, or the columns of `b`, counted over all batches. A
+//! block is a range of rows, so a kernel can compute blocks if none of its reductions crosses rows.
 
-use super::layout::{Axis, Domain, axes, finish, merge, swallow, take_vector};
+use super::layout::{
+    Axis, Domain, build_launch, choose_vector_axis, domain_axes, merge_axes, merge_into_vector,
+};
 use super::lower::RawKernel;
 use super::{BufferId, GemmStep, LaunchStep};
 use crate::graph::NodeId;
 use crate::kernel::Kind;
 use smallvec::SmallVec;
 
-/// What computes an operand of a product as the product needs it. The operand is then in no memory that
-/// anybody else sees.
+/// A fused producer of a GEMM operand. The operand is never stored to memory that other steps see.
 #[derive(Clone, Debug)]
 pub struct Prologue {
-    /// The operand.
+    /// The operand it computes.
     pub side: Side,
-    /// What computes it.
+    /// The producer.
     pub producer: Producer,
 }
 
-/// An operand of a product.
+/// An operand of a GEMM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Side {
-    /// The left one.
+    /// The left operand.
     A,
-    /// The right one.
+    /// The right operand.
     B,
 }
 
-/// What computes an operand.
+/// A producer of a GEMM operand.
 #[derive(Clone, Debug)]
 pub enum Producer {
     /// A kernel.
     Kernel(BlockKernel),
-    /// Another product with an epilogue.
-    Product(ChainedGemm),
+    /// Another GEMM with an epilogue.
+    Gemm(ChainedGemm),
 }
 
-/// A kernel that can be run on a block of an operand's rows: the rows of `a`, or the columns of `b`, counted
+/// A kernel that can be launched on a block of an operand's rows: the rows of `a`, or the columns of `b`, counted
 /// over all batches.
 ///
-/// A point of the domain is for the row `Σ rows[axis] · coordinate` and the place `Σ columns[axis] · coordinate`
-/// within it. As it stands, the launch writes the whole operand densely, and the step's strides are those of
-/// that; a block of rows is a part of the domain, and can be written anywhere else with other strides, as long
-/// as those along the vector axis stay what the kernel takes them for.
+/// A point of the domain computes the element in row `Σ rows[axis] · coordinate` and column `Σ columns[axis] ·
+/// coordinate`. Launched whole, it writes the operand densely, and the strides of the GEMM step describe that. A
+/// block of rows is a box of the domain; it can be written elsewhere with other strides, as long as those along the
+/// vector axis keep their access class.
 #[derive(Clone, Debug)]
 pub struct BlockKernel {
-    /// The kernel and what it is bound to.
+    /// The kernel and its arguments.
     pub launch: LaunchStep,
-    /// The kernel's param that is the operand.
+    /// The index of the kernel param that is the operand.
     pub value: usize,
-    /// For each axis of the domain, how many rows a step along it is.
+    /// For each axis of the domain, the number of rows that one step along it advances.
     pub rows: SmallVec<[usize; 6]>,
-    /// For each axis of the domain, how many places within a row a step along it is.
+    /// For each axis of the domain, the number of columns that one step along it advances.
     pub columns: SmallVec<[usize; 6]>,
-    /// Whether the elements of a row are neighbours; otherwise, those of a column are.
+    /// Whether the elements of a row are contiguous; otherwise, those of a column are.
     pub row_major: bool,
 }
 
-/// A product whose rows are, when its epilogue has taken them in, the rows of an operand of another product.
+/// A chained GEMM: its epilogue computes the rows of an operand of another GEMM.
 #[derive(Clone, Debug)]
 pub struct ChainedGemm {
-    /// The product. It has an epilogue, which writes the operand row by row, densely.
-    pub contract: GemmStep,
-    /// The param of the epilogue's kernel that is the operand.
+    /// The GEMM. Its epilogue writes the operand row by row, densely.
+    pub gemm: GemmStep,
+    /// The index of the param of the epilogue's kernel that is the operand.
     pub value: usize,
 }
 
-/// An operand's place in the memory of the value it is a view of: extents and strides, and what a step means.
-pub struct Digits {
-    /// Extent, stride, and what a step along it is in rows and in places within a row.
-    digits: SmallVec<[(usize, isize, usize, usize); 6]>,
-    /// How many rows.
+/// The layout of a GEMM operand in the memory of the dense value it is a view of: its modes, sorted by stride.
+pub struct OperandLayout {
+    /// The modes, innermost first.
+    modes: SmallVec<[Mode; 6]>,
+    /// The number of rows.
     rows: usize,
-    /// How many places a row has.
+    /// The number of columns of each row.
     columns: usize,
 }
 
-impl Digits {
-    /// The digits of an operand with these batch axes, rows and places within a row, each an extent and a
-    /// stride. `None` unless it takes each element of a dense value exactly once.
+/// A mode of a layout: an extent and a stride, with the rows and columns that one step along it advances.
+struct Mode {
+    extent: usize,
+    stride: isize,
+    rows: usize,
+    columns: usize,
+}
+
+impl OperandLayout {
+    /// The layout of an operand with these batch axes, rows and columns, each an extent and a stride. `None` unless
+    /// it covers each element of a dense value exactly once.
     pub fn new(
         batch: &[(usize, isize)],
         row: (usize, isize),
         column: (usize, isize),
-    ) -> Option<Digits> {
-        let mut digits: SmallVec<[(usize, isize, usize, usize); 6]> = SmallVec::new();
-        digits.push((column.0, column.1, 0, 1));
+    ) -> Option<OperandLayout> {
+        let mut modes: SmallVec<[Mode; 6]> = SmallVec::new();
+        modes.push(Mode { extent: column.0, stride: column.1, rows: 0, columns: 1 });
         let mut rows = 1;
         for &(extent, stride) in [row].iter().chain(batch.iter().rev()) {
-            digits.push((extent, stride, rows, 0));
+            modes.push(Mode { extent, stride, rows, columns: 0 });
             rows *= extent;
         }
-        digits.retain(|digit| digit.0 != 1);
-        digits.sort_by_key(|digit| digit.1);
+        modes.retain(|mode| mode.extent != 1);
+        modes.sort_by_key(|mode| mode.stride);
         let mut expected = 1;
-        for &(extent, stride, ..) in &digits {
+        for &Mode { extent, stride, .. } in &modes {
             if stride != expected {
                 return None;
             }
             expected *= extent as isize;
         }
         let is_empty = expected == 0;
-        (!is_empty).then_some(Digits { digits, rows, columns: column.0 })
+        (!is_empty).then_some(OperandLayout { modes, rows, columns: column.0 })
     }
 
-    /// Whether the value's rows, one after another, are the operand's.
+    /// Whether the rows of the operand follow one another in memory.
     pub fn is_row_major(&self) -> bool {
-        // Digits are in the order of their strides; a place within a row is no row.
-        self.digits.is_sorted_by_key(|&(_, _, row, _)| row)
+        // Modes are sorted by stride, and the column mode advances no rows.
+        self.modes.is_sorted_by_key(|mode| mode.rows)
     }
 
-    /// What a step of this stride, taken up to `extent` times, is in rows and in places within a row.
-    fn step(&self, stride: isize, extent: usize) -> Option<(usize, usize)> {
+    /// The rows and columns that one step of this stride advances, for up to `extent` steps.
+    fn advance_of(&self, stride: isize, extent: usize) -> Option<(usize, usize)> {
         if stride == 0 {
             return Some((0, 0));
         }
-        self.digits.iter().find_map(|&(length, unit, row, column)| {
-            let factor = (stride % unit == 0 && stride > 0).then_some((stride / unit) as usize)?;
-            (factor * extent <= length).then_some((factor * row, factor * column))
+        self.modes.iter().find_map(|mode| {
+            let factor = (stride % mode.stride == 0 && stride > 0)
+                .then_some((stride / mode.stride) as usize)?;
+            (factor * extent <= mode.extent).then_some((factor * mode.rows, factor * mode.columns))
         })
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// How many places a row has.
+    /// The number of columns of each row.
     pub fn columns(&self) -> usize {
         self.columns
     }
 }
 
-/// The finished step of a raw kernel that can compute `operand` block by block, if it can: it writes nothing
-/// else, each element once, and reduces nothing across rows.
-pub fn lay_out_blocks(
+/// Lays a kernel out so that it can compute `operand` block by block. `None` unless the kernel writes nothing else,
+/// writes each element once, and reduces nothing across rows.
+pub fn lay_out_block_kernel(
     raw: &RawKernel,
     operand: NodeId,
-    digits: &Digits,
+    layout: &OperandLayout,
     buffer: impl Fn(NodeId) -> BufferId,
 ) -> Option<BlockKernel> {
     let value = raw.params.iter().position(|(node, _)| *node == operand)?;
@@ -161,56 +169,61 @@ pub fn lay_out_blocks(
     if !plain || raw.accesses[store].offset != 0 {
         return None;
     }
-    let mut axes = axes(raw);
+    let mut axes = domain_axes(raw);
     let (row, column) = (raw.accesses.len(), raw.accesses.len() + 1);
     for axis in &mut axes {
-        let (rows, columns) = digits.step(axis.strides[store], axis.extent)?;
-        // A step that leads nowhere would store an element twice; reductions must stay within a row.
+        let (rows, columns) = layout.advance_of(axis.strides[store], axis.extent)?;
+        // An axis without advance would store an element twice, and a reduction must stay within a row.
         let is_repeated = (rows, columns) == (0, 0) && !axis.reduced;
         if is_repeated || (axis.reduced && rows != 0) {
             return None;
         }
         axis.strides.extend([rows as isize, columns as isize]);
-        // Blocks may be laid out either way, so that either may be the direction of vectors.
-        let neighbours = rows == 1 || columns == 1;
-        axis.strides[store] = if neighbours { 1 } else { rows.max(columns) as isize };
+        // A block can be row-major or column-major, so the vector axis can run in either direction.
+        let is_contiguous = rows == 1 || columns == 1;
+        axis.strides[store] = if is_contiguous { 1 } else { rows.max(columns) as isize };
     }
-    let mut vector = take_vector(&mut axes, raw)?;
+    let mut vector = choose_vector_axis(&mut axes, raw)?;
     let row_major = vector.strides[row] == 0;
     for axis in axes.iter_mut().chain([&mut vector]) {
         let (rows, columns) = (axis.strides[row], axis.strides[column]);
         axis.strides[store] = match row_major {
-            true => rows * digits.columns() as isize + columns,
-            false => rows + columns * digits.rows() as isize,
+            true => rows * layout.columns() as isize + columns,
+            false => rows + columns * layout.rows() as isize,
         };
     }
     let (mut grid, mut reduce): (Vec<Axis>, Vec<Axis>) =
         axes.into_iter().partition(|axis| !axis.reduced);
     match vector.reduced {
-        true => swallow(&mut reduce, &mut vector, false),
-        false => swallow(&mut grid, &mut vector, false),
+        true => merge_into_vector(&mut reduce, &mut vector, false),
+        false => merge_into_vector(&mut grid, &mut vector, false),
     }
-    merge(&mut grid, false);
-    merge(&mut reduce, false);
+    merge_axes(&mut grid, false);
+    merge_axes(&mut reduce, false);
     let order = || grid.iter().chain(&reduce).chain([&vector]);
     let rows = order().map(|axis| axis.strides[row] as usize).collect();
     let columns = order().map(|axis| axis.strides[column] as usize).collect();
-    let launch = finish(raw, Domain { grid, reduce, vector }, buffer);
+    let launch = build_launch(raw, Domain { grid, reduce, vector }, buffer);
     Some(BlockKernel { launch, value, rows, columns, row_major })
 }
 
 impl GemmStep {
-    /// This step with a kernel that computes one of its operands.
-    pub fn preceded_by(mut self, side: Side, kernel: BlockKernel, digits: &Digits) -> GemmStep {
-        let value = (digits.rows() * digits.columns() * self.dtype.size()) as u64;
+    /// This step with a fused prologue kernel.
+    pub fn with_prologue(
+        mut self,
+        side: Side,
+        kernel: BlockKernel,
+        layout: &OperandLayout,
+    ) -> GemmStep {
+        let value = (layout.rows() * layout.columns() * self.dtype.size()) as u64;
         self.work.nodes.extend(&kernel.launch.work.nodes);
-        // The operand stays in cache: neither its writing nor its reading counts.
+        // The operand stays in cache, so its store and its load do not count.
         self.work.bytes_read += kernel.launch.work.bytes_read;
         self.work.bytes_read -= value;
         self.work.bytes_written += kernel.launch.work.bytes_written - value;
         let (row, column) = match kernel.row_major {
-            true => (digits.columns() as isize, 1),
-            false => (1, digits.rows() as isize),
+            true => (layout.columns() as isize, 1),
+            false => (1, layout.rows() as isize),
         };
         let free = if side == Side::A { self.m } else { self.n };
         let operand = if side == Side::A { &mut self.a } else { &mut self.b };
@@ -229,14 +242,14 @@ impl GemmStep {
         self
     }
 
-    /// This step with another product, which has an epilogue, that computes its left operand.
-    pub fn chained_to(mut self, contract: GemmStep, value: usize) -> GemmStep {
+    /// This step with a chained GEMM, which has an epilogue, as the producer of its left operand.
+    pub fn with_chained_gemm(mut self, gemm: GemmStep, value: usize) -> GemmStep {
         let operand = (self.batch.iter().product::<usize>() * self.m * self.k) * self.dtype.size();
-        self.work.nodes.extend(&contract.work.nodes);
-        self.work.bytes_read += contract.work.bytes_read;
+        self.work.nodes.extend(&gemm.work.nodes);
+        self.work.bytes_read += gemm.work.bytes_read;
         self.work.bytes_read -= operand as u64;
-        self.work.bytes_written += contract.work.bytes_written - operand as u64;
-        let producer = Producer::Product(ChainedGemm { contract, value });
+        self.work.bytes_written += gemm.work.bytes_written - operand as u64;
+        let producer = Producer::Gemm(ChainedGemm { gemm, value });
         self.prologue = Some(Box::new(Prologue { side: Side::A, producer }));
         self
     }

@@ -1,72 +1,73 @@
-//! Why a value is written to memory, and so why a kernel ends where it ends.
+//! Materialization reasons: why a value is stored to memory, and so why a fused kernel ends there.
 
 use std::fmt;
 
-/// Why a value is in memory.
+/// Why a value is materialized. `explain` prints it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reason {
-    /// Somebody asked for it.
+    /// An output of the graph.
     Requested,
-    /// It is a matrix product.
-    Contraction,
-    /// A matrix product reads it from memory.
-    ContractionOperand,
-    /// It is computed by a routine, such as a sort.
+    /// The result of a GEMM.
+    Gemm,
+    /// A GEMM reads it from memory.
+    GemmOperand,
+    /// The result of a routine, such as a sort.
     Routine,
     /// A routine, such as a sort, reads it from memory.
     RoutineOperand,
-    /// It is scattered into, in place.
+    /// A scatter updates it in place.
     Scatter,
-    /// Each of its elements needs the one before.
+    /// The result of a scan: each element needs the previous one.
     Scan,
-    /// It is put together from parts, each written to its place.
-    Parts,
-    /// The chain of ops before it is as long as a kernel should be.
+    /// Several kernels each write a part of it, as for a concatenation of many operands.
+    PartialWrites,
+    /// The chain of fusible ops that ends here has the maximum length.
     LongChain,
-    /// Several kernels read it, and it is dearer to compute in each of them.
+    /// Several kernels read it, and storing it costs less than recomputing it in each.
     Shared,
-    /// It is read through windows that overlap, and dear to compute in each of them.
-    Windows,
-    /// It is put somewhere along a line, which is decided at each place of it, and dear to compute at each.
-    AlongLine,
-    /// It is broadcast to many places, and dear to compute at each.
+    /// It is expensive, and read through overlapping windows, which would recompute it for each window.
+    OverlappingWindows,
+    /// It is an expensive operand of a scatter rewritten as a select, which would recompute it for each element of
+    /// the scattered axis.
+    SelectOperand,
+    /// It is expensive, and broadcast to many elements, which would each recompute it.
     Broadcast,
-    /// What reads it walks other axes than the reduction does.
-    OtherAxes,
-    /// It is reduced, and read only where a condition holds.
-    GuardedReduction,
-    /// Its rows are too long to be kept while they are reduced and read again.
+    /// It is a reduction over axes that do not match the row axes of the kernel that reads it.
+    ReductionAxes,
+    /// It is a reduction that is read under a mask.
+    MaskedReduction,
+    /// Its rows are too long to stay in cache between their reduction and the next read.
     LongRow,
-    /// It is reshaped in a way that no index map expresses.
-    Reshaped,
-    /// It is looked up through two indices at once.
-    TwoIndices,
-    /// The kernel that reads it is large enough already.
+    /// A reshape of it has no affine index map.
+    NonAffineReshape,
+    /// An access would need two indirect indices.
+    TwoIndirectIndices,
+    /// The kernel that reads it has the maximum size.
     LargeKernel,
 }
 
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Reason::Requested => "asked for",
-            Reason::Contraction => "matrix product",
-            Reason::ContractionOperand => "operand of a matrix product",
-            Reason::Routine => "computed by a routine",
+            Reason::Requested => "requested output",
+            Reason::Gemm => "GEMM result",
+            Reason::GemmOperand => "GEMM operand",
+            Reason::Routine => "result of a routine",
             Reason::RoutineOperand => "operand of a routine",
-            Reason::Scatter => "scattered into",
+            Reason::Scatter => "scatter target, updated in place",
             Reason::Scan => "scan",
-            Reason::Parts => "written in parts",
-            Reason::LongChain => "long chain of ops",
-            Reason::Shared => "read by several kernels and dearer to recompute",
-            Reason::Windows => "read through windows that overlap",
-            Reason::AlongLine => "put somewhere along a line and dear to compute at each place",
-            Reason::Broadcast => "broadcast to many places and dear to compute at each",
-            Reason::OtherAxes => "reduction over other axes than its reader walks",
-            Reason::GuardedReduction => "reduction read under a condition",
-            Reason::LongRow => "rows too long to keep",
-            Reason::Reshaped => "reshaped across axes",
-            Reason::TwoIndices => "looked up through two indices",
-            Reason::LargeKernel => "its reader is large enough",
+            Reason::PartialWrites => "written in parts by several kernels",
+            Reason::LongChain => "op chain at its maximum length",
+            Reason::Shared => "multiple consumers, cheaper to store than to recompute",
+            Reason::OverlappingWindows => "expensive to recompute in each overlapping window",
+            Reason::SelectOperand => "expensive to recompute along the axis of a scatter",
+            Reason::Broadcast => "expensive to recompute for each broadcast element",
+            Reason::ReductionAxes => "reduction axes differ from its consumer's",
+            Reason::MaskedReduction => "reduction read under a mask",
+            Reason::LongRow => "rows too long to stay in cache",
+            Reason::NonAffineReshape => "reshape without an affine index map",
+            Reason::TwoIndirectIndices => "gathered through two indices",
+            Reason::LargeKernel => "consumer kernel at its maximum size",
         })
     }
 }

@@ -1,138 +1,156 @@
-//! Rewrites of the graph before it is planned: same values, a form that plans better.
+//! Graph rewrites before planning: equivalent graphs that plan to faster code.
+//!
+//! - Split reductions: a reduction of many elements to few results becomes two, so that many programs share it, and
+//!   so that chains of additions are short ([`MAX_UNSPLIT_ROW`], [`REDUCTION_SPLITS`], [`MAX_SUM_CHAIN`]). Scans
+//!   split likewise.
+//! - Canonical GEMM form: each dot becomes `[batch…, m, k] · [batch…, k, n]` on views of its operands; a transposed
+//!   dot swaps its operands instead.
+//! - Implicit GEMM convolution, where the target supports it.
+//! - Scatter-to-select, for scatters of one update per line.
+//! - Arg-reductions become plain reductions, where those are faster.
+//! - The gradient of ReLU compares the clamped value, so that its input need not be materialized.
 
-use super::implicit_gemm::{self, Found};
-use super::{FEATURE_BYTES, PlanTarget, scattered};
+use super::implicit_gemm::{self, ConvolutionMatch};
+use super::{FEATURE_BYTES, PlanTarget, scatter_to_select};
 use crate::elementwise::{ArgOp, BinaryOp, CombineOp, CompareOp, UnaryOp};
 use crate::graph::{Combine, DotAxes, Graph, ImplicitGemm, Node, NodeId, Op, PadAxis, SliceAxis};
 use crate::{Axes, DType, Shape};
 use rustc_hash::FxHashMap;
 
-/// A rewritten graph, and which node of the original each of its nodes stands for.
+/// A rewritten graph, with the original node of each of its nodes.
 pub struct Rewritten {
     /// The new graph. Its inputs and scalars are the original's, in the same order.
     pub graph: Graph,
-    /// Values of it that were read once for each line and are now read at each place of it.
-    pub repeated: Vec<NodeId>,
-    origin: Vec<NodeId>,
+    /// Index and update operands of scatters that became selects: a select reads each of their elements once for
+    /// every element along the scattered axis.
+    pub select_operands: Vec<NodeId>,
+    original: Vec<NodeId>,
 }
 
 impl Rewritten {
-    /// Replaces nodes of the rewritten graph by the original ones they stand for.
-    pub fn restore(&self, nodes: &mut Vec<NodeId>) {
+    /// Maps nodes of the rewritten graph back to the original nodes.
+    pub fn restore_original_ids(&self, nodes: &mut Vec<NodeId>) {
         for node in nodes.iter_mut() {
-            *node = self.origin[*node as usize];
+            *node = self.original[*node as usize];
         }
         nodes.sort_unstable();
         nodes.dedup();
     }
 }
 
-/// A reduction of more elements than this for each result is done in two steps, so that more than a few
-/// programs can share it. Shorter rows stay whole: they fit a cache, and what follows fuses with them.
-pub const LONG_ROW: usize = 1 << 16;
+/// A reduction of more elements per result than this is split in two, so that more than a few programs can share it.
+/// Shorter rows are not split: they fit a cache, and their consumers fuse with them.
+pub const MAX_UNSPLIT_ROW: usize = 1 << 16;
 
-/// The most elements that are added one after another, where that is how a device does it.
+/// The longest chain of sequential additions on a backend that adds one element after another.
 pub const MAX_SUM_CHAIN: usize = 1 << 14;
 
-/// The number of programs that a large reduction is cut for, at least.
-pub const PIECES: usize = 256;
+/// The minimum number of splits of a large reduction to one result.
+pub const REDUCTION_SPLITS: usize = 256;
 
-/// Applies every rewrite, front to back.
+/// Applies every rewrite in one pass, operands first.
 pub fn rewrite(graph: &Graph, plan_target: PlanTarget) -> Rewritten {
     let mut rewriter = Rewriter {
         graph: Graph { scalars: graph.scalars.clone(), ..Graph::default() },
-        origin: Vec::with_capacity(graph.nodes.len()),
-        repeated: Vec::new(),
+        original: Vec::with_capacity(graph.nodes.len()),
+        select_operands: Vec::new(),
         current: 0,
-        pieces: plan_target.pieces,
+        reduction_splits: plan_target.reduction_splits,
         max_sum_chain: plan_target.max_sum_chain,
     };
-    let mut turned = turned_products(graph);
-    let windowed = match plan_target.implicit_gemm {
-        true => implicit_gemm::find(graph),
+    let mut transposed = find_transposed_dots(graph);
+    let convolutions = match plan_target.implicit_gemm {
+        true => implicit_gemm::find_convolutions(graph),
         false => vec![None; graph.nodes.len()],
     };
-    let needed = implicit_gemm::needed(graph, &windowed);
-    turned.iter_mut().zip(&windowed).for_each(|(turned, found)| {
-        *turned = turned.filter(|_| found.is_none());
+    let live = implicit_gemm::live_nodes(graph, &convolutions);
+    transposed.iter_mut().zip(&convolutions).for_each(|(transposed, found)| {
+        *transposed = transposed.filter(|_| found.is_none());
     });
-    let limited = limited_operands(graph);
-    let scattered = scattered::find(graph);
-    let mut renamed: Vec<NodeId> = Vec::with_capacity(graph.nodes.len());
+    let clamped = find_clamped_operands(graph);
+    let select_scatters = scatter_to_select::find_select_scatters(graph);
+    let mut new_ids: Vec<NodeId> = Vec::with_capacity(graph.nodes.len());
     for (id, node) in graph.nodes.iter().enumerate() {
         rewriter.current = id as NodeId;
-        if !needed[id] {
-            // Nobody asks for it.
-            renamed.push(NodeId::MAX);
+        if !live[id] {
+            // DCE: no output needs it.
+            new_ids.push(NodeId::MAX);
             continue;
         }
-        if let Some(found) = &windowed[id] {
-            let operands = [found.source, found.kernels].map(|node| renamed[node as usize]);
-            renamed.push(rewriter.window_product(found, operands, node));
+        if let Some(found) = &convolutions[id] {
+            let operands = [found.source, found.kernels].map(|node| new_ids[node as usize]);
+            new_ids.push(rewriter.implicit_gemm(found, operands, node));
             continue;
         }
         let mut inputs: Vec<NodeId> =
-            node.inputs.iter().map(|&input| renamed[input as usize]).collect();
-        if let Some((operand, limited)) = limited[id]
-            && needed[limited as usize]
+            node.inputs.iter().map(|&input| new_ids[input as usize]).collect();
+        if let Some((operand, clamped)) = clamped[id]
+            && live[clamped as usize]
         {
-            inputs[operand] = renamed[limited as usize];
+            inputs[operand] = new_ids[clamped as usize];
         }
         let id = match &node.op {
-            Op::Reduce { op, axes } => rewriter.reduce(*op, axes, inputs[0], node),
-            Op::Scan { op, axis } => rewriter.scan(*op, *axis, inputs[0], node),
+            Op::Reduce { op, axes } => rewriter.split_reduction(*op, axes, inputs[0], node),
+            Op::Scan { op, axis } => rewriter.split_scan(*op, *axis, inputs[0], node),
             Op::ArgReduce { op, axis } if !plan_target.arg_reductions => {
-                rewriter.arg_reduce(*op, *axis, inputs[0], node)
+                rewriter.expand_arg_reduce(*op, *axis, inputs[0], node)
             }
-            // Its one user has the product turned: it is computed that way.
-            Op::Dot(axes) if let Some(user) = turned[id] => {
+            // The only user transposes the dot: compute it transposed.
+            Op::Dot(axes) if let Some(user) = transposed[id] => {
                 let swapped = DotAxes {
                     a_batch: axes.b_batch.clone(),
                     b_batch: axes.a_batch.clone(),
                     a_contract: axes.b_contract.clone(),
                     b_contract: axes.a_contract.clone(),
                 };
-                rewriter.dot(&swapped, inputs[1], inputs[0], graph.node(user))
+                rewriter.canonical_gemm(&swapped, inputs[1], inputs[0], graph.node(user))
             }
-            Op::Permute(_) if turned[node.inputs[0] as usize].is_some() => inputs[0],
-            Op::Scatter { axis, combine } if scattered[id] => {
-                rewriter.scatter(*axis, combine.as_ref(), [inputs[0], inputs[1], inputs[2]], node)
-            }
-            Op::Dot(axes) => rewriter.dot(axes, inputs[0], inputs[1], node),
+            Op::Permute(_) if transposed[node.inputs[0] as usize].is_some() => inputs[0],
+            Op::Scatter { axis, combine } if select_scatters[id] => rewriter.scatter_as_select(
+                *axis,
+                combine.as_ref(),
+                [inputs[0], inputs[1], inputs[2]],
+                node,
+            ),
+            Op::Dot(axes) => rewriter.canonical_gemm(axes, inputs[0], inputs[1], node),
             op => rewriter.append(op.clone(), &inputs, node.shape.clone(), node),
         };
-        renamed.push(id);
+        new_ids.push(id);
     }
-    rewriter.graph.outputs = graph.outputs.iter().map(|&output| renamed[output as usize]).collect();
-    Rewritten { graph: rewriter.graph, repeated: rewriter.repeated, origin: rewriter.origin }
+    rewriter.graph.outputs = graph.outputs.iter().map(|&output| new_ids[output as usize]).collect();
+    Rewritten {
+        graph: rewriter.graph,
+        select_operands: rewriter.select_operands,
+        original: rewriter.original,
+    }
 }
 
-/// For each product whose only use is to exchange the axes of its two operands, that use. The operands, exchanged,
-/// give the product in that order.
-fn turned_products(graph: &Graph) -> Vec<Option<NodeId>> {
+/// For each dot whose only user swaps the free axes of its operands: that user. The dot with swapped operands
+/// computes the transposed result.
+fn find_transposed_dots(graph: &Graph) -> Vec<Option<NodeId>> {
     let mut uses = vec![0; graph.nodes.len()];
     let operands = graph.nodes.iter().flat_map(|node| &node.inputs);
     operands.chain(&graph.outputs).for_each(|&node| uses[node as usize] += 1);
-    let mut turned = vec![None; graph.nodes.len()];
+    let mut transposed = vec![None; graph.nodes.len()];
     for (id, node) in graph.nodes.iter().enumerate() {
         let Op::Permute(order) = &node.op else { continue };
-        let product = node.inputs[0];
-        let Op::Dot(axes) = &graph.node(product).op else { continue };
+        let dot = node.inputs[0];
+        let Op::Dot(axes) = &graph.node(dot).op else { continue };
         let batch = axes.a_batch.len();
-        let rank = graph.node(product).shape.rank();
-        let rows = axes.a_free(graph.node(graph.node(product).inputs[0]).shape.rank()).len();
+        let rank = graph.node(dot).shape.rank();
+        let rows = axes.a_free(graph.node(graph.node(dot).inputs[0]).shape.rank()).len();
         let exchanged = (0..batch).chain(batch + rows..rank).chain(batch..batch + rows);
-        if uses[product as usize] == 1 && order.iter().copied().eq(exchanged) {
-            turned[product as usize] = Some(id as NodeId);
+        if uses[dot as usize] == 1 && order.iter().copied().eq(exchanged) {
+            transposed[dot as usize] = Some(id as NodeId);
         }
     }
-    turned
+    transposed
 }
 
-/// For each comparison of `x > c` that comes after a `max(x, c)`, the position of `x` and that maximum, which is
-/// greater than `c` in the same places; so with `x < c` and a minimum. What is the derivative of a rectified value
-/// then needs no more than that value, and what it was before need not be written.
-fn limited_operands(graph: &Graph) -> Vec<Option<(usize, NodeId)>> {
+/// For each comparison `x > c` that follows a `max(x, c)`: the operand index of `x`, and the maximum. The maximum is
+/// greater than `c` exactly where `x` is; likewise for `x < c` and a minimum. So the gradient of ReLU needs only the
+/// clamped value, and its input need not be materialized.
+fn find_clamped_operands(graph: &Graph) -> Vec<Option<(usize, NodeId)>> {
     let bound = |mut id: NodeId| {
         while let Op::Broadcast(_) | Op::Reshape(_) = graph.node(id).op {
             id = graph.node(id).inputs[0];
@@ -141,7 +159,7 @@ fn limited_operands(graph: &Graph) -> Vec<Option<(usize, NodeId)>> {
     };
     let is_scalar = |id: NodeId| matches!(graph.node(id).op, Op::Scalar);
     let mut known: FxHashMap<(BinaryOp, NodeId, NodeId), NodeId> = FxHashMap::default();
-    let mut limited = vec![None; graph.nodes.len()];
+    let mut clamped = vec![None; graph.nodes.len()];
     for (id, node) in graph.nodes.iter().enumerate() {
         match node.op {
             Op::Binary(op @ (BinaryOp::Max | BinaryOp::Min)) => {
@@ -153,7 +171,7 @@ fn limited_operands(graph: &Graph) -> Vec<Option<(usize, NodeId)>> {
                 }
             }
             Op::Compare(compare @ (CompareOp::Gt | CompareOp::Lt)) => {
-                limited[id] = [(0, 1), (1, 0)].into_iter().find_map(|(x, c)| {
+                clamped[id] = [(0, 1), (1, 0)].into_iter().find_map(|(x, c)| {
                     let op = match (compare == CompareOp::Gt) == (x == 0) {
                         true => BinaryOp::Max,
                         false => BinaryOp::Min,
@@ -166,24 +184,24 @@ fn limited_operands(graph: &Graph) -> Vec<Option<(usize, NodeId)>> {
             _ => {}
         }
     }
-    limited
+    clamped
 }
 
 struct Rewriter {
     graph: Graph,
-    origin: Vec<NodeId>,
-    repeated: Vec<NodeId>,
+    original: Vec<NodeId>,
+    select_operands: Vec<NodeId>,
     current: NodeId,
-    /// As [`PlanTarget::pieces`].
-    pieces: usize,
+    /// As [`PlanTarget::reduction_splits`].
+    reduction_splits: usize,
     /// As [`PlanTarget::max_sum_chain`].
     max_sum_chain: Option<usize>,
 }
 
 impl Rewriter {
-    /// Appends a node of the dtype of the node that is being rewritten.
+    /// Appends a node with the dtype of `like`.
     fn append(&mut self, op: Op, inputs: &[NodeId], shape: Shape, like: &Node) -> NodeId {
-        self.origin.push(self.current);
+        self.original.push(self.current);
         self.graph.append(op, inputs, shape, like.dtype)
     }
 
@@ -191,111 +209,119 @@ impl Rewriter {
         self.graph.node(node).shape.clone()
     }
 
-    /// A reduction to few results of many elements each: first over pieces of its outermost axis, then
-    /// over the pieces.
-    fn reduce(&mut self, op: CombineOp, axes: &Axes, x: NodeId, node: &Node) -> NodeId {
+    /// Splits a reduction of many elements to few results: first within splits of its outermost axis, then over the
+    /// splits.
+    fn split_reduction(&mut self, op: CombineOp, axes: &Axes, x: NodeId, node: &Node) -> NodeId {
         let shape = self.shape(x);
         let plain = Op::Reduce { op, axes: axes.clone() };
         let results = node.shape.elements();
         let row: usize = axes.iter().map(|&axis| shape[axis]).product();
-        // So many are needed for the sake of rounding, and more if there are few results.
-        let exact = self.longest(op, node.dtype).map_or(1, |longest| row.div_ceil(longest));
-        let is_narrow = results < PIECES * 16;
-        if results == 0 || row <= LONG_ROW || !is_narrow && exact == 1 {
+        // The number of splits that bounds the rounding error; parallelism may ask for more if there are few results.
+        let exact = self
+            .max_chain_length(op, node.dtype)
+            .map_or(1, |max_chain_length| row.div_ceil(max_chain_length));
+        let is_narrow = results < REDUCTION_SPLITS * 16;
+        if results == 0 || row <= MAX_UNSPLIT_ROW || !is_narrow && exact == 1 {
             return self.append(plain, &[x], node.shape.clone(), node);
         }
-        let pieces = match is_narrow {
-            true => (self.pieces / results).max(PIECES).min(row.div_ceil(4096)).max(exact),
+        let splits = match is_narrow {
+            true => (self.reduction_splits / results)
+                .max(REDUCTION_SPLITS)
+                .min(row.div_ceil(4096))
+                .max(exact),
             false => exact,
         };
-        // The outermost axis that is long enough: its pieces are next to each other in memory.
-        let outermost = axes.iter().find(|&&axis| shape[axis] / 2 >= pieces.min(PIECES));
-        let longest = || axes.iter().max_by_key(|&&axis| shape[axis]);
-        let Some(&axis) = outermost.or_else(longest) else {
+        // Split the outermost axis that is long enough: each split is then contiguous in memory.
+        let outermost = axes.iter().find(|&&axis| shape[axis] / 2 >= splits.min(REDUCTION_SPLITS));
+        let max_chain_length = || axes.iter().max_by_key(|&&axis| shape[axis]);
+        let Some(&axis) = outermost.or_else(max_chain_length) else {
             return self.append(plain, &[x], node.shape.clone(), node);
         };
         let extent = shape[axis];
-        let pieces = pieces.min(extent / 2).max(1);
-        if pieces == 1 {
+        let splits = splits.min(extent / 2).max(1);
+        if splits == 1 {
             return self.append(plain, &[x], node.shape.clone(), node);
         }
-        // Halves are folded in f32 and rounded once, also when that takes two steps.
+        // Reduce 16-bit floats in f32, and round once at the end rather than once per stage.
         if node.dtype.is_half() {
             let wide = Node { dtype: DType::F32, ..node.clone() };
             let x = self.append(Op::Cast(DType::F32), &[x], shape, &wide);
-            let folded = self.reduce(op, axes, x, &wide);
+            let folded = self.split_reduction(op, axes, x, &wide);
             return self.append(Op::Cast(node.dtype), &[folded], node.shape.clone(), node);
         }
-        // The largest number of equal pieces near the wish; failing that, pieces and a remainder.
-        let equal = (pieces / 2..=pieces).rev().find(|&n| n > 1 && extent.is_multiple_of(n));
+        // The largest number of equal splits near the target; otherwise equal splits and a remainder.
+        let equal = (splits / 2..=splits).rev().find(|&n| n > 1 && extent.is_multiple_of(n));
         match equal {
-            Some(pieces) => self.reduce_pieces(op, axes, axis, pieces, x, node),
+            Some(splits) => self.reduce_splits(op, axes, axis, splits, x, node),
             None => {
-                let whole = extent / pieces * pieces;
-                let head = self.slice(x, axis, 0, whole, node);
-                let tail = self.slice(x, axis, whole, extent - whole, node);
-                let head = self.reduce_pieces(op, axes, axis, pieces, head, node);
-                // It may be long, and have other axes that can be cut.
-                let tail = self.reduce(op, axes, tail, node);
+                let divisible = extent / splits * splits;
+                let head = self.slice(x, axis, 0, divisible, node);
+                let tail = self.slice(x, axis, divisible, extent - divisible, node);
+                let head = self.reduce_splits(op, axes, axis, splits, head, node);
+                // The remainder may be long, and have other axes to split.
+                let tail = self.split_reduction(op, axes, tail, node);
                 self.append(Op::Binary(op.binary()), &[head, tail], node.shape.clone(), node)
             }
         }
     }
 
-    /// How many elements are combined one after another, at most, if that rounds.
-    fn longest(&self, op: CombineOp, dtype: DType) -> Option<usize> {
+    /// The maximum length of a sequential chain of this op, if the op rounds.
+    fn max_chain_length(&self, op: CombineOp, dtype: DType) -> Option<usize> {
         let rounds = matches!(op, CombineOp::Sum | CombineOp::Product);
         self.max_sum_chain.filter(|_| rounds && (dtype.is_float() || dtype.is_complex()))
     }
 
-    /// A scan of a long axis: of pieces of it, and of the last of each piece, which all elements of later pieces take
-    /// in.
-    fn scan(&mut self, op: CombineOp, axis: usize, x: NodeId, node: &Node) -> NodeId {
+    /// Splits the scan of a long axis: scans each split, scans the last elements of the splits, and combines each
+    /// split with the total before it.
+    fn split_scan(&mut self, op: CombineOp, axis: usize, x: NodeId, node: &Node) -> NodeId {
         let shape = self.shape(x);
         let (plain, extent) = (Op::Scan { op, axis }, shape[axis]);
-        let longest = self.longest(op, node.dtype).filter(|_| extent > LONG_ROW);
-        let Some(longest) = longest else {
+        let max_chain_length =
+            self.max_chain_length(op, node.dtype).filter(|_| extent > MAX_UNSPLIT_ROW);
+        let Some(max_chain_length) = max_chain_length else {
             return self.append(plain, &[x], shape, node);
         };
         let combine = Op::Binary(op.binary());
-        let Some(length) = (longest / 4..=longest).rev().find(|&n| extent.is_multiple_of(n)) else {
-            // What is left of pieces that are equal takes in the last of them.
-            let whole = extent / longest * longest;
-            let head = self.slice(x, axis, 0, whole, node);
-            let head = self.scan(op, axis, head, node);
-            let rest = shape.with(axis, extent - whole);
-            let tail = self.slice(x, axis, whole, extent - whole, node);
+        let Some(length) =
+            (max_chain_length / 4..=max_chain_length).rev().find(|&n| extent.is_multiple_of(n))
+        else {
+            // No equal splits: scan the divisible part, then combine the remainder with its last element.
+            let divisible = extent / max_chain_length * max_chain_length;
+            let head = self.slice(x, axis, 0, divisible, node);
+            let head = self.split_scan(op, axis, head, node);
+            let rest = shape.with(axis, extent - divisible);
+            let tail = self.slice(x, axis, divisible, extent - divisible, node);
             let tail = self.append(plain, &[tail], rest.clone(), node);
-            let last = self.slice(head, axis, whole - 1, 1, node);
+            let last = self.slice(head, axis, divisible - 1, 1, node);
             let last = self.append(Op::Broadcast(rest.clone()), &[last], rest.clone(), node);
             let tail = self.append(combine, &[last, tail], rest, node);
             return self.append(Op::Concat { axis }, &[head, tail], shape, node);
         };
-        let pieces = extent / length;
-        let x = self.split(x, axis, pieces, node);
+        let splits = extent / length;
+        let x = self.split_axis(x, axis, splits, node);
         let split = self.shape(x);
         let inner = self.append(Op::Scan { op, axis: axis + 1 }, &[x], split.clone(), node);
         let ends = self.slice(inner, axis + 1, length - 1, 1, node);
-        let ends = self.reshape(ends, shape.with(axis, pieces), node);
-        let ends = self.scan(op, axis, ends, node);
-        let before = self.slice(ends, axis, 0, pieces - 1, node);
-        let later = split.with(axis, pieces - 1);
+        let ends = self.reshape(ends, shape.with(axis, splits), node);
+        let ends = self.split_scan(op, axis, ends, node);
+        let before = self.slice(ends, axis, 0, splits - 1, node);
+        let later = split.with(axis, splits - 1);
         let before = self.reshape(before, later.with(axis + 1, 1), node);
         let before = self.append(Op::Broadcast(later.clone()), &[before], later.clone(), node);
         let first = self.slice(inner, axis, 0, 1, node);
-        let others = self.slice(inner, axis, 1, pieces - 1, node);
+        let others = self.slice(inner, axis, 1, splits - 1, node);
         let others = self.append(combine, &[before, others], later, node);
         let all = self.append(Op::Concat { axis }, &[first, others], split, node);
         self.reshape(all, shape, node)
     }
 
-    /// The first place of the extreme element, or of a NaN if there is one: the least of the places where the
-    /// element is what the row's extreme is. Two reductions whose order does not matter, where a walk that keeps
-    /// the best so far must go from element to element.
-    fn arg_reduce(&mut self, op: ArgOp, axis: usize, x: NodeId, node: &Node) -> NodeId {
+    /// Expands an arg-reduction to the position of the first extreme element, or of the first NaN: a reduction for
+    /// the extreme, then the minimum position of the elements equal to it. The order of both reductions is free,
+    /// where an arg-reduction kernel carries the best element along a serial chain.
+    fn expand_arg_reduce(&mut self, op: ArgOp, axis: usize, x: NodeId, node: &Node) -> NodeId {
         let shape = self.shape(x);
         let dtype = self.graph.node(x).dtype;
-        // Places and their complements are told apart by their highest bit.
+        // The highest bit tells positions from their complements.
         if shape[axis] < 2 || shape[axis] > i32::MAX as usize || shape.elements() == 0 {
             let plain = Op::ArgReduce { op, axis };
             return self.append(plain, &[x], node.shape.clone(), node);
@@ -306,27 +332,28 @@ impl Rewriter {
         };
         let like = |dtype: DType| Node { dtype, ..node.clone() };
         let axes = Axes::from_slice(&[axis]);
-        let extreme = self.reduce(op, &axes, x, &like(dtype));
+        let extreme = self.split_reduction(op, &axes, x, &like(dtype));
         let extreme = self.reshape(extreme, shape.with(axis, 1), &like(dtype));
-        let is_it = Op::Compare(CompareOp::Eq);
-        let mut is_it = self.append(is_it, &[x, extreme], shape.clone(), &like(DType::Bool));
+        let is_extreme = Op::Compare(CompareOp::Eq);
+        let mut is_extreme =
+            self.append(is_extreme, &[x, extreme], shape.clone(), &like(DType::Bool));
         if dtype.is_float() {
             let nan = Op::Unary(UnaryOp::IsNan);
             let nan = self.append(nan, &[x], shape.clone(), &like(DType::Bool));
             let either = Op::Binary(BinaryOp::Or);
-            is_it = self.append(either, &[is_it, nan], shape.clone(), &like(DType::Bool));
+            is_extreme = self.append(either, &[is_extreme, nan], shape.clone(), &like(DType::Bool));
         }
-        let place = like(DType::U32);
+        let position = like(DType::U32);
         let iota = Op::Iota { shape: shape.clone(), axis, dtype: DType::U32 };
-        let here = self.append(iota, &[], shape.clone(), &place);
-        let beyond = self.append(Op::Unary(UnaryOp::Not), &[here], shape.clone(), &place);
-        let places = self.append(Op::Select, &[is_it, here, beyond], shape, &place);
-        let first = self.reduce(CombineOp::Min, &axes, places, &place);
+        let here = self.append(iota, &[], shape.clone(), &position);
+        let beyond = self.append(Op::Unary(UnaryOp::Not), &[here], shape.clone(), &position);
+        let positions = self.append(Op::Select, &[is_extreme, here, beyond], shape, &position);
+        let first = self.split_reduction(CombineOp::Min, &axes, positions, &position);
         self.append(Op::Cast(node.dtype), &[first], node.shape.clone(), node)
     }
 
-    /// A scatter of one update to each line: what is there, or at the update's place that and the update.
-    fn scatter(
+    /// Scatter-to-select, for one update per line: `select(position == index, combine(x, update), x)`.
+    fn scatter_as_select(
         &mut self,
         axis: usize,
         combine: Option<&Combine>,
@@ -335,24 +362,24 @@ impl Rewriter {
     ) -> NodeId {
         let shape = &node.shape;
         if shape[axis] > 1 {
-            self.repeated.extend([index, update]);
+            self.select_operands.extend([index, update]);
         }
         let like = |dtype: DType| Node { dtype, ..node.clone() };
         let given = self.graph.node(index).dtype;
-        let dtype = scattered::place_dtype(given, shape, axis);
+        let dtype = scatter_to_select::position_dtype(given, shape, axis);
         let index = match dtype == given {
             true => index,
             false => self.append(Op::Cast(dtype), &[index], self.shape(index), &like(dtype)),
         };
         let iota = Op::Iota { axis, shape: shape.clone(), dtype };
-        let place = self.append(iota, &[], shape.clone(), &like(dtype));
+        let position = self.append(iota, &[], shape.clone(), &like(dtype));
         let is_here = Op::Compare(CompareOp::Eq);
-        let is_here = self.append(is_here, &[place, index], shape.clone(), &like(DType::Bool));
+        let is_here = self.append(is_here, &[position, index], shape.clone(), &like(DType::Bool));
         let value = match combine {
             Some(Combine::With(op)) => {
                 self.append(Op::Binary(op.binary()), &[x, update], shape.clone(), node)
             }
-            Some(Combine::Function(_)) => unreachable!("a routine"),
+            Some(Combine::Function(_)) => unreachable!("a scatter by a function is a routine"),
             None => update,
         };
         self.append(Op::Select, &[is_here, value, x], shape.clone(), node)
@@ -366,25 +393,25 @@ impl Rewriter {
         self.append(Op::Slice(slices), &[x], shape.with(axis, len), node)
     }
 
-    /// The same elements, with two axes for one: so many pieces, and what is in each.
-    fn split(&mut self, x: NodeId, axis: usize, pieces: usize, node: &Node) -> NodeId {
+    /// The same elements, with the axis split in two: the splits, and the elements of each.
+    fn split_axis(&mut self, x: NodeId, axis: usize, splits: usize, node: &Node) -> NodeId {
         let mut extents: Vec<usize> = self.shape(x).to_vec();
-        extents.insert(axis + 1, extents[axis] / pieces);
-        extents[axis] = pieces;
+        extents.insert(axis + 1, extents[axis] / splits);
+        extents[axis] = splits;
         let shape = Shape::from(extents);
         self.append(Op::Reshape(shape.clone()), &[x], shape, node)
     }
 
-    fn reduce_pieces(
+    fn reduce_splits(
         &mut self,
         op: CombineOp,
         axes: &Axes,
         axis: usize,
-        pieces: usize,
+        splits: usize,
         x: NodeId,
         node: &Node,
     ) -> NodeId {
-        let x = self.split(x, axis, pieces, node);
+        let x = self.split_axis(x, axis, splits, node);
         let inner: Axes =
             axes.iter().map(|&reduced| reduced + (reduced >= axis) as usize).collect();
         let partial = self.shape(x).reduced(&inner, false);
@@ -394,21 +421,21 @@ impl Rewriter {
         self.append(outer, &[x], node.shape.clone(), node)
     }
 
-    /// `[batch…, m, k] · [batch…, k, n]`, by views of the operands and of the result.
-    fn dot(&mut self, axes: &DotAxes, a: NodeId, b: NodeId, node: &Node) -> NodeId {
+    /// The canonical GEMM form `[batch…, m, k] · [batch…, k, n]`, through views of the operands and of the result.
+    fn canonical_gemm(&mut self, axes: &DotAxes, a: NodeId, b: NodeId, node: &Node) -> NodeId {
         let (a_shape, b_shape) = (self.shape(a), self.shape(b));
         let a_free = axes.a_free(a_shape.rank());
         let b_free = axes.b_free(b_shape.rank());
-        let product = |shape: &Shape, axes: &Axes| axes.iter().map(|&axis| shape[axis]).product();
-        let m: usize = product(&a_shape, &a_free);
-        let n: usize = product(&b_shape, &b_free);
-        let k: usize = product(&a_shape, &axes.a_contract);
+        let extent = |shape: &Shape, axes: &Axes| axes.iter().map(|&axis| shape[axis]).product();
+        let m: usize = extent(&a_shape, &a_free);
+        let n: usize = extent(&b_shape, &b_free);
+        let k: usize = extent(&a_shape, &axes.a_contract);
         let batch: Vec<usize> = axes.a_batch.iter().map(|&axis| a_shape[axis]).collect();
         let matrix = |rows: usize, columns: usize| -> Shape {
             batch.iter().copied().chain([rows, columns]).collect()
         };
-        let a = self.matrix(a, [&axes.a_batch, &a_free, &axes.a_contract], matrix(m, k), node);
-        let b = self.matrix(b, [&axes.b_batch, &axes.b_contract, &b_free], matrix(k, n), node);
+        let a = self.as_matrix(a, [&axes.a_batch, &a_free, &axes.a_contract], matrix(m, k), node);
+        let b = self.as_matrix(b, [&axes.b_batch, &axes.b_contract, &b_free], matrix(k, n), node);
         let rank = batch.len() + 2;
         let every: Axes = (0..batch.len()).collect();
         let canonical = DotAxes {
@@ -417,12 +444,17 @@ impl Rewriter {
             a_contract: Axes::from_slice(&[rank - 1]),
             b_contract: Axes::from_slice(&[rank - 2]),
         };
-        let product = self.append(Op::Dot(canonical), &[a, b], matrix(m, n), node);
-        self.reshape(product, node.shape.clone(), node)
+        let gemm = self.append(Op::Dot(canonical), &[a, b], matrix(m, n), node);
+        self.reshape(gemm, node.shape.clone(), node)
     }
 
-    /// A product of windows, of operands whose features are next to each other and fill whole accesses.
-    fn window_product(&mut self, found: &Found, [x, kernels]: [NodeId; 2], node: &Node) -> NodeId {
+    /// An implicit GEMM convolution, on operands with the features last, padded to [`FEATURE_BYTES`].
+    fn implicit_gemm(
+        &mut self,
+        found: &ConvolutionMatch,
+        [x, kernels]: [NodeId; 2],
+        node: &Node,
+    ) -> NodeId {
         let shape = self.shape(x);
         let (examples, groups, space) = (shape[0], found.feature_groups, &shape[2..]);
         let split: Shape =
@@ -432,13 +464,12 @@ impl Rewriter {
         let x = self.permuted(x, std::iter::once(0).chain(3..rank).chain([1, 2]).collect(), node);
         let kernels =
             self.permuted(kernels, [0, 1].into_iter().chain(3..rank).chain([2]).collect(), node);
-        let (x, kernels) =
-            (self.with_whole_features(x, node), self.with_whole_features(kernels, node));
+        let (x, kernels) = (self.pad_features(x, node), self.pad_features(kernels, node));
         let op = ImplicitGemm { windows: found.windows.clone(), order: found.order };
         self.append(Op::ImplicitGemm(Box::new(op)), &[x, kernels], node.shape.clone(), node)
     }
 
-    /// An operand with its axes in this order. What it is a permutation of already is looked through.
+    /// An operand with permuted axes, composed with any permutation that it already is.
     fn permuted(&mut self, mut x: NodeId, mut order: Axes, node: &Node) -> NodeId {
         while let Op::Permute(before) = &self.graph.node(x).op {
             order = order.iter().map(|&axis| before[axis]).collect();
@@ -452,15 +483,15 @@ impl Rewriter {
         self.append(Op::Permute(order), &[x], shape, node)
     }
 
-    /// An operand with zeros after the elements of its last axis, so that these are whole accesses.
-    fn with_whole_features(&mut self, x: NodeId, node: &Node) -> NodeId {
+    /// An operand whose last axis is zero-padded to a multiple of [`FEATURE_BYTES`].
+    fn pad_features(&mut self, x: NodeId, node: &Node) -> NodeId {
         let shape = self.shape(x);
         let last = shape.rank() - 1;
-        let whole = shape[last].next_multiple_of(FEATURE_BYTES / node.dtype.size());
-        if whole == shape[last] {
+        let padded = shape[last].next_multiple_of(FEATURE_BYTES / node.dtype.size());
+        if padded == shape[last] {
             return x;
         }
-        // Scalars are given when a plan runs; the first number that is counted is a zero that is known.
+        // A graph scalar is bound at launch, so the zero is the first element of an iota, a constant.
         let (first, none) = (Shape::from([1]), Shape::scalar());
         let counted = Op::Iota { axis: 0, shape: first.clone(), dtype: DType::U32 };
         let zero =
@@ -469,12 +500,12 @@ impl Rewriter {
         let zero = self.reshape(zero, none, node);
         let mut pads: smallvec::SmallVec<[PadAxis; 4]> =
             smallvec::SmallVec::from_elem(PadAxis::default(), shape.rank());
-        pads[last].high = (whole - shape[last]) as isize;
-        self.append(Op::Pad(pads), &[x, zero], shape.with(last, whole), node)
+        pads[last].high = (padded - shape[last]) as isize;
+        self.append(Op::Pad(pads), &[x, zero], shape.with(last, padded), node)
     }
 
-    /// An operand with its axes in this order, each of the last two lists merged into one.
-    fn matrix(&mut self, x: NodeId, order: [&Axes; 3], shape: Shape, node: &Node) -> NodeId {
+    /// An operand with permuted axes, with the axes of each of the last two lists merged into one.
+    fn as_matrix(&mut self, x: NodeId, order: [&Axes; 3], shape: Shape, node: &Node) -> NodeId {
         let old = self.shape(x);
         let permutation: Axes = order.into_iter().flatten().copied().collect();
         let permuted: Shape = permutation.iter().map(|&axis| old[axis]).collect();
@@ -498,8 +529,8 @@ mod tests {
     use super::*;
     use crate::plan::{Step, plan};
 
-    /// The product of two matrices over their first axes, as gradients of weights are, with its axes exchanged.
-    fn turned(read_twice: bool) -> Graph {
+    /// A transposed dot of two matrices over their first axes, as in the gradient of weights.
+    fn transposed_dot(is_read_twice: bool) -> Graph {
         let mut graph = Graph::default();
         let x = graph.input([32, 100], DType::F32);
         let dy = graph.input([32, 40], DType::F32);
@@ -508,14 +539,14 @@ mod tests {
             b_contract: Axes::from_slice(&[0]),
             ..DotAxes::default()
         };
-        let product = graph.push(Op::Dot(axes), &[dy, x]).unwrap();
-        let turned = graph.push(Op::Permute(Axes::from_slice(&[1, 0])), &[product]).unwrap();
-        graph.outputs = if read_twice { vec![turned, product] } else { vec![turned] };
+        let dot = graph.push(Op::Dot(axes), &[dy, x]).unwrap();
+        let transposed = graph.push(Op::Permute(Axes::from_slice(&[1, 0])), &[dot]).unwrap();
+        graph.outputs = if is_read_twice { vec![transposed, dot] } else { vec![transposed] };
         graph
     }
 
     #[test]
-    fn arg_reductions_are_reductions_where_those_are_faster() {
+    fn arg_reductions_expand_to_reductions_when_the_target_asks() {
         let mut graph = Graph::default();
         let x = graph.input([100, 300], DType::F32);
         let op = Op::ArgReduce { op: ArgOp::Max, axis: 1 };
@@ -524,7 +555,7 @@ mod tests {
             let plan_target = PlanTarget { arg_reductions, ..PlanTarget::default() };
             let planned = crate::plan::plan_for(&graph, plan_target);
             let [Step::Launch(step)] = &planned.steps[..] else { panic!("{:?}", planned.steps) };
-            // The elements are read once either way.
+            // Either form reads the elements once.
             assert_eq!((step.work.bytes_read, step.work.bytes_written), (4 * 30_000, 8 * 100));
             step.kernel.body.iter().any(|i| matches!(i.kind, crate::kernel::Kind::ArgReduce(..)))
         };
@@ -532,27 +563,28 @@ mod tests {
     }
 
     #[test]
-    fn a_large_reduction_is_cut_into_as_many_pieces_as_a_device_wants() {
+    fn large_reductions_split_as_the_target_asks() {
         let mut graph = Graph::default();
         let x = graph.input([4096, 8192], DType::F32);
         let op = Op::Reduce { op: CombineOp::Sum, axes: Axes::from_slice(&[0, 1]) };
         graph.outputs = vec![graph.push(op, &[x]).unwrap()];
-        let programs = |pieces: usize, max_sum_chain: Option<usize>| {
-            let plan_target = PlanTarget { pieces, max_sum_chain, ..PlanTarget::default() };
+        let programs = |splits: usize, max_sum_chain: Option<usize>| {
+            let plan_target =
+                PlanTarget { reduction_splits: splits, max_sum_chain, ..PlanTarget::default() };
             let planned = crate::plan::plan_for(&graph, plan_target);
             let [Step::Launch(first), Step::Launch(_)] = &planned.steps[..] else {
                 panic!("{:?}", planned.steps)
             };
             first.shape.extents[..first.kernel.grid_rank].iter().product::<usize>()
         };
-        let many = |pieces: usize| programs(pieces, None);
+        let many = |splits: usize| programs(splits, None);
         assert_eq!((many(256), many(2048), many(1)), (256, 2048, 256));
-        // And as many as make sums short enough.
+        // And as many as make the chains of additions short enough.
         assert_eq!(programs(256, Some(1 << 15)), 1024);
     }
 
     #[test]
-    fn sums_of_many_columns_are_cut_for_the_sake_of_rounding() {
+    fn long_column_sums_split_to_bound_rounding_error() {
         for (op, dtype, steps) in [
             (CombineOp::Sum, DType::F32, 2),
             (CombineOp::Max, DType::F32, 1),
@@ -567,27 +599,27 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_of_an_axis_that_has_no_equal_pieces_is_cut_too() {
+    fn the_remainder_of_an_unequal_split_is_split_too() {
         for rows in [767, 4099, 12_287] {
             let mut graph = Graph::default();
             let x = graph.input([rows, 8192], DType::F32);
             let op = Op::Reduce { op: CombineOp::Sum, axes: Axes::from_slice(&[0, 1]) };
             graph.outputs = vec![graph.push(op, &[x]).unwrap()];
-            for pieces in [256, 4096] {
-                let plan_target = PlanTarget { pieces, ..PlanTarget::default() };
+            for splits in [256, 4096] {
+                let plan_target = PlanTarget { reduction_splits: splits, ..PlanTarget::default() };
                 for step in &crate::plan::plan_for(&graph, plan_target).steps {
                     let Step::Launch(step) = step else { panic!("{step:?}") };
                     let (_, row) = step.shape.extents.split_at(step.kernel.grid_rank);
                     let row: usize = row.iter().product();
-                    let most = (rows * 8192 / 64).max(LONG_ROW);
-                    assert!(row <= most, "{rows} rows, {pieces} pieces: one sum of {row}");
+                    let most = (rows * 8192 / 64).max(MAX_UNSPLIT_ROW);
+                    assert!(row <= most, "{rows} rows, {splits} splits: one sum of {row}");
                 }
             }
         }
     }
 
     #[test]
-    fn the_derivative_of_a_rectified_value_reads_that_value() {
+    fn relu_gradients_compare_the_clamped_value() {
         let mut graph = Graph::default();
         let x = graph.input([32, 100], DType::F32);
         let w = graph.input([100, 40], DType::F32);
@@ -597,37 +629,37 @@ mod tests {
             b_contract: Axes::from_slice(&[0]),
             ..DotAxes::default()
         };
-        let product = graph.push(Op::Dot(axes), &[x, w]).unwrap();
+        let dot = graph.push(Op::Dot(axes), &[x, w]).unwrap();
         let zero = graph.scalar(0.0f32);
         let zeros = graph.push(Op::Broadcast([32, 40].into()), &[zero]).unwrap();
-        let rectified = graph.push(Op::Binary(BinaryOp::Max), &[product, zeros]).unwrap();
+        let rectified = graph.push(Op::Binary(BinaryOp::Max), &[dot, zeros]).unwrap();
         for (compare, operands, reads_rectified) in [
-            (CompareOp::Gt, [product, zeros], true),
-            (CompareOp::Lt, [zeros, product], true),
-            (CompareOp::Lt, [product, zeros], false),
-            (CompareOp::Ge, [product, zeros], false),
+            (CompareOp::Gt, [dot, zeros], true),
+            (CompareOp::Lt, [zeros, dot], true),
+            (CompareOp::Lt, [dot, zeros], false),
+            (CompareOp::Ge, [dot, zeros], false),
         ] {
             let mut graph = graph.clone();
             let mask = graph.push(Op::Compare(compare), &operands).unwrap();
             let gradient = graph.push(Op::Select, &[mask, dy, zeros]).unwrap();
             graph.outputs = vec![rectified, gradient];
-            let limited = limited_operands(&graph)[mask as usize];
-            assert_eq!(limited.is_some(), reads_rectified, "{compare:?}");
-            assert!(limited.is_none_or(|(x, y)| operands[x] == product && y == rectified));
+            let clamped = find_clamped_operands(&graph)[mask as usize];
+            assert_eq!(clamped.is_some(), reads_rectified, "{compare:?}");
+            assert!(clamped.is_none_or(|(x, y)| operands[x] == dot && y == rectified));
         }
     }
 
     #[test]
-    fn a_turned_product_is_computed_turned() {
-        let planned = plan(&turned(false));
+    fn transposed_dots_swap_their_operands() {
+        let planned = plan(&transposed_dot(false));
         let [Step::Gemm(step)] = &planned.steps[..] else { panic!("{:?}", planned.steps) };
         assert_eq!((step.m, step.n, step.k), (100, 40, 32));
-        // Read both ways, it is written one way and copied the other.
-        assert_eq!(plan(&turned(true)).steps.len(), 2);
+        // With both orders read, one is computed and the other copied.
+        assert_eq!(plan(&transposed_dot(true)).steps.len(), 2);
     }
 
     #[test]
-    fn other_orders_of_a_product_are_views() {
+    fn other_permutations_of_a_dot_stay_views() {
         let mut graph = Graph::default();
         let a = graph.input([3, 5, 7], DType::F32);
         let b = graph.input([3, 7, 5], DType::F32);
@@ -637,12 +669,12 @@ mod tests {
             a_contract: Axes::from_slice(&[2]),
             b_contract: Axes::from_slice(&[1]),
         };
-        let product = graph.push(Op::Dot(axes), &[a, b]).unwrap();
-        let moved = graph.push(Op::Permute(Axes::from_slice(&[1, 0, 2])), &[product]).unwrap();
+        let dot = graph.push(Op::Dot(axes), &[a, b]).unwrap();
+        let moved = graph.push(Op::Permute(Axes::from_slice(&[1, 0, 2])), &[dot]).unwrap();
         graph.outputs = vec![moved];
-        assert_eq!(turned_products(&graph), [None; 4]);
-        let turned = graph.push(Op::Permute(Axes::from_slice(&[0, 2, 1])), &[product]).unwrap();
-        graph.outputs = vec![turned];
-        assert_eq!(turned_products(&graph)[2], None, "it has another use");
+        assert_eq!(find_transposed_dots(&graph), [None; 4]);
+        let transposed = graph.push(Op::Permute(Axes::from_slice(&[0, 2, 1])), &[dot]).unwrap();
+        graph.outputs = vec![transposed];
+        assert_eq!(find_transposed_dots(&graph)[2], None, "it has another use");
     }
 }

@@ -1,4 +1,5 @@
-//! Ops that are no loops over index maps: each is a step of its own, on operands and a result in memory.
+//! Routines: ops that are not loops over index maps, such as sorts and triangular solves. Each is a step of its own,
+//! and reads and writes memory.
 
 use super::{BufferId, Work};
 use crate::graph::{
@@ -8,109 +9,110 @@ use crate::graph::{
 use crate::{DType, Shape};
 use smallvec::SmallVec;
 
-/// A routine with its buffers, all of them row-major and contiguous.
+/// A routine bound to buffers, which are all row-major and contiguous.
 #[derive(Clone, Debug)]
 pub struct RoutineStep {
-    /// What runs.
+    /// The routine.
     pub routine: Routine,
-    /// What it reads.
+    /// The buffers it reads.
     pub operands: SmallVec<[BufferId; 4]>,
-    /// What it writes, all of it.
+    /// The buffer it writes, completely.
     pub result: BufferId,
-    /// The node computed, and the bytes moved.
+    /// Nodes computed and bytes moved.
     pub work: Work,
 }
 
-/// What a routine does.
+/// A routine and its parameters.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Routine {
-    /// Operands: the keys. Sorts the lines of all of them.
+    /// Operands: the keys. Sorts each line.
     Sort {
-        /// The lines.
+        /// The lines of the keys.
         lines: Lines,
         /// The dtype of each key.
         keys: SmallVec<[DType; 2]>,
-        /// When one element comes before another.
+        /// The order to sort by.
         order: SortOrder,
-        /// What is answered.
+        /// The requested result: values or positions.
         result: SortResult,
     },
-    /// Operands: `x`, `index`, `update`. Copies `x`, and combines the updates of each line with it, in order.
+    /// Operands: `x`, `index`, `update`. Copies `x`, and combines each line with its updates in order, by a user
+    /// function.
     Scatter {
         /// The lines of `x` and of the result.
         lines: Lines,
-        /// How many updates each line has.
+        /// The number of updates of each line.
         updates: usize,
         /// The dtype of `x`, the updates and the result.
         dtype: DType,
         /// The dtype of the index.
         index: DType,
-        /// What becomes of what is there and an update.
+        /// The function of the current element and the update.
         combine: ScalarFunction,
     },
-    /// Operand: the matrices, one after another. Writes their triangular factors.
+    /// Operand: a batch of contiguous matrices. Computes their triangular factors.
     Cholesky {
         /// The dtype.
         dtype: DType,
-        /// How many matrices.
+        /// The number of matrices.
         batch: usize,
-        /// Rows and columns of each.
+        /// Rows and columns of each matrix.
         n: usize,
-        /// Which triangle is looked at and filled.
+        /// Whether the lower triangle is read and written, or the upper one.
         lower: bool,
     },
-    /// Operands: `x`, `[examples, space…, feature groups, features]`, and `kernels`, `[groups, outputs, window…,
-    /// features]`; [features](super::FEATURE_BYTES) fill whole accesses.
+    /// Implicit GEMM convolution. Operands: `x`, `[examples, space…, feature groups, features]`, and `kernels`,
+    /// `[groups, outputs, window…, features]`; features are padded to [whole accesses](super::FEATURE_BYTES).
     ImplicitGemm(ImplicitGemmOperands),
-    /// Operands: the triangular matrices `[batch, n, n]`, and what they are solved for: `[batch, n, count]`,
-    /// or on the right side `[batch, count, n]`.
+    /// Operands: the triangular matrices `[batch, n, n]`, and the right-hand sides: `[batch, n, count]`, or `[batch,
+    /// count, n]` if the matrix is on the right.
     TriangularSolve {
         /// The dtype.
         dtype: DType,
-        /// What is solved.
+        /// The shape and kind of the systems.
         systems: TriangularSystems,
     },
 }
 
-/// What a product of windows is of.
+/// The parameters of an implicit GEMM convolution.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ImplicitGemmOperands {
     /// The dtype of both operands and the result.
     pub dtype: DType,
-    /// How windows move, and the order of the result's axes.
-    pub product: ImplicitGemm,
+    /// The windows, and the order of the result's axes.
+    pub gemm: ImplicitGemm,
     /// The extents.
     pub extents: ConvExtents,
 }
 
-/// Systems of equations whose matrices are triangular.
+/// A batch of triangular systems of equations.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct TriangularSystems {
-    /// How many matrices.
+    /// The number of matrices.
     pub batch: usize,
-    /// Rows and columns of each.
+    /// Rows and columns of each matrix.
     pub n: usize,
-    /// How many systems are solved with each.
+    /// The number of right-hand sides of each matrix.
     pub count: usize,
-    /// Whether the triangular matrix stands on the left.
+    /// Whether the triangular matrix is on the left.
     pub left_side: bool,
-    /// Which triangle is looked at.
+    /// Whether the lower triangle is read, or the upper one.
     pub lower: bool,
-    /// Whether the diagonal counts as ones.
+    /// Whether the diagonal is taken as ones.
     pub unit_diagonal: bool,
-    /// What is done to the triangular matrix first.
+    /// The transposition applied to the triangular matrix.
     pub transpose: Transpose,
 }
 
-/// The lines along one axis of a row-major tensor, seen as `[outer, extent, inner]`: element `i` of line
-/// `(o, n)` is at `(o · extent + i) · inner + n`.
+/// The lines (one-dimensional slices) along one axis of a row-major tensor, seen as `[outer, extent, inner]`: element
+/// `i` of line `(o, n)` is at `(o · extent + i) · inner + n`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Lines {
     /// The product of the extents before the axis.
     pub outer: usize,
     /// The length of each line.
     pub extent: usize,
-    /// The product of the extents after the axis: the distance between neighbours of a line.
+    /// The product of the extents after the axis, which is the stride along a line.
     pub inner: usize,
 }
 
@@ -124,14 +126,14 @@ impl Lines {
         }
     }
 
-    /// How many there are.
+    /// The number of lines.
     pub fn count(&self) -> usize {
         self.outer * self.inner
     }
 }
 
 impl Routine {
-    /// What an op that [is a routine](Op::is_routine) does; `None` for any other.
+    /// The routine of an op that [is one](Op::is_routine); `None` for any other.
     pub fn of(graph: &Graph, node: NodeId) -> Option<Routine> {
         let data = graph.node(node);
         let operand = |i: usize| graph.node(data.inputs[i]);
@@ -155,10 +157,10 @@ impl Routine {
                     combine: function.clone(),
                 })
             }
-            Op::ImplicitGemm(product) => {
-                let extents = product.extents(&operand(0).shape, &operand(1).shape)?;
-                let (dtype, product) = (data.dtype, (**product).clone());
-                Some(Routine::ImplicitGemm(ImplicitGemmOperands { dtype, product, extents }))
+            Op::ImplicitGemm(gemm) => {
+                let extents = gemm.extents(&operand(0).shape, &operand(1).shape)?;
+                let (dtype, gemm) = (data.dtype, (**gemm).clone());
+                Some(Routine::ImplicitGemm(ImplicitGemmOperands { dtype, gemm, extents }))
             }
             Op::Cholesky { lower } => {
                 let (batch, n, _) = matrices(&data.shape);

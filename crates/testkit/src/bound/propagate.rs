@@ -375,7 +375,7 @@ fn sort(keys: &[&Estimate], axis: usize, order: &SortOrder, result: SortResult) 
             *line = line.max(if unsigned { UNDECIDED } else { error });
         });
     }
-    let result_shape = shape.with(axis, result.places(shape[axis]));
+    let result_shape = shape.with(axis, result.output_extent(shape[axis]));
     let mut errors = Vec::with_capacity(result_shape.elements());
     for_each_index(&result_shape, |index| {
         let error = largest[linear_index(index, &strides)];

@@ -1,4 +1,4 @@
-//! Which dtypes each op accepts.
+//! The dtypes that each op accepts.
 
 use crate::elementwise::{BinaryOp, CombineOp, CompareOp, UnaryOp};
 use crate::{DType, DTypeClass};
@@ -18,17 +18,17 @@ impl DTypeSet {
     pub const FLOATS: DTypeSet = DTypeSet::of_class(DTypeClass::Float);
     /// `complex64` and `complex128`.
     pub const COMPLEX: DTypeSet = DTypeSet::of_class(DTypeClass::Complex);
-    /// The floats that can be the parts of a complex number.
+    /// The floats that complex numbers consist of.
     pub const PARTS: DTypeSet = DTypeSet(1 << DType::F32 as u16 | 1 << DType::F64 as u16);
     /// Every dtype.
     pub const ALL: DTypeSet = DTypeSet::BOOL.or(DTypeSet::NUMBERS);
-    /// Every dtype but `bool`.
+    /// Every numeric dtype: all but `bool`.
     pub const NUMBERS: DTypeSet = DTypeSet::REALS.or(DTypeSet::COMPLEX);
     /// Integers and floats.
     pub const REALS: DTypeSet = DTypeSet::INTEGERS.or(DTypeSet::FLOATS);
-    /// Every dtype whose values are in an order: all but complex.
+    /// Every ordered dtype: all but complex.
     pub const ORDERED: DTypeSet = DTypeSet::BOOL.or(DTypeSet::REALS);
-    /// Every dtype whose bits can be combined: `bool` and integers.
+    /// Every dtype with bitwise ops: `bool` and integers.
     pub const BITS: DTypeSet = DTypeSet::BOOL.or(DTypeSet::INTEGERS);
     /// Floats and complex numbers.
     pub const CONTINUOUS: DTypeSet = DTypeSet::FLOATS.or(DTypeSet::COMPLEX);
@@ -45,12 +45,12 @@ impl DTypeSet {
         DTypeSet(set)
     }
 
-    /// The dtypes that are in either set.
+    /// The union of two sets.
     pub const fn or(self, other: DTypeSet) -> DTypeSet {
         DTypeSet(self.0 | other.0)
     }
 
-    /// Whether the dtype is in the set.
+    /// Whether the set contains a dtype.
     pub const fn contains(self, dtype: DType) -> bool {
         self.0 & (1 << dtype as u16) != 0
     }
@@ -62,7 +62,7 @@ impl DTypeSet {
 }
 
 impl fmt::Display for DTypeSet {
-    /// Whole classes by their name, what is left one by one: `bool, integers, f32`.
+    /// Whole classes by name, other dtypes individually: `bool, integers, f32`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let classes = [
             (DTypeSet::INTEGERS, "integers"),
@@ -137,7 +137,7 @@ pub fn binary_dtype(op: BinaryOp, dtype: DType) -> DType {
     }
 }
 
-/// The dtypes a comparison accepts: complex numbers are equal or not, but in no order.
+/// The dtypes a comparison accepts. Complex numbers compare for equality only.
 pub fn compare_accepts(op: CompareOp) -> DTypeSet {
     match op {
         CompareOp::Eq | CompareOp::Ne => DTypeSet::ALL,

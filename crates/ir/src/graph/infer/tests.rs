@@ -36,7 +36,7 @@ fn inputs_and_constants_are_not_inferred() {
 }
 
 #[test]
-fn operands_are_counted() {
+fn operand_counts_are_checked() {
     let expect = |op: &Op, found: usize, expected: usize| {
         let operands = vec![(&[] as &[usize], DType::F32); found];
         let error = InferError::OperandCount { expected, found };
@@ -60,7 +60,7 @@ fn elementwise_shapes_broadcast() {
 }
 
 #[test]
-fn every_elementwise_op_accepts_what_it_says() {
+fn elementwise_ops_accept_exactly_their_dtypes() {
     for dtype in DType::ALL {
         for op in UnaryOp::ALL {
             let result = infer_of(&Op::Unary(op), &[(&[4], dtype)]);
@@ -139,7 +139,7 @@ fn bitcasts_keep_the_size() {
 }
 
 #[test]
-fn iotas_count_along_an_axis_of_theirs() {
+fn iotas_check_axis_and_dtype() {
     let iota = |axis, dtype| Op::Iota { axis, shape: Shape::from([2, 3]), dtype };
     assert_eq!(infer_of(&iota(1, DType::I32), &[]), Ok((Shape::from([2, 3]), DType::I32)));
     assert!(matches!(
@@ -208,7 +208,7 @@ fn slices_stay_in_range() {
 }
 
 #[test]
-fn padding_does_not_cut_more_than_there_is() {
+fn padding_does_not_crop_more_than_the_extent() {
     let pad = |low, high, interior| Op::Pad(smallvec![PadAxis { low, high, interior }]);
     assert_eq!(shape_of(&pad(1, 2, 1), &[&[3], &[]]).unwrap(), Shape::from([8]));
     assert_eq!(shape_of(&pad(-1, -2, 0), &[&[3], &[]]).unwrap(), Shape::from([0]));
@@ -339,9 +339,9 @@ fn contractions() {
     assert!(matches!(fails(dot(&[], &[], &[2], &[0])), InferError::AxisOutOfRange { .. }));
 }
 
-/// Ops with nonsense in them on any few operands: an answer or an error, and never a panic.
+/// Nonsensical ops on any few operands give a result or an error, and never panic.
 #[test]
-fn nothing_panics() {
+fn inference_never_panics() {
     let shapes: [&[usize]; 8] = [&[], &[0], &[1], &[3], &[2, 3], &[3, 2], &[0, 2], &[1, 2, 3]];
     let shapes = shapes.map(Shape::new);
     let entry = SliceAxis { start: usize::MAX, step: isize::MIN, len: usize::MAX };
@@ -398,7 +398,7 @@ fn nothing_panics() {
 }
 
 #[test]
-fn windows_have_positions_and_places() {
+fn window_shapes_are_positions_then_offsets() {
     let windows = |axes: &[(usize, usize, usize)]| {
         Op::Windows(
             axes.iter()
@@ -414,7 +414,7 @@ fn windows_have_positions_and_places() {
 }
 
 #[test]
-fn functions_of_scalars_fit_their_ops() {
+fn scalar_functions_match_their_ops() {
     let mut graph = Graph::default();
     let (a, b) = (graph.input((), DType::F32), graph.input((), DType::F32));
     let less = graph.push(Op::Compare(CompareOp::Lt), &[a, b]).unwrap();
@@ -426,7 +426,7 @@ fn functions_of_scalars_fit_their_ops() {
     let key = (&[3][..], DType::F32);
     assert_eq!(infer_of(&sort, &[key]), Ok((Shape::from([3]), DType::I64)));
     assert!(matches!(infer_of(&sort, &[(&[3], DType::I32)]), Err(InferError::FunctionType { .. })));
-    // A scatter's function answers what it takes.
+    // The result of a scatter's function has the dtype of its parameters.
     let scatter = Op::Scatter { axis: 0, combine: Some(Combine::Function(function)) };
     let error = infer_of(&scatter, &[key, (&[2], DType::I64), (&[2], DType::F32)]).unwrap_err();
     assert!(error.to_string().contains("a function of [f32, f32] to f32"), "{error}");
@@ -437,7 +437,7 @@ fn functions_of_scalars_fit_their_ops() {
 }
 
 #[test]
-fn triangular_systems_fit() {
+fn triangular_solves_check_shapes() {
     let solve = |left_side| Op::TriangularSolve {
         left_side,
         lower: true,
@@ -473,7 +473,7 @@ fn plausible_shapes_of_failed_ops() {
 }
 
 #[test]
-fn messages_say_what_came_and_what_to_do() {
+fn messages_name_expected_found_and_fix() {
     let error = shape_of(&ADD, &[&[2], &[3]]).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -492,7 +492,7 @@ fn messages_say_what_came_and_what_to_do() {
 }
 
 #[test]
-fn a_graph_infers_what_is_pushed() {
+fn push_infers_shape_and_dtype() {
     let mut graph = Graph::default();
     let x = graph.input([2, 3], DType::F32);
     let two = graph.scalar(2.0f32);
