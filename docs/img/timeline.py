@@ -81,9 +81,9 @@ for ms in range(0, int(last) + 1, 10):
     picture.append(f'<line x1="{x(ms)}" x2="{x(ms)}" y1="30" y2="108" stroke="#e5e7eb"/>')
     picture.append(f'<text x="{x(ms)}" y="124" fill="#6b7280" text-anchor="middle">{ms} ms</text>')
 for position, (color, text) in enumerate(
-    [("#b7791f", "host prepares and uploads a batch"), ("#c8443c", "host waits for the loss of the step before"), ("#2f6fb0", "device computes")]
+    [("#b7791f", "host prepares a batch"), ("#c8443c", "host waits for the previous loss"), ("#2f6fb0", "device computes")]
 ):
-    left = LEFT + [0, 218, 478][position] * width / 830
+    left = LEFT + [0, 160, 380][position]
     picture.append(f'<rect x="{left:.1f}" y="8" width="11" height="11" rx="2" fill="{color}"/>')
     picture.append(f'<text x="{left + 16:.1f}" y="18" fill="#1f2937">{text}</text>')
 for y, name in [(36, "host thread"), (36 + ROW + 12, "H200")]:
