@@ -1,0 +1,4 @@
+//! Tests that need no device: what the compiler refuses, and what the source declares.
+
+mod compile_fail;
+mod pending_functions;
