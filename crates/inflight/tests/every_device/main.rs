@@ -5,6 +5,7 @@
 mod support;
 
 mod activations;
+mod arguments;
 mod convolution_layouts;
 mod convolutions_and_pooling;
 mod creation;
