@@ -34,15 +34,18 @@ pub struct Test {
     pub run: fn(),
 }
 
-/// Lists the tests of a module, as its constant `TESTS`.
+/// Lists the tests of a module, as its constant `TESTS` or one of another name: `tests![HOST_TESTS: first, second]`.
 #[macro_export]
 macro_rules! tests {
-    ($($test:ident),* $(,)?) => {
-        /// The tests of this module.
-        pub const TESTS: &[$crate::harness::Test] = &[$($crate::harness::Test {
+    ($list:ident: $($test:ident),* $(,)?) => {
+        /// Tests of this module.
+        pub const $list: &[$crate::harness::Test] = &[$($crate::harness::Test {
             path: concat!(module_path!(), "::", stringify!($test)),
             run: $test,
         }),*];
+    };
+    ($($test:ident),* $(,)?) => {
+        $crate::tests![TESTS: $($test),*];
     };
 }
 

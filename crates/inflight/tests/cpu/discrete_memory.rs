@@ -1,5 +1,5 @@
-//! A device whose memory the host cannot see: what goes in and out is copied. It runs on the CPU, so that this
-//! is tested where there is no other device.
+//! A device with memory of its own, which the host cannot access: data is uploaded and downloaded. It runs on the CPU,
+//! so that machines without a GPU test it, too.
 
 use inflight::{CpuOptions, Device, Program, SyncGuard, Tensor, Transaction};
 use inflight_backend::{

@@ -1,4 +1,4 @@
-//! What fused, and what ended a kernel.
+//! Explanations: which ops fused, and why a kernel ended.
 
 use crate::device;
 use inflight::{Tensor, explain};

@@ -1,4 +1,4 @@
-//! Compiled kernels on disk: a second process compiles nothing, and nothing on the disk can hurt.
+//! The kernel cache on disk: a second process compiles nothing, and damaged files are compiled again.
 
 use crate::support::folder::Folder;
 use crate::support::process::rerun;
@@ -13,7 +13,7 @@ fn keeping(folder: &Path) -> Device {
     device
 }
 
-/// Kernels of every kind: one pass, several passes, columns, transposing, followed products, interpreted.
+/// Kernels of every kind: elementwise, row and column reductions, transposes, fused epilogues, interpreted ones.
 fn compute(device: &Device) -> Vec<f64> {
     let x = ramp([60, 70], device);
     let results = [

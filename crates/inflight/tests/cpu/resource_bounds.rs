@@ -1,4 +1,4 @@
-//! Memory and threads stay within bounds, whatever is kept, dropped or denied.
+//! Memory use and thread counts stay bounded whatever a program keeps, drops or denies.
 
 use crate::device;
 use crate::support::process::ran_alone;

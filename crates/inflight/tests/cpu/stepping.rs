@@ -1,5 +1,5 @@
-//! Everything asynchronous, on a device that the test moves on command by command: what is not there stays not
-//! there, and whatever is dropped, forgotten, failing or lost at any step hurts nobody else.
+//! Asynchronous execution on a device that the test steps command by command: a value is not ready before its command
+//! has run, and dropping, forgetting, failing or losing anything at any step affects no other value.
 
 use crate::support::stepped::{Control, stepped_device};
 use crate::support::watched::Wakes;
@@ -118,7 +118,7 @@ enum End {
 }
 
 /// Starts work with `start`, lets the device take `step` steps, lets go of the work, and lets the device go on.
-/// Whoever shares the input sees it unharmed, and nothing uses memory that was freed.
+/// Other readers of the input see it unchanged, and no command uses freed memory.
 fn let_go_at_every_step<T>(end: End, start: impl Fn(&Device, &Tensor) -> T) {
     let steps = {
         let (device, control) = stepped_device();

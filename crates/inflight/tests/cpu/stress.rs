@@ -1,5 +1,5 @@
-//! Many threads and many tasks on one device with little memory, doing whatever comes to mind: every result is
-//! right, nothing is left behind, and nobody is stuck.
+//! Random work of many threads and tasks on one device with little memory: every result is right, nothing leaks, and
+//! nothing deadlocks.
 //!
 //! Runs for five seconds, or for `INFLIGHT_STRESS_SECONDS`; `INFLIGHT_SEED` changes what is done.
 
@@ -25,7 +25,7 @@ struct Playground {
     device: Device,
     policy: Policy,
     deadline: Instant,
-    /// Values that anybody may use, on whatever thread they were made.
+    /// Values that every thread may use.
     shared: Mutex<VecDeque<Known>>,
     right: AtomicUsize,
     /// Results that did not fit into memory.

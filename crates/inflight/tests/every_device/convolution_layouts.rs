@@ -1,5 +1,5 @@
-//! Convolutions of many kinds and layouts, on the device that `INFLIGHT_TEST_DEVICE` names, against the reference.
-//! Operands are small multiples of a power of two, so that sums are exact in whatever order they are made.
+//! Convolutions of many kinds and layouts against the reference interpreter. Operands are small multiples of a power of
+//! two, so that sums are exact in any order.
 
 use crate::support;
 use inflight::{ConvOptions, DType, Device, Program, Shape, Tensor, record_graph_node};
@@ -11,7 +11,7 @@ use inflight_ir::interpret::{Array, interpret};
 use inflight_ir::{Axes, Scalar, UnaryOp};
 use inflight_testkit::Random;
 
-/// Numbers of which many thousand products add up exactly.
+/// Random values. Sums of many thousand of their products are exact.
 fn numbers(count: usize, seed: u64) -> Vec<f32> {
     let mut random = Random::new(seed);
     (0..count).map(|_| (random.below(9) as f32 - 4.0) / 4.0).collect()
@@ -122,7 +122,7 @@ fn axes_in_any_order_and_number() {
     let kernel_first = KernelAxes { input: 0, output: 1, spatial: Axes::from_slice(&[2, 3]) };
     for window in [PLAIN, PADDED, STRIDED] {
         let plain = windows([window; 2]);
-        let turned = Convolution {
+        let transposed = Convolution {
             operand: last.clone(),
             kernel: kernel_last.clone(),
             result: last.clone(),
@@ -136,7 +136,7 @@ fn axes_in_any_order_and_number() {
         };
         let mixed = Convolution { operand: last.clone(), result: first.clone(), ..plain.clone() };
         for dtype in [DType::F32, DType::BF16] {
-            check(&[3, 12, 11, 16], &[3, 3, 16, 72], &turned, dtype, &device);
+            check(&[3, 12, 11, 16], &[3, 3, 16, 72], &transposed, dtype, &device);
             check(&[16, 3, 12, 11], &[16, 72, 3, 3], &swapped, dtype, &device);
             check(&[3, 12, 11, 10], &[20, 10, 3, 3], &mixed, dtype, &device);
         }

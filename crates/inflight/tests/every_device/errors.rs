@@ -1,5 +1,5 @@
-//! Errors travel with values: the first cause, with its op and its line, reaches whoever reads, and nobody
-//! else.
+//! Errors travel with values: every reader of a value gets the first cause, with its op and its line; other values are
+//! unaffected.
 
 use crate::support::device;
 use crate::support::process::rerun;
@@ -147,7 +147,7 @@ fn memory_comes_back_when_values_go() {
     assert_eq!(device.memory().in_use, 0);
     device.trim().unwrap();
     assert_eq!(device.memory().cached, 0);
-    // There is nothing left that anybody could wait for.
+    // No command is left to wait for.
     let _guard = SyncGuard::deny();
     assert_eq!(device.trim().unwrap(), 0);
 }

@@ -1,4 +1,4 @@
-//! Launches that are independent of each other run together.
+//! Launch batches: independent launches run together.
 
 use crate::support::device;
 use inflight::{Device, Tensor, Transaction};

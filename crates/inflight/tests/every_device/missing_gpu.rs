@@ -3,8 +3,8 @@
 use inflight::Device;
 
 #[test]
-fn a_gpu_that_is_not_there_is_an_error_that_says_what_was_looked_for() {
-    let error = Device::cuda(1000).expect_err("nobody has a thousand GPUs").to_string();
+fn opening_a_missing_gpu_fails_with_the_number_of_gpus_or_the_missing_library() {
+    let error = Device::cuda(1000).expect_err("no machine has a thousand GPUs").to_string();
     match Device::cuda_count() {
         Ok(count) => assert!(error.contains(&format!("there are {count}")), "{error}"),
         Err(reason) => {

@@ -1,5 +1,4 @@
-//! Sorts, scatters by a function, and triangular matrices, large enough that they are cut up, on the device that
-//! `INFLIGHT_TEST_DEVICE` names.
+//! Sorts, scatters with a combining function, and triangular matrices, large enough to be partitioned.
 
 use crate::support;
 use inflight::{

@@ -144,7 +144,7 @@ fn promises_and_tensors_may_be_dropped_or_forgotten_at_any_time() {
             0 => drop(promise),
             1 => std::mem::forget(promise),
             2 => {
-                // Polled once, then dropped: the waker is registered, and nobody is there any more.
+                // Polled once, then dropped: the waker is registered, but its future is gone.
                 let flag = Arc::new(Flag(AtomicUsize::new(0)));
                 let waker = Waker::from(flag.clone());
                 let mut promise = std::pin::pin!(promise);

@@ -1,6 +1,4 @@
-//! Convolutions that a GPU computes in a way of its own: large ones, of numbers in thirds and of halves.
-//!
-//! Without a GPU, or while `INFLIGHT_TEST_DEVICE` names another device, these say that they are skipped.
+//! Large convolutions, which a GPU computes as implicit GEMM: with the bf16x3 split, and of 16-bit floats.
 
 use crate::support::{gpu_with, small_integers};
 use inflight::{ConvOptions, CudaOptions, DType, Device, Program, Tensor};
@@ -10,8 +8,8 @@ tests![
     bf16x3_convolutions_are_right,
     large_convolutions_of_16_bit_floats_are_right,
     large_convolutions_are_right_in_programs,
-    convolutions_of_thirds_are_more_exact_than_those_of_numbers,
-    convolutions_without_memory_for_thirds_are_of_numbers,
+    bf16x3_convolutions_are_more_exact_than_f32_ones,
+    convolutions_without_memory_for_the_bf16x3_split_run_in_f32,
 ];
 
 /// A convolution of `[examples, features, space]` with `[outputs, features, window]`.
@@ -21,8 +19,8 @@ struct Convolution {
     of: fn(&Tensor, &Tensor) -> Tensor,
 }
 
-/// Large enough for thirds: with tiles and features that are not whole, windows of several kinds along one axis to three,
-/// and sums that are cut into parts.
+/// Convolutions that are large enough for the bf16x3 split: with partial tiles and features, windows of several kinds along
+/// one to three axes, and split-K sums.
 fn large_convolutions() -> Vec<Convolution> {
     let large = |x: &[usize], weight: &[usize], of: fn(&Tensor, &Tensor) -> Tensor| Convolution {
         x: x.to_vec(),
@@ -45,7 +43,7 @@ fn large_convolutions() -> Vec<Convolution> {
         large(&[10, 64, 30, 30], &[128, 64, 3, 3], |x, weight| {
             x.conv2d(weight, None, ConvOptions::default().padding(1))
         }),
-        // A window that begins before the last place where it fits.
+        // A stride that leaves out the last position where the window fits.
         large(&[6, 72, 37, 51], &[72, 72, 5, 2], |x, weight| {
             let (stride, padding, dilation) = ([1, 3], [3, 0], [2, 1]);
             x.conv2d(
@@ -74,7 +72,7 @@ fn bf16x3_convolutions_are_right() {
     let device = gpu_with(CudaOptions::default());
     let devices = [Device::cpu(), device];
     for Convolution { x: shape, weight: weight_shape, of } in large_convolutions() {
-        // With numbers that have no thirds, too.
+        // Also with values that have no bf16x3 split.
         for odd in [None, Some(f32::INFINITY), Some(f32::NAN), Some(1.3e38)] {
             let results = devices.each_ref().map(|device| {
                 let mut values = small_integers(shape.iter().product(), 7);
@@ -94,7 +92,7 @@ fn bf16x3_convolutions_are_right() {
     }
 }
 
-/// Sums of whole numbers are exact in `f32`, and are rounded once.
+/// Sums of integers are exact in `f32`, and are rounded once.
 fn large_convolutions_of_16_bit_floats_are_right() {
     let device = gpu_with(CudaOptions::default());
     let devices = [Device::cpu(), device];
@@ -113,8 +111,7 @@ fn large_convolutions_of_16_bit_floats_are_right() {
     }
 }
 
-/// In the layouts of programs, where results lie otherwise: with features last, the gradient of a kernel, and groups of
-/// examples.
+/// Layouts of StableHLO programs: features last, the gradient of a kernel, and groups of examples.
 fn large_convolutions_are_right_in_programs() {
     let device = gpu_with(CudaOptions::default());
     let devices = [Device::cpu(), device];
@@ -162,8 +159,8 @@ fn large_convolutions_are_right_in_programs() {
     }
 }
 
-/// As exact as sums of products that are not rounded; numbers that are multiplied one by one are off by more.
-fn convolutions_of_thirds_are_more_exact_than_those_of_numbers() {
+/// The results are as exact as sums of unrounded products; `f32` sums of single products are off by more.
+fn bf16x3_convolutions_are_more_exact_than_f32_ones() {
     let device = gpu_with(CudaOptions::default());
     for Convolution { x: shape, weight: weight_shape, of } in large_convolutions() {
         let x = Tensor::rand::<f32>(shape.clone(), 1, &device) * 2.0 - 1.0;
@@ -177,7 +174,7 @@ fn convolutions_of_thirds_are_more_exact_than_those_of_numbers() {
     }
 }
 
-fn convolutions_without_memory_for_thirds_are_of_numbers() {
+fn convolutions_without_memory_for_the_bf16x3_split_run_in_f32() {
     let device = gpu_with(CudaOptions::default());
     device.set_memory_limit(Some(96 << 20));
     let results = [Device::cpu(), device].map(|device| {

@@ -25,11 +25,11 @@ fn new_sizes_compile_nothing() {
 fn a_repeated_segment_runs_with_new_arguments() {
     let device = gpu();
     let cpu = Device::cpu();
-    // Sums along one axis and the other: as many kernels as there are turns.
+    // Sums along alternating axes: one kernel per iteration.
     let compute = |x: &Tensor, scale: f32| {
         let mut x = x.clone();
-        for turn in 0..40 {
-            x = &x - x.sum_keepdim([turn % 2]) * scale;
+        for iteration in 0..40 {
+            x = &x - x.sum_keepdim([iteration % 2]) * scale;
         }
         x
     };
@@ -41,7 +41,7 @@ fn a_repeated_segment_runs_with_new_arguments() {
         let found = compute(&Tensor::from_vec(data, [24, 40], &device).unwrap(), scale);
         let found = if round % 3 == 0 { &found * 1.0 } else { found };
         found.is_ready();
-        // What is kept is where the next round would like to have its results.
+        // Results that are kept occupy the memory that the next round would use.
         kept.push((found, expected));
         if round % 4 == 3 {
             drop(kept.remove(0));
@@ -55,7 +55,7 @@ fn a_repeated_segment_runs_with_new_arguments() {
     }
 }
 
-/// In the same memory each time, from several threads, each of which has a stream of its own.
+/// The launches use the same memory, from several threads with a stream each.
 fn a_repeated_launch_has_its_new_scalars_and_operands() {
     let device = gpu();
     let scalars = [2.0, 2.0, 0.0, -0.0, 0.0, f32::NAN, f32::INFINITY, 2.0, -1.5];

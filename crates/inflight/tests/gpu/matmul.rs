@@ -15,10 +15,10 @@ tests![
     scaled_f16_matmul_is_right,
     scaled_f16_matmul_is_right_for_values_outside_f16,
     bf16x3_matmul_is_right_for_values_without_a_split,
-    small_integers_both_operands_that_no_half_stands_for_are_multiplied_once,
+    scaled_f16_matmul_multiplies_values_outside_f16_of_both_operands_once,
 ];
 
-/// What lets products be computed in TF32.
+/// Options that allow TF32 for matmuls.
 const TF32: CudaOptions = CudaOptions { tf32: true, f16_accumulate: false };
 
 fn matmul_rounds_operands_to_tf32_only_if_allowed() {
@@ -41,7 +41,7 @@ fn f16_matmul_is_right_with_f16_accumulation() {
     let options = CudaOptions { f16_accumulate: true, ..CudaOptions::default() };
     let device = gpu_with(options);
     let cpu = Device::cpu();
-    // Sums of up to 512, which halves hold exactly.
+    // Sums of up to 512, which `f16` represents exactly.
     let matrix = |rows: usize, columns: usize, step: usize| {
         let values = (0..rows * columns).map(|i| (i * step % 3) as f32 - 1.0).collect();
         Tensor::from_vec::<f32>(values, [rows, columns], &cpu).unwrap().cast(DType::F16)
@@ -67,25 +67,30 @@ fn a_large_weight_gradient_is_right_in_tf32() {
     assert_eq!(product.to_vec::<f32>().unwrap(), expected.to_vec::<f32>().unwrap());
 }
 
-/// A matrix of integers that halves and TF32 hold exactly, and whose products `f32` sums exactly.
+/// A matrix of integers that `f16` and TF32 represent exactly. Sums of their products are exact in `f32`.
 fn integers(shape: [usize; 2], step: usize, device: &Device) -> Tensor {
     Tensor::from_vec(small_integers(shape[0] * shape[1], step), shape, device).unwrap()
 }
 
-/// The same, of which, with `across`, columns are contiguous and not rows.
-fn lying([rows, columns]: [usize; 2], across: bool, step: usize, device: &Device) -> Tensor {
-    match across {
+/// The same, as the transpose of a row-major matrix if `transposed`.
+fn matrix_of(
+    [rows, columns]: [usize; 2],
+    transposed: bool,
+    step: usize,
+    device: &Device,
+) -> Tensor {
+    match transposed {
         true => integers([columns, rows], step, device).transpose(),
         false => integers([rows, columns], step, device),
     }
 }
 
-/// Large enough to be computed by the kernel that follows, in each way that operands may lie, with tiles that are not
-/// whole, and with more operands than come along with a tile.
+/// GEMMs that are large enough for a fused epilogue, in each layout of the operands, with partial tiles, and with more
+/// epilogue operands than are staged with a tile.
 fn fused_epilogues_are_right() {
     let (rounds, whole) = (gpu_with(TF32), gpu_with(CudaOptions::default()));
     let devices = [Device::cpu(), rounds, whole];
-    // The last two have results of which two elements, or one, are moved at once.
+    // Rows of the last two results allow vectors of two elements, and of one.
     let sizes = [
         (2048, 2048, 256),
         (2008, 2036, 276),
@@ -94,28 +99,28 @@ fn fused_epilogues_are_right() {
         (2048, 2035, 1024),
     ];
     for (m, n, k) in sizes {
-        for (left_across, right_across) in
+        for (a_transposed, b_transposed) in
             [(false, false), (false, true), (true, false), (true, true)]
         {
             let results = devices.each_ref().map(|device| {
-                let a = lying([m, k], left_across, 7, device);
-                let b = lying([k, n], !right_across, 11, device);
+                let a = matrix_of([m, k], a_transposed, 7, device);
+                let b = matrix_of([k, n], !b_transposed, 11, device);
                 let [r, q, u, v] = [3, 5, 13, 19].map(|step| integers([m, n], step, device));
                 let row = integers([1, n], 23, device);
                 let product = a.matmul(&b);
                 let alone = b.transpose().matmul(&a.transpose());
                 let first = product.maximum(0.0) + &r * &q + &row;
                 let second = &first * 2.0 - &u * &v;
-                // Rounded, but the same everywhere, whatever is divided by zero.
+                // Rounded, but alike on every device, also where the divisor is zero.
                 let third = &first * 0.1 / (&r * 1e-20) + (&first * &q * 1e20).sqrt();
-                // Nothing very large or small; and so near to it that some is.
+                // A factor without extreme results, and one with some results beyond the range.
                 let fourth = &first * 0.1 / (&u * &u * 0.37 + 0.001) + (&v * &v * 0.3 + 0.7).sqrt();
                 let fifth = &first * 1e-31 / (&q * 1.7) + (&first * &first * 1e-33).sqrt();
-                // Numbers that are rounded in every way.
+                // Values that are rounded in every direction.
                 let [x, y] = [1, 2].map(|seed| Tensor::rand::<f32>([m, n], seed, device));
                 let sixth = (&first + &x) / (&y + 0.5) + (&x + &y * 3.0).sqrt();
                 let zeros = &first * -0.0 / (&y + 0.5);
-                // Where an inverse that is off by one could be seen.
+                // Quotients that show an inverse that is off by one unit in the last place.
                 let edges = [[0x3f80_0000, 0x3fff_ffff], [0x3fd5_5553, 0x3fff_fffd]];
                 let [seventh, eighth] = edges.map(|pair| {
                     let [x, y] = pair.map(f32::from_bits);
@@ -127,23 +132,24 @@ fn fused_epilogues_are_right() {
                     .map(Vec::from_iter)
             });
             for (at, result) in results.iter().enumerate() {
-                let of = format_args!("{m} × {n} × {k}, {left_across}, {right_across}, {at}");
+                let of = format_args!("{m} × {n} × {k}, {a_transposed}, {b_transposed}, {at}");
                 assert!(*result == results[0], "{of}");
             }
         }
     }
 }
 
-/// Large enough to be split into thirds, in each way that operands may lie, with tiles, stages and groups of eight that are
-/// not whole. As exact as sums in `f32` of products that are not rounded; without any of the products of thirds, the sums
-/// would be off by more.
+/// GEMMs that are large enough for the bf16x3 split, in each layout of the operands, with partial tiles, stages and groups
+/// of eight. The results are as exact as `f32` sums of unrounded products; without one of the partial products,
+/// the error would exceed the bound.
 fn bf16x3_matmul_is_as_exact_as_f32() {
     let device = gpu_with(CudaOptions::default());
     for (m, n, k) in [(1536, 1536, 1536), (2048, 2048, 1024), (2056, 2180, 1548)] {
         let [a, b] = [([m, k], 1), ([k, n], 2)]
             .map(|(shape, seed)| Tensor::rand::<f32>(shape, seed, &device));
-        // Whether numbers are of both signs, and how far apart they are. If few of them make up a sum, what the units cut
-        // off of each of sixteen products counts; a product of thirds that is missing would then be 2^-17 of the sum.
+        // Whether values have both signs, the range of their exponents, and the largest error. If few values dominate a
+        // sum, what the tensor cores truncate of each of sixteen products counts; a missing partial product would then
+        // be 2^-17 of the sum.
         for (signed, powers, most) in [(true, 0, 1.5e-7), (false, 0, 8e-7), (true, 60, 1.5e-6)] {
             let number = |x: &Tensor, seed: u64| {
                 let power = Tensor::rand::<f32>(x.shape(), seed, &device) * powers as f32;
@@ -167,32 +173,32 @@ fn bf16x3_matmul_is_as_exact_as_f32() {
     }
 }
 
-/// Of parts of larger matrices, with numbers that have no thirds among them or without, with and without memory for thirds,
-/// and with what follows.
+/// Slices of larger matrices, with and without values that have no bf16x3 split, with and without memory for the split
+/// operands, and with an epilogue.
 fn bf16x3_matmul_is_right_for_special_values_anywhere() {
     let device = gpu_with(CudaOptions::default());
     let devices = [Device::cpu(), device];
     let (m, n, k) = (2052, 2060, 772);
     for odd in [None, Some(f32::INFINITY), Some(f32::NAN)] {
-        for (left_across, right_across) in
+        for (a_transposed, b_transposed) in
             [(false, false), (false, true), (true, false), (true, true)]
         {
             let results = devices.each_ref().map(|device| {
                 let part = |[rows, columns]: [usize; 2], across: bool, step: usize| {
-                    let whole = lying([rows + 12, columns + 20], across, step, device);
+                    let whole = matrix_of([rows + 12, columns + 20], across, step, device);
                     whole.slice((4..rows + 4, 8..columns + 8))
                 };
-                let mut a = part([m, k], left_across, 7);
+                let mut a = part([m, k], a_transposed, 7);
                 if let Some(odd) = odd {
-                    // In the last row, which is not in a whole tile.
+                    // In the last row, which is in a partial tile.
                     let at = Tensor::full(odd, [1, 1], device);
-                    a = match left_across {
+                    a = match a_transposed {
                         true => a.transpose().slice_assign((5..6, m - 1..m), &at).transpose(),
                         false => a.slice_assign((m - 1..m, 5..6), &at),
                     };
                     a.wait().unwrap();
                 }
-                let b = part([k, n], !right_across, 11);
+                let b = part([k, n], !b_transposed, 11);
                 let [r, q] = [3, 5].map(|step| integers([m, n], step, device));
                 let product = a.matmul(&b);
                 let bits = |x: f32| if x.is_nan() { f32::NAN.to_bits() } else { x.to_bits() };
@@ -200,10 +206,10 @@ fn bf16x3_matmul_is_right_for_special_values_anywhere() {
                     .map(|result| result.to_vec::<f32>().unwrap().into_iter().map(bits))
                     .map(Vec::from_iter)
             });
-            assert!(results[0] == results[1], "{odd:?}, {left_across}, {right_across}");
+            assert!(results[0] == results[1], "{odd:?}, {a_transposed}, {b_transposed}");
         }
     }
-    // Enough for the operands, the result and a workspace, and not for thirds. Others use the CPU meanwhile.
+    // Enough for the operands, the result and a workspace, but not for the split operands.
     devices[1].set_memory_limit(Some(90 << 20));
     let side = 2048;
     let results = devices.each_ref().map(|device| {
@@ -213,7 +219,7 @@ fn bf16x3_matmul_is_right_for_special_values_anywhere() {
     assert!(results[0] == results[1], "without memory");
 }
 
-/// Products that are too large are infinite, of the sign that they have, and those that are not are what they are.
+/// Results beyond the range of `f32` are infinities of the right sign; the others are exact.
 fn bf16x3_matmul_overflows_as_f32_does() {
     let device = gpu_with(CudaOptions::default());
     let side = 1536;
@@ -225,7 +231,7 @@ fn bf16x3_matmul_overflows_as_f32_does() {
     let large = tensor(&|row, column| uneven(row, column) * 1e24);
     let product = large.matmul(&large).to_vec::<f32>().unwrap();
     assert!(product.iter().all(|&x| x == f32::INFINITY));
-    // One product in each row.
+    // One product in each row of the result.
     let numbers = |row: usize| match row % 3 {
         0 => (1.37e24, -1.21e24),
         1 => (-1.8419e19, 1.8463e19),
@@ -240,36 +246,37 @@ fn bf16x3_matmul_overflows_as_f32_does() {
     }
 }
 
-/// Large enough to be packed, in each way that operands may lie, with tiles and groups of eight that are not whole.
+/// GEMMs that are large enough for the scaled-f16 split, in each layout of the operands, with partial tiles and groups of
+/// eight.
 fn scaled_f16_matmul_is_right() {
     let (device, exact) = (gpu_with(TF32), gpu_with(CudaOptions::default()));
     let devices = [device, exact];
     for (m, n, k) in [(4096, 4096, 2048), (4100, 4204, 2052), (4132, 4412, 2060)] {
-        for (left_across, right_across) in
+        for (a_transposed, b_transposed) in
             [(false, false), (false, true), (true, false), (true, true)]
         {
             let results = devices.each_ref().map(|device| {
-                let a = lying([m, k], left_across, 7, device);
-                let b = lying([k, n], !right_across, 11, device);
+                let a = matrix_of([m, k], a_transposed, 7, device);
+                let b = matrix_of([k, n], !b_transposed, 11, device);
                 let bias = integers([1, n], 23, device);
-                // Alone, with what the library could do as well, and with more.
+                // Without an epilogue, with one that cuBLASLt has as well, and with one that it has not.
                 let product = a.matmul(&b);
                 [&product * 1.0, &product + &bias, product.maximum(0.0) * &bias]
                     .map(|result| result.to_vec::<f32>().unwrap())
             });
-            assert!(results[0] == results[1], "{m} × {n} × {k}, {left_across}, {right_across}");
+            assert!(results[0] == results[1], "{m} × {n} × {k}, {a_transposed}, {b_transposed}");
         }
     }
 }
 
-/// As exact as TF32 is.
+/// The results are as exact as those of TF32.
 fn scaled_f16_matmul_is_right_for_values_outside_f16() {
     check_values_outside_the_split(TF32, (4096, 4096, 2048), |expected, _| {
         expected.abs() * f32::exp2(-11.0)
     });
 }
 
-/// Exactly, but for what is too small to be a number.
+/// The results are exact, but for underflow.
 fn bf16x3_matmul_is_right_for_values_without_a_split() {
     for extents in [(1536, 1536, 1536), (2048, 2048, 1024), (2056, 2180, 1548)] {
         check_values_outside_the_split(CudaOptions::default(), extents, |_, factor| {
@@ -278,8 +285,8 @@ fn bf16x3_matmul_is_right_for_values_without_a_split() {
     }
 }
 
-/// One operand has a single number in each row or column, a power of two: the product is the other's numbers, off by no
-/// more than `most` of what is expected and of that power, however far apart they are.
+/// Multiplies by an operand with a single element in each row or column, a power of two. The result is the other operand's
+/// elements, with an error of at most `most` of the expected value and of that power.
 fn check_values_outside_the_split(
     options: CudaOptions,
     (m, n, k): (usize, usize, usize),
@@ -298,7 +305,7 @@ fn check_values_outside_the_split(
         1_000_001 => f32::NAN,
         _ => usual(i),
     };
-    // And the power of two that the other operand's numbers are about.
+    // The magnitude of the other operand's elements, as a power of two.
     type Way<'a> = (&'a str, i32, &'a dyn Fn(usize) -> f32);
     let ways: [Way<'_>; 17] = [
         ("usual", 0, &usual),
@@ -309,16 +316,16 @@ fn check_values_outside_the_split(
         ("zeros", 0, &|i| if i == 12_345 { 1.0 } else { 0.0 }),
         ("odd", 0, &odd),
         ("odd and few", 0, &|i| if i % 99_991 == 3 { 1e-25 } else { odd(i) }),
-        // Factors that are out of range if they come in the wrong order.
+        // Factors that overflow if they are multiplied in the wrong order.
         ("large by small", -110, &|i| usual(i) * 1e34),
         ("small by large", 104, &|i| usual(i) * 1e-30),
         ("a few larger, by large", 30, &|i| few(i, 1e-18, [1e-35, 1e12])),
         ("a few smaller, by small", -30, &|i| few(i, 1e18, [1e-12, -1e-9])),
-        // Too small to be multiplied by the same factor as the largest.
+        // Too small to be scaled by the same factor as the largest.
         ("a few that vanish", 0, &|i| few(i, 1e30, [1e-15, -2e-12])),
         ("many that vanish", 0, &|i| if i % 2 == 0 { 1e-15 } else { usual(i) * 1e30 }),
         ("all but a few vanish", 0, &|i| if i % 999_983 == 3 { 1e30 } else { 1e-15 }),
-        // Parts of which are too small to be numbers, and too large.
+        // Values whose split has parts that underflow, or that overflow.
         ("very small", 20, &|i| (1.0 + usual(i)) * f32::exp2(-115.0)),
         ("largest", -10, &|i| if i == 5 { f32::from_bits(0x7f7f_c000) } else { usual(i) }),
     ];
@@ -334,13 +341,13 @@ fn check_values_outside_the_split(
         let picks = tensor(&picks, [m, k]);
         let wide = tensor(&values, [k, n]);
         let across: Vec<f32> = (0..n * k).map(|i| values[i % k * n + i / k]).collect();
-        let turned = tensor(&across, [n, k]);
-        // With what is wide as each of the operands, in both ways that it may lie.
+        let transposed = tensor(&across, [n, k]);
+        // With the wide matrix as either operand, in both layouts.
         let products = [
             picks.matmul(&wide),
-            picks.matmul(&turned.transpose()),
+            picks.matmul(&transposed.transpose()),
             wide.transpose().matmul(&picks.transpose()).transpose(),
-            turned.matmul(&picks.transpose()).transpose(),
+            transposed.matmul(&picks.transpose()).transpose(),
         ];
         let products = products.map(|product| product.to_vec::<f32>().unwrap());
         let is_odd = |column: usize| (0..k).any(|row| !values[row * n + column].is_finite());
@@ -350,7 +357,7 @@ fn check_values_outside_the_split(
                 let (row, column) = (place / n, place % n);
                 let expected = values[picked(row) * n + column] * factor(row);
                 let is_right = match odd[column] {
-                    // What is infinite or none was multiplied by zero, or by the number.
+                    // An infinity or NaN was multiplied by zero or by the single element.
                     true => x.is_nan() || x == expected,
                     false => (x - expected).abs() <= most(expected, factor(row)),
                 };
@@ -362,14 +369,14 @@ fn check_values_outside_the_split(
     }
 }
 
-/// Both operands have numbers that no half stands for, in places that meet.
-fn small_integers_both_operands_that_no_half_stands_for_are_multiplied_once() {
+/// Both operands have values outside the range of `f16` at positions that are multiplied with each other.
+fn scaled_f16_matmul_multiplies_values_outside_f16_of_both_operands_once() {
     let device = gpu_with(TF32);
     let (m, n, k) = (4096, 4096, 2048);
     let usual = |i: usize| (i * 7 % 251 % 17) as f32 - 8.0;
     let (mut a, mut b): (Vec<f32>, Vec<f32>) =
         ((0..m * k).map(usual).collect(), (0..k * n).map(usual).collect());
-    // Rows and columns of zeros but for what is to meet: too small by too large, too small by too small, and usual numbers.
+    // Rows and columns of zeros but for one element each: small by large, small by small, and usual by small.
     let places = [(17, 100, 33), (2000, 101, 3000), (4095, 2047, 4095)];
     let numbers = [(3e-12, -5e15), (3e-12, 7e-11), (2.0, 3e-11)];
     for ((row, depth, column), (left, right)) in places.into_iter().zip(numbers) {

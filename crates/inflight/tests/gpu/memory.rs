@@ -35,7 +35,7 @@ fn values_move_between_devices() {
     let back = there.to_device(&cpu) - 1;
     let expected: Vec<i32> = (0..300 * 70).map(|i| 2 * i).collect();
     assert_eq!(back.to_vec::<i32>().unwrap(), expected);
-    // A failure travels, too.
+    // An error is copied, too.
     let failed = support::counting([2], &cpu).reshape([7]).to_device(&device) + 1;
     assert!(failed.to_vec::<i32>().is_err());
 }
@@ -58,7 +58,7 @@ fn memory_is_reused_in_stream_order() {
     let x = Tensor::ones::<f32>([1 << 20], &device);
     let mut y = &x + 0.0;
     for step in 0..200 {
-        // Each value is written, read by the next, and let go of while the device is still at it.
+        // Each value is stored, read by the next, and dropped while the device still computes it.
         y = y.cumsum(0) * 0.0 + (step as f32);
         assert!(y.check().is_ok());
         y.is_ready();
@@ -115,7 +115,7 @@ fn elementwise_results_reuse_the_memory_of_dead_operands() {
     }
     let after = device.memory();
     assert_eq!(after.allocations, before.allocations, "{after:?}");
-    // What somebody still has stays as it is.
+    // A value with another handle keeps its memory.
     let kept = x.clone();
     let changed = &x + 1.0;
     drop(x);
@@ -142,7 +142,7 @@ fn fused_epilogues_reuse_the_memory_of_dead_operands() {
         let next = (expected[1] * 0.5 + product).max(1.0);
         expected = [expected[0] - next * 0.25, next];
     }
-    // Only Hopper's kernel has the product in no memory.
+    // Only Hopper's fused epilogue does not store the product.
     if device.capabilities().target.starts_with("sm_90a") {
         assert_eq!(allocations[1], allocations[4], "{allocations:?}");
     }

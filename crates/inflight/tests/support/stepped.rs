@@ -1,10 +1,7 @@
-//! A device whose progress the test controls, command by command.
+//! A test device whose progress the test controls, command by command.
 //!
-//! Nothing runs before the test says so, with [`Control::step`] or [`Control::open`]; what runs, runs on a CPU.
-//! Memory that is freed is filled with [`POISON`] and never used again: whoever still reads it sees that, and
-//! [`Control::check_freed`] sees who still writes it.
-
-#![allow(dead_code, reason = "each test uses a part of this")]
+//! A command runs, on the CPU, only when the test calls [`Control::step`] or [`Control::open`]. Freed memory is filled
+//! with [`POISON`] and never reused: a read after free returns poison, and [`Control::check_freed`] detects a write.
 
 use inflight::{CpuOptions, CpuPath, Device};
 use inflight_backend::{
@@ -19,29 +16,29 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
-/// What freed memory is filled with. As a float it is a number that no test computes.
+/// The byte that freed memory is filled with. Read as a float, it is a value that no test computes.
 pub const POISON: u8 = 0xA5;
 
-/// What the test sees of a device, and what it does with it.
+/// Observes and controls a stepped device.
 #[derive(Clone)]
 pub struct Control(Arc<Shared>);
 
 struct Shared {
     state: Mutex<State>,
-    /// Held by whoever runs a command, so that they run one at a time, and in order.
+    /// Locked while a command runs: commands run one at a time, in order.
     running: Mutex<()>,
-    /// Ascends with each request to run what can run.
+    /// Counts the requests to run commands.
     requests: AtomicU64,
     freed: Arc<Mutex<Freed>>,
 }
 
 #[derive(Default)]
 struct State {
-    /// Commands run as soon as they come.
+    /// Whether commands run as soon as they are enqueued.
     open: bool,
-    /// Why no command runs any more.
+    /// The fault of every command, if the device is lost.
     lost: Option<Fault>,
-    /// Of the launches and contractions still to come, the one that fails.
+    /// The number of computing commands to run before one fails, and its fault.
     failing: Option<(usize, Fault)>,
     /// The number of the next command.
     next: u64,
@@ -50,9 +47,9 @@ struct State {
 
 struct SteppedStream {
     inner: Arc<dyn Stream>,
-    /// Not run yet, with their numbers.
+    /// The commands that have not run, with their numbers.
     held: Mutex<VecDeque<(u64, Command)>>,
-    /// The one who holds the stream.
+    /// The control, unless the test has dropped it.
     control: Weak<Shared>,
 }
 
@@ -62,19 +59,19 @@ struct SteppedBackend {
     control: Control,
 }
 
-/// Blocks that were freed. They go back to the system with the device.
+/// Freed blocks. The system gets them back when the device is dropped.
 #[derive(Default)]
 struct Freed(Vec<(NonNull<u8>, usize)>);
 
-// SAFETY: nobody else knows the blocks any more.
+// SAFETY: the blocks are freed: no other reference to them exists.
 unsafe impl Send for Freed {}
 
-/// A device on which nothing runs until the test says so.
+/// A device that runs nothing until the test tells its control to.
 pub fn stepped_device() -> (Device, Control) {
     let freed = Arc::new(Mutex::new(Freed::default()));
     let poison = freed.clone();
-    // SAFETY: blocks are apart from each other, aligned, and stay valid after they are freed, until the
-    // last holder of `freed` is gone, which is the pool itself or a test that looks at it.
+    // SAFETY: blocks are disjoint and aligned, and stay valid after they are freed: until the last reference to `freed`
+    // is dropped, by the pool or by a control.
     let pool = unsafe {
         let allocate = |bytes| NonNull::new(alloc(layout(bytes)));
         Pool::new(1 << 30, allocate, move |block, bytes| {
@@ -91,7 +88,7 @@ pub fn stepped_device() -> (Device, Control) {
         requests: AtomicU64::new(0),
         freed,
     }));
-    // A loop's turns are commands of their own, so that they can be held.
+    // Each iteration of a loop is enqueued as commands of its own, so that it can be held back.
     let capabilities = Capabilities { device_loops: false, ..inner.capabilities().clone() };
     let backend = SteppedBackend { inner, capabilities, control: control.clone() };
     (Device::with_backend("stepped", Arc::new(backend)), control)
@@ -104,7 +101,7 @@ fn layout(bytes: usize) -> Layout {
 impl Drop for Freed {
     fn drop(&mut self) {
         for (block, bytes) in self.0.drain(..) {
-            // SAFETY: allocated with this layout, and known to nobody else.
+            // SAFETY: allocated with this layout, and no other reference exists.
             unsafe { dealloc(block.as_ptr(), layout(bytes)) };
         }
     }
@@ -115,7 +112,7 @@ impl Control {
         self.0.state.lock().unwrap()
     }
 
-    /// Runs the oldest command that can run, to its end. Says whether there was one.
+    /// Runs the oldest command that can run, to its end. Returns whether there was one.
     pub fn step(&self) -> bool {
         let _running = self.0.running.lock().unwrap();
         self.step_once()
@@ -141,30 +138,30 @@ impl Control {
         std::iter::from_fn(|| self.step().then_some(())).count()
     }
 
-    /// Lets everything run, from now on.
+    /// Runs the commands that are held back, and from now on every command at once.
     pub fn open(&self) {
         self.state().open = true;
         self.follow();
     }
 
-    /// How many commands are held back.
+    /// The number of commands that are held back.
     pub fn held(&self) -> usize {
         let streams = self.state().streams.clone();
         streams.iter().map(|stream| stream.held.lock().unwrap().len()).sum()
     }
 
-    /// The device answers no more: what is held back, and what comes, ends with this fault.
+    /// Loses the device: commands that are held back and later ones fail with this fault.
     pub fn lose(&self, why: &str) {
         self.state().lost = Some(FaultKind::DeviceLost(why.to_owned()).into());
         self.open();
     }
 
-    /// After `count` more launches and contractions, one fails.
+    /// Makes one computing command fail, after `count` more of them have run.
     pub fn fail_after(&self, count: usize, why: &str) {
         self.state().failing = Some((count, FaultKind::Panicked(why.to_owned()).into()));
     }
 
-    /// Sees to it that nobody wrote memory that had been freed. Returns how many blocks were.
+    /// Asserts that no freed block was written. Returns the number of freed blocks.
     pub fn check_freed(&self) -> usize {
         let freed = self.0.freed.lock().unwrap();
         for &(block, bytes) in &freed.0 {
@@ -175,7 +172,7 @@ impl Control {
         freed.0.len()
     }
 
-    /// Why the next command does not run, if it does not.
+    /// The fault of the next command, if it must fail.
     fn fault(&self, computes: bool) -> Option<Fault> {
         let mut state = self.state();
         if let Some(lost) = &state.lost {
@@ -191,7 +188,7 @@ impl Control {
         }
     }
 
-    /// If the device is open, runs what can run, or leaves that to whoever is at it.
+    /// Runs the commands that can run if the device is open, unless another thread is already running them.
     fn follow(&self) {
         self.0.requests.fetch_add(1, Ordering::SeqCst);
         while self.state().open {
@@ -199,7 +196,7 @@ impl Control {
             let Ok(running) = self.0.running.try_lock() else { return };
             while self.step_once() {}
             drop(running);
-            // Whoever came meanwhile could not get in.
+            // A request that came while this thread ran commands could not take the lock: look again.
             if self.0.requests.load(Ordering::SeqCst) == seen {
                 return;
             }
@@ -214,7 +211,7 @@ impl Control {
         if let Some(fault) = self.fault(computes) {
             return command.abandon(fault);
         }
-        // What comes out of an expansion is held back like everything else.
+        // Commands that an expansion produces are held back, too.
         let expanded = Arc::new(Mutex::new(Vec::new()));
         let command = match command {
             Command::Expand { source, callback } => {
@@ -228,7 +225,7 @@ impl Control {
             command => command,
         };
         let done = Timeline::new().event(1);
-        // SAFETY: promised by the one who enqueued it here; a signal touches no buffer.
+        // SAFETY: the caller of `enqueue` guarantees it for the command; a signal touches no buffer.
         unsafe {
             stream.inner.enqueue(command);
             stream.inner.enqueue(Command::Signal(done.clone()));
@@ -241,11 +238,13 @@ impl Control {
     }
 }
 
-// SAFETY: commands reach the CPU's stream in the order they came, or are abandoned in that order.
+// SAFETY: commands reach the CPU's stream in the order of `enqueue`, or are abandoned in that order.
 unsafe impl Stream for SteppedStream {
     unsafe fn enqueue(&self, command: Command) {
         let Some(control) = self.control.upgrade().map(Control) else {
-            return command.abandon(FaultKind::DeviceLost("nobody steps it".into()).into());
+            return command.abandon(
+                FaultKind::DeviceLost("the control of the stepped device is dropped".into()).into(),
+            );
         };
         let number = {
             let mut state = control.state();

@@ -1,6 +1,4 @@
-//! A device that says which stream each command was put on, and that holds its kernels back when it is told.
-
-#![allow(dead_code, reason = "each test uses a part of this")]
+//! A CPU device that records the stream of each kernel and holds kernels back on request, and a waker that counts.
 
 use inflight::{CpuOptions, Device};
 use inflight_backend::{
@@ -13,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Wake, Waker};
 
-/// What the test sees and controls.
+/// The view and the control of the test.
 #[derive(Default)]
 pub struct Control {
     streams: AtomicUsize,
@@ -22,14 +20,14 @@ pub struct Control {
 
 #[derive(Default)]
 struct State {
-    /// The stream of each kernel, in the order they were enqueued.
+    /// The stream of each kernel, in the order of `enqueue`.
     kernels: Vec<usize>,
-    /// Kernels enqueued from now on wait for this.
+    /// Kernels wait for this event.
     gate: Option<Event>,
     meeting: Option<Meeting>,
 }
 
-/// Two streams, neither of which goes on before the other has come as far.
+/// A rendezvous of two streams: neither runs its kernel before the other has reached its own.
 struct Meeting {
     arrived: Vec<usize>,
     points: [Event; 2],
@@ -54,7 +52,7 @@ impl Control {
         self.state.lock().meeting = Some(Meeting { arrived: Vec::new(), points });
     }
 
-    /// Which streams have met.
+    /// The streams that have met.
     pub fn met(&self) -> Vec<usize> {
         self.state
             .lock()
@@ -76,7 +74,7 @@ struct WatchedStream {
     control: Arc<Control>,
 }
 
-/// A CPU device under control.
+/// A CPU device, and its control.
 pub fn watched() -> (Device, Arc<Control>) {
     let inner = CpuBackend::new(CpuOptions::from_env().unwrap()).unwrap();
     let control = Arc::new(Control::default());
@@ -104,13 +102,11 @@ impl Backend for Watched {
     }
 }
 
-// SAFETY: commands reach the CPU's stream in the order they came; waits and signals of the test only come in
-// between.
+// SAFETY: commands reach the CPU's stream in the order of `enqueue`; the test inserts only waits and signals.
 unsafe impl Stream for WatchedStream {
     unsafe fn enqueue(&self, command: Command) {
         let inner = |command| {
-            // SAFETY: the command is the caller's, who vouches for it, or a wait or a signal, which touch
-            // no buffer.
+            // SAFETY: the caller guarantees it for its command; a wait or a signal touches no buffer.
             unsafe { self.inner.enqueue(command) }
         };
         if !matches!(command, Command::Read { .. } | Command::Wait(_) | Command::Signal(_)) {
@@ -131,7 +127,7 @@ unsafe impl Stream for WatchedStream {
                         inner(Command::Wait(first.clone()));
                         arrived.push(self.number);
                     }
-                    // One after another on one stream: they never meet. Nobody is left to wait.
+                    // Both kernels are on one stream and cannot meet: let the first go on.
                     [_] => second.signal(),
                     _ => {}
                 }
@@ -149,7 +145,7 @@ unsafe impl Stream for WatchedStream {
     }
 }
 
-/// Counts how often it is woken.
+/// A waker that counts its wake-ups.
 #[derive(Default)]
 pub struct Wakes {
     count: Mutex<usize>,
@@ -166,7 +162,7 @@ impl Wakes {
         *self.count.lock()
     }
 
-    /// Blocks until it is woken for the first time.
+    /// Blocks until the first wake-up.
     pub fn wait(&self) {
         self.woken.wait_while(&mut self.count.lock(), |count| *count == 0);
     }

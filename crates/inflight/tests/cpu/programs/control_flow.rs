@@ -34,18 +34,18 @@ fn doubling() -> (Vec<ValueType>, Step) {
     values.push(ty(DType::Bool, &[]));
     let condition =
         Sequence { values, inputs: 3, steps: vec![compute(test, &[0, 2], &[3])], outputs: vec![3] };
-    let mut turn = Graph::default();
-    let (i, x) = (turn.input([], DType::I32), turn.input([5], DType::F32));
-    let one = turn.scalar(Scalar::from(1i32));
-    let next = turn.push(Op::Binary(BinaryOp::Add), &[i, one]).unwrap();
-    let doubled = turn.push(Op::Binary(BinaryOp::Add), &[x, x]).unwrap();
-    turn.outputs = vec![next, doubled];
+    let mut iteration = Graph::default();
+    let (i, x) = (iteration.input([], DType::I32), iteration.input([5], DType::F32));
+    let one = iteration.scalar(Scalar::from(1i32));
+    let next = iteration.push(Op::Binary(BinaryOp::Add), &[i, one]).unwrap();
+    let doubled = iteration.push(Op::Binary(BinaryOp::Add), &[x, x]).unwrap();
+    iteration.outputs = vec![next, doubled];
     let mut values = all.to_vec();
     values.extend(carried);
     let body = Sequence {
         values,
         inputs: 3,
-        steps: vec![compute(turn, &[0, 1], &[3, 4])],
+        steps: vec![compute(iteration, &[0, 1], &[3, 4])],
         outputs: vec![3, 4],
     };
     let step = Step {
@@ -75,23 +75,23 @@ fn loop_program() -> Program {
     })
 }
 
-fn arguments(turns: i32, device: &Device) -> [Tensor; 3] {
+fn arguments(iterations: i32, device: &Device) -> [Tensor; 3] {
     let x = Tensor::from_vec(vec![1.0f32, 2.0, 3.0, 4.0, 5.0], [5], device).unwrap();
     let scalar = |value: i32| Tensor::from_vec(vec![value], [], device).unwrap();
-    [scalar(0), x, scalar(turns)]
+    [scalar(0), x, scalar(iterations)]
 }
 
 #[test]
-fn a_loop_takes_its_turns() {
+fn a_loop_runs_its_iterations() {
     let device = Device::cpu();
     let exe = device.compile(&loop_program()).unwrap();
-    for turns in [0, 1, 2, 7, 100] {
-        let [i, x, limit] = arguments(turns, &device);
+    for iterations in [0, 1, 2, 7, 100] {
+        let [i, x, limit] = arguments(iterations, &device);
         let results = exe.execute(&[&i, &x, &limit]).unwrap();
-        let expected: Vec<f32> = (1..=5).map(|n| n as f32 * 2f32.powi(turns)).collect();
-        assert_eq!(results[0].item::<i32>().unwrap(), turns);
+        let expected: Vec<f32> = (1..=5).map(|n| n as f32 * 2f32.powi(iterations)).collect();
+        assert_eq!(results[0].item::<i32>().unwrap(), iterations);
         assert_eq!(results[1].to_vec::<f32>().unwrap(), expected);
-        // A loop without turns gives its arguments back, and they are still there.
+        // A loop without iterations returns its arguments, which stay valid.
         assert_eq!(x.to_vec::<f32>().unwrap(), [1.0, 2.0, 3.0, 4.0, 5.0]);
     }
 }
@@ -110,7 +110,7 @@ fn neither_the_caller_nor_the_dispatcher_waits_for_a_condition() {
 }
 
 #[test]
-fn a_turn_is_few_commands_and_compiles_nothing() {
+fn an_iteration_is_few_commands_and_compiles_nothing() {
     let device = Device::open_cpu(Default::default()).unwrap();
     let exe = device.compile(&loop_program()).unwrap();
     let [i, x, limit] = arguments(1, &device);
@@ -120,15 +120,19 @@ fn a_turn_is_few_commands_and_compiles_nothing() {
     exe.execute(&[&i, &x, &limit]).unwrap()[1].wait().unwrap();
     let ran = device.stats().since(&before);
     assert_eq!((ran.compiles, ran.plans), (0, 0));
-    assert!(ran.launches <= 1 + 2 * 101, "a turn is more than two kernels: {}", ran.launches);
+    assert!(
+        ran.launches <= 1 + 2 * 101,
+        "an iteration launches more than two kernels: {}",
+        ran.launches
+    );
 }
 
 #[test]
-fn small_turns_ask_for_no_memory() {
+fn small_iterations_allocate_nothing() {
     let device = Device::open_cpu(Default::default()).unwrap();
     let exe = device.compile(&loop_program()).unwrap();
-    let run = |turns| {
-        let [i, x, limit] = arguments(turns, &device);
+    let run = |iterations| {
+        let [i, x, limit] = arguments(iterations, &device);
         let before = device.stats();
         let results = exe.execute(&[&i, &x, &limit]).unwrap();
         results[1].wait().unwrap();
@@ -142,11 +146,11 @@ fn small_turns_ask_for_no_memory() {
 }
 
 #[test]
-fn memory_does_not_grow_with_turns() {
+fn memory_does_not_grow_with_iterations() {
     let device = Device::open_cpu(Default::default()).unwrap();
     let exe = device.compile(&loop_program()).unwrap();
-    let run = |turns| {
-        let [i, x, limit] = arguments(turns, &device);
+    let run = |iterations| {
+        let [i, x, limit] = arguments(iterations, &device);
         exe.execute(&[&i, &x, &limit]).unwrap()[1].wait().unwrap();
         device.memory().peak
     };
@@ -155,7 +159,7 @@ fn memory_does_not_grow_with_turns() {
 }
 
 #[test]
-fn a_loop_that_nobody_wants_ends() {
+fn a_loop_without_readers_ends() {
     let device = Device::cpu();
     let exe = device.compile(&loop_program()).unwrap();
     let [i, x, _] = arguments(0, &device);
@@ -183,14 +187,14 @@ fn executions_run_on_several_threads_and_streams() {
     let device = Device::cpu();
     let exe = device.compile(&loop_program()).unwrap();
     std::thread::scope(|scope| {
-        for turns in 0..8 {
+        for iterations in 0..8 {
             let (exe, device) = (exe.clone(), device.clone());
             scope.spawn(move || {
                 let stream = device.stream();
-                let [i, x, limit] = arguments(turns, &device);
+                let [i, x, limit] = arguments(iterations, &device);
                 let own = exe.execute(&[&i, &x, &limit]).unwrap();
                 let other = exe.execute_on(&stream, &[&i, &own[1], &limit]).unwrap();
-                let expected = 2f32.powi(2 * turns);
+                let expected = 2f32.powi(2 * iterations);
                 assert_eq!(other[1].to_vec::<f32>().unwrap()[0], expected);
             });
         }

@@ -1,8 +1,6 @@
 //! GEMM of every dtype, with dense, transposed, padded, reversed and broadcast operands, against a reference loop.
 
-mod common;
-
-use common::{Queue, buffer, device, elements, label};
+use crate::support::{Queue, buffer, device, elements, label};
 use half::{bf16, f16};
 use inflight_backend::{Buffer, Command, GemmLaunch, GemmOperand, Memory};
 use inflight_ir::{Element, Scalar};
@@ -214,7 +212,7 @@ fn compare<T: Exact>(
         }
     }
     let result = buffer(before);
-    common::enqueue(
+    crate::support::enqueue(
         &queue.stream,
         Command::Gemm(Box::new(GemmLaunch {
             dtype: T::DTYPE,
@@ -345,7 +343,7 @@ fn f32_error_is_within_the_rounding_bound() {
     let (a, b) = (values(m * k), values(k * n));
     let result = Buffer::declare(m * n * 4);
     let layouts = extents(&[], [m, n, k]).map(|extents| Layout::dense(&extents));
-    common::enqueue(
+    crate::support::enqueue(
         &queue.stream,
         Command::Gemm(Box::new(GemmLaunch {
             dtype: f32::DTYPE,
@@ -380,7 +378,7 @@ fn result_is_independent_of_previous_contents() {
     for k in [0, 1, 2, 3, 40] {
         let layouts = extents(&[], [3, 5, k]).map(|extents| Layout::dense(&extents));
         let result = Buffer::with_memory(Memory::adopt(vec![f32::NAN; 15]));
-        common::enqueue(
+        crate::support::enqueue(
             &queue.stream,
             Command::Gemm(Box::new(GemmLaunch {
                 dtype: f32::DTYPE,

@@ -1,8 +1,6 @@
 //! Streams: order, waits between streams, assisting threads, faults and shutdown.
 
-mod common;
-
-use common::{Queue, buffer, device, square_gemm};
+use crate::support::{Queue, buffer, device, square_gemm};
 use inflight_backend::Priority;
 use inflight_backend::{Backend, Buffer, Command, Event, FaultKind, Timeline};
 use parking_lot::Mutex;
@@ -166,9 +164,9 @@ fn a_fault_propagates_to_dependent_commands_only() {
     let good = buffer(vec![2.0f32]);
     let bad = Buffer::failed(4, FaultKind::Panicked("the first cause".into()).into());
     let (middle, last, apart) = (Buffer::declare(4), Buffer::declare(4), Buffer::declare(4));
-    common::enqueue(&queue.stream, square_gemm(1, &good, &bad, &middle));
-    common::enqueue(&queue.stream, square_gemm(1, &middle, &good, &last));
-    common::enqueue(&queue.stream, square_gemm(1, &good, &good, &apart));
+    crate::support::enqueue(&queue.stream, square_gemm(1, &good, &bad, &middle));
+    crate::support::enqueue(&queue.stream, square_gemm(1, &middle, &good, &last));
+    crate::support::enqueue(&queue.stream, square_gemm(1, &good, &good, &apart));
     let fault = queue.read::<f32>(&last).unwrap_err();
     assert_eq!(fault.kind, FaultKind::Panicked("the first cause".into()));
     assert!(middle.memory().is_none(), "a command that does not run allocates no memory");
@@ -182,7 +180,7 @@ fn reading_an_unwritten_buffer_is_an_error() {
     let never = Buffer::declare(4);
     assert!(queue.read::<f32>(&never).is_err());
     let result = Buffer::declare(4);
-    common::enqueue(&queue.stream, square_gemm(1, &never, &never, &result));
+    crate::support::enqueue(&queue.stream, square_gemm(1, &never, &never, &result));
     let fault = queue.read::<f32>(&result).unwrap_err();
     assert_eq!(
         fault.label.unwrap().work.bytes_read,
@@ -200,8 +198,8 @@ fn out_of_memory_is_a_fault_and_dropping_buffers_recovers() {
     device.pool().set_limit(Some(bytes + bytes / 2));
     let ones = buffer(vec![1.0f32; n * n]);
     let (first, second) = (Buffer::declare(bytes), Buffer::declare(bytes));
-    common::enqueue(&queue.stream, square_gemm(n, &ones, &ones, &first));
-    common::enqueue(&queue.stream, square_gemm(n, &ones, &ones, &second));
+    crate::support::enqueue(&queue.stream, square_gemm(n, &ones, &ones, &first));
+    crate::support::enqueue(&queue.stream, square_gemm(n, &ones, &ones, &second));
     let fault = queue.read::<f32>(&second).unwrap_err();
     let limit = bytes + bytes / 2;
     assert_eq!(fault.kind, FaultKind::OutOfMemory { requested: bytes, in_use: bytes, limit });
@@ -209,7 +207,7 @@ fn out_of_memory_is_a_fault_and_dropping_buffers_recovers() {
     assert_eq!(queue.read::<f32>(&first).unwrap(), vec![n as f32; n * n]);
     drop(first);
     let third = Buffer::declare(bytes);
-    common::enqueue(&queue.stream, square_gemm(n, &ones, &ones, &third));
+    crate::support::enqueue(&queue.stream, square_gemm(n, &ones, &ones, &third));
     assert_eq!(queue.read::<f32>(&third).unwrap(), vec![n as f32; n * n]);
     drop((second, third));
     assert_eq!(device.pool().stats().in_use, 0);
@@ -222,7 +220,7 @@ fn queued_commands_run_after_the_handle_is_dropped() {
     let mut queue = Queue::new(&device);
     queue.wait_for(&gate.event(1));
     let (input, output) = (buffer(vec![3.0f32]), Buffer::declare(4));
-    common::enqueue(&queue.stream, square_gemm(1, &input, &input, &output));
+    crate::support::enqueue(&queue.stream, square_gemm(1, &input, &input, &output));
     let end = queue.signal();
     // No flush, and no handle of the stream, the device or the operands remains.
     drop((queue, input, device));
@@ -238,7 +236,7 @@ fn a_command_releases_its_buffers_before_the_next_one() {
     let device = device(2);
     let mut queue = Queue::new(&device);
     let (input, output) = (buffer(vec![3.0f32]), Buffer::declare(4));
-    common::enqueue(&queue.stream, square_gemm(1, &input, &input, &output));
+    crate::support::enqueue(&queue.stream, square_gemm(1, &input, &input, &output));
     queue.finish();
     assert_eq!((Arc::strong_count(&input), Arc::strong_count(&output)), (1, 1));
 }
@@ -252,7 +250,7 @@ fn a_stream_is_dropped_when_its_event_can_no_longer_be_signalled() {
     let weak = Arc::downgrade(&input);
     let before = queue.signal();
     queue.wait_for(&gate.event(1));
-    common::enqueue(&queue.stream, square_gemm(1, &input, &input, &input));
+    crate::support::enqueue(&queue.stream, square_gemm(1, &input, &input, &input));
     queue.stream.flush();
     before.wait();
     // When this finishes, the stream has blocked on the gate.
@@ -285,7 +283,10 @@ fn streams_of_many_threads_wait_for_each_other() {
                     let queue = &mut streams[(round * 7 + thread) % streams_len];
                     queue.wait_for(&event);
                     let next = Buffer::declare(n * n * 4);
-                    common::enqueue(&queue.stream, square_gemm(n, &value, &identity, &next));
+                    crate::support::enqueue(
+                        &queue.stream,
+                        square_gemm(n, &value, &identity, &next),
+                    );
                     let ran = ran.clone();
                     queue.call(move || {
                         ran.fetch_add(1, Ordering::Relaxed);
@@ -326,7 +327,7 @@ fn an_endless_stream_yields_to_other_streams() {
                 refill(&again, &stop);
             }
         });
-        common::enqueue(stream, Command::Read { source, callback });
+        crate::support::enqueue(stream, Command::Read { source, callback });
     }
     let endless = device.stream(Priority::Normal);
     refill(&endless, &stop);

@@ -1,7 +1,5 @@
 //! A lost device: its values fail and every waiter wakes. The device stays lost for the whole process, so this test
 //! is a program of its own.
-//!
-//! Without a GPU in `INFLIGHT_TEST_DEVICE`, the test prints that it is skipped.
 
 use cudarc::driver::sys::{self, CUresult};
 use inflight_backend::{
@@ -9,6 +7,9 @@ use inflight_backend::{
 };
 use inflight_cuda::{CudaBackend, Options};
 use inflight_ir::kernel::{AccessShape, Kernel, LaunchShape, parse};
+use inflight_testkit::{harness, tests};
+use std::env;
+use std::process::ExitCode;
 use std::ptr::{NonNull, null_mut};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
@@ -70,13 +71,29 @@ fn thread_keeps_its_current_context(backend: &CudaBackend) {
     }
 }
 
-#[test]
+tests![lost_device_fails_its_values_and_wakes_every_waiter];
+
+fn main() -> ExitCode {
+    harness::run([(gpu(), TESTS)])
+}
+
+/// Whether there is a GPU to lose: `INFLIGHT_TEST_DEVICE` names it, or is not set and there is one. The error says what
+/// is missing.
+fn gpu() -> Result<(), String> {
+    match env::var("INFLIGHT_TEST_DEVICE") {
+        Ok(name) if name == "cuda:0" => Ok(()),
+        Ok(name) => {
+            Err(format!("needs a GPU: set INFLIGHT_TEST_DEVICE=cuda:0, which is now {name}"))
+        }
+        Err(_) => match inflight_cuda::count() {
+            Ok(1..) => Ok(()),
+            Ok(0) => Err("needs a GPU: the NVIDIA driver finds none".to_owned()),
+            Err(_) => Err("needs a GPU with the NVIDIA driver".to_owned()),
+        },
+    }
+}
+
 fn lost_device_fails_its_values_and_wakes_every_waiter() {
-    let Some(name) = std::env::var_os("INFLIGHT_TEST_DEVICE").filter(|name| name != "cpu") else {
-        println!("SKIPPED: INFLIGHT_TEST_DEVICE does not name a GPU");
-        return;
-    };
-    assert_eq!(name, "cuda:0");
     let backend = CudaBackend::new(0, Options::default()).expect("a GPU");
     thread_keeps_its_current_context(&backend);
     let (stream, other) = (backend.stream(Priority::Normal), backend.stream(Priority::Normal));

@@ -1,15 +1,30 @@
-//! Complex device functions against the reference interpreter, compiled for the host if there is a C++ compiler.
+//! Complex device functions: compiled with NVRTC, and, compiled for the host, against the reference interpreter.
 
-use super::super::operation;
-use super::super::prelude::with_functions;
-use super::super::types;
-use crate::compile::Compiler;
+use inflight_cuda::codegen::with_functions;
+use inflight_cuda::compile::Compiler;
+use inflight_cuda::internals::{binary, type_name, unary};
 use inflight_ir::interpret::{scalar_binary, scalar_unary};
 use inflight_ir::{BinaryOp, DType, Element, Scalar, UnaryOp};
+use inflight_testkit::tests;
 use num_complex::Complex;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+tests![complex_functions_compile_with_nvrtc];
+
+tests![HOST_TESTS: complex_functions_match_the_interpreter];
+
+/// The C++ compiler of the host.
+const CPP: &str = "c++";
+
+/// Whether there is a C++ compiler. The error says what is missing.
+pub fn cpp() -> Result<(), String> {
+    match Command::new(CPP).arg("--version").output() {
+        Ok(_) => Ok(()),
+        Err(_) => Err(format!("needs the C++ compiler `{CPP}`: install GCC or Clang")),
+    }
+}
 
 /// Host definitions of CUDA built-ins.
 const HOST: &str = r#"
@@ -111,11 +126,11 @@ fn program() -> String {
         text
     };
     for op in UNARY {
-        let call = operation::unary(op, DType::C128, "z");
+        let call = unary(op, DType::C128, "z");
         kernel.push_str(&each(&["i", "j"]));
         writeln!(kernel, "{{ c128 z = c128{{points[i], points[j]}}; put({call}); }}").unwrap();
     }
-    let call = operation::binary(BinaryOp::Div, DType::C128, "a", "b");
+    let call = binary(BinaryOp::Div, DType::C128, "a", "b");
     kernel.push_str(&each(&["i", "j", "k", "l"]));
     kernel.push_str("{ c128 a = c128{points[i], points[j]}, b = c128{points[k], points[l]}; ");
     writeln!(kernel, "put({call}); }}").unwrap();
@@ -133,25 +148,21 @@ fn is_same(found: f64, expected: f64) -> bool {
     found == expected || (found - expected).abs() <= 1e-14 * expected.abs()
 }
 
-fn compile(folder: &Path) -> Option<PathBuf> {
+fn compile(folder: &Path) -> PathBuf {
     let (source, binary) = (folder.join("complex.cpp"), folder.join("complex"));
     std::fs::write(&source, program()).unwrap();
-    let mut command = Command::new("c++");
+    let mut command = Command::new(CPP);
     command.args(["-std=c++17", "-O1", "-ffp-contract=off", "-o"]).arg(&binary).arg(&source);
-    let output = command.output().ok()?;
+    let output = command.output().unwrap();
     let fault = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{fault}");
-    Some(binary)
+    binary
 }
 
-#[test]
 fn complex_functions_match_the_interpreter() {
     let folder = Folder::new();
-    let Some(binary) = compile(&folder.0) else {
-        println!("SKIPPED: there is no C++ compiler");
-        return;
-    };
-    let output = String::from_utf8(Command::new(binary).output().unwrap().stdout).unwrap();
+    let program = compile(&folder.0);
+    let output = String::from_utf8(Command::new(program).output().unwrap().stdout).unwrap();
     let mut results = output.lines().map(|line| {
         let bits = line.split(' ').map(|part| u64::from_str_radix(part, 16).unwrap());
         bits.map(f64::from_bits).collect::<Vec<f64>>()
@@ -181,19 +192,13 @@ fn complex_functions_match_the_interpreter() {
     assert!(failures.is_empty(), "{} differ:\n{shown}", failures.len());
 }
 
-/// NVRTC needs no GPU.
-#[test]
 fn complex_functions_compile_with_nvrtc() {
     let compiler = Compiler::new("sm_90".to_owned(), || None);
-    if let Err(fault) = compiler.version() {
-        println!("SKIPPED: {fault}");
-        return;
-    }
     let mut kernel = String::from("extern \"C\" __global__ void entry(c64* v64, c128* v128) {\n");
     for dtype in [DType::C64, DType::C128] {
-        let (name, of) = (types::name(dtype), 8 * dtype.size());
-        let calls = UNARY.map(|op| operation::unary(op, dtype, "z"));
-        let pairs = [BinaryOp::Div, BinaryOp::Pow].map(|op| operation::binary(op, dtype, "z", "z"));
+        let (name, of) = (type_name(dtype), 8 * dtype.size());
+        let calls = UNARY.map(|op| unary(op, dtype, "z"));
+        let pairs = [BinaryOp::Div, BinaryOp::Pow].map(|op| binary(op, dtype, "z", "z"));
         for call in calls.iter().chain(&pairs) {
             let value = format!("v{}[threadIdx.x]", of);
             writeln!(kernel, "{{ {name} z = {value}; {value} = {call}; }}").unwrap();

@@ -1,7 +1,6 @@
 //! NVRTC compiles every kernel of many random graphs, in each variant.
 //!
-//! NVRTC needs no GPU. Where it is not installed, the tests print that they are skipped. `INFLIGHT_CUDA_CASES` sets
-//! the number of graphs.
+//! `INFLIGHT_CUDA_CASES` sets the number of graphs.
 
 use inflight_cuda::compile::Compiler;
 use inflight_cuda::launch_config::AnalyzedKernel;
@@ -12,8 +11,13 @@ use inflight_ir::graph::{
 use inflight_ir::kernel::LaunchShape;
 use inflight_ir::plan::{ImplicitGemmOperands, Lines, Routine, Step, plan};
 use inflight_ir::{DType, Shape};
-use inflight_testkit::random_case;
+use inflight_testkit::{random_case, tests};
 use std::collections::{HashMap, HashSet};
+
+tests![random_kernels_compile, routines_compile];
+
+// Tests of the text alone.
+tests![TEXT_TESTS: index_variables_do_not_shadow_kernel_values];
 
 /// The distinct kernel sources of random graphs, in each variant, with a description.
 fn sources(cases: u64) -> Vec<(String, String)> {
@@ -42,13 +46,8 @@ fn sources(cases: u64) -> Vec<(String, String)> {
     sources
 }
 
-#[test]
 fn random_kernels_compile() {
     let compiler = Compiler::new("sm_90".to_owned(), || None);
-    if let Err(fault) = compiler.version() {
-        println!("SKIPPED: {fault}");
-        return;
-    }
     let cases = std::env::var("INFLIGHT_CUDA_CASES").map_or(40, |text| text.parse().unwrap());
     let (sources, mut failures) = (sources(cases), Vec::new());
     for (of, source) in &sources {
@@ -63,7 +62,6 @@ fn random_kernels_compile() {
 
 /// Index variables must not be called `v` and a number, as kernel values are: the inner name would shadow the outer
 /// one.
-#[test]
 fn index_variables_do_not_shadow_kernel_values() {
     let mut tiles = 0;
     for (of, source) in sources(400) {
@@ -89,13 +87,8 @@ fn index_variables_do_not_shadow_kernel_values() {
 }
 
 /// The routines of many random graphs, and sorts, convolutions and Cholesky factorizations of every supported dtype.
-#[test]
 fn routines_compile() {
     let compiler = Compiler::new("sm_90".to_owned(), || None);
-    if let Err(fault) = compiler.version() {
-        println!("SKIPPED: {fault}");
-        return;
-    }
     let matrices = [DType::F16, DType::BF16, DType::F32, DType::F64, DType::C64, DType::C128];
     let mut routines: Vec<Routine> = matrices
         .into_iter()

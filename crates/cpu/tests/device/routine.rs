@@ -1,8 +1,6 @@
 //! Sort, top-k, scatter, Cholesky and triangular solve on the device, against the reference interpreter.
 
-mod common;
-
-use common::{Queue, device, enqueue, label};
+use crate::support::{Queue, device, enqueue, label};
 use half::{bf16, f16};
 use inflight_backend::{Buffer, Command, Fault, FaultKind, RoutineCall};
 use inflight_ir::elementwise::{BinaryOp, CompareOp};

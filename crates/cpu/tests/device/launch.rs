@@ -1,8 +1,6 @@
 //! Kernel launches through a stream, on every execution path of this CPU, on one thread and partitioned.
 
-mod common;
-
-use common::{Queue, buffer, label};
+use crate::support::{Queue, buffer, label};
 use inflight_backend::{Backend, Buffer, Command, FaultKind, Launch, PlannedLaunch};
 use inflight_cpu::{CpuBackend, Options, Path};
 use inflight_ir::elementwise::{BinaryOp, CombineOp};
@@ -105,7 +103,7 @@ fn elementwise_kernels_match_at_every_size() {
             };
             let buffers = [&buffer(a), &buffer(b), &result];
             let scalars = [2.0f32.to_scalar()];
-            common::enqueue(
+            crate::support::enqueue(
                 &queue.stream,
                 launch(&device, scale_and_add(), shape, &buffers, &scalars),
             );
@@ -146,7 +144,7 @@ fn row_sums_match_at_every_size() {
             };
             let result = Buffer::declare(rows * 4);
             let buffers = [&buffer(a), &result];
-            common::enqueue(&queue.stream, launch(&device, kernel, shape, &buffers, &[]));
+            crate::support::enqueue(&queue.stream, launch(&device, kernel, shape, &buffers, &[]));
             assert!(queue.read::<i32>(&result).unwrap() == expected, "{rows}x{columns}");
         }
     }
@@ -183,7 +181,7 @@ fn colliding_scatter_additions_are_all_counted() {
         };
         let result = buffer(vec![100i32; 13]);
         let buffers = [&buffer(index), &result];
-        common::enqueue(&queue.stream, launch(&device, kernel, shape, &buffers, &[]));
+        crate::support::enqueue(&queue.stream, launch(&device, kernel, shape, &buffers, &[]));
         assert_eq!(queue.read::<i32>(&result).unwrap(), expected, "on {:?}", device.path());
     }
 }
@@ -202,14 +200,20 @@ fn faults_and_out_of_memory_propagate_to_results() {
 
     let result = Buffer::declare(16);
     let buffers = [&good, &bad, &result];
-    common::enqueue(&queue.stream, launch(&device, scale_and_add(), shape(), &buffers, &scalars));
+    crate::support::enqueue(
+        &queue.stream,
+        launch(&device, scale_and_add(), shape(), &buffers, &scalars),
+    );
     let fault = queue.read::<f32>(&result).unwrap_err();
     assert_eq!(fault.kind, FaultKind::Panicked("the first cause".into()));
 
     device.pool().set_limit(Some(15));
     let result = Buffer::declare(16);
     let buffers = [&good, &good, &result];
-    common::enqueue(&queue.stream, launch(&device, scale_and_add(), shape(), &buffers, &scalars));
+    crate::support::enqueue(
+        &queue.stream,
+        launch(&device, scale_and_add(), shape(), &buffers, &scalars),
+    );
     let fault = queue.read::<f32>(&result).unwrap_err();
     assert_eq!(fault.kind, FaultKind::OutOfMemory { requested: 16, in_use: 0, limit: 15 });
     assert_eq!(fault.label.unwrap().work.bytes_read, 7);
@@ -222,7 +226,7 @@ fn faults_and_out_of_memory_propagate_to_results() {
         let (kernel, shape) = (launch.planned.kernel.clone(), launch.planned.shape.clone());
         launch.planned = PlannedLaunch::new(Arc::new("from elsewhere"), kernel, shape);
     }
-    common::enqueue(&queue.stream, command);
+    crate::support::enqueue(&queue.stream, command);
     let fault = queue.read::<f32>(&result).unwrap_err();
     assert!(matches!(fault.kind, FaultKind::Unsupported(_)), "{fault}");
 }
@@ -249,7 +253,7 @@ fn a_panicking_launch_does_not_fail_its_batch() {
             }
         });
         let batch = inflight_backend::Batch { launches: launches.collect(), label: label() };
-        common::enqueue(&queue.stream, Command::Batch(batch));
+        crate::support::enqueue(&queue.stream, Command::Batch(batch));
         assert_eq!(queue.read::<f32>(&results[0]).unwrap(), [3.0; 64]);
         let fault = queue.read::<f32>(&results[1]).unwrap_err();
         assert!(matches!(fault.kind, FaultKind::Panicked(_)), "{fault:?}");
