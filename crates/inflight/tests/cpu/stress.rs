@@ -86,7 +86,7 @@ impl Playground {
                 Known { tensor: product.round(), value: a.value }
             }
             5 => Known::bounded(&a.tensor + b.tensor.sum_all() * 0.0 + b.value, a.value + b.value),
-            6 => Known { tensor: Tensor::cat(&[&a.tensor, &a.tensor], 0), value: a.value },
+            6 => Known { tensor: Tensor::cat([&a.tensor, &a.tensor], 0), value: a.value },
             _ => Known { tensor: a.tensor.max_all().expand([64, 64]), value: a.value },
         }
     }

@@ -193,7 +193,7 @@ fn a_large_window_is_reduced_in_few_steps() {
 #[test]
 fn windows_are_views() {
     let x = Tensor::from_vec((0..12).collect::<Vec<i32>>(), [3, 4], &device()).unwrap();
-    let windows = x.windows(&[2, 2], &[1, 2]);
+    let windows = x.windows([2, 2], [1, 2]);
     assert_eq!(*windows.shape(), Shape::from([2, 2, 2, 2]));
     let found = windows.reshape([4, 4]).to_vec::<i32>().unwrap();
     assert_eq!(found, [0, 1, 4, 5, 2, 3, 6, 7, 4, 5, 8, 9, 6, 7, 10, 11]);
@@ -217,7 +217,7 @@ fn mistakes_travel() {
     assert_eq!(wrong.shape()[1], 4);
     assert!(x.unfold(9, 2, 1).check().is_err());
     assert!(x.unfold(2, 2, 0).check().is_err());
-    assert!(x.windows(&[1], &[1, 1]).check().is_err());
+    assert!(x.windows([1], [1, 1]).check().is_err());
     assert!(random(&[3], 1).max_pool2d(PoolOptions::new(2)).check().is_err());
     assert!(x.max_pool2d(PoolOptions::new(0)).check().is_err());
     assert!(x.max_pool2d(PoolOptions::new(2).padding(usize::MAX)).check().is_err());

@@ -77,11 +77,11 @@ fn parts_that_are_put_together_are_written_where_they_belong() {
     x.wait().unwrap();
     y.wait().unwrap();
     let both = f32s(40 * 50);
-    one_launch(&device, Tensor::cat(&[&x, &y], 1), both, both);
+    one_launch(&device, Tensor::cat([&x, &y], 1), both, both);
     // With what is done before and after.
-    one_launch(&device, Tensor::cat(&[&x.exp(), &(&y * 2.0)], 1).tanh(), both, both);
+    one_launch(&device, Tensor::cat([&x.exp(), &(&y * 2.0)], 1).tanh(), both, both);
     // What is padded is read once; the border is not.
-    one_launch(&device, x.exp().pad(&[(1, 1), (2, 2)], 0.0), f32s(40 * 30), f32s(42 * 34));
+    one_launch(&device, x.exp().pad([(1, 1), (2, 2)], 0.0), f32s(40 * 30), f32s(42 * 34));
     // Where a part is assigned, it is read from what is assigned. What it replaces is counted as read: it lies
     // among what is.
     let part = ramp(&[10, 30], &device);

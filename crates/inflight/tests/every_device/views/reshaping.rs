@@ -103,9 +103,9 @@ fn the_first_mistake_travels_through_views() {
     for later in [
         wrong.slice(9..),
         wrong.transpose(),
-        wrong.pad(&[(1, 1)], 0),
+        wrong.pad([(1, 1)], 0),
         wrong.gather(5, &x),
-        Tensor::cat(&[&x, &wrong], 0),
+        Tensor::cat([&x, &wrong], 0),
         wrong.index_axis(0, 100),
         wrong.to_device(&Device::cpu()),
     ] {
@@ -120,7 +120,7 @@ fn views_never_wait() {
     let _guard = SyncGuard::deny();
     let x = counting([4, 6], &device);
     let y = x.slice((1..3, ..)).transpose().reshape([3, -1]).expand([2, 3, 4]).flip([0]);
-    let z = Tensor::stack(&y.chunk(0, 2), 1).pad(&[(0, 0), (1, 1), (0, 0), (0, 0)], 7);
+    let z = Tensor::stack(y.chunk(0, 2), 1).pad([(0, 0), (1, 1), (0, 0), (0, 0)], 7);
     assert_eq!(z.shape(), &Shape::from([1, 4, 3, 4]));
     assert_eq!(device.stats().all_waits(), 0);
 }

@@ -49,15 +49,15 @@ fn tensors_are_joined_and_taken_apart() {
     let device = device();
     let x = counting([2, 3], &device);
     let y = &x + 10;
-    let joined = Tensor::cat(&[&x, &y], 1);
+    let joined = Tensor::cat([&x, &y], 1);
     assert_eq!(read::<i32>(&joined), (vec![2, 6], vec![0, 1, 2, 10, 11, 12, 3, 4, 5, 13, 14, 15]));
     assert_eq!(read::<i32>(&Tensor::cat(&[x.clone(), y.clone(), x.clone()], 0)).0, [6, 3]);
     assert_eq!(
-        read::<i32>(&Tensor::stack(&[&x, &y], 1)),
+        read::<i32>(&Tensor::stack([&x, &y], 1)),
         (vec![2, 2, 3], vec![0, 1, 2, 10, 11, 12, 3, 4, 5, 13, 14, 15])
     );
-    assert_eq!(read::<i32>(&Tensor::stack(&[&x, &y], -1)).0, [2, 3, 2]);
-    let parts = joined.split(-1, &[1, 0, 5]);
+    assert_eq!(read::<i32>(&Tensor::stack([&x, &y], -1)).0, [2, 3, 2]);
+    let parts = joined.split(-1, [1, 0, 5]);
     assert_eq!(parts.iter().map(|part| part.shape()[1]).collect::<Vec<_>>(), [1, 0, 5]);
     assert_eq!(read::<i32>(&Tensor::cat(&parts, 1)), read::<i32>(&joined));
     let chunks = joined.chunk(1, 4);
@@ -72,31 +72,31 @@ fn tensors_are_joined_and_taken_apart() {
 fn joins_that_do_not_fit_are_mistakes() {
     let device = device();
     let x = counting([2, 3], &device);
-    assert!(message(&Tensor::cat(&[&x, &counting([2, 4], &device)], 0)).contains("[2, 4]"));
-    assert!(message(&Tensor::cat(&[&x, &x.cast(DType::F32)], 0)).contains("f32"));
-    assert!(message(&Tensor::cat(&[&x], 2)).contains("axis 2"));
+    assert!(message(&Tensor::cat([&x, &counting([2, 4], &device)], 0)).contains("[2, 4]"));
+    assert!(message(&Tensor::cat([&x, &x.cast(DType::F32)], 0)).contains("f32"));
+    assert!(message(&Tensor::cat([&x], 2)).contains("axis 2"));
     assert!(message(&Tensor::cat::<&Tensor>([], 0)).contains("at least one"));
-    let parts = x.split(1, &[1, 1]);
+    let parts = x.split(1, [1, 1]);
     assert_eq!(parts.len(), 2);
     assert!(message(&parts[1]).contains("add up"));
     assert!(message(&x.chunk(1, 0)[0]).contains("no parts"));
     assert_eq!(x.chunk(5, 3).len(), 3);
-    assert!(x.split(0, &[usize::MAX, 3])[0].check().is_err());
+    assert!(x.split(0, [usize::MAX, 3])[0].check().is_err());
 }
 
 #[test]
 fn padding_surrounds_and_cuts() {
     let x = counting([2, 2], &device());
     assert_eq!(
-        read::<i32>(&x.pad(&[(1, 0), (0, 1)], 9)),
+        read::<i32>(&x.pad([(1, 0), (0, 1)], 9)),
         (vec![3, 3], vec![9, 9, 9, 0, 1, 9, 2, 3, 9])
     );
-    assert_eq!(read::<i32>(&x.pad(&[(-1, 0), (1, -1)], 9)), (vec![1, 2], vec![9, 2]));
-    let half = x.cast(DType::F16).pad(&[(0, 0), (1, 0)], 0.5);
+    assert_eq!(read::<i32>(&x.pad([(-1, 0), (1, -1)], 9)), (vec![1, 2], vec![9, 2]));
+    let half = x.cast(DType::F16).pad([(0, 0), (1, 0)], 0.5);
     assert_eq!(half.cast(DType::F32).to_vec::<f32>().unwrap(), [0.5, 0.0, 1.0, 0.5, 2.0, 3.0]);
-    assert!(message(&x.pad(&[(1, 1)], 0)).contains("pad"));
-    assert!(message(&x.pad(&[(-3, 0), (0, 0)], 0)).contains("axis 0"));
-    assert!(message(&x.pad(&[(1, 1), (0, 0)], 0.5)).contains("0.5"));
+    assert!(message(&x.pad([(1, 1)], 0)).contains("pad"));
+    assert!(message(&x.pad([(-3, 0), (0, 0)], 0)).contains("axis 0"));
+    assert!(message(&x.pad([(1, 1), (0, 0)], 0.5)).contains("0.5"));
 }
 
 #[test]
