@@ -88,7 +88,6 @@ fn index_variables_do_not_shadow_kernel_values() {
 
 /// The routines of many random graphs, and sorts, convolutions and Cholesky factorizations of every supported dtype.
 fn routines_compile() {
-    let compiler = Compiler::new("sm_90".to_owned(), || None);
     let matrices = [DType::F16, DType::BF16, DType::F32, DType::F64, DType::C64, DType::C128];
     let mut routines: Vec<Routine> = matrices
         .into_iter()
