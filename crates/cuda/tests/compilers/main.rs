@@ -14,6 +14,7 @@ fn main() -> ExitCode {
     exit::exit_if_child();
     let nvrtc = nvrtc();
     harness::run([
+        (Ok(()), gemm::CONFIG_TESTS),
         (Ok(()), random_graphs::TEXT_TESTS),
         (complex::cpp(), complex::HOST_TESTS),
         (nvrtc.clone(), complex::TESTS),
