@@ -27,10 +27,8 @@ impl Attention {
     fn forward(&self, x: &Tensor) -> Tensor {
         let (batch, tokens) = (x.shape()[0], x.shape()[1]);
         // [3, batch, heads, tokens, width of a head]
-        let projected = x
-            .matmul(&self.input)
-            .reshape((batch, tokens, 3, HEADS, -1))
-            .permute((2, 0, 3, 1, 4));
+        let projected =
+            x.matmul(&self.input).reshape((batch, tokens, 3, HEADS, -1)).permute((2, 0, 3, 1, 4));
         let [q, k, v] = [0, 1, 2].map(|i| projected.get(i));
 
         let scores = q.matmul(&k.transpose()) / ((WIDTH / HEADS) as f32).sqrt();

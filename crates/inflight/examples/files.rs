@@ -22,10 +22,10 @@ fn npy(folder: &Path, device: &Device) -> Result<()> {
 fn safetensors(folder: &Path, device: &Device) -> Result<()> {
     let path = folder.join("model.safetensors");
     let mut rng = Rng::new(1);
-    let parameters = [
+    let parameters = BTreeMap::from([
         ("weight", rng.randn::<f32>((4, 3), device)),
         ("bias", rng.randn::<bf16>(3, device)),
-    ];
+    ]);
     let metadata = BTreeMap::from([("format".to_owned(), "pt".to_owned())]);
     save_safetensors(&path, &parameters, &metadata)?;
 

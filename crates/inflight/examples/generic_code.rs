@@ -2,8 +2,8 @@
 //! Run it with `cargo run -p inflight --example generic_code`.
 
 use inflight::{
-    Axes, Axis, DType, Device, Element, Extents, Operand, Result, Shape, Tensor, assert_close, bf16,
-    f16,
+    Axes, Axis, DType, Device, Element, Extents, Operand, Result, Shape, Tensor, assert_close,
+    bf16, f16,
 };
 
 /// Numbers from 0 to 1 of any element type.

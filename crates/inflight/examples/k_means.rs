@@ -48,7 +48,9 @@ fn main() -> Result<()> {
     let centroids = centroids.index_select(0, &order);
     let found = distances(&points, &centroids).argmin(1);
     let correct = found.eq(&labels).sum_all().item::<usize>()?;
-    println!("{correct} of {POINTS} points are in their own cluster; the centroids are\n{centroids}");
+    println!(
+        "{correct} of {POINTS} points are in their own cluster; the centroids are\n{centroids}"
+    );
     assert_close!(centroids, centers, 0.0, 0.1);
     assert!(correct > POINTS * 99 / 100);
     Ok(())

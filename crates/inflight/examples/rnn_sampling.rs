@@ -21,11 +21,7 @@ impl Cell {
         let next = Tensor::cat([eye.slice(1..), eye.slice(..1)], 0);
         let text: Vec<i64> = text.iter().map(|&i| i as i64).collect();
         let output = Tensor::from(text).to_device(device).one_hot(alphabet, DType::F32);
-        Cell {
-            recurrent: 6 * next,
-            bias: Tensor::full(-3.0f32, n, device),
-            output: 8 * output,
-        }
+        Cell { recurrent: 6 * next, bias: Tensor::full(-3.0f32, n, device), output: 8 * output }
     }
 
     /// The next state and the logits of the next character, both with one row for each sample.
@@ -38,13 +34,7 @@ impl Cell {
 }
 
 /// `samples` texts of `length` characters, as indices into the alphabet: `[samples, length]`.
-fn sample(
-    cell: &Cell,
-    samples: usize,
-    length: usize,
-    temperature: f64,
-    rng: &mut Rng,
-) -> Tensor {
+fn sample(cell: &Cell, samples: usize, length: usize, temperature: f64, rng: &mut Rng) -> Tensor {
     let n = cell.bias.elements();
     // Only the last unit is on.
     let last = Tensor::arange(0..n as i64, cell.bias.device()).eq(n - 1);

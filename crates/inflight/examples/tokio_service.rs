@@ -78,10 +78,8 @@ async fn main() -> Result<()> {
 
     let (sender, receiver) = mpsc::channel(REQUESTS);
     let service = tokio::spawn(serve(model, device.clone(), receiver));
-    let clients: Vec<_> = rows
-        .chunks(FEATURES)
-        .map(|row| tokio::spawn(ask(sender.clone(), row.to_vec())))
-        .collect();
+    let clients: Vec<_> =
+        rows.chunks(FEATURES).map(|row| tokio::spawn(ask(sender.clone(), row.to_vec()))).collect();
     drop(sender);
 
     let mut answers = Vec::new();
