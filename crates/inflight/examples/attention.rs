@@ -47,7 +47,7 @@ fn main() -> Result<()> {
     let attention = Attention::new(&mut rng, &device);
     let x = rng.randn::<f32>((BATCH, TOKENS, WIDTH), &device);
     let y = attention.forward(&x);
-    println!("{:?}", y);
+    println!("{x:?} to {y:?}");
     assert_eq!(y.shape(), x.shape());
 
     // The first token sees itself only, so that its output is its value.

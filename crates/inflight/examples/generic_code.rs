@@ -40,6 +40,11 @@ fn dot<T: Element>(a: &[T], b: &[T], device: &Device) -> Result<T> {
     (a * b).sum_all().item::<T>()
 }
 
+/// Shifts a tensor by a value of any element type: its `Scalar` is an operand.
+fn shifted<T: Element>(x: &Tensor, offset: T) -> Tensor {
+    x + offset.to_scalar()
+}
+
 fn in_each_float<T: Element>(tolerance: f64, device: &Device) -> Result<()> {
     let x = ramp::<T>(9, device);
     assert_eq!(x.dtype(), T::DTYPE);
@@ -65,6 +70,7 @@ fn main() -> Result<()> {
     assert_eq!(reshaped_to_floats(&x.gt(2), (3, -1)).shape(), &Shape::from([3, 2]));
 
     assert_eq!(dot(&[1, 2, 3], &[4, 5, 6], &device)?, 32);
+    assert_close!(shifted(&x, -1), &x - 1);
     assert_eq!(dot(&[0.5, 2.0], &[2.0, 1.0], &device)?, 3.0);
     Ok(())
 }

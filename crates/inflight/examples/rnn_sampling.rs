@@ -28,7 +28,7 @@ impl Cell {
     fn step(&self, state: &Tensor) -> (Tensor, Tensor) {
         let on = (state + 1) / 2;
         let state = (on.matmul(&self.recurrent) + &self.bias).tanh();
-        let logits = (state.relu()).matmul(&self.output);
+        let logits = state.relu().matmul(&self.output);
         (state, logits)
     }
 }

@@ -26,9 +26,8 @@ func.func public @main(%w: tensor<3xf32>, %x: tensor<64x3xf32>, %y: tensor<64xf3
 async fn train(device: &Device) -> Result<()> {
     let program = Program::parse(STEP)?;
     let step = device.compile(&program)?;
-    for argument in step.arguments() {
-        println!("takes {}: {} {:?}", argument.name, argument.dtype, argument.extents);
-    }
+    let names: Vec<&str> = step.arguments().iter().map(|argument| argument.name.as_str()).collect();
+    println!("the program takes {} and has {} results", names.join(", "), step.results().len());
 
     let truth = Tensor::from_array([2.0f32, -1.0, 0.5], device);
     let x = Rng::new(2).randn::<f32>((64, 3), device);
@@ -45,7 +44,7 @@ async fn train(device: &Device) -> Result<()> {
     println!("weights {w}");
     assert_close!(w, truth, 0.0, 1e-2);
     let losses = Tensor::stack(losses, 0).to_vec_async::<f32>().await?;
-    println!("loss {} in the first step, {} in the last", losses[0], losses[29]);
+    println!("loss {:.2e} in the first step, {:.2e} in the last", losses[0], losses[29]);
     assert!(losses.is_sorted_by(|earlier, later| earlier > later));
     Ok(())
 }
