@@ -65,7 +65,7 @@ pub use explain::{ExplainedKernel, ExplainedOp, ExplainedValue, Explanation, exp
 pub use half::{bf16, f16};
 pub use inflight_backend::{MemoryStats, Priority};
 pub use inflight_ir::graph::{DotAxes, Transpose};
-pub use inflight_ir::{DType, Element, Scalar, Shape};
+pub use inflight_ir::{DType, Element, Item, Scalar, Shape};
 pub use num_complex::Complex;
 #[cfg(feature = "hlo")]
 pub use program::{Executable, Program};
@@ -77,8 +77,8 @@ pub use runtime::{
     WaitReason, collect_stats, no_fuse, stats,
 };
 pub use tensor::{
-    Axes, Axis, ConvOptions, Expected, Extents, Integer, Item, NestedArray, Operand, Padding,
-    PerAxis, PoolOptions, Rng, Rows, Slice, SliceIndex, Slices, Tensor, TensorData, Transaction,
+    Axes, Axis, ConvOptions, Expected, Extents, Integer, NestedArray, Operand, Padding, PerAxis,
+    PoolOptions, Rng, Rows, Slice, SliceIndex, Slices, Tensor, TensorData, Transaction,
     TriangularOptions,
 };
 #[doc(hidden)]

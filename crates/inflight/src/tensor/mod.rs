@@ -56,7 +56,6 @@ pub use from_graph::record_graph_node;
 pub use linear::TriangularOptions;
 pub(crate) use node::{Inputs, Node};
 pub use operand::Operand;
-pub use read::Item;
 pub(crate) use record::recorded_at;
 pub use rng::Rng;
 pub use rows::Rows;

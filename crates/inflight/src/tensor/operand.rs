@@ -10,7 +10,8 @@ use inflight_ir::graph::{self, Op};
 use num_complex::Complex;
 use std::panic::Location;
 
-/// A [`Tensor`], a reference to one, or a scalar: any [`Element`] type, `usize` or `isize`.
+/// A [`Tensor`], a reference to one, or a scalar: any [`Element`] type, `usize`, `isize` or a
+/// [`Scalar`] of a run-time dtype.
 ///
 /// A number takes the dtype of the tensor it meets: with an `f32` tensor `x`, both `&x * 2` and
 /// `&x * 2.0` are `f32`. One that the dtype has no value for, such as `2.5` or `300` for `u8`, makes a
@@ -63,6 +64,13 @@ macro_rules! numbers {
 }
 
 for_elements!(numbers);
+
+impl Operand for Scalar {}
+impl sealed::Sealed for Scalar {
+    fn operand(&self) -> OperandRef<'_> {
+        OperandRef::Number(*self)
+    }
+}
 
 impl Operand for usize {}
 impl sealed::Sealed for usize {

@@ -1,11 +1,10 @@
 //! Looking at values: the only methods of a tensor that wait.
 
 use super::Tensor;
-use crate::lists::for_elements;
 use crate::runtime::value::Value;
 use crate::runtime::wait::{HostWait, WaitReason, wait_for_values};
 use crate::runtime::{Device, Pending, Promise, recorder};
-use crate::{DType, Element, Error, Result};
+use crate::{Element, Error, Item, Result, Scalar};
 use inflight_backend::{Buffer, Fault, Memory, ReadCallback, Timeline};
 use std::future::IntoFuture;
 use std::panic::Location;
@@ -41,7 +40,12 @@ impl Tensor {
             return Err(Error::NotOneElement { shape: self.shape().clone(), location });
         }
         let value = self.waited_for(WaitReason::Read, location)?;
-        T::from_buffer(&value.buffer(), self.dtype(), location)
+        let bytes = copy_out::<u8>(&value.buffer(), self.dtype().size());
+        let element = Scalar::from_bytes(self.dtype(), &bytes);
+        T::from_element(element).ok_or_else(|| {
+            let name = std::any::type_name::<T>();
+            Error::Invalid(format!("item: {name} has no value {element}; at {location}"))
+        })
     }
 
     /// As [`to_vec`](Tensor::to_vec), without waiting: the promise gives the elements.
@@ -189,94 +193,6 @@ impl IntoFuture for &Tensor {
         self.wait_async()
     }
 }
-
-/// What [`Tensor::item`] can read: every [`Element`] type, and `usize` and `isize` of any integer dtype.
-#[diagnostic::on_unimplemented(
-    message = "a tensor's element cannot be read as `{Self}`",
-    note = "expected `bool`, an integer, `f16`, `bf16`, `f32`, `f64` or a complex type"
-)]
-pub trait Item: sealed::Sealed {}
-
-mod sealed {
-    use crate::{DType, Result};
-    use inflight_backend::Buffer;
-    use std::panic::Location;
-
-    /// Keeps [`Item`](super::Item) to the types of this crate.
-    pub trait Sealed: Sized {
-        /// The dtype that an error asks for.
-        const EXPECTED: DType;
-
-        /// Whether an element of this dtype can be read.
-        fn reads(dtype: DType) -> bool;
-
-        /// The first element of a buffer of this dtype that is written and has no fault.
-        fn from_buffer(
-            buffer: &Buffer,
-            dtype: DType,
-            location: &'static Location<'static>,
-        ) -> Result<Self>;
-    }
-}
-
-macro_rules! items {
-    ($($type:ty),*) => {$(
-        impl Item for $type {}
-        impl sealed::Sealed for $type {
-            const EXPECTED: DType = <$type as Element>::DTYPE;
-
-            fn reads(dtype: DType) -> bool {
-                dtype == Self::EXPECTED
-            }
-
-            fn from_buffer(
-                buffer: &Buffer,
-                _: DType,
-                _: &'static Location<'static>,
-            ) -> Result<$type> {
-                Ok(copy_out::<$type>(buffer, 1)[0])
-            }
-        }
-    )*};
-}
-
-for_elements!(items);
-
-macro_rules! sizes {
-    ($($type:ty: $dtype:ident),*) => {$(
-        impl Item for $type {}
-        impl sealed::Sealed for $type {
-            const EXPECTED: DType = DType::$dtype;
-
-            fn reads(dtype: DType) -> bool {
-                dtype.is_integer()
-            }
-
-            fn from_buffer(
-                buffer: &Buffer,
-                dtype: DType,
-                location: &'static Location<'static>,
-            ) -> Result<$type> {
-                let value = match dtype {
-                    DType::I8 => copy_out::<i8>(buffer, 1)[0].into(),
-                    DType::I16 => copy_out::<i16>(buffer, 1)[0].into(),
-                    DType::I32 => copy_out::<i32>(buffer, 1)[0].into(),
-                    DType::I64 => copy_out::<i64>(buffer, 1)[0].into(),
-                    DType::U8 => copy_out::<u8>(buffer, 1)[0].into(),
-                    DType::U16 => copy_out::<u16>(buffer, 1)[0].into(),
-                    DType::U32 => copy_out::<u32>(buffer, 1)[0].into(),
-                    _ => i128::from(copy_out::<u64>(buffer, 1)[0]),
-                };
-                value.try_into().map_err(|_| {
-                    let name = stringify!($type);
-                    Error::Invalid(format!("item: {name} has no value {value}; at {location}"))
-                })
-            }
-        }
-    )*};
-}
-
-sizes!(usize: U64, isize: I64);
 
 /// Shows a value to the callback once it is in memory.
 ///

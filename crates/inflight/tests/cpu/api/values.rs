@@ -1,6 +1,6 @@
 //! Values as users write them: scalars on either side, nested arrays, reads, comparisons, random state.
 
-use inflight::{DType, Device, Element, Pending, Result, Rng, Shape, Tensor, assert_close};
+use inflight::{DType, Device, Element, Pending, Result, Rng, Scalar, Shape, Tensor, assert_close};
 
 fn device() -> Device {
     Device::cpu()
@@ -20,6 +20,21 @@ fn scalars_take_the_dtype_of_the_tensor_on_either_side() -> Result<()> {
     assert_eq!(x.eq(4).sum_all().item::<usize>()?, 1);
     let message = (Tensor::from([1u8, 2]) + 300usize).check().unwrap_err().to_string();
     assert!(message.contains("300 is not a value of u8"), "{message}");
+    Ok(())
+}
+
+/// The sum as the element type itself: `Element` is all that a generic function needs to read an item.
+fn total<T: Element>(x: &[T], offset: T) -> Result<T> {
+    let x = Tensor::from_slice(x, x.len(), &device())?;
+    (x + offset.to_scalar()).sum_all().item::<T>()
+}
+
+#[test]
+fn generic_functions_read_items_and_take_scalars() -> Result<()> {
+    assert_eq!(total(&[1, 2, 3], 1)?, 9);
+    assert_eq!(total(&[0.5f32, 2.0], 0.25)?, 3.0);
+    assert_eq!(total(&[250u8, 1], 2)?, 255);
+    assert_eq!((Tensor::from([1.0f32, 2.0]) * Scalar::from(3)).dtype(), DType::F32);
     Ok(())
 }
 

@@ -1,6 +1,5 @@
-//! Each thread has a queue of its own: a thread that logs may wait for values while another goes on computing.
-//!
-//! `cargo run --release -p inflight --example read_on_another_thread`
+//! A logging thread reads the metrics and waits for them, while the computing thread goes on without a wait: each thread
+//! records into its own queue (seed 000). Run it with `cargo run -p inflight --example log_on_another_thread`.
 
 use inflight::{Device, Result, SyncGuard, Tensor, WaitReason};
 use std::sync::mpsc;
@@ -11,7 +10,7 @@ fn main() -> Result<()> {
     let device = Device::cpu();
     let (metrics, received) = mpsc::channel::<(usize, Tensor)>();
 
-    // This thread looks at values, and waits for them.
+    // The logging thread reads values, which waits for them.
     let logger = thread::spawn(move || -> Result<Vec<f32>> {
         let mut logged = Vec::new();
         for (step, norm) in received {
@@ -22,13 +21,12 @@ fn main() -> Result<()> {
         Ok(logged)
     });
 
-    // This thread computes. It hands values over without looking at them, and may not wait for any.
-    let reads_before = device.stats().waits_for(WaitReason::Sync);
+    // The computing thread sends tensors without reading them. The guard denies every wait.
+    let waits_before = device.stats().waits_for(WaitReason::Sync);
     {
         let _guard = SyncGuard::deny();
-        let mixing =
-            Tensor::full(1.0f32 / 64.0, [64, 64], &device) + Tensor::eye::<f32>(64, &device) * 0.5;
-        let mut state = Tensor::ones::<f32>([64, 64], &device);
+        let mixing = 0.5 * Tensor::eye::<f32>(64, &device) + 1.0 / 64.0;
+        let mut state = Tensor::ones::<f32>((64, 64), &device);
         for step in 0..STEPS {
             state = state.matmul(&mixing) / 1.5;
             metrics.send((step, state.square().sum_all().sqrt())).expect("the logger listens");
@@ -41,6 +39,6 @@ fn main() -> Result<()> {
     assert_eq!(logged.len(), STEPS);
     // Each row of the mixing matrix adds up to 1.5, so the norm of a matrix of ones stays.
     assert!(logged.iter().all(|norm| (norm - 64.0).abs() < 0.01), "{logged:?}");
-    assert_eq!(device.stats().waits_for(WaitReason::Sync), reads_before);
+    assert_eq!(device.stats().waits_for(WaitReason::Sync), waits_before);
     Ok(())
 }
