@@ -65,8 +65,9 @@ pub use runtime::{
     counted, no_fuse, stats,
 };
 pub use tensor::{
-    ConvOptions, Expected, Extents, Item, NestedArray, Operand, PoolOptions, Rng, Slice, Slices,
-    Tensor, TensorData, Transaction, TriangularOptions,
+    Axes, Axis, ConvOptions, Expected, Extents, Integer, Item, NestedArray, Operand, Padding,
+    PerAxis, PoolOptions, Rng, Rows, Slice, SliceIndex, Slices, Tensor, TensorData, Transaction,
+    TriangularOptions,
 };
 #[doc(hidden)]
 pub use tensor::{difference, record_graph_node};

@@ -330,7 +330,9 @@ fn generated_methods_of(text: &str) -> Vec<String> {
     for table in ["\nunary! {", "\nbinary! {", "\ncomparisons! {", "\nreductions! {"] {
         let Some(start) = text.find(table) else { continue };
         let lines = text[start + table.len()..].lines().take_while(|line| *line != "}");
-        for line in lines.map(str::trim).filter(|line| line.ends_with(';')) {
+        for line in
+            lines.map(str::trim).filter(|line| line.ends_with(';') && !line.starts_with("//"))
+        {
             let names = line.split(['(', ';']).next().unwrap_or_default();
             let count = if table.contains("reductions") { 3 } else { 1 };
             found.extend(names.split_whitespace().take(count).map(str::to_owned));

@@ -77,7 +77,7 @@ fn joins_that_do_not_fit_are_mistakes() {
     assert!(message(&Tensor::cat(&[&x, &counting([2, 4], &device)], 0)).contains("[2, 4]"));
     assert!(message(&Tensor::cat(&[&x, &x.cast(DType::F32)], 0)).contains("f32"));
     assert!(message(&Tensor::cat(&[&x], 2)).contains("axis 2"));
-    assert!(message(&Tensor::cat::<Tensor>(&[], 0)).contains("at least one"));
+    assert!(message(&Tensor::cat::<&Tensor>([], 0)).contains("at least one"));
     let parts = x.split(1, &[1, 1]);
     assert_eq!(parts.len(), 2);
     assert!(message(&parts[1]).contains("add up"));

@@ -93,7 +93,7 @@ fn flip_reverses_axes() {
     let x = counting([2, 3], &device());
     assert_eq!(read::<i32>(&x.flip([1])).1, [2, 1, 0, 5, 4, 3]);
     assert_eq!(read::<i32>(&x.flip([0, -1])).1, [5, 4, 3, 2, 1, 0]);
-    assert_eq!(read::<i32>(&x.flip([])).1, [0, 1, 2, 3, 4, 5]);
+    assert_eq!(read::<i32>(&x.flip(())).1, [0, 1, 2, 3, 4, 5]);
     assert!(message(&x.flip([1, -1])).contains("named twice"));
 }
 

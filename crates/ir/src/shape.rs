@@ -189,3 +189,29 @@ impl From<usize> for Shape {
         Shape::new(&[extent])
     }
 }
+
+/// The type of each member of a tuple.
+macro_rules! extent {
+    ($name:ident) => {
+        usize
+    };
+}
+
+macro_rules! shapes_of_tuples {
+    ($($($name:ident),+;)*) => {$(
+        impl From<($(extent!($name),)+)> for Shape {
+            fn from(($($name,)+): ($(extent!($name),)+)) -> Shape {
+                Shape::new(&[$($name),+])
+            }
+        }
+    )*};
+}
+
+shapes_of_tuples! {
+    a;
+    a, b;
+    a, b, c;
+    a, b, c, d;
+    a, b, c, d, e;
+    a, b, c, d, e, f;
+}

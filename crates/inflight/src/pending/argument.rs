@@ -1,13 +1,13 @@
-//! What ops take: values that are there, and values that are not there yet.
+//! Arguments of pending ops: plain values and promises of values.
 
 use crate::lists::{for_elements, for_tuples};
 use crate::runtime::Device;
 use crate::runtime::pending::task::{List, Now, Operands};
 use crate::{Pending, Tensor};
 
-/// Whether a call is done at once or later. There are two modes: [`Plain`] and [`Deferred`].
+/// Whether a call runs at once or later. There are two modes: [`Plain`] and [`Deferred`].
 pub trait Mode: sealed::Sealed {
-    /// What a call that makes an `R` returns.
+    /// The return type of a call whose result is an `R`.
     type Output<R>;
 
     /// The mode of a call that has an argument of this mode and one of another.
@@ -23,16 +23,16 @@ pub trait Mode: sealed::Sealed {
         R: Send + 'static;
 }
 
-/// All arguments are there: the call is done at once and returns its result.
+/// All arguments are plain: the call runs at once and returns its result.
 pub enum Plain {}
 
-/// An argument is pending: the call is done when it is there and returns a [`Pending`].
+/// An argument is pending: the call runs when the argument is ready, and returns a [`Pending`].
 pub enum Deferred {}
 
-/// What a call that makes an `R` of the arguments `A` returns: `R` if all are plain, `Pending<R>` otherwise.
+/// The return type of a call with arguments `A` and result `R`: `R` if all are plain, `Pending<R>` otherwise.
 pub type Mixed<A, R> = <<A as Argument>::Mode as Mode>::Output<R>;
 
-/// A call that is about to be made.
+/// The arguments of a call, before it runs.
 #[doc(hidden)]
 pub struct Call<O> {
     pub(super) operands: O,
@@ -70,17 +70,17 @@ impl Mode for Deferred {
     }
 }
 
-/// What can be an argument of an op: a tensor, a number, a reference to a tensor, a [`Pending`] or a reference
-/// to one; an `Option`, a vector, an array or a tuple of arguments.
+/// An argument of an op: a tensor, a reference to one, a scalar, a [`Pending`] or a reference to one; an `Option`,
+/// vector, array or tuple of arguments.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an argument of an op",
-    note = "arguments are `&Tensor`, `Tensor`, `&Pending<Tensor>`, `Pending<Tensor>` and numbers"
+    note = "arguments are `&Tensor`, `Tensor`, `&Pending<Tensor>`, `Pending<Tensor>` and scalars"
 )]
 pub trait Argument: sealed::Sealed {
-    /// Whether it is there.
+    /// Whether it is plain or pending.
     type Mode: Mode;
 
-    /// What the op gets to see.
+    /// The value the op is called with.
     type Value: Send + 'static;
 
     #[doc(hidden)]

@@ -7,11 +7,11 @@ use crate::runtime::pending::task::{Operands, Place, start, submitted};
 use crate::tensor::recorded_at;
 use std::panic::Location;
 
-/// Calls a function that is written for plain values with arguments of which some may be pending.
+/// Calls a function of plain values with arguments of which some may be pending.
 ///
-/// Returns what the function returns if all are plain, and a [`Pending`] of that otherwise. Then the function
-/// runs on the device's thread for pending work, once its arguments are there, and what it records is
-/// submitted. If it panics, that is the promise's error.
+/// Returns the function's result if all arguments are plain, and a [`Pending`] of it otherwise. In that case the
+/// function runs on the device's thread for pending work, once its arguments are ready, and the ops it records are
+/// submitted. A panic becomes the promise's error.
 ///
 /// ```
 /// use inflight::{Device, Pending, Tensor, pending};
@@ -41,7 +41,7 @@ where
 /// A function of references to the values of a tuple: `fn(&Tensor, &Tensor) -> Tensor` and the like, with up to
 /// eight parameters.
 pub trait Composite<Values>: Send + 'static {
-    /// What it returns.
+    /// The function's result.
     type Output: Send + 'static;
 
     #[doc(hidden)]
@@ -75,7 +75,7 @@ composites! {
     A a, B b, C c, D d, E e, F f, G g, H h;
 }
 
-/// As [`call`], for one op: what it records names its caller, wherever it runs.
+/// As [`call`], for one op: what it records carries the caller's location, on whichever thread it runs.
 pub(super) fn call_op<A, R>(
     arguments: A,
     location: &'static Location<'static>,
@@ -102,7 +102,7 @@ where
     A::Mode::call(call, work)
 }
 
-/// Hands a call to the thread for pending work.
+/// Queues a call on the device's thread for pending work.
 pub(super) fn defer<O, R>(
     call: Call<O>,
     work: impl FnOnce(O::Value) -> R + Send + 'static,

@@ -1,8 +1,8 @@
 //! Ops whose types show what is asynchronous.
 //!
-//! Every op of [`Tensor`] is a function here. Its operands may be plain tensors, pending ones,
-//! or references to either, in any mix. It returns a plain result if all were plain, and a
-//! [`Pending`] one if any was pending: the caller sees in the types which it is.
+//! Every op of [`Tensor`] is a function here. Its operands may be plain tensors, pending ones, or references to either,
+//! in any mix. It returns a plain result if all operands are plain, and a [`Pending`] one if any is pending: the types
+//! show which.
 //!
 //! ```
 //! use inflight::{Device, Pending, Tensor, pending};
@@ -25,9 +25,9 @@
 //! # }
 //! ```
 //!
-//! Pending work is done by a thread of the device, in the order in which it was asked for, so the caller is
-//! free at once. Work whose operands are not there yet when its turn comes waits aside, and holds up nobody.
-//! [`call`] does the same for functions of one's own, which are written once, for plain tensors.
+//! A thread of the device runs pending work in submission order, so the caller never waits. Work whose operands are
+//! not ready is set aside and does not block the work after it. [`call`] does the same for the caller's own functions,
+//! which are written once, for plain tensors.
 
 mod argument;
 mod call;
@@ -37,22 +37,23 @@ pub use argument::{Argument, Deferred, Mixed, Mode, Plain};
 pub use call::{Composite, call};
 pub use table::*;
 
-use crate::{Pending, Tensor};
+use crate::{Axis, Pending, Tensor};
 use std::panic::Location;
 
-/// The two halves of a tensor along an axis; if its extent is odd, the first is the larger one.
+/// Splits a tensor along an axis into two parts; if the extent is odd, the first is the larger one.
 #[track_caller]
-pub fn split2<A: Argument<Value = Tensor>>(x: A, axis: isize) -> Mixed<(A,), (Tensor, Tensor)> {
+pub fn split2<A: Argument<Value = Tensor>>(x: A, axis: impl Axis) -> Mixed<(A,), (Tensor, Tensor)> {
+    let axis = axis.number();
     call::call_op((x,), Location::caller(), move |(x,)| {
-        let mut halves = x.chunk(axis, 2);
-        // A mistake makes fewer: it is the value of both.
-        let second = halves.pop().unwrap_or_else(|| x.clone());
-        (halves.pop().unwrap_or_else(|| second.clone()), second)
+        let mut parts = x.chunk(axis, 2);
+        // An error gives fewer parts: it is the value of both.
+        let second = parts.pop().unwrap_or_else(|| x.clone());
+        (parts.pop().unwrap_or_else(|| second.clone()), second)
     })
 }
 
 impl Tensor {
-    /// This tensor as a promise that is kept: what is computed from it with [`pending`](crate::pending) is pending.
+    /// This tensor as a completed promise: values computed from it with [`pending`](crate::pending) are pending.
     pub fn to_async(&self) -> Pending<Tensor> {
         Pending::settled(Ok(self.clone()), Some(self.device().clone()))
     }

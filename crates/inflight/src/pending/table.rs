@@ -1,28 +1,28 @@
-//! The ops, one line each.
+//! The table of pending ops, one line each.
 //!
-//! A line is a function's name, its parameters and what it does with them. The kind of a parameter says what
-//! the caller may give and what the op gets to see:
+//! A line is a function's name, its parameters and its body. The kind of a parameter determines what the caller may
+//! pass and what the body receives:
 //!
-//! | kind | given | seen |
+//! | kind | passed | received |
 //! |---|---|---|
 //! | `tensor` | a plain or pending tensor | `Tensor` |
-//! | `operand` | the same, or a number | what implements `Operand` |
+//! | `operand` | the same, or a scalar | what implements `Operand` |
 //! | `optional` | an `Option` of a plain or pending tensor | `Option<Tensor>` |
 //! | `list` | many plain tensors, many pending ones, or a pending vector | `Vec<Tensor>` |
-//! | `axes`, `extents`, `slices`, `shape`, `scalar`, `sizes`, `pairs`, `device` | what the method takes | an owned copy |
+//! | `axis`, `axes`, `index`, `extents`, `slices`, `scalar`, `sizes`, `padding`, `device` | as for the method | an owned copy |
 //! | any type | the same | the same |
 
 use super::argument::{Argument, Mixed};
 use super::call::call_op;
 use crate::{
-    ConvOptions, DType, Device, DotAxes, Extents, Operand, PoolOptions, Scalar, Shape, Slices,
-    Tensor, TriangularOptions,
+    Axes, Axis, ConvOptions, DType, Device, DotAxes, Extents, Integer, Operand, Padding,
+    PoolOptions, Scalar, Slices, Tensor, TriangularOptions,
 };
 use std::panic::Location;
 
-/// Makes one function of a line of the table. Parameters are taken one by one from the end of its input; in
-/// the brackets are, in this order, names for type parameters, the type parameters, the arguments' types, the
-/// function's parameters, the arguments' names, and what makes owned copies.
+/// Expands one line of the table to a function, one parameter at a time. The brackets hold, in this order: unused names
+/// for type parameters, the type parameters, the types of the arguments, the parameters of the function, the names of
+/// the arguments, and the statements that make owned copies.
 macro_rules! op {
     (@ $head:tt [$g:ident $($free:ident)*] [$($generic:tt)*] [$($type:tt)*] [$($parameter:tt)*] [$($argument:ident)*] [$($owned:tt)*]; $name:ident: tensor $(, $($rest:tt)*)?) => {
         op! { @ $head [$($free)*] [$($generic)* $g: Argument<Value = Tensor>,] [$($type)* $g,] [$($parameter)* $name: $g,] [$($argument)* $name] [$($owned)*]; $($($rest)*)? }
@@ -36,26 +36,29 @@ macro_rules! op {
     (@ $head:tt [$g:ident $($free:ident)*] [$($generic:tt)*] [$($type:tt)*] [$($parameter:tt)*] [$($argument:ident)*] [$($owned:tt)*]; $name:ident: list $(, $($rest:tt)*)?) => {
         op! { @ $head [$($free)*] [$($generic)* $g: Argument<Value = Vec<Tensor>>,] [$($type)* $g,] [$($parameter)* $name: $g,] [$($argument)* $name] [$($owned)*]; $($($rest)*)? }
     };
+    (@ $head:tt $free:tt $generic:tt $type:tt [$($parameter:tt)*] $argument:tt [$($owned:tt)*]; $name:ident: axis $(, $($rest:tt)*)?) => {
+        op! { @ $head $free $generic $type [$($parameter)* $name: impl Axis,] $argument [$($owned)* let $name = $name.number();]; $($($rest)*)? }
+    };
+    (@ $head:tt $free:tt $generic:tt $type:tt [$($parameter:tt)*] $argument:tt [$($owned:tt)*]; $name:ident: index $(, $($rest:tt)*)?) => {
+        op! { @ $head $free $generic $type [$($parameter)* $name: impl Integer,] $argument [$($owned)* let $name = $name.to_isize();]; $($($rest)*)? }
+    };
     (@ $head:tt $free:tt $generic:tt $type:tt [$($parameter:tt)*] $argument:tt [$($owned:tt)*]; $name:ident: axes $(, $($rest:tt)*)?) => {
-        op! { @ $head $free $generic $type [$($parameter)* $name: impl AsRef<[isize]>,] $argument [$($owned)* let $name = $name.as_ref().to_vec();]; $($($rest)*)? }
+        op! { @ $head $free $generic $type [$($parameter)* $name: impl Axes,] $argument [$($owned)* let $name = $name.named();]; $($($rest)*)? }
     };
     (@ $head:tt $free:tt $generic:tt $type:tt [$($parameter:tt)*] $argument:tt [$($owned:tt)*]; $name:ident: extents $(, $($rest:tt)*)?) => {
         op! { @ $head $free $generic $type [$($parameter)* $name: impl Extents,] $argument [$($owned)* let $name = $name.extents();]; $($($rest)*)? }
     };
     (@ $head:tt $free:tt $generic:tt $type:tt [$($parameter:tt)*] $argument:tt [$($owned:tt)*]; $name:ident: slices $(, $($rest:tt)*)?) => {
-        op! { @ $head $free $generic $type [$($parameter)* $name: impl Slices,] $argument [$($owned)* let $name = $name.slices();]; $($($rest)*)? }
-    };
-    (@ $head:tt $free:tt $generic:tt $type:tt [$($parameter:tt)*] $argument:tt [$($owned:tt)*]; $name:ident: shape $(, $($rest:tt)*)?) => {
-        op! { @ $head $free $generic $type [$($parameter)* $name: impl Into<Shape>,] $argument [$($owned)* let $name: Shape = $name.into();]; $($($rest)*)? }
+        op! { @ $head $free $generic $type [$($parameter)* $name: impl Slices,] $argument [$($owned)* let $name = $name.entries();]; $($($rest)*)? }
     };
     (@ $head:tt $free:tt $generic:tt $type:tt [$($parameter:tt)*] $argument:tt [$($owned:tt)*]; $name:ident: scalar $(, $($rest:tt)*)?) => {
         op! { @ $head $free $generic $type [$($parameter)* $name: impl Into<Scalar>,] $argument [$($owned)* let $name: Scalar = $name.into();]; $($($rest)*)? }
     };
     (@ $head:tt $free:tt $generic:tt $type:tt [$($parameter:tt)*] $argument:tt [$($owned:tt)*]; $name:ident: sizes $(, $($rest:tt)*)?) => {
-        op! { @ $head $free $generic $type [$($parameter)* $name: &[usize],] $argument [$($owned)* let $name = $name.to_vec();]; $($($rest)*)? }
+        op! { @ $head $free $generic $type [$($parameter)* $name: impl AsRef<[usize]>,] $argument [$($owned)* let $name = $name.as_ref().to_vec();]; $($($rest)*)? }
     };
-    (@ $head:tt $free:tt $generic:tt $type:tt [$($parameter:tt)*] $argument:tt [$($owned:tt)*]; $name:ident: pairs $(, $($rest:tt)*)?) => {
-        op! { @ $head $free $generic $type [$($parameter)* $name: &[(isize, isize)],] $argument [$($owned)* let $name = $name.to_vec();]; $($($rest)*)? }
+    (@ $head:tt $free:tt $generic:tt $type:tt [$($parameter:tt)*] $argument:tt [$($owned:tt)*]; $name:ident: padding $(, $($rest:tt)*)?) => {
+        op! { @ $head $free $generic $type [$($parameter)* $name: impl Padding,] $argument [$($owned)* let $name = $name.amounts().to_vec();]; $($($rest)*)? }
     };
     (@ $head:tt $free:tt $generic:tt $type:tt [$($parameter:tt)*] $argument:tt [$($owned:tt)*]; $name:ident: device $(, $($rest:tt)*)?) => {
         op! { @ $head $free $generic $type [$($parameter)* $name: &Device,] $argument [$($owned)* let $name = $name.clone();]; $($($rest)*)? }
@@ -163,44 +166,50 @@ ops! {
     fn gelu_tanh(x: tensor) -> Tensor = x.gelu_tanh();
     fn silu(x: tensor) -> Tensor = x.silu();
     fn softplus(x: tensor) -> Tensor = x.softplus();
-    fn softmax(x: tensor, axis: isize) -> Tensor = x.softmax(axis);
-    fn log_softmax(x: tensor, axis: isize) -> Tensor = x.log_softmax(axis);
+    fn softmax(x: tensor, axis: axis) -> Tensor = x.softmax(axis);
+    fn log_softmax(x: tensor, axis: axis) -> Tensor = x.log_softmax(axis);
     fn layer_norm(x: tensor, axes: axes, weight: optional, bias: optional, epsilon: f64) -> Tensor =
         x.layer_norm(axes, weight.as_ref(), bias.as_ref(), epsilon);
     fn rms_norm(x: tensor, axes: axes, weight: optional, epsilon: f64) -> Tensor =
         x.rms_norm(axes, weight.as_ref(), epsilon);
     fn reshape(x: tensor, shape: extents) -> Tensor = x.reshape(shape.as_slice());
     fn flatten(x: tensor) -> Tensor = x.flatten();
+    fn flatten_from(x: tensor, axis: axis) -> Tensor = x.flatten_from(axis);
+    fn flatten_axes(x: tensor, axes: axes) -> Tensor = x.flatten_axes(axes);
     fn transpose(x: tensor) -> Tensor = x.transpose();
-    fn swap_dims(x: tensor, first: isize, second: isize) -> Tensor = x.swap_dims(first, second);
+    fn swap_dims(x: tensor, first: axis, second: axis) -> Tensor = x.swap_dims(first, second);
     fn permute(x: tensor, axes: axes) -> Tensor = x.permute(axes);
-    fn unsqueeze(x: tensor, axis: isize) -> Tensor = x.unsqueeze(axis);
-    fn squeeze(x: tensor, axis: isize) -> Tensor = x.squeeze(axis);
+    fn unsqueeze(x: tensor, axis: axis) -> Tensor = x.unsqueeze(axis);
+    fn squeeze(x: tensor, axis: axis) -> Tensor = x.squeeze(axis);
     fn squeeze_all(x: tensor) -> Tensor = x.squeeze_all();
-    fn expand(x: tensor, shape: shape) -> Tensor = x.expand(shape);
+    fn expand(x: tensor, shape: extents) -> Tensor = x.expand(shape.as_slice());
     fn slice(x: tensor, slices: slices) -> Tensor = x.slice(slices.as_slice());
     fn slice_assign(x: tensor, slices: slices, update: tensor) -> Tensor =
         x.slice_assign(slices.as_slice(), &update);
     fn flip(x: tensor, axes: axes) -> Tensor = x.flip(axes);
-    fn index_axis(x: tensor, axis: isize, index: isize) -> Tensor = x.index_axis(axis, index);
-    fn narrow(x: tensor, axis: isize, start: usize, len: usize) -> Tensor = x.narrow(axis, start, len);
-    fn pad(x: tensor, amounts: pairs, fill: scalar) -> Tensor = x.pad(&amounts, fill);
-    fn cat(tensors: list, axis: isize) -> Tensor = Tensor::cat(&tensors, axis);
-    fn stack(tensors: list, axis: isize) -> Tensor = Tensor::stack(&tensors, axis);
-    fn split(x: tensor, axis: isize, extents: sizes) -> Vec<Tensor> = x.split(axis, &extents);
-    fn chunk(x: tensor, axis: isize, parts: usize) -> Vec<Tensor> = x.chunk(axis, parts);
-    fn gather(x: tensor, axis: isize, index: tensor) -> Tensor = x.gather(axis, &index);
-    fn index_select(x: tensor, axis: isize, index: tensor) -> Tensor = x.index_select(axis, &index);
+    fn get(x: tensor, index: index) -> Tensor = x.get(index);
+    fn index_axis(x: tensor, axis: axis, index: index) -> Tensor = x.index_axis(axis, index);
+    fn narrow(x: tensor, axis: axis, start: usize, len: usize) -> Tensor = x.narrow(axis, start, len);
+    fn pad(x: tensor, amounts: padding, fill: scalar) -> Tensor = x.pad(&amounts, fill);
+    fn cat(tensors: list, axis: axis) -> Tensor = Tensor::cat(&tensors, axis);
+    fn stack(tensors: list, axis: axis) -> Tensor = Tensor::stack(&tensors, axis);
+    fn split(x: tensor, axis: axis, extents: sizes) -> Vec<Tensor> = x.split(axis, &extents);
+    fn chunk(x: tensor, axis: axis, parts: usize) -> Vec<Tensor> = x.chunk(axis, parts);
+    fn gather(x: tensor, axis: axis, index: tensor) -> Tensor = x.gather(axis, &index);
+    fn index_select(x: tensor, axis: axis, index: tensor) -> Tensor = x.index_select(axis, &index);
+    fn take_along_axis(x: tensor, axis: axis, index: tensor) -> Tensor = x.take_along_axis(axis, &index);
+    fn index_add(x: tensor, axis: axis, index: tensor, updates: tensor) -> Tensor =
+        x.index_add(axis, &index, &updates);
     fn take(x: tensor, index: tensor) -> Tensor = x.take(&index);
-    fn scatter(x: tensor, axis: isize, index: tensor, updates: tensor) -> Tensor =
+    fn scatter(x: tensor, axis: axis, index: tensor, updates: tensor) -> Tensor =
         x.scatter(axis, &index, &updates);
-    fn scatter_add(x: tensor, axis: isize, index: tensor, updates: tensor) -> Tensor =
+    fn scatter_add(x: tensor, axis: axis, index: tensor, updates: tensor) -> Tensor =
         x.scatter_add(axis, &index, &updates);
-    fn scatter_mul(x: tensor, axis: isize, index: tensor, updates: tensor) -> Tensor =
+    fn scatter_mul(x: tensor, axis: axis, index: tensor, updates: tensor) -> Tensor =
         x.scatter_mul(axis, &index, &updates);
-    fn scatter_min(x: tensor, axis: isize, index: tensor, updates: tensor) -> Tensor =
+    fn scatter_min(x: tensor, axis: axis, index: tensor, updates: tensor) -> Tensor =
         x.scatter_min(axis, &index, &updates);
-    fn scatter_max(x: tensor, axis: isize, index: tensor, updates: tensor) -> Tensor =
+    fn scatter_max(x: tensor, axis: axis, index: tensor, updates: tensor) -> Tensor =
         x.scatter_max(axis, &index, &updates);
     fn one_hot(x: tensor, classes: usize, dtype: DType) -> Tensor = x.one_hot(classes, dtype);
     fn matmul(x: tensor, other: tensor) -> Tensor = x.matmul(&other);
@@ -218,14 +227,14 @@ ops! {
     fn avg_pool1d(x: tensor, options: PoolOptions<1>) -> Tensor = x.avg_pool1d(options);
     fn avg_pool2d(x: tensor, options: PoolOptions<2>) -> Tensor = x.avg_pool2d(options);
     fn windows(x: tensor, window: sizes, strides: sizes) -> Tensor = x.windows(&window, &strides);
-    fn unfold(x: tensor, axis: isize, size: usize, step: usize) -> Tensor = x.unfold(axis, size, step);
-    fn sort(x: tensor, axis: isize, descending: bool) -> Tensor = x.sort(axis, descending);
-    fn argsort(x: tensor, axis: isize, descending: bool) -> Tensor = x.argsort(axis, descending);
-    fn top_k(x: tensor, k: usize, axis: isize) -> (Tensor, Tensor) = x.top_k(k, axis);
-    fn fft(x: tensor, axis: isize) -> Tensor = x.fft(axis);
-    fn ifft(x: tensor, axis: isize) -> Tensor = x.ifft(axis);
-    fn rfft(x: tensor, axis: isize) -> Tensor = x.rfft(axis);
-    fn irfft(x: tensor, n: usize, axis: isize) -> Tensor = x.irfft(n, axis);
+    fn unfold(x: tensor, axis: axis, size: usize, step: usize) -> Tensor = x.unfold(axis, size, step);
+    fn sort(x: tensor, axis: axis, descending: bool) -> Tensor = x.sort(axis, descending);
+    fn argsort(x: tensor, axis: axis, descending: bool) -> Tensor = x.argsort(axis, descending);
+    fn top_k(x: tensor, k: usize, axis: axis) -> (Tensor, Tensor) = x.top_k(k, axis);
+    fn fft(x: tensor, axis: axis) -> Tensor = x.fft(axis);
+    fn ifft(x: tensor, axis: axis) -> Tensor = x.ifft(axis);
+    fn rfft(x: tensor, axis: axis) -> Tensor = x.rfft(axis);
+    fn irfft(x: tensor, n: usize, axis: axis) -> Tensor = x.irfft(n, axis);
     fn cholesky(x: tensor) -> Tensor = x.cholesky();
     fn solve_triangular(x: tensor, b: tensor, options: TriangularOptions) -> Tensor =
         x.solve_triangular(&b, options);
@@ -259,14 +268,14 @@ ops! {
     fn logsumexp_all(x: tensor) -> Tensor = x.logsumexp_all();
     fn logsumexp(x: tensor, axes: axes) -> Tensor = x.logsumexp(axes);
     fn logsumexp_keepdim(x: tensor, axes: axes) -> Tensor = x.logsumexp_keepdim(axes);
-    fn argmin(x: tensor, axis: isize) -> Tensor = x.argmin(axis);
-    fn argmin_keepdim(x: tensor, axis: isize) -> Tensor = x.argmin_keepdim(axis);
-    fn argmax(x: tensor, axis: isize) -> Tensor = x.argmax(axis);
-    fn argmax_keepdim(x: tensor, axis: isize) -> Tensor = x.argmax_keepdim(axis);
-    fn cumsum(x: tensor, axis: isize) -> Tensor = x.cumsum(axis);
-    fn cumprod(x: tensor, axis: isize) -> Tensor = x.cumprod(axis);
-    fn cummax(x: tensor, axis: isize) -> Tensor = x.cummax(axis);
-    fn cummin(x: tensor, axis: isize) -> Tensor = x.cummin(axis);
+    fn argmin(x: tensor, axis: axis) -> Tensor = x.argmin(axis);
+    fn argmin_keepdim(x: tensor, axis: axis) -> Tensor = x.argmin_keepdim(axis);
+    fn argmax(x: tensor, axis: axis) -> Tensor = x.argmax(axis);
+    fn argmax_keepdim(x: tensor, axis: axis) -> Tensor = x.argmax_keepdim(axis);
+    fn cumsum(x: tensor, axis: axis) -> Tensor = x.cumsum(axis);
+    fn cumprod(x: tensor, axis: axis) -> Tensor = x.cumprod(axis);
+    fn cummax(x: tensor, axis: axis) -> Tensor = x.cummax(axis);
+    fn cummin(x: tensor, axis: axis) -> Tensor = x.cummin(axis);
     fn argmin_all(x: tensor) -> Tensor = x.argmin_all();
     fn argmax_all(x: tensor) -> Tensor = x.argmax_all();
     fn zeros_like(x: tensor) -> Tensor = x.zeros_like();

@@ -1,14 +1,16 @@
-//! Methods that are made of several ops: what `ir` composes on a graph, recorded on tensors.
+//! Composite methods: records on tensors the ops that a function of `ir::compose` appends to a graph.
 
 use super::Tensor;
+use super::method::method;
 use super::record::{constant, mistake, record_at, record_source};
 use crate::{DType, Shape};
 use inflight_ir::compose::ComposeError;
 use inflight_ir::graph::{Graph, NodeId, Op};
 use std::panic::Location;
 
-/// Records what `compose` appends to a graph whose inputs are the operands. All of it names the method's
-/// caller. A mistake makes failed results with the shape and dtype that they would plausibly have had.
+/// Records the ops that `compose` appends to a graph whose inputs are the operands, for the method `name`. All of them
+/// carry the location of the method's caller. An error makes failed results of a plausible shape and dtype, and names
+/// the method and its operands.
 pub(super) fn composed<const N: usize>(
     name: &'static str,
     operands: &[&Tensor],
@@ -34,6 +36,7 @@ pub(super) fn composed<const N: usize>(
             graph.nodes[id].inputs.iter().for_each(|&input| needed[input as usize] = true);
         }
     }
+    let method = method(name);
     let device = operands[0].device();
     let mut scalars = graph.scalars.iter();
     let mut values: Vec<Option<Tensor>> = operands.iter().map(|&x| Some(x.clone())).collect();
@@ -51,5 +54,6 @@ pub(super) fn composed<const N: usize>(
             }
         }));
     }
-    outputs.map(|output| values[output as usize].clone().expect("needed"))
+    let outputs = outputs.map(|output| values[output as usize].clone().expect("needed"));
+    method.of_each(operands, outputs)
 }

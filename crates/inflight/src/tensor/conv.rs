@@ -1,7 +1,9 @@
-//! Convolutions, in PyTorch's layouts: `[examples, features, space…]`.
+//! Convolutions, in PyTorch's layout (NCHW): `[examples, features, space…]`.
 
 use super::Tensor;
 use super::composed::composed;
+use super::extents::{PerAxis, zero_in};
+use super::method::method;
 use super::record::{mistake, record_at};
 use crate::Shape;
 use inflight_ir::compose::{Convolution, ConvolutionWindow, convolution};
@@ -9,25 +11,26 @@ use inflight_ir::elementwise::BinaryOp;
 use inflight_ir::graph::Op;
 use std::panic::Location;
 
-/// How a convolution over `N` axes of space moves.
+/// The windows of a convolution over `N` spatial axes.
 ///
 /// ```
 /// use inflight::ConvOptions;
 ///
-/// let options = ConvOptions::<2>::default().stride(2).padding(1);
-/// assert_eq!((options.stride, options.padding, options.groups), ([2, 2], [1, 1], 1));
+/// let options = ConvOptions::default().stride([1, 2]).padding(1);
+/// assert_eq!((options.stride, options.padding, options.groups), ([1, 2], [1, 1], 1));
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ConvOptions<const N: usize> {
-    /// The distance between the window's positions; 1 unless said otherwise.
+    /// The distance between two windows. The default is 1.
     pub stride: [usize; N],
-    /// Zeros before the first element and after the last; none unless said otherwise.
+    /// Zeros added before the first element and after the last. The default is 0.
     pub padding: [usize; N],
-    /// The distance between the elements that a window takes; 1 unless said otherwise.
+    /// The distance between the elements of a window. The default is 1.
     pub dilation: [usize; N],
-    /// Into how many groups features fall, each convolved by itself; 1 unless said otherwise.
+    /// The number of groups of features, each convolved by itself. The default is 1.
     pub groups: usize,
-    /// More elements at the end of the result; for transposed convolutions, whose size is not unique.
+    /// Elements added at the end of the result of a transposed convolution, whose size is not unique. The default is
+    /// 0.
     pub output_padding: [usize; N],
 }
 
@@ -44,19 +47,23 @@ impl<const N: usize> Default for ConvOptions<N> {
 }
 
 impl<const N: usize> ConvOptions<N> {
-    /// With this stride along every axis.
-    pub fn stride(self, stride: usize) -> ConvOptions<N> {
-        ConvOptions { stride: [stride; N], ..self }
+    fn zero(&self) -> Option<String> {
+        zero_in("stride", &self.stride).or_else(|| zero_in("dilation", &self.dilation))
     }
 
-    /// With this padding on both sides of every axis.
-    pub fn padding(self, padding: usize) -> ConvOptions<N> {
-        ConvOptions { padding: [padding; N], ..self }
+    /// With this stride: one for every axis (`2`), or one per axis (`[1, 2]`).
+    pub fn stride(self, stride: impl PerAxis<N>) -> ConvOptions<N> {
+        ConvOptions { stride: stride.per_axis(), ..self }
     }
 
-    /// With this dilation along every axis.
-    pub fn dilation(self, dilation: usize) -> ConvOptions<N> {
-        ConvOptions { dilation: [dilation; N], ..self }
+    /// With this padding on both sides: one for every axis, or one per axis.
+    pub fn padding(self, padding: impl PerAxis<N>) -> ConvOptions<N> {
+        ConvOptions { padding: padding.per_axis(), ..self }
+    }
+
+    /// With this dilation: one for every axis, or one per axis.
+    pub fn dilation(self, dilation: impl PerAxis<N>) -> ConvOptions<N> {
+        ConvOptions { dilation: dilation.per_axis(), ..self }
     }
 
     /// With this many groups.
@@ -64,27 +71,28 @@ impl<const N: usize> ConvOptions<N> {
         ConvOptions { groups, ..self }
     }
 
-    /// With this many more elements at the end of every axis of the result.
-    pub fn output_padding(self, output_padding: usize) -> ConvOptions<N> {
-        ConvOptions { output_padding: [output_padding; N], ..self }
+    /// With this many more elements at the end of the result: one for every axis, or one per axis.
+    pub fn output_padding(self, output_padding: impl PerAxis<N>) -> ConvOptions<N> {
+        ConvOptions { output_padding: output_padding.per_axis(), ..self }
     }
 }
 
 impl Tensor {
     /// The convolution of `[examples, features, space]` with `[outputs, features / groups, window]`, and a
     /// bias for each output.
+    #[doc(alias("Conv1d", "conv_general_dilated", "convolution"))]
     #[track_caller]
-    pub fn conv1d(
+    pub fn conv1d<'a>(
         &self,
         weight: &Tensor,
-        bias: Option<&Tensor>,
+        bias: impl Into<Option<&'a Tensor>>,
         options: ConvOptions<1>,
     ) -> Tensor {
-        convolved("conv1d", self, weight, bias, options, Location::caller())
+        convolved("conv1d", self, weight, bias.into(), options, Location::caller())
     }
 
     /// The convolution of `[examples, features, height, width]` with `[outputs, features / groups, window]`,
-    /// and a bias for each output.
+    /// and a bias for each output: a tensor `&b`, or `None`.
     ///
     /// ```
     /// # fn main() -> inflight::Result<()> {
@@ -93,62 +101,78 @@ impl Tensor {
     /// let device = Device::cpu();
     /// let image = Tensor::ones::<f32>([1, 3, 8, 8], &device);
     /// let weight = Tensor::ones::<f32>([4, 3, 3, 3], &device);
-    /// let y = image.conv2d(&weight, None, ConvOptions::default().padding(1));
+    /// let bias = Tensor::zeros::<f32>(4, &device);
+    /// let y = image.conv2d(&weight, &bias, ConvOptions::default().padding(1));
     /// assert_eq!(*y.shape(), Shape::from([1, 4, 8, 8]));
     /// assert_eq!(y.max_all().item::<f32>()?, 27.0);
     /// # Ok(())
     /// # }
     /// ```
+    #[doc(alias("Conv2d", "conv_general_dilated", "convolution"))]
     #[track_caller]
-    pub fn conv2d(
+    pub fn conv2d<'a>(
         &self,
         weight: &Tensor,
-        bias: Option<&Tensor>,
+        bias: impl Into<Option<&'a Tensor>>,
         options: ConvOptions<2>,
     ) -> Tensor {
-        convolved("conv2d", self, weight, bias, options, Location::caller())
+        convolved("conv2d", self, weight, bias.into(), options, Location::caller())
     }
 
     /// The convolution of `[examples, features, depth, height, width]` with `[outputs, features / groups,
     /// window]`, and a bias for each output.
+    #[doc(alias("Conv3d", "conv_general_dilated", "convolution"))]
     #[track_caller]
-    pub fn conv3d(
+    pub fn conv3d<'a>(
         &self,
         weight: &Tensor,
-        bias: Option<&Tensor>,
+        bias: impl Into<Option<&'a Tensor>>,
         options: ConvOptions<3>,
     ) -> Tensor {
-        convolved("conv3d", self, weight, bias, options, Location::caller())
+        convolved("conv3d", self, weight, bias.into(), options, Location::caller())
     }
 
-    /// What [`conv2d`](Tensor::conv2d) takes to its operand: each element of `[examples, features, height,
-    /// width]` puts a multiple of the window `[features, outputs / groups, window]` into the result, and a bias
-    /// is added for each output.
+    /// The transposed convolution, the gradient of [`conv2d`](Tensor::conv2d) with respect to its operand: each element
+    /// of `[examples, features, height, width]` adds a multiple of its window `[features, outputs / groups, window]` to
+    /// the result, and a bias is added for each output.
+    #[doc(alias("ConvTranspose2d", "deconvolution", "conv_transpose", "fractionally_strided"))]
     #[track_caller]
-    pub fn conv_transpose2d(
+    pub fn conv_transpose2d<'a>(
         &self,
         weight: &Tensor,
-        bias: Option<&Tensor>,
+        bias: impl Into<Option<&'a Tensor>>,
         options: ConvOptions<2>,
     ) -> Tensor {
         let location = Location::caller();
+        if let Some(message) = options.zero() {
+            return self.mistake_like("conv_transpose2d", message, location);
+        }
+        if weight.rank() != 4 {
+            let message = format!(
+                "expected the weight to have 4 axes, [features, outputs / groups, height, width], found shape {}",
+                weight.shape()
+            );
+            let (shape, dtype) = (self.shape().clone(), self.dtype());
+            return mistake("conv_transpose2d", message, &[self, weight], shape, dtype, location);
+        }
+        let method = method("conv_transpose2d");
         let groups = options.groups.max(1);
         // [groups · inputs, outputs, window] as [groups · outputs, inputs, window].
-        let turned = match weight.shape().extents() {
+        let transposed = match weight.shape().extents() {
             &[features, outputs, height, width]
                 if groups <= features && features.is_multiple_of(groups) =>
             {
                 let split = Shape::from([groups, features / groups, outputs, height, width]);
                 let split = record_at(Op::Reshape(split), &[weight], location);
                 let order = inflight_ir::Axes::from_slice(&[0, 2, 1, 3, 4]);
-                let turned = record_at(Op::Permute(order), &[&split], location);
+                let transposed = record_at(Op::Permute(order), &[&split], location);
                 let joined = Shape::from([groups * outputs, features / groups, height, width]);
-                record_at(Op::Reshape(joined), &[&turned], location)
+                record_at(Op::Reshape(joined), &[&transposed], location)
             }
-            // Refused below.
+            // `apply` reports the error.
             _ => weight.clone(),
         };
-        let extent = |axis: usize| turned.shape().get(axis + 2).copied().unwrap_or(1).max(1);
+        let extent = |axis: usize| transposed.shape().get(axis + 2).copied().unwrap_or(1).max(1);
         let windows = (0..2).map(|axis| {
             let reach = options.dilation[axis].saturating_mul(extent(axis) - 1);
             let low = bounded(reach) - bounded(options.padding[axis]);
@@ -162,11 +186,17 @@ impl Tensor {
             }
         });
         let windows = windows.collect();
-        apply("conv_transpose2d", self, &turned, bias, windows, options.groups, location)
+        let bias = bias.into();
+        let groups = options.groups;
+        let result = apply("conv_transpose2d", self, &transposed, bias, windows, groups, location);
+        match bias {
+            Some(bias) => method.of(&[self, weight, bias], result),
+            None => method.of(&[self, weight], result),
+        }
     }
 }
 
-/// A number of elements that sums of a few do not overflow with; as padding it is refused long before.
+/// A number of elements whose small sums do not overflow. Padding is refused long before this bound.
 fn bounded(elements: usize) -> isize {
     elements.min(isize::MAX as usize / 8) as isize
 }
@@ -179,6 +209,10 @@ fn convolved<const N: usize>(
     options: ConvOptions<N>,
     location: &'static Location<'static>,
 ) -> Tensor {
+    if let Some(message) = options.zero() {
+        let (shape, dtype) = (x.shape().clone(), x.dtype());
+        return mistake(name, message, &[x, weight], shape, dtype, location);
+    }
     let windows = (0..N).map(|axis| ConvolutionWindow {
         stride: options.stride[axis],
         low: bounded(options.padding[axis]),
@@ -201,7 +235,7 @@ fn apply(
     let spatial = windows.len();
     let description =
         Convolution { feature_groups: groups, ..Convolution::channels_first(windows) };
-    // With as many features as there are kernels, and space as it was.
+    // As many features as there are kernels, and the spatial extents of the operand.
     let plausible = || {
         let outputs = weight.shape().first().copied();
         let shape = match (x.rank() > 1, outputs) {
@@ -229,8 +263,23 @@ fn apply(
         Ok([convolution(graph, nodes[0], nodes[1], &description)?])
     });
     let Some(bias) = bias else { return result };
+    if result.node().error().is_some() {
+        return result;
+    }
+    // One element is repeated for every output.
+    if bias.elements() != weight.shape()[0] && bias.elements() != 1 {
+        let message = format!(
+            "expected a bias of {} elements, one for each output, found shape {}",
+            weight.shape()[0],
+            bias.shape()
+        );
+        let (shape, dtype) = (result.shape().clone(), result.dtype());
+        return mistake(name, message, &[x, weight, bias], shape, dtype, location);
+    }
+    let method = method(name);
     let mut along = Shape::from(vec![1; spatial + 1]);
     along = along.with(0, bias.elements());
-    let bias = record_at(Op::Reshape(along), &[bias], location);
-    record_at(Op::Binary(BinaryOp::Add), &[&result, &bias], location)
+    let along = record_at(Op::Reshape(along), &[bias], location);
+    let sum = record_at(Op::Binary(BinaryOp::Add), &[&result, &along], location);
+    method.of(&[x, weight, bias], sum)
 }

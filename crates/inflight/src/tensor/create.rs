@@ -7,7 +7,8 @@
 //! takes host data returns a `Result`, because the data may not fill the shape. All others return a [`Tensor`], which
 //! carries the mistake if there is one.
 
-use super::axis;
+use super::axis::{Axis, axis as axis_of};
+use super::method::method;
 use super::operand::{fit, whole};
 use super::record::{caller, constant, mistake, record_at, record_source};
 use super::{Node, Tensor};
@@ -210,14 +211,14 @@ impl Tensor {
 
     /// 0, 1, 2, … along an axis, repeated along the others.
     #[track_caller]
-    pub fn iota<T: Element>(axis: isize, shape: impl Into<Shape>, device: &Device) -> Tensor {
+    pub fn iota<T: Element>(axis: impl Axis, shape: impl Into<Shape>, device: &Device) -> Tensor {
         let shape = shape.into();
         if T::DTYPE == DType::Bool {
             let message =
                 "expected a number dtype, found bool; count in an integer dtype".to_owned();
             return source_mistake("iota", message, shape, T::DTYPE, device);
         }
-        match axis::axis(axis, shape.rank()) {
+        match axis_of(axis.number(), shape.rank()) {
             Ok(axis) => counted(T::DTYPE, shape, axis, device),
             Err(message) => source_mistake("iota", message, shape, T::DTYPE, device),
         }
@@ -327,10 +328,11 @@ impl Tensor {
     /// The `n` × `n` matrix with ones on its diagonal and zeros elsewhere.
     #[track_caller]
     pub fn eye<T: Element>(n: usize, device: &Device) -> Tensor {
+        let method = method("eye");
         let dtype = if n <= i32::MAX as usize { DType::I32 } else { DType::I64 };
         let rows = counted(dtype, Shape::from([n, 1]), 0, device);
         let columns = counted(dtype, Shape::from([1, n]), 1, device);
-        rows.eq(columns).cast(T::DTYPE)
+        method.of(&[], rows.eq(columns).cast(T::DTYPE))
     }
 }
 

@@ -3,6 +3,7 @@
 //! Operands broadcast by NumPy's rule. Where an operand may be a number, it takes the tensor's dtype.
 
 use super::Tensor;
+use super::method::method;
 use super::operand::{Operand, OperandRef, apply, look, materialize, whole};
 use super::record::{mistake, record, record_at};
 use crate::{DType, Element};
@@ -321,7 +322,7 @@ impl Tensor {
     /// `value` where `mask` is true, and what is here elsewhere.
     #[track_caller]
     pub fn masked_fill(&self, mask: &Tensor, value: impl Operand) -> Tensor {
-        mask.where_cond(value, self)
+        method("masked_fill").of(&[self, mask], mask.where_cond(value, self))
     }
 
     /// The elements converted: integers wrap, floats round to nearest even, floats to integers truncate

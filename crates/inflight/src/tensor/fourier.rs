@@ -1,7 +1,7 @@
-//! Fourier transforms.
+//! Fourier transforms (FFT).
 
 use super::Tensor;
-use super::axis::axis as axis_of;
+use super::axis::{Axis, axis as axis_of};
 use super::composed::composed;
 use super::record::mistake;
 use crate::{DType, Shape};
@@ -12,7 +12,7 @@ use inflight_ir::{Axes, Scalar};
 use std::panic::Location;
 
 impl Tensor {
-    /// The discrete Fourier transform along an axis, of complex numbers or of `f32` and `f64` as such.
+    /// The discrete Fourier transform along an axis. Real `f32` and `f64` are converted to complex first.
     ///
     /// ```
     /// # fn main() -> inflight::Result<()> {
@@ -25,28 +25,31 @@ impl Tensor {
     /// # }
     /// ```
     #[track_caller]
-    pub fn fft(&self, axis: isize) -> Tensor {
-        transformed("fft", self, axis, FftKind::Forward, None, Location::caller())
+    pub fn fft(&self, axis: impl Axis) -> Tensor {
+        transformed("fft", self, axis.number(), FftKind::Forward, None, Location::caller())
     }
 
     /// The inverse of [`fft`](Tensor::fft).
+    #[doc(alias("inverse_fft"))]
     #[track_caller]
-    pub fn ifft(&self, axis: isize) -> Tensor {
-        transformed("ifft", self, axis, FftKind::Inverse, None, Location::caller())
+    pub fn ifft(&self, axis: impl Axis) -> Tensor {
+        transformed("ifft", self, axis.number(), FftKind::Inverse, None, Location::caller())
     }
 
-    /// The first `n / 2 + 1` elements of the Fourier transform of `n` real numbers along an axis; the others
-    /// are their mirror image.
+    /// The Fourier transform of `n` real elements along an axis: its first `n / 2 + 1` elements, since the others are
+    /// their complex conjugates.
+    #[doc(alias("real_fft"))]
     #[track_caller]
-    pub fn rfft(&self, axis: isize) -> Tensor {
-        transformed("rfft", self, axis, FftKind::RealForward, None, Location::caller())
+    pub fn rfft(&self, axis: impl Axis) -> Tensor {
+        transformed("rfft", self, axis.number(), FftKind::RealForward, None, Location::caller())
     }
 
-    /// The inverse of [`rfft`](Tensor::rfft): `n` real numbers along an axis, of which this tensor has `n / 2 +
-    /// 1` elements.
+    /// The inverse of [`rfft`](Tensor::rfft): `n` real elements along an axis, of whose transform this tensor has the
+    /// first `n / 2 + 1` elements.
+    #[doc(alias("inverse_real_fft"))]
     #[track_caller]
-    pub fn irfft(&self, n: usize, axis: isize) -> Tensor {
-        transformed("irfft", self, axis, FftKind::RealInverse, Some(n), Location::caller())
+    pub fn irfft(&self, n: usize, axis: impl Axis) -> Tensor {
+        transformed("irfft", self, axis.number(), FftKind::RealInverse, Some(n), Location::caller())
     }
 }
 
@@ -79,6 +82,18 @@ fn transformed(
         let fits = shape.checked_elements().is_some();
         (if fits { shape } else { x.shape().clone() }, dtype)
     };
+    // Checked here, in terms of the caller's axes: the transform itself sees the axis as the last one.
+    let halved = if n == 0 { 0 } else { n / 2 + 1 };
+    if kind == FftKind::RealInverse && x.shape()[axis] != halved {
+        let message = format!(
+            "expected extent {halved} on axis {axis} for n = {n}, found {} in shape {}; pad or slice it, or ask for \
+             another n",
+            x.shape()[axis],
+            x.shape()
+        );
+        let (shape, dtype) = plausible();
+        return mistake(name, message, &[x], shape, dtype, location);
+    }
     let last = x.rank() - 1;
     let order = |from: usize, to: usize| {
         let mut axes: Axes = (0..=last).collect();

@@ -1,51 +1,98 @@
-//! Joining tensors, taking them apart, and surrounding them.
+//! Joining tensors (`cat`, `stack`), splitting them (`split`, `chunk`), and padding.
 
 use super::Tensor;
-use super::axis::axis;
+use super::axis::{Axis, axis as axis_of};
+use super::extents::Padding;
+use super::method::method;
 use super::operand::fit;
 use super::record::{constant, mistake, record_at};
 use crate::runtime::Device;
 use crate::{DType, Scalar, Shape};
 use inflight_ir::graph::{self, Op, PadAxis, SliceAxis};
-use std::borrow::Borrow;
 use std::panic::Location;
 
+impl AsRef<Tensor> for Tensor {
+    /// The tensor itself: a list of tensors may hold tensors, references to them, or `Arc`s.
+    fn as_ref(&self) -> &Tensor {
+        self
+    }
+}
+
 impl Tensor {
-    /// Tensors joined along an axis. They have one dtype, and agree on every other axis.
+    /// Concatenates tensors along an axis. They have one dtype, and agree on every other axis.
+    ///
+    /// The list is an array, slice, vector or iterator of tensors or references to tensors.
+    ///
+    /// ```
+    /// # use inflight::{Device, Shape, Tensor};
+    /// let device = Device::cpu();
+    /// let (a, b) = (Tensor::zeros::<f32>((2, 3), &device), Tensor::ones::<f32>((1, 3), &device));
+    /// assert_eq!(Tensor::cat([&a, &b], 0).shape(), &Shape::from([3, 3]));
+    /// ```
+    #[doc(alias("concatenate", "concat", "hstack", "vstack", "append"))]
     #[track_caller]
-    pub fn cat<T: Borrow<Tensor>>(tensors: &[T], along: isize) -> Tensor {
+    pub fn cat<T: AsRef<Tensor>>(tensors: impl IntoIterator<Item = T>, axis: impl Axis) -> Tensor {
         let location = Location::caller();
-        let tensors: Vec<&Tensor> = tensors.iter().map(Borrow::borrow).collect();
-        joined("cat", &tensors, along, location)
+        let tensors: Vec<T> = tensors.into_iter().collect();
+        let tensors: Vec<&Tensor> = tensors.iter().map(AsRef::as_ref).collect();
+        let Some(first) = tensors.first() else { return of_none("cat", location) };
+        match axis_of(axis.number(), first.rank()) {
+            Ok(axis) => {
+                method("cat").of(&tensors, record_at(Op::Concat { axis }, &tensors, location))
+            }
+            Err(message) => {
+                mistake("cat", message, &tensors, first.shape().clone(), first.dtype(), location)
+            }
+        }
     }
 
-    /// Tensors of one shape and dtype, joined along a new axis, which is `axis` of the result.
+    /// Joins tensors of one shape and dtype along a new axis, which is `axis` of the result.
+    ///
+    /// The list is an array, slice, vector or iterator of tensors or references to tensors.
+    ///
+    /// ```
+    /// # use inflight::{Device, Shape, Tensor};
+    /// let rows: Vec<Tensor> = (0..4).map(|_| Tensor::zeros::<f32>(3, &Device::cpu())).collect();
+    /// assert_eq!(Tensor::stack(&rows, 0).shape(), &Shape::from([4, 3]));
+    /// ```
+    #[doc(alias("column_stack", "dstack", "pack"))]
     #[track_caller]
-    pub fn stack<T: Borrow<Tensor>>(tensors: &[T], along: isize) -> Tensor {
+    pub fn stack<T: AsRef<Tensor>>(
+        tensors: impl IntoIterator<Item = T>,
+        axis: impl Axis,
+    ) -> Tensor {
         let location = Location::caller();
-        let rows: Vec<Tensor> = tensors
-            .iter()
-            .map(|tensor| tensor.borrow().unsqueezed("stack", along, location))
-            .collect();
-        joined("stack", &rows.iter().collect::<Vec<_>>(), along, location)
+        let tensors: Vec<T> = tensors.into_iter().collect();
+        let tensors: Vec<&Tensor> = tensors.iter().map(AsRef::as_ref).collect();
+        stacked(&tensors, axis.number(), location)
     }
 
-    /// The tensor taken apart along an axis, into parts of these extents, which must add up to the axis's.
+    /// Splits the tensor along an axis into parts of these extents, which must add up to the axis's extent.
+    ///
+    /// ```
+    /// # use inflight::{Device, Tensor};
+    /// let x = Tensor::zeros::<f32>((5, 3), &Device::cpu());
+    /// let [head, tail] = x.split(0, [2, 3]).try_into().unwrap();
+    /// assert_eq!((head.shape()[0], tail.shape()[0]), (2, 3));
+    /// ```
+    #[doc(alias("split_with_sizes", "array_split", "tensor_split", "hsplit", "vsplit"))]
     #[track_caller]
-    pub fn split(&self, along: isize, extents: &[usize]) -> Vec<Tensor> {
-        self.parted("split", along, extents, Location::caller())
+    pub fn split(&self, axis: impl Axis, extents: impl AsRef<[usize]>) -> Vec<Tensor> {
+        self.parted("split", axis.number(), extents.as_ref(), Location::caller())
     }
 
-    /// The tensor taken apart along an axis, into `parts` parts. Their extents differ by at most one, and the
-    /// larger ones come first.
+    /// Splits the tensor along an axis into `parts` parts. Their extents differ by at most one, and the larger ones
+    /// come first.
+    #[doc(alias("array_split", "tensor_split"))]
     #[track_caller]
-    pub fn chunk(&self, along: isize, parts: usize) -> Vec<Tensor> {
+    pub fn chunk(&self, axis: impl Axis, parts: usize) -> Vec<Tensor> {
         let location = Location::caller();
+        let along = axis.number();
         if parts == 0 {
             return vec![self.mistake_like("chunk", "into no parts".to_owned(), location)];
         }
-        let extent = axis(along, self.rank()).map_or(0, |along| self.shape()[along]);
-        // Parts may be empty, but a number of them that is a slip should not take all memory.
+        let extent = axis_of(along, self.rank()).map_or(0, |along| self.shape()[along]);
+        // Parts may be empty, but a mistaken count must not exhaust memory.
         if parts > extent.max(1 << 16) {
             let message = format!("into {parts} parts, of an axis of {extent} elements");
             return vec![self.mistake_like("chunk", message, location)];
@@ -55,13 +102,21 @@ impl Tensor {
         self.parted("chunk", along, &extents, location)
     }
 
-    /// The tensor surrounded by `fill`, a number that its dtype has: for each axis, so many elements before the
-    /// first and after the last. Negative numbers cut elements off.
+    /// Pads the tensor with `fill`, a value of its dtype: for each axis, so many elements before the first and after
+    /// the last. Negative amounts crop.
+    ///
+    /// ```
+    /// # use inflight::{Device, Shape, Tensor};
+    /// let x = Tensor::zeros::<f32>((2, 3), &Device::cpu());
+    /// assert_eq!(x.pad([(1, 1), (0, 2)], 0.0).shape(), &Shape::from([4, 5]));
+    /// assert_eq!(x.pad([(0, 0), (-1, 0)], 0.0).shape(), &Shape::from([2, 2]));
+    /// ```
+    #[doc(alias("constant_pad_nd", "zero_pad", "crop"))]
     #[track_caller]
-    pub fn pad(&self, amounts: &[(isize, isize)], fill: impl Into<Scalar>) -> Tensor {
+    pub fn pad(&self, amounts: impl Padding, fill: impl Into<Scalar>) -> Tensor {
         let location = Location::caller();
-        let axes = amounts.iter().map(|&(low, high)| PadAxis { low, high, interior: 0 }).collect();
-        let op = Op::Pad(axes);
+        let axes = amounts.amounts().into_iter();
+        let op = Op::Pad(axes.map(|(low, high)| PadAxis { low, high, interior: 0 }).collect());
         let fill = match fit(fill.into(), self.dtype()) {
             Ok(fill) => constant(fill, self.device(), location),
             Err(message) => {
@@ -70,7 +125,7 @@ impl Tensor {
                 return mistake("pad", message, &[self], shape, dtype, location);
             }
         };
-        record_at(op, &[self, &fill], location)
+        method("pad").of(&[self], record_at(op, &[self, &fill], location))
     }
 
     fn parted(
@@ -80,7 +135,7 @@ impl Tensor {
         extents: &[usize],
         location: &'static Location<'static>,
     ) -> Vec<Tensor> {
-        let along = match axis(along, self.rank()) {
+        let along = match axis_of(along, self.rank()) {
             Ok(along) => along,
             Err(message) => {
                 let part = self.mistake_like(name, message, location);
@@ -111,22 +166,34 @@ impl Tensor {
     }
 }
 
-fn joined(
-    name: &'static str,
-    tensors: &[&Tensor],
-    along: isize,
-    location: &'static Location<'static>,
-) -> Tensor {
-    let Some(first) = tensors.first() else {
-        // Nobody says where nothing is, so it is where every program can look at it.
-        let nothing = constant(Scalar::zero(DType::F32), &Device::cpu(), location);
-        let message = "needs at least one tensor".to_owned();
-        return mistake(name, message, &[&nothing], Shape::from(0), DType::F32, location);
+fn stacked(tensors: &[&Tensor], along: isize, location: &'static Location<'static>) -> Tensor {
+    let Some(first) = tensors.first() else { return of_none("stack", location) };
+    let failed = |message: String| {
+        let shape = [tensors.len()].into_iter().chain(first.shape().iter().copied()).collect();
+        mistake("stack", message, tensors, shape, first.dtype(), location)
     };
-    match axis(along, first.rank()) {
-        Ok(axis) => record_at(Op::Concat { axis }, tensors, location),
-        Err(message) => {
-            mistake(name, message, tensors, first.shape().clone(), first.dtype(), location)
-        }
+    let axis = match axis_of(along, first.rank() + 1) {
+        Ok(axis) => axis,
+        Err(message) => return failed(message),
+    };
+    if let Some(other) = tensors.iter().find(|tensor| tensor.shape() != first.shape()) {
+        return failed(format!(
+            "expected tensors of one shape, found {} and {}; slice, pad or broadcast one of them",
+            first.shape(),
+            other.shape()
+        ));
     }
+    let method = method("stack");
+    let row = |tensor: &&Tensor| tensor.unsqueezed("stack", along, location);
+    let rows: Vec<Tensor> = tensors.iter().map(row).collect();
+    let rows: Vec<&Tensor> = rows.iter().collect();
+    method.of(tensors, record_at(Op::Concat { axis }, &rows, location))
+}
+
+/// The error of joining no tensors.
+fn of_none(name: &'static str, location: &'static Location<'static>) -> Tensor {
+    // An empty list names no device, so the result is where every program can read it.
+    let nothing = constant(Scalar::zero(DType::F32), &Device::cpu(), location);
+    let message = "needs at least one tensor".to_owned();
+    mistake(name, message, &[&nothing], Shape::from(0), DType::F32, location)
 }

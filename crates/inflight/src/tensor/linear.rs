@@ -1,20 +1,21 @@
-//! Triangular matrices: factors and solutions.
+//! Linear algebra of triangular matrices: Cholesky factorization and triangular solves.
 
 use super::Tensor;
+use super::method::method;
 use super::record::record_at;
 use inflight_ir::graph::{Op, Transpose};
 use std::panic::Location;
 
-/// How a triangular matrix is solved with.
+/// Options of [`Tensor::solve_triangular`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct TriangularOptions {
-    /// Whether it is the lower triangle that is looked at.
+    /// Whether the matrix is its lower triangle; the other one is ignored.
     pub lower: bool,
-    /// Whether the matrix stands on the left of what is solved for; so unless said otherwise.
+    /// Whether to solve `a·x = b` rather than `x·a = b`. The default is true.
     pub left_side: bool,
-    /// Whether its diagonal counts as ones, and is not looked at; not unless said otherwise.
+    /// Whether the diagonal is taken as ones and ignored. The default is false.
     pub unit_diagonal: bool,
-    /// What is done to it first; nothing unless said otherwise.
+    /// Whether the matrix is transposed first. The default is not.
     pub transpose: Transpose,
 }
 
@@ -36,9 +37,9 @@ impl TriangularOptions {
 }
 
 impl Tensor {
-    /// The lower triangular factor of each positive definite matrix in the last two axes: the matrix is the
-    /// factor times its adjoint. Only the lower triangle is looked at. A matrix that is not positive definite
-    /// has NaN in its factor.
+    /// The Cholesky factorization of each positive definite matrix in the last two axes: the lower triangular factor,
+    /// which times its adjoint is the matrix. Only the lower triangle is read. A matrix that is not positive definite
+    /// gives NaN.
     ///
     /// ```
     /// # fn main() -> inflight::Result<()> {
@@ -54,17 +55,20 @@ impl Tensor {
     /// # Ok(())
     /// # }
     /// ```
+    #[doc(alias("cho_factor", "linalg"))]
     #[track_caller]
     pub fn cholesky(&self) -> Tensor {
         record_at(Op::Cholesky { lower: true }, &[self], Location::caller())
     }
 
-    /// The `x` with `a·x = b`, where `a`, this tensor, has triangular matrices in its last two axes and `b` the
-    /// same axes before. Only one triangle is looked at.
+    /// Solves `a·x = b` for `x`, where `a`, this tensor, has triangular matrices in its last two axes and `b` has the
+    /// same axes before these. Only one triangle is read.
+    #[doc(alias("triangular_solve", "trsm", "solve", "linalg"))]
     #[track_caller]
     pub fn solve_triangular(&self, b: &Tensor, options: TriangularOptions) -> Tensor {
         let TriangularOptions { lower, left_side, unit_diagonal, transpose } = options;
         let op = Op::TriangularSolve { left_side, lower, unit_diagonal, transpose };
-        record_at(op, &[self, b], Location::caller())
+        let operands = [self, b];
+        method("solve_triangular").of(&operands, record_at(op, &operands, Location::caller()))
     }
 }

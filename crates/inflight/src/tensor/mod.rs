@@ -2,11 +2,11 @@
 //!
 //! - `node`: what a handle points to;
 //! - `record`: how an op becomes a node;
-//! - `axis`: axes as users write them;
+//! - `axis`, `extents`, `slice`: axes, shapes and indices as callers write them;
 //! - `create`, `elementwise`, `operators`, `activation`, `view`, `join`, `index`, `reduce`, `matmul`,
 //!   `random`, `transfer`, `conv`, `window`, `sort`, `fourier`, `linear`: the methods;
-//! - `composed`: how a method that is several ops is recorded;
-//! - `slice`: which elements of an axis a slice takes;
+//! - `composed`: how a method that is several ops is recorded; `method`: how its errors are named;
+//! - `rows`: iteration over the first axis;
 //! - `read`, `bytes`, `display`: looking at values.
 
 mod activation;
@@ -19,12 +19,14 @@ mod conv;
 mod create;
 mod display;
 mod elementwise;
+mod extents;
 mod fourier;
 mod from_graph;
 mod index;
 mod join;
 mod linear;
 mod matmul;
+mod method;
 mod node;
 mod normal;
 mod operand;
@@ -34,6 +36,7 @@ mod read;
 mod record;
 mod reduce;
 mod rng;
+mod rows;
 mod slice;
 mod sort;
 mod transaction;
@@ -42,8 +45,10 @@ mod view;
 mod window;
 
 pub use array::NestedArray;
+pub use axis::{Axes, Axis, Integer};
 pub use close::{Expected, difference};
 pub use conv::ConvOptions;
+pub use extents::{Extents, Padding, PerAxis};
 #[doc(hidden)]
 pub use from_graph::record_graph_node;
 pub use linear::TriangularOptions;
@@ -52,9 +57,9 @@ pub use operand::Operand;
 pub use read::Item;
 pub(crate) use record::recorded_at;
 pub use rng::Rng;
-pub use slice::{Slice, Slices};
+pub use rows::Rows;
+pub use slice::{Slice, SliceIndex, Slices};
 pub use transaction::{TensorData, Transaction};
-pub use view::Extents;
 pub use window::PoolOptions;
 
 use crate::runtime::Device;

@@ -1,8 +1,9 @@
-//! Sorts, and the largest elements.
+//! Sorting (`sort`, `argsort`) and selection (`top_k`).
 
 use super::Tensor;
-use super::axis::axis as axis_of;
+use super::axis::{Axis, axis as axis_of};
 use super::composed::composed;
+use super::method::method;
 use super::record::{mistake, record_at};
 use crate::DType;
 use inflight_ir::compose::top_k;
@@ -11,8 +12,8 @@ use smallvec::smallvec;
 use std::panic::Location;
 
 impl Tensor {
-    /// The elements along an axis in ascending or descending order. Equal elements stay in the order they
-    /// were in; NaN is larger than every number.
+    /// The elements along an axis in ascending or descending order. The sort is stable, and NaN is larger than every
+    /// other value.
     ///
     /// ```
     /// # fn main() -> inflight::Result<()> {
@@ -25,19 +26,27 @@ impl Tensor {
     /// # }
     /// ```
     #[track_caller]
-    pub fn sort(&self, axis: isize, descending: bool) -> Tensor {
-        sorted("sort", self, axis, descending, SortResult::Values, Location::caller())
+    pub fn sort(&self, axis: impl Axis, descending: bool) -> Tensor {
+        sorted("sort", self, axis.number(), descending, SortResult::Values, Location::caller())
     }
 
-    /// The positions (`i64`) along an axis of its elements in ascending or descending order. Equal elements
-    /// stay in the order they were in; NaN is larger than every number.
+    /// The indices along an axis that sort it, as `i64`, in ascending or descending order. The sort is stable, and NaN
+    /// is larger than every other value.
+    #[doc(alias("sort_by_key", "arg_sort"))]
     #[track_caller]
-    pub fn argsort(&self, axis: isize, descending: bool) -> Tensor {
-        sorted("argsort", self, axis, descending, SortResult::Positions, Location::caller())
+    pub fn argsort(&self, axis: impl Axis, descending: bool) -> Tensor {
+        sorted(
+            "argsort",
+            self,
+            axis.number(),
+            descending,
+            SortResult::Positions,
+            Location::caller(),
+        )
     }
 
-    /// The `k` largest elements along an axis, largest first, and their positions (`i64`). Of equal elements
-    /// the first come first; NaN is larger than every number.
+    /// The `k` largest elements along an axis, largest first, and their indices, as `i64`. Of equal elements the first
+    /// come first; NaN is larger than every other value.
     ///
     /// ```
     /// # fn main() -> inflight::Result<()> {
@@ -50,8 +59,9 @@ impl Tensor {
     /// # Ok(())
     /// # }
     /// ```
+    #[doc(alias("topk", "argpartition", "partition"))]
     #[track_caller]
-    pub fn top_k(&self, k: usize, axis: isize) -> (Tensor, Tensor) {
+    pub fn top_k(&self, k: usize, axis: impl Axis) -> (Tensor, Tensor) {
         let location = Location::caller();
         let failed = |message: String| {
             let (shape, dtype) = (self.shape().clone(), self.dtype());
@@ -59,7 +69,7 @@ impl Tensor {
             let positions = mistake("top_k", message, &[self], shape, DType::I64, location);
             (values, positions)
         };
-        let axis = match axis_of(axis, self.rank()) {
+        let axis = match axis_of(axis.number(), self.rank()) {
             Ok(axis) => axis,
             Err(message) => return failed(message),
         };
@@ -98,5 +108,5 @@ fn sorted(
         }
     };
     let order = SortOrder::Keys(smallvec![SortKey { descending, ..SortKey::default() }]);
-    record_at(Op::Sort { axis, order, result }, &[x], location)
+    method(name).of(&[x], record_at(Op::Sort { axis, order, result }, &[x], location))
 }

@@ -1,38 +1,35 @@
-//! Views: the same elements in another arrangement. They are index maps, and cost nothing by themselves.
+//! Views: reshape, transpose, permute, expand, slice. They are index maps, and cost nothing by themselves.
 //!
-//! An axis that is negative counts from the end: `-1` is the last.
+//! A negative axis counts from the end: `-1` is the last.
 
 use super::Tensor;
-use super::axis::{axes as axes_of, axis};
+use super::axis::{Axes, Axis, Integer, axis as axis_of};
+use super::extents::{self, Extents};
+use super::method::method;
 use super::record::{mistake, record_at};
-use super::slice::{self, Slices};
+use super::slice::{self, Slices, position};
 use crate::Shape;
-use inflight_ir::Axes;
+use inflight_ir::Axes as AxisList;
 use inflight_ir::graph::{Op, SliceAxis};
 use smallvec::SmallVec;
 use std::panic::Location;
 
-/// A shape one extent of which may be left to be inferred, as `-1`.
-///
-/// Anything that is a [`Shape`], and lists of signed integers.
-pub trait Extents {
-    /// The extents, outermost first.
-    fn extents(&self) -> SmallVec<[isize; 4]>;
-}
-
 impl Tensor {
-    /// The same elements, in row-major order, under another shape. One extent may be `-1`: it is what the
-    /// number of elements leaves.
+    /// The same elements, in row-major order, with another shape. One extent may be `-1`: it is inferred from the
+    /// number of elements.
     ///
     /// ```
     /// # use inflight::{Device, Shape, Tensor};
-    /// let x = Tensor::zeros::<f32>([4, 6], &Device::cpu());
+    /// let x = Tensor::zeros::<f32>((4, 6), &Device::cpu());
+    /// let n = 2usize;
     /// assert_eq!(x.reshape([2, -1]).shape(), &Shape::from([2, 12]));
+    /// assert_eq!(x.reshape((n, -1, 3)).shape(), &Shape::from([2, 4, 3]));
     /// ```
+    #[doc(alias("view", "resize", "into_shape"))]
     #[track_caller]
     pub fn reshape(&self, shape: impl Extents) -> Tensor {
         let location = Location::caller();
-        match resolve_extents(&shape.extents(), self.elements()) {
+        match extents::reshaped(&shape.extents(), self.shape()) {
             Ok(shape) => self.reshaped(shape, location),
             Err((message, plausible)) => {
                 mistake("reshape", message, &[self], plausible, self.dtype(), location)
@@ -40,13 +37,59 @@ impl Tensor {
         }
     }
 
-    /// The elements in row-major order, along one axis.
+    /// All elements in row-major order, along one axis.
+    #[doc(alias("ravel"))]
     #[track_caller]
     pub fn flatten(&self) -> Tensor {
         self.reshaped(Shape::from(self.elements()), Location::caller())
     }
 
-    /// The last two axes exchanged.
+    /// Merges this axis and all after it into one.
+    ///
+    /// ```
+    /// # use inflight::{Device, Shape, Tensor};
+    /// let images = Tensor::zeros::<f32>((8, 3, 4, 4), &Device::cpu());
+    /// assert_eq!(images.flatten_from(1).shape(), &Shape::from([8, 48]));
+    /// ```
+    #[doc(alias("start_dim", "flatten"))]
+    #[track_caller]
+    pub fn flatten_from(&self, axis: impl Axis) -> Tensor {
+        let location = Location::caller();
+        match axis_of(axis.number(), self.rank()) {
+            Ok(first) => self.merged(first, self.rank(), location),
+            Err(message) => self.mistake_like("flatten_from", message, location),
+        }
+    }
+
+    /// Merges adjacent axes into one, such as `1..3`, `..2` or `[-2, -1]`.
+    ///
+    /// ```
+    /// # use inflight::{Device, Shape, Tensor};
+    /// let x = Tensor::zeros::<f32>((2, 3, 4, 5), &Device::cpu());
+    /// assert_eq!(x.flatten_axes(1..3).shape(), &Shape::from([2, 12, 5]));
+    /// ```
+    #[doc(alias("end_dim", "merge", "collapse"))]
+    #[track_caller]
+    pub fn flatten_axes(&self, axes: impl Axes) -> Tensor {
+        let location = Location::caller();
+        let axes = match axes.named().resolve(self.rank()) {
+            Ok(axes) => axes,
+            Err(message) => return self.mistake_like("flatten_axes", message, location),
+        };
+        let Some(&first) = axes.first() else {
+            let message = "expected at least one axis to flatten, found none".to_owned();
+            return self.mistake_like("flatten_axes", message, location);
+        };
+        if !axes.iter().copied().eq(first..first + axes.len()) {
+            let message =
+                format!("expected adjacent axes in ascending order, found {axes:?}; permute first");
+            return self.mistake_like("flatten_axes", message, location);
+        }
+        self.merged(first, first + axes.len(), location)
+    }
+
+    /// Exchanges the last two axes: the transpose of each matrix.
+    #[doc(alias("t", "T", "mT", "matrix_transpose"))]
     #[track_caller]
     pub fn transpose(&self) -> Tensor {
         let location = Location::caller();
@@ -55,18 +98,20 @@ impl Tensor {
             let message = format!("needs at least two axes, there are {rank}");
             return self.mistake_like("transpose", message, location);
         }
-        let mut axes: Axes = (0..rank).collect();
+        let mut axes: AxisList = (0..rank).collect();
         axes.swap(rank - 2, rank - 1);
         record_at(Op::Permute(axes), &[self], location)
     }
 
-    /// Two axes exchanged.
+    /// Exchanges two axes.
+    #[doc(alias("swapaxes", "swapdims", "transpose"))]
     #[track_caller]
-    pub fn swap_dims(&self, first: isize, second: isize) -> Tensor {
+    pub fn swap_dims(&self, first: impl Axis, second: impl Axis) -> Tensor {
         let location = Location::caller();
-        match (axis(first, self.rank()), axis(second, self.rank())) {
+        let rank = self.rank();
+        match (axis_of(first.number(), rank), axis_of(second.number(), rank)) {
             (Ok(first), Ok(second)) => {
-                let mut axes: Axes = (0..self.rank()).collect();
+                let mut axes: AxisList = (0..rank).collect();
                 axes.swap(first, second);
                 record_at(Op::Permute(axes), &[self], location)
             }
@@ -77,26 +122,35 @@ impl Tensor {
     }
 
     /// The axes in another order: axis `i` of the result is axis `axes[i]` of this tensor.
+    ///
+    /// ```
+    /// # use inflight::{Device, Shape, Tensor};
+    /// let image = Tensor::zeros::<f32>((32, 48, 3), &Device::cpu());
+    /// assert_eq!(image.permute([2, 0, 1]).shape(), &Shape::from([3, 32, 48]));
+    /// ```
+    #[doc(alias("transpose", "moveaxis", "movedim", "rollaxis", "permute_dims", "permuted_axes"))]
     #[track_caller]
-    pub fn permute(&self, axes: impl AsRef<[isize]>) -> Tensor {
+    pub fn permute(&self, axes: impl Axes) -> Tensor {
         let location = Location::caller();
-        match axes_of(axes.as_ref(), self.rank()) {
+        match axes.named().resolve(self.rank()) {
             Ok(axes) => record_at(Op::Permute(axes), &[self], location),
             Err(message) => self.mistake_like("permute", message, location),
         }
     }
 
-    /// With a new axis of extent 1, which is `axis` of the result.
+    /// Inserts an axis of extent 1, which is `axis` of the result.
+    #[doc(alias("expand_dims", "newaxis", "insert_axis", "unsqueeze_dim"))]
     #[track_caller]
-    pub fn unsqueeze(&self, axis: isize) -> Tensor {
-        self.unsqueezed("unsqueeze", axis, Location::caller())
+    pub fn unsqueeze(&self, axis: impl Axis) -> Tensor {
+        self.unsqueezed("unsqueeze", axis.number(), Location::caller())
     }
 
-    /// Without an axis, whose extent must be 1.
+    /// Removes an axis, whose extent must be 1.
+    #[doc(alias("remove_axis", "squeeze_dim"))]
     #[track_caller]
-    pub fn squeeze(&self, dropped: isize) -> Tensor {
+    pub fn squeeze(&self, axis: impl Axis) -> Tensor {
         let location = Location::caller();
-        let dropped = match axis(dropped, self.rank()) {
+        let dropped = match axis_of(axis.number(), self.rank()) {
             Ok(dropped) => dropped,
             Err(message) => return self.mistake_like("squeeze", message, location),
         };
@@ -109,69 +163,111 @@ impl Tensor {
         self.reshaped(shape, location)
     }
 
-    /// Without the axes whose extent is 1.
+    /// Removes all axes whose extent is 1.
+    #[doc(alias("squeeze"))]
     #[track_caller]
     pub fn squeeze_all(&self) -> Tensor {
         let shape = self.shape().iter().copied().filter(|&extent| extent != 1).collect();
         self.reshaped(shape, Location::caller())
     }
 
-    /// Repeated to a shape it broadcasts to: aligned at the last axis, an extent of 1 becomes any other,
-    /// and new axes come in front.
+    /// Repeats the tensor to a shape it broadcasts to: aligned at the last axis, an extent of 1 becomes any other,
+    /// and new axes come in front. `-1` keeps the extent.
+    ///
+    /// ```
+    /// # use inflight::{Device, Shape, Tensor};
+    /// let x = Tensor::zeros::<f32>((4, 1), &Device::cpu());
+    /// assert_eq!(x.expand((-1, 3)).shape(), &Shape::from([4, 3]));
+    /// ```
+    #[doc(alias("broadcast_to", "broadcast", "expand_as", "broadcast_in_dim"))]
     #[track_caller]
-    pub fn expand(&self, shape: impl Into<Shape>) -> Tensor {
-        self.expanded(shape.into(), Location::caller())
+    pub fn expand(&self, shape: impl Extents) -> Tensor {
+        let location = Location::caller();
+        match extents::expanded(&shape.extents(), self.shape()) {
+            Ok(shape) => method("expand").of(&[self], self.expanded(shape, location)),
+            Err((message, plausible)) => {
+                mistake("expand", message, &[self], plausible, self.dtype(), location)
+            }
+        }
     }
 
-    /// A part of the tensor: one range, or a tuple of ranges and [`Slice`](crate::Slice)s, for the first
-    /// axes; the other axes are taken whole. A range that goes beyond its axis is a mistake.
+    /// A part of the tensor: an index for each of the first axes; the other axes are taken whole.
+    ///
+    /// The rule is NumPy's for basic indexing: an integer selects one index and drops its axis; a range or a
+    /// [`Slice`](crate::Slice) keeps its axis. Negative integers and bounds count from the end. An index or a bound
+    /// beyond its axis is an error, unlike NumPy's bounds, which are clamped.
     ///
     /// ```
     /// # use inflight::{Device, Shape, Slice, Tensor};
-    /// let x = Tensor::zeros::<f32>([4, 6, 8], &Device::cpu());
+    /// let x = Tensor::zeros::<f32>((4, 6, 8), &Device::cpu());
     /// assert_eq!(x.slice(1..3).shape(), &Shape::from([2, 6, 8]));
+    /// assert_eq!(x.slice((0, .., 1..-1)).shape(), &Shape::from([6, 6]));
+    /// assert_eq!(x.slice(-1).shape(), &Shape::from([6, 8]));
+    /// assert_eq!(x.slice([0..2, 1..3]).shape(), &Shape::from([2, 2, 8]));
     /// assert_eq!(x.slice((.., -2.., Slice::all().step(-1))).shape(), &Shape::from([4, 2, 8]));
     /// ```
+    #[doc(alias("index", "getitem", "__getitem__", "s!", "strided_slice", "i"))]
     #[track_caller]
     pub fn slice(&self, slices: impl Slices) -> Tensor {
         let location = Location::caller();
         match slice::resolve(self.shape(), &slices) {
-            Ok(resolved) if resolved.is_whole(self.shape()) => self.clone(),
-            Ok(resolved) => record_at(Op::Slice(resolved.axes), &[self], location),
+            Ok(region) if region.is_whole(self.shape()) => self.reshaped(region.shape, location),
+            Ok(region) => record_at(Op::Slice(region.axes), &[self], location)
+                .reshaped(region.shape, location),
             Err((message, plausible)) => {
                 mistake("slice", message, &[self], plausible, self.dtype(), location)
             }
         }
     }
 
-    /// This tensor with the elements that [`slice`](Tensor::slice) takes replaced by those of `update`,
-    /// which is broadcast to them.
+    /// This tensor with the elements that [`slice`](Tensor::slice) takes replaced by those of `update`, which
+    /// broadcasts to the shape of that slice.
+    ///
+    /// ```
+    /// # use inflight::{Device, Tensor};
+    /// # fn main() -> inflight::Result<()> {
+    /// let device = Device::cpu();
+    /// let x = Tensor::zeros::<i32>((2, 3), &device);
+    /// let row = Tensor::from_vec(vec![1, 2, 3], 3, &device)?;
+    /// assert_eq!(x.slice_assign(1, &row).to_vec::<i32>()?, [0, 0, 0, 1, 2, 3]);
+    /// assert_eq!(x.slice_assign((.., 0), &Tensor::scalar(7, &device)).to_vec::<i32>()?, [7, 0, 0, 7, 0, 0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[doc(alias("setitem", "__setitem__", "dynamic_update_slice", "slice_scatter", "at", "set"))]
     #[track_caller]
     pub fn slice_assign(&self, slices: impl Slices, update: &Tensor) -> Tensor {
         let location = Location::caller();
-        match slice::resolve(self.shape(), &slices) {
-            Ok(resolved) => {
-                let update = match update.shape().broadcasts_to(&resolved.shape) {
-                    true => update.expanded(resolved.shape, location),
-                    // Left as it is: the op's own check says what does not fit.
-                    false => update.clone(),
-                };
-                record_at(Op::Assign(resolved.axes), &[self, &update], location)
-            }
-            Err((message, _)) => {
-                let (shape, dtype) = (self.shape().clone(), self.dtype());
-                mistake("slice_assign", message, &[self, update], shape, dtype, location)
-            }
+        let failed = |message: String| {
+            let (shape, dtype) = (self.shape().clone(), self.dtype());
+            mistake("slice_assign", message, &[self, update], shape, dtype, location)
+        };
+        let region = match slice::resolve(self.shape(), &slices) {
+            Ok(region) => region,
+            Err((message, _)) => return failed(message),
+        };
+        if !update.shape().broadcasts_to(&region.shape) {
+            return failed(format!(
+                "the update of shape {} does not broadcast to the region of shape {}; aligned at the last axis, \
+                 extents must be equal or 1",
+                update.shape(),
+                region.shape
+            ));
         }
+        let method = method("slice_assign");
+        let placed = update.expanded(region.shape, location).reshaped(region.kept, location);
+        let assigned = record_at(Op::Assign(region.axes), &[self, &placed], location);
+        method.of(&[self, update], assigned)
     }
 
-    /// The elements along some axes in reverse.
+    /// Reverses the elements along some axes.
+    #[doc(alias("reverse", "rev", "fliplr", "flipud"))]
     #[track_caller]
-    pub fn flip(&self, axes: impl AsRef<[isize]>) -> Tensor {
+    pub fn flip(&self, axes: impl Axes) -> Tensor {
         let location = Location::caller();
         let mut slices: SmallVec<[SliceAxis; 4]> =
             self.shape().iter().map(|&extent| SliceAxis::full(extent)).collect();
-        let flipped = match axes_of(axes.as_ref(), self.rank()) {
+        let flipped = match axes.named().resolve(self.rank()) {
             Ok(flipped) => flipped,
             Err(message) => return self.mistake_like("flip", message, location),
         };
@@ -184,43 +280,75 @@ impl Tensor {
         record_at(Op::Slice(slices), &[self], location)
     }
 
-    /// The part of the tensor at one index of an axis, which the result does not have. A negative index
-    /// counts from the end.
+    /// The tensor at one index of the first axis, which the result does not have. A negative index counts from the
+    /// end.
+    ///
+    /// An index out of range is an error that the result carries, as every other: this never panics.
+    ///
+    /// ```
+    /// # use inflight::{Device, Tensor};
+    /// # fn main() -> inflight::Result<()> {
+    /// let x = Tensor::from_vec(vec![1, 2, 3, 4], (2, 2), &Device::cpu())?;
+    /// assert_eq!(x.get(-1).to_vec::<i32>()?, [3, 4]);
+    /// assert_eq!(x.get(0).get(1).item::<i32>()?, 2);
+    /// assert!(x.get(2).check().is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[doc(alias("select", "row", "index"))]
     #[track_caller]
-    pub fn index_axis(&self, along: isize, index: isize) -> Tensor {
-        let location = Location::caller();
-        let along = match axis(along, self.rank()) {
-            Ok(along) => along,
-            Err(message) => return self.mistake_like("index_axis", message, location),
-        };
-        let extent = self.shape()[along];
-        let shape = self.shape().reduced(&[along], false);
-        let position = index as i128 + if index < 0 { extent as i128 } else { 0 };
-        if !(0..extent as i128).contains(&position) {
-            let message = format!("index {index} is out of range of axis {along}, of {extent}");
-            return mistake("index_axis", message, &[self], shape, self.dtype(), location);
-        }
-        let one = SliceAxis { start: position as usize, step: 1, len: 1 };
-        self.sliced(along, one, location).reshaped(shape, location)
+    pub fn get(&self, index: impl Integer) -> Tensor {
+        self.at_index("get", 0, index.to_isize(), Location::caller())
     }
 
-    /// `len` elements along an axis, from `start` on.
+    /// The tensor at one index of an axis, which the result does not have. A negative index counts from the end.
+    #[doc(alias("select", "select_dim", "index_in_dim", "subview"))]
     #[track_caller]
-    pub fn narrow(&self, along: isize, start: usize, len: usize) -> Tensor {
+    pub fn index_axis(&self, axis: impl Axis, index: impl Integer) -> Tensor {
+        self.at_index("index_axis", axis.number(), index.to_isize(), Location::caller())
+    }
+
+    /// `len` elements along an axis, starting at `start`.
+    #[doc(alias("slice_in_dim", "dynamic_slice", "slice_axis"))]
+    #[track_caller]
+    pub fn narrow(&self, axis: impl Axis, start: usize, len: usize) -> Tensor {
         let location = Location::caller();
-        let along = match axis(along, self.rank()) {
+        let along = match axis_of(axis.number(), self.rank()) {
             Ok(along) => along,
             Err(message) => return self.mistake_like("narrow", message, location),
         };
         let extent = self.shape()[along];
         if start.checked_add(len).is_none_or(|end| end > extent) {
-            let message =
-                format!("{len} from {start} on are out of range of axis {along}, of {extent}");
+            let message = format!(
+                "{len} elements from {start} are out of range of axis {along}, of extent {extent}"
+            );
             let shape = self.shape().with(along, len.min(extent));
             return mistake("narrow", message, &[self], shape, self.dtype(), location);
         }
         let start = if len == 0 { 0 } else { start };
         self.sliced(along, SliceAxis { start, step: 1, len }, location)
+    }
+
+    /// The tensor at one index of an axis, for the method `name`.
+    pub(super) fn at_index(
+        &self,
+        name: &'static str,
+        axis: isize,
+        index: isize,
+        location: &'static Location<'static>,
+    ) -> Tensor {
+        let along = match axis_of(axis, self.rank()) {
+            Ok(along) => along,
+            Err(message) => return self.mistake_like(name, message, location),
+        };
+        let extent = self.shape()[along];
+        let shape = self.shape().reduced(&[along], false);
+        let Some(start) = position(index, extent) else {
+            let message = format!("index {index} is out of range of axis {along}, of {extent}");
+            return mistake(name, message, &[self], shape, self.dtype(), location);
+        };
+        let one = SliceAxis { start, step: 1, len: 1 };
+        self.sliced(along, one, location).reshaped(shape, location)
     }
 
     /// An error with this tensor's own shape and dtype.
@@ -233,7 +361,7 @@ impl Tensor {
         mistake(name, message, &[self], self.shape().clone(), self.dtype(), location)
     }
 
-    /// Under a shape of as many elements.
+    /// With a shape of as many elements.
     pub(super) fn reshaped(&self, shape: Shape, location: &'static Location<'static>) -> Tensor {
         match *self.shape() == shape {
             true => self.clone(),
@@ -270,9 +398,9 @@ impl Tensor {
         added: isize,
         location: &'static Location<'static>,
     ) -> Tensor {
-        match axis(added, self.rank() + 1) {
+        match axis_of(added, self.rank() + 1) {
             Ok(added) => {
-                let mut extents: Axes = self.shape().iter().copied().collect();
+                let mut extents: AxisList = self.shape().iter().copied().collect();
                 extents.insert(added, 1);
                 self.reshaped(extents.into_iter().collect(), location)
             }
@@ -282,113 +410,13 @@ impl Tensor {
             }
         }
     }
-}
 
-/// The shape that extents name for so many elements, or what is wrong with them and a plausible shape.
-fn resolve_extents(extents: &[isize], elements: usize) -> Result<Shape, (String, Shape)> {
-    let inferred = extents.iter().filter(|&&extent| extent == -1).count();
-    let known = extents.iter().filter(|&&extent| extent != -1);
-    let product =
-        known.clone().try_fold(1usize, |n, &extent| n.checked_mul(extent.max(0) as usize));
-    let with = |missing: usize| -> Shape {
-        let extent = |&extent: &isize| if extent == -1 { missing } else { extent.max(0) as usize };
-        extents.iter().map(extent).collect()
-    };
-    let plausible = || {
-        let shape = with(product.and_then(|product| elements.checked_div(product)).unwrap_or(0));
-        if shape.checked_elements().is_some() { shape } else { Shape::from(elements) }
-    };
-    if let Some(extent) = known.clone().find(|&&extent| extent < 0) {
-        return Err((format!("{extents:?} has an extent of {extent}"), plausible()));
-    }
-    match (inferred, product) {
-        (0, _) => Ok(with(0)),
-        (1, Some(product)) if product > 0 && elements.is_multiple_of(product) => {
-            Ok(with(elements / product))
-        }
-        (1, Some(0)) => {
-            let message = format!("in {extents:?}, any extent would do for the -1: name it");
-            Err((message, plausible()))
-        }
-        (1, _) => Err((format!("{elements} elements do not fill {extents:?}"), plausible())),
-        _ => Err((format!("{extents:?} has more than one -1"), plausible())),
-    }
-}
-
-fn known(extent: usize) -> isize {
-    // Larger than any tensor can be, so the op refuses it.
-    isize::try_from(extent).unwrap_or(isize::MAX)
-}
-
-macro_rules! extents_of_lists {
-    ($integer:ty, $convert:expr) => {
-        impl<const N: usize> Extents for [$integer; N] {
-            fn extents(&self) -> SmallVec<[isize; 4]> {
-                self.as_slice().extents()
-            }
-        }
-        impl Extents for [$integer] {
-            fn extents(&self) -> SmallVec<[isize; 4]> {
-                self.iter().copied().map($convert).collect()
-            }
-        }
-        impl Extents for Vec<$integer> {
-            fn extents(&self) -> SmallVec<[isize; 4]> {
-                self.as_slice().extents()
-            }
-        }
-        impl Extents for $integer {
-            fn extents(&self) -> SmallVec<[isize; 4]> {
-                [*self].extents()
-            }
-        }
-    };
-}
-
-extents_of_lists!(usize, known);
-extents_of_lists!(isize, |extent| extent);
-extents_of_lists!(i32, |extent| extent as isize);
-
-impl Extents for Shape {
-    fn extents(&self) -> SmallVec<[isize; 4]> {
-        (**self).extents()
-    }
-}
-
-impl Extents for () {
-    fn extents(&self) -> SmallVec<[isize; 4]> {
-        SmallVec::new()
-    }
-}
-
-impl<E: Extents + ?Sized> Extents for &E {
-    fn extents(&self) -> SmallVec<[isize; 4]> {
-        (**self).extents()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn one_extent_is_inferred() {
-        let resolve = |extents: &[isize], elements| resolve_extents(extents, elements);
-        assert_eq!(resolve(&[2, -1], 6).unwrap(), Shape::from([2, 3]));
-        assert_eq!(resolve(&[-1], 0).unwrap(), Shape::from([0]));
-        assert_eq!(resolve(&[], 1).unwrap(), Shape::scalar());
-        // That the count fits is the op's to check.
-        assert_eq!(resolve(&[4, 4], 6).unwrap(), Shape::from([4, 4]));
-        for (extents, elements, cause) in [
-            (&[-1, -1][..], 6, "more than one"),
-            (&[-2, 3][..], 6, "-2"),
-            (&[4, -1][..], 6, "do not fill"),
-            (&[0, -1][..], 0, "any extent"),
-            (&[isize::MAX, isize::MAX, -1][..], 6, "do not fill"),
-        ] {
-            let (message, plausible) = resolve(extents, elements).unwrap_err();
-            assert!(message.contains(cause), "{message}");
-            assert!(plausible.checked_elements().is_some());
-        }
+    /// The axes `first..end`, of which there is at least one, merged.
+    fn merged(&self, first: usize, end: usize, location: &'static Location<'static>) -> Tensor {
+        let (before, rest) = self.shape().split_at(first);
+        let (merged, after) = rest.split_at(end - first);
+        let extent = merged.iter().product();
+        let shape = before.iter().copied().chain([extent]).chain(after.iter().copied()).collect();
+        self.reshaped(shape, location)
     }
 }

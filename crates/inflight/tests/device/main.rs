@@ -5,6 +5,8 @@
 
 #[path = "../accuracy.rs"]
 mod accuracy;
+#[path = "../api_shapes.rs"]
+mod api_shapes;
 #[path = "../batches.rs"]
 mod batches;
 #[path = "../convolutions.rs"]
