@@ -29,7 +29,7 @@ pub use command::{
 };
 pub use completion::{Completion, WakerSlot};
 pub use disk::DiskCache;
-pub use fault::{Fault, FaultKind, Label, LabelOp, SourceLocation};
+pub use fault::{Fault, FaultKind, Label, LabelCall, LabelOp, SourceLocation};
 pub use pool::{MemoryStats, Pool};
 pub use timeline::{Event, Timeline};
 pub use work_queue::WorkQueue;

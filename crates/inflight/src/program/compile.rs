@@ -303,7 +303,7 @@ fn place(name: &Arc<str>, location: Location) -> SourceLocation {
 }
 
 fn label_op(name: &Arc<str>, op: &str, location: Location) -> LabelOp {
-    LabelOp { name: interned(op), location: place(name, location) }
+    LabelOp { name: interned(op), method: None, location: place(name, location) }
 }
 
 /// The name and the line of each node of a graph.

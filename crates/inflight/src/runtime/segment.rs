@@ -286,6 +286,7 @@ impl Builder {
         };
         self.labels.push(LabelOp {
             name: node.op().name(),
+            method: node.method(),
             location: SourceLocation::Caller(node.location()),
         });
         node.set_position_in(self.walk, id);

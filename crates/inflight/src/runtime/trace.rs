@@ -329,7 +329,7 @@ impl Observer for Collector {
         let track = Track { process: STREAMS, number: ran.stream, name };
         match ran.kind {
             CommandKind::Compute(label) => {
-                let title = title(label.ops().map(|op| op.name));
+                let title = title(label.calls().iter().map(|call| call.name));
                 let details = format!(
                     "{},\"bytes_read\":{},\"bytes_written\":{}",
                     sources(label),
@@ -339,11 +339,11 @@ impl Observer for Collector {
                 self.write(&track, &title, "kernel", ran.began, ran.ended, &details);
             }
             CommandKind::Host(label) => {
-                let title = title(label.ops().map(|op| op.name));
+                let title = title(label.calls().iter().map(|call| call.name));
                 self.write(&track, &title, "host", ran.began, ran.ended, &sources(label));
             }
             CommandKind::Loop { label, iterations } => {
-                let title = title(label.ops().map(|op| op.name));
+                let title = title(label.calls().iter().map(|call| call.name));
                 let details = format!("{},\"turns\":{iterations}", sources(label));
                 self.write(&track, &title, "loop", ran.began, ran.ended, &details);
             }
@@ -355,10 +355,9 @@ impl Observer for Collector {
     }
 }
 
-/// The ops of a label, and where they were written, as a member of a JSON object.
+/// The calls of a label with their source locations, as a member of a JSON object.
 fn sources(label: &Label) -> String {
-    let ops: Vec<String> =
-        label.ops().map(|op| quoted(&format!("{} at {}", op.name, op.location))).collect();
+    let ops: Vec<String> = label.calls().iter().map(|call| quoted(&call.to_string())).collect();
     format!("\"ops\":[{}]", ops.join(","))
 }
 
