@@ -331,7 +331,7 @@ fn open_extents_are_explained_for_shapes() {
     assert!(stderr(&explain(&[])).contains("give the shapes of all arguments, with one --shape"));
     let explained = stdout(&explain(&["--shape", "5x4"]));
     assert!(explained.contains("80 bytes read, 80 bytes written"), "{explained}");
-    for (shape, said) in [("5x3", "f32[5, 3] is given"), ("5*4", "such as 32x64")] {
+    for (shape, said) in [("5x3", "found f32[5, 3]"), ("5*4", "such as 32x64")] {
         let output = explain(&["--shape", shape]);
         assert!(stderr(&output).contains(said), "{}", stderr(&output));
     }

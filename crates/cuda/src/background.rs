@@ -1,7 +1,9 @@
-//! What takes a while and nobody should wait for: compiling kernels, opening libraries. Threads do it, as many as
-//! there are processors, and end when there is nothing left to do.
+//! Background compilation threads, for slow work that must not block a stream: compiling and loading kernels, opening
+//! libraries, GEMM autotuning. There are as many threads as processors, up to a limit; they exit when the queue is
+//! empty.
 //!
-//! Whoever needs what is [`Awaited`] looks whether it is there, and if not, goes on when its event is reached.
+//! A [`BackgroundTask`] is polled: a command that needs its value goes on if the value is ready, and is deferred until
+//! the task's event otherwise.
 
 use inflight_backend::{Event, Fault, FaultKind, Label, Timeline};
 use parking_lot::{Condvar, Mutex, MutexGuard};
@@ -13,100 +15,102 @@ use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// More threads than this make nothing faster: they wait for each other's memory.
-const MOST_THREADS: usize = 16;
+/// More threads than this do not speed up compilation: they compete for memory bandwidth.
+const MAX_THREADS: usize = 16;
 
-/// So long a process that ends waits for what is under way, at most.
-const LONGEST_END: Duration = Duration::from_secs(20);
+/// The longest that shutdown waits for running tasks.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A value that is being made, or is there.
-pub struct Awaited<T> {
-    task: u64,
+/// A task on a background thread, and its value once it has completed.
+pub struct BackgroundTask<T> {
+    id: u64,
     value: OnceLock<Result<T, Fault>>,
-    /// Reached iff the value is there.
-    made: Event,
+    /// Reached iff the value is set.
+    done: Event,
 }
 
-/// A command cannot be put on its stream now.
-pub enum Stop {
-    /// It never can.
+/// Why a command cannot be enqueued on its stream now.
+pub enum EnqueueError {
+    /// It failed for good.
     Failed(Fault),
-    /// It can when this is reached.
-    Until(Event),
+    /// It needs something that is not ready. Retry it when this event is reached.
+    NotReady(Event),
 }
 
-impl From<Fault> for Stop {
-    fn from(fault: Fault) -> Stop {
-        Stop::Failed(fault)
+impl From<Fault> for EnqueueError {
+    fn from(fault: Fault) -> EnqueueError {
+        EnqueueError::Failed(fault)
     }
 }
 
-impl Stop {
-    /// The same, of a command with this label.
-    pub fn of(self, label: &Label) -> Stop {
+impl EnqueueError {
+    /// Adds the label of the command, if the fault has none.
+    pub fn with_label(self, label: &Label) -> EnqueueError {
         match self {
-            Stop::Failed(fault) => Stop::Failed(with_label(fault, label)),
-            until => until,
+            EnqueueError::Failed(fault) => EnqueueError::Failed(with_label(fault, label)),
+            not_ready => not_ready,
         }
     }
 }
 
-/// The fault, with this label if it has none of its own.
+/// Adds a label to a fault that has none.
 pub fn with_label(fault: Fault, label: &Label) -> Fault {
     Fault { label: fault.label.or_else(|| Some(label.clone())), ..fault }
 }
 
-impl<T: Clone + Send + Sync + 'static> Awaited<T> {
-    /// Has a value made in the background.
-    pub fn start(make: impl FnOnce() -> Result<T, Fault> + Send + 'static) -> Arc<Awaited<T>> {
-        let task = TASKS.fetch_add(1, Ordering::Relaxed);
-        let (value, made) = (OnceLock::new(), Timeline::new().event(1));
-        let awaited = Arc::new(Awaited { task, value, made });
-        let making = awaited.clone();
+impl<T: Clone + Send + Sync + 'static> BackgroundTask<T> {
+    /// Enqueues a task for the background threads.
+    pub fn start(
+        compute: impl FnOnce() -> Result<T, Fault> + Send + 'static,
+    ) -> Arc<BackgroundTask<T>> {
+        let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
+        let (value, done) = (OnceLock::new(), Timeline::new().event(1));
+        let task = Arc::new(BackgroundTask { id, value, done });
+        let running = task.clone();
         let run = Box::new(move || {
-            let made = catch_unwind(AssertUnwindSafe(make)).unwrap_or_else(|_| {
-                Err(FaultKind::Panicked("what was to be made in the background".into()).into())
+            let value = catch_unwind(AssertUnwindSafe(compute)).unwrap_or_else(|_| {
+                Err(FaultKind::Panicked("a background compilation task".into()).into())
             });
-            let _ = making.value.set(made);
-            // Whoever is told may do anything, and the thread has others to serve.
-            let _ = catch_unwind(AssertUnwindSafe(|| making.made.signal()));
+            let _ = running.value.set(value);
+            // A callback of the event may panic; the thread must survive that.
+            let _ = catch_unwind(AssertUnwindSafe(|| running.done.signal()));
         });
-        WORKERS.push(Task { number: task, run });
-        awaited
+        WORKERS.push(QueuedTask { id, run });
+        task
     }
 
-    /// A value that is there.
-    pub fn made(value: T) -> Arc<Awaited<T>> {
-        Arc::new(Awaited {
-            task: u64::MAX,
+    /// A task that has completed with this value.
+    pub fn completed(value: T) -> Arc<BackgroundTask<T>> {
+        Arc::new(BackgroundTask {
+            id: u64::MAX,
             value: OnceLock::from(Ok(value)),
-            made: Event::reached(),
+            done: Event::reached(),
         })
     }
 
-    /// Whether it could not be made for lack of memory, of which there may be enough another time.
-    pub fn was_short(&self) -> bool {
+    /// Whether the task failed for lack of memory. A retry may succeed.
+    pub fn ran_out_of_memory(&self) -> bool {
         matches!(self.value.get(), Some(Err(fault)) if fault.is_out_of_memory())
     }
 
-    /// The value, or that it is not there yet. Then it is made next.
-    pub fn now(&self) -> Result<T, Stop> {
+    /// The value if the task has completed. Otherwise the task moves to the front of the queue.
+    pub fn poll(&self) -> Result<T, EnqueueError> {
         match self.value.get() {
-            Some(made) => made.clone().map_err(Stop::Failed),
+            Some(value) => value.clone().map_err(EnqueueError::Failed),
             None => {
-                WORKERS.hurry(self.task);
-                Err(Stop::Until(self.made.clone()))
+                WORKERS.prioritize(self.id);
+                Err(EnqueueError::NotReady(self.done.clone()))
             }
         }
     }
 }
 
-static TASKS: AtomicU64 = AtomicU64::new(0);
+static NEXT_ID: AtomicU64 = AtomicU64::new(0);
 
 static WORKERS: Workers = Workers {
     state: Mutex::new(State { tasks: VecDeque::new(), threads: 0, handles: Vec::new() }),
-    ended: Condvar::new(),
-    is_ending: AtomicBool::new(false),
+    thread_exited: Condvar::new(),
+    is_shutting_down: AtomicBool::new(false),
     spawn: Workers::spawn,
 };
 
@@ -116,56 +120,58 @@ thread_local! {
 
 struct Workers {
     state: Mutex<State>,
-    /// Notified when a thread ends.
-    ended: Condvar,
-    is_ending: AtomicBool,
-    /// Starts a thread, if there can be one.
+    /// Notified when a thread exits.
+    thread_exited: Condvar,
+    is_shutting_down: AtomicBool,
+    /// Spawns a thread. `None` if the system refuses; a field, so that tests can replace it.
     spawn: fn(&'static Workers) -> Option<JoinHandle<()>>,
 }
 
 struct State {
-    tasks: VecDeque<Task>,
-    /// How many threads serve.
+    tasks: VecDeque<QueuedTask>,
+    /// Threads that run tasks.
     threads: usize,
-    /// Those and some that do not any more: what libraries keep for a thread goes when it ends.
+    /// Their handles, and those of some threads that have left the loop. Shutdown joins them: a thread's destructors
+    /// release what libraries keep in thread-local storage.
     handles: Vec<JoinHandle<()>>,
 }
 
-struct Task {
-    number: u64,
+struct QueuedTask {
+    id: u64,
     run: Box<dyn FnOnce() + Send>,
 }
 
 impl Workers {
-    fn push(&'static self, task: Task) {
+    fn push(&'static self, task: QueuedTask) {
         let mut state = self.state.lock();
         state.tasks.push_back(task);
-        let most = thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
-        if state.threads < most {
+        let max_threads = thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
+        if state.threads < max_threads {
             self.start(&mut state);
         }
     }
 
-    /// Starts a thread, if there can be one. Nobody counts on it before that is known.
+    /// Spawns a thread, if the system allows. The caller holds the lock, so that the count is right before others see
+    /// it.
     fn start(&'static self, state: &mut MutexGuard<'_, State>) {
         if let Some(handle) = (self.spawn)(self) {
             state.threads += 1;
             state.handles.push(handle);
-            for ended in state.handles.extract_if(.., |handle| handle.is_finished()) {
-                let _ = ended.join();
+            for finished in state.handles.extract_if(.., |handle| handle.is_finished()) {
+                let _ = finished.join();
             }
         }
     }
 
     fn spawn(&'static self) -> Option<JoinHandle<()>> {
-        let named = thread::Builder::new().name("inflight-compile".to_owned());
-        named.spawn(|| self.serve()).ok()
+        let builder = thread::Builder::new().name("inflight-compile".to_owned());
+        builder.spawn(|| self.run_tasks()).ok()
     }
 
-    /// Has a task done next, if nobody has begun it.
-    fn hurry(&'static self, number: u64) {
+    /// Moves a task to the front of the queue, if no thread has started it.
+    fn prioritize(&'static self, id: u64) {
         let mut state = self.state.lock();
-        let position = state.tasks.iter().position(|task| task.number == number);
+        let position = state.tasks.iter().position(|task| task.id == id);
         let Some(task) = position.and_then(|position| state.tasks.remove(position)) else { return };
         state.tasks.push_front(task);
         if state.threads > 0 {
@@ -173,22 +179,22 @@ impl Workers {
         }
         self.start(&mut state);
         if state.threads == 0 {
-            // Without a thread it is done here.
+            // No thread can be spawned: run the tasks on this one.
             state.threads += 1;
             drop(state);
-            self.serve();
+            self.run_tasks();
         }
     }
 
-    fn serve(&self) {
+    fn run_tasks(&self) {
         let was_worker = IS_WORKER.replace(true);
         loop {
             let mut state = self.state.lock();
-            // What is not begun by then never is.
-            let is_ending = self.is_ending.load(Ordering::Relaxed);
-            let Some(task) = (if is_ending { None } else { state.tasks.pop_front() }) else {
+            // Tasks that have not started when shutdown begins never run.
+            let is_shutting_down = self.is_shutting_down.load(Ordering::Relaxed);
+            let Some(task) = (if is_shutting_down { None } else { state.tasks.pop_front() }) else {
                 state.threads -= 1;
-                self.ended.notify_all();
+                self.thread_exited.notify_all();
                 break;
             };
             drop(state);
@@ -198,26 +204,26 @@ impl Workers {
     }
 }
 
-/// Whether this thread makes something in the background.
+/// Whether this thread is a background thread.
 pub fn is_worker() -> bool {
     IS_WORKER.try_with(Cell::get).unwrap_or(false)
 }
 
-/// Lets no task begin any more, and waits for those that are under way: the process ends, and the libraries they
-/// use are about to be gone.
-pub fn end() {
-    WORKERS.is_ending.store(true, Ordering::Relaxed);
+/// Shuts down: starts no more tasks and waits for the running ones. The process is exiting, and the libraries that
+/// tasks use are about to be unloaded.
+pub fn shut_down() {
+    WORKERS.is_shutting_down.store(true, Ordering::Relaxed);
     if is_worker() {
         return;
     }
-    let deadline = Instant::now() + LONGEST_END;
+    let deadline = Instant::now() + SHUTDOWN_TIMEOUT;
     let mut state = WORKERS.state.lock();
     while state.threads > 0 {
-        if WORKERS.ended.wait_until(&mut state, deadline).timed_out() {
+        if WORKERS.thread_exited.wait_until(&mut state, deadline).timed_out() {
             return;
         }
     }
-    // The last of what they do is to give back what the libraries keep for them.
+    // A thread's last action is to run the thread-local destructors of the libraries.
     let handles = std::mem::take(&mut state.handles);
     drop(state);
     for handle in handles {
@@ -232,123 +238,127 @@ mod tests {
     use std::process::Command;
     use std::sync::mpsc;
 
-    fn fault_of(awaited: &Awaited<u32>) -> Fault {
-        awaited.made.wait();
-        match awaited.now() {
-            Err(Stop::Failed(fault)) => fault,
+    fn fault_of(task: &BackgroundTask<u32>) -> Fault {
+        task.done.wait();
+        match task.poll() {
+            Err(EnqueueError::Failed(fault)) => fault,
             _ => panic!("it should have failed"),
         }
     }
 
     #[test]
-    fn without_a_thread_a_task_is_done_by_whoever_needs_it() {
-        /// Also sees to it that nobody counts on a thread before it is known whether there is one.
+    fn without_threads_the_polling_thread_runs_the_task() {
+        /// Refuses to spawn. Also checks that the lock is held, so that no other thread sees a wrong count.
         fn refuse(workers: &'static Workers) -> Option<JoinHandle<()>> {
-            assert!(workers.state.try_lock().is_none(), "others could see a thread that is none");
+            assert!(
+                workers.state.try_lock().is_none(),
+                "the state must be locked while a thread is spawned"
+            );
             None
         }
-        static ALONE: Workers = Workers {
+        static WITHOUT_THREADS: Workers = Workers {
             state: Mutex::new(State { tasks: VecDeque::new(), threads: 0, handles: Vec::new() }),
-            ended: Condvar::new(),
-            is_ending: AtomicBool::new(false),
+            thread_exited: Condvar::new(),
+            is_shutting_down: AtomicBool::new(false),
             spawn: refuse,
         };
-        let (told, hear) = mpsc::channel();
-        let run = Box::new(move || told.send(()).expect("the test listens"));
-        ALONE.push(Task { number: 1, run });
-        assert!(hear.try_recv().is_err());
-        ALONE.hurry(1);
-        assert!(hear.try_recv().is_ok());
-        assert_eq!(ALONE.state.lock().threads, 0);
+        let (sender, receiver) = mpsc::channel();
+        let run = Box::new(move || sender.send(()).expect("the test receives"));
+        WITHOUT_THREADS.push(QueuedTask { id: 1, run });
+        assert!(receiver.try_recv().is_err());
+        WITHOUT_THREADS.prioritize(1);
+        assert!(receiver.try_recv().is_ok());
+        assert_eq!(WITHOUT_THREADS.state.lock().threads, 0);
     }
 
     #[test]
-    fn values_are_made_beside_their_caller_and_faults_and_panics_are_theirs() {
+    fn tasks_run_concurrently_and_deliver_values_faults_and_panics() {
         let (go, wait) = mpsc::channel::<()>();
-        let slow = Awaited::start(move || {
+        let slow = BackgroundTask::start(move || {
             wait.recv().expect("the test goes on");
             Ok(7)
         });
-        assert!(matches!(slow.now(), Err(Stop::Until(event)) if !event.is_reached()));
-        let (told, hear) = mpsc::channel();
-        if let Err(Stop::Until(event)) = slow.now() {
-            event.on_reached(Box::new(move || told.send(()).expect("the test listens")));
+        assert!(matches!(slow.poll(), Err(EnqueueError::NotReady(event)) if !event.is_reached()));
+        let (sender, receiver) = mpsc::channel();
+        if let Err(EnqueueError::NotReady(event)) = slow.poll() {
+            event.on_reached(Box::new(move || sender.send(()).expect("the test receives")));
         }
         go.send(()).expect("the task waits");
-        hear.recv().unwrap();
-        assert!(matches!(slow.now(), Ok(7)));
-        assert!(matches!(Awaited::made(8).now(), Ok(8)));
+        receiver.recv().unwrap();
+        assert!(matches!(slow.poll(), Ok(7)));
+        assert!(matches!(BackgroundTask::completed(8).poll(), Ok(8)));
 
-        let panics = Awaited::<u32>::start(|| panic!("on purpose"));
+        let panics = BackgroundTask::<u32>::start(|| panic!("on purpose"));
         assert!(matches!(fault_of(&panics).kind, FaultKind::Panicked(_)));
-        let fails =
-            Awaited::<u32>::start(|| Err(FaultKind::Unsupported("a kernel".to_owned()).into()));
+        let fails = BackgroundTask::<u32>::start(|| {
+            Err(FaultKind::Unsupported("a kernel".to_owned()).into())
+        });
         assert!(matches!(fault_of(&fails).kind, FaultKind::Unsupported(_)));
-        assert!(!fails.was_short());
+        assert!(!fails.ran_out_of_memory());
         let lacks = FaultKind::OutOfMemory { requested: 1, in_use: 2, limit: 2 };
-        let lacks = Awaited::<u32>::start(|| Err(lacks.into()));
-        lacks.made.wait();
-        assert!(lacks.was_short());
+        let lacks = BackgroundTask::<u32>::start(|| Err(lacks.into()));
+        lacks.done.wait();
+        assert!(lacks.ran_out_of_memory());
     }
 
     #[test]
-    fn what_is_needed_is_made_before_what_may_be() {
-        // A queue of its own, which nobody serves meanwhile.
+    fn polled_tasks_run_before_precompiled_ones() {
+        // A queue of its own, without threads that take tasks from it.
         let workers: &'static Workers = Box::leak(Box::new(Workers {
             state: Mutex::new(State {
                 tasks: VecDeque::new(),
                 threads: usize::MAX - 1,
                 handles: Vec::new(),
             }),
-            ended: Condvar::new(),
-            is_ending: AtomicBool::new(false),
+            thread_exited: Condvar::new(),
+            is_shutting_down: AtomicBool::new(false),
             spawn: Workers::spawn,
         }));
         let (done, order) = mpsc::channel();
-        for number in 0..4 {
+        for id in 0..4 {
             let done = done.clone();
-            let run = Box::new(move || done.send(number).expect("the test listens"));
-            workers.push(Task { number, run });
+            let run = Box::new(move || done.send(id).expect("the test receives"));
+            workers.push(QueuedTask { id, run });
         }
-        workers.hurry(2);
-        workers.hurry(9);
-        workers.serve();
+        workers.prioritize(2);
+        workers.prioritize(9);
+        workers.run_tasks();
         assert_eq!(order.try_iter().collect::<Vec<_>>(), [2, 0, 1, 3]);
     }
 
-    /// Set for a process that this test is to end.
-    const ENDS: &str = "INFLIGHT_TEST_ENDS";
+    /// Set in the child process that exits while it compiles.
+    const EXITS: &str = "INFLIGHT_TEST_ENDS";
 
-    /// In a process of its own: has kernels compiled, and ends it when the first is.
+    /// Runs in a process of its own: compiles kernels and exits when the first one is ready.
     #[test]
-    #[ignore = "ends the process; the test below runs it"]
-    fn ends_while_others_compile() {
-        if std::env::var_os(ENDS).is_none() {
+    #[ignore = "exits the process; the test below runs it"]
+    fn exits_during_compilation() {
+        if std::env::var_os(EXITS).is_none() {
             return;
         }
         let line = "    x[threadIdx.x] = sinf(x[threadIdx.x]) * powf(x[threadIdx.x], 3.5f);\n";
-        let compiled = (0..8).map(|number| {
-            let lines = line.repeat(20 + 10 * number);
+        let compiled = (0..8).map(|index| {
+            let lines = line.repeat(20 + 10 * index);
             let text = format!("extern \"C\" __global__ void f(float* x) {{\n{lines}}}");
-            Awaited::start(move || Compiler::new("sm_90".to_owned(), || None).compile(&text))
+            BackgroundTask::start(move || Compiler::new("sm_90".to_owned(), || None).compile(&text))
         });
         let compiled: Vec<_> = compiled.collect();
-        compiled[0].made.wait();
-        assert!(compiled[0].now().is_ok());
+        compiled[0].done.wait();
+        assert!(compiled[0].poll().is_ok());
         std::process::exit(0);
     }
 
     #[test]
-    fn a_process_may_end_while_kernels_are_being_compiled() {
+    fn process_can_exit_during_compilation() {
         if let Err(fault) = Compiler::new("sm_90".to_owned(), || None).version() {
             println!("SKIPPED: {fault}");
             return;
         }
-        let arguments = ["--ignored", "--exact", "background::tests::ends_while_others_compile"];
+        let arguments = ["--ignored", "--exact", "background::tests::exits_during_compilation"];
         for _ in 0..3 {
             let this = std::env::current_exe().expect("a test runs from a file");
             let ended =
-                Command::new(this).args(arguments).env(ENDS, "1").output().expect("the test runs");
+                Command::new(this).args(arguments).env(EXITS, "1").output().expect("the test runs");
             assert!(ended.status.success(), "{ended:?}");
             assert!(!String::from_utf8_lossy(&ended.stdout).contains("test result"), "{ended:?}");
         }

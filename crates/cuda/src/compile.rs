@@ -1,6 +1,6 @@
-//! From text to machine code: NVRTC, and what it made before, on disk.
+//! Compilation of CUDA C++ text to cubins with NVRTC, and the disk cache of compiled kernels.
 
-use crate::library::{self, Part};
+use crate::library::{self, CudaLibrary};
 use crate::shutdown;
 use cudarc::nvrtc::sys::{self, nvrtcResult};
 use inflight_backend::{DiskCache, Fault, FaultKind};
@@ -8,7 +8,7 @@ use std::ffi::{CStr, CString};
 use std::ptr::{null, null_mut};
 use std::sync::{LazyLock, Once, OnceLock};
 
-/// Makes machine code for one architecture. Any number of threads may do so at once.
+/// An NVRTC compiler for one architecture. Any number of threads may compile at once.
 pub struct Compiler {
     /// Such as `sm_90`.
     target: String,
@@ -19,13 +19,14 @@ pub struct Compiler {
 /// The major and the minor number of NVRTC's version.
 pub type Version = (i32, i32);
 
-/// The first version that can leave out what our texts do not use.
-const FIRST_MINIMAL: Version = (12, 8);
+/// The first NVRTC version with `--minimal`, which omits built-ins that our texts do not use.
+const MINIMAL_VERSION: Version = (12, 8);
 
-/// A kernel that every part of the compiler has something to do for.
-const WARMING: &str = "extern \"C\" __global__ void warming(float* x) { x[threadIdx.x] += 1.0f; }";
+/// A kernel that exercises every phase of the compiler.
+const WARM_UP: &str = "extern \"C\" __global__ void warm_up(float* x) { x[threadIdx.x] += 1.0f; }";
 
-/// Products and sums are fused only where a kernel says so, so that all devices give the same bits.
+/// The compiler's options. `--fmad=false`: multiplications and additions are contracted only where a kernel says so, so that
+/// all devices give the same bits.
 const OPTIONS: [&CStr; 7] = [
     c"--std=c++17",
     c"--fmad=false",
@@ -37,20 +38,20 @@ const OPTIONS: [&CStr; 7] = [
 ];
 
 impl Compiler {
-    /// A compiler for an architecture. The place on disk is looked for when it is first needed.
+    /// A compiler for an architecture. The disk cache is opened on first use.
     pub fn new(target: String, disk: fn() -> Option<DiskCache>) -> Compiler {
         Compiler { target, version: OnceLock::new(), disk: LazyLock::new(disk) }
     }
 
-    /// The version of NVRTC, which is opened if it is not yet.
+    /// The version of NVRTC. Opens the library on first use.
     ///
     /// # Errors
-    /// If it is not found; the error says what was looked for.
+    /// If the library is not found; the error lists what was tried.
     pub fn version(&self) -> Result<Version, Fault> {
         let open = || {
-            library::open(Part::Compiler).map_err(FaultKind::Missing)?;
+            library::open(CudaLibrary::Nvrtc).map_err(FaultKind::Missing)?;
             let (mut major, mut minor) = (0, 0);
-            // SAFETY: the library is open; both places are there to be written.
+            // SAFETY: the library is open; both pointers are valid for writes.
             check(unsafe { sys::nvrtcVersion(&mut major, &mut minor) })
                 .map_err(|message| FaultKind::Missing(format!("NVRTC: {message}")))?;
             Ok((major, minor))
@@ -58,26 +59,26 @@ impl Compiler {
         self.version.get_or_init(open).clone()
     }
 
-    /// The machine code of a text.
+    /// Compiles a text to a cubin, or takes it from the disk cache.
     pub fn compile(&self, text: &str) -> Result<Vec<u8>, Fault> {
         let version = self.version()?;
         let key = self.key(text, version);
         if let Some(code) = self.disk.as_ref().and_then(|disk| disk.get(key.as_bytes())) {
             return Ok(code);
         }
-        self.compile_anew(text)
+        self.recompile(text)
     }
 
     fn key(&self, text: &str, version: Version) -> String {
         format!("cuda {} nvrtc {}.{} {OPTIONS:?}\n{text}", self.target, version.0, version.1)
     }
 
-    /// The same, whatever is kept on disk.
-    pub fn compile_anew(&self, text: &str) -> Result<Vec<u8>, Fault> {
+    /// Compiles a text and replaces its entry in the disk cache.
+    pub fn recompile(&self, text: &str) -> Result<Vec<u8>, Fault> {
         let version = self.version()?;
         self.warm_up(version);
-        let code = self.translate(text, version).map_err(|message| {
-            Fault::from(FaultKind::Unsupported(format!("NVRTC refused a kernel: {message}")))
+        let code = self.invoke_nvrtc(text, version).map_err(|message| {
+            Fault::from(FaultKind::Unsupported(format!("NVRTC rejected a kernel: {message}")))
         })?;
         if let Some(disk) = &*self.disk {
             disk.put(self.key(text, version).as_bytes(), &code);
@@ -85,21 +86,21 @@ impl Compiler {
         Ok(code)
     }
 
-    /// Has NVRTC compile for the first time, as far as nobody has: only then it registers some of what it undoes at the
-    /// end of the process. If threads compile meanwhile, they are waited for first.
+    /// Runs the process's first compilation, then registers the exit handler. NVRTC registers exit handlers of its own during its
+    /// first compilation, and ours must run before them: it waits for threads that are compiling.
     fn warm_up(&self, version: Version) {
         static WARM: Once = Once::new();
         WARM.call_once(|| {
-            // If it cannot compile this, it says so of what is compiled next.
-            let _ = self.translate(WARMING, version);
-            shutdown::watch();
+            // An error here will show in the compilation that follows.
+            let _ = self.invoke_nvrtc(WARM_UP, version);
+            shutdown::register_exit_handler();
         });
     }
 
-    fn translate(&self, text: &str, version: Version) -> Result<Vec<u8>, String> {
-        let source = CString::new(text).map_err(|_| "a zero byte".to_owned())?;
+    fn invoke_nvrtc(&self, text: &str, version: Version) -> Result<Vec<u8>, String> {
+        let source = CString::new(text).map_err(|_| "it contains a zero byte".to_owned())?;
         let mut program = Program(null_mut());
-        // SAFETY: the strings end with zeros and live through the call; there are no headers.
+        // SAFETY: the strings are NUL-terminated and outlive the call; there are no headers.
         check(unsafe {
             sys::nvrtcCreateProgram(
                 &mut program.0,
@@ -111,13 +112,13 @@ impl Compiler {
             )
         })?;
         let target = CString::new(format!("--gpu-architecture={}", self.target))
-            .map_err(|_| "a zero byte".to_owned())?;
+            .map_err(|_| "it contains a zero byte".to_owned())?;
         let mut options = vec![target.as_ptr()];
         options.extend(OPTIONS.iter().map(|option| option.as_ptr()));
-        if version >= FIRST_MINIMAL {
+        if version >= MINIMAL_VERSION {
             options.push(c"--minimal".as_ptr());
         }
-        // SAFETY: the program exists, and the options are strings that end with zeros.
+        // SAFETY: the program exists, and the options are NUL-terminated strings that outlive the call.
         let compiled = check(unsafe {
             sys::nvrtcCompileProgram(program.0, options.len() as i32, options.as_ptr())
         });
@@ -125,7 +126,7 @@ impl Compiler {
             return Err(format!("{message}\n{}", program.log()));
         }
         let mut size = 0;
-        // SAFETY: the program is compiled; the code is written to as many bytes as it is said to have.
+        // SAFETY: the program is compiled; NVRTC writes as many bytes as it has reported.
         unsafe {
             check(sys::nvrtcGetCUBINSize(program.0, &mut size))?;
             let mut code = vec![0u8; size];
@@ -135,13 +136,13 @@ impl Compiler {
     }
 }
 
-/// A program that is destroyed in the end.
+/// An NVRTC program, destroyed on drop.
 struct Program(sys::nvrtcProgram);
 
 impl Program {
     fn log(&self) -> String {
         let mut size = 0;
-        // SAFETY: the program exists; the log is written to as many bytes as it is said to have.
+        // SAFETY: the program exists; NVRTC writes as many bytes as it has reported.
         unsafe {
             if check(sys::nvrtcGetProgramLogSize(self.0, &mut size)).is_err() || size == 0 {
                 return String::new();

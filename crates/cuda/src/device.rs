@@ -1,14 +1,15 @@
-//! A GPU as a [`Backend`].
+//! The CUDA [`Backend`]: device discovery, capabilities, precompilation, kernel variants, and the state that a device's
+//! streams share.
 
-use crate::background::Awaited;
-use crate::choose::Described;
+use crate::background::BackgroundTask;
 use crate::codegen::{self, Variant};
 use crate::compile::Compiler;
 use crate::driver::{self, Context, Function};
-use crate::event::{Events, Point};
-use crate::gemm::{Products, epilogue, fused_epilogue, transpose};
-use crate::library::{self, Part};
-use crate::memory::{self, Staging};
+use crate::event::{EventPool, RecordedEvent};
+use crate::gemm::{Cublaslt, epilogue, fused_epilogue, transpose};
+use crate::launch_config::AnalyzedKernel;
+use crate::library::{self, CudaLibrary};
+use crate::memory::{self, StagingPool};
 use crate::options::Options;
 use crate::stream::{CopyThreads, CudaStream, Waiters};
 use crate::{gemm, routine};
@@ -24,84 +25,87 @@ use smallvec::SmallVec;
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
 
-/// How many GPUs there are. The error says what was looked for.
+/// The number of CUDA devices.
+///
+/// # Errors
+/// If there is no usable driver; the error lists what was tried.
 pub fn count() -> Result<usize, String> {
     driver::count()
 }
 
-/// A GPU.
+/// A CUDA device.
 pub struct CudaBackend {
     capabilities: Capabilities,
     shared: Arc<Shared>,
 }
 
-/// The architecture whose matrix units a kernel of our own uses.
+/// The compute capability of Hopper, whose wgmma and TMA our own GEMM kernels need.
 const HOPPER: (i32, i32) = (9, 0);
 
-/// The values that a timeline will reach, ascending, and where.
-type Points = VecDeque<(u64, Arc<Point>)>;
+/// The values that a timeline will reach, ascending, and the recorded events that they wait for.
+type Signals = VecDeque<(u64, Arc<RecordedEvent>)>;
 
-/// What a GPU's streams share.
+/// The state that a device's streams share.
 pub struct Shared {
     pub context: Arc<Context>,
     pub pool: Arc<Pool>,
-    pub staging: Arc<Staging>,
-    pub events: Arc<Events>,
+    pub staging: Arc<StagingPool>,
+    pub events: Arc<EventPool>,
     pub compiler: Compiler,
-    pub products: Products,
+    pub cublaslt: Cublaslt,
     pub(crate) routines: crate::routine::Cache,
     pub processors: usize,
-    /// Whether groups of four warps can multiply, as on Hopper, and so kernels can take in products
-    /// ([`codegen::Mapping::Product`]).
-    pub has_groups: bool,
-    /// Whether numbers of `f32` may be rounded before they are multiplied.
-    pub rounds_products: bool,
-    /// The kernel that takes a product in and stores it.
-    pub stored: CudaKernel,
-    /// Why the device does not answer any more, if so.
+    /// Whether the device has wgmma and TMA (Hopper), which GEMM kernels with fused epilogues need
+    /// ([`codegen::Mapping::FusedGemm`]).
+    pub has_wgmma: bool,
+    /// Whether GEMMs of `f32` may round their operands to TF32.
+    pub uses_tf32: bool,
+    /// The epilogue that only stores the GEMM's result.
+    pub store_epilogue: CudaKernel,
+    /// The fault that made the device unusable, if any.
     pub lost: OnceLock<Fault>,
-    /// For each timeline, the points at which streams of this device will signal its values.
-    signals: Mutex<FxHashMap<usize, Points>>,
-    /// Threads that copy to the device.
-    pub(crate) crew: Arc<CopyThreads>,
-    /// Streams that wait until such a point is known.
+    /// For each timeline, the recorded events after which streams of this device signal its values.
+    signals: Mutex<FxHashMap<usize, Signals>>,
+    /// Threads that copy uploads into staging buffers.
+    pub(crate) copy_threads: Arc<CopyThreads>,
+    /// Streams that wait until an event's signal is recorded.
     pub(crate) waiters: Waiters,
-    functions: Mutex<FxHashMap<String, AwaitedFunction>>,
+    functions: Mutex<FxHashMap<String, FunctionTask>>,
 }
 
-/// A kernel that is being compiled and loaded, or is there.
-pub type AwaitedFunction = Arc<Awaited<Arc<Function>>>;
+/// A background task that compiles and loads a kernel.
+pub type FunctionTask = Arc<BackgroundTask<Arc<Function>>>;
 
 impl CudaBackend {
-    /// The GPU of this number.
+    /// Opens the device with this ordinal.
     ///
     /// # Errors
-    /// If there is no driver, no such GPU, or no NVRTC; the error says what was looked for.
+    /// If there is no driver, no such device, or no NVRTC; the error lists what was tried.
     pub fn new(ordinal: usize, options: Options) -> Result<Arc<CudaBackend>, Fault> {
         let missing = |message: String| Fault::from(FaultKind::Missing(message));
         let count = driver::count().map_err(|message| missing(format!("CUDA: {message}")))?;
         if ordinal >= count {
             let message = format!(
-                "CUDA device {ordinal} was asked for, but there are {count}; `inflight devices` lists them, and \
+                "CUDA device {ordinal} was requested, but there are {count}; `inflight devices` lists them, and \
                  CUDA_VISIBLE_DEVICES may hide some"
             );
             return Err(missing(message));
         }
-        // While the context is made, which takes a tenth of a second and needs nothing of the loader's. What becomes
-        // of it is asked for below, and at the first product.
-        for part in [Part::Compiler, Part::MatrixProducts] {
-            Awaited::start(move || library::open(part).map_err(missing));
+        // Load libraries concurrently with the creation of the context, which takes a tenth of a second and does not
+        // need the loader. Errors show below, and at the first GEMM.
+        for library in [CudaLibrary::Nvrtc, CudaLibrary::CublasLt] {
+            BackgroundTask::start(move || library::open(library).map_err(missing));
         }
         let context = Context::new(ordinal)?;
-        let products = Products::new(options, &context);
-        // Most programs have products, and the library needs a tenth of a second before its first answer.
-        products.opening();
+        let cublaslt = Cublaslt::new(options, &context);
+        // Most programs have GEMMs, and cuBLASLt takes a tenth of a second to initialize.
+        cublaslt.handle();
         let major = context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
         let minor = context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
         let processors =
             context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).max(1) as usize;
         let target = match (major, minor) {
-            // With the instructions that no other architecture has.
+            // The `a` target has the architecture-specific instructions: wgmma, setmaxnreg.
             HOPPER => format!("sm_{major}{minor}a"),
             _ => format!("sm_{major}{minor}"),
         };
@@ -117,28 +121,28 @@ impl CudaBackend {
             prologues: false,
             device_loops: false,
             arg_reductions: true,
-            // Products of small matrices of either half came with this generation.
+            // `mma` of both 16-bit float dtypes came with Ampere.
             implicit_gemm: major >= 8,
-            // Several for each block that there is room for, so that few of them are idle at the end.
+            // Several waves of blocks at full occupancy, so that few SMs are idle in the last wave.
             reduction_splits: (processors * 32).next_power_of_two() / 2,
-            // Many threads share a sum.
+            // Sums are spread over many threads, so that no chain of additions is long.
             max_sum_chain: None,
         };
-        let has_groups = (major, minor) == HOPPER;
+        let has_wgmma = (major, minor) == HOPPER;
         let shared = Shared {
             pool: memory::pool(&context),
-            staging: Staging::new(&context),
-            events: Events::new(&context),
+            staging: StagingPool::new(&context),
+            events: EventPool::new(&context),
             compiler,
-            products,
+            cublaslt,
             routines: Default::default(),
             processors,
-            has_groups,
-            rounds_products: options.tf32,
-            stored: CudaKernel::new(&fused_epilogue::stored()),
+            has_wgmma,
+            uses_tf32: options.tf32,
+            store_epilogue: CudaKernel::new(&fused_epilogue::store_kernel()),
             lost: OnceLock::new(),
             signals: Mutex::default(),
-            crew: Arc::default(),
+            copy_threads: Arc::default(),
             waiters: Waiters::default(),
             functions: Mutex::default(),
             context,
@@ -158,18 +162,23 @@ impl Backend for CudaBackend {
 
     fn precompile(&self, plan: &Plan, step: &Step, kernels: &[Result<Compiled, Fault>]) {
         let launches = match step {
-            // The library does it: there is no launch.
-            Step::Gemm(step) if epilogue::has_form(step) && !self.packs(step) => SmallVec::new(),
-            Step::Gemm(step) if self.takes_in(plan, step, kernels) => SmallVec::new(),
+            // cuBLASLt computes the epilogue: there is no launch.
+            Step::Gemm(step)
+                if epilogue::is_library_epilogue(step) && !self.splits_operands(step) =>
+            {
+                SmallVec::new()
+            }
+            Step::Gemm(step) if self.precompile_fused(plan, step, kernels) => SmallVec::new(),
             step => step.launches(),
         };
         for (launch, compiled) in launches.iter().zip(kernels) {
             let Ok(compiled) = compiled else { continue };
             let Some(kernel) = compiled.downcast_ref::<CudaKernel>() else { continue };
-            let buffers = anticipated(plan, launch);
+            let buffers = expected_buffers(plan, launch);
             let processors = self.shared.processors;
-            if let Ok(Some(choice)) = kernel.described.choose(&launch.shape, &buffers, processors) {
-                kernel.variant(&self.shared, choice.variant);
+            let config = kernel.analyzed.configure(&launch.shape, &buffers, processors);
+            if let Ok(Some(config)) = config {
+                kernel.variant(&self.shared, config.variant);
             }
         }
         match step {
@@ -184,7 +193,7 @@ impl Backend for CudaBackend {
     }
 
     fn libraries(&self) -> Vec<(&'static str, Result<String, String>)> {
-        let missing = |reason| format!("most products are plain kernels, which are slow: {reason}");
+        let missing = |reason| format!("GEMMs fall back to slow generic kernels: {reason}");
         vec![("cuBLASLt", gemm::library_version().map_err(missing))]
     }
 
@@ -194,32 +203,42 @@ impl Backend for CudaBackend {
 }
 
 impl CudaBackend {
-    /// Whether the operands of a step's product are packed.
-    fn packs(&self, step: &GemmStep) -> bool {
-        let lie = self.shared.lie(fused_epilogue::Extents::of_step(step));
-        lie.is_some_and(|lie| lie.packed.is_some())
+    /// Whether a step's GEMM uses an operand split.
+    fn splits_operands(&self, step: &GemmStep) -> bool {
+        let config = self.shared.gemm_config(fused_epilogue::GemmProblem::of_step(step));
+        config.is_some_and(|config| config.packing.is_some())
     }
 
-    /// Begins to make the kernel that takes a product in. Says whether there is one.
-    fn takes_in(&self, plan: &Plan, step: &GemmStep, kernels: &[Result<Compiled, Fault>]) -> bool {
+    /// Starts to compile the GEMM kernel with the step's fused epilogue, and what it needs besides. Returns whether the
+    /// epilogue can be fused.
+    fn precompile_fused(
+        &self,
+        plan: &Plan,
+        step: &GemmStep,
+        kernels: &[Result<Compiled, Fault>],
+    ) -> bool {
         let shared = &self.shared;
-        let Some(lie) = shared.lie(fused_epilogue::Extents::of_step(step)) else { return false };
-        if let Some(pack) = lie.packed {
-            pack.parts.function(shared);
+        let Some(gemm) = shared.gemm_config(fused_epilogue::GemmProblem::of_step(step)) else {
+            return false;
+        };
+        if let Some(pack) = gemm.packing {
+            pack.split.function(shared);
         }
-        if lie.turns {
+        if gemm.transpose_b {
             shared.function(&transpose::TEXT);
         }
         let Some(epilogue) = &step.epilogue else {
-            if lie.is_ours(step.k) {
+            if gemm.prefers_own_kernel(step.k) {
                 let sides = [step.m, step.n];
-                let shape = fused_epilogue::stored_shape(sides, step.c.row_stride, step.c.offset);
-                let (stored, buffers) = (&shared.stored, [(ALIGNED, step.m * step.n * 4); 2]);
-                let (described, processors) = (&stored.described, shared.processors);
+                let shape =
+                    fused_epilogue::store_launch_shape(sides, step.c.row_stride, step.c.offset);
+                let buffers = [(ALIGNED, step.m * step.n * 4); 2];
+                let (kernel, processors) = (&shared.store_epilogue, shared.processors);
+                let analyzed = &kernel.analyzed;
                 let chosen =
-                    fused_epilogue::choose(described, &shape, 0, sides, lie, &buffers, processors);
-                if let Some((choice, _)) = chosen {
-                    stored.variant(shared, choice.variant);
+                    fused_epilogue::choose(analyzed, &shape, 0, sides, gemm, &buffers, processors);
+                if let Some((config, _)) = chosen {
+                    kernel.variant(shared, config.variant);
                 }
             }
             return false;
@@ -227,37 +246,37 @@ impl CudaBackend {
         let Some(Ok(compiled)) = kernels.first() else { return false };
         let Some(kernel) = compiled.downcast_ref::<CudaKernel>() else { return false };
         let (launch, sides) = (&epilogue.launch, [step.m, step.n]);
-        let buffers = anticipated(plan, launch);
-        let (described, product) = (&kernel.described, epilogue.gemm_result);
+        let buffers = expected_buffers(plan, launch);
+        let (analyzed, product) = (&kernel.analyzed, epilogue.gemm_result);
         let (shape, processors) = (&launch.shape, shared.processors);
-        match fused_epilogue::choose(described, shape, product, sides, lie, &buffers, processors) {
-            Some((choice, _)) => drop(kernel.variant(shared, choice.variant)),
+        match fused_epilogue::choose(analyzed, shape, product, sides, gemm, &buffers, processors) {
+            Some((config, _)) => drop(kernel.variant(shared, config.variant)),
             None => return false,
         }
         true
     }
 }
 
-/// The buffers of a launch that has not been made yet, as far as a choice depends on them.
-fn anticipated(plan: &Plan, launch: &LaunchStep) -> SmallVec<[(u64, usize); 8]> {
+/// The buffers of a future launch, as far as its configuration depends on them: sizes, and the pool's alignment.
+fn expected_buffers(plan: &Plan, launch: &LaunchStep) -> SmallVec<[(u64, usize); 8]> {
     let buffers = launch.buffers.iter().map(|&id| plan.buffers[id as usize]);
     buffers.map(|buffer| (ALIGNED, buffer.elements * buffer.dtype.size())).collect()
 }
 
-/// An address like those of the pool's blocks, as far as alignment goes.
+/// An address with the alignment of the pool's blocks.
 const ALIGNED: u64 = 256;
 
-/// A kernel of this backend. How it is best run depends on the launch, so each variant is compiled when a
-/// launch first needs it.
+/// A kernel of this backend. The best variant depends on the launch, so each variant is compiled when a launch first
+/// needs it.
 pub struct CudaKernel {
-    pub described: Arc<Described>,
-    /// Which operands' memory results may have.
+    pub analyzed: Arc<AnalyzedKernel>,
+    /// The pairs of an operand and a result that may share memory (in-place reuse).
     pub reuses: Vec<InPlacePair>,
-    variants: Mutex<FxHashMap<Variant, AwaitedFunction>>,
+    variants: Mutex<FxHashMap<Variant, FunctionTask>>,
 }
 
-/// Kernels of the backend's own beyond this many are forgotten: comparators are as many as programs make up.
-const MOST_FUNCTIONS: usize = 4096;
+/// The limit of the cache of the backend's own kernels. Programs can define any number of comparators for sorting.
+const MAX_FUNCTIONS: usize = 4096;
 
 impl CudaKernel {
     fn new(kernel: &Kernel) -> CudaKernel {
@@ -265,20 +284,20 @@ impl CudaKernel {
         let mut reuses = in_place_pairs(kernel);
         reuses.retain(|reuse| !codegen::loads_after_store(&expanded, reuse.read, reuse.written));
         CudaKernel {
-            described: Arc::new(Described::new(expanded)),
+            analyzed: Arc::new(AnalyzedKernel::new(expanded)),
             reuses,
             variants: Mutex::default(),
         }
     }
 
-    /// The machine code of a variant, which is made in the background if nobody has asked for it before.
-    pub fn variant(&self, shared: &Arc<Shared>, variant: Variant) -> AwaitedFunction {
+    /// The task that compiles and loads a variant. Starts it on first use, or if it ran out of memory before.
+    pub fn variant(&self, shared: &Arc<Shared>, variant: Variant) -> FunctionTask {
         let mut variants = self.variants.lock();
         let start = || {
-            let (shared, described) = (shared.clone(), self.described.clone());
-            Awaited::start(move || shared.load(&codegen::source(&described.kernel, variant)))
+            let (shared, analyzed) = (shared.clone(), self.analyzed.clone());
+            BackgroundTask::start(move || shared.load(&codegen::source(&analyzed.kernel, variant)))
         };
-        if variants.get(&variant).is_some_and(|known| known.was_short()) {
+        if variants.get(&variant).is_some_and(|task| task.ran_out_of_memory()) {
             variants.remove(&variant);
         }
         variants.entry(variant).or_insert_with(start).clone()
@@ -286,22 +305,25 @@ impl CudaKernel {
 }
 
 impl Shared {
+    /// Compiles and loads a text.
     fn load(&self, source: &str) -> Result<Arc<Function>, Fault> {
         let mut code = self.compiler.compile(source)?;
         let load = |code: &[u8]| {
             let shared_bytes = codegen::shared_bytes(source);
-            // SAFETY: where a text says so, every thread of its kernel waits first.
-            unsafe { Function::load(&self.context, code, codegen::waits(source), shared_bytes) }
+            let waits = codegen::waits_for_dependencies(source);
+            // SAFETY: if the text contains the wait, it is the first statement of the entry point, which every thread
+            // executes.
+            unsafe { Function::load(&self.context, code, waits, shared_bytes) }
         };
         let mut loaded = load(&code);
-        // What is on disk may be of no use to this driver.
+        // A cubin from the disk cache may be incompatible with this driver.
         let no_code = [CUresult::CUDA_ERROR_INVALID_IMAGE, CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU];
         if loaded.as_ref().is_err_and(|error| no_code.contains(error)) {
-            code = self.compiler.compile_anew(source)?;
+            code = self.compiler.recompile(source)?;
             loaded = load(&code);
         }
         loaded.map(Arc::new).map_err(|error| match error {
-            // What the pool keeps can be given back.
+            // Reported as out of memory, so that the caller can free cached blocks of the pool and retry.
             CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
                 let (stats, requested) = (self.pool.stats(), code.len());
                 let limit = stats.limit.unwrap_or(self.context.memory());
@@ -311,59 +333,63 @@ impl Shared {
         })
     }
 
-    /// A kernel of the backend's own, by its text, made in the background if nobody has asked for it before.
-    pub fn function(self: &Arc<Shared>, source: &str) -> AwaitedFunction {
+    /// The task that compiles and loads a kernel of the backend's own, by its text. Starts it on first use, or if it
+    /// ran out of memory before.
+    pub fn function(self: &Arc<Shared>, source: &str) -> FunctionTask {
         let mut functions = self.functions.lock();
-        if let Some(known) = functions.get(source).filter(|known| !known.was_short()) {
-            return known.clone();
+        let cached = functions.get(source);
+        if let Some(task) = cached.filter(|task| !task.ran_out_of_memory()) {
+            return task.clone();
         }
-        if functions.len() >= MOST_FUNCTIONS {
+        if functions.len() >= MAX_FUNCTIONS {
             functions.clear();
         }
         let (shared, text) = (self.clone(), source.to_owned());
-        let function = Awaited::start(move || shared.load(&text));
-        functions.insert(source.to_owned(), function.clone());
-        function
+        let task = BackgroundTask::start(move || shared.load(&text));
+        functions.insert(source.to_owned(), task.clone());
+        task
     }
 
-    /// How a kernel takes a product of these extents in, if one does.
-    pub fn lie(
+    /// The configuration of our own GEMM kernel for these extents, if it is expected to beat cuBLASLt.
+    pub fn gemm_config(
         &self,
-        extents: Option<fused_epilogue::Extents>,
+        extents: Option<fused_epilogue::GemmProblem>,
     ) -> Option<fused_epilogue::GemmConfig> {
-        let extents = extents.filter(|_| self.has_groups)?;
-        match self.rounds_products {
-            true => extents.rounded_lie(self.processors),
-            false => extents.whole_lie(self.processors),
+        let extents = extents.filter(|_| self.has_wgmma)?;
+        match self.uses_tf32 {
+            true => extents.tf32_config(self.processors),
+            false => extents.bf16x3_config(self.processors),
         }
     }
 
-    /// Notes where a stream signals an event.
-    pub fn announce(&self, event: &Event, point: &Arc<Point>) {
+    /// Records that a stream signals an event after a recorded CUDA event, so that other streams can wait for that on
+    /// the device.
+    pub fn record_signal(&self, event: &Event, recorded: &Arc<RecordedEvent>) {
         let mut signals = self.signals.lock();
-        let points = signals.entry(event.timeline_id()).or_default();
-        points.push_back((event.value(), point.clone()));
+        let of_timeline = signals.entry(event.timeline_id()).or_default();
+        of_timeline.push_back((event.value(), recorded.clone()));
         drop(signals);
         self.waiters.announced(event);
     }
 
-    /// Forgets an event that is reached.
-    pub fn withdraw(&self, event: &Event) {
+    /// Removes the signals of a timeline up to an event that is reached.
+    pub fn forget_signal(&self, event: &Event) {
         let mut signals = self.signals.lock();
-        if let Some(points) = signals.get_mut(&event.timeline_id()) {
-            while points.front().is_some_and(|(value, _)| *value <= event.value()) {
-                points.pop_front();
+        if let Some(of_timeline) = signals.get_mut(&event.timeline_id()) {
+            while of_timeline.front().is_some_and(|(value, _)| *value <= event.value()) {
+                of_timeline.pop_front();
             }
-            if points.is_empty() {
+            if of_timeline.is_empty() {
                 signals.remove(&event.timeline_id());
             }
         }
     }
 
-    /// The point at which a stream of this device reaches an event, if one is known.
-    pub fn point_of(&self, event: &Event) -> Option<Arc<Point>> {
+    /// The CUDA event after which a stream of this device signals an event, if one is recorded.
+    pub fn recorded_event(&self, event: &Event) -> Option<Arc<RecordedEvent>> {
         let signals = self.signals.lock();
-        let points = signals.get(&event.timeline_id())?;
-        points.iter().find(|(value, _)| *value >= event.value()).map(|(_, point)| point.clone())
+        let of_timeline = signals.get(&event.timeline_id())?;
+        let signal = of_timeline.iter().find(|(value, _)| *value >= event.value());
+        signal.map(|(_, recorded)| recorded.clone())
     }
 }

@@ -1,8 +1,8 @@
-//! The driver's calls, checked.
+//! Safe wrappers of the CUDA driver: error codes as faults, contexts, modules, and kernel launches.
 
-pub use crate::shutdown::{ended, enter, is_ending};
+pub use crate::shutdown::{enter, is_shutting_down, shutdown_fault};
 
-use crate::library::{self, Part};
+use crate::library::{self, CudaLibrary};
 use crate::shutdown;
 use cudarc::driver::sys::{self, CUresult};
 use inflight_backend::{Fault, FaultKind};
@@ -11,26 +11,26 @@ use std::ffi::{CStr, c_void};
 use std::ptr::null_mut;
 use std::sync::{Arc, Once};
 
-/// Why a call of the driver failed.
-pub fn check(result: CUresult, what: &str) -> Result<(), Fault> {
+/// Turns the result of a driver call into a fault. `action` describes the call.
+pub fn check(result: CUresult, action: &str) -> Result<(), Fault> {
     match result {
         CUresult::CUDA_SUCCESS => Ok(()),
-        result => Err(fault_of(result, what)),
+        result => Err(fault_of(result, action)),
     }
 }
 
-/// The same in words, where there is no device yet.
-fn said(result: CUresult, what: &str) -> Result<(), String> {
+/// As [`check`], with a message instead of a fault: before there is a device.
+fn check_message(result: CUresult, action: &str) -> Result<(), String> {
     match result {
         CUresult::CUDA_SUCCESS => Ok(()),
-        result => Err(format!("{what}: {}", name(result))),
+        result => Err(format!("{action}: {}", name(result))),
     }
 }
 
-/// The fault of a call that failed.
-pub fn fault_of(result: CUresult, what: &str) -> Fault {
-    let message = format!("{what}: {}", name(result));
-    // These every later call answers too. What else is wrong is wrong with the call itself.
+/// The fault of a failed driver call.
+pub fn fault_of(result: CUresult, action: &str) -> Fault {
+    let message = format!("{action}: {}", name(result));
+    // Sticky errors, which every later call returns, too. All others concern the call itself.
     let kind = match result {
         CUresult::CUDA_ERROR_DEINITIALIZED
         | CUresult::CUDA_ERROR_DEVICE_UNAVAILABLE
@@ -56,7 +56,7 @@ pub fn fault_of(result: CUresult, what: &str) -> Fault {
 
 fn name(result: CUresult) -> String {
     let mut text: *const std::ffi::c_char = std::ptr::null();
-    // SAFETY: the driver writes the address of a string of its own, or leaves it alone.
+    // SAFETY: the driver writes the address of a static string, or leaves the pointer null.
     unsafe {
         if sys::cuGetErrorName(result, &mut text) == CUresult::CUDA_SUCCESS && !text.is_null() {
             return CStr::from_ptr(text).to_string_lossy().into_owned();
@@ -65,92 +65,96 @@ fn name(result: CUresult) -> String {
     format!("{result:?}")
 }
 
-/// The oldest version of CUDA whose driver has all calls that are made.
-const OLDEST: i32 = 12080;
+/// The oldest CUDA version whose driver has all functions that we call.
+const MIN_VERSION: i32 = 12080;
 
-/// How many devices there are, or why that cannot be said.
+/// The number of CUDA devices, or why it cannot be determined.
 pub fn count() -> Result<usize, String> {
-    library::open(Part::Driver)?;
+    library::open(CudaLibrary::Driver)?;
     let (mut count, mut version) = (0, 0);
-    // SAFETY: the library is open; `count` and `version` are there to be written.
+    // SAFETY: the library is open, and both pointers are valid for writes.
     unsafe {
-        said(sys::cuDriverGetVersion(&mut version), "asking for the driver's version")?;
-        if version < OLDEST {
-            let named = |version: i32| format!("{}.{}", version / 1000, version % 1000 / 10);
+        check_message(sys::cuDriverGetVersion(&mut version), "querying the driver's version")?;
+        if version < MIN_VERSION {
+            let display = |version: i32| format!("{}.{}", version / 1000, version % 1000 / 10);
             return Err(format!(
-                "the driver supports CUDA {}, and {} is needed: install a newer driver",
-                named(version),
-                named(OLDEST)
+                "the driver supports CUDA {}, but {} or newer is required: install a newer driver",
+                display(version),
+                display(MIN_VERSION)
             ));
         }
         match sys::cuInit(0) {
             CUresult::CUDA_ERROR_NO_DEVICE => return Ok(0),
-            result => said(result, "starting the driver")?,
+            result => check_message(result, "initializing the driver")?,
         }
-        static STARTED: Once = Once::new();
-        // After the driver has registered what it does at the end: ours is called before that.
-        STARTED.call_once(shutdown::watch);
-        said(sys::cuDeviceGetCount(&mut count), "counting devices")?;
+        static INITIALIZED: Once = Once::new();
+        // After the driver has registered its exit handlers, so that ours runs before them.
+        INITIALIZED.call_once(shutdown::register_exit_handler);
+        check_message(sys::cuDeviceGetCount(&mut count), "counting devices")?;
     }
     Ok(count.max(0) as usize)
 }
 
-/// The first architecture whose kernels can wait for each other by themselves.
-const FIRST_TO_OVERLAP: i32 = 9;
+/// The first major compute capability with programmatic dependent launch.
+const DEPENDENT_LAUNCH_MAJOR: i32 = 9;
 
-/// A device's primary context, which every thread that talks to the device enters.
+/// A device's primary context. A thread enters it to call the driver for that device.
 pub struct Context {
     device: sys::CUdevice,
     raw: sys::CUcontext,
-    /// Whether a kernel may be started before the one before it is done, and wait by itself.
-    overlaps: bool,
-    /// Held by those who capture, and by whoever waits for the whole device: the driver refuses the one while the
-    /// other is going on, and with it what was captured. All contexts of a device have the same.
-    captures: &'static RwLock<()>,
+    /// Whether the device supports programmatic dependent launch.
+    dependent_launch: bool,
+    /// Excludes stream capture (read) and device synchronization (write): the driver rejects a synchronization during a
+    /// capture, and invalidates the capture. All contexts of a device share the lock.
+    capture_lock: &'static RwLock<()>,
 }
 
-/// Who captures on a device. There are as many of these as there are devices.
-fn captures(device: sys::CUdevice) -> &'static RwLock<()> {
-    type Captures = Vec<(sys::CUdevice, &'static RwLock<()>)>;
-    static ALL: Mutex<Captures> = Mutex::new(Vec::new());
-    let mut all = ALL.lock();
-    let known = all.iter().find(|(known, _)| *known == device).map(|(_, captures)| *captures);
-    known.unwrap_or_else(|| {
-        let captures: &'static RwLock<()> = Box::leak(Box::default());
-        all.push((device, captures));
-        captures
+/// The capture lock of a device. Leaked: there is one for each device.
+fn capture_lock(device: sys::CUdevice) -> &'static RwLock<()> {
+    type Locks = Vec<(sys::CUdevice, &'static RwLock<()>)>;
+    static LOCKS: Mutex<Locks> = Mutex::new(Vec::new());
+    let mut locks = LOCKS.lock();
+    let existing = locks.iter().find(|(other, _)| *other == device).map(|(_, lock)| *lock);
+    existing.unwrap_or_else(|| {
+        let lock: &'static RwLock<()> = Box::leak(Box::default());
+        locks.push((device, lock));
+        lock
     })
 }
 
-// SAFETY: a context is a handle that the driver lets any thread use.
+// SAFETY: the driver allows any thread to use a context handle.
 unsafe impl Send for Context {}
-// SAFETY: as above; the driver's calls are thread safe.
+// SAFETY: as above; driver calls are thread safe.
 unsafe impl Sync for Context {}
 
 impl Context {
     pub fn new(ordinal: usize) -> Result<Arc<Context>, Fault> {
         let mut device = 0;
         let mut raw = null_mut();
-        // SAFETY: the driver has been started; both places are there to be written.
+        // SAFETY: the driver is initialized, and both pointers are valid for writes.
         unsafe {
             check(sys::cuDeviceGet(&mut device, ordinal as i32), "opening the device")?;
-            check(sys::cuDevicePrimaryCtxRetain(&mut raw, device), "opening its context")?;
+            check(
+                sys::cuDevicePrimaryCtxRetain(&mut raw, device),
+                "retaining its primary context",
+            )?;
         }
-        let mut context = Context { device, raw, overlaps: false, captures: captures(device) };
+        let mut context =
+            Context { device, raw, dependent_launch: false, capture_lock: capture_lock(device) };
         let major = sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR;
-        context.overlaps = context.attribute(major) >= FIRST_TO_OVERLAP;
+        context.dependent_launch = context.attribute(major) >= DEPENDENT_LAUNCH_MAJOR;
         Ok(Arc::new(context))
     }
 
-    /// Makes this thread's calls go to the device, until what is returned is dropped: then a thread that talked to
-    /// another one before does so again. One that talked to none may stay.
+    /// Makes the context current on this thread until the guard is dropped, which restores the context that was current
+    /// before. If there was none, this one stays current.
     pub fn enter(&self) -> Entered {
         let mut before = null_mut();
-        if is_ending() {
+        if is_shutting_down() {
             return Entered { before };
         }
-        // SAFETY: the place is there to be written, and the context is retained. A failure shows in the calls that
-        // follow.
+        // SAFETY: the pointer is valid for a write, and the context is retained. An error here will show in the calls
+        // that follow.
         unsafe {
             sys::cuCtxGetCurrent(&mut before);
             match before == self.raw {
@@ -161,57 +165,58 @@ impl Context {
         Entered { before }
     }
 
-    /// Waits for all that the device does.
+    /// Waits for all work of the device.
     pub fn synchronize(&self) -> Result<(), Fault> {
-        let _nobody_captures = self.captures.write();
+        let _no_capture = self.capture_lock.write();
         let _entered = self.enter();
-        // SAFETY: the device's context is this thread's.
-        check(unsafe { sys::cuCtxSynchronize() }, "running")
+        // SAFETY: the context is current.
+        check(unsafe { sys::cuCtxSynchronize() }, "synchronizing the device")
     }
 
-    /// Keeps others from waiting for the device while something is captured. `None` while somebody does.
-    pub fn capturing(&self) -> Option<RwLockReadGuard<'_, ()>> {
-        self.captures.try_read()
+    /// Excludes device synchronization during a stream capture. `None` while a thread is synchronizing.
+    pub fn try_lock_capture(&self) -> Option<RwLockReadGuard<'_, ()>> {
+        self.capture_lock.try_read()
     }
 
     /// The device's name.
     pub fn name(&self) -> String {
         let mut text = [0 as std::ffi::c_char; 256];
-        // SAFETY: the driver writes at most this many bytes, with a zero at the end.
+        // SAFETY: the driver writes at most this many bytes. The last byte stays zero, so that the text is
+        // NUL-terminated.
         unsafe {
             sys::cuDeviceGetName(text.as_mut_ptr(), text.len() as i32 - 1, self.device);
             CStr::from_ptr(text.as_ptr()).to_string_lossy().into_owned()
         }
     }
 
-    /// One of the device's numbers.
+    /// An attribute of the device.
     pub fn attribute(&self, attribute: sys::CUdevice_attribute) -> i32 {
         let mut value = 0;
-        // SAFETY: the place is there to be written.
+        // SAFETY: the pointer is valid for a write.
         unsafe { sys::cuDeviceGetAttribute(&mut value, attribute, self.device) };
         value
     }
 
-    /// Bytes of memory that the device has.
+    /// Bytes of device memory.
     pub fn memory(&self) -> usize {
         let mut bytes = 0;
-        // SAFETY: the place is there to be written.
+        // SAFETY: the pointer is valid for a write.
         unsafe { sys::cuDeviceTotalMem_v2(&mut bytes, self.device) };
         bytes
     }
 }
 
-/// That a thread's calls go to a device.
-#[must_use = "when it is dropped, they do not any more"]
+/// Keeps a context current on a thread.
+#[must_use = "the context is current only while this lives"]
 pub struct Entered {
-    /// The context that the thread had before, if it was another one.
+    /// The context that was current before, if it was another one.
     before: sys::CUcontext,
 }
 
 impl Drop for Entered {
     fn drop(&mut self) {
-        if !self.before.is_null() && !is_ending() {
-            // SAFETY: it was the thread's, which has not run anything since that could have ended it.
+        if !self.before.is_null() && !is_shutting_down() {
+            // SAFETY: it was current on this thread, which has not run anything since that could have destroyed it.
             unsafe { sys::cuCtxSetCurrent(self.before) };
         }
     }
@@ -219,7 +224,7 @@ impl Drop for Entered {
 
 impl Drop for Context {
     fn drop(&mut self) {
-        let Some(_inside) = enter() else { return };
+        let Some(_guard) = enter() else { return };
         // SAFETY: retained once, by `new`.
         unsafe { sys::cuDevicePrimaryCtxRelease_v2(self.device) };
     }
@@ -230,36 +235,36 @@ pub struct Function {
     context: Arc<Context>,
     module: sys::CUmodule,
     raw: sys::CUfunction,
-    /// The most threads that a block may have.
-    most_threads: u32,
-    /// Whether it waits by itself until the kernels before it are done.
-    waits: bool,
-    /// Bytes of shared memory that it is launched with.
+    /// The most threads of a block, which the kernel's registers limit.
+    max_threads: u32,
+    /// Whether the kernel waits for its dependencies itself (programmatic dependent launch).
+    waits_for_dependencies: bool,
+    /// Bytes of dynamic shared memory.
     shared_bytes: u32,
 }
 
-// SAFETY: handles that the driver lets any thread use.
+// SAFETY: the driver allows any thread to use the handles.
 unsafe impl Send for Function {}
 // SAFETY: as above.
 unsafe impl Sync for Function {}
 
 impl Function {
-    /// Loads the entry of a compiled kernel, which is launched with so much shared memory.
+    /// Loads the entry point of a cubin, to be launched with so much dynamic shared memory.
     ///
     /// # Safety
-    /// If it is said that the kernel `waits`, all of its threads must, before they access memory, where the
-    /// architecture has an instruction for that.
+    /// If `waits_for_dependencies`, every thread of the kernel must execute `griddepcontrol.wait` before it accesses
+    /// memory, on architectures that have the instruction.
     pub unsafe fn load(
         context: &Arc<Context>,
         cubin: &[u8],
-        waits: bool,
+        waits_for_dependencies: bool,
         shared_bytes: u32,
     ) -> Result<Function, CUresult> {
         let _entered = context.enter();
         let mut module = null_mut();
         let mut raw = null_mut();
-        let mut most_threads = 0;
-        // SAFETY: the bytes are a cubin, which says itself how long it is; the name ends with a zero.
+        let mut max_threads = 0;
+        // SAFETY: the bytes are a cubin, whose header has its length; the name is NUL-terminated.
         unsafe {
             let loaded = sys::cuModuleLoadData(&mut module, cubin.as_ptr().cast());
             if loaded != CUresult::CUDA_SUCCESS {
@@ -271,7 +276,7 @@ impl Function {
                 return Err(found);
             }
             let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK;
-            sys::cuFuncGetAttribute(&mut most_threads, attribute, raw);
+            sys::cuFuncGetAttribute(&mut max_threads, attribute, raw);
             if shared_bytes > 0 {
                 let attribute =
                     sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
@@ -282,50 +287,59 @@ impl Function {
                 }
             }
         }
-        let most_threads = u32::try_from(most_threads).unwrap_or(0);
-        let waits = waits && context.overlaps;
-        Ok(Function { context: context.clone(), module, raw, most_threads, waits, shared_bytes })
+        let max_threads = u32::try_from(max_threads).unwrap_or(0);
+        let waits_for_dependencies = waits_for_dependencies && context.dependent_launch;
+        let context = context.clone();
+        Ok(Function { context, module, raw, max_threads, waits_for_dependencies, shared_bytes })
     }
 
-    /// One that is never launched, for tests.
+    /// A function that is never launched, for tests.
     #[cfg(test)]
     pub fn unloaded() -> Arc<Function> {
-        let context =
-            Context { device: 0, raw: null_mut(), overlaps: false, captures: captures(0) };
-        let (context, module, raw) = (Arc::new(context), null_mut(), null_mut());
-        let function =
-            Function { context, module, raw, most_threads: 0, waits: false, shared_bytes: 0 };
-        let function = Arc::new(function);
+        let context = Arc::new(Context {
+            device: 0,
+            raw: null_mut(),
+            dependent_launch: false,
+            capture_lock: capture_lock(0),
+        });
+        let function = Arc::new(Function {
+            context,
+            module: null_mut(),
+            raw: null_mut(),
+            max_threads: 0,
+            waits_for_dependencies: false,
+            shared_bytes: 0,
+        });
         // There is no driver that could unload it.
         std::mem::forget(function.clone());
         function
     }
 
-    /// Whether it may be started before the kernels before it are done.
-    pub fn waits(&self) -> bool {
-        self.waits
+    /// Whether it waits for its dependencies itself, so that it may be started before they are done.
+    pub fn waits_for_dependencies(&self) -> bool {
+        self.waits_for_dependencies
     }
 
-    /// Bytes of shared memory that it must be launched with.
+    /// Bytes of dynamic shared memory that it must be launched with.
     pub fn shared_bytes(&self) -> u32 {
         self.shared_bytes
     }
 
-    /// The driver's handle, valid as long as this is.
+    /// The driver's handle, valid while `self` is.
     pub fn raw(&self) -> sys::CUfunction {
         self.raw
     }
 
-    /// The most threads that a block of it may have: more have not enough registers.
-    pub fn most_threads(&self) -> u32 {
-        self.most_threads
+    /// The most threads of a block, which the kernel's registers limit.
+    pub fn max_threads(&self) -> u32 {
+        self.max_threads
     }
 
-    /// Puts a launch on a stream.
+    /// Enqueues a launch on a stream.
     ///
     /// # Safety
-    /// The arguments must be those of the kernel, laid out as it declares them, and what they point to must
-    /// stay valid until the stream has passed the launch.
+    /// The arguments must be those of the kernel, laid out as it declares them. The memory that they point to must stay
+    /// valid until the launch is done.
     pub unsafe fn launch(
         &self,
         stream: sys::CUstream,
@@ -349,10 +363,10 @@ impl Function {
             sharedMemBytes: self.shared_bytes,
             hStream: stream,
             attrs: &mut attribute,
-            numAttrs: self.waits as u32,
+            numAttrs: self.waits_for_dependencies as u32,
         };
-        // SAFETY: promised by the caller; the driver copies the arguments before it returns. A kernel that is
-        // started early waits by itself.
+        // SAFETY: guaranteed by the caller; the driver copies the arguments before it returns. A kernel that is started
+        // early waits for its dependencies itself.
         let result =
             unsafe { sys::cuLaunchKernelEx(&config, self.raw, pointers.as_mut_ptr(), null_mut()) };
         check(result, "launching a kernel")
@@ -361,9 +375,9 @@ impl Function {
 
 impl Drop for Function {
     fn drop(&mut self) {
-        let Some(_inside) = enter() else { return };
+        let Some(_guard) = enter() else { return };
         let _entered = self.context.enter();
-        // SAFETY: launches keep their function until they are done.
+        // SAFETY: launches keep their function alive until they are done.
         unsafe { sys::cuModuleUnload(self.module) };
     }
 }

@@ -1,151 +1,153 @@
-//! The driver's events, reused.
+//! CUDA events: a pool that reuses them, and host waits that poll with an adaptive interval.
 
-use crate::driver::{Context, check, ended, enter};
+use crate::driver::{Context, check, enter, shutdown_fault};
 use cudarc::driver::sys::{self, CUevent_flags, CUresult};
 use inflight_backend::Fault;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long a nap is, at least and at most.
-const NAP: Duration = Duration::from_micros(20);
-const LONGEST_NAP: Duration = Duration::from_millis(1);
+/// The shortest and the longest sleep between two polls.
+const MIN_SLEEP: Duration = Duration::from_micros(20);
+const MAX_SLEEP: Duration = Duration::from_millis(1);
 
-/// How closely somebody watches for a point: a nap is this part of the time that was waited so far.
+/// How often a host wait polls: the divisor of the time waited so far that gives the next sleep.
 #[derive(Clone, Copy)]
-pub enum Watch {
-    Closely = 512,
-    Loosely = 128,
+pub enum PollInterval {
+    Fine = 512,
+    Coarse = 128,
 }
 
-/// Events that nobody uses.
-pub struct Events {
+/// A pool of CUDA events.
+pub struct EventPool {
     context: Arc<Context>,
-    free: Mutex<Vec<Raw>>,
+    free: Mutex<Vec<RawEvent>>,
 }
 
-struct Raw(sys::CUevent);
+struct RawEvent(sys::CUevent);
 
 // SAFETY: a handle that the driver lets any thread use.
-unsafe impl Send for Raw {}
+unsafe impl Send for RawEvent {}
 
-/// A point of a stream, as the driver knows it.
-pub struct Point {
-    events: Arc<Events>,
+/// An event recorded on a stream. Dropping it returns it to the pool.
+pub struct RecordedEvent {
+    pool: Arc<EventPool>,
     raw: sys::CUevent,
 }
 
 // SAFETY: a handle that the driver lets any thread use.
-unsafe impl Send for Point {}
+unsafe impl Send for RecordedEvent {}
 // SAFETY: as above.
-unsafe impl Sync for Point {}
+unsafe impl Sync for RecordedEvent {}
 
-impl Events {
-    pub fn new(context: &Arc<Context>) -> Arc<Events> {
-        Arc::new(Events { context: context.clone(), free: Default::default() })
+impl EventPool {
+    pub fn new(context: &Arc<Context>) -> Arc<EventPool> {
+        Arc::new(EventPool { context: context.clone(), free: Default::default() })
     }
 
-    /// The point that a stream has come to when all that was put on it so far is done. It wakes nobody: that
-    /// costs the device some microseconds each time, and whoever is woken is a tenth of a millisecond late.
-    pub fn record(self: &Arc<Events>, stream: sys::CUstream) -> Result<Point, Fault> {
-        let known = self.free.lock().pop();
-        let point = match known {
-            Some(Raw(raw)) => Point { events: self.clone(), raw },
+    /// Records an event on a stream, which is reached when all work enqueued so far is done. The event does not
+    /// interrupt the host: blocking synchronization costs the device some microseconds each time and wakes the host 0.1
+    /// ms late, so that host waits poll.
+    pub fn record(self: &Arc<EventPool>, stream: sys::CUstream) -> Result<RecordedEvent, Fault> {
+        let free = self.free.lock().pop();
+        let event = match free {
+            Some(RawEvent(raw)) => RecordedEvent { pool: self.clone(), raw },
             None => {
                 let mut raw = std::ptr::null_mut();
                 let flags = CUevent_flags::CU_EVENT_DISABLE_TIMING as u32;
-                // SAFETY: the place is there to be written.
-                check(unsafe { sys::cuEventCreate(&mut raw, flags) }, "making an event")?;
-                Point { events: self.clone(), raw }
+                // SAFETY: the pointer is valid for a write.
+                check(unsafe { sys::cuEventCreate(&mut raw, flags) }, "creating an event")?;
+                RecordedEvent { pool: self.clone(), raw }
             }
         };
         // SAFETY: both handles are valid.
-        check(unsafe { sys::cuEventRecord(point.raw, stream) }, "recording an event")?;
-        Ok(point)
+        check(unsafe { sys::cuEventRecord(event.raw, stream) }, "recording an event")?;
+        Ok(event)
     }
 
-    /// A point that knows when it was reached. For traces: such a one is made each time.
-    pub fn timed(self: &Arc<Events>, stream: sys::CUstream) -> Option<Timed> {
+    /// Records an event with a timestamp, for traces. It is not pooled.
+    pub fn record_timed(self: &Arc<EventPool>, stream: sys::CUstream) -> Option<TimedEvent> {
         let mut raw = std::ptr::null_mut();
-        // SAFETY: the place is there to be written, and the stream is valid.
+        // SAFETY: the pointer is valid for a write, and the stream is valid.
         unsafe {
-            check(sys::cuEventCreate(&mut raw, 0), "making an event").ok()?;
-            let timed = Timed { events: self.clone(), raw };
+            check(sys::cuEventCreate(&mut raw, 0), "creating an event").ok()?;
+            let timed = TimedEvent { pool: self.clone(), raw };
             check(sys::cuEventRecord(raw, stream), "recording an event").ok()?;
             Some(timed)
         }
     }
 }
 
-/// A point of a stream that knows when it was reached.
-pub struct Timed {
-    events: Arc<Events>,
+/// A recorded event with a timestamp.
+pub struct TimedEvent {
+    pool: Arc<EventPool>,
     raw: sys::CUevent,
 }
 
 // SAFETY: a handle that the driver lets any thread use.
-unsafe impl Send for Timed {}
+unsafe impl Send for TimedEvent {}
 
-impl Timed {
-    /// The time from this point to one that comes after it, if both are reached.
-    pub fn until(&self, later: &Timed) -> Option<Duration> {
+impl TimedEvent {
+    /// The time from this event to a later one, if both are reached.
+    pub fn elapsed_until(&self, later: &TimedEvent) -> Option<Duration> {
         let mut milliseconds = 0f32;
-        // SAFETY: the handles are valid; the place is there to be written.
+        // SAFETY: the handles are valid, and the pointer is valid for a write.
         let timed = unsafe { sys::cuEventElapsedTime_v2(&mut milliseconds, self.raw, later.raw) };
-        check(timed, "timing").ok()?;
+        check(timed, "timing events").ok()?;
         Duration::try_from_secs_f64(f64::from(milliseconds) / 1e3).ok()
     }
 }
 
-impl Drop for Timed {
+impl Drop for TimedEvent {
     fn drop(&mut self) {
-        let Some(_inside) = enter() else { return };
-        let _entered = self.events.context.enter();
-        // SAFETY: made by `timed`, once.
+        let Some(_guard) = enter() else { return };
+        let _entered = self.pool.context.enter();
+        // SAFETY: created by `record_timed`, destroyed once.
         unsafe { sys::cuEventDestroy_v2(self.raw) };
     }
 }
 
-impl Point {
-    /// Whether it is reached, or why that will not be.
+impl RecordedEvent {
+    /// Whether the event is reached, or the fault of work before it.
     pub fn is_reached(&self) -> Result<bool, Fault> {
-        let Some(_inside) = enter() else { return Err(ended()) };
+        let Some(_guard) = enter() else { return Err(shutdown_fault()) };
         // SAFETY: the handle is valid.
         match unsafe { sys::cuEventQuery(self.raw) } {
             CUresult::CUDA_ERROR_NOT_READY => Ok(false),
-            result => check(result, "running").map(|()| true),
+            result => check(result, "running a stream").map(|()| true),
         }
     }
 
-    /// Sleeps until it is reached, in naps that are short beside the time that it takes.
-    pub fn wait(&self, watch: Watch) -> Result<(), Fault> {
-        let begun = Instant::now();
+    /// Sleeps until the event is reached. The sleeps between polls grow with the time waited, so that the delay stays a
+    /// small fraction of the wait.
+    pub fn wait(&self, interval: PollInterval) -> Result<(), Fault> {
+        let started = Instant::now();
         while !self.is_reached()? {
-            std::thread::sleep((begun.elapsed() / watch as u32).clamp(NAP, LONGEST_NAP));
+            std::thread::sleep((started.elapsed() / interval as u32).clamp(MIN_SLEEP, MAX_SLEEP));
         }
         Ok(())
     }
 
-    /// Makes a stream wait for it.
-    pub fn hold(&self, stream: sys::CUstream) -> Result<(), Fault> {
+    /// Makes a stream wait for the event.
+    pub fn stream_wait(&self, stream: sys::CUstream) -> Result<(), Fault> {
         // SAFETY: both handles are valid.
         check(unsafe { sys::cuStreamWaitEvent(stream, self.raw, 0) }, "waiting for an event")
     }
 }
 
-impl Drop for Point {
+impl Drop for RecordedEvent {
     fn drop(&mut self) {
-        // Recording it again starts it anew: those who wait for it by now have been told.
-        self.events.free.lock().push(Raw(self.raw));
+        // Reuse is safe: recording it again does not affect streams that were already told to wait for it.
+        self.pool.free.lock().push(RawEvent(self.raw));
     }
 }
 
-impl Drop for Events {
+impl Drop for EventPool {
     fn drop(&mut self) {
-        let Some(_inside) = enter() else { return };
+        let Some(_guard) = enter() else { return };
         let _entered = self.context.enter();
-        for Raw(raw) in self.free.get_mut().drain(..) {
-            // SAFETY: made by `record`, used by nobody.
+        for RawEvent(raw) in self.free.get_mut().drain(..) {
+            // SAFETY: created by `record`; free events have no other owner.
             unsafe { sys::cuEventDestroy_v2(raw) };
         }
     }

@@ -1,19 +1,19 @@
-//! The driver's graphs: launches and products, one after the other, that start with one call.
+//! CUDA graphs: a sequence of kernel launches and GEMMs that is enqueued with one driver call.
 
 use crate::driver::{Context, Function, check, enter};
-use crate::gemm::Product;
+use crate::gemm::LibraryGemm;
 use cudarc::driver::sys::{self, CUgraphDependencyType, CUstreamCaptureMode};
 use inflight_backend::Fault;
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 use std::sync::Arc;
 
-/// A kernel with all that a launch of it needs.
+/// A kernel launch.
 #[derive(Clone, Copy)]
 pub struct KernelLaunch<'a> {
     /// The kernel.
     pub function: &'a Function,
-    /// Blocks.
+    /// The grid, in blocks.
     pub grid: [u32; 2],
     /// Threads of a block.
     pub threads: u32,
@@ -21,20 +21,20 @@ pub struct KernelLaunch<'a> {
     pub arguments: &'a [u64],
 }
 
-/// What a graph does at one of its places.
+/// A node of a graph.
 #[derive(Clone, Copy)]
 pub enum Step<'a> {
-    /// A launch of a kernel of ours.
+    /// A launch of one of our kernels.
     Kernel(KernelLaunch<'a>),
-    /// A product of the library, with its arguments.
-    Product(&'a Product, &'a [u64]),
+    /// A GEMM of cuBLASLt, with its arguments.
+    Gemm(&'a LibraryGemm, &'a [u64]),
 }
 
-/// Steps, each of which starts when the one before is done; a kernel that waits for that by itself may be started
-/// before.
+/// An executable graph. Each step starts when the one before it is done. A kernel that waits for its dependencies
+/// itself (programmatic dependent launch) may start earlier.
 pub struct Graph {
     context: Arc<Context>,
-    /// What it was made from. Its nodes name those of `executable`.
+    /// The graph that `executable` was instantiated from. Its nodes identify those of `executable`.
     raw: sys::CUgraph,
     executable: sys::CUgraphExec,
     nodes: Vec<sys::CUgraphNode>,
@@ -44,8 +44,8 @@ pub struct Graph {
 unsafe impl Send for Graph {}
 
 impl Graph {
-    /// Makes a graph. Whoever launches it keeps the functions and the products. `overlaps` says whether kernels
-    /// that wait by themselves may be started early.
+    /// Builds and instantiates a graph. The caller keeps the functions and GEMM plans alive while it launches the
+    /// graph. `overlaps` enables programmatic dependent launch.
     pub fn new<'a>(
         context: &Arc<Context>,
         capture: &mut Capture,
@@ -54,29 +54,31 @@ impl Graph {
     ) -> Result<Graph, Fault> {
         let (raw, executable) = (null_mut(), null_mut());
         let mut graph = Graph { context: context.clone(), raw, executable, nodes: Vec::new() };
-        // SAFETY: the place is there to be written.
-        check(unsafe { sys::cuGraphCreate(&mut graph.raw, 0) }, "making a graph")?;
+        // SAFETY: the pointer is valid for a write.
+        check(unsafe { sys::cuGraphCreate(&mut graph.raw, 0) }, "creating a graph")?;
         let mut after_kernel = false;
         for step in steps {
             match step {
                 Step::Kernel(launch) => {
-                    let early = overlaps && after_kernel && launch.function.waits();
+                    let early =
+                        overlaps && after_kernel && launch.function.waits_for_dependencies();
                     graph.add_kernel(&launch, early)?;
                     after_kernel = true;
                 }
-                Step::Product(product, words) => {
-                    graph.add_product(capture, product, words)?;
+                Step::Gemm(gemm, words) => {
+                    graph.add_gemm(capture, gemm, words)?;
                     after_kernel = false;
                 }
             }
         }
-        // SAFETY: the place is there to be written.
-        let made = unsafe { sys::cuGraphInstantiateWithFlags(&mut graph.executable, graph.raw, 0) };
-        check(made, "making a graph ready")?;
+        // SAFETY: the pointer is valid for a write.
+        let instantiated =
+            unsafe { sys::cuGraphInstantiateWithFlags(&mut graph.executable, graph.raw, 0) };
+        check(instantiated, "instantiating a graph")?;
         Ok(graph)
     }
 
-    /// The node that the next one comes after.
+    /// The dependency of the next node: the last node, and how many there are.
     fn last(&self) -> (*const sys::CUgraphNode, usize) {
         match self.nodes.last() {
             Some(last) => (&raw const *last, 1),
@@ -84,15 +86,23 @@ impl Graph {
         }
     }
 
-    /// Adds a kernel. If it comes `early`, it may be started as soon as all blocks of the kernel before have
-    /// begun and there is room for it.
+    /// Adds a kernel node. If `early`, its edge is programmatic: it may start as soon as all blocks of the kernel
+    /// before have started and SMs have room for it.
     fn add_kernel(&mut self, launch: &KernelLaunch<'_>, early: bool) -> Result<(), Fault> {
         let mut node = null_mut();
         let (last, count) = self.last();
-        let (before, known) = if early { (null(), 0) } else { (last, count) };
+        let (dependencies, dependency_count) = if early { (null(), 0) } else { (last, count) };
         let added = with_params(launch, |params| {
-            // SAFETY: the graph and the node before are this graph's; the driver copies the arguments.
-            unsafe { sys::cuGraphAddKernelNode_v2(&mut node, self.raw, before, known, params) }
+            // SAFETY: the graph and the dependency are ours; the driver copies the arguments.
+            unsafe {
+                sys::cuGraphAddKernelNode_v2(
+                    &mut node,
+                    self.raw,
+                    dependencies,
+                    dependency_count,
+                    params,
+                )
+            }
         });
         check(added, "adding a kernel to a graph")?;
         if early {
@@ -102,34 +112,35 @@ impl Graph {
                 type_: CUgraphDependencyType::CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC as u8,
                 reserved: [0; 5],
             };
-            // SAFETY: both nodes are this graph's.
-            let joined =
+            // SAFETY: both nodes belong to this graph.
+            let added =
                 unsafe { sys::cuGraphAddDependencies_v2(self.raw, last, &node, &edge, count) };
-            check(joined, "joining kernels of a graph")?;
+            check(added, "adding a dependency to a graph")?;
         }
         self.nodes.push(node);
         Ok(())
     }
 
-    /// Adds what the library does for a product, as a graph of its own.
-    fn add_product(
+    /// Adds the captured work of a GEMM as a child graph.
+    fn add_gemm(
         &mut self,
         capture: &mut Capture,
-        product: &Product,
+        gemm: &LibraryGemm,
         words: &[u64],
     ) -> Result<(), Fault> {
         let mut node = null_mut();
-        let (before, count) = self.last();
-        let child = capture.product(product, words)?;
-        // SAFETY: the graph and the node before are this graph's; the driver copies the captured one.
-        let added =
-            unsafe { sys::cuGraphAddChildGraphNode(&mut node, self.raw, before, count, child.raw) };
-        check(added, "adding a product to a graph")?;
+        let (dependency, count) = self.last();
+        let child = capture.capture(gemm, words)?;
+        // SAFETY: the graph and the dependency are ours; the driver copies the child graph.
+        let added = unsafe {
+            sys::cuGraphAddChildGraphNode(&mut node, self.raw, dependency, count, child.raw)
+        };
+        check(added, "adding a GEMM to a graph")?;
         self.nodes.push(node);
         Ok(())
     }
 
-    /// Changes a step, for the times that the graph is launched from now on.
+    /// Updates the arguments of a step in the executable graph, for all later launches.
     pub fn set(
         &mut self,
         capture: &mut Capture,
@@ -140,26 +151,26 @@ impl Graph {
         match step {
             Step::Kernel(launch) => {
                 let set = with_params(launch, |params| {
-                    // SAFETY: the node is this graph's; the driver copies the arguments.
+                    // SAFETY: the node belongs to this graph; the driver copies the arguments.
                     unsafe { sys::cuGraphExecKernelNodeSetParams_v2(self.executable, node, params) }
                 });
-                check(set, "changing a kernel of a graph")
+                check(set, "updating a kernel of a graph")
             }
-            Step::Product(product, words) => {
-                let child = capture.product(product, words)?;
-                // SAFETY: the node is this graph's; the driver copies the captured one.
+            Step::Gemm(gemm, words) => {
+                let child = capture.capture(gemm, words)?;
+                // SAFETY: the node belongs to this graph; the driver copies the child graph.
                 let set = unsafe {
                     sys::cuGraphExecChildGraphNodeSetParams(self.executable, node, child.raw)
                 };
-                check(set, "changing a product of a graph")
+                check(set, "updating a GEMM of a graph")
             }
         }
     }
 
-    /// Puts all steps on a stream.
+    /// Enqueues all steps on a stream.
     ///
     /// # Safety
-    /// Each step's arguments must be those of its kernel or product, laid out as it declares them. What they
+    /// Each step's arguments must be those of its kernel or GEMM, laid out as it declares them. What they
     /// point to, and the kernels, must stay valid until the stream has passed the graph.
     pub unsafe fn launch(&self, stream: sys::CUstream) -> Result<(), Fault> {
         // SAFETY: promised by the caller.
@@ -169,9 +180,9 @@ impl Graph {
 
 impl Drop for Graph {
     fn drop(&mut self) {
-        let Some(_inside) = enter() else { return };
+        let Some(_guard) = enter() else { return };
         let _entered = self.context.enter();
-        // SAFETY: made by `new`, or null. The driver keeps what is in flight.
+        // SAFETY: created by `new`, or null. The driver keeps launches in flight alive.
         unsafe {
             if !self.executable.is_null() {
                 sys::cuGraphExecDestroy(self.executable);
@@ -183,78 +194,78 @@ impl Drop for Graph {
     }
 }
 
-/// A stream on which nothing runs: what is put there is written down. It is made when it is first needed.
+/// A stream in capture mode, which records the work that cuBLASLt enqueues instead of running it. Created on first use.
 #[derive(Default)]
 pub struct Capture {
-    made: Option<(Arc<Context>, sys::CUstream)>,
+    stream: Option<(Arc<Context>, sys::CUstream)>,
 }
 
 // SAFETY: a handle that the driver lets any thread use, one at a time.
 unsafe impl Send for Capture {}
 
-/// What was written down.
-struct Captured {
+/// A captured graph.
+struct CapturedGraph {
     raw: sys::CUgraph,
 }
 
-impl Drop for Captured {
+impl Drop for CapturedGraph {
     fn drop(&mut self) {
         if !self.raw.is_null()
-            && let Some(_inside) = enter()
+            && let Some(_guard) = enter()
         {
-            // SAFETY: made by a capture. Copies of it are their owners'.
+            // SAFETY: created by a capture, destroyed once. Graphs that contain it have copies.
             unsafe { sys::cuGraphDestroy(self.raw) };
         }
     }
 }
 
 impl Capture {
-    /// Says whose products will be captured.
+    /// Creates the stream, if it does not exist.
     pub fn open(&mut self, context: &Arc<Context>) -> Result<(), Fault> {
-        if self.made.is_none() {
+        if self.stream.is_none() {
             let mut stream = null_mut();
             let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
-            // SAFETY: the place is there to be written.
-            check(unsafe { sys::cuStreamCreate(&mut stream, flags) }, "making a stream")?;
-            self.made = Some((context.clone(), stream));
+            // SAFETY: the pointer is valid for a write.
+            check(unsafe { sys::cuStreamCreate(&mut stream, flags) }, "creating a stream")?;
+            self.stream = Some((context.clone(), stream));
         }
         Ok(())
     }
 
-    /// What the library does for a product.
-    fn product(&mut self, product: &Product, words: &[u64]) -> Result<Captured, Fault> {
-        let Some((_, stream)) = self.made else {
-            return check(sys::CUresult::CUDA_ERROR_NOT_INITIALIZED, "capturing a product")
-                .map(|()| Captured { raw: null_mut() });
+    /// Captures the work of a GEMM.
+    fn capture(&mut self, gemm: &LibraryGemm, words: &[u64]) -> Result<CapturedGraph, Fault> {
+        let Some((_, stream)) = self.stream else {
+            return check(sys::CUresult::CUDA_ERROR_NOT_INITIALIZED, "capturing a GEMM")
+                .map(|()| CapturedGraph { raw: null_mut() });
         };
         let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
-        let mut captured = Captured { raw: null_mut() };
-        // SAFETY: nothing runs, so that nothing of what the words name is touched; what is written down is launched
-        // only by those who know that all of it is there. A capture that was begun is ended.
+        let mut captured = CapturedGraph { raw: null_mut() };
+        // SAFETY: a capture runs nothing, so that no memory is accessed; `Graph::launch` requires that the arguments
+        // are valid. Every capture that begins is ended.
         let (run, ended) = unsafe {
-            check(sys::cuStreamBeginCapture_v2(stream, mode), "capturing a product")?;
-            let run = product.run(stream, words);
+            check(sys::cuStreamBeginCapture_v2(stream, mode), "capturing a GEMM")?;
+            let run = gemm.run(stream, words);
             (run, sys::cuStreamEndCapture(stream, &mut captured.raw))
         };
         run?;
-        check(ended, "capturing a product")?;
+        check(ended, "capturing a GEMM")?;
         Ok(captured)
     }
 }
 
 impl Drop for Capture {
     fn drop(&mut self) {
-        if let Some((context, stream)) = &self.made
-            && let Some(_inside) = enter()
+        if let Some((context, stream)) = &self.stream
+            && let Some(_guard) = enter()
         {
             let _entered = context.enter();
-            // SAFETY: made by `open`, once.
+            // SAFETY: created by `open`, destroyed once.
             unsafe { sys::cuStreamDestroy_v2(*stream) };
         }
     }
 }
 
-/// Calls `f` with a launch as the driver's graphs take it.
+/// Calls `f` with the node parameters of a launch.
 fn with_params<R>(
     launch: &KernelLaunch<'_>,
     f: impl FnOnce(&sys::CUDA_KERNEL_NODE_PARAMS) -> R,

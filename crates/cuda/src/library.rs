@@ -1,4 +1,4 @@
-//! The libraries of CUDA, opened at run time.
+//! Dynamic loading (`dlopen`) of the CUDA driver, NVRTC and cuBLASLt.
 
 use crate::shutdown;
 use cudarc::{cublaslt, driver, nvrtc};
@@ -6,65 +6,65 @@ use libloading::Library;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// What can be opened.
+/// A CUDA library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// The driver.
+pub enum CudaLibrary {
+    /// The driver, `libcuda`.
     Driver,
-    /// The compiler of kernels.
-    Compiler,
-    /// Matrix products.
-    MatrixProducts,
+    /// The run-time compiler, `libnvrtc`.
+    Nvrtc,
+    /// The GEMM library, `libcublasLt`.
+    CublasLt,
 }
 
-impl Part {
+impl CudaLibrary {
     fn file(self) -> &'static str {
         match self {
-            Part::Driver => "cuda",
-            Part::Compiler => "nvrtc",
-            Part::MatrixProducts => "cublasLt",
+            CudaLibrary::Driver => "cuda",
+            CudaLibrary::Nvrtc => "nvrtc",
+            CudaLibrary::CublasLt => "cublasLt",
         }
     }
 
-    /// What to do if it is not there.
+    /// Advice for the user if the library is missing.
     fn remedy(self) -> &'static str {
         match self {
-            Part::Driver => "install NVIDIA's driver, or use the CPU",
-            Part::Compiler => {
+            CudaLibrary::Driver => "install NVIDIA's driver, or use the CPU",
+            CudaLibrary::Nvrtc => {
                 "install the CUDA toolkit or PyPI's nvidia-cuda-nvrtc, and name the folder of NVRTC in \
                  INFLIGHT_CUDA_PATH"
             }
-            Part::MatrixProducts => {
+            CudaLibrary::CublasLt => {
                 "install the CUDA toolkit or PyPI's nvidia-cublas, and name the folder of cuBLASLt in \
                  INFLIGHT_CUDA_PATH"
             }
         }
     }
 
-    /// The names it may have.
+    /// The file names to try.
     fn names(self) -> [String; 4] {
         ["", ".13", ".12", ".1"].map(|version| format!("lib{}.so{version}", self.file()))
     }
 }
 
-/// Opens a library, once. The error says what was looked for.
-pub fn open(part: Part) -> Result<(), String> {
+/// Opens a library, once per process. The error lists the names and folders that were tried.
+pub fn open(library: CudaLibrary) -> Result<(), String> {
     static FOUND: [OnceLock<bool>; 3] = [const { OnceLock::new() }; 3];
-    let found = *FOUND[part as usize].get_or_init(|| {
+    let found = *FOUND[library as usize].get_or_init(|| {
         // SAFETY: loading NVIDIA's libraries runs their initializers, which have no requirements.
-        let is_there = || unsafe {
-            match part {
-                Part::Driver => driver::sys::is_culib_present(),
-                Part::Compiler => nvrtc::sys::is_culib_present(),
-                Part::MatrixProducts => cublaslt::sys::is_culib_present(),
+        let is_loadable = || unsafe {
+            match library {
+                CudaLibrary::Driver => driver::sys::is_culib_present(),
+                CudaLibrary::Nvrtc => nvrtc::sys::is_culib_present(),
+                CudaLibrary::CublasLt => cublaslt::sys::is_culib_present(),
             }
         };
-        // Opened first, and kept open: who only looks whether it is there opens it, closes it, and must open it
-        // again, and some take a tenth of a second each time.
-        let by_name = part.names().iter().any(|name| keep_open(Path::new(name)));
-        let found = (by_name || open_in_folders(part)) && is_there();
+        // Open and keep open first: cudarc's check opens and closes the library, which would then be opened again. That
+        // takes a tenth of a second for some.
+        let by_name = library.names().iter().any(|name| keep_open(Path::new(name)));
+        let found = (by_name || open_in_folders(library)) && is_loadable();
         if found {
-            shutdown::watch();
+            shutdown::register_exit_handler();
         }
         found
     });
@@ -76,16 +76,16 @@ pub fn open(part: Part) -> Result<(), String> {
             Err(format!(
                 "lib{0}.so, lib{0}.so.13, lib{0}.so.12 or lib{0}.so.1 was found neither by the system's loader \
                  nor in {1}{2}; {3}",
-                part.file(),
+                library.file(),
                 folders.join(", "),
-                unusable(part),
-                part.remedy()
+                load_error(library),
+                library.remedy()
             ))
         }
     }
 }
 
-/// Where toolkits are, beside the places that the system's loader looks in.
+/// Folders of CUDA toolkits, in addition to the search path of the system's loader.
 fn folders() -> Vec<PathBuf> {
     let roots = ["INFLIGHT_CUDA_PATH", "CUDA_HOME", "CUDA_PATH"];
     let mut roots: Vec<PathBuf> =
@@ -95,20 +95,20 @@ fn folders() -> Vec<PathBuf> {
     roots.iter().flat_map(|root| within.map(|folder| root.join(folder))).collect()
 }
 
-/// Opens a library by its path, so that the loader finds it by its name from then on.
-fn open_in_folders(part: Part) -> bool {
-    let names = part.names();
+/// Opens a library by its path. From then on the loader finds it by its name.
+fn open_in_folders(library: CudaLibrary) -> bool {
+    let names = library.names();
     for folder in folders() {
         for path in names.iter().map(|name| folder.join(name)).filter(|path| path.exists()) {
-            if part == Part::Compiler {
-                // NVRTC opens this one itself, by its name.
-                let beside = std::fs::read_dir(&folder).into_iter().flatten().flatten();
+            if library == CudaLibrary::Nvrtc {
+                // NVRTC opens its built-ins library itself, by name.
+                let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
                 let is_builtin = |name: &str| name.starts_with("libnvrtc-builtins.so");
-                beside.filter(|entry| entry.file_name().to_str().is_some_and(is_builtin)).for_each(
-                    |entry| {
+                entries
+                    .filter(|entry| entry.file_name().to_str().is_some_and(is_builtin))
+                    .for_each(|entry| {
                         keep_open(&entry.path());
-                    },
-                );
+                    });
             }
             if keep_open(&path) {
                 return true;
@@ -118,23 +118,25 @@ fn open_in_folders(part: Part) -> bool {
     false
 }
 
-/// Of a library that is there and cannot be opened, why.
-fn unusable(part: Part) -> String {
-    let names = part.names();
-    let places =
+/// The error of a library that exists and cannot be loaded; empty if there is none.
+fn load_error(library: CudaLibrary) -> String {
+    let names = library.names();
+    let paths =
         folders().into_iter().flat_map(|folder| names.clone().map(|name| folder.join(name)));
-    // SAFETY: as below.
+    // SAFETY: as in `keep_open`.
     let refused = |path: PathBuf| unsafe { Library::new(path) }.err();
-    let mut errors = places.filter(|path| path.exists()).filter_map(refused);
-    errors.next().map_or(String::new(), |error| format!(" (one that is there: {error})"))
+    let mut errors = paths.filter(|path| path.exists()).filter_map(refused);
+    errors
+        .next()
+        .map_or(String::new(), |error| format!(" (a file exists, but loading it failed: {error})"))
 }
 
 /// Opens a library for as long as the process runs.
 fn keep_open(path: &Path) -> bool {
     // SAFETY: loading NVIDIA's libraries runs their initializers, which have no requirements.
     match unsafe { Library::new(path) } {
-        Ok(library) => {
-            std::mem::forget(library);
+        Ok(handle) => {
+            std::mem::forget(handle);
             true
         }
         Err(_) => false,

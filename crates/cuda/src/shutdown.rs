@@ -1,4 +1,6 @@
-//! The end of the process, when the driver and its libraries go.
+//! Process shutdown. The driver and the libraries undo their initialization in exit handlers, and calls after that
+//! crash. A handler of our own runs before theirs, waits for threads that are inside of the driver, and lets no more
+//! in.
 
 use crate::background;
 use inflight_backend::{Fault, FaultKind};
@@ -8,102 +10,103 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// So long the end waits for threads that talk to the driver, at most.
-const LONGEST_END: Duration = Duration::from_secs(5);
+/// The longest that shutdown waits for threads inside of the driver.
+const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// So long it sleeps between two looks.
-const NAP: Duration = Duration::from_micros(50);
+/// The polling interval of that wait.
+const POLL_INTERVAL: Duration = Duration::from_micros(50);
 
-static END: End = End { is_there: AtomicBool::new(false), inside: AtomicUsize::new(0) };
+static GATE: ShutdownGate =
+    ShutdownGate { is_shutting_down: AtomicBool::new(false), guards: AtomicUsize::new(0) };
 
-/// The end, and who keeps it waiting.
-struct End {
-    is_there: AtomicBool,
-    /// How many are inside of the driver.
-    inside: AtomicUsize,
+/// The gate through which threads enter the driver. Shutdown closes it.
+struct ShutdownGate {
+    is_shutting_down: AtomicBool,
+    /// Live guards of all threads.
+    guards: AtomicUsize,
 }
 
 thread_local! {
-    /// How often this thread is inside.
+    /// Live guards of this thread.
     static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
 
 fn depth() -> usize {
-    // A thread that is ending itself has left.
+    // A thread whose thread-locals are destroyed holds no guard.
     DEPTH.try_with(Cell::get).unwrap_or(0)
 }
 
-/// Keeps the driver from going.
-pub struct Inside {
-    end: &'static End,
-    /// It is of the thread that has entered.
-    _of_thread: PhantomData<*const ()>,
+/// Keeps the driver alive: shutdown waits until it is dropped.
+pub struct DriverGuard {
+    gate: &'static ShutdownGate,
+    /// Not `Send`: it counts for the thread that has entered.
+    _not_send: PhantomData<*const ()>,
 }
 
-impl End {
-    fn enter(&'static self) -> Option<Inside> {
-        // Counted before looking, as the end is said before counting: one of both sees the other.
-        self.inside.fetch_add(1, Ordering::SeqCst);
-        // What threads do in the background is waited for first.
-        let may_stay = || depth() > 0 || background::is_worker();
-        if self.is_there.load(Ordering::SeqCst) && !may_stay() {
-            self.inside.fetch_sub(1, Ordering::SeqCst);
+impl ShutdownGate {
+    fn enter(&'static self) -> Option<DriverGuard> {
+        // Increment before the check, as shutdown sets the flag before it reads the count: one of them sees the other.
+        self.guards.fetch_add(1, Ordering::SeqCst);
+        // Shutdown waits for background threads separately, before it waits here; they may still enter.
+        let may_enter = || depth() > 0 || background::is_worker();
+        if self.is_shutting_down.load(Ordering::SeqCst) && !may_enter() {
+            self.guards.fetch_sub(1, Ordering::SeqCst);
             return None;
         }
         let _ = DEPTH.try_with(|depth| depth.set(depth.get() + 1));
-        Some(Inside { end: self, _of_thread: PhantomData })
+        Some(DriverGuard { gate: self, _not_send: PhantomData })
     }
 
-    /// It is there from now on. Says whether it was not before.
-    fn begin(&self) -> bool {
-        !self.is_there.swap(true, Ordering::SeqCst)
+    /// Closes the gate. Returns whether it was open.
+    fn close(&self) -> bool {
+        !self.is_shutting_down.swap(true, Ordering::SeqCst)
     }
 
-    /// Waits until nobody else is inside: once it is there, nobody comes in.
+    /// Waits until no other thread holds a guard. The gate must be closed.
     fn wait(&self) {
-        let deadline = Instant::now() + LONGEST_END;
-        while self.inside.load(Ordering::SeqCst) > depth() && Instant::now() < deadline {
-            thread::sleep(NAP);
+        let deadline = Instant::now() + TIMEOUT;
+        while self.guards.load(Ordering::SeqCst) > depth() && Instant::now() < deadline {
+            thread::sleep(POLL_INTERVAL);
         }
     }
 }
 
-impl Drop for Inside {
+impl Drop for DriverGuard {
     fn drop(&mut self) {
         let _ = DEPTH.try_with(|depth| depth.set(depth.get().saturating_sub(1)));
-        self.end.inside.fetch_sub(1, Ordering::SeqCst);
+        self.gate.guards.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
-/// Sees to it that the end is noticed before libraries undo what they have done by now: what is registered last is
-/// called first. They register some of it when they do something for the first time, and a thread that is in one of
-/// them needs it until the end has waited for it.
-pub fn watch() {
-    // SAFETY: the function may be called at any time. Where it cannot be registered, the end is not noticed.
-    unsafe { libc::atexit(at_end) };
+/// Registers the exit handler. Exit handlers run in reverse order of registration, so ours must be registered after
+/// those of the libraries. They register some of theirs when a function is used for the first time; call this after
+/// each such first use.
+pub fn register_exit_handler() {
+    // SAFETY: the handler may be called at any time. If the registration fails, shutdown goes unnoticed.
+    unsafe { libc::atexit(at_exit) };
 }
 
-extern "C" fn at_end() {
-    // What is registered several times waits once.
-    if END.begin() {
-        background::end();
-        END.wait();
+extern "C" fn at_exit() {
+    // The handler is registered several times; only the first call waits.
+    if GATE.close() {
+        background::shut_down();
+        GATE.wait();
     }
 }
 
-/// Whether the process is ending. The driver is then gone or going: what is left is the system's to clean up.
-pub fn is_ending() -> bool {
-    END.is_there.load(Ordering::SeqCst)
+/// Whether the process is shutting down. The driver must not be called any more; the system frees what is left.
+pub fn is_shutting_down() -> bool {
+    GATE.is_shutting_down.load(Ordering::SeqCst)
 }
 
-/// Lets this thread talk to the driver, which stays as long as what is returned. `None` if the process is ending.
-pub fn enter() -> Option<Inside> {
-    END.enter()
+/// Lets this thread call the driver while the guard lives. `None` if the process is shutting down.
+pub fn enter() -> Option<DriverGuard> {
+    GATE.enter()
 }
 
-/// Why nothing can be had of the device any more.
-pub fn ended() -> Fault {
-    FaultKind::DeviceLost("the process is ending".to_owned()).into()
+/// The fault of commands that come after shutdown has begun.
+pub fn shutdown_fault() -> Fault {
+    FaultKind::DeviceLost("the process is shutting down".to_owned()).into()
 }
 
 #[cfg(test)]
@@ -111,42 +114,42 @@ mod tests {
     use super::*;
     use std::sync::mpsc;
 
-    fn end() -> &'static End {
-        let end = End { is_there: AtomicBool::new(false), inside: AtomicUsize::new(0) };
-        Box::leak(Box::new(end))
+    fn gate() -> &'static ShutdownGate {
+        let (is_shutting_down, guards) = (AtomicBool::new(false), AtomicUsize::new(0));
+        Box::leak(Box::new(ShutdownGate { is_shutting_down, guards }))
     }
 
     #[test]
-    fn the_end_waits_for_those_who_are_inside_and_lets_nobody_else_in() {
-        let end = end();
+    fn shutdown_waits_for_guards_and_admits_no_other_thread() {
+        let gate = gate();
         let (entered, has_entered) = mpsc::channel();
         let (leave, leaves) = mpsc::channel::<()>();
-        let inside = thread::spawn(move || {
-            let inside = end.enter().unwrap();
+        let guarded = thread::spawn(move || {
+            let guard = gate.enter().unwrap();
             entered.send(()).unwrap();
             leaves.recv().unwrap();
-            // What it does there may need to enter again.
-            assert!(end.is_there.load(Ordering::SeqCst) && end.enter().is_some());
-            drop(inside);
-            assert!(end.enter().is_none());
+            // A thread with a guard may enter again.
+            assert!(gate.is_shutting_down.load(Ordering::SeqCst) && gate.enter().is_some());
+            drop(guard);
+            assert!(gate.enter().is_none());
         });
         has_entered.recv().unwrap();
-        assert!(end.begin() && !end.begin());
-        let ending = thread::spawn(move || end.wait());
-        assert!(!ending.is_finished() && end.enter().is_none());
+        assert!(gate.close() && !gate.close());
+        let waiting = thread::spawn(move || gate.wait());
+        assert!(!waiting.is_finished() && gate.enter().is_none());
         leave.send(()).unwrap();
-        ending.join().unwrap();
-        assert_eq!(end.inside.load(Ordering::SeqCst), 0);
-        inside.join().unwrap();
+        waiting.join().unwrap();
+        assert_eq!(gate.guards.load(Ordering::SeqCst), 0);
+        guarded.join().unwrap();
     }
 
     #[test]
-    fn whoever_ends_the_process_from_inside_does_not_wait_for_itself() {
-        let end = end();
+    fn exiting_with_a_guard_does_not_deadlock() {
+        let gate = gate();
         let begun = Instant::now();
-        let _inside = end.enter().unwrap();
-        end.begin();
-        end.wait();
-        assert!(begun.elapsed() < LONGEST_END);
+        let _guard = gate.enter().unwrap();
+        gate.close();
+        gate.wait();
+        assert!(begun.elapsed() < TIMEOUT);
     }
 }

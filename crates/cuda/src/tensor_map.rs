@@ -1,4 +1,5 @@
-//! Where tensors are, as the device's own copies take them, on Hopper and later.
+//! TMA tensor maps (`CUtensorMap`), which describe a tensor to bulk tensor copies on Hopper and later: tiled maps for
+//! boxes, and im2col maps for the windows of convolutions.
 
 use crate::driver::check;
 use cudarc::driver::sys::{
@@ -8,29 +9,30 @@ use cudarc::driver::sys::{
 use inflight_backend::Fault;
 use std::ffi::c_void;
 
-/// Words of a map. Arguments that have one among them are as long as several.
-pub const MAP_WORDS: usize = 16;
+/// 64-bit words of a tensor map. Argument structs that contain one are a multiple of this long, because a map is
+/// aligned to 128 bytes.
+pub const TENSOR_MAP_WORDS: usize = 16;
 
-/// A tensor that parts are copied of. What is outside of it is copied as zeros.
-pub struct MappedTensor<'a> {
+/// A tensor in device memory to be copied by TMA. Elements outside of it are copied as zeros.
+pub struct TmaTensor<'a> {
     pub address: u64,
     pub kind: CUtensorMapDataType,
-    /// How what is copied lies in shared memory.
+    /// The swizzle of the copy in shared memory.
     pub swizzle: CUtensorMapSwizzle,
-    /// The axis whose elements are next to each other comes first.
+    /// The contiguous axis comes first.
     pub extents: &'a [u64],
-    /// Along each of the other axes, in bytes.
+    /// Strides of the other axes, in bytes.
     pub distances: &'a [u64],
 }
 
-impl MappedTensor<'_> {
-    /// For copies of boxes of these extents.
-    pub fn boxes(&self, part: &[u32]) -> Result<[u64; MAP_WORDS], Fault> {
-        assert_eq!(part.len(), self.extents.len());
+impl TmaTensor<'_> {
+    /// The tiled tensor map for copies of boxes of these extents.
+    pub fn tiled(&self, box_extents: &[u32]) -> Result<[u64; TENSOR_MAP_WORDS], Fault> {
+        assert_eq!(box_extents.len(), self.extents.len());
         let steps = [1u32; 5];
-        let mut map = CUtensorMap { opaque: [0; MAP_WORDS] };
-        // SAFETY: the driver reads as many numbers as there are axes, less one for distances, and writes the map; it
-        // only writes the address down.
+        let mut map = CUtensorMap { opaque: [0; TENSOR_MAP_WORDS] };
+        // SAFETY: the driver reads `rank` extents, box extents and steps, and `rank - 1` strides, which the slices
+        // have, and writes the map. It stores the address without accessing it.
         let encoded = unsafe {
             sys::cuTensorMapEncodeTiled(
                 &mut map,
@@ -39,7 +41,7 @@ impl MappedTensor<'_> {
                 self.address as *mut c_void,
                 self.extents.as_ptr(),
                 self.distances.as_ptr(),
-                part.as_ptr(),
+                box_extents.as_ptr(),
                 steps.as_ptr(),
                 CUtensorMapInterleave::CU_TENSOR_MAP_INTERLEAVE_NONE,
                 self.swizzle,
@@ -47,27 +49,31 @@ impl MappedTensor<'_> {
                 CUtensorMapFloatOOBfill::CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
             )
         };
-        check(encoded, "describing a matrix")?;
+        check(encoded, "encoding a tiled tensor map")?;
         Ok(map.opaque)
     }
 
-    /// For copies of some features of so many windows, which follow each other. The axes of the tensor are features,
-    /// those of space, and examples; windows are so far apart along those of space, and `ends` says for each how far
-    /// before the end of the axis the last of them begins, at the latest.
-    pub fn windows(
+    /// The im2col tensor map for copies of `features` channels of `windows` consecutive windows. The axes of the tensor
+    /// are channels, the spatial axes, and examples. For each spatial axis, `strides` has the distance of windows, and
+    /// `ends` the distance from the start of the last window to the end of the axis.
+    pub fn im2col(
         &self,
         strides: &[u32],
         ends: &[i32],
         [features, windows]: [u32; 2],
-    ) -> Result<[u64; MAP_WORDS], Fault> {
-        let space = self.extents.len() - 2;
-        assert!(strides.len() == space && ends.len() == space && (1..=MOST_SPACE).contains(&space));
-        let mut steps = [1u32; 2 + MOST_SPACE];
-        steps[1..=space].copy_from_slice(strides);
-        let (begins, mut limits) = ([0i32; MOST_SPACE], [0i32; MOST_SPACE]);
-        limits.iter_mut().zip(ends).for_each(|(limit, end)| *limit = 1 - end);
-        let mut map = CUtensorMap { opaque: [0; MAP_WORDS] };
-        // SAFETY: as for boxes; the driver reads a begin and a limit for each axis of space.
+    ) -> Result<[u64; TENSOR_MAP_WORDS], Fault> {
+        let spatial = self.extents.len() - 2;
+        assert!(
+            strides.len() == spatial
+                && ends.len() == spatial
+                && (1..=MAX_SPATIAL_AXES).contains(&spatial)
+        );
+        let mut steps = [1u32; 2 + MAX_SPATIAL_AXES];
+        steps[1..=spatial].copy_from_slice(strides);
+        let (lower_corner, mut upper_corner) = ([0i32; MAX_SPATIAL_AXES], [0i32; MAX_SPATIAL_AXES]);
+        upper_corner.iter_mut().zip(ends).for_each(|(corner, end)| *corner = 1 - end);
+        let mut map = CUtensorMap { opaque: [0; TENSOR_MAP_WORDS] };
+        // SAFETY: as in `tiled`; the driver also reads a lower and an upper corner for each spatial axis.
         let encoded = unsafe {
             sys::cuTensorMapEncodeIm2col(
                 &mut map,
@@ -76,8 +82,8 @@ impl MappedTensor<'_> {
                 self.address as *mut c_void,
                 self.extents.as_ptr(),
                 self.distances.as_ptr(),
-                begins.as_ptr(),
-                limits.as_ptr(),
+                lower_corner.as_ptr(),
+                upper_corner.as_ptr(),
                 features,
                 windows,
                 steps.as_ptr(),
@@ -87,7 +93,7 @@ impl MappedTensor<'_> {
                 CUtensorMapFloatOOBfill::CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
             )
         };
-        check(encoded, "describing windows")?;
+        check(encoded, "encoding an im2col tensor map")?;
         Ok(map.opaque)
     }
 
@@ -97,34 +103,33 @@ impl MappedTensor<'_> {
     }
 }
 
-/// Axes of space that copies of windows can walk.
-pub const MOST_SPACE: usize = 3;
+/// The most spatial axes of an im2col tensor map.
+pub const MAX_SPATIAL_AXES: usize = 3;
 
-/// Whether copies can walk windows that are so far apart, with elements that are so far apart, the last of which begins so
-/// many elements before the end: for each of at most three axes.
-pub fn can_walk(axes: &[WalkedAxis]) -> bool {
-    // What is left to an axis of the bits that an instruction has for all.
-    let most = match axes.len() {
+/// Whether im2col copies support windows with these strides and extents along each of at most three spatial axes.
+pub fn supports_im2col(axes: &[Im2colAxis]) -> bool {
+    // The instruction's offset bits are shared by all spatial axes.
+    let max_offset = match axes.len() {
         1 => 1 << 15,
         2 => 1 << 7,
         3 => 1 << 4,
         _ => return false,
     };
     axes.iter().all(|axis| {
-        (1..=MOST_STRIDE).contains(&axis.stride) && axis.reach < most && axis.end <= most
+        (1..=MAX_STRIDE).contains(&axis.stride) && axis.reach < max_offset && axis.end <= max_offset
     })
 }
 
-/// The largest distance of windows.
-const MOST_STRIDE: usize = 8;
+/// The largest window stride of an im2col tensor map.
+const MAX_STRIDE: usize = 8;
 
-/// An axis of space that copies of windows walk.
+/// A spatial axis of an im2col tensor map.
 #[derive(Clone, Copy)]
-pub struct WalkedAxis {
-    /// From window to window.
+pub struct Im2colAxis {
+    /// The distance of consecutive windows.
     pub stride: usize,
-    /// From a window's first element to its last.
+    /// The distance of a window's first and last element.
     pub reach: usize,
-    /// From where the last window begins to the end of the axis, at least one.
+    /// The distance from the start of the last window to the end of the axis, at least one.
     pub end: usize,
 }

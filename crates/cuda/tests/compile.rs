@@ -1,10 +1,10 @@
-//! Every kernel of many random graphs is text that NVRTC accepts, in each way it may be launched.
+//! NVRTC compiles every kernel of many random graphs, in each variant.
 //!
-//! NVRTC needs no GPU. Where it is not installed, that is said, and nothing is compiled. `INFLIGHT_CUDA_CASES`
-//! sets the number of graphs.
+//! NVRTC needs no GPU. Where it is not installed, the tests print that they are skipped. `INFLIGHT_CUDA_CASES` sets
+//! the number of graphs.
 
-use inflight_cuda::choose::Described;
 use inflight_cuda::compile::Compiler;
+use inflight_cuda::launch_config::AnalyzedKernel;
 use inflight_cuda::{codegen, routine};
 use inflight_ir::graph::{
     ConvOutputLayout, FloatOrder, ImplicitGemm, SortKey, SortOrder, SortResult, WindowAxis,
@@ -15,14 +15,14 @@ use inflight_ir::{DType, Shape};
 use inflight_testkit::random_case;
 use std::collections::{HashMap, HashSet};
 
-/// The texts of the kernels of random graphs, in each way they may be launched, each once, with what they are of.
+/// The distinct kernel sources of random graphs, in each variant, with a description.
 fn sources(cases: u64) -> Vec<(String, String)> {
     let (mut seen, mut sources) = (HashSet::new(), Vec::new());
     for seed in 0..cases {
         let case = random_case(seed);
         for step in plan(&case.graph).steps.iter().filter_map(Step::launch) {
-            let described = Described::new(codegen::expanded(&step.kernel));
-            // As it is, with everything aligned, with nothing aligned, and with many rows.
+            let described = AnalyzedKernel::new(codegen::expanded(&step.kernel));
+            // As planned with aligned buffers, with unaligned buffers, and with many rows.
             let mut shapes: Vec<(LaunchShape, u64)> =
                 vec![((*step.shape).clone(), 256), ((*step.shape).clone(), 1)];
             let mut large = (*step.shape).clone();
@@ -30,7 +30,7 @@ fn sources(cases: u64) -> Vec<(String, String)> {
             shapes.push((large, 256));
             for (shape, address) in shapes {
                 let buffers = vec![(address, 1 << 20); step.kernel.params.len()];
-                let choice = described.choose(&shape, &buffers, 132);
+                let choice = described.configure(&shape, &buffers, 132);
                 let Ok(Some(choice)) = choice else { continue };
                 let source = codegen::source(&described.kernel, choice.variant);
                 if seen.insert(source.clone()) {
@@ -61,16 +61,16 @@ fn random_kernels_compile() {
     assert!(sources.len() > cases as usize / 4, "only {} kernels", sources.len());
 }
 
-/// What a text calls its places must not be what it calls a kernel's values, `v` and a number: the nearer one would
-/// be taken.
+/// Index variables must not be called `v` and a number, as kernel values are: the inner name would shadow the outer
+/// one.
 #[test]
-fn values_have_names_of_their_own() {
+fn index_variables_do_not_shadow_kernel_values() {
     let mut tiles = 0;
     for (of, source) in sources(400) {
         tiles += source.contains("__shared__") as usize;
         let mut types = HashMap::new();
         for line in source.lines().map(str::trim) {
-            // A declaration, or several of one type: `const TYPE NAME = …, NAME = …;`.
+            // A declaration of one or more variables: `const TYPE NAME = …, NAME = …;`.
             let Some((kind, names)) = line.strip_prefix("const ").and_then(|l| l.split_once(' '))
             else {
                 continue;
@@ -80,15 +80,15 @@ fn values_have_names_of_their_own() {
                 if is_value {
                     let other = *types.entry(name.to_owned()).or_insert(kind);
                     assert_eq!(other, kind, "{of}: {name}\n{source}");
-                    assert_ne!(kind, "I", "{of}: {name} is a place\n{source}");
+                    assert_ne!(kind, "I", "{of}: {name} is an index\n{source}");
                 }
             }
         }
     }
-    assert!(tiles > 0, "no kernel of these turns anything");
+    assert!(tiles > 0, "no kernel transposes in shared memory");
 }
 
-/// The routines of many random graphs, and triangular ones of every dtype that has them.
+/// The routines of many random graphs, and sorts, convolutions and Cholesky factorizations of every supported dtype.
 #[test]
 fn routines_compile() {
     let compiler = Compiler::new("sm_90".to_owned(), || None);
@@ -124,27 +124,28 @@ fn routines_compile() {
     for dtype in [DType::F16, DType::BF16, DType::F32] {
         for outputs in [20, 200] {
             let windows = [WindowAxis::new(3); 2].into_iter().collect();
-            let product = ImplicitGemm { windows, order: ConvOutputLayout::OutputsLast };
+            let convolution = ImplicitGemm { windows, order: ConvOutputLayout::OutputsLast };
             let x = Shape::from([2, 9, 9, 1, 16]);
-            let extents = product.extents(&x, &Shape::from([1, outputs, 3, 3, 16])).unwrap();
+            let extents = convolution.extents(&x, &Shape::from([1, outputs, 3, 3, 16])).unwrap();
             routines.push(Routine::ImplicitGemm(ImplicitGemmOperands {
                 dtype,
-                gemm: product,
+                gemm: convolution,
                 extents,
             }));
         }
     }
-    // Large enough for thirds.
+    // Large enough for a bf16x3 split.
     for axes in 1..=3 {
         let windows = std::iter::repeat_n(WindowAxis::new(3), axes).collect();
-        let product = ImplicitGemm { windows, order: ConvOutputLayout::ExamplesFirst };
+        let convolution = ImplicitGemm { windows, order: ConvOutputLayout::ExamplesFirst };
         let (mut x, mut kernels) = (vec![1 << 14], vec![1, 64]);
         x.extend(std::iter::repeat_n(9, axes).chain([1, 64]));
         kernels.extend(std::iter::repeat_n(3, axes).chain([64]));
-        let extents = product.extents(&Shape::from(&x[..]), &Shape::from(&kernels[..])).unwrap();
-        let windowed = ImplicitGemmOperands { dtype: DType::F32, gemm: product, extents };
-        let routine = Routine::ImplicitGemm(windowed);
-        assert!(routine::texts(&routine, true).len() > routine::texts(&routine, false).len());
+        let extents =
+            convolution.extents(&Shape::from(&x[..]), &Shape::from(&kernels[..])).unwrap();
+        let operands = ImplicitGemmOperands { dtype: DType::F32, gemm: convolution, extents };
+        let routine = Routine::ImplicitGemm(operands);
+        assert!(routine::sources(&routine, true).len() > routine::sources(&routine, false).len());
         routines.push(routine);
     }
     let cases = std::env::var("INFLIGHT_CUDA_CASES").map_or(200, |text| text.parse().unwrap());
@@ -156,12 +157,15 @@ fn routines_compile() {
         }));
     }
     let (mut seen, mut failures) = (HashSet::new(), Vec::new());
-    // Those of any device, and those that have what only Hopper has.
-    for has_groups in [false, true] {
-        let target = if has_groups { "sm_90a" } else { "sm_90" };
+    // The kernels of any device, and those of Hopper.
+    for has_wgmma in [false, true] {
+        let target = if has_wgmma { "sm_90a" } else { "sm_90" };
         let compiler = Compiler::new(target.to_owned(), || None);
-        for source in routines.iter().flat_map(|routine| routine::texts(routine, has_groups)) {
-            assert!(source.contains("begin_kernel();"), "it may begin too early:\n{source}");
+        for source in routines.iter().flat_map(|routine| routine::sources(routine, has_wgmma)) {
+            assert!(
+                source.contains("begin_kernel();"),
+                "the kernel may start before its predecessors end:\n{source}"
+            );
             if !seen.contains(&source) {
                 if let Err(fault) = compiler.compile(&source) {
                     failures.push(format!("{fault}\n{source}"));

@@ -1,15 +1,15 @@
-//! How launches are spread over a device, and what their kernels' text then has. No GPU is needed.
+//! The choice of variants and grids for launches, and what the generated source contains. No GPU is needed.
 
-use inflight_cuda::choose::{Choice, Described};
 use inflight_cuda::codegen::{self, Mapping};
+use inflight_cuda::launch_config::{AnalyzedKernel, LaunchConfig};
 use inflight_ir::kernel::{AccessShape, LaunchShape, parse, verify};
 
 const PROCESSORS: usize = 132;
 
-fn described(text: &str) -> Described {
-    let kernel = parse(text).expect("a kernel");
-    verify(&kernel).expect("a right kernel");
-    Described::new(codegen::expanded(&kernel))
+fn described(text: &str) -> AnalyzedKernel {
+    let kernel = parse(text).expect("the kernel parses");
+    verify(&kernel).expect("the kernel is valid");
+    AnalyzedKernel::new(codegen::expanded(&kernel))
 }
 
 fn shape(extents: &[usize], strides: &[&[isize]]) -> LaunchShape {
@@ -18,9 +18,12 @@ fn shape(extents: &[usize], strides: &[&[isize]]) -> LaunchShape {
     LaunchShape { extents: extents.into(), accesses: strides.iter().map(access).collect() }
 }
 
-fn choose(described: &Described, shape: &LaunchShape, address: u64) -> Choice {
+fn choose(described: &AnalyzedKernel, shape: &LaunchShape, address: u64) -> LaunchConfig {
     let buffers = vec![(address, 1 << 20); described.kernel.params.len()];
-    described.choose(shape, &buffers, PROCESSORS).expect("it can run").expect("it has work")
+    described
+        .configure(shape, &buffers, PROCESSORS)
+        .expect("a supported launch")
+        .expect("a nonempty launch")
 }
 
 const ADD: &str = "kernel grid 0 reduce 0 vector parallel\nparam p0: f32\nparam p1: f32\n\
@@ -29,7 +32,7 @@ const ADD: &str = "kernel grid 0 reduce 0 vector parallel\nparam p0: f32\nparam 
     %2 = add %0, %1 : f32\nstore p2[a2] %2 : f32\n";
 
 #[test]
-fn neighbours_are_moved_sixteen_bytes_at_once_where_that_is_possible() {
+fn aligned_accesses_are_vectorized_to_16_bytes() {
     let add = described(ADD);
     let flat = |n: usize| shape(&[n], &[&[1], &[1], &[1]]);
     assert_eq!(choose(&add, &flat(1024), 256).variant.width, 4);
@@ -45,14 +48,14 @@ fn neighbours_are_moved_sixteen_bytes_at_once_where_that_is_possible() {
 }
 
 #[test]
-fn a_new_size_of_the_same_class_is_the_same_text() {
+fn sizes_of_the_same_class_share_a_source() {
     let add = described(ADD);
     let variant = |n: usize| choose(&add, &shape(&[n], &[&[1], &[1], &[1]]), 256).variant;
     assert_eq!(variant(4096), variant(8192));
     assert_eq!(variant(1 << 24), variant(3 << 24));
-    assert_ne!(variant(1 << 31).wide, variant(4096).wide);
+    assert_ne!(variant(1 << 31).index64, variant(4096).index64);
     let buffers = [(256, 0); 3];
-    let nothing = add.choose(&shape(&[0], &[&[1], &[1], &[1]]), &buffers, PROCESSORS);
+    let nothing = add.configure(&shape(&[0], &[&[1], &[1], &[1]]), &buffers, PROCESSORS);
     assert_eq!(nothing, Ok(None));
 }
 
@@ -66,19 +69,19 @@ fn rows_stay_in_registers_while_they_fit() {
     let softmax = described(SOFTMAX);
     let rows = |n: usize| shape(&[1 << 14, n], &[&[n as isize, 1], &[n as isize, 1]]);
     let mapping = |n: usize| choose(&softmax, &rows(n), 256).variant.mapping;
-    assert_eq!(mapping(64), Mapping::Rows { threads: 32, rows: 4, kept: 1 });
-    assert_eq!(mapping(1024), Mapping::Rows { threads: 32, rows: 4, kept: 8 });
-    assert_eq!(mapping(4096), Mapping::Rows { threads: 512, rows: 1, kept: 2 });
-    // A size of the same class is the same kernel.
+    assert_eq!(mapping(64), Mapping::RowReduction { threads: 32, rows: 4, cached: 1 });
+    assert_eq!(mapping(1024), Mapping::RowReduction { threads: 32, rows: 4, cached: 8 });
+    assert_eq!(mapping(4096), Mapping::RowReduction { threads: 512, rows: 1, cached: 2 });
+    // Sizes of the same class share a kernel.
     assert_eq!(mapping(4000), mapping(4096));
-    assert_eq!(mapping(1 << 15), Mapping::Rows { threads: 1024, rows: 1, kept: 8 });
-    assert!(matches!(mapping(1 << 16), Mapping::Rows { kept: 0, .. }));
-    let softmax_of_halves = described(&SOFTMAX.replace(": f32", ": bf16"));
-    let halves = choose(&softmax_of_halves, &rows(4096), 256).variant;
-    let of_halves = Mapping::Rows { threads: 128, rows: 1, kept: 4 };
-    assert_eq!((halves.width, halves.mapping), (8, of_halves));
+    assert_eq!(mapping(1 << 15), Mapping::RowReduction { threads: 1024, rows: 1, cached: 8 });
+    assert!(matches!(mapping(1 << 16), Mapping::RowReduction { cached: 0, .. }));
+    let bf16_softmax = described(&SOFTMAX.replace(": f32", ": bf16"));
+    let bf16 = choose(&bf16_softmax, &rows(4096), 256).variant;
+    let bf16_mapping = Mapping::RowReduction { threads: 128, rows: 1, cached: 4 };
+    assert_eq!((bf16.width, bf16.mapping), (8, bf16_mapping));
     let source = codegen::source(&softmax.kernel, choose(&softmax, &rows(4096), 256).variant);
-    // Each element is loaded once and stored once, and its power is computed once.
+    // Each element is loaded once and stored once, and its exponential is computed once.
     assert_eq!(source.matches("a.buffer[0]").count(), 1, "{source}");
     assert_eq!(source.matches("a.buffer[1]").count(), 1, "{source}");
 }
@@ -88,14 +91,23 @@ const ROW_SUM: &str = "kernel grid 1 reduce 0 vector reduced\nparam p0: f32\npar
     %0 = load p0[a0] : f32\n%1 = sum %0 : f32\nstore p1[a1] %1 : f32\n";
 
 #[test]
-fn rows_that_are_walked_once_are_loaded_several_steps_at_a_time() {
+fn single_pass_rows_load_several_steps_at_a_time() {
     let sum = described(ROW_SUM);
     let rows = |rows: usize, n: usize| shape(&[rows, n], &[&[n as isize, 1], &[1, 0]]);
     let mapping = |shape: &LaunchShape| choose(&sum, shape, 256).variant.mapping;
-    assert_eq!(mapping(&rows(1 << 14, 4096)), Mapping::Rows { threads: 256, rows: 1, kept: 0 });
-    assert_eq!(mapping(&rows(1 << 12, 1 << 14)), Mapping::Rows { threads: 512, rows: 1, kept: 0 });
-    // Few rows have the largest blocks: there is room for all of them.
-    assert_eq!(mapping(&rows(256, 1 << 18)), Mapping::Rows { threads: 1024, rows: 1, kept: 0 });
+    assert_eq!(
+        mapping(&rows(1 << 14, 4096)),
+        Mapping::RowReduction { threads: 256, rows: 1, cached: 0 }
+    );
+    assert_eq!(
+        mapping(&rows(1 << 12, 1 << 14)),
+        Mapping::RowReduction { threads: 512, rows: 1, cached: 0 }
+    );
+    // Few rows use the largest blocks: there is room for all of them.
+    assert_eq!(
+        mapping(&rows(256, 1 << 18)),
+        Mapping::RowReduction { threads: 1024, rows: 1, cached: 0 }
+    );
     let source = codegen::source(&sum.kernel, choose(&sum, &rows(1 << 14, 4096), 256).variant);
     let (loads, rest) = source.split_once("r1 = (r1 + e0[u][j]);").expect("a batch of steps");
     assert_eq!(loads.matches("load_pack<4>(e0[u]").count(), 1, "{source}");
@@ -103,7 +115,7 @@ fn rows_that_are_walked_once_are_loaded_several_steps_at_a_time() {
 }
 
 #[test]
-fn what_a_later_walk_may_load_again_keeps_its_memory() {
+fn operands_loaded_by_a_later_pass_are_not_reused_in_place() {
     // The square, stored and then divided by its sum.
     let shared = "kernel grid 1 reduce 0 vector reduced\nparam p0: f32\nparam p1: f32 writes\n\
         param p2: f32 writes\naccess a0: p0 reduce zero vector one\n\
@@ -112,7 +124,7 @@ fn what_a_later_walk_may_load_again_keeps_its_memory() {
         %3 = sum %1 : f32\n%4 = div %1, %3 : f32\nstore p2[a2] %4 : f32\n";
     let kernel = &described(shared).kernel;
     assert!(codegen::loads_after_store(kernel, 0, 1));
-    assert!(!codegen::loads_after_store(kernel, 0, 2), "nothing comes after the last walk");
+    assert!(!codegen::loads_after_store(kernel, 0, 2), "nothing follows the last pass");
     assert!(!codegen::loads_after_store(&described(ROW_SUM).kernel, 0, 1));
 }
 
@@ -121,22 +133,23 @@ const COLUMN_SUM: &str = "kernel grid 0 reduce 1 vector parallel\nparam p0: f32\
     %0 = load p0[a0] : f32\n%1 = sum %0 : f32\nstore p1[a1] %1 : f32\n";
 
 #[test]
-fn few_long_columns_are_shared_by_blocks() {
+fn few_long_columns_are_reduced_by_several_blocks() {
     let sum = described(COLUMN_SUM);
     let columns = |rows: usize, n: usize| shape(&[rows, n], &[&[n as isize, 1], &[0, 1]]);
     let choice = choose(&sum, &columns(16384, 4096), 256);
-    assert!(matches!(choice.variant.mapping, Mapping::Columns { sliced: true, .. }));
+    assert!(matches!(choice.variant.mapping, Mapping::ColumnReduction { split: true, .. }));
     assert!(choice.grid[0] * choice.grid[1] >= PROCESSORS as u32 * 9 / 5, "{choice:?}");
-    assert_eq!(choice.scratch, 16 * choice.slices * 4096);
-    // A block's threads fold what they have with one barrier before and one after, not one for each half of them.
+    assert_eq!(choice.scratch, 16 * choice.splits * 4096);
+    // The threads of a block combine their partial sums with one barrier before and one after, not one for each
+    // halving.
     let source = codegen::source(&sum.kernel, choice.variant);
     assert_eq!(source.matches("for (int k = 1; k < 32; k++)").count(), 1, "{source}");
     let choice = choose(&sum, &columns(64, 1 << 20), 256);
-    assert!(matches!(choice.variant.mapping, Mapping::Columns { sliced: false, .. }));
+    assert!(matches!(choice.variant.mapping, Mapping::ColumnReduction { split: false, .. }));
     assert_eq!(choice.scratch, 0);
 }
 
-/// The greater of two, which is stored, and summed.
+/// The maximum of two operands, which is stored and summed.
 const STORED_SUM: &str = "kernel grid 0 reduce 1 vector parallel\nparam p0: f32\nparam p1: f32\n\
     param p2: f32 writes\nparam p3: f32 writes\n\
     access a0: p0 reduce any vector one\naccess a1: p1 reduce any vector one\n\
@@ -145,15 +158,15 @@ const STORED_SUM: &str = "kernel grid 0 reduce 1 vector parallel\nparam p0: f32\
     store p2[a2] %2 : f32\n%4 = sum %2 : f32\nstore p3[a3] %4 : f32\n";
 
 #[test]
-fn columns_are_loaded_several_rows_at_a_time_unless_they_store_where_they_load() {
-    let choose = |described: &Described| {
+fn columns_load_several_rows_at_a_time_unless_in_place() {
+    let choose = |described: &AnalyzedKernel| {
         let columns: &[isize] = &[4096, 1];
         let shape = shape(&[1024, 4096], &[columns, columns, columns, &[0, 1]]);
         codegen::source(&described.kernel, choose(described, &shape, 256).variant)
     };
     let source = choose(&described(STORED_SUM));
     assert_eq!(source.matches("load_pack<4>(e1[u]").count(), 1, "{source}");
-    // Half as many at a time as of one operand: two blocks share a processor's registers.
+    // Half as many at a time as with one operand: two blocks share the registers of a multiprocessor.
     assert!(source.contains("alignas(16) float e1[2][4];"), "{source}");
     let in_place = STORED_SUM.replace("a1: p1", "a1: p2").replace("load p1[a1]", "load p2[a1]");
     let source = choose(&described(&in_place));
@@ -165,43 +178,47 @@ const TRANSPOSE: &str = "kernel grid 1 reduce 0 vector parallel\nparam p0: f32\n
     %0 = load p0[a0] : f32\nstore p1[a1] %0 : f32\n";
 
 #[test]
-fn operands_along_another_axis_are_turned_in_tiles() {
+fn transposed_operands_go_through_shared_memory_tiles() {
     let transpose = described(TRANSPOSE);
     let large = shape(&[4096, 4096], &[&[1, 4096], &[4096, 1]]);
     let choice = choose(&transpose, &large, 256);
-    let tiles = |side, whole| Mapping::Tiles { axis: 0, turned: 1, side, paired: false, whole };
+    let tiles =
+        |side, full| Mapping::TransposedTiles { axis: 0, transposed: 1, side, paired: false, full };
     assert_eq!(choice.variant.mapping, tiles(64, true));
     assert_eq!(choice.items, 64 * 64);
     let small = shape(&[4096, 40], &[&[1, 4096], &[40, 1]]);
     assert_eq!(choose(&transpose, &small, 256).variant.mapping, tiles(32, false));
     let narrow = shape(&[4, 4096], &[&[1, 4], &[4096, 1]]);
-    assert!(matches!(choose(&transpose, &narrow, 256).variant.mapping, Mapping::Points { .. }));
+    assert!(matches!(
+        choose(&transpose, &narrow, 256).variant.mapping,
+        Mapping::Elementwise { .. }
+    ));
 }
 
 /// A transpose with zeros before the first row.
-const FRAMED: &str = "kernel grid 1 reduce 0 vector parallel\nparam p0: bf16\nparam p1: bf16 writes\n\
+const PADDED: &str = "kernel grid 1 reduce 0 vector parallel\nparam p0: bf16\nparam p1: bf16 writes\n\
     access a0: p0 reduce zero vector any\naccess a1: p1 reduce zero vector one\n\
     access a2: position reduce zero vector zero\n%0 = position a2 : i32\n\
     %1 = constant 1 : i32\n%2 = ge %0, %1 : bool\n%3 = load p0[a0] if %2 : bf16\n\
     store p1[a1] %3 : bf16\n";
 
 #[test]
-fn threads_lie_along_the_axis_that_more_is_loaded_along() {
-    let framed = described(FRAMED);
+fn threads_follow_the_axis_with_more_contiguous_loads() {
+    let padded = described(PADDED);
     let of = |rows: usize, row: isize| shape(&[rows, 64], &[&[row, 57], &[64, 1], &[1, 0]]);
-    let mapping = |size: LaunchShape| choose(&framed, &size, 256).variant.mapping;
-    assert_eq!(mapping(of(58, 1)), Mapping::Points { unroll: 1, along: Some(0) });
-    // Rows that are few, and elements that are next to each other along no axis.
+    let mapping = |size: LaunchShape| choose(&padded, &size, 256).variant.mapping;
+    assert_eq!(mapping(of(58, 1)), Mapping::Elementwise { unroll: 1, minor_axis: Some(0) });
+    // Few rows, or elements that are contiguous along no axis.
     for other in [of(4, 1), of(58, 2)] {
-        assert_eq!(mapping(other), Mapping::Points { unroll: 1, along: None });
+        assert_eq!(mapping(other), Mapping::Elementwise { unroll: 1, minor_axis: None });
     }
-    let choice = choose(&framed, &of(58, 1), 256);
-    let source = codegen::source(&framed.kernel, choice.variant);
+    let choice = choose(&padded, &of(58, 1), 256);
+    let source = codegen::source(&padded.kernel, choice.variant);
     assert!(source.contains("const I c0 = item % (I)a.extent[0]"), "{source}");
     assert!(source.contains("const I c1 = others % lanes * 8;"), "{source}");
-    // Few groups of lanes: threads are next to each other along both axes as it is.
+    // Few groups of lanes: threads are contiguous along both axes already.
     let few = shape(&[58, 16], &[&[1, 57], &[16, 1], &[1, 0]]);
-    assert_eq!(mapping(few), Mapping::Points { unroll: 1, along: None });
+    assert_eq!(mapping(few), Mapping::Elementwise { unroll: 1, minor_axis: None });
 }
 
 const SYMMETRIC: &str = "kernel grid 1 reduce 0 vector parallel\nparam p0: f32\nparam p1: f32 writes\n\
@@ -210,46 +227,46 @@ const SYMMETRIC: &str = "kernel grid 1 reduce 0 vector parallel\nparam p0: f32\n
     %2 = add %0, %1 : f32\nstore p1[a2] %2 : f32\n";
 
 #[test]
-fn tiles_that_read_the_same_memory_follow_each_other() {
+fn tiles_mirrored_at_the_diagonal_are_paired() {
     let symmetric = described(SYMMETRIC);
     let square = |n: usize| {
         let row = n as isize;
         shape(&[n, n], &[&[1, row], &[row, 1], &[row, 1]])
     };
     let choice = choose(&symmetric, &square(4096), 256);
-    assert!(matches!(choice.variant.mapping, Mapping::Tiles { paired: true, .. }));
+    assert!(matches!(choice.variant.mapping, Mapping::TransposedTiles { paired: true, .. }));
     // Every pair twice, the diagonal too.
     assert_eq!(choice.items, 64 * 65);
     let oblong = shape(&[4096, 1024], &[&[1, 4096], &[1024, 1], &[1024, 1]]);
     let choice = choose(&symmetric, &oblong, 256);
-    assert!(matches!(choice.variant.mapping, Mapping::Tiles { paired: false, .. }));
+    assert!(matches!(choice.variant.mapping, Mapping::TransposedTiles { paired: false, .. }));
 }
 
 #[test]
-fn what_is_larger_than_the_caches_and_only_read_does_not_stay_there() {
+fn read_only_operands_larger_than_the_cache_are_streamed() {
     let sum = described(COLUMN_SUM);
     let shape = shape(&[16384, 4096], &[&[4096, 1], &[0, 1]]);
-    let streamed = |described: &Described, shape: &LaunchShape, buffers: &[(u64, usize)]| {
-        described.choose(shape, buffers, PROCESSORS).unwrap().unwrap().variant
+    let streamed = |described: &AnalyzedKernel, shape: &LaunchShape, buffers: &[(u64, usize)]| {
+        described.configure(shape, buffers, PROCESSORS).unwrap().unwrap().variant
     };
     let variant = streamed(&sum, &shape, &[(256, 1 << 28), (256, 1 << 14)]);
     assert_eq!(variant.streamed, 1);
     let source = codegen::source(&sum.kernel, variant);
-    assert!(source.contains("stream_in_pack<4>("), "{source}");
+    assert!(source.contains("streaming_load_pack<4>("), "{source}");
     assert_eq!(streamed(&sum, &shape, &[(256, 1 << 20), (256, 1 << 14)]).streamed, 0);
     let add = described(ADD);
     let shape = self::shape(&[1 << 26], &[&[1], &[1], &[1]]);
     assert_eq!(streamed(&add, &shape, &[(256, 1 << 28); 3]).streamed, 0);
-    // Rows that are kept and written leave the cache after what is written.
+    // Rows that stay in registers leave the cache once the result is stored.
     let softmax = described(SOFTMAX);
     let shape = self::shape(&[16384, 4096], &[&[4096, 1], &[4096, 1]]);
     let source = codegen::source(&softmax.kernel, streamed(&softmax, &shape, &[(256, 1 << 28); 2]));
-    assert!(source.contains("last_in_pack<4>(t0"), "{source}");
+    assert!(source.contains("evict_last_load_pack<4>(t0"), "{source}");
     assert!(source.contains(" store_pack<4>(((float*)a.buffer[1]"), "{source}");
 }
 
 #[test]
-fn every_kernel_waits_for_those_before_it_first() {
+fn every_kernel_begins_with_a_grid_dependency_wait() {
     let rows = |n: usize| shape(&[1 << 14, n], &[&[n as isize, 1], &[n as isize, 1]]);
     let flat = shape(&[4096], &[&[1], &[1], &[1]]);
     for (text, shape) in [(ADD, flat), (SOFTMAX, rows(64)), (SOFTMAX, rows(1 << 16))] {
@@ -258,13 +275,13 @@ fn every_kernel_waits_for_those_before_it_first() {
         let (_, entry) = source.split_once("__global__").expect("an entry");
         let (_, body) = entry.split_once('{').expect("its body");
         assert!(body.trim_start().starts_with("begin_kernel();"), "{source}");
-        let wait = source.find("griddepcontrol.wait").expect("it waits");
+        let wait = source.find("griddepcontrol.wait").expect("a wait for earlier grids");
         assert!(wait < source.find("__global__").expect("an entry"), "{source}");
     }
 }
 
 #[test]
-fn the_assembler_does_not_see_negations_of_integers() {
+fn integer_negations_are_hidden_from_the_assembler() {
     let text_of = |dtype: &str| {
         let text = "kernel grid 1 reduce 0 vector reduced\nparam p0: T\nparam p1: T writes\n\
             access a0: p0 reduce zero vector one\naccess a1: p1 reduce zero vector zero\n\
@@ -280,7 +297,7 @@ fn the_assembler_does_not_see_negations_of_integers() {
 }
 
 #[test]
-fn what_does_not_vary_along_an_empty_axis_is_stored() {
+fn values_constant_along_an_empty_axis_are_stored() {
     let text = "kernel grid 1 reduce 0 vector reduced\nparam p0: u32\nparam p1: u32 writes\n\
         access a0: p0 reduce zero vector zero\naccess a1: p1 reduce zero vector zero\n\
         %0 = constant 0 : u32\n%1 = sum %0 : u32\n%2 = load p0[a0] : u32\nstore p1[a1] %2 : u32\n";
@@ -299,6 +316,6 @@ fn what_does_not_vary_along_an_empty_axis_is_stored() {
         assert_eq!(source.matches("a.buffer[1]").count(), 1, "{source}");
         let mut none = size.clone();
         none.extents[0] = 0;
-        assert_eq!(kernel.choose(&none, &[(256, 0); 2], PROCESSORS), Ok(None));
+        assert_eq!(kernel.configure(&none, &[(256, 0); 2], PROCESSORS), Ok(None));
     }
 }

@@ -1,6 +1,7 @@
-//! A device that is lost. It stays so for as long as the process runs, so this is a program of its own.
+//! A lost device: its values fail and every waiter wakes. The device stays lost for the whole process, so this test
+//! is a program of its own.
 //!
-//! Unless `INFLIGHT_TEST_DEVICE` names a GPU, it says that it is skipped.
+//! Without a GPU in `INFLIGHT_TEST_DEVICE`, the test prints that it is skipped.
 
 use cudarc::driver::sys::{self, CUresult};
 use inflight_backend::{
@@ -38,10 +39,10 @@ fn doubling(backend: &CudaBackend, source: &Arc<Buffer>, result: &Arc<Buffer>) -
     })
 }
 
-/// Computes something on a thread that talks to another context, and sees that it still does.
-fn a_thread_keeps_the_context_that_it_had(backend: &CudaBackend) {
+/// Computes on a thread that has another context current, and checks that it still has it afterwards.
+fn thread_keeps_its_current_context(backend: &CudaBackend) {
     let (mut own, mut current) = (null_mut(), null_mut());
-    // SAFETY: the driver was started by the backend; the place is there to be written.
+    // SAFETY: the backend has initialized the driver, and the output location is valid.
     let made = unsafe { sys::cuCtxCreate_v4(&mut own, null_mut(), 0, 0) };
     assert_eq!(made, CUresult::CUDA_SUCCESS);
     {
@@ -49,7 +50,7 @@ fn a_thread_keeps_the_context_that_it_had(backend: &CudaBackend) {
         let timeline = Timeline::new();
         let host = Buffer::with_memory(Memory::adopt(vec![1.0f32; ELEMENTS]));
         let (source, result) = (Buffer::declare(4 * ELEMENTS), Buffer::declare(4 * ELEMENTS));
-        // SAFETY: what the commands reach is as large as they take it for.
+        // SAFETY: the buffers are as large as the commands assume.
         unsafe {
             stream.enqueue(Command::Upload { source: host, target: source.clone() });
             stream.enqueue(doubling(backend, &source, &result));
@@ -61,7 +62,7 @@ fn a_thread_keeps_the_context_that_it_had(backend: &CudaBackend) {
         drop((source, result));
         assert!(backend.pool().trim() > 0);
     }
-    // SAFETY: the place is there to be written; the context was made above.
+    // SAFETY: the output location is valid; the context was created above.
     unsafe {
         sys::cuCtxGetCurrent(&mut current);
         assert_eq!(current, own);
@@ -70,50 +71,50 @@ fn a_thread_keeps_the_context_that_it_had(backend: &CudaBackend) {
 }
 
 #[test]
-fn a_device_that_faults_fails_its_values_and_wakes_everybody() {
+fn lost_device_fails_its_values_and_wakes_every_waiter() {
     let Some(name) = std::env::var_os("INFLIGHT_TEST_DEVICE").filter(|name| name != "cpu") else {
         println!("SKIPPED: INFLIGHT_TEST_DEVICE does not name a GPU");
         return;
     };
     assert_eq!(name, "cuda:0");
     let backend = CudaBackend::new(0, Options::default()).expect("a GPU");
-    a_thread_keeps_the_context_that_it_had(&backend);
+    thread_keeps_its_current_context(&backend);
     let (stream, other) = (backend.stream(Priority::Normal), backend.stream(Priority::Normal));
     let timeline = Timeline::new();
     let (sound, hit) = (Buffer::declare(4 * ELEMENTS), Buffer::declare(4 * ELEMENTS));
     let host = Buffer::with_memory(Memory::adopt(vec![1.0f32; ELEMENTS]));
     let source = Buffer::declare(4 * ELEMENTS);
-    // SAFETY: there is no such memory, which is what this is about; nobody but the device looks at it.
+    // SAFETY: the memory does not exist, on purpose; only the device accesses it.
     let nowhere = unsafe {
         let address = NonNull::without_provenance(0x1000.try_into().expect("not zero"));
         Buffer::with_memory(Memory::from_raw(address, 4 * ELEMENTS, Box::new(|| {})))
     };
-    // SAFETY: what the commands reach is as large as they take it for; that some of it does not exist is
-    // something the device finds out.
+    // SAFETY: the buffers are as large as the commands assume. That one of them does not exist is the fault under
+    // test.
     unsafe {
         stream.enqueue(Command::Upload { source: host.clone(), target: source.clone() });
         stream.enqueue(doubling(&backend, &source, &sound));
         stream.enqueue(Command::Signal(timeline.event(1)));
         stream.flush();
         assert!(timeline.event(1).wait_timeout(Duration::from_secs(60)));
-        assert!(sound.fault().is_none(), "what is right is computed");
+        assert!(sound.fault().is_none(), "values before the fault are computed");
 
         stream.enqueue(doubling(&backend, &nowhere, &hit));
         let (told, reader) = mpsc::channel();
         let callback = Box::new(move |bytes: Result<&[u8], _>| {
-            told.send(bytes.map(<[u8]>::len)).expect("somebody listens");
+            told.send(bytes.map(<[u8]>::len)).expect("the test receives");
         });
         stream.enqueue(Command::Read { source: hit.clone(), callback });
         stream.enqueue(Command::Signal(timeline.event(2)));
         stream.flush();
-        assert!(timeline.event(2).wait_timeout(Duration::from_secs(60)), "whoever waits is woken");
-        let read = reader.recv_timeout(Duration::from_secs(60)).expect("the reader is told");
-        assert!(matches!(read.expect_err("there is nothing").kind, FaultKind::DeviceLost(_)));
-        let fault = hit.fault().expect("what the fault hit has it");
+        assert!(timeline.event(2).wait_timeout(Duration::from_secs(60)), "waiters wake");
+        let read = reader.recv_timeout(Duration::from_secs(60)).expect("the reader is called");
+        assert!(matches!(read.expect_err("the read fails").kind, FaultKind::DeviceLost(_)));
+        let fault = hit.fault().expect("the result carries the fault");
         assert!(matches!(fault.kind, FaultKind::DeviceLost(_)), "{fault}");
-        assert!(sound.fault().is_none(), "what was there before is no part of it");
+        assert!(sound.fault().is_none(), "earlier values are unaffected");
 
-        // All that comes later fails as well, on any stream, and says why.
+        // All later work fails as well, on any stream, with the same cause.
         let later = Buffer::declare(4 * ELEMENTS);
         other.enqueue(doubling(&backend, &source, &later));
         other.enqueue(Command::Signal(timeline.event(3)));

@@ -1,4 +1,4 @@
-//! Runs self-checking programs on the reference interpreter: `check PATH…`, each a file or a folder.
+//! Runs self-checking programs on the reference interpreter: `check PATH…`; each path is a file or a folder.
 
 use inflight_hlo::interpret::{check, interpret};
 use std::path::{Path, PathBuf};

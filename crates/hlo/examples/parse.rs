@@ -1,4 +1,4 @@
-//! Reads programs and says which of them are not understood: `parse FILE…`.
+//! Reads programs and reports those that are invalid: `parse FILE…`.
 
 fn main() {
     let mut failed = 0;
@@ -17,6 +17,6 @@ fn main() {
             failed += 1;
         }
     }
-    println!("{} read, {failed} not understood", paths.len() - failed);
+    println!("{} read, {failed} failed", paths.len() - failed);
     std::process::exit(i32::from(failed > 0));
 }

@@ -1,72 +1,73 @@
-//! How large and how deep an attribute or a type is.
+//! Limits on the expanded size and the nesting depth of attributes and types.
 //!
-//! Text has aliases and bytecode has tables, so a short file may describe something that is huge when it is
-//! written out. Readers add up what they write out, and stop.
+//! Text has aliases and bytecode has tables, so a short file may describe an attribute that is huge once expanded.
+//! The readers account for what they expand and stop at a budget that is proportional to the input's length.
 
 use crate::module::{Attribute, Type};
 
-/// How deep attributes, types and regions may be nested.
-pub(crate) const DEEPEST: usize = 100;
+/// The maximum nesting depth of attributes, types and regions.
+pub(crate) const MAX_NESTING: usize = 100;
 
-/// The size of something written out.
+/// The size of an expanded attribute or type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Extent {
-    /// How many levels it has.
+pub(crate) struct ExpandedSize {
+    /// The nesting depth.
     pub depth: usize,
-    /// How many parts it has, long texts counted as several.
+    /// The number of nodes; long strings and lists count as several.
     pub parts: usize,
 }
 
-impl Extent {
-    fn around(self, inner: Extent) -> Extent {
-        Extent {
+impl ExpandedSize {
+    fn enclosing(self, inner: ExpandedSize) -> ExpandedSize {
+        ExpandedSize {
             depth: self.depth.max(inner.depth + 1),
             parts: self.parts.saturating_add(inner.parts),
         }
     }
 }
 
-fn leaf(length: usize) -> Extent {
-    Extent { depth: 1, parts: 1 + length / 16 }
+fn leaf(length: usize) -> ExpandedSize {
+    ExpandedSize { depth: 1, parts: 1 + length / 16 }
 }
 
-/// What may be written out of a file of that many bytes.
+/// The maximum total of expanded parts for an input of `length` bytes.
 pub(crate) fn budget(length: usize) -> usize {
     length.saturating_mul(64).saturating_add(1 << 16)
 }
 
-/// The extent of an attribute. Constants share their bytes, and count as one part.
-pub(crate) fn attribute(value: &Attribute) -> Extent {
+/// The expanded size of an attribute. Constants share their bytes, and count as one part.
+pub(crate) fn attribute(value: &Attribute) -> ExpandedSize {
     match value {
         Attribute::String(text) | Attribute::Symbol(text) | Attribute::Other(text) => {
             leaf(text.len())
         }
         Attribute::Array(items) => {
-            items.iter().fold(leaf(0), |extent, item| extent.around(attribute(item)))
+            items.iter().fold(leaf(0), |extent, item| extent.enclosing(attribute(item)))
         }
         Attribute::Dictionary(items) | Attribute::Record(_, items) => {
             items.iter().fold(leaf(0), |extent, (name, item)| {
-                extent.around(leaf(name.len())).around(attribute(item))
+                extent.enclosing(leaf(name.len())).enclosing(attribute(item))
             })
         }
         Attribute::Integers(items) => leaf(items.len()),
-        Attribute::Type(inner) => leaf(0).around(ty(inner)),
+        Attribute::Type(inner) => leaf(0).enclosing(ty(inner)),
         Attribute::Dense(dense) => leaf(dense.ty.dimensions.len()),
         _ => leaf(0),
     }
 }
 
-/// The extent of a type.
-pub(crate) fn ty(value: &Type) -> Extent {
+/// The expanded size of a type.
+pub(crate) fn ty(value: &Type) -> ExpandedSize {
     match value {
         Type::Tensor(tensor) => leaf(tensor.dimensions.len()),
         Type::Token => leaf(0),
         Type::Tuple(members) => {
-            members.iter().fold(leaf(0), |extent, member| extent.around(ty(member)))
+            members.iter().fold(leaf(0), |extent, member| extent.enclosing(ty(member)))
         }
-        Type::Function(operands, results) => {
-            operands.iter().chain(results).fold(leaf(0), |extent, member| extent.around(ty(member)))
-        }
+        Type::Function(operands, results) => operands
+            .iter()
+            .chain(results)
+            .fold(leaf(0), |extent, member| extent.enclosing(ty(member))),
         Type::Other(text) => leaf(text.len()),
     }
 }

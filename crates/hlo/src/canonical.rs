@@ -1,7 +1,8 @@
-//! One form for what can be written in several ways.
+//! Canonicalization of attributes and value numbers, so that equivalent sources give equal modules.
 //!
-//! Text may leave a default out or write it, bytecode always writes it, and older text has `dense<1> :
-//! tensor<2xi64>` where newer has `array<i64: 1, 1>`. A [`Module`] has the newer one, without defaults.
+//! Text may omit an attribute that has its default value, bytecode always writes it, and older text has
+//! `dense<1> : tensor<2xi64>` where newer text has `array<i64: 1, 1>`. A canonical [`Module`] uses the newer
+//! encoding and omits defaults.
 
 use crate::elements;
 use crate::module::{
@@ -10,12 +11,12 @@ use crate::module::{
 use inflight_ir::DType;
 use std::collections::HashMap;
 
-/// Brings every operation into its one form, and numbers the values of each function from 0 in the order
-/// of their definitions, an operation's results before what is in its regions.
-pub(crate) fn tidy(module: &mut Module) {
+/// Canonicalizes every operation, and numbers the values of each function from 0 in definition order, an
+/// operation's results before the values of its regions.
+pub(crate) fn canonicalize(module: &mut Module) {
     for function in &mut module.functions {
-        tidy_region(&mut function.body);
-        // Either may be written; which one it is says no more than where it stands.
+        canonicalize_region(&mut function.body);
+        // Sources may terminate a function with either name.
         for operation in &mut function.body.operations {
             if operation.name == "stablehlo.return" {
                 operation.name = "func.return".to_string();
@@ -25,16 +26,16 @@ pub(crate) fn tidy(module: &mut Module) {
     }
 }
 
-fn tidy_region(region: &mut Region) {
+fn canonicalize_region(region: &mut Region) {
     for operation in &mut region.operations {
-        tidy_operation(operation);
+        canonicalize_operation(operation);
         for inner in &mut operation.regions {
-            tidy_region(inner);
+            canonicalize_region(inner);
         }
     }
 }
 
-fn tidy_operation(operation: &mut Operation) {
+fn canonicalize_operation(operation: &mut Operation) {
     for (name, value) in &mut operation.attributes {
         if is_list_of_integers(name)
             && let Attribute::Dense(dense) = value
@@ -50,7 +51,7 @@ fn tidy_operation(operation: &mut Operation) {
     operation.attributes.retain(|(attribute, value)| !is_default(name, attribute, value));
 }
 
-/// Attributes that are lists of integers, or of booleans, in today's specification.
+/// Attributes that are lists of integers or booleans in the current specification.
 fn is_list_of_integers(name: &str) -> bool {
     matches!(
         name,
@@ -78,7 +79,7 @@ fn is_list_of_integers(name: &str) -> bool {
     )
 }
 
-/// The values of a constant of `i64` or booleans of rank 1.
+/// The values of a rank-1 constant of `i64` or booleans.
 pub(crate) fn integers_of(dense: &Dense) -> Option<Vec<i64>> {
     let [Some(length)] = dense.ty.dimensions[..] else { return None };
     let read: fn(&[u8]) -> i64 = match dense.ty.element {
@@ -90,14 +91,14 @@ pub(crate) fn integers_of(dense: &Dense) -> Option<Vec<i64>> {
     };
     let size = elements::size(&dense.ty.element)?;
     if dense.is_splat {
-        // No operation has that many dimensions: such a list is a mistake, to be reported and not stored.
+        // No operation has this many dimensions: do not materialize a huge splat; the verifier reports it.
         let length = usize::try_from(length).ok().filter(|length| *length <= 128)?;
         return Some(vec![read(&dense.bytes); length]);
     }
     Some(dense.bytes.chunks_exact(size).map(read).collect())
 }
 
-/// Whether a field of a record says what leaving it out says too.
+/// Whether a field of a structured attribute has its default value.
 fn is_default_field(kind: &str, field: &str, value: &Attribute) -> bool {
     match (kind, field, value) {
         ("gather" | "scatter" | "dot" | "ragged_dot", _, Attribute::Integers(items)) => {
@@ -108,7 +109,7 @@ fn is_default_field(kind: &str, field: &str, value: &Attribute) -> bool {
     }
 }
 
-/// Whether an attribute says what leaving it out says too.
+/// Whether an attribute of an operation has its default value.
 fn is_default(operation: &str, name: &str, value: &Attribute) -> bool {
     let short = operation.split_once('.').map_or(operation, |(_, short)| short);
     match (short, name, value) {
@@ -179,37 +180,37 @@ fn is_default_accuracy(fields: &Attributes) -> bool {
 }
 
 fn renumber(function: &mut Function) {
-    let mut numbers = HashMap::new();
-    number_region(&mut function.body, &mut numbers);
-    rename_region(&mut function.body, &numbers);
+    let mut ids = HashMap::new();
+    assign_ids(&mut function.body, &mut ids);
+    replace_ids(&mut function.body, &ids);
 }
 
-fn number_region(region: &mut Region, numbers: &mut HashMap<ValueId, ValueId>) {
-    let define = |id: &mut ValueId, numbers: &mut HashMap<ValueId, ValueId>| {
-        let number = numbers.len() as ValueId;
-        numbers.insert(*id, number);
-        *id = number;
+fn assign_ids(region: &mut Region, ids: &mut HashMap<ValueId, ValueId>) {
+    let define = |id: &mut ValueId, ids: &mut HashMap<ValueId, ValueId>| {
+        let new = ids.len() as ValueId;
+        ids.insert(*id, new);
+        *id = new;
     };
     for argument in &mut region.arguments {
-        define(&mut argument.id, numbers);
+        define(&mut argument.id, ids);
     }
     for operation in &mut region.operations {
         for result in &mut operation.results {
-            define(&mut result.id, numbers);
+            define(&mut result.id, ids);
         }
         for inner in &mut operation.regions {
-            number_region(inner, numbers);
+            assign_ids(inner, ids);
         }
     }
 }
 
-fn rename_region(region: &mut Region, numbers: &HashMap<ValueId, ValueId>) {
+fn replace_ids(region: &mut Region, ids: &HashMap<ValueId, ValueId>) {
     for operation in &mut region.operations {
         for operand in &mut operation.operands {
-            *operand = numbers[operand];
+            *operand = ids[operand];
         }
         for inner in &mut operation.regions {
-            rename_region(inner, numbers);
+            replace_ids(inner, ids);
         }
     }
 }

@@ -1,10 +1,10 @@
-//! The calls with which programs check themselves.
+//! Built-in `check.*` custom calls: comparisons with which test programs verify their own results.
 
 use crate::module::{Attribute, Attributes, Dense, ElementType, attribute};
 use crate::program::ValueType;
 use inflight_ir::{DType, Scalar};
 
-/// Their names.
+/// The call targets.
 pub const NAMES: [&str; 6] = [
     "check.eq",
     "check.expect_almost_eq",
@@ -14,49 +14,49 @@ pub const NAMES: [&str; 6] = [
     "check.expect_eq_const",
 ];
 
-/// How far two values may be apart.
+/// The accepted difference between two values.
 #[derive(Clone, Copy, Debug)]
-enum Distance {
-    /// They are the same; zeros are, whatever their signs, and so are values that are no numbers.
+enum Tolerance {
+    /// Equal values. Zeros of either sign are equal, and so are all NaNs.
     Equal,
-    /// There are at least `least`, and at most `most`, representable values from one to the other.
+    /// From `least` to `most` ulps: steps between representable values.
     Ulps { least: u64, most: u64 },
-    /// Their difference is no more than this.
+    /// The maximum absolute difference.
     Absolute(f64),
 }
 
-/// A check of values of one type.
+/// A resolved check of values of one type.
 #[derive(Clone, Debug)]
 pub struct Check {
-    distance: Distance,
+    tolerance: Tolerance,
     ty: ValueType,
-    /// What the value is compared with, if the call says so and is given no second value.
+    /// The expected elements, if they are an attribute of the call and not its second operand.
     constant: Option<Vec<u8>>,
 }
 
 impl Check {
-    /// The check of that name for values of these types. `None` if there is none.
+    /// Resolves a call target to a check of operands of these types. `None` if `target` is not a check.
     ///
     /// # Errors
-    /// If it cannot be made of them.
+    /// If the operands or attributes do not fit the check.
     pub fn resolve(
         target: &str,
         attributes: &Attributes,
         inputs: &[ValueType],
     ) -> Result<Option<Check>, String> {
-        let number = |name: &str| match attribute(attributes, name) {
+        let numeric_attribute = |name: &str| match attribute(attributes, name) {
             Some(Attribute::Integer(value, _)) => Some(*value as f64),
             Some(Attribute::Float(value, _)) => Some(*value),
             _ => None,
         };
-        let distance = match target {
-            "check.expect_eq" | "check.expect_eq_const" | "check.eq" => Distance::Equal,
-            "check.expect_close" => Distance::Ulps {
-                least: number("min_ulp_difference").map_or(0, |least| least as u64),
-                most: number("max_ulp_difference").map_or(3, |most| most as u64),
+        let tolerance = match target {
+            "check.expect_eq" | "check.expect_eq_const" | "check.eq" => Tolerance::Equal,
+            "check.expect_close" => Tolerance::Ulps {
+                least: numeric_attribute("min_ulp_difference").map_or(0, |least| least as u64),
+                most: numeric_attribute("max_ulp_difference").map_or(3, |most| most as u64),
             },
             "check.expect_almost_eq" | "check.expect_almost_eq_const" => {
-                Distance::Absolute(number("tolerance").unwrap_or(1e-3))
+                Tolerance::Absolute(numeric_attribute("tolerance").unwrap_or(1e-3))
             }
             _ => return Ok(None),
         };
@@ -66,35 +66,45 @@ impl Check {
         };
         let constant = match (inputs, constant) {
             ([actual, expected], None) if actual == expected => None,
-            ([actual], Some(dense)) => Some(spread(dense, actual)?),
+            ([actual], Some(dense)) => Some(expand_constant(dense, actual)?),
             ([actual, expected], None) => {
                 return Err(format!(
-                    "{target} compares values of one type, these are {}{} and {}{}",
+                    "{target}: expected two operands of one type, found {}{} and {}{}",
                     actual.dtype, actual.shape, expected.dtype, expected.shape
                 ));
             }
             (_, None) => {
-                return Err(format!("{target} takes two values, or one and a constant `value`"));
+                return Err(format!(
+                    "{target}: expected two operands, or one and the attribute `value`, found {} \
+                     operands",
+                    inputs.len()
+                ));
             }
-            (_, Some(_)) => return Err(format!("{target} takes one value and a constant")),
+            (_, Some(_)) => {
+                return Err(format!(
+                    "{target}: expected one operand beside the attribute `value`, found {}",
+                    inputs.len()
+                ));
+            }
         };
-        Ok(Some(Check { distance, ty: inputs[0].clone(), constant }))
+        Ok(Some(Check { tolerance, ty: inputs[0].clone(), constant }))
     }
 
     /// Compares all elements of the values, given as little-endian bytes in row-major order.
     ///
     /// # Errors
-    /// Names the first that differ, and how many do.
+    /// If elements differ: names the first one, and the number of the others.
     pub fn compare(&self, values: &[&[u8]]) -> Result<(), String> {
-        let Check { distance, ty: ValueType { shape, dtype }, constant } = self;
+        let Check { tolerance, ty: ValueType { shape, dtype }, constant } = self;
         let expected = match (constant, values) {
             (Some(constant), _) => &constant[..],
             (None, [_, expected]) => expected,
-            (None, _) => return Err("two values are compared".into()),
+            (None, _) => return Err(format!("expected two operands, found {}", values.len())),
         };
         let size = dtype.size();
         let pairs = values[0].chunks_exact(size).zip(expected.chunks_exact(size));
-        let mut differing = pairs.enumerate().filter(|(_, (a, b))| !agree(a, b, *dtype, *distance));
+        let mut differing =
+            pairs.enumerate().filter(|(_, (a, b))| !agree(a, b, *dtype, *tolerance));
         let Some((position, (a, b))) = differing.next() else { return Ok(()) };
         let others = differing.count();
         let mut index = vec![0; shape.rank()];
@@ -103,11 +113,11 @@ impl Check {
             index[axis] = rest % extent;
             rest /= extent;
         }
-        let allowed = match distance {
-            Distance::Equal => String::new(),
-            Distance::Ulps { least: 0, most } => format!(", up to {most} ulps apart"),
-            Distance::Ulps { least, most } => format!(", {least} to {most} ulps apart"),
-            Distance::Absolute(most) => format!(", up to {most} apart"),
+        let allowed = match tolerance {
+            Tolerance::Equal => String::new(),
+            Tolerance::Ulps { least: 0, most } => format!(", up to {most} ulps apart"),
+            Tolerance::Ulps { least, most } => format!(", {least} to {most} ulps apart"),
+            Tolerance::Absolute(most) => format!(", up to {most} apart"),
         };
         Err(format!(
             "element {index:?} of {dtype}{shape} is {}, expected {}{allowed}; {others} more differ",
@@ -117,14 +127,14 @@ impl Check {
     }
 }
 
-/// The bytes of all elements of a constant.
-fn spread(dense: &Dense, ty: &ValueType) -> Result<Vec<u8>, String> {
+/// The bytes of all elements of a constant of the given type, with a splat expanded.
+fn expand_constant(dense: &Dense, ty: &ValueType) -> Result<Vec<u8>, String> {
     let extents = ty.shape.iter().map(|&extent| Some(extent as u64));
     let is_same = dense.ty.element == ElementType::Core(ty.dtype)
         && dense.ty.dimensions.iter().copied().eq(extents);
     if !is_same {
         return Err(format!(
-            "{}{} is compared with a constant of another type",
+            "expected the attribute `value` to be {}{}, found a constant of another type",
             ty.dtype, ty.shape
         ));
     }
@@ -134,12 +144,12 @@ fn spread(dense: &Dense, ty: &ValueType) -> Result<Vec<u8>, String> {
     })
 }
 
-fn agree(a: &[u8], b: &[u8], dtype: DType, distance: Distance) -> bool {
+fn agree(a: &[u8], b: &[u8], dtype: DType, tolerance: Tolerance) -> bool {
     match dtype {
         DType::C64 | DType::C128 => {
             let part = if dtype == DType::C64 { DType::F32 } else { DType::F64 };
             let (a, b) = (a.split_at(part.size()), b.split_at(part.size()));
-            agree(a.0, b.0, part, distance) && agree(a.1, b.1, part, distance)
+            agree(a.0, b.0, part, tolerance) && agree(a.1, b.1, part, tolerance)
         }
         _ if dtype.is_float() => {
             let (x, y) =
@@ -147,20 +157,20 @@ fn agree(a: &[u8], b: &[u8], dtype: DType, distance: Distance) -> bool {
             if x.is_nan() || y.is_nan() {
                 return x.is_nan() && y.is_nan();
             }
-            match distance {
-                Distance::Equal => x == y,
-                Distance::Absolute(most) => x == y || (x - y).abs() <= most,
-                Distance::Ulps { least, most } => {
+            match tolerance {
+                Tolerance::Equal => x == y,
+                Tolerance::Absolute(most) => x == y || (x - y).abs() <= most,
+                Tolerance::Ulps { least, most } => {
                     if x.is_infinite() || y.is_infinite() {
                         return x == y;
                     }
-                    let apart = ordered(a).abs_diff(ordered(b));
+                    let apart = ordered_bits(a).abs_diff(ordered_bits(b));
                     (least..=most).contains(&apart)
                 }
             }
         }
-        _ => match distance {
-            Distance::Absolute(most) => {
+        _ => match tolerance {
+            Tolerance::Absolute(most) => {
                 (Scalar::from_bytes(dtype, a).to_f64() - Scalar::from_bytes(dtype, b).to_f64())
                     .abs()
                     <= most
@@ -170,8 +180,8 @@ fn agree(a: &[u8], b: &[u8], dtype: DType, distance: Distance) -> bool {
     }
 }
 
-/// The position of a float, given by its bytes, among all floats of its size; both zeros are at 0.
-fn ordered(bytes: &[u8]) -> i64 {
+/// Order-preserving mapping of a float, given by its bytes, to an integer; both zeros map to 0. Differences are ulps.
+fn ordered_bits(bytes: &[u8]) -> i64 {
     let mut word = [0; 8];
     word[..bytes.len()].copy_from_slice(bytes);
     let bits = u64::from_le_bytes(word);
@@ -185,18 +195,18 @@ mod tests {
     use super::*;
     use inflight_ir::Shape;
 
-    fn check(actual: &[f32], expected: &[f32], distance: Distance) -> Result<(), String> {
+    fn check(actual: &[f32], expected: &[f32], tolerance: Tolerance) -> Result<(), String> {
         let ty = ValueType { shape: Shape::from([actual.len() / 2, 2]), dtype: DType::F32 };
         let bytes = |elements: &[f32]| -> Vec<u8> {
             elements.iter().flat_map(|element| element.to_le_bytes()).collect()
         };
-        let check = Check { distance, ty, constant: None };
+        let check = Check { tolerance, ty, constant: None };
         check.compare(&[&bytes(actual), &bytes(expected)])
     }
 
     #[test]
-    fn the_first_difference_is_named() {
-        let message = check(&[1.0, 2.0, 3.0, 4.0], &[1.0, 2.0, 3.5, 5.0], Distance::Equal);
+    fn error_names_the_first_difference() {
+        let message = check(&[1.0, 2.0, 3.0, 4.0], &[1.0, 2.0, 3.5, 5.0], Tolerance::Equal);
         assert_eq!(
             message.unwrap_err(),
             "element [1, 0] of f32[2, 2] is 3.0, expected 3.5; 1 more differ"
@@ -204,27 +214,27 @@ mod tests {
     }
 
     #[test]
-    fn nan_and_zeros_agree_with_themselves() {
+    fn nans_agree_and_zeros_agree() {
         let values = [f32::NAN, 0.0];
-        assert!(check(&values, &[-f32::NAN, -0.0], Distance::Equal).is_ok());
-        assert!(check(&values, &[0.0, 0.0], Distance::Equal).is_err());
+        assert!(check(&values, &[-f32::NAN, -0.0], Tolerance::Equal).is_ok());
+        assert!(check(&values, &[0.0, 0.0], Tolerance::Equal).is_err());
     }
 
     #[test]
     fn ulps_are_counted_across_zero() {
-        let ulps = |most| Distance::Ulps { least: 0, most };
+        let ulps = |most| Tolerance::Ulps { least: 0, most };
         let tiny = f32::from_bits(1);
         assert!(check(&[tiny, 1.0], &[-tiny, 1.0], ulps(2)).is_ok());
         assert!(check(&[tiny, 1.0], &[-tiny, 1.0], ulps(1)).is_err());
         let next = f32::from_bits(1.0f32.to_bits() + 3);
         assert!(check(&[1.0, 1.0], &[1.0, next], ulps(3)).is_ok());
         assert!(check(&[1.0, f32::INFINITY], &[1.0, f32::MAX], ulps(3)).is_err());
-        assert!(check(&[1.0, 1.0], &[1.0, next], Distance::Ulps { least: 4, most: 9 }).is_err());
+        assert!(check(&[1.0, 1.0], &[1.0, next], Tolerance::Ulps { least: 4, most: 9 }).is_err());
     }
 
     #[test]
-    fn a_tolerance_is_absolute() {
-        assert!(check(&[1.0, 2.0], &[1.0005, 2.0], Distance::Absolute(1e-3)).is_ok());
-        assert!(check(&[1.0, 2.0], &[1.0, 2.002], Distance::Absolute(1e-3)).is_err());
+    fn tolerance_is_absolute() {
+        assert!(check(&[1.0, 2.0], &[1.0005, 2.0], Tolerance::Absolute(1e-3)).is_ok());
+        assert!(check(&[1.0, 2.0], &[1.0, 2.002], Tolerance::Absolute(1e-3)).is_err());
     }
 }

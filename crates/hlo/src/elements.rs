@@ -1,10 +1,10 @@
-//! Elements of constants as bytes.
+//! Byte encoding of dense constants: element sizes, splats, bit-packed booleans and sub-byte integers.
 
 use crate::module::{Dense, ElementType, TensorType};
 use half::{bf16, f16};
 use inflight_ir::{DType, DTypeClass};
 
-/// How many elements a tensor has; nothing if a dimension is dynamic or the number is past 64 bits.
+/// The number of elements of a tensor. `None` if a dimension is dynamic or the product overflows 64 bits.
 pub(crate) fn count(ty: &TensorType) -> Option<u64> {
     if ty.dimensions.contains(&Some(0)) {
         return Some(0);
@@ -12,7 +12,7 @@ pub(crate) fn count(ty: &TensorType) -> Option<u64> {
     ty.dimensions.iter().try_fold(1u64, |count, extent| count.checked_mul((*extent)?))
 }
 
-/// The bytes one element takes in a constant; nothing if no constant can have such elements.
+/// The size of one element of a constant in bytes. `None` if constants cannot have elements of this type.
 pub(crate) fn size(element: &ElementType) -> Option<usize> {
     match element {
         ElementType::Core(dtype) => Some(dtype.size()),
@@ -30,7 +30,7 @@ pub(crate) fn size(element: &ElementType) -> Option<usize> {
     }
 }
 
-/// Appends an integer, if it is one of that type.
+/// Appends an integer in the encoding of the element type. `None` if it is out of range.
 pub(crate) fn push_integer(element: &ElementType, value: i128, bytes: &mut Vec<u8>) -> Option<()> {
     let (bits, is_unsigned) = match element {
         ElementType::Core(dtype) => (8 * dtype.size(), dtype.class() == DTypeClass::Unsigned),
@@ -40,29 +40,29 @@ pub(crate) fn push_integer(element: &ElementType, value: i128, bytes: &mut Vec<u
             (digits.parse().ok()?, name.starts_with('u'))
         }
     };
-    // As in MLIR, the bits of a negative number may be written as a positive one.
+    // As in MLIR, a negative value may be written as the unsigned value with the same bits.
     let least = if is_unsigned { 0 } else { -(1i128 << (bits - 1)) };
     if value < least || value >= 1i128 << bits {
         return None;
     }
-    let value = if is_unsigned { value } else { signed(value, bits) };
+    let value = if is_unsigned { value } else { sign_extend(value, bits) };
     bytes.extend_from_slice(&value.to_le_bytes()[..size(element)?]);
     Some(())
 }
 
-/// The lowest bits of an integer, the first of them the sign.
-fn signed(value: i128, bits: usize) -> i128 {
+/// Sign-extends the lowest `bits` bits.
+fn sign_extend(value: i128, bits: usize) -> i128 {
     value << (128 - bits) >> (128 - bits)
 }
 
-/// The bits of an integer type that does not fill its bytes, and whether it has a sign.
-fn part_of_its_bytes(element: &ElementType, size: usize) -> Option<(usize, bool)> {
+/// The bit width and signedness of an integer type that is narrower than its storage, such as `i4`.
+fn sub_byte_width(element: &ElementType, size: usize) -> Option<(usize, bool)> {
     let ElementType::Other(name) = element else { return None };
     let bits = name.trim_start_matches(['u', 's']).strip_prefix('i')?.parse().ok()?;
     (1..8 * size).contains(&bits).then_some((bits, !name.starts_with('u')))
 }
 
-/// Appends a floating point number, rounded to that type.
+/// Appends a floating point value, rounded to the element type.
 pub(crate) fn push_float(element: &ElementType, value: f64, bytes: &mut Vec<u8>) -> Option<()> {
     match element {
         ElementType::Core(DType::F16) => {
@@ -79,21 +79,21 @@ pub(crate) fn push_float(element: &ElementType, value: f64, bytes: &mut Vec<u8>)
     Some(())
 }
 
-/// A constant from the bytes MLIR keeps: all elements, or one for all; booleans may be bits. Gives the
-/// number of bytes that were expected if it is another.
+/// A constant from MLIR's raw byte encoding: all elements or a splat; booleans may be packed to bits. If the length
+/// is wrong, the error is the expected number of bytes.
 pub(crate) fn from_raw(ty: TensorType, mut bytes: Vec<u8>) -> Result<Dense, String> {
     let Some(size) = size(&ty.element) else { return Err("no".to_string()) };
     let wanted = count(&ty).and_then(|count| usize::try_from(count).ok());
     if ty.element == ElementType::Core(DType::Bool) {
-        return booleans(ty, bytes, wanted);
+        return booleans_from_raw(ty, bytes, wanted);
     }
-    // The other bits are the sign.
-    if let Some((bits, is_signed)) = part_of_its_bytes(&ty.element, size) {
+    // The padding bits may hold anything: replace them by the sign bit, or by zeros.
+    if let Some((bits, is_signed)) = sub_byte_width(&ty.element, size) {
         for bytes in bytes.chunks_exact_mut(size) {
             let mut value = [0; 16];
             value[..size].copy_from_slice(bytes);
             let value = i128::from_le_bytes(value) & ((1 << bits) - 1);
-            let value = if is_signed { signed(value, bits) } else { value };
+            let value = if is_signed { sign_extend(value, bits) } else { value };
             bytes.copy_from_slice(&value.to_le_bytes()[..size]);
         }
     }
@@ -110,13 +110,17 @@ pub(crate) fn from_raw(ty: TensorType, mut bytes: Vec<u8>) -> Result<Dense, Stri
     })
 }
 
-/// Booleans are kept one in a byte, or eight in a byte, the first in the lowest bit.
-fn booleans(ty: TensorType, bytes: Vec<u8>, wanted: Option<usize>) -> Result<Dense, String> {
+/// Booleans are stored one per byte, or eight per byte with the first in the lowest bit.
+fn booleans_from_raw(
+    ty: TensorType,
+    bytes: Vec<u8>,
+    wanted: Option<usize>,
+) -> Result<Dense, String> {
     match wanted {
         Some(count) if count > 1 && bytes.len() == count => {
             Ok(Dense::new(ty, bytes.into_iter().map(|byte| u8::from(byte != 0)).collect()))
         }
-        // One byte is a constant of one value, unless it is the bits of up to eight elements.
+        // One byte is a splat, unless it holds the bits of up to eight elements.
         _ if bytes.len() == 1 && (matches!(bytes[0], 0 | 0xff) || wanted == Some(1)) => {
             Ok(Dense::splat(ty, vec![u8::from(bytes[0] != 0)]))
         }
@@ -130,11 +134,10 @@ fn booleans(ty: TensorType, bytes: Vec<u8>, wanted: Option<usize>) -> Result<Den
 }
 
 impl Dense {
-    /// A constant of all elements. One element is kept if all are the same.
+    /// A constant from all of its elements. Equal elements are stored once, as a splat.
     pub fn new(ty: TensorType, bytes: Vec<u8>) -> Dense {
         let size = size(&ty.element).unwrap_or(1);
         let is_splat = match bytes.get(..size) {
-            // Equal to itself shifted by one element.
             Some(first) => bytes.chunks_exact(size).all(|element| element == first),
             None => false,
         };
@@ -142,7 +145,7 @@ impl Dense {
         Dense { ty, bytes, is_splat }
     }
 
-    /// A constant of one element for all.
+    /// A constant whose elements are all equal to `element`.
     pub fn splat(ty: TensorType, element: Vec<u8>) -> Dense {
         if count(&ty) == Some(0) {
             return Dense { ty, bytes: [].into(), is_splat: false };
@@ -161,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_elements_are_kept_once() {
+    fn equal_elements_become_a_splat() {
         let dense = Dense::new(tensor(&[2], DType::I16), vec![1, 0, 1, 0]);
         assert_eq!((dense.bytes.as_ref(), dense.is_splat), (&[1, 0][..], true));
         let dense = Dense::new(tensor(&[2], DType::I16), vec![1, 1, 1, 0]);
@@ -171,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn booleans_are_bits_or_bytes() {
+    fn raw_booleans_are_packed_bits_or_bytes() {
         let of = |count, bytes: &[u8]| from_raw(tensor(&[count], DType::Bool), bytes.to_vec());
         assert_eq!(of(10, &[0b0000_0101, 0b10]).unwrap().bytes[..], [1, 0, 1, 0, 0, 0, 0, 0, 0, 1]);
         assert_eq!(of(3, &[1, 0, 1]).unwrap().bytes[..], [1, 0, 1]);
@@ -181,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn integers_smaller_than_a_byte_are_extended() {
+    fn sub_byte_integers_are_sign_or_zero_extended() {
         let of = |name: &str, bytes: &[u8]| {
             let element = ElementType::Other(name.to_string());
             from_raw(TensorType { dimensions: vec![Some(2)], element }, bytes.to_vec()).unwrap()
@@ -194,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn huge_types_are_fine_with_one_element() {
+    fn splat_of_a_type_that_overflows_is_accepted() {
         let ty = tensor(&[u64::MAX >> 1, 4], DType::F32);
         assert_eq!(count(&ty), None);
         assert!(from_raw(ty.clone(), vec![0; 4]).unwrap().is_splat);
@@ -202,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_of_types_the_core_does_not_have() {
+    fn sizes_of_element_types_without_a_core_dtype() {
         let size = |name: &str| size(&ElementType::Other(name.to_string()));
         assert_eq!((size("i4"), size("ui4"), size("f8E4M3FN")), (Some(1), Some(1), Some(1)));
         assert_eq!((size("!quant.uniform<i8:f32>"), size("i128")), (None, None));

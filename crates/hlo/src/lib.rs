@@ -1,4 +1,4 @@
-//! StableHLO programs.
+//! StableHLO front end: text parser, MLIR bytecode reader, printer, and lowering to tensor graphs.
 //!
 //! ```text
 //! text     ─ parse  ─┐
@@ -6,9 +6,9 @@
 //! bytecode ─ decode ─┘     └─ print ─► canonical text
 //! ```
 //!
-//! A [`Module`](module::Module) is the program as it was written. A [`Program`](program::Program) is
-//! straight-line [`Graph`](inflight_ir::graph::Graph)s with control flow between them, for one set of
-//! argument shapes: what a runtime executes. No threads, no device.
+//! A [`Module`](module::Module) is the parsed program in generic form. A [`Program`](program::Program) is the
+//! lowered program for one set of argument shapes: straight-line [`Graph`](inflight_ir::graph::Graph)s with
+//! structured control flow between them. The runtime executes it. This crate has no threads and no device code.
 #![forbid(unsafe_code)]
 
 mod bounds;

@@ -1,133 +1,132 @@
-//! A program as it was written: what both the text and the bytecode are read into.
+//! Parsed StableHLO module: the in-memory IR that both the text parser and the bytecode reader produce.
 //!
-//! Every operation is in generic form, whatever form it was written in: `stablehlo.add %a, %b` and
-//! `"stablehlo.add"(%a, %b)` give the same [`Operation`]. Attributes have the names and the kinds that
-//! the StableHLO specification gives them. What equals a default is left out, whether it was written or
-//! not: the fields of a record that are empty lists, `index_vector_dim = 0`, strides and dilations of 1,
-//! padding of 0, `precision_config` of all `DEFAULT`, `sort`'s `dimension = -1`, flags that are `false`, …
-//! Values are numbered in the order of their definitions.
+//! Every operation is in generic form, whatever form the source used: `stablehlo.add %a, %b` and
+//! `"stablehlo.add"(%a, %b)` give the same [`Operation`]. Attributes have the names and kinds of the StableHLO
+//! specification. Attributes that equal their default are dropped, whether the source had them or not: structured
+//! attribute fields that are empty lists, `index_vector_dim = 0`, strides and dilations of 1, padding of 0,
+//! `precision_config` of all `DEFAULT`, `sort`'s `dimension = -1`, flags that are `false`, …
+//! Values are numbered in definition order.
 
-/// The functions of a program.
+/// A module: functions and module attributes.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Module {
     /// The symbol after `module`, if there is one.
     pub name: Option<String>,
     /// The module's own attributes, such as `mhlo.num_partitions`.
     pub attributes: Attributes,
-    /// What is neither a function nor of any meaning on one device, such as meshes of devices, as it was written.
-    pub others: Vec<String>,
-    /// In the order they were written.
+    /// The source text of items that have no meaning on one device, such as `sdy.mesh` device meshes.
+    pub opaque_items: Vec<String>,
+    /// The functions, in source order.
     pub functions: Vec<Function>,
 }
 
 impl Module {
-    /// Forgets where everything was written and what arguments were called, so that modules can be compared by what
-    /// they say.
-    pub fn forget_locations(&mut self) {
+    /// Removes source locations and argument names, so that modules can be compared structurally.
+    pub fn strip_locations(&mut self) {
         for function in &mut self.functions {
             function.location = Location::default();
             function.argument_names.clear();
-            forget_locations(&mut function.body);
+            strip_locations(&mut function.body);
         }
     }
 }
 
-fn forget_locations(region: &mut Region) {
+fn strip_locations(region: &mut Region) {
     for operation in &mut region.operations {
         operation.location = Location::default();
-        operation.regions.iter_mut().for_each(forget_locations);
+        operation.regions.iter_mut().for_each(strip_locations);
     }
 }
 
 /// A named function.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Function {
-    /// Without the `@`.
+    /// The symbol name, without the `@`.
     pub name: String,
-    /// Whether it is for this module's own use.
+    /// Whether its symbol visibility is `private`.
     pub is_private: bool,
-    /// Its own attributes.
+    /// The function's attributes, without those of its arguments and results.
     pub attributes: Attributes,
-    /// What each argument is called, if anything is known: by its location (`loc("x")`), or where it is defined.
+    /// The name of each argument, if known: from its location (`loc("x")`), or its SSA name.
     pub argument_names: Vec<Option<String>>,
-    /// The attributes of each argument, such as `tf.aliasing_output`; the values are the body's arguments.
+    /// The attributes of each argument, such as `tf.aliasing_output`. The body's block arguments are its values.
     pub argument_attributes: Vec<Attributes>,
-    /// What it returns.
+    /// The type and the attributes of each result.
     pub results: Vec<(Type, Attributes)>,
-    /// What it does. It ends in `func.return`.
+    /// The body, which ends in `func.return`.
     pub body: Region,
-    /// Where it begins.
+    /// The source location.
     pub location: Location,
 }
 
 impl Function {
-    /// What messages call an argument.
+    /// The name of an argument in messages: its own, or `arg0`, `arg1`, ….
     pub fn argument_name(&self, number: usize) -> String {
         let known = self.argument_names.get(number).cloned().flatten();
         known.unwrap_or_else(|| format!("arg{number}"))
     }
 }
 
-/// A nested computation. StableHLO has one block in each.
+/// A region. Every StableHLO region has exactly one block.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Region {
-    /// What is bound when the region is entered.
+    /// The block arguments.
     pub arguments: Vec<Value>,
-    /// In order; the last one returns.
+    /// The operations in order; the last one is the terminator.
     pub operations: Vec<Operation>,
 }
 
-/// A definition of a value.
+/// The definition of an SSA value: an operation's result or a block argument.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Value {
-    /// Distinct among all values of a function, its regions included.
+    /// Unique within the function, its nested regions included.
     pub id: ValueId,
-    /// What it is.
+    /// The value's type.
     pub ty: Type,
 }
 
-/// Names a value within its function.
+/// The number of an SSA value within its function.
 pub type ValueId = u32;
 
-/// One operation.
+/// An operation in generic form.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Operation {
-    /// With its dialect: `stablehlo.add`, `func.call`, `chlo.erf`.
+    /// The name with its dialect: `stablehlo.add`, `func.call`, `chlo.erf`.
     pub name: String,
-    /// What it reads, in order.
+    /// The operands, in order.
     pub operands: Vec<ValueId>,
-    /// Its attributes.
+    /// The attributes, inherent and discardable.
     pub attributes: Attributes,
-    /// Its nested computations, in the specification's order.
+    /// The nested regions, in the specification's order.
     pub regions: Vec<Region>,
-    /// What it defines.
+    /// The results.
     pub results: Vec<Value>,
-    /// Where it was written.
+    /// The source location.
     pub location: Location,
 }
 
-/// Where something was written. Programs read from bytecode have line 0 and the operation's number as
-/// column.
+/// A source location. In a program read from bytecode the line is 0 and the column is the index of the operation in
+/// the file, counted from 1.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Location {
-    /// Counted from 1.
+    /// Line number, counted from 1.
     pub line: u32,
-    /// Counted from 1, in characters.
+    /// Column in characters, counted from 1.
     pub column: u32,
 }
 
 /// Named attributes, sorted by name.
 pub type Attributes = Vec<(String, Attribute)>;
 
-/// The attribute of that name.
+/// Looks up an attribute by name.
 pub fn attribute<'a>(attributes: &'a Attributes, name: &str) -> Option<&'a Attribute> {
     attributes.iter().find(|(known, _)| known == name).map(|(_, value)| value)
 }
 
-/// A constant part of an operation.
+/// An attribute: compile-time constant data of an operation.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Attribute {
-    /// `unit`: being there is all it says.
+    /// `unit`: its presence is its value.
     Unit,
     /// `true`, `false`
     Bool(bool),
@@ -143,36 +142,34 @@ pub enum Attribute {
     Array(Vec<Attribute>),
     /// `{…}`
     Dictionary(Attributes),
-    /// `array<i64: 1, 2>`: a list of integers; also where older programs have `dense<[1, 2]> :
-    /// tensor<2xi64>`, and in records. Booleans are 0 and 1.
+    /// `array<i64: 1, 2>`: a list of integers. Older programs write `dense<[1, 2]> : tensor<2xi64>`, and structured
+    /// attributes `[1, 2]`; both are read into this variant. Booleans are 0 and 1.
     Integers(Vec<i64>),
     /// `dense<…> : tensor<…>`
     Dense(Dense),
-    /// A choice among names, such as `#stablehlo<comparison_direction LT>`, which is `("comparison_direction",
-    /// "LT")`.
+    /// An enum attribute, such as `#stablehlo<comparison_direction LT>`, which is `("comparison_direction", "LT")`.
     Enum(String, String),
-    /// A record, such as `#stablehlo.gather<offset_dims = [1], …>`: its kind (`"gather"`), and its fields.
+    /// A structured attribute, such as `#stablehlo.gather<offset_dims = [1], …>`: its mnemonic (`"gather"`), and its
+    /// fields.
     Record(String, Attributes),
-    /// A type used as a value.
+    /// A type attribute.
     Type(Type),
-    /// What no part of a program depends on, as it was written.
+    /// The source text of an opaque attribute, which has no effect on the program's results.
     Other(String),
 }
 
-/// The elements of a constant.
+/// A dense elements attribute: the elements of a constant.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Dense {
-    /// Its type; no dimension is dynamic.
+    /// The tensor type; no dimension is dynamic.
     pub ty: TensorType,
-    /// Little-endian elements in row-major order, one byte for a boolean; one element only if all are
-    /// the same (`is_splat`).
+    /// Little-endian elements in row-major order, one byte for a boolean. A splat stores one element.
     pub bytes: std::sync::Arc<[u8]>,
-    /// Whether `bytes` holds one element that stands for all: so it is whenever there are elements, and all
-    /// are the same.
+    /// Whether `bytes` holds one element that stands for all. True iff there are elements and all are equal.
     pub is_splat: bool,
 }
 
-/// What a value is.
+/// The type of an SSA value.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Type {
     /// `tensor<2x?xf32>`
@@ -183,26 +180,25 @@ pub enum Type {
     Tuple(Vec<Type>),
     /// `(…) -> (…)`
     Function(Vec<Type>, Vec<Type>),
-    /// A type this project does not take, as it was written; also `f32` and the like where a type stands
-    /// alone.
+    /// The source text of a type that is not supported, or of a scalar type such as `f32` outside of a tensor type.
     Other(String),
 }
 
-/// The type of a tensor.
+/// A ranked tensor type.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct TensorType {
-    /// `None` is a dynamic dimension.
+    /// The extents; `None` is a dynamic dimension.
     pub dimensions: Vec<Option<u64>>,
-    /// What its elements are.
+    /// The element type.
     pub element: ElementType,
 }
 
-/// The type of an element. Those the core has no dtype for are kept by name, so that a message can say it.
+/// An element type. Types without a core dtype are retained by name for error messages.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum ElementType {
     /// A dtype of the core.
     Core(inflight_ir::DType),
-    /// `index`, or none written where MLIR takes 64 bits.
+    /// `index`, which is 64 bits wide.
     Index,
     /// `i4`, `f8E4M3FN`, `!quant.uniform<…>`, …
     Other(String),

@@ -1,129 +1,128 @@
-//! A program for one set of argument shapes: graphs, and the control flow between them.
+//! Lowered program for one set of argument shapes: graphs, and the structured control flow between them.
 
 use crate::module::Location;
 use inflight_ir::graph::Graph;
 use inflight_ir::{DType, Shape};
 use std::sync::Arc;
 
-/// What a runtime executes.
+/// A lowered program, ready for a runtime to compile and execute.
 #[derive(Clone, Debug)]
 pub struct Program {
     /// The name of the function it was lowered from.
     pub name: String,
-    /// What the caller passes.
+    /// The arguments, in order.
     pub arguments: Vec<Argument>,
-    /// What the caller gets.
+    /// The types of the results, in order.
     pub results: Vec<ValueType>,
-    /// Values that are the same in every execution.
+    /// Dense constants that are not splats; the same in every execution.
     pub constants: Vec<Constant>,
-    /// What is done. Its inputs are the arguments, then the constants; its outputs are the results.
+    /// The steps. Its inputs are the arguments, then the constants; its outputs are the results.
     pub body: Sequence,
 }
 
 /// One argument of a program.
 #[derive(Clone, Debug)]
 pub struct Argument {
-    /// What the program calls it: by its location, or else as it was written, without `%`.
+    /// The name in the argument's location (`loc("name")`), or else its SSA name without `%`.
     pub name: String,
-    /// What it must be.
+    /// The shape and dtype that the caller must pass.
     pub ty: ValueType,
-    /// Whether the execution may use the argument's memory for its results (`tf.aliasing_output`,
-    /// `jax.buffer_donor`): the caller gives it up.
+    /// Whether the caller donates the argument's buffer to the execution (`tf.aliasing_output`, `jax.buffer_donor`).
     pub is_donated: bool,
 }
 
 /// The shape and dtype of a value.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ValueType {
-    /// Its shape.
+    /// The shape.
     pub shape: Shape,
-    /// Its dtype.
+    /// The element type.
     pub dtype: DType,
 }
 
-/// A value written in the program.
+/// A dense constant of the program.
 #[derive(Clone, Debug)]
 pub struct Constant {
-    /// What it is.
+    /// Its shape and dtype.
     pub ty: ValueType,
     /// Its elements, little-endian and row-major.
     pub bytes: Arc<[u8]>,
 }
 
-/// Steps in order. Values are numbered: the inputs first, then what each step defines.
+/// Steps in execution order. Values are numbered: the inputs first, then the results of each step.
 #[derive(Clone, Debug, Default)]
 pub struct Sequence {
     /// The types of all values, the inputs first.
     pub values: Vec<ValueType>,
-    /// How many of the values are inputs.
+    /// The number of inputs, which are the first values.
     pub inputs: usize,
-    /// What is done.
+    /// The steps.
     pub steps: Vec<Step>,
-    /// The values that are wanted in the end.
+    /// The values that the sequence returns.
     pub outputs: Vec<Slot>,
 }
 
-/// The number of a value in its sequence.
+/// The index of a value in [`Sequence::values`].
 pub type Slot = usize;
 
 /// One step of a sequence.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// What is done.
+    /// A graph, a loop, a branch or a host call.
     pub action: Action,
-    /// With which values.
+    /// The operands.
     pub inputs: Vec<Slot>,
-    /// The values it defines: as many as it has results, in order.
+    /// The values that the step defines, one per result.
     pub results: Vec<Slot>,
-    /// Where it was written; of a graph, its first operation.
+    /// The source location; for a graph, that of its first operation.
     pub location: Location,
 }
 
-/// What a step does.
+/// The kinds of steps.
 #[derive(Clone, Debug)]
 pub enum Action {
     /// Runs a graph. Its inputs and outputs are the step's.
     Compute {
-        /// What is computed.
+        /// The graph.
         graph: Arc<Graph>,
-        /// The operation each node comes from.
+        /// The StableHLO operation that each node was lowered from.
         origins: Arc<[Origin]>,
     },
-    /// Runs `body` as long as `condition` says so. Both take all of the step's inputs: first those that
-    /// are `carried`, then those that stay the same. The condition gives one `bool` of rank 0, the body
-    /// gives the next carried values; the step's results are the last ones.
+    /// Runs `body` while `condition` returns true. Both take all of the step's inputs: first the `carried`
+    /// ones, then the loop invariants. The condition returns one `bool` of rank 0; the body returns the next
+    /// carried values. The step's results are the final carried values.
     While {
-        /// Whether to go on.
+        /// Whether to run another iteration.
         condition: Sequence,
-        /// One turn.
+        /// One iteration.
         body: Sequence,
-        /// How many of the inputs change from turn to turn.
+        /// The number of loop-carried inputs.
         carried: usize,
     },
-    /// Runs one branch. The first input (`i32` of rank 0) says which; out of range means the last.
-    /// The branches take the other inputs.
+    /// Runs one branch. The first input (`i32` of rank 0) is the branch index; an index out of range selects
+    /// the last branch. The branches take the remaining inputs.
     Case {
-        /// The branches; all give the same types.
+        /// The branches; all have the same result types.
         branches: Vec<Sequence>,
     },
-    /// Calls a function of the host by name (`custom_call`).
+    /// Calls a host function by name (`custom_call`).
     Call(Call),
 }
 
-/// A call of a function that is not part of the program.
+/// A call of a host function that is registered with the runtime.
 #[derive(Clone, Debug)]
 pub struct Call {
-    /// Its name.
+    /// The call target's name.
     pub target: String,
-    /// The call's attributes, as written.
+    /// The attributes of the `custom_call`.
     pub attributes: crate::module::Attributes,
 }
 
-/// Where a node of a graph comes from.
+/// The StableHLO operation that a graph node was lowered from.
 #[derive(Clone, Debug)]
 pub struct Origin {
     /// The operation's name, such as `stablehlo.add`.
     pub name: Arc<str>,
-    /// Where it was written.
+    /// The operation's source location.
     pub location: Location,
 }

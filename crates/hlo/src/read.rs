@@ -1,35 +1,36 @@
-//! Programs of either kind.
+//! Format detection: reads a module from StableHLO text or from MLIR bytecode.
 
 use crate::bytecode::{self, BytecodeError};
 use crate::module::Module;
 use crate::syntax::{self, SyntaxError};
 
-/// Why a program cannot be read.
+/// The error of reading a program.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ReadError {
-    /// It is text, and something in it is wrong.
+    /// The text does not parse.
     #[error(transparent)]
     Syntax(#[from] SyntaxError),
-    /// It is bytecode, and something in it is wrong.
+    /// The bytecode is malformed or too new.
     #[error(transparent)]
     Bytecode(#[from] BytecodeError),
-    /// It is neither text nor bytecode.
+    /// The input is neither UTF-8 text nor MLIR bytecode.
     #[error(
-        "byte {offset}: neither StableHLO text nor MLIR bytecode (which begins with 4d 4c ef 52)"
+        "byte {offset}: expected StableHLO text or MLIR bytecode (which begins with 4d 4c ef 52), \
+         found a byte that is not UTF-8; pass a .mlir or .mlirbc file"
     )]
-    Neither {
-        /// The first byte that is no text.
+    UnknownFormat {
+        /// The offset of the first byte that is not UTF-8.
         offset: usize,
     },
 }
 
-/// Reads a module from text or from bytecode, whichever it is.
+/// Reads a module from text or bytecode, detected by the bytecode's magic number.
 pub fn read(bytes: &[u8]) -> Result<Module, ReadError> {
     if bytes.starts_with(bytecode::MAGIC) {
         return Ok(bytecode::decode(bytes)?);
     }
     match std::str::from_utf8(bytes) {
         Ok(source) => Ok(syntax::parse(source)?),
-        Err(error) => Err(ReadError::Neither { offset: error.valid_up_to() }),
+        Err(error) => Err(ReadError::UnknownFormat { offset: error.valid_up_to() }),
     }
 }

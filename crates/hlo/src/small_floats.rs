@@ -1,6 +1,6 @@
-//! Floating point types of at most eight bits, whose values can be counted.
+//! Encoding of 4-, 6- and 8-bit floating point formats (`f8E4M3FN`, `f4E2M1FN`, …) by enumerating all codes.
 
-/// How the bits of a type are used.
+/// The bit layout of a format.
 struct Format {
     exponent_bits: u32,
     mantissa_bits: u32,
@@ -8,16 +8,16 @@ struct Format {
     special: Special,
 }
 
-/// Which bits are no finite number.
+/// The codes that are not finite values.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Special {
-    /// Those of the highest exponent, as in IEEE.
+    /// All codes with the highest exponent, as in IEEE 754.
     HighestExponent,
-    /// All ones, with either sign.
+    /// All magnitude bits set, with either sign.
     AllOnes,
-    /// Minus zero.
+    /// The code of negative zero.
     MinusZero,
-    /// None.
+    /// Every code is finite.
     None,
 }
 
@@ -38,7 +38,7 @@ fn format(name: &str) -> Option<Format> {
     Some(Format { exponent_bits, mantissa_bits, bias, special })
 }
 
-/// The magnitude that bits without a sign stand for; nothing if it is not finite.
+/// The magnitude of a code without its sign bit. `None` if it is not finite.
 fn magnitude(format: &Format, bits: u32) -> Option<f64> {
     let highest = (1 << format.exponent_bits) - 1;
     let (exponent, mantissa) =
@@ -59,8 +59,7 @@ fn magnitude(format: &Format, bits: u32) -> Option<f64> {
     })
 }
 
-/// The bits of the number of that type that is nearest to a finite value, the even one of two; nothing if
-/// there is no such type.
+/// Encodes a finite value in the named format, rounding to nearest even. `None` if the format is unknown.
 pub(crate) fn encode(name: &str, value: f64) -> Option<u8> {
     let format = format(name)?;
     let bits = format.exponent_bits + format.mantissa_bits;
@@ -71,7 +70,7 @@ pub(crate) fn encode(name: &str, value: f64) -> Option<u8> {
             .total_cmp(&distance(*b).unwrap_or(f64::MAX))
             .then((a & 1).cmp(&(b & 1)))
     })?;
-    // Minus zero is no number of these types.
+    // These formats use the code of negative zero for NaN.
     let is_negative =
         value.is_sign_negative() && !(nearest == 0 && format.special == Special::MinusZero);
     Some((nearest | u32::from(is_negative) << bits) as u8)
@@ -82,7 +81,7 @@ mod tests {
     use super::encode;
 
     #[test]
-    fn nearest_numbers() {
+    fn encode_rounds_to_nearest_even() {
         assert_eq!(encode("f8E4M3FN", 1.0), Some(0x38));
         assert_eq!(encode("f8E4M3FN", -448.0), Some(0xfe));
         assert_eq!(encode("f8E5M2", 1.0), Some(0x3c));
@@ -90,7 +89,7 @@ mod tests {
         assert_eq!(encode("f8E4M3FNUZ", -0.0), Some(0));
         assert_eq!(encode("f8E4M3FNUZ", 1.0), Some(0x40));
         assert_eq!(encode("f4E2M1FN", 6.0), Some(7));
-        // Half way between 1.0 and 1.125: the even one.
+        // Halfway between 1.0 and 1.125: rounds to the even code.
         assert_eq!(encode("f8E4M3FN", 1.0625), Some(0x38));
         assert_eq!(encode("f8E4M3FN", 1.1875), Some(0x3a));
         assert_eq!(encode("f32", 1.0), None);

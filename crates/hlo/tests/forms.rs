@@ -1,4 +1,4 @@
-//! The same program as text in short form, in generic form, and as bytecode is the same module.
+//! Pretty form, generic form and bytecode of a program are read as the same module.
 
 use inflight_hlo::module::Module;
 use inflight_hlo::{ReadError, decode, parse, print, read};
@@ -11,14 +11,14 @@ fn data(name: &str) -> Vec<u8> {
 
 fn module(name: &str) -> Module {
     let mut module = read(&data(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
-    module.forget_locations();
+    module.strip_locations();
     module
 }
 
 const BYTECODE: [&str; 6] = ["control", "convnet", "indexing", "linear", "polymorphic", "types"];
 
 #[test]
-fn generic_form_is_the_same_module() {
+fn generic_form_equals_pretty_form() {
     for name in BYTECODE.iter().chain(&["random", "special"]) {
         assert_eq!(
             module(&format!("{name}.mlir")),
@@ -29,26 +29,26 @@ fn generic_form_is_the_same_module() {
 }
 
 #[test]
-fn bytecode_is_the_same_module() {
+fn bytecode_equals_text() {
     for name in BYTECODE {
         assert_eq!(module(&format!("{name}.mlir")), module(&format!("{name}.mlirbc")), "{name}");
     }
 }
 
 #[test]
-fn printed_modules_are_read_as_they_were() {
+fn printed_modules_round_trip() {
     for name in BYTECODE.iter().chain(&["random", "special", "located"]) {
         let module = module(&format!("{name}.mlir"));
         let text = print(&module);
         let mut again = parse(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
-        again.forget_locations();
+        again.strip_locations();
         assert_eq!(module, again, "{name}");
         assert_eq!(print(&again), text, "{name}");
     }
 }
 
 #[test]
-fn canonical_text() {
+fn generic_form_is_printed_as_canonical_text() {
     let source = r#"func.func @main(%x: tensor<2x3xf32> {jax.buffer_donor = true}) -> tensor<2xf32> {
   %z = "stablehlo.constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
   %s = "stablehlo.reduce"(%x, %z) ({
@@ -70,7 +70,7 @@ fn canonical_text() {
 }
 
 #[test]
-fn locations_make_no_difference() {
+fn locations_do_not_affect_the_module() {
     let located = module("located.mlir");
     assert_eq!(located.functions.len(), 1);
     let names: Vec<_> =
@@ -79,7 +79,7 @@ fn locations_make_no_difference() {
 }
 
 #[test]
-fn bytecode_says_which_operation_it_was() {
+fn bytecode_locations_number_the_operations() {
     let module = decode(&data("control.mlirbc")).unwrap();
     let mut columns = Vec::new();
     for function in &module.functions {
@@ -90,7 +90,7 @@ fn bytecode_says_which_operation_it_was() {
 }
 
 #[test]
-fn a_part_of_a_file_is_an_error() {
+fn truncated_files_are_errors() {
     let bytes = data("convnet.mlirbc");
     for length in 0..bytes.len() {
         assert!(read(&bytes[..length]).is_err(), "{length} of {} bytes", bytes.len());
@@ -103,45 +103,46 @@ fn a_part_of_a_file_is_an_error() {
 }
 
 #[test]
-fn what_is_wrong_with_a_file_is_said() {
-    let message = |bytes: &[u8]| read(bytes).expect_err("this is wrong").to_string();
+fn file_errors_name_offset_and_expectation() {
+    let message = |bytes: &[u8]| read(bytes).expect_err("the file is invalid").to_string();
     let mut newer = data("convnet.mlirbc");
     newer[4] = 7 << 1 | 1;
     assert_eq!(
         message(&newer),
-        "byte 4 (the header): expected a version of at most 6 (this file is newer), found 7"
+        "byte 4 (the header): expected bytecode version 6 or older (export for an older version), found 7"
     );
     assert_eq!(
         message(&data("convnet.mlirbc")[..60]),
         "byte 49 (the header): expected at most 10 bytes of a section, found 124"
     );
-    let neither = read(b"module \xff").unwrap_err();
-    assert_eq!(neither, ReadError::Neither { offset: 7 });
+    let unknown = read(b"module \xff").unwrap_err();
+    assert_eq!(unknown, ReadError::UnknownFormat { offset: 7 });
     assert_eq!(
-        neither.to_string(),
-        "byte 7: neither StableHLO text nor MLIR bytecode (which begins with 4d 4c ef 52)"
+        unknown.to_string(),
+        "byte 7: expected StableHLO text or MLIR bytecode (which begins with 4d 4c ef 52), found a byte that is not \
+         UTF-8; pass a .mlir or .mlirbc file"
     );
     assert_eq!(
         decode(b"module {}").unwrap_err().to_string(),
-        "byte 0 (the header): expected the bytes 4d 4c ef 52 of MLIR bytecode, found others"
+        "byte 0 (the header): expected the magic number 4d 4c ef 52 of MLIR bytecode, found other bytes"
     );
 }
 
 #[test]
-fn every_byte_may_be_wrong() {
+fn corrupt_bytes_do_not_panic() {
     let bytes = data("linear.mlirbc");
-    for place in 0..bytes.len() {
+    for index in 0..bytes.len() {
         for flip in [0x01, 0x80, 0xff] {
             let mut changed = bytes.clone();
-            changed[place] ^= flip;
-            // An error or another module; not a panic.
+            changed[index] ^= flip;
+            // The result is an error or another module, never a panic.
             let _ = read(&changed);
         }
     }
 }
 
 #[test]
-fn attributes_meshes_and_names_are_printed_back() {
+fn attributes_meshes_and_argument_names_round_trip() {
     let source = r#"module @m attributes {mhlo.num_partitions = 1 : i32} {
   sdy.mesh @mesh = <["x"=2, "y"=4]>
   "sdy.mesh"() <{mesh = #sdy.mesh<["z"=2]>, sym_name = "other"}> : () -> () loc("here")
@@ -157,7 +158,7 @@ fn attributes_meshes_and_names_are_printed_back() {
 }
 
 #[test]
-fn tokens_have_one_type_for_all() {
+fn after_all_accepts_one_token_type_for_all_operands() {
     let short = "func.func @main() {
         %0 = stablehlo.create_token : !stablehlo.token
         %1 = stablehlo.after_all %0, %0 : !stablehlo.token
@@ -168,7 +169,7 @@ fn tokens_have_one_type_for_all() {
         "\"stablehlo.after_all\"(%0, %0) : (!stablehlo.token, !stablehlo.token) -> !stablehlo.token",
     );
     let (mut short, mut long) = (parse(short).unwrap(), parse(&long).unwrap());
-    short.forget_locations();
-    long.forget_locations();
+    short.strip_locations();
+    long.strip_locations();
     assert_eq!(short, long);
 }

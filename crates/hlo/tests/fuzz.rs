@@ -1,14 +1,15 @@
-//! Programs with random damage: reading them gives a module or an error, and a module survives printing.
+//! Mutation fuzzing of the readers: mutated programs give a module or an error, and modules round-trip through the
+//! printer.
 //!
-//! The same damage in every run. `INFLIGHT_FUZZ_SECONDS=600` goes on with more of it for that long. The
-//! `fuzz` folder at the root has the same property for cargo-fuzz, which looks for new paths by itself.
+//! Mutations are deterministic. `INFLIGHT_FUZZ_SECONDS=600` continues with further seeds for that long. The `fuzz`
+//! folder at the root checks the same property with cargo-fuzz, which is guided by coverage.
 
 use inflight_hlo::{parse, print, read};
 use std::panic::catch_unwind;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// Random numbers (SplitMix64).
+/// Random number generator (SplitMix64).
 struct Random(u64);
 
 impl Random {
@@ -25,7 +26,7 @@ impl Random {
     }
 }
 
-/// The files of the test data and the corpus that end so.
+/// The files of the test data and the corpus with this suffix.
 fn seeds(ending: &str) -> Vec<Vec<u8>> {
     let tests = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests");
     let mut paths: Vec<PathBuf> = ["data", "corpus"]
@@ -39,8 +40,8 @@ fn seeds(ending: &str) -> Vec<Vec<u8>> {
     paths.iter().map(|path| std::fs::read(path).unwrap()).collect()
 }
 
-/// Pieces of text that mean something somewhere.
-const PIECES: [&str; 40] = [
+/// Tokens and fragments that are valid somewhere in the grammar.
+const FRAGMENTS: [&str; 40] = [
     "%0",
     "%arg0",
     "%0#1",
@@ -83,17 +84,17 @@ const PIECES: [&str; 40] = [
     "é",
 ];
 
-fn damaged(random: &mut Random, seeds: &[Vec<u8>], is_text: bool) -> Vec<u8> {
+fn mutated(random: &mut Random, seeds: &[Vec<u8>], is_text: bool) -> Vec<u8> {
     let mut bytes = seeds[random.below(seeds.len())].clone();
     for _ in 0..1 + random.below(6) {
-        let place = random.below(bytes.len());
+        let start = random.below(bytes.len());
         let longest = if random.below(4) == 0 { 400 } else { 8 };
         let length = 1 + random.below(longest);
-        let end = (place + length).min(bytes.len());
+        let end = (start + length).min(bytes.len());
         match random.below(7) {
-            0 => drop(bytes.drain(place..end)),
+            0 => drop(bytes.drain(start..end)),
             1 => {
-                let part = bytes[place..end].to_vec();
+                let part = bytes[start..end].to_vec();
                 let target = random.below(bytes.len());
                 bytes.splice(target..target, part);
             }
@@ -101,23 +102,23 @@ fn damaged(random: &mut Random, seeds: &[Vec<u8>], is_text: bool) -> Vec<u8> {
                 let other = &seeds[random.below(seeds.len())];
                 let from = random.below(other.len());
                 let part = other[from..(from + length).min(other.len())].to_vec();
-                bytes.splice(place..end, part);
+                bytes.splice(start..end, part);
             }
             3 if is_text => {
-                let piece = PIECES[random.below(PIECES.len())];
-                bytes.splice(place..place, piece.bytes());
+                let fragment = FRAGMENTS[random.below(FRAGMENTS.len())];
+                bytes.splice(start..start, fragment.bytes());
             }
             4 if is_text => {
-                let piece = PIECES[random.below(PIECES.len())];
-                bytes.splice(place..end, piece.bytes());
+                let fragment = FRAGMENTS[random.below(FRAGMENTS.len())];
+                bytes.splice(start..end, fragment.bytes());
             }
             5 => {
-                if let Some(byte) = bytes.get_mut(place) {
+                if let Some(byte) = bytes.get_mut(start) {
                     *byte = random.next() as u8;
                 }
             }
             _ => {
-                if let Some(byte) = bytes.get_mut(place) {
+                if let Some(byte) = bytes.get_mut(start) {
                     *byte ^= 1 << random.below(8);
                 }
             }
@@ -126,15 +127,15 @@ fn damaged(random: &mut Random, seeds: &[Vec<u8>], is_text: bool) -> Vec<u8> {
     bytes
 }
 
-/// What must hold for any bytes. Says whether they are a program.
-fn holds(bytes: &[u8]) -> bool {
+/// Checks the property for one input. Returns whether the input is a valid program.
+fn check_round_trip(bytes: &[u8]) -> bool {
     let Ok(module) = read(bytes) else { return false };
     let text = print(&module);
     match parse(&text) {
         Ok(again) => {
             let again = print(&again);
             let differs = text.lines().zip(again.lines()).find(|(first, second)| first != second);
-            assert_eq!(differs, None, "printed, read and printed again");
+            assert_eq!(differs, None, "the second print differs from the first");
             assert_eq!(text.len(), again.len());
         }
         Err(error) => panic!("{text}\n{error}"),
@@ -146,7 +147,7 @@ fn run(ending: &str, rounds: usize) {
     let is_text = ending == ".mlir";
     let seeds = seeds(ending);
     for seed in &seeds {
-        holds(seed);
+        check_round_trip(seed);
     }
     let seconds = std::env::var("INFLIGHT_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok());
     let end = seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
@@ -154,28 +155,28 @@ fn run(ending: &str, rounds: usize) {
     let mut round = 0;
     while round < rounds || end.is_some_and(|end| Instant::now() < end) {
         let mut random = Random(round as u64);
-        let bytes = damaged(&mut random, &seeds, is_text);
-        match catch_unwind(|| holds(&bytes)) {
+        let bytes = mutated(&mut random, &seeds, is_text);
+        match catch_unwind(|| check_round_trip(&bytes)) {
             Ok(is_program) => programs += usize::from(is_program),
             Err(_) => {
                 let path = std::env::temp_dir().join(format!("inflight-fuzz-{round}{ending}"));
                 std::fs::write(&path, &bytes).unwrap();
-                panic!("round {round}: the input is in {}", path.display());
+                panic!("round {round} failed; the input is written to {}", path.display());
             }
         }
         round += 1;
     }
-    println!("{round} rounds, {programs} of them programs");
-    // Damage that is always an error would test little.
-    assert!(programs * 100 > round, "{programs} programs in {round} rounds");
+    println!("{round} rounds, {programs} of them valid programs");
+    // If nearly all mutants were invalid, the printer would hardly be tested.
+    assert!(programs * 100 > round, "{programs} valid programs in {round} rounds");
 }
 
 #[test]
-fn damaged_text() {
+fn mutated_text_is_a_module_or_an_error() {
     run(".mlir", 4000);
 }
 
 #[test]
-fn damaged_bytecode() {
+fn mutated_bytecode_is_a_module_or_an_error() {
     run(".mlirbc", 10000);
 }

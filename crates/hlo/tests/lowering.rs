@@ -1,4 +1,4 @@
-//! What lowering makes of programs: steps and graphs, shapes, and errors.
+//! Lowering tests: steps and graphs, shape inference, idiom recognition, and errors.
 
 use inflight_hlo::interpret::{check, interpret};
 use inflight_hlo::lower::{LowerError, lower};
@@ -15,13 +15,13 @@ fn error(text: &str) -> LowerError {
     lower(&inflight_hlo::parse(text).unwrap(), None).unwrap_err()
 }
 
-/// What the first step of a program computes, in order.
+/// The ops of a program's first graph, in order.
 fn ops(program: &Program) -> Vec<Op> {
     let Action::Compute { graph, .. } = &program.body.steps[0].action else { unreachable!() };
     graph.nodes.iter().map(|node| node.op.clone()).collect()
 }
 
-/// The kinds of a sequence's steps, in order.
+/// The kinds of the steps of a sequence, in order.
 fn steps(sequence: &Sequence) -> Vec<&'static str> {
     let kind = |action: &Action| match action {
         Action::Compute { .. } => "compute",
@@ -37,7 +37,7 @@ fn run(program: &Program, arguments: &[Array]) -> Vec<Array> {
 }
 
 #[test]
-fn straight_lines_with_calls_are_one_graph() {
+fn straight_line_code_with_calls_is_one_graph() {
     let program = lowered(
         "module {
           func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -55,7 +55,7 @@ fn straight_lines_with_calls_are_one_graph() {
     );
     assert_eq!(steps(&program.body), ["compute"]);
     let Action::Compute { graph, origins } = &program.body.steps[0].action else { unreachable!() };
-    // The argument, the constant and its broadcast once, and two products; nothing unused.
+    // The argument, the constant and its broadcast once (CSE), and two multiplies; no dead nodes (DCE).
     assert_eq!(graph.nodes.len(), 5);
     assert_eq!(origins.len(), 5);
     assert_eq!((&*origins[4].name, origins[4].location.line), ("stablehlo.multiply", 10));
@@ -65,7 +65,7 @@ fn straight_lines_with_calls_are_one_graph() {
 }
 
 #[test]
-fn a_loop_takes_what_it_reads_and_carries_what_changes() {
+fn loop_captures_invariants_and_carries_changing_values() {
     let program = lowered(
         "func.func @main(%n: tensor<i32>, %x: tensor<3xf32>, %w: tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>) {
           %zero = stablehlo.constant dense<0> : tensor<i32>
@@ -88,7 +88,7 @@ fn a_loop_takes_what_it_reads_and_carries_what_changes() {
     let Action::While { condition, body, carried } = &program.body.steps[1].action else {
         unreachable!()
     };
-    // The count and the value change; the limit and the addend do not.
+    // The counter and the value are carried; the limit and the addend are invariant.
     assert_eq!(*carried, 2);
     assert_eq!((condition.inputs, body.inputs), (4, 4));
     let arguments = [
@@ -102,8 +102,8 @@ fn a_loop_takes_what_it_reads_and_carries_what_changes() {
 }
 
 #[test]
-fn a_loop_of_a_few_known_turns_is_written_out() {
-    let turns = |count: usize| {
+fn loop_with_a_small_constant_trip_count_is_unrolled() {
+    let with_iterations = |count: usize| {
         lowered(&format!(
             "func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {{
               %zero = stablehlo.constant dense<0> : tensor<i32>
@@ -122,8 +122,8 @@ fn a_loop_of_a_few_known_turns_is_written_out() {
             }}"
         ))
     };
-    assert_eq!(steps(&turns(5).body), ["compute"]);
-    let long = turns(1000);
+    assert_eq!(steps(&with_iterations(5).body), ["compute"]);
+    let long = with_iterations(1000);
     assert_eq!(steps(&long.body).last(), Some(&"while"));
     let x = Array::from_vec(vec![1f32, 2.0, 3.0], 3);
     let mut expected: Vec<f32> = x.to_vec();
@@ -136,7 +136,7 @@ fn a_loop_of_a_few_known_turns_is_written_out() {
 }
 
 #[test]
-fn only_effects_and_results_are_kept() {
+fn calls_without_effects_and_uses_are_eliminated() {
     let program = lowered(
         "func.func @main(%x: tensor<2xi32>) -> tensor<2xi32> {
           %a = stablehlo.custom_call @mine(%x) : (tensor<2xi32>) -> tensor<2xi32>
@@ -159,7 +159,7 @@ fn only_effects_and_results_are_kept() {
 }
 
 #[test]
-fn open_dimensions_are_those_of_the_arguments() {
+fn dynamic_dimensions_are_resolved_by_argument_shapes() {
     let module = inflight_hlo::parse(
         "func.func @main(%x: tensor<?x3xf32>) -> tensor<?x3xf32> {
           %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?x3xf32>) -> tensor<i32>
@@ -173,7 +173,10 @@ fn open_dimensions_are_those_of_the_arguments() {
     )
     .unwrap();
     let message = lower(&module, None).unwrap_err().to_string();
-    assert!(message.contains("argument 0 is tensor<?x3xf32>: give the shapes"), "{message}");
+    assert!(
+        message.contains("has dynamic dimensions; give the shapes of all arguments"),
+        "{message}"
+    );
     for rows in [1, 4] {
         let ty = ValueType { shape: Shape::new(&[rows, 3]), dtype: DType::F32 };
         let program = lower(&module, Some(std::slice::from_ref(&ty))).unwrap();
@@ -184,11 +187,11 @@ fn open_dimensions_are_those_of_the_arguments() {
     }
     let wrong = ValueType { shape: Shape::new(&[4, 2]), dtype: DType::F32 };
     let message = lower(&module, Some(&[wrong])).unwrap_err().to_string();
-    assert!(message.contains("argument 0 is tensor<?x3xf32>, but f32[4, 2] is given"), "{message}");
+    assert!(message.contains("argument 0: expected tensor<?x3xf32>, found f32[4, 2]"), "{message}");
 }
 
 #[test]
-fn everything_that_cannot_be_lowered_is_reported_at_once() {
+fn all_lowering_errors_are_reported_at_once() {
     let error = error(
         "func.func @main(%x: tensor<4xf32>, %s: tensor<1xi32>) -> tensor<4xf32> {
           %0 = \"stablehlo.all_reduce\"(%x) <{replica_groups = dense<0> : tensor<1x1xi64>}> ({
@@ -206,14 +209,12 @@ fn everything_that_cannot_be_lowered_is_reported_at_once() {
     assert_eq!(lines, [2, 8, 9]);
     let message = error.to_string();
     assert!(message.contains("stablehlo.all_reduce: collective operations are not supported"));
-    assert!(
-        message.contains("its shape depends on values that are known only when the program runs")
-    );
-    assert!(message.contains("2:9:1 is no slice of an axis of 4"), "{message}");
+    assert!(message.contains("its shape depends on values that are known only at run time"));
+    assert!(message.contains("slice 2:9:1 is out of bounds for axis 0 of extent 4"), "{message}");
 }
 
 #[test]
-fn wrong_programs_are_errors() {
+fn invalid_programs_are_errors() {
     let cases = [
         (
             "module {
@@ -233,7 +234,7 @@ fn wrong_programs_are_errors() {
               %0 = func.call @g(%x) : (tensor<f32>) -> tensor<f32>
               return %0 : tensor<f32>
             }",
-            "there is no function @g",
+            "the module has no function @g",
         ),
         (
             "func.func @main(%x: tensor<2xf32>, %y: tensor<3xf32>) -> tensor<2xf32> {
@@ -247,7 +248,7 @@ fn wrong_programs_are_errors() {
               %0 = \"stablehlo.exponential\"(%x) : (tensor<2xf32>) -> tensor<3xf32>
               return %0 : tensor<3xf32>
             }",
-            "its result is declared as tensor<3xf32>, but it is f32[2]",
+            "expected a result of type tensor<3xf32>, as declared, found f32[2]",
         ),
         (
             "func.func @main(%x: tensor<2xf8E4M3FN>) -> tensor<2xf8E4M3FN> {
@@ -266,7 +267,7 @@ fn wrong_programs_are_errors() {
               }) : (tensor<i1>) -> tensor<i1>
               return %0 : tensor<i1>
             }",
-            "it carries 1 values, but its condition takes 1, its body takes 2 and returns 1",
+            "the condition takes 1, the body takes 2 and returns 1",
         ),
         (
             "module {
@@ -278,12 +279,12 @@ fn wrong_programs_are_errors() {
     ];
     for (text, expected) in cases {
         let message = error(text).to_string();
-        assert!(message.contains(expected), "{message:?} does not say {expected:?}");
+        assert!(message.contains(expected), "{message:?} does not contain {expected:?}");
     }
 }
 
 #[test]
-fn calls_that_grow_without_end_are_an_error() {
+fn exponential_inlining_is_an_error() {
     let mut text = String::from("module {\n");
     for i in 0..40 {
         let (name, next) = (if i == 0 { "main".to_string() } else { format!("f{i}") }, i + 1);
@@ -301,7 +302,7 @@ fn calls_that_grow_without_end_are_an_error() {
 }
 
 #[test]
-fn donated_arguments_are_known() {
+fn donated_arguments_are_marked() {
     let program = lowered(
         "func.func @main(%x: tensor<2xf32> {tf.aliasing_output = 0 : i32}, %y: tensor<2xf32>,
                          %z: tensor<2xf32> {jax.buffer_donor = true}) -> tensor<2xf32> {
@@ -313,7 +314,7 @@ fn donated_arguments_are_known() {
     assert_eq!(donated, [true, false, true]);
 }
 
-/// What JAX writes for `argmax` becomes one op, and a running sum is no window of windows.
+/// JAX's lowerings of argmax, cumulative sums and float sorts are recognized.
 #[test]
 fn idioms_become_single_ops() {
     let argmax = lowered(
@@ -352,7 +353,7 @@ fn idioms_become_single_ops() {
         }",
     );
     assert!(matches!(ops(&sums)[..], [Op::Input, Op::Scan { axis: 0, .. }]));
-    // One zero and one NaN, then the total order: how JAX sorts floats.
+    // JAX sorts floats by canonicalizing zeros and NaNs, then comparing in total order.
     let canonical = |x: &str, n: &str| {
         format!(
             "%z{n} = stablehlo.compare EQ, {x}, %zero, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
@@ -383,7 +384,7 @@ fn idioms_become_single_ops() {
     assert_eq!((order, result), (&SortOrder::ascending(1), &SortResult::Values));
 }
 
-/// What `reduce_window` of 256 places becomes whose body adds and then takes so many sines.
+/// The number of nodes of a `reduce_window` of 256 elements whose body adds and then applies `sines` sines.
 fn window_ops(sines: usize) -> usize {
     let sine = |at: usize| format!("%s{} = stablehlo.sine %s{at} : tensor<f32>", at + 1);
     let sines_text: Vec<String> = (0..sines).map(sine).collect();
@@ -403,14 +404,14 @@ fn window_ops(sines: usize) -> usize {
 }
 
 #[test]
-fn windows_taken_in_order_are_bounded_by_what_their_body_does() {
-    // 256 sums of a slice each; but a body of 30 operations is not written 256 times.
+fn sequential_window_reduction_is_bounded_by_body_size() {
+    // 256 adds of a slice each; but a body of 30 operations is not expanded 256 times.
     assert!(window_ops(0) > 256, "{}", window_ops(0));
     assert!(window_ops(29) < 1024, "{}", window_ops(29));
 }
 
-/// What a running sum of 16 numbers becomes.
-fn running_sum_ops(initial: &str) -> Vec<Op> {
+/// The ops of a cumulative sum of 16 elements.
+fn cumulative_sum_ops(initial: &str) -> Vec<Op> {
     ops(&lowered(&format!(
         "func.func @main(%x: tensor<16xf32>) -> tensor<16xf32> {{
           %first = stablehlo.constant dense<{initial}> : tensor<f32>
@@ -425,8 +426,8 @@ fn running_sum_ops(initial: &str) -> Vec<Op> {
 }
 
 #[test]
-fn only_windows_that_padding_does_not_change_are_made_of_the_one_before() {
+fn cumulative_windows_reuse_the_previous_one_only_with_an_identity_initial_value() {
     let is_padded = |ops: Vec<Op>| ops.iter().any(|op| matches!(op, Op::Pad(_)));
-    assert!(!is_padded(running_sum_ops("0.0")));
-    assert!(is_padded(running_sum_ops("1.0")));
+    assert!(!is_padded(cumulative_sum_ops("0.0")));
+    assert!(is_padded(cumulative_sum_ops("1.0")));
 }

@@ -1,4 +1,4 @@
-//! Self-checking programs, one or more for each operation, and the table of what they cover.
+//! Conformance tests: self-checking programs for every operation, and the coverage table in docs/stablehlo.md.
 
 use inflight_hlo::interpret::{check, interpret};
 use inflight_hlo::lower::lower;
@@ -22,7 +22,7 @@ fn programs() -> Vec<(String, Module)> {
     files.iter().map(read).collect()
 }
 
-/// Why a program fails, if it does. The call `test.identity` hides from the lowering what is known.
+/// The error of a program, if it fails. The call `test.identity` hides constants from constant folding.
 fn failure(module: &Module) -> Option<String> {
     let program = match lower(module, None) {
         Ok(program) => program,
@@ -36,7 +36,7 @@ fn failure(module: &Module) -> Option<String> {
 }
 
 #[test]
-fn every_program_passes_its_own_checks() {
+fn self_checking_programs_pass() {
     let failures: Vec<String> = programs()
         .iter()
         .filter_map(|(name, module)| Some(format!("{name}: {}", failure(module)?)))
@@ -45,7 +45,7 @@ fn every_program_passes_its_own_checks() {
 }
 
 #[test]
-fn a_wrong_expectation_fails() {
+fn failed_check_is_an_error() {
     let text = "func.func @main() {
         %a = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>
         %b = stablehlo.constant dense<[1.0, 2.5]> : tensor<2xf32>
@@ -61,7 +61,7 @@ fn a_wrong_expectation_fails() {
     );
 }
 
-/// The operations of the specification.
+/// The operations of the StableHLO specification.
 const SPECIFIED: &[&str] = &[
     "abs",
     "add",
@@ -170,10 +170,10 @@ const SPECIFIED: &[&str] = &[
     "xor",
 ];
 
-/// Those that are refused when a program is loaded, and why.
-const REFUSED: &[(&str, &[&str])] = &[
+/// The operations that are not supported, by reason.
+const UNSUPPORTED: &[(&str, &[&str])] = &[
     (
-        "collectives: there is one device",
+        "collective operations: a program runs on one device",
         &[
             "all_gather",
             "all_reduce",
@@ -183,11 +183,61 @@ const REFUSED: &[(&str, &[&str])] = &[
             "reduce_scatter",
         ],
     ),
-    ("exchange with the host or another device", &["infeed", "outfeed", "recv", "send"]),
-    ("quantized types", &["uniform_dequantize", "uniform_quantize"]),
+    ("communication with the host or other devices", &["infeed", "outfeed", "recv", "send"]),
+    ("quantized types are not supported", &["uniform_dequantize", "uniform_quantize"]),
 ];
 
-/// The columns of the table.
+/// The beginning of docs/stablehlo.md.
+const INTRODUCTION: &str = "\
+# StableHLO support
+
+`inflight` runs StableHLO programs: text (`.mlir`, pretty or generic form) and MLIR bytecode (portable artifacts of \
+VHLO 1.0 or later, as `jax.export` writes them). [Programs](programs.md) says how to run one. This page lists the \
+supported operations and their limits.
+
+In the tables, ✓ means that the operation is tested with every element type of the column. Where only some of them \
+are tested, the cell names those. Rows without a mark are operations on tokens.
+";
+
+/// The end of docs/stablehlo.md.
+const LIMITS: &str = "
+## Limits
+
+| area | limit |
+|---|---|
+| shapes | Operations that take shapes as operands (`dynamic_…`, `real_dynamic_slice`) need shapes that are computed \
+from constants and from the shapes of arguments. |
+| bodies | The regions of `reduce`, `reduce_window`, `scatter`, `select_and_scatter`, `sort` and `map` may contain \
+elementwise operations, calls, branches, and loops with a constant trip count. |
+| functions | Functions must not be recursive. A program has at most 1,000,000 operations after inlining. |
+| `rng` | It gives the same values in every execution. |
+| `partition_id`, `replica_id` | They are 0. |
+| sharding | `Sharding`, `SPMDFullToShardShape` and `SPMDShardToFullShape` annotations are ignored. |
+| text and bytecode | Attributes, types and regions nest at most 100 levels deep. Bytecode version 6 is the newest \
+that is read. |
+
+## Custom calls
+
+| target | lowered to |
+|---|---|
+| `mhlo.erf` and the other elementwise `mhlo.…` targets | the CHLO operation of the same name |
+| `mhlo.topk` | `chlo.top_k` |
+| `ApproxTopK` | an exact top-k |
+| `lapack_…potrf_ffi`, `lapack_…trsm_ffi` | `cholesky`, `triangular_solve` |
+| `lapack_…getrf_ffi`, `geqrf`, `orgqr`, `ungqr`, `syevd`, `heevd` | functions of the runtime: LU and QR \
+factorizations, and eigenvectors of Hermitian matrices |
+| `check.…` | functions of the runtime that compare values |
+| any other | a function that is registered with `Calls::register`; `Device::compile` rejects unknown targets |
+
+## How this page is generated
+
+The test `crates/hlo/tests/ops.rs` writes this page from the self-checking programs in `crates/hlo/tests/ops`, and \
+fails if it is out of date:
+
+    INFLIGHT_WRITE_TABLES=1 cargo test -p inflight-hlo --test ops
+";
+
+/// The columns of the coverage table.
 const CLASSES: [(&str, &[DType]); 6] = [
     ("`i1`", &[DType::Bool]),
     ("`i8` … `i64`", &[DType::I8, DType::I16, DType::I32, DType::I64]),
@@ -199,7 +249,7 @@ const CLASSES: [(&str, &[DType]); 6] = [
 
 type Coverage = BTreeMap<String, BTreeSet<DType>>;
 
-/// Adds the operations of a region and the element types they read and write.
+/// Records the operations of a region, and the element types of their operands and results.
 fn cover(region: &Region, types: &mut HashMap<ValueId, Type>, coverage: &mut Coverage) {
     types.extend(region.arguments.iter().map(|value| (value.id, value.ty.clone())));
     for operation in &region.operations {
@@ -256,43 +306,34 @@ fn rows(table: &mut String, coverage: &Coverage, prefix: &str, keep: impl Fn(&st
 }
 
 #[test]
-fn the_table_says_what_is_covered() {
+fn coverage_table_is_up_to_date() {
     let coverage = coverage();
-    let refused = |name: &str| REFUSED.iter().any(|(_, names)| names.contains(&name));
+    let is_unsupported = |name: &str| UNSUPPORTED.iter().any(|(_, names)| names.contains(&name));
     for name in SPECIFIED {
         let is_covered = coverage.contains_key(&format!("stablehlo.{name}"));
-        assert_ne!(is_covered, refused(name), "{name} is either covered by a program or refused");
+        assert_ne!(
+            is_covered,
+            is_unsupported(name),
+            "{name} must be either covered by a program or listed as unsupported"
+        );
     }
 
-    let mut page = String::from(
-        "# StableHLO operations\n\n\
-         What `inflight` runs of the StableHLO specification and of CHLO. The table is written by a test \
-         (`crates/hlo/tests/ops.rs`) from the programs in `crates/hlo/tests/ops`, which check themselves: a ✓ \
-         means that the operation is tested on every element type of the column; names are those of the \
-         element types that are. `INFLIGHT_WRITE_TABLES=1 cargo test -p inflight-hlo --test ops` writes it \
-         again.\n\n## The specification\n\n",
-    );
+    let mut page = String::from(INTRODUCTION);
+    page.push_str("\n## Supported operations\n\n### StableHLO\n\n");
     rows(&mut page, &coverage, "stablehlo.", |name| SPECIFIED.contains(&name));
-    page.push_str("\nOperations of earlier versions, which are still read:\n\n");
+    page.push_str("\n### Operations of earlier StableHLO versions\n\n");
     rows(&mut page, &coverage, "stablehlo.", |name| !SPECIFIED.contains(&name));
-    page.push_str("\n## CHLO\n\n");
+    page.push_str("\n### CHLO\n\n");
     rows(&mut page, &coverage, "chlo.", |_| true);
-    page.push_str("\n## Refused when a program is loaded\n\n| operations | because |\n|---|---|\n");
-    for (reason, names) in REFUSED {
+    page.push_str(
+        "\n## Unsupported operations\n\n`Device::compile` rejects these operations, with the line of each \
+         use:\n\n| operations | reason |\n|---|---|\n",
+    );
+    for (reason, names) in UNSUPPORTED {
         let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
         writeln!(page, "| {} | {reason} |", names.join(", ")).unwrap();
     }
-    page.push_str(
-        "\nOperations whose shapes are operands (`dynamic_…`, `real_dynamic_slice`) take shapes that come from \
-         constants and from the shapes of arguments. `rng` gives the same numbers in every execution. \
-         A `custom_call` is looked up among the functions registered with the runtime; those that stand for an \
-         operation are that operation: `mhlo.erf` and its kin, `mhlo.topk`, `ApproxTopK`, and what JAX exports for \
-         CPUs in place of `cholesky` and `triangular_solve` (`lapack_…potrf_ffi`, `lapack_…trsm_ffi`). The runtime \
-         has functions of its own for `check.…`, and for LU and QR factors and the eigenvectors of Hermitian \
-         matrices (`lapack_…getrf_ffi`, `geqrf`, `orgqr`, `ungqr`, `syevd`, `heevd`). \
-         `partition_id` and `replica_id` are 0. Functions may not call themselves. In the functions of scalars \
-         that `reduce`, `scatter`, `sort` and their kin take, operations are elementwise, branches included.\n",
-    );
+    page.push_str(LIMITS);
 
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/stablehlo.md");
     if std::env::var_os("INFLIGHT_WRITE_TABLES").is_some() {
@@ -301,6 +342,6 @@ fn the_table_says_what_is_covered() {
     let written = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
         written == page,
-        "docs/stablehlo.md is out of date: run the tests with INFLIGHT_WRITE_TABLES=1 set"
+        "docs/stablehlo.md is out of date; regenerate it with INFLIGHT_WRITE_TABLES=1"
     );
 }

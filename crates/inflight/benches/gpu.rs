@@ -495,11 +495,11 @@ fn small_kernels(device: &Device) -> Result<()> {
     );
     println!(
         "    queued: {} graphs as they were, {} changed in {} places, {} made; {} single launches",
-        after.same - before.same,
-        after.changed - before.changed,
-        after.changes - before.changes,
-        after.made - before.made,
-        after.single - before.single
+        after.unchanged_graphs - before.unchanged_graphs,
+        after.updated_graphs - before.updated_graphs,
+        after.updated_arguments - before.updated_arguments,
+        after.captured_graphs - before.captured_graphs,
+        after.single_launches - before.single_launches
     );
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Where an access leads to.
+//! Address arithmetic: the element index and pointer of a load or store.
 //!
 //! The coordinates of a point are the variables `c0`, `c1`, …, one for each axis of the domain; the variable
 //! `b3` is access 3 at the grid's coordinates and zero along all others.
@@ -9,18 +9,18 @@ use inflight_ir::DType;
 use inflight_ir::kernel::{AccessId, Kernel, Kind, Stride, Value};
 use std::ops::Range;
 
-/// Declares the coordinates of axes from a flat position, which is used up.
+/// Declares the coordinates of `axes` from a flat index: the last axis is the fastest.
 pub fn unravel(
     writer: &mut Writer,
-    position: &str,
+    index: &str,
     axes: impl DoubleEndedIterator<Item = usize> + Clone,
 ) {
     let Some(first) = axes.clone().next() else { return };
     if axes.clone().count() == 1 {
-        writer.line(format!("const I c{first} = {position};"));
+        writer.line(format!("const I c{first} = {index};"));
         return;
     }
-    writer.line(format!("I rest{first} = {position};"));
+    writer.line(format!("I rest{first} = {index};"));
     for axis in axes.rev() {
         if axis == first {
             writer.line(format!("const I c{axis} = rest{first};"));
@@ -37,19 +37,19 @@ fn stride(kernel: &Kernel, access: AccessId, axis: usize) -> String {
     format!("a.stride[{}]", access as usize * kernel.rank() + axis)
 }
 
-/// The type that an access's position is computed in: a position that is a value of its own may be large.
-fn position_type(kernel: &Kernel, access: AccessId) -> &'static str {
+/// The type of an access's index arithmetic: 64 bits if the index is used as an `i64` value.
+fn index_type(kernel: &Kernel, access: AccessId) -> &'static str {
     let is_large = kernel.body.iter().any(|instruction| {
         instruction.dtype == DType::I64
-            && matches!(instruction.kind, Kind::Position(at) if at == access)
+            && matches!(instruction.kind, Kind::Position(used) if used == access)
     });
     if is_large { "long long" } else { "I" }
 }
 
-/// Declares `b0`, `b1`, …: every access at the coordinates of these axes.
+/// Declares `b0`, `b1`, …: the element index of every access at the coordinates of these axes.
 pub fn bases(writer: &mut Writer, kernel: &Kernel, axes: Range<usize>) {
     for access in 0..kernel.accesses.len() as AccessId {
-        let kind = position_type(kernel, access);
+        let kind = index_type(kernel, access);
         let mut sum = format!("({kind})a.offset[{access}]");
         for axis in axes.clone() {
             sum += &format!(" + ({kind}){} * c{axis}", stride(kernel, access, axis));
@@ -58,13 +58,11 @@ pub fn bases(writer: &mut Writer, kernel: &Kernel, axes: Range<usize>) {
     }
 }
 
-/// The position of an access at the coordinates in scope, `lane` elements further along the vector axis.
-///
-/// With `whole`, all axes but the grid's count; otherwise only the vector axis does, or, in a program's own
-/// code, none.
+/// The element index of an access at the coordinates in scope, `lane` elements further along the vector axis. `reach`
+/// says which axes beside the grid's contribute.
 pub fn position(kernel: &Kernel, access: AccessId, lane: &str, reach: Reach) -> String {
     let shape = kernel.accesses[access as usize];
-    let kind = position_type(kernel, access);
+    let kind = index_type(kernel, access);
     let vector = kernel.rank() - 1;
     let mut sum = format!("b{access}");
     if reach == Reach::Tile && shape.reduce {
@@ -73,22 +71,22 @@ pub fn position(kernel: &Kernel, access: AccessId, lane: &str, reach: Reach) -> 
         }
     }
     if reach != Reach::Program {
-        let at = match lane {
+        let coordinate = match lane {
             "0" => format!("c{vector}"),
             lane => format!("(c{vector} + {lane})"),
         };
         match shape.vector {
             Stride::Zero => {}
-            Stride::One => sum += &format!(" + {at}"),
+            Stride::One => sum += &format!(" + {coordinate}"),
             Stride::Any => {
-                sum += &format!(" + ({kind}){} * {at}", stride(kernel, access, vector));
+                sum += &format!(" + ({kind}){} * {coordinate}", stride(kernel, access, vector));
             }
         }
     }
     sum
 }
 
-/// Which axes, beside the grid's, a position varies along.
+/// The axes, beside the grid's, along which an index varies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
     /// None.
@@ -99,7 +97,7 @@ pub enum Reach {
     Tile,
 }
 
-/// The address of an access's element, with the index value's part.
+/// The pointer to an access's element. A gather or scatter adds its index value times the index stride.
 pub fn pointer(
     kernel: &Kernel,
     access: AccessId,
@@ -109,9 +107,9 @@ pub fn pointer(
 ) -> String {
     let param = kernel.accesses[access as usize].param.expect("a verified kernel");
     let name = types::name(kernel.params[param as usize].dtype);
-    let mut at = position(kernel, access, lane, reach);
+    let mut element = position(kernel, access, lane, reach);
     if let Some((_, index)) = index {
-        at += &format!(" + (I){index} * (I)a.index_stride[{access}]");
+        element += &format!(" + (I){index} * (I)a.index_stride[{access}]");
     }
-    format!("(({name}*)a.buffer[{param}] + ({at}))")
+    format!("(({name}*)a.buffer[{param}] + ({element}))")
 }

@@ -1,4 +1,7 @@
-//! The instructions of a kernel as statements, whichever way its points are spread over threads.
+//! Kernel instructions as C++ statements, shared by all mappings: loads, stores, arithmetic, reductions and scans.
+//!
+//! [`Passes`] partitions a kernel into passes over its tile (a softmax has a max pass, a sum pass and a store pass) and
+//! decides which values are cached in registers between passes and which are rematerialized.
 
 use super::address::{self, Reach};
 use super::writer::Writer;
@@ -7,23 +10,23 @@ use inflight_ir::elementwise::{BinaryOp, CombineOp, UnaryOp};
 use inflight_ir::kernel::{AccessId, Kernel, Kind, Level, Stride, Value};
 use inflight_ir::{DType, Scalar};
 
-/// A tile value of at most this many instructions is computed again rather than kept.
+/// A tile value of at most this many instructions is rematerialized rather than cached.
 const CHEAP: usize = 8;
 
-/// Which walk over its tile computes each value of a kernel, and which values are worth keeping.
-pub struct Stages {
-    /// For each value, how many reductions, one after another, must end before it.
+/// The passes of a kernel over its tile, and the values that are worth caching between them.
+pub struct Passes {
+    /// The pass that computes each value: the length of its longest chain of dependent reductions.
     pub of: Vec<usize>,
-    /// For each stage, the reductions and tile stores of its walk.
+    /// For each pass, its reductions and tile stores.
     pub roots: Vec<Vec<Value>>,
     /// The level of each value.
     pub levels: Vec<Level>,
-    /// Tile values that more than one walk needs and that are loads, or dear to compute again.
-    pub kept: Vec<Value>,
+    /// Tile values that several passes need and that are loads or expensive to rematerialize.
+    pub cached: Vec<Value>,
 }
 
-impl Stages {
-    pub fn new(kernel: &Kernel) -> Stages {
+impl Passes {
+    pub fn new(kernel: &Kernel) -> Passes {
         let levels = kernel.levels();
         let of = kernel.stages();
         let last = of.iter().copied().max().unwrap_or(0);
@@ -34,16 +37,16 @@ impl Stages {
                 roots[of[value]].push(value as Value);
             }
         }
-        let mut stages = Stages { of, roots, levels, kept: Vec::new() };
-        stages.choose_kept(kernel);
-        stages
+        let mut passes = Passes { of, roots, levels, cached: Vec::new() };
+        passes.select_cached(kernel);
+        passes
     }
 
-    /// The values that a walk computes, in order: its roots and the tile values they need, but for those that
-    /// are there already.
-    pub fn walk(&self, kernel: &Kernel, stage: usize, there: &[Value]) -> Vec<Value> {
+    /// The values that a pass computes, in order: its roots and the tile values they depend on, except for the
+    /// `available` ones.
+    pub fn values(&self, kernel: &Kernel, pass: usize, available: &[Value]) -> Vec<Value> {
         let mut included = vec![false; kernel.body.len()];
-        let mut stack = self.roots[stage].clone();
+        let mut stack = self.roots[pass].clone();
         while let Some(value) = stack.pop() {
             if std::mem::replace(&mut included[value as usize], true) {
                 continue;
@@ -51,47 +54,49 @@ impl Stages {
             stack.extend(kernel.body[value as usize].kind.operands().into_iter().filter(|&v| {
                 let is_free =
                     matches!(kernel.body[v as usize].kind, Kind::Constant(_) | Kind::Scalar(_));
-                self.levels[v as usize] == Level::Tile && !is_free && !there.contains(&v)
+                self.levels[v as usize] == Level::Tile && !is_free && !available.contains(&v)
             }));
         }
         (0..kernel.body.len() as Value).filter(|&value| included[value as usize]).collect()
     }
 
-    fn choose_kept(&mut self, kernel: &Kernel) {
-        let mut walks = vec![0; kernel.body.len()];
-        for stage in 0..self.roots.len() {
-            for value in self.walk(kernel, stage, &[]) {
-                walks[value as usize] += 1;
+    fn select_cached(&mut self, kernel: &Kernel) {
+        let mut uses = vec![0; kernel.body.len()];
+        for pass in 0..self.roots.len() {
+            for value in self.values(kernel, pass, &[]) {
+                uses[value as usize] += 1;
             }
         }
-        // A value that several walks compute is at their frontier iff one of its users is not.
+        // A value that several passes compute is on their frontier iff one of its users is computed by a single pass.
         let mut frontier = vec![false; kernel.body.len()];
         for (user, instruction) in kernel.body.iter().enumerate() {
-            if walks[user] < 2 {
+            if uses[user] < 2 {
                 instruction.kind.operands().iter().for_each(|&v| frontier[v as usize] = true);
             }
         }
         let is_load = |value: Value| {
             matches!(kernel.body[value as usize].kind, Kind::Load { index: None, mask: None, .. })
         };
-        let dear: Vec<Value> = (0..kernel.body.len() as Value)
-            .filter(|&value| walks[value as usize] > 1 && frontier[value as usize])
+        let expensive: Vec<Value> = (0..kernel.body.len() as Value)
+            .filter(|&value| uses[value as usize] > 1 && frontier[value as usize])
             .filter(|&value| !is_load(value) && self.cost(kernel, value) > CHEAP)
             .collect();
-        // Loads that are still needed more than once.
+        // Loads that several passes still need once the expensive values are cached.
         let mut loads = vec![0; kernel.body.len()];
-        let mut there = Vec::new();
-        for stage in 0..self.roots.len() {
-            let walk = self.walk(kernel, stage, &there);
-            there.extend(walk.iter().filter(|value| dear.contains(value)));
-            walk.iter().for_each(|&value| loads[value as usize] += 1);
+        let mut available = Vec::new();
+        for pass in 0..self.roots.len() {
+            let values = self.values(kernel, pass, &available);
+            available.extend(values.iter().filter(|value| expensive.contains(value)));
+            values.iter().for_each(|&value| loads[value as usize] += 1);
         }
-        self.kept = (0..kernel.body.len() as Value)
-            .filter(|&value| dear.contains(&value) || (is_load(value) && loads[value as usize] > 1))
+        self.cached = (0..kernel.body.len() as Value)
+            .filter(|&value| {
+                expensive.contains(&value) || (is_load(value) && loads[value as usize] > 1)
+            })
             .collect();
     }
 
-    /// The instructions that a tile value takes.
+    /// Instructions to rematerialize a tile value, counted up to one more than [`CHEAP`].
     fn cost(&self, kernel: &Kernel, value: Value) -> usize {
         let (mut count, mut stack) = (0, vec![value]);
         while let Some(value) = stack.pop() {
@@ -104,7 +109,7 @@ impl Stages {
     }
 }
 
-/// Whether a combining store may be done by threads that meet in one place.
+/// Whether a combining store can be atomic, for threads that update the same element.
 pub fn is_atomic(_op: CombineOp, kernel: &Kernel, store: &Kind) -> bool {
     match *store {
         Kind::Store { access, .. } => {
@@ -115,7 +120,7 @@ pub fn is_atomic(_op: CombineOp, kernel: &Kernel, store: &Kind) -> bool {
     }
 }
 
-/// Bytes that a reduction's partial result takes in memory.
+/// Bytes of a reduction's partial result in scratch memory.
 pub fn partial_bytes(kernel: &Kernel, reduction: Value) -> usize {
     match kernel.body[reduction as usize].kind {
         Kind::ArgReduce(..) => 32,
@@ -123,84 +128,84 @@ pub fn partial_bytes(kernel: &Kernel, reduction: Value) -> usize {
     }
 }
 
-/// How numbers of `f32` are divided, and roots found. All round alike.
+/// Code for `f32` division and square root. All variants round correctly and give the same bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Division {
-    /// As the compiler does it, with a branch for what is rare.
+    /// The compiler's own sequence, which branches to a slow path for rare operands.
     Branching,
-    /// Without a branch: where threads are too few to hide what one costs.
-    Straight,
-    /// As is right for numbers that are neither very large nor very small. Of others, `odd` becomes true.
-    Usual,
+    /// Branch-free, for kernels with too few threads to hide the latency of a branch.
+    BranchFree,
+    /// Fast path, correct for operands of moderate magnitude. For others it sets the flag `is_irregular`.
+    FastPath,
 }
 
-/// A kernel's text as it is written.
+/// Emitter of a kernel's body.
 pub struct Body<'a> {
     pub kernel: &'a Kernel,
-    pub stages: &'a Stages,
+    pub passes: &'a Passes,
     pub writer: Writer,
-    /// How each value is spelled where it is in scope.
+    /// The C++ expression of each value in scope.
     pub names: Vec<String>,
-    /// Neighbours that are loaded and stored at once.
+    /// Vector width: elements of one load or store.
     pub width: u32,
-    /// Params that need not stay in a cache, as bits.
+    /// Bit set of the params with streaming accesses.
     pub streamed: u64,
-    /// Whether as much is written as is read: then what was read leaves the second cache last.
-    pub reads_last: bool,
-    /// A condition without which nothing may be stored or folded.
+    /// Whether streamed params are written, too. Then loads are evict-last in L2 and stores use the default policy.
+    pub evicts_loads_last: bool,
+    /// A predicate on stores and accumulations.
     pub guard: Option<&'static str>,
-    /// Whether other threads may combine with the same place.
-    pub shares_places: bool,
-    /// The threads that scan a row together.
+    /// Whether combining stores must be atomic: other threads may update the same element.
+    pub uses_atomics: bool,
+    /// Threads that scan a row together.
     pub scan_threads: u32,
-    /// The place of an element among those that are reduced, given the lane.
-    pub place: fn(&str) -> String,
-    /// Whether there is an accumulator for each lane.
-    pub folds_lanes: bool,
-    /// Whether a block takes no more registers than leave room for another one.
-    pub leaves_room: bool,
-    /// How numbers are divided, and roots found.
+    /// The expression of an element's index along the reduced axes, given the lane.
+    pub reduced_index: fn(&str) -> String,
+    /// Whether each vector lane has an accumulator of its own.
+    pub accumulates_per_lane: bool,
+    /// Whether registers are limited to an occupancy of two blocks per SM.
+    pub two_blocks_per_sm: bool,
+    /// Code for `f32` division and square root.
     pub division: Division,
 }
 
 impl<'a> Body<'a> {
-    pub fn new(kernel: &'a Kernel, stages: &'a Stages, width: u32, variant: Variant) -> Body<'a> {
+    pub fn new(kernel: &'a Kernel, passes: &'a Passes, width: u32, variant: Variant) -> Body<'a> {
         let mut writer = Writer::default();
-        writer.line(format!("typedef {} I;", if variant.wide { "long long" } else { "int" }));
+        writer.line(format!("typedef {} I;", if variant.index64 { "long long" } else { "int" }));
         writer.line(super::Arguments::declaration(kernel));
         Body {
             kernel,
-            stages,
+            passes,
             writer,
             names: (0..kernel.body.len()).map(|value| format!("v{value}")).collect(),
             width,
             streamed: variant.streamed,
-            reads_last: (0..kernel.params.len().min(64))
+            evicts_loads_last: (0..kernel.params.len().min(64))
                 .any(|param| kernel.params[param].writes && variant.streamed >> param & 1 == 1),
             guard: None,
-            shares_places: false,
+            uses_atomics: false,
             scan_threads: 1,
-            place: |lane| lane.to_owned(),
-            folds_lanes: false,
-            leaves_room: false,
+            reduced_index: |lane| lane.to_owned(),
+            accumulates_per_lane: false,
+            two_blocks_per_sm: false,
             division: Division::Branching,
         }
     }
 
-    /// The entry, up to the values that are the same everywhere.
+    /// Opens the entry point and declares the uniform values.
     pub fn open_entry(&mut self, threads: u32) {
-        let together = match self.leaves_room {
+        let blocks_per_sm = match self.two_blocks_per_sm {
             true => ", 2",
             false => "",
         };
         self.writer.open(format!(
-            "extern \"C\" __global__ void __launch_bounds__({threads}{together}) \
+            "extern \"C\" __global__ void __launch_bounds__({threads}{blocks_per_sm}) \
              entry(const __grid_constant__ Arguments a)"
         ));
         self.scalars();
     }
 
-    /// The values that are the same everywhere.
+    /// Declares the uniform values: constants and scalar arguments.
     pub fn scalars(&mut self) {
         for (value, instruction) in self.kernel.body.iter().enumerate() {
             match instruction.kind {
@@ -227,8 +232,8 @@ impl<'a> Body<'a> {
         types::name(self.dtype(value))
     }
 
-    /// Whether a load or store moves neighbours at once.
-    pub fn is_packed(&self, value: Value) -> bool {
+    /// Whether a load or store is vectorized.
+    pub fn is_vectorized(&self, value: Value) -> bool {
         let access = match self.kernel.body[value as usize].kind {
             Kind::Load { access, index: None, mask: None } => access,
             Kind::Store { access, index: None, mask: None, combine: None, .. } => access,
@@ -244,39 +249,39 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Loads neighbours into an array.
-    pub fn load_pack(&mut self, value: Value, array: &str, reach: Reach) {
+    /// Loads a vector into an array.
+    pub fn load_vector(&mut self, value: Value, array: &str, reach: Reach) {
         let pointer = address::pointer(self.kernel, self.access(value), None, "0", reach);
-        let load = match (self.is_streamed(value), self.reads_last) {
+        let load = match (self.is_streamed(value), self.evicts_loads_last) {
             (false, _) => "load_pack",
-            (true, false) => "stream_in_pack",
-            (true, true) => "last_in_pack",
+            (true, false) => "streaming_load_pack",
+            (true, true) => "evict_last_load_pack",
         };
         self.writer.line(format!("{load}<{}>({array}, {pointer});", self.width));
     }
 
-    /// Stores an array of neighbours.
-    pub fn store_pack(&mut self, value: Value) {
+    /// Stores a vector from an array.
+    pub fn store_vector(&mut self, value: Value) {
         let pointer = address::pointer(self.kernel, self.access(value), None, "0", Reach::Tile);
-        let is_streamed = self.is_streamed(value) && !self.reads_last;
-        let store = if is_streamed { "stream_out_pack" } else { "store_pack" };
+        let is_streamed = self.is_streamed(value) && !self.evicts_loads_last;
+        let store = if is_streamed { "streaming_store_pack" } else { "store_pack" };
         self.writer.line(format!("{store}<{}>({pointer}, s{value});", self.width));
     }
 
-    /// Whether a load or store is of a param that need not stay in a cache.
+    /// Whether a load or store accesses a streamed param.
     fn is_streamed(&self, value: Value) -> bool {
         let param = self.kernel.accesses[self.access(value) as usize].param;
         param.is_some_and(|param| param < 64 && self.streamed >> param & 1 == 1)
     }
 
-    /// An instruction that computes a value.
+    /// Declares a value with its expression.
     pub fn value(&mut self, value: Value, lane: &str, reach: Reach) {
         let expression = self.expression(value, lane, reach);
         let (kind, name) = (self.type_of(value), self.name(value));
         self.writer.line(format!("const {kind} {name} = {expression};"));
     }
 
-    /// What an instruction computes.
+    /// The expression of an instruction.
     pub fn expression(&self, value: Value, lane: &str, reach: Reach) -> String {
         let instruction = self.kernel.body[value as usize];
         let dtype = instruction.dtype;
@@ -298,25 +303,27 @@ impl<'a> Body<'a> {
                 }
             }
             Kind::Binary(BinaryOp::Div, x, y) if dtype == DType::F32 => match self.division {
-                Division::Branching => operation::computed(self.kernel, value, &self.names),
-                Division::Straight => format!("straight_divide({}, {})", name(x), name(y)),
-                Division::Usual => format!("usual_divide({}, {}, odd)", name(x), name(y)),
+                Division::Branching => operation::arithmetic(self.kernel, value, &self.names),
+                Division::BranchFree => format!("branch_free_divide({}, {})", name(x), name(y)),
+                Division::FastPath => {
+                    format!("fast_path_divide({}, {}, is_irregular)", name(x), name(y))
+                }
             },
             Kind::Unary(UnaryOp::Sqrt, x) if dtype == DType::F32 => match self.division {
-                Division::Branching => operation::computed(self.kernel, value, &self.names),
-                Division::Straight => format!("straight_root({})", name(x)),
-                Division::Usual => format!("usual_root({}, odd)", name(x)),
+                Division::Branching => operation::arithmetic(self.kernel, value, &self.names),
+                Division::BranchFree => format!("branch_free_sqrt({})", name(x)),
+                Division::FastPath => format!("fast_path_sqrt({}, is_irregular)", name(x)),
             },
-            _ => operation::computed(self.kernel, value, &self.names),
+            _ => operation::arithmetic(self.kernel, value, &self.names),
         }
     }
 
-    /// A store of one element, under a condition.
+    /// Stores one element, under a condition.
     pub fn store(&mut self, value: Value, lane: &str, reach: Reach, condition: Option<&str>) {
         let Kind::Store { access, value: stored, index, mask, combine } =
             self.kernel.body[value as usize].kind
         else {
-            unreachable!("only stores are stored")
+            unreachable!("not a store")
         };
         let index = index.map(|index| (index, self.name(index).to_owned()));
         let index = index.as_ref().map(|(value, name)| (*value, name.as_str()));
@@ -325,39 +332,39 @@ impl<'a> Body<'a> {
             .into_iter()
             .flatten()
             .collect();
-        let only_if = match conditions.is_empty() {
+        let predicate = match conditions.is_empty() {
             true => String::new(),
             false => format!("if ({}) ", conditions.join(" && ")),
         };
         let (dtype, stored) = (self.dtype(stored), self.name(stored));
         let kind = types::name(dtype);
         let line = match combine {
-            None => format!("{only_if}*{pointer} = {stored};"),
-            Some(op) if !self.shares_places => {
-                let combined = operation::combine(op, dtype, "(*at)", stored);
-                format!("{only_if}{{ {kind}* at = {pointer}; *at = {combined}; }}")
+            None => format!("{predicate}*{pointer} = {stored};"),
+            Some(op) if !self.uses_atomics => {
+                let combined = operation::combine(op, dtype, "(*address)", stored);
+                format!("{predicate}{{ {kind}* address = {pointer}; *address = {combined}; }}")
             }
             Some(CombineOp::Sum) if matches!(dtype, DType::F32 | DType::F64) => {
-                format!("{only_if}atomicAdd({pointer}, {stored});")
+                format!("{predicate}atomicAdd({pointer}, {stored});")
             }
             Some(op) => {
                 let combined = operation::combine(op, dtype, "seen", stored);
                 format!(
-                    "{only_if}{{ {kind}* at = {pointer}; {kind} seen = read_now(at); \
-                     while (!swap_if_same(at, seen, {combined})) seen = read_now(at); }}"
+                    "{predicate}{{ {kind}* address = {pointer}; {kind} seen = volatile_load(address); \
+                     while (!compare_and_swap(address, seen, {combined})) seen = volatile_load(address); }}"
                 )
             }
         };
         self.writer.line(line);
     }
 
-    /// Declares the accumulators and carries of a walk.
-    pub fn declare_folds(&mut self, walk: &[Value]) {
-        let lanes = match self.folds_lanes {
+    /// Declares the accumulators and scan carries of a pass.
+    pub fn declare_accumulators(&mut self, values: &[Value]) {
+        let lanes = match self.accumulates_per_lane {
             true => format!("[{}]", self.width),
             false => String::new(),
         };
-        for &value in walk {
+        for &value in values {
             let (variable, identity, dtype) = match self.kernel.body[value as usize].kind {
                 Kind::Reduce(op, a) => ('r', operation::identity(op, self.dtype(a)), self.dtype(a)),
                 Kind::Scan(op, a) => ('q', operation::identity(op, self.dtype(a)), self.dtype(a)),
@@ -369,15 +376,15 @@ impl<'a> Body<'a> {
             };
             let kind = types::name(dtype);
             let is_arg = matches!(self.kernel.body[value as usize].kind, Kind::ArgReduce(..));
-            if self.folds_lanes {
+            if self.accumulates_per_lane {
                 self.writer.line(format!("{kind} {variable}{value}{lanes};"));
                 if is_arg {
                     self.writer.line(format!("long long p{value}{lanes};"));
                 }
                 self.writer.line("#pragma unroll");
-                let place = if is_arg { format!(" p{value}[j] = -1;") } else { String::new() };
+                let index = if is_arg { format!(" p{value}[j] = -1;") } else { String::new() };
                 self.writer.line(format!(
-                    "for (int j = 0; j < {}; j++) {{ {variable}{value}[j] = {identity};{place} }}",
+                    "for (int j = 0; j < {}; j++) {{ {variable}{value}[j] = {identity};{index} }}",
                     self.width
                 ));
             } else {
@@ -389,20 +396,20 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// The accumulator of a reduction, where lane `j` is in scope if each has its own.
+    /// The accumulator of a reduction. Lane `j` is in scope if each lane has its own.
     pub fn accumulator(&self, variable: char, value: Value) -> String {
-        match self.folds_lanes {
+        match self.accumulates_per_lane {
             true => format!("{variable}{value}[j]"),
             false => format!("{variable}{value}"),
         }
     }
 
-    /// A statement of a walk: a value, a store, or one more element of a reduction or scan.
-    fn walked(&mut self, value: Value, lane: &str) {
+    /// Emits an instruction of a pass: a value, a store, or one more element of a reduction or scan.
+    fn emit(&mut self, value: Value, lane: &str) {
         let instruction = self.kernel.body[value as usize];
-        let only_if = self.guard.map_or(String::new(), |guard| format!("if ({guard}) "));
+        let predicate = self.guard.map_or(String::new(), |guard| format!("if ({guard}) "));
         match instruction.kind {
-            Kind::Store { value: stored, .. } if self.is_packed(value) => {
+            Kind::Store { value: stored, .. } if self.is_vectorized(value) => {
                 let stored = self.name(stored);
                 self.writer.line(format!("s{value}[j] = {stored};"));
             }
@@ -410,21 +417,23 @@ impl<'a> Body<'a> {
             Kind::Reduce(op, a) => {
                 let total = self.accumulator('r', value);
                 let combined = operation::combine(op, self.dtype(a), &total, self.name(a));
-                self.writer.line(format!("{only_if}{total} = {combined};"));
+                self.writer.line(format!("{predicate}{total} = {combined};"));
             }
             Kind::ArgReduce(op, a) => {
-                let (best, at) = (self.accumulator('r', value), self.accumulator('p', value));
-                let (name, place) = (self.name(a).to_owned(), (self.place)(lane));
-                let better = operation::is_better(op, [&name, &place], [&best, &at]);
+                let (best, best_index) =
+                    (self.accumulator('r', value), self.accumulator('p', value));
+                let (name, index) = (self.name(a).to_owned(), (self.reduced_index)(lane));
+                let better = operation::is_better(op, [&name, &index], [&best, &best_index]);
                 let condition = match self.guard {
                     Some(guard) => format!("{guard} && {better}"),
                     None => better,
                 };
-                self.writer
-                    .line(format!("if ({condition}) {{ {best} = {name}; {at} = {place}; }}"));
+                self.writer.line(format!(
+                    "if ({condition}) {{ {best} = {name}; {best_index} = {index}; }}"
+                ));
             }
             Kind::Scan(op, a) => self.scan(value, op, a),
-            _ if self.is_packed(value) => {
+            _ if self.is_vectorized(value) => {
                 let kind = self.type_of(value);
                 self.writer.line(format!("const {kind} v{value} = l{value}[j];"));
             }
@@ -432,51 +441,54 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// One step of a walk: the elements at the coordinates in scope and their neighbours.
+    /// Emits one iteration of a pass: the vector of elements at the coordinates in scope.
     ///
-    /// `keep` says where a value is kept, if it is.
-    pub fn step(&mut self, walk: &[Value], keep: &dyn Fn(Value) -> Option<String>) {
+    /// `cache_slot` is the register array element that caches a value between passes, if any.
+    pub fn iteration(&mut self, values: &[Value], cache_slot: &dyn Fn(Value) -> Option<String>) {
         let width = self.width;
-        for &value in walk {
+        for &value in values {
             let instruction = self.kernel.body[value as usize];
-            if !self.is_packed(value) {
+            if !self.is_vectorized(value) {
                 continue;
             }
             let kind = types::name(instruction.dtype);
             match instruction.kind {
                 Kind::Load { .. } => {
                     self.writer.line(format!("alignas(16) {kind} l{value}[{width}];"));
-                    self.load_pack(value, &format!("l{value}"), Reach::Tile);
+                    self.load_vector(value, &format!("l{value}"), Reach::Tile);
                 }
                 _ => self.writer.line(format!("alignas(16) {kind} s{value}[{width}];")),
             }
         }
         let lane = if width > 1 { "j" } else { "0" };
         match width {
-            1 => self.writer.open(if self.folds_lanes { "{ const int j = 0; " } else { "" }),
+            1 => {
+                self.writer.open(if self.accumulates_per_lane { "{ const int j = 0; " } else { "" })
+            }
             _ => self.writer.unrolled("j", width),
         }
-        for &value in walk {
-            self.walked(value, lane);
-            if let Some(place) = keep(value) {
+        for &value in values {
+            self.emit(value, lane);
+            if let Some(slot) = cache_slot(value) {
                 let name = self.name(value).to_owned();
-                self.writer.line(format!("{place} = {name};"));
+                self.writer.line(format!("{slot} = {name};"));
             }
         }
         self.writer.close();
-        if width == 1 && self.folds_lanes {
+        if width == 1 && self.accumulates_per_lane {
             self.writer.line("}");
         }
-        for &value in walk {
-            if self.is_packed(value)
+        for &value in values {
+            if self.is_vectorized(value)
                 && matches!(self.kernel.body[value as usize].kind, Kind::Store { .. })
             {
-                self.store_pack(value);
+                self.store_vector(value);
             }
         }
     }
 
-    /// One more element of a scan, by all the threads of a row.
+    /// Emits one more element of a scan by all threads of a row: a warp scan with shuffles, then the carry of the warps
+    /// before.
     fn scan(&mut self, value: Value, op: CombineOp, a: Value) {
         let dtype = self.dtype(a);
         let kind = types::name(dtype);
@@ -489,22 +501,22 @@ impl<'a> Body<'a> {
             self.writer.line(format!("const {kind} v{value} = {carry};"));
             return;
         }
-        let guard = self.guard.expect("threads that scan walk in step");
+        let guard = self.guard.expect("cooperative scans have a guard");
         let (part, writer) = (format!("x{value}"), &mut self.writer);
         writer.line(format!("{kind} {part} = {guard} ? {x} : {identity};"));
         writer.line("#pragma unroll");
         writer.line(format!(
-            "for (int d = 1; d < 32; d *= 2) {{ const {kind} below = from_below({part}, d); \
+            "for (int d = 1; d < 32; d *= 2) {{ const {kind} below = shuffle_up({part}, d); \
              if ((threadIdx.x & 31) >= d) {part} = {}; }}",
             combine("below", &part)
         ));
         if self.scan_threads == 32 {
             writer.line(format!("const {kind} v{value} = {};", combine(&carry, &part)));
-            writer.line(format!("{carry} = from_last(v{value});"));
+            writer.line(format!("{carry} = broadcast_last_lane(v{value});"));
             return;
         }
         let warps = self.scan_threads / 32;
-        // The compiler loads up to four at a time.
+        // The compiler loads up to four elements at a time.
         writer.line(format!("__shared__ alignas(16) {kind} totals{value}[{}];", warps.max(4)));
         writer.line("__syncthreads();");
         writer.line(format!(
@@ -524,10 +536,10 @@ impl<'a> Body<'a> {
         writer.line(format!("for (int w = 0; w < {warps}; w++) {carry} = {with_total};"));
     }
 
-    /// The instructions of one level and stage outside of any walk, stores among them.
-    pub fn own(&self, level: Level, stage: usize) -> Vec<Value> {
+    /// The instructions of one level before a pass and outside of it, stores included.
+    pub fn values_between_passes(&self, level: Level, pass: usize) -> Vec<Value> {
         (0..self.kernel.body.len())
-            .filter(|&at| self.stages.levels[at] == level && self.stages.of[at] == stage)
+            .filter(|&at| self.passes.levels[at] == level && self.passes.of[at] == pass)
             .filter(|&at| {
                 let kind = self.kernel.body[at].kind;
                 !kind.is_reduction() && !matches!(kind, Kind::Constant(_) | Kind::Scalar(_))

@@ -1,9 +1,9 @@
-//! The functions of complex numbers that kernels call. What is algebra in them is done with twice the digits, as
-//! in the reference interpreter, so that each part of a result has few roundings, also where its terms cancel.
+//! Device functions for complex arithmetic. Algebraic steps use double-double arithmetic, as the reference interpreter
+//! does, so that the real and imaginary parts stay accurate under cancellation.
 
 use super::prelude::Function;
 
-/// Each with its name. A function uses only those before it.
+/// The functions with their names. A function may call only functions that come before it.
 pub const COMPLEX: &[Function] = &[
     ("complex_neg", "template <class C> FN C complex_neg(C z) { return C{-z.re, -z.im}; }\n"),
     ("complex_conj", "template <class C> FN C complex_conj(C z) { return C{z.re, -z.im}; }\n"),
@@ -38,70 +38,71 @@ pub const COMPLEX: &[Function] = &[
          return C{a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re}; }\n",
     ),
     (
-        "wide_of",
+        "to_dd",
         r"
-// Numbers of twice the precision: the unrounded sum of two, a zero with the sign of the first. Products are never contracted: their rests count.
-struct wide { double high, low; };
-struct wide_complex { wide re, im; };
-FN wide wide_of(double x) { return wide{x, 0.0}; }
-FN wide wide_sum(double a, double b) {
-    double high = a + b, rest = high - a;
-    return wide{high, (a - (high - rest)) + (b - rest)};
+// Double-double arithmetic: a value is the unevaluated sum of two doubles, and a zero has the sign of the high one.
+// Products must not be contracted to FMAs: their rounding errors are used.
+struct dd { double high, low; };
+struct dd_complex { dd re, im; };
+FN dd to_dd(double x) { return dd{x, 0.0}; }
+FN dd two_sum(double a, double b) {
+    double high = a + b, error = high - a;
+    return dd{high, (a - (high - error)) + (b - error)};
 }
-FN wide wide_product(double a, double b) {
+FN dd two_product(double a, double b) {
     double high = __dmul_rn(a, b);
-    return wide{high, fma(a, b, -high)};
+    return dd{high, fma(a, b, -high)};
 }
-// A negative zero and a positive one are a positive one.
-FN double wide_rounded(wide a) { return a.low == 0.0 ? a.high : a.high + a.low; }
-FN wide wide_scaled(wide a, double factor) { return wide{__dmul_rn(a.high, factor), __dmul_rn(a.low, factor)}; }
-FN wide operator-(wide a) { return wide{-a.high, -a.low}; }
-FN wide operator+(wide a, wide b) {
-    if (a.high == 0.0 && b.high == 0.0) return wide_of(a.high + b.high);
-    wide sum = wide_sum(a.high, b.high), rest = wide_sum(a.low, b.low);
-    sum = wide_sum(sum.high, sum.low + rest.high);
-    return wide_sum(sum.high, sum.low + rest.low);
+// A zero low part must not be added: -0.0 + 0.0 is 0.0.
+FN double dd_round(dd a) { return a.low == 0.0 ? a.high : a.high + a.low; }
+FN dd dd_scale(dd a, double factor) { return dd{__dmul_rn(a.high, factor), __dmul_rn(a.low, factor)}; }
+FN dd operator-(dd a) { return dd{-a.high, -a.low}; }
+FN dd operator+(dd a, dd b) {
+    if (a.high == 0.0 && b.high == 0.0) return to_dd(a.high + b.high);
+    dd sum = two_sum(a.high, b.high), error = two_sum(a.low, b.low);
+    sum = two_sum(sum.high, sum.low + error.high);
+    return two_sum(sum.high, sum.low + error.low);
 }
-FN wide operator-(wide a, wide b) { return a + -b; }
-FN wide operator*(wide a, wide b) {
-    wide product = wide_product(a.high, b.high);
-    if (product.high == 0.0) return wide_of(product.high);
-    return wide_sum(product.high, product.low + fma(a.high, b.low, a.low * b.high));
+FN dd operator-(dd a, dd b) { return a + -b; }
+FN dd operator*(dd a, dd b) {
+    dd product = two_product(a.high, b.high);
+    if (product.high == 0.0) return to_dd(product.high);
+    return two_sum(product.high, product.low + fma(a.high, b.low, a.low * b.high));
 }
-FN wide operator/(wide a, wide b) {
+FN dd operator/(dd a, dd b) {
     double first = a.high / b.high;
-    if (first == 0.0 || !isfinite(first)) return wide_of(first);
-    wide rest = a - b * wide_of(first);
-    double second = rest.high / b.high;
-    rest = rest - b * wide_of(second);
-    return wide_sum(first, second) + wide_of(rest.high / b.high);
+    if (first == 0.0 || !isfinite(first)) return to_dd(first);
+    dd error = a - b * to_dd(first);
+    double second = error.high / b.high;
+    error = error - b * to_dd(second);
+    return two_sum(first, second) + to_dd(error.high / b.high);
 }
-FN wide wide_sqrt(wide a) {
+FN dd dd_sqrt(dd a) {
     double root = sqrt(a.high);
-    if (root == 0.0) return wide_of(root);
-    return wide_sum(root, (a - wide_product(root, root)).high / (2.0 * root));
+    if (root == 0.0) return to_dd(root);
+    return two_sum(root, (a - two_product(root, root)).high / (2.0 * root));
 }
-FN double wide_atan2(wide y, wide x) {
+FN double dd_atan2(dd y, dd x) {
     double angle = atan2(y.high, x.high), square = x.high * x.high + y.high * y.high;
     if (angle == 0.0 || (y.low == 0.0 && x.low == 0.0) || !(square > 1e-300 && square < 1e300)) return angle;
     return angle + (x.high * y.low - y.high * x.low) / square;
 }
-// A function of a number, corrected by its slope there.
-FN double wide_corrected(double value, double low, double slope) {
+// A function's value at a.high, corrected by its derivative times a.low.
+FN double dd_correct(double value, double low, double slope) {
     return low == 0.0 || !isfinite(value) ? value : value + low * slope;
 }
-FN double wide_log(wide a) { return wide_corrected(log(a.high), a.low, 1.0 / a.high); }
-FN double wide_log1p(wide a) { return wide_corrected(log1p(a.high), a.low, 1.0 / (1.0 + a.high)); }
-FN double wide_asinh(wide a) { return wide_corrected(asinh(a.high), a.low, 1.0 / hypot(a.high, 1.0)); }
+FN double dd_log(dd a) { return dd_correct(log(a.high), a.low, 1.0 / a.high); }
+FN double dd_log1p(dd a) { return dd_correct(log1p(a.high), a.low, 1.0 / (1.0 + a.high)); }
+FN double dd_asinh(dd a) { return dd_correct(asinh(a.high), a.low, 1.0 / hypot(a.high, 1.0)); }
 FN bool is_infinite(c128 z) { return isinf(z.re) ? z.im == z.im : isinf(z.im) && z.re == z.re; }
-FN wide_complex wide_part(c128 z) { return wide_complex{wide_of(z.re), wide_of(z.im)}; }
-FN wide norm_squared(wide_complex z) { return z.re * z.re + z.im * z.im; }
-// Whether squares neither overflow nor lose digits to underflow.
+FN dd_complex to_dd_complex(c128 z) { return dd_complex{to_dd(z.re), to_dd(z.im)}; }
+FN dd norm_squared(dd_complex z) { return z.re * z.re + z.im * z.im; }
+// Whether squares neither overflow nor lose precision to underflow.
 FN bool is_moderate(c128 z) {
     double size = fmax(fabs(z.re), fabs(z.im));
     return size >= 1e-140 && size < 1e140 && z.re == z.re && z.im == z.im;
 }
-// A number times a power of two, so that its squares neither overflow nor underflow, and half the exponent.
+// A value scaled by a power of two, so that its squares neither overflow nor underflow, and half the exponent.
 struct scaled_complex { c128 z; int half; };
 FN scaled_complex scaled(c128 z) {
     double size = fmax(fabs(z.re), fabs(z.im));
@@ -109,23 +110,23 @@ FN scaled_complex scaled(c128 z) {
     double factor = ldexp(1.0, 2 * half);
     return scaled_complex{c128{z.re * factor, z.im * factor}, half};
 }
-// The root of a finite number, with the signs of zeros kept.
-FN wide_complex wide_root(wide re, wide im) {
-    if (re.high == 0.0 && im.high == 0.0) return wide_complex{wide_of(0.0), im};
+// The square root of a finite value. Preserves the signs of zeros.
+FN dd_complex dd_complex_sqrt(dd re, dd im) {
+    if (re.high == 0.0 && im.high == 0.0) return dd_complex{to_dd(0.0), im};
     double size = fmax(fabs(re.high), fabs(im.high)), factor = 1.0, root = 1.0;
     if (size > 1e150) { factor = exp2(-600.0); root = exp2(300.0); }
     if (size < 1e-150) { factor = exp2(600.0); root = exp2(-300.0); }
-    wide x = wide_scaled(re, factor), y = wide_scaled(im, factor);
-    wide modulus = wide_sqrt(norm_squared(wide_complex{x, y}));
-    bool is_left = x.high < 0.0;
-    wide large = wide_sqrt(wide_scaled(is_left ? modulus - x : modulus + x, 0.5));
-    wide small = wide_scaled(y / wide_scaled(large, 2.0), root);
-    large = wide_scaled(large, root);
-    if (!is_left) return wide_complex{large, small};
-    bool is_below = signbit(y.high);
-    wide part = is_below ? -small : small;
-    if (part.high == 0.0) part = wide_of(0.0);
-    return wide_complex{part, is_below ? -large : large};
+    dd x = dd_scale(re, factor), y = dd_scale(im, factor);
+    dd modulus = dd_sqrt(norm_squared(dd_complex{x, y}));
+    bool is_negative = x.high < 0.0;
+    dd large = dd_sqrt(dd_scale(is_negative ? modulus - x : modulus + x, 0.5));
+    dd small = dd_scale(y / dd_scale(large, 2.0), root);
+    large = dd_scale(large, root);
+    if (!is_negative) return dd_complex{large, small};
+    bool is_im_negative = signbit(y.high);
+    dd part = is_im_negative ? -small : small;
+    if (part.high == 0.0) part = to_dd(0.0);
+    return dd_complex{part, is_im_negative ? -large : large};
 }
 ",
     ),
@@ -135,7 +136,7 @@ FN wide_complex wide_root(wide re, wide im) {
 FN c128 direction(c128 z) {
     return c128{copysign(isinf(z.re) ? 1.0 : 0.0, z.re), copysign(isinf(z.im) ? 1.0 : 0.0, z.im)};
 }
-// Infinities and zeros as C99 has them, where the formula gives no number.
+// Where the formula gives NaN, infinities and zeros follow C99 Annex G.
 FN c128 complex_div(c128 a, c128 b) {
     bool a_is_finite = isfinite(a.re) && isfinite(a.im), b_is_finite = isfinite(b.re) && isfinite(b.im);
     bool b_is_zero = b.re == 0.0 && b.im == 0.0;
@@ -143,12 +144,12 @@ FN c128 complex_div(c128 a, c128 b) {
         scaled_complex up = scaled(a), down = scaled(b);
         a = up.z;
         b = down.z;
-        wide n = norm_squared(wide_part(b));
-        wide re = wide_of(a.re) * wide_of(b.re) - wide_of(a.im) * wide_of(-b.im);
-        wide im = wide_of(a.re) * wide_of(-b.im) + wide_of(a.im) * wide_of(b.re);
-        // In two steps: the power itself may be too large for a number.
+        dd n = norm_squared(to_dd_complex(b));
+        dd re = to_dd(a.re) * to_dd(b.re) - to_dd(a.im) * to_dd(-b.im);
+        dd im = to_dd(a.re) * to_dd(-b.im) + to_dd(a.im) * to_dd(b.re);
+        // In two steps: the power of two itself may overflow.
         double step = ldexp(1.0, down.half - up.half);
-        return c128{wide_rounded(re / n) * step * step, wide_rounded(im / n) * step * step};
+        return c128{dd_round(re / n) * step * step, dd_round(im / n) * step * step};
     }
     double n = b.re * b.re + b.im * b.im;
     c128 quotient = c128{(a.re * b.re + a.im * b.im) / n, (a.im * b.re - a.re * b.im) / n};
@@ -210,9 +211,9 @@ FN c128 complex_log(c128 z) {
     double modulus = hypot(z.re, z.im), real = log(modulus);
     if (is_moderate(z)) {
         double large = fmax(fabs(z.re), fabs(z.im)), small = fmin(fabs(z.re), fabs(z.im));
-        wide squares = wide_product(large, large), rest = wide_product(small, small);
-        real = modulus >= 0.5 && modulus < 2.0 ? wide_log1p(squares - wide_of(1.0) + rest) / 2.0
-                                               : wide_log(squares + rest) / 2.0;
+        dd squares = two_product(large, large), error = two_product(small, small);
+        real = modulus >= 0.5 && modulus < 2.0 ? dd_log1p(squares - to_dd(1.0) + error) / 2.0
+                                               : dd_log(squares + error) / 2.0;
     }
     return c128{real, atan2(z.im, z.re)};
 }
@@ -227,13 +228,13 @@ FN c128 complex_log(c128 z) {
         "complex_log1p",
         r"
 FN c128 complex_log1p(c128 z) {
-    wide shifted = wide_sum(1.0, z.re);
+    dd shifted = two_sum(1.0, z.re);
     if (!(hypot(z.re, z.im) < 1e140 && shifted.high != 0.0)) return complex_log(c128{z.re + 1.0, z.im});
-    wide excess = wide_of(z.re) * wide_sum(2.0, z.re) + wide_product(z.im, z.im);
+    dd excess = to_dd(z.re) * two_sum(2.0, z.re) + two_product(z.im, z.im);
     double re = excess.high >= -0.75 && excess.high < 3.0
-        ? wide_log1p(excess) / 2.0
-        : wide_log(norm_squared(wide_complex{shifted, wide_of(z.im)})) / 2.0;
-    return c128{re, copysign(wide_atan2(wide_of(z.im), shifted), z.im)};
+        ? dd_log1p(excess) / 2.0
+        : dd_log(norm_squared(dd_complex{shifted, to_dd(z.im)})) / 2.0;
+    return c128{re, copysign(dd_atan2(to_dd(z.im), shifted), z.im)};
 }
 ",
     ),
@@ -247,8 +248,8 @@ FN c128 complex_sqrt(c128 z) {
         if (z.re >= 0.0) return c128{root, z.im / root};
         return c128{fabs(z.im) / root, copysign(root, z.im)};
     }
-    wide_complex root = wide_root(wide_of(z.re), wide_of(z.im));
-    return c128{wide_rounded(root.re), copysign(wide_rounded(root.im), z.im)};
+    dd_complex root = dd_complex_sqrt(to_dd(z.re), to_dd(z.im));
+    return c128{dd_round(root.re), copysign(dd_round(root.im), z.im)};
 }
 ",
     ),
@@ -265,17 +266,17 @@ FN c128 complex_rsqrt(c128 z) {
         return complex_div(c128{1.0, 0.0}, complex_sqrt(z));
     }
     scaled_complex s = scaled(z);
-    wide_complex root = wide_root(wide_of(s.z.re), wide_of(s.z.im));
-    wide modulus = wide_sqrt(norm_squared(wide_part(s.z)));
+    dd_complex root = dd_complex_sqrt(to_dd(s.z.re), to_dd(s.z.im));
+    dd modulus = dd_sqrt(norm_squared(to_dd_complex(s.z)));
     double factor = ldexp(1.0, s.half);
-    return c128{wide_rounded(root.re / modulus) * factor, wide_rounded(-root.im / modulus) * factor};
+    return c128{dd_round(root.re / modulus) * factor, dd_round(-root.im / modulus) * factor};
 }
 ",
     ),
     (
         "complex_sinh",
         r"
-// On the axes the part that is zero stays zero, also beside an infinity.
+// On the axes the zero part stays zero, also beside an infinity.
 FN c128 complex_sinh(c128 z) {
     if (z.im == 0.0) return c128{sinh(z.re), z.im};
     if (z.re == 0.0) return c128{z.re, sin(z.im)};
@@ -286,7 +287,7 @@ FN c128 complex_sinh(c128 z) {
     (
         "complex_cosh",
         r"
-// On the axes the part that is zero stays zero, also beside an infinity.
+// On the axes the zero part stays zero, also beside an infinity.
 FN c128 complex_cosh(c128 z) {
     if (z.im == 0.0) return c128{cosh(z.re), z.im * copysign(1.0, z.re)};
     if (z.re == 0.0) return c128{cos(z.im), z.re * copysign(1.0, z.im)};
@@ -314,9 +315,9 @@ FN c128 complex_tanh(c128 z) {
         return c128{copysign(1.0, z.re), im};
     }
     double s = sinh(z.re), c = cos(z.im);
-    wide n = wide_product(s, s) + wide_product(c, c);
-    wide re = wide_of(sinh(z.re + z.re) / 2.0), im = wide_of(sin(z.im + z.im) / 2.0);
-    return c128{wide_rounded(re / n), wide_rounded(im / n)};
+    dd n = two_product(s, s) + two_product(c, c);
+    dd re = to_dd(sinh(z.re + z.re) / 2.0), im = to_dd(sin(z.im + z.im) / 2.0);
+    return c128{dd_round(re / n), dd_round(im / n)};
 }
 ",
     ),
@@ -344,8 +345,8 @@ FN c128 complex_sign(c128 z) {
     if (z.re == 0.0 && z.im == 0.0) return z;
     double n = hypot(z.re, z.im);
     if (!is_moderate(z)) return c128{z.re / n, z.im / n};
-    wide modulus = wide_sqrt(norm_squared(wide_part(z)));
-    return c128{wide_rounded(wide_of(z.re) / modulus), wide_rounded(wide_of(z.im) / modulus)};
+    dd modulus = dd_sqrt(norm_squared(to_dd_complex(z)));
+    return c128{dd_round(to_dd(z.re) / modulus), dd_round(to_dd(z.im) / modulus)};
 }
 ",
     ),
@@ -357,10 +358,10 @@ FN c128 complex_asin(c128 z) {
         double angle = atan2(fabs(z.re), fabs(z.im));
         return c128{copysign(angle, z.re), copysign(fabs(z.re) + fabs(z.im), z.im)};
     }
-    wide_complex minus = wide_root(wide_sum(1.0, -z.re), wide_of(-z.im));
-    wide_complex plus = wide_root(wide_sum(1.0, z.re), wide_of(z.im));
-    double re = wide_atan2(wide_of(z.re), minus.re * plus.re - minus.im * plus.im);
-    return c128{copysign(re, z.re), copysign(wide_asinh(minus.re * plus.im - minus.im * plus.re), z.im)};
+    dd_complex minus = dd_complex_sqrt(two_sum(1.0, -z.re), to_dd(-z.im));
+    dd_complex plus = dd_complex_sqrt(two_sum(1.0, z.re), to_dd(z.im));
+    double re = dd_atan2(to_dd(z.re), minus.re * plus.re - minus.im * plus.im);
+    return c128{copysign(re, z.re), copysign(dd_asinh(minus.re * plus.im - minus.im * plus.re), z.im)};
 }
 ",
     ),
@@ -369,10 +370,10 @@ FN c128 complex_asin(c128 z) {
         r"
 FN c128 complex_acos(c128 z) {
     if (is_infinite(z)) return c128{atan2(fabs(z.im), z.re), copysign(fabs(z.re) + fabs(z.im), -z.im)};
-    wide_complex minus = wide_root(wide_sum(1.0, -z.re), wide_of(-z.im));
-    wide_complex plus = wide_root(wide_sum(1.0, z.re), wide_of(z.im));
-    double im = wide_asinh(plus.re * minus.im - plus.im * minus.re);
-    return c128{2.0 * wide_atan2(minus.re, plus.re), copysign(im, -z.im)};
+    dd_complex minus = dd_complex_sqrt(two_sum(1.0, -z.re), to_dd(-z.im));
+    dd_complex plus = dd_complex_sqrt(two_sum(1.0, z.re), to_dd(z.im));
+    double im = dd_asinh(plus.re * minus.im - plus.im * minus.re);
+    return c128{2.0 * dd_atan2(minus.re, plus.re), copysign(im, -z.im)};
 }
 ",
     ),
@@ -381,10 +382,10 @@ FN c128 complex_acos(c128 z) {
         r"
 FN c128 complex_acosh(c128 z) {
     if (is_infinite(z)) return c128{fabs(z.re) + fabs(z.im), atan2(z.im, z.re)};
-    wide_complex minus = wide_root(wide_sum(z.re, -1.0), wide_of(z.im));
-    wide_complex plus = wide_root(wide_sum(z.re, 1.0), wide_of(z.im));
-    double re = wide_asinh(minus.re * plus.re + minus.im * plus.im);
-    return c128{re, copysign(2.0 * wide_atan2(minus.im, plus.re), z.im)};
+    dd_complex minus = dd_complex_sqrt(two_sum(z.re, -1.0), to_dd(z.im));
+    dd_complex plus = dd_complex_sqrt(two_sum(z.re, 1.0), to_dd(z.im));
+    double re = dd_asinh(minus.re * plus.re + minus.im * plus.im);
+    return c128{re, copysign(2.0 * dd_atan2(minus.im, plus.re), z.im)};
 }
 ",
     ),
@@ -396,15 +397,15 @@ FN c128 complex_atanh(c128 z) {
     if (is_infinite(z)) return c128{copysign(0.0, z.re), copysign(1.5707963267948966, z.im)};
     if (fmax(size, fabs(z.im)) >= 1e140) {
         scaled_complex s = scaled(z);
-        double inverse = wide_rounded(wide_of(s.z.re) / norm_squared(wide_part(s.z)));
+        double inverse = dd_round(to_dd(s.z.re) / norm_squared(to_dd_complex(s.z)));
         return c128{inverse * ldexp(1.0, 2 * s.half), copysign(1.5707963267948966, z.im)};
     }
-    wide minus = wide_sum(1.0, -size), plus = wide_sum(1.0, size), square = wide_product(z.im, z.im);
-    // The square of a small imaginary part is too small for a number.
+    dd minus = two_sum(1.0, -size), plus = two_sum(1.0, size), square = two_product(z.im, z.im);
+    // The square of a small imaginary part underflows.
     double re = size == 1.0 && fabs(z.im) < 1e-140
         ? (0.6931471805599453 - log(fabs(z.im))) / 2.0
-        : wide_log1p(wide_of(4.0 * size) / (minus * minus + square)) / 4.0;
-    double im = wide_atan2(wide_of(2.0 * z.im), minus * plus - square) / 2.0;
+        : dd_log1p(to_dd(4.0 * size) / (minus * minus + square)) / 4.0;
+    double im = dd_atan2(to_dd(2.0 * z.im), minus * plus - square) / 2.0;
     return c128{copysign(re, z.re), copysign(im, z.im)};
 }
 ",

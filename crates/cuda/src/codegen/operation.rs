@@ -1,12 +1,12 @@
-//! One instruction on one element, as an expression.
+//! C++ expressions of arithmetic instructions on one element.
 
 use super::types;
 use inflight_ir::elementwise::{ArgOp, BinaryOp, CombineOp, CompareOp, UnaryOp};
 use inflight_ir::kernel::{Kernel, Kind, Value};
 use inflight_ir::{DType, DTypeClass, Scalar};
 
-/// What an instruction that only computes makes of its operands; `names` says how each value is spelled.
-pub fn computed(kernel: &Kernel, value: Value, names: &[String]) -> String {
+/// The expression of an arithmetic instruction. `names` are the expressions of all values.
+pub fn arithmetic(kernel: &Kernel, value: Value, names: &[String]) -> String {
     let instruction = kernel.body[value as usize];
     let name = |value: Value| names[value as usize].as_str();
     let of = |value: Value| kernel.body[value as usize].dtype;
@@ -21,14 +21,14 @@ pub fn computed(kernel: &Kernel, value: Value, names: &[String]) -> String {
         Kind::Fma(a, b, c) => format!("__fma_rn({}, {}, {})", name(a), name(b), name(c)),
         Kind::Cast(a) => cast(of(a), instruction.dtype, name(a)),
         Kind::Bitcast(a) => bitcast(instruction.dtype, name(a)),
-        _ => unreachable!("not an instruction that only computes"),
+        _ => unreachable!("not an arithmetic instruction"),
     }
 }
 
 /// `op(a)`.
 pub fn unary(op: UnaryOp, operand: DType, a: &str) -> String {
-    let single = operand == DType::F32;
-    let suffixed = |name: &str| match single {
+    let is_f32 = operand == DType::F32;
+    let suffixed = |name: &str| match is_f32 {
         true => format!("{name}f({a})"),
         false => format!("{name}({a})"),
     };
@@ -41,7 +41,7 @@ pub fn unary(op: UnaryOp, operand: DType, a: &str) -> String {
             UnaryOp::Abs => "complex_abs",
             UnaryOp::IsNan => "complex_is_nan",
             UnaryOp::IsFinite => "complex_is_finite",
-            // In double precision, then rounded.
+            // Computed in double precision, then rounded.
             _ if operand == DType::C64 => {
                 return format!("narrow({}(widen({a})))", complex_function(op));
             }
@@ -55,7 +55,7 @@ pub fn unary(op: UnaryOp, operand: DType, a: &str) -> String {
         UnaryOp::Floor => suffixed("floor"),
         UnaryOp::Ceil => suffixed("ceil"),
         UnaryOp::Round => suffixed("rint"),
-        UnaryOp::Sqrt => match single {
+        UnaryOp::Sqrt => match is_f32 {
             true => format!("__fsqrt_rn({a})"),
             false => format!("__dsqrt_rn({a})"),
         },
@@ -95,7 +95,7 @@ pub fn unary(op: UnaryOp, operand: DType, a: &str) -> String {
         | UnaryOp::IsFinite
         | UnaryOp::Real
         | UnaryOp::Imag
-        | UnaryOp::Conj => unreachable!("{} of {operand} is expanded", op.name()),
+        | UnaryOp::Conj => unreachable!("{} of {operand} should have been expanded", op.name()),
     }
 }
 
@@ -123,12 +123,12 @@ fn complex_function(op: UnaryOp) -> &'static str {
         UnaryOp::Acosh => "complex_acosh",
         UnaryOp::Atanh => "complex_atanh",
         UnaryOp::Sigmoid => "complex_sigmoid",
-        _ => unreachable!("{} does not accept complex numbers", op.name()),
+        _ => unreachable!("{} has no complex variant", op.name()),
     }
 }
 
-/// Whether it is an integer of at most 32 bits.
-fn is_short(dtype: DType) -> bool {
+/// Whether a dtype is an integer of at most 32 bits.
+fn is_narrow_integer(dtype: DType) -> bool {
     dtype.is_integer() && dtype.size() <= 4
 }
 
@@ -147,13 +147,15 @@ pub fn binary(op: BinaryOp, operand: DType, a: &str, b: &str) -> String {
             BinaryOp::Mul => format!("complex_mul({a}, {b})"),
             BinaryOp::Div => wide("complex_div"),
             BinaryOp::Pow => wide("complex_pow"),
-            _ => unreachable!("{} does not accept complex numbers", op.name()),
+            _ => unreachable!("{} has no complex variant", op.name()),
         };
     }
     match op {
         BinaryOp::Complex if operand == DType::F32 => format!("c64{{{a}, {b}}}"),
         BinaryOp::Complex => format!("c128{{{a}, {b}}}"),
-        BinaryOp::Sub if is_short(operand) && a == types::literal(Scalar::zero(operand)) => {
+        BinaryOp::Sub
+            if is_narrow_integer(operand) && a == types::literal(Scalar::zero(operand)) =>
+        {
             format!("({name})negative((unsigned)({b}))")
         }
         BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul => {
@@ -232,8 +234,8 @@ pub fn cast(from: DType, to: DType, a: &str) -> String {
         (DType::F16 | DType::BF16, DType::F32) => format!("to_float({part})"),
         (DType::F32, DType::F16) => format!("to_f16({part})"),
         (DType::F32, DType::BF16) => format!("to_bf16({part})"),
-        (_, DType::F16) => format!("to_f16(to_odd({part}))"),
-        (_, DType::BF16) => format!("to_bf16(to_odd({part}))"),
+        (_, DType::F16) => format!("to_f16(round_to_odd_f32({part}))"),
+        (_, DType::BF16) => format!("to_bf16(round_to_odd_f32({part}))"),
         (DType::F16 | DType::BF16, _) => cast(DType::F32, to, &format!("to_float({part})")),
         (DType::F32 | DType::F64, _) if to.is_integer() => {
             let (low, high) = bounds(to);
@@ -243,7 +245,7 @@ pub fn cast(from: DType, to: DType, a: &str) -> String {
     }
 }
 
-/// An integer's smallest value and the first float beyond its largest, which both float types have exactly.
+/// An integer dtype's smallest value and the first float beyond its largest. Both are exact in `f32` and `f64`.
 fn bounds(dtype: DType) -> (String, String) {
     let bits = 8 * dtype.size() as i32;
     match dtype.class() {
@@ -260,7 +262,7 @@ pub fn bitcast(to: DType, a: &str) -> String {
     format!("bit_cast<{}>({a})", types::name(to))
 }
 
-/// Two values of a reduction, a scan or a store combined.
+/// Combines two values of a reduction, a scan or a combining store. 16-bit floats are combined in `f32`.
 pub fn combine(op: CombineOp, dtype: DType, a: &str, b: &str) -> String {
     if dtype.is_half() {
         let wide = |x: &str| cast(dtype, DType::F32, x);
@@ -270,12 +272,12 @@ pub fn combine(op: CombineOp, dtype: DType, a: &str, b: &str) -> String {
     binary(op.binary(), dtype, a, b)
 }
 
-/// The value that changes nothing when combined.
+/// The identity element of a combination.
 pub fn identity(op: CombineOp, dtype: DType) -> String {
     types::literal(Scalar::identity(op, dtype))
 }
 
-/// Whether an arg-reduction prefers `a` at place `i` to `b` at place `j`. A place below zero has no value.
+/// Whether an arg-reduction prefers `a` at index `i` to `b` at index `j`. A negative index means no value yet.
 pub fn is_better(op: ArgOp, [a, i]: [&str; 2], [b, j]: [&str; 2]) -> String {
     let function = match op {
         ArgOp::Min => "is_better_min",

@@ -1,24 +1,26 @@
-//! The functions that kernels call. Each kernel's text has those it needs, and no others: what is not there
-//! need not be compiled.
+//! Device functions that generated kernels call: vectorized and streaming loads, shuffles, atomics, conversions, and math
+//! that is not in the CUDA library. A kernel's text contains only the functions it needs, to keep NVRTC fast.
+//!
+//! Every kernel starts with [`BEGIN`], which implements programmatic dependent launch.
 
 use super::complex::COMPLEX;
 
-/// What every kernel begins with.
+/// The first lines of every text: the types that CUDA C++ lacks without headers.
 const HEAD: &str = "#define FN static __device__ __forceinline__\n\
     struct f16 { unsigned short bits; };\n\
     struct bf16 { unsigned short bits; };\n\
     struct alignas(8) c64 { float re, im; };\n\
     struct alignas(16) c128 { double re, im; };\n";
 
-/// A function's name and its text. A function uses only those before it.
+/// A function's name and its text. A function may call only functions that come before it in the list.
 pub type Function = (&'static str, &'static str);
 
 const FUNCTIONS: &[Function] = &[
     (
         "begin_kernel",
         r#"
-// Lets the next kernel come as soon as there is room for it, and waits until those before are done and what they
-// wrote can be read. Arguments may be read before; memory may not.
+// Programmatic dependent launch: lets the next kernel in the stream start as soon as SMs have room for it, then waits until
+// all kernels before this one are done and their writes are visible. Arguments may be read before; memory may not.
 FN void begin_kernel() {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
@@ -28,96 +30,96 @@ FN void begin_kernel() {
 "#,
     ),
     (
-        "straight_divide",
+        "branch_free_divide",
         r#"
-// x / y, rounded as it should be, without a branch: for kernels whose threads are too few to wait for each other.
-// Mantissas are divided, so that nothing leaves the range in between; a number that is none, zero or infinite goes by
-// another way.
-FN float straight_divide(float x, float y) {
+// x / y, correctly rounded and branch-free, for kernels with too few threads to hide the latency of a branch. Divides the
+// mantissas, so that no intermediate result overflows or underflows, and rescales. NaN, zero, infinite and subnormal
+// operands take a separate path, which is selected at the end.
+FN float branch_free_divide(float x, float y) {
     const unsigned a = __float_as_uint(x), b = __float_as_uint(y);
-    const int up = a >> 23 & 255, down = b >> 23 & 255, exponent = up - down;
-    const float top = __uint_as_float((a & 0x807fffff) | 0x3f800000), bottom = __uint_as_float((b & 0x807fffff) | 0x3f800000);
-    float inverse;
-    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(bottom));
-    // Of the largest mantissas, the step below finds the inverse only from the right one.
+    const int x_exponent = a >> 23 & 255, y_exponent = b >> 23 & 255, exponent = x_exponent - y_exponent;
+    const float numerator = __uint_as_float((a & 0x807fffff) | 0x3f800000), denominator = __uint_as_float((b & 0x807fffff) | 0x3f800000);
+    float reciprocal;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(reciprocal) : "f"(denominator));
+    // For the largest mantissas, the Newton step below converges only from the exact value.
     const unsigned mantissa = b & 0x7fffff;
-    const unsigned right = (b & 0x80000000) | (0x3f000000 + ((0x800001 - mantissa) >> 1));
-    inverse = mantissa >= 0x7ffffd ? __uint_as_float(right) : inverse;
-    inverse = __fmaf_rn(__fmaf_rn(-bottom, inverse, 1.0f), inverse, inverse);
-    float quotient = __fmul_rn(top, inverse);
-    quotient = __fmaf_rn(__fmaf_rn(-bottom, quotient, top), inverse, quotient);
-    const int half = exponent >> 1;
-    quotient = __fmul_rn(quotient, __uint_as_float((unsigned)(127 + half) << 23));
-    quotient = __fmul_rn(quotient, __uint_as_float((unsigned)(127 + exponent - half) << 23));
-    float whole;
-    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(whole) : "f"(y));
-    const bool odd_bottom = (unsigned)(down - 1) >= 254u, odd_top = (unsigned)(up - 1) >= 254u;
-    const float odd = __fmul_rn(x, odd_bottom ? whole : bottom);
-    return odd_bottom || odd_top ? odd : quotient;
+    const unsigned exact = (b & 0x80000000) | (0x3f000000 + ((0x800001 - mantissa) >> 1));
+    reciprocal = mantissa >= 0x7ffffd ? __uint_as_float(exact) : reciprocal;
+    reciprocal = __fmaf_rn(__fmaf_rn(-denominator, reciprocal, 1.0f), reciprocal, reciprocal);
+    float quotient = __fmul_rn(numerator, reciprocal);
+    quotient = __fmaf_rn(__fmaf_rn(-denominator, quotient, numerator), reciprocal, quotient);
+    const int half_exponent = exponent >> 1;
+    quotient = __fmul_rn(quotient, __uint_as_float((unsigned)(127 + half_exponent) << 23));
+    quotient = __fmul_rn(quotient, __uint_as_float((unsigned)(127 + exponent - half_exponent) << 23));
+    float y_reciprocal;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y_reciprocal) : "f"(y));
+    const bool is_special_y = (unsigned)(y_exponent - 1) >= 254u, is_special_x = (unsigned)(x_exponent - 1) >= 254u;
+    const float special = __fmul_rn(x, is_special_y ? y_reciprocal : denominator);
+    return is_special_y || is_special_x ? special : quotient;
 }
 "#,
     ),
     (
-        "straight_root",
+        "branch_free_sqrt",
         r#"
-// The square root, likewise.
-FN float straight_root(float x) {
-    const bool tiny = x < 1e-30f;
-    const float of = tiny ? __fmul_rn(x, 4294967296.0f) : x;
-    float inverse;
-    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(of));
-    float y = __fmul_rn(of, inverse), half = __fmul_rn(0.5f, inverse);
+// The square root, correctly rounded and branch-free.
+FN float branch_free_sqrt(float x) {
+    const bool is_tiny = x < 1e-30f;
+    const float scaled = is_tiny ? __fmul_rn(x, 4294967296.0f) : x;
+    float reciprocal_root;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(reciprocal_root) : "f"(scaled));
+    float y = __fmul_rn(scaled, reciprocal_root), half = __fmul_rn(0.5f, reciprocal_root);
     const float error = __fmaf_rn(-y, half, 0.5f);
     y = __fmaf_rn(y, error, y);
     half = __fmaf_rn(half, error, half);
-    y = __fmaf_rn(__fmaf_rn(-y, y, of), half, y);
-    y = tiny ? __fmul_rn(y, 1.0f / 65536.0f) : y;
+    y = __fmaf_rn(__fmaf_rn(-y, y, scaled), half, y);
+    y = is_tiny ? __fmul_rn(y, 1.0f / 65536.0f) : y;
     y = x == __int_as_float(0x7f800000) ? x : y;
-    // What is too small to be a number is zero, of the same sign.
+    // Subnormals flush to a zero of the same sign.
     return x == 0.0f ? __uint_as_float(__float_as_uint(x) & 0x80000000) : y;
 }
 "#,
     ),
     (
-        "usual_divide",
+        "fast_path_divide",
         r#"
-// x / y, rounded as it should be, of numbers that neither are nor lead to something very large or small, but for zero.
-// Of all others, `odd` becomes true. It is computed of a larger x, so that what is left over is a number; what becomes too
-// large then is none in the end. What is left over is taken with the sign that leaves a zero its own.
-FN float usual_divide(float x, float y, bool& odd) {
-    float inverse;
-    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(y));
-    inverse = __fmaf_rn(__fmaf_rn(-y, inverse, 1.0f), inverse, inverse);
-    const float top = __fmul_rn(x, 0x1p64f);
-    float quotient = __fmul_rn(top, inverse);
-    quotient = __fmaf_rn(-__fmaf_rn(y, quotient, -top), inverse, quotient);
-    quotient = __fmul_rn(__fmaf_rn(-__fmaf_rn(y, quotient, -top), inverse, quotient), 0x1p-64f);
-    odd |= !(y >= 0x1p-42f) | !(y <= 0x1p22f) | (!(fabsf(quotient) >= 0x1p-125f) & x != 0.0f);
+// x / y, correctly rounded if operands and quotient have moderate magnitude or x is zero; otherwise sets `is_irregular`.
+// Scales x up, so that the residual is not subnormal; if that overflows, the result is NaN, which the check catches. The
+// residual is negated such that a zero keeps its sign.
+FN float fast_path_divide(float x, float y, bool& is_irregular) {
+    float reciprocal;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(reciprocal) : "f"(y));
+    reciprocal = __fmaf_rn(__fmaf_rn(-y, reciprocal, 1.0f), reciprocal, reciprocal);
+    const float numerator = __fmul_rn(x, 0x1p64f);
+    float quotient = __fmul_rn(numerator, reciprocal);
+    quotient = __fmaf_rn(-__fmaf_rn(y, quotient, -numerator), reciprocal, quotient);
+    quotient = __fmul_rn(__fmaf_rn(-__fmaf_rn(y, quotient, -numerator), reciprocal, quotient), 0x1p-64f);
+    is_irregular |= !(y >= 0x1p-42f) | !(y <= 0x1p22f) | (!(fabsf(quotient) >= 0x1p-125f) & x != 0.0f);
     return quotient;
 }
 "#,
     ),
     (
-        "usual_root",
+        "fast_path_sqrt",
         r#"
-// The square root, likewise.
-FN float usual_root(float x, bool& odd) {
-    odd |= !(x >= 0.0f) | !(x <= 0x1p60f);
-    const float of = __fmul_rn(x, 0x1p64f);
-    float inverse;
-    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(fmaxf(of, 0x1p-100f)));
-    float y = __fmul_rn(of, inverse), half = __fmul_rn(0.5f, inverse);
+// The square root, with the same contract.
+FN float fast_path_sqrt(float x, bool& is_irregular) {
+    is_irregular |= !(x >= 0.0f) | !(x <= 0x1p60f);
+    const float scaled = __fmul_rn(x, 0x1p64f);
+    float reciprocal_root;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(reciprocal_root) : "f"(fmaxf(scaled, 0x1p-100f)));
+    float y = __fmul_rn(scaled, reciprocal_root), half = __fmul_rn(0.5f, reciprocal_root);
     const float error = __fmaf_rn(-y, half, 0.5f);
     y = __fmaf_rn(y, error, y);
     half = __fmaf_rn(half, error, half);
-    return __fmul_rn(__fmaf_rn(__fmaf_rn(-y, y, of), half, y), 0x1p-32f);
+    return __fmul_rn(__fmaf_rn(__fmaf_rn(-y, y, scaled), half, y), 0x1p-32f);
 }
 "#,
     ),
     (
         "load_pack",
         r"
-// Elements next to each other, in accesses as wide as they allow.
+// Loads a vector of contiguous elements with the widest accesses that its size allows, up to 16 bytes.
 template <int N, class T> FN void load_pack(T* to, const T* from) {
     constexpr int bytes = N * (int)sizeof(T);
     if constexpr (bytes % 16 == 0) {
@@ -137,10 +139,10 @@ template <int N, class T> FN void store_pack(T* to, const T* from) { load_pack<N
 ",
     ),
     (
-        "stream_in_pack",
+        "streaming_load_pack",
         r"
-// The same, of what need not stay in a cache.
-template <int N, class T> FN void stream_in_pack(T* to, const T* from) {
+// A vector load with the streaming cache hint (evict-first), for operands larger than the cache.
+template <int N, class T> FN void streaming_load_pack(T* to, const T* from) {
     constexpr int bytes = N * (int)sizeof(T);
     if constexpr (bytes % 16 == 0) {
         #pragma unroll
@@ -151,11 +153,11 @@ template <int N, class T> FN void stream_in_pack(T* to, const T* from) {
 ",
     ),
     (
-        "last_in_pack",
+        "evict_last_load_pack",
         r#"
-// The same, where as much is written: what was read leaves the second cache after what is written, which is so handed to
-// the memory in larger parts.
-template <int N, class T> FN void last_in_pack(T* to, const T* from) {
+// A vector load with the L2 evict-last hint, for kernels that write as much as they read: written lines then leave the L2
+// cache first and reach DRAM in larger bursts.
+template <int N, class T> FN void evict_last_load_pack(T* to, const T* from) {
     constexpr int bytes = N * (int)sizeof(T);
 #if __CUDA_ARCH__ >= 800
     if constexpr (bytes % 16 == 0) {
@@ -163,10 +165,10 @@ template <int N, class T> FN void last_in_pack(T* to, const T* from) {
         asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
         #pragma unroll
         for (int i = 0; i < bytes / 16; i++) {
-            uint4 v;
+            uint4 quad;
             asm volatile("ld.global.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
-                : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"((const uint4*)from + i), "l"(policy));
-            ((uint4*)to)[i] = v;
+                : "=r"(quad.x), "=r"(quad.y), "=r"(quad.z), "=r"(quad.w) : "l"((const uint4*)from + i), "l"(policy));
+            ((uint4*)to)[i] = quad;
         }
         return;
     }
@@ -176,9 +178,9 @@ template <int N, class T> FN void last_in_pack(T* to, const T* from) {
 "#,
     ),
     (
-        "stream_out_pack",
+        "streaming_store_pack",
         r"
-template <int N, class T> FN void stream_out_pack(T* to, const T* from) {
+template <int N, class T> FN void streaming_store_pack(T* to, const T* from) {
     constexpr int bytes = N * (int)sizeof(T);
     if constexpr (bytes % 16 == 0) {
         #pragma unroll
@@ -216,37 +218,38 @@ FN bf16 to_bf16(float x) {
 "#,
     ),
     (
-        "to_odd",
+        "round_to_odd_f32",
         r"
-// A single that rounds to a half the way the value itself does: cut towards zero, with a sticky last bit.
-FN float sticky(float cut, bool inexact) {
-    return inexact ? __uint_as_float(__float_as_uint(cut) | 1u) : cut;
+// Rounds to odd in f32: truncates towards zero with a sticky last bit. Rounding the result to a 16-bit float then gives the
+// same as rounding the value itself, without double rounding.
+FN float sticky(float truncated, bool inexact) {
+    return inexact ? __uint_as_float(__float_as_uint(truncated) | 1u) : truncated;
 }
-FN float to_odd(double x) {
-    float cut = __double2float_rz(x);
-    return sticky(cut, x == x && (double)cut != x);
+FN float round_to_odd_f32(double x) {
+    float truncated = __double2float_rz(x);
+    return sticky(truncated, x == x && (double)truncated != x);
 }
-FN float to_odd(int x) { float cut = __int2float_rz(x); return sticky(cut, (long long)cut != x); }
-FN float to_odd(unsigned x) { float cut = __uint2float_rz(x); return sticky(cut, (long long)cut != x); }
-FN float to_odd(long long x) {
-    float cut = __ll2float_rz(x);
-    return sticky(cut, __float2ll_rz(cut) != x);
+FN float round_to_odd_f32(int x) { float truncated = __int2float_rz(x); return sticky(truncated, (long long)truncated != x); }
+FN float round_to_odd_f32(unsigned x) { float truncated = __uint2float_rz(x); return sticky(truncated, (long long)truncated != x); }
+FN float round_to_odd_f32(long long x) {
+    float truncated = __ll2float_rz(x);
+    return sticky(truncated, __float2ll_rz(truncated) != x);
 }
-FN float to_odd(unsigned long long x) {
-    float cut = __ull2float_rz(x);
-    return sticky(cut, __float2ull_rz(cut) != x);
+FN float round_to_odd_f32(unsigned long long x) {
+    float truncated = __ull2float_rz(x);
+    return sticky(truncated, __float2ull_rz(truncated) != x);
 }
-FN float to_odd(short x) { return (float)x; }
-FN float to_odd(signed char x) { return (float)x; }
-FN float to_odd(unsigned short x) { return (float)x; }
-FN float to_odd(unsigned char x) { return (float)x; }
-FN float to_odd(bool x) { return (float)x; }
+FN float round_to_odd_f32(short x) { return (float)x; }
+FN float round_to_odd_f32(signed char x) { return (float)x; }
+FN float round_to_odd_f32(unsigned short x) { return (float)x; }
+FN float round_to_odd_f32(unsigned char x) { return (float)x; }
+FN float round_to_odd_f32(bool x) { return (float)x; }
 ",
     ),
     (
         "to_integer",
         r"
-// Truncated and saturated; 0 of what is not a number. `high` is the first number beyond the largest integer.
+// Truncating, saturating conversion; NaN becomes 0. `high` is the first float beyond the largest integer.
 template <class T, class F> FN T to_integer(F x, float low, float high) {
     constexpr bool is_signed = (T)-1 < (T)0;
     constexpr T most = is_signed ? (T)(((unsigned long long)1 << (8 * sizeof(T) - 1)) - 1) : (T)~0ull;
@@ -323,8 +326,8 @@ template <class T> FN T smaller(T a, T b) { return a < b || a != a ? a : b; }
     (
         "negative",
         r#"
-// The assembler of CUDA 13.0 takes a negation into the larger or smaller of three numbers and loses it, for sm_90: of
-// max(max(x, -y), z) it makes max(x, y, z). So it is not to see one.
+// Works around a bug of ptxas in CUDA 13.0 for sm_90: when it fuses integer min or max into a three-input instruction, it
+// drops a negation, so that max(max(x, -y), z) becomes max(x, y, z). Hides the negation from ptxas.
 FN unsigned negative(unsigned x) {
     unsigned y; asm("{\n.reg .b32 t;\nnot.b32 t, %1;\nadd.u32 %0, t, 1;\n}" : "=r"(y) : "r"(x)); return y;
 }
@@ -372,33 +375,33 @@ template <class T> FN T shift_right_logical(T a, T b) {
 ",
     ),
     (
-        "near_quotient",
+        "approximate_divide",
         r#"
-// A quotient of what is at most as large as a divisor between 1 and 2, to its last place but one: the divisor's
-// reciprocal is near, and the rest of the division is made up for.
-FN float near_quotient(float a, float b) {
-    float r, q; asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(b));
-    q = a * r;
-    return __fmaf_rn(__fmaf_rn(-b, q, a), r, q);
+// a / b for |a| <= b and b between 1 and 2, accurate to about 1 ulp: multiplies by the approximate reciprocal and
+// corrects by the residual.
+FN float approximate_divide(float a, float b) {
+    float reciprocal, quotient; asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(reciprocal) : "f"(b));
+    quotient = a * reciprocal;
+    return __fmaf_rn(__fmaf_rn(-b, quotient, a), reciprocal, quotient);
 }
 "#,
     ),
     (
         "hyperbolic_tangent",
         r#"
-// By a polynomial below 0.65, and by e^2x beyond: within 1.8 ulp of all numbers. Both are computed, and the compiler is
-// not told what is chosen: it would branch, and neighbours would wait for each other.
+// A polynomial below 0.65 and e^2x beyond, within 1.8 ulp everywhere. Both are computed, and the select is inline PTX: the
+// compiler would turn it into a branch, and the warp would diverge.
 FN float hyperbolic_tangent(float x) {
     const float m = fabsf(x), s = x * x;
     float p = __fmaf_rn(-0.00551516702f, s, 0.0204694234f);
     p = __fmaf_rn(p, s, -0.0536880232f);
     p = __fmaf_rn(p, s, 0.133308306f);
     p = __fmaf_rn(p, s, -0.333332598f);
-    float power, part, y;
+    float power, reciprocal, y;
     asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(m * 2.88539008f));
-    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(part) : "f"(power + 1.0f));
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(reciprocal) : "f"(power + 1.0f));
     asm("{ .reg .pred below; setp.lt.f32 below, %1, 0f3F266666; selp.f32 %0, %2, %3, below; }"
-        : "=f"(y) : "f"(m), "f"(__fmaf_rn(p * s, m, m)), "f"(__fmaf_rn(-2.0f, part, 1.0f)));
+        : "=f"(y) : "f"(m), "f"(__fmaf_rn(p * s, m, m)), "f"(__fmaf_rn(-2.0f, reciprocal, 1.0f)));
     return copysignf(y, x);
 }
 FN double hyperbolic_tangent(double x) { return tanh(x); }
@@ -409,7 +412,7 @@ FN double hyperbolic_tangent(double x) { return tanh(x); }
         r"
 FN float sigmoid(float x) {
     const float power = expf(-fabsf(x));
-    return near_quotient(x >= 0.0f ? 1.0f : power, 1.0f + power);
+    return approximate_divide(x >= 0.0f ? 1.0f : power, 1.0f + power);
 }
 FN double sigmoid(double x) {
     if (x >= 0.0) return 1.0 / (1.0 + exp(-x));
@@ -423,9 +426,9 @@ FN double sigmoid(double x) {
         r"
 template <class T> FN bool is_better_min(T a, long long i, T b, long long j) {
     if (i < 0 || j < 0) return i >= 0;
-    bool odd_a = a != a, odd_b = b != b;
-    if (odd_a != odd_b) return odd_a;
-    return odd_a || a == b ? i < j : a < b;
+    bool a_is_nan = a != a, b_is_nan = b != b;
+    if (a_is_nan != b_is_nan) return a_is_nan;
+    return a_is_nan || a == b ? i < j : a < b;
 }
 ",
     ),
@@ -434,91 +437,92 @@ template <class T> FN bool is_better_min(T a, long long i, T b, long long j) {
         r"
 template <class T> FN bool is_better_max(T a, long long i, T b, long long j) {
     if (i < 0 || j < 0) return i >= 0;
-    bool odd_a = a != a, odd_b = b != b;
-    if (odd_a != odd_b) return odd_a;
-    return odd_a || a == b ? i < j : a > b;
+    bool a_is_nan = a != a, b_is_nan = b != b;
+    if (a_is_nan != b_is_nan) return a_is_nan;
+    return a_is_nan || a == b ? i < j : a > b;
 }
 ",
     ),
     (
-        "exchange",
+        "shuffle_xor",
         r"
-// The value of the lane whose number differs in these bits, or of the one this many below.
-template <class T> FN T exchange(T x, int bits) {
-    constexpr int words = ((int)sizeof(T) + 3) / 4;
-    unsigned w[words] = {};
-    memcpy(w, &x, sizeof(T));
+// Warp shuffles of values of any size: from the lane whose id differs in these bits, from a lower lane, from lane 31.
+template <class T> FN T shuffle_xor(T x, int bits) {
+    constexpr int count = ((int)sizeof(T) + 3) / 4;
+    unsigned parts[count] = {};
+    memcpy(parts, &x, sizeof(T));
     #pragma unroll
-    for (int i = 0; i < words; i++) w[i] = __shfl_xor_sync(~0u, w[i], bits);
-    memcpy(&x, w, sizeof(T));
+    for (int i = 0; i < count; i++) parts[i] = __shfl_xor_sync(~0u, parts[i], bits);
+    memcpy(&x, parts, sizeof(T));
     return x;
 }
 ",
     ),
     (
-        "from_below",
+        "shuffle_up",
         r"
-template <class T> FN T from_below(T x, int lanes) {
-    constexpr int words = ((int)sizeof(T) + 3) / 4;
-    unsigned w[words] = {};
-    memcpy(w, &x, sizeof(T));
+template <class T> FN T shuffle_up(T x, int lanes) {
+    constexpr int count = ((int)sizeof(T) + 3) / 4;
+    unsigned parts[count] = {};
+    memcpy(parts, &x, sizeof(T));
     #pragma unroll
-    for (int i = 0; i < words; i++) w[i] = __shfl_up_sync(~0u, w[i], lanes);
-    memcpy(&x, w, sizeof(T));
+    for (int i = 0; i < count; i++) parts[i] = __shfl_up_sync(~0u, parts[i], lanes);
+    memcpy(&x, parts, sizeof(T));
     return x;
 }
 ",
     ),
     (
-        "from_last",
+        "broadcast_last_lane",
         r"
-template <class T> FN T from_last(T x) {
-    constexpr int words = ((int)sizeof(T) + 3) / 4;
-    unsigned w[words] = {};
-    memcpy(w, &x, sizeof(T));
+template <class T> FN T broadcast_last_lane(T x) {
+    constexpr int count = ((int)sizeof(T) + 3) / 4;
+    unsigned parts[count] = {};
+    memcpy(parts, &x, sizeof(T));
     #pragma unroll
-    for (int i = 0; i < words; i++) w[i] = __shfl_sync(~0u, w[i], 31);
-    memcpy(&x, w, sizeof(T));
+    for (int i = 0; i < count; i++) parts[i] = __shfl_sync(~0u, parts[i], 31);
+    memcpy(&x, parts, sizeof(T));
     return x;
 }
 ",
     ),
     (
-        "read_now",
+        "volatile_load",
         r"
-// What is in memory at this moment.
-template <class T> FN T read_now(T* at) {
+// Loads the current value from memory, not from a register.
+template <class T> FN T volatile_load(T* address) {
     T x;
-    if constexpr (sizeof(T) == 8) { auto w = *(volatile unsigned long long*)at; memcpy(&x, &w, 8); }
-    else if constexpr (sizeof(T) == 4) { auto w = *(volatile unsigned*)at; memcpy(&x, &w, 4); }
-    else if constexpr (sizeof(T) == 2) { auto w = *(volatile unsigned short*)at; memcpy(&x, &w, 2); }
-    else { auto w = *(volatile unsigned char*)at; memcpy(&x, &w, 1); }
+    if constexpr (sizeof(T) == 8) { auto w = *(volatile unsigned long long*)address; memcpy(&x, &w, 8); }
+    else if constexpr (sizeof(T) == 4) { auto w = *(volatile unsigned*)address; memcpy(&x, &w, 4); }
+    else if constexpr (sizeof(T) == 2) { auto w = *(volatile unsigned short*)address; memcpy(&x, &w, 2); }
+    else { auto w = *(volatile unsigned char*)address; memcpy(&x, &w, 1); }
     return x;
 }
 ",
     ),
     (
-        "swap_if_same",
+        "compare_and_swap",
         r"
-// Puts `next` where `seen` is, if it still is; says whether it was. Bytes and halves go through their word.
-template <class T> FN bool swap_if_same(T* at, T seen, T next) {
+// Stores `desired` if memory still holds `expected`, and returns whether it did. 8-bit and 16-bit values go through the
+// 32-bit word that contains them.
+template <class T> FN bool compare_and_swap(T* pointer, T expected, T desired) {
     if constexpr (sizeof(T) == 8) {
         unsigned long long a, b;
-        memcpy(&a, &seen, 8); memcpy(&b, &next, 8);
-        return atomicCAS((unsigned long long*)at, a, b) == a;
+        memcpy(&a, &expected, 8); memcpy(&b, &desired, 8);
+        return atomicCAS((unsigned long long*)pointer, a, b) == a;
     } else if constexpr (sizeof(T) == 4) {
         unsigned a, b;
-        memcpy(&a, &seen, 4); memcpy(&b, &next, 4);
-        return atomicCAS((unsigned*)at, a, b) == a;
+        memcpy(&a, &expected, 4); memcpy(&b, &desired, 4);
+        return atomicCAS((unsigned*)pointer, a, b) == a;
     } else {
-        unsigned long long address = (unsigned long long)at;
+        unsigned long long address = (unsigned long long)pointer;
         unsigned* word = (unsigned*)(address & ~3ull);
         unsigned shift = 8 * (unsigned)(address & 3), mask = (sizeof(T) == 2 ? 0xffffu : 0xffu) << shift;
         unsigned a = 0, b = 0;
-        memcpy(&a, &seen, sizeof(T)); memcpy(&b, &next, sizeof(T));
-        unsigned around = *(volatile unsigned*)word & ~mask;
-        unsigned old = around | (a << shift);
-        return atomicCAS(word, old, around | (b << shift)) == old;
+        memcpy(&a, &expected, sizeof(T)); memcpy(&b, &desired, sizeof(T));
+        unsigned other_bits = *(volatile unsigned*)word & ~mask;
+        unsigned old = other_bits | (a << shift);
+        return atomicCAS(word, old, other_bits | (b << shift)) == old;
     }
 }
 ",
@@ -537,9 +541,9 @@ FN c64 narrow(c128 z) { return c64{(float)z.re, (float)z.im}; }
     ),
 ];
 
-/// The text of a kernel with every function it calls before it.
+/// Prepends the functions that a kernel calls to its text.
 pub fn with_functions(kernel: &str) -> String {
-    let kernel = &begun(kernel);
+    let kernel = &with_begin(kernel);
     let mut needed: Vec<&str> = Vec::new();
     let calls = |text: &str, name: &str| {
         text.match_indices(name).any(|(at, _)| {
@@ -559,12 +563,13 @@ pub fn with_functions(kernel: &str) -> String {
     all
 }
 
-/// The call that every entry begins with.
+/// The first statement of every entry point: programmatic dependent launch.
 const BEGIN: &str = "begin_kernel();";
 
-/// A kernel whose entry first waits for the kernels before it. Every thread does: only then is all that came
-/// before done when this one is, and a kernel that waits for this one need not know of those.
-fn begun(kernel: &str) -> String {
+/// Inserts [`BEGIN`] at the start of the entry point. Every thread of every kernel waits for its predecessors, so that
+/// completion is transitive: when a kernel is done, all kernels before it are, and a dependent kernel need only wait for its
+/// direct predecessor.
+fn with_begin(kernel: &str) -> String {
     let entry = kernel.find("__global__");
     let start = entry.and_then(|at| kernel[at..].find('{').map(|brace| at + brace + 1));
     match start {
@@ -573,9 +578,9 @@ fn begun(kernel: &str) -> String {
     }
 }
 
-/// Whether a text's kernel waits by itself for those before it, where the device can: then it may be started
+/// Whether a text's kernel waits for its dependencies itself (programmatic dependent launch), so that it may be started
 /// before they are done.
-pub fn waits(text: &str) -> bool {
+pub fn waits_for_dependencies(text: &str) -> bool {
     text.contains(BEGIN)
 }
 
@@ -584,7 +589,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_kernel_gets_the_functions_it_calls_and_those_they_call() {
+    fn texts_contain_called_functions_transitively() {
         let text = with_functions("x = complex_sigmoid(y);");
         for name in ["FN c128 complex_exp(", "FN c128 complex_div(", "FN c128 complex_inverse("] {
             assert!(text.contains(name), "{name} is missing");
@@ -594,14 +599,17 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_waits_before_it_does_anything() {
+    fn entry_point_waits_for_dependencies_first() {
         let text = with_functions("struct A { int x; };\n__global__ void entry(A a) { f(a); }");
         assert!(text.contains("entry(A a) {\nbegin_kernel();\n f(a); }"), "{text}");
-        assert!(waits(&text) && !waits("__global__ void entry(A a) { f(a); }"));
+        assert!(
+            waits_for_dependencies(&text)
+                && !waits_for_dependencies("__global__ void entry(A a) { f(a); }")
+        );
     }
 
     #[test]
-    fn functions_use_only_those_before_them() {
+    fn functions_call_only_earlier_functions() {
         let functions: Vec<Function> = FUNCTIONS.iter().chain(COMPLEX).copied().collect();
         for (position, &(_, text)) in functions.iter().enumerate() {
             for &(later, _) in &functions[position + 1..] {
@@ -609,7 +617,7 @@ mod tests {
                 let used = text.match_indices(&call).any(|(at, _)| {
                     !text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_')
                 });
-                assert!(!used, "{text} uses {later}, which comes after it");
+                assert!(!used, "{text} calls {later}, which comes after it");
             }
         }
     }

@@ -1,8 +1,8 @@
-//! How dtypes and values are spelled in CUDA C++.
+//! CUDA C++ spellings of dtypes, literals and scalar arguments.
 
 use inflight_ir::{DType, Scalar};
 
-/// The type of a value.
+/// The C++ type of a dtype.
 pub fn name(dtype: DType) -> &'static str {
     match dtype {
         DType::Bool => "bool",
@@ -23,7 +23,7 @@ pub fn name(dtype: DType) -> &'static str {
     }
 }
 
-/// The unsigned type that an integer's arithmetic is done in, where it wraps instead of being undefined.
+/// The unsigned type for integer arithmetic: unsigned overflow wraps, signed overflow is undefined.
 pub fn wrapping(dtype: DType) -> &'static str {
     match dtype.size() {
         8 => "unsigned long long",
@@ -31,7 +31,7 @@ pub fn wrapping(dtype: DType) -> &'static str {
     }
 }
 
-/// A value, bit for bit.
+/// A literal with exactly the bits of a value.
 pub fn literal(value: Scalar) -> String {
     let [low, high] = value.bits();
     match value.dtype() {
@@ -56,7 +56,7 @@ fn double(bits: u64) -> String {
     format!("__longlong_as_double(0x{bits:x}ll)")
 }
 
-/// A scalar of the launch, which arrives as two words.
+/// The expression of a scalar argument, which is passed as two 64-bit words.
 pub fn scalar(dtype: DType, position: usize) -> String {
     let low = format!("a.scalar[{}]", 2 * position);
     let high = format!("a.scalar[{}]", 2 * position + 1);
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn literals_keep_every_bit() {
+    fn literals_preserve_all_bits() {
         assert_eq!(literal(1.5f32.into()), "__uint_as_float(0x3fc00000u)");
         assert_eq!(literal((-1i8).into()), "(signed char)0xffu");
         assert_eq!(literal(i64::MIN.into()), "(long long)0x8000000000000000ull");

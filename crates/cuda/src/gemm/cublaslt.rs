@@ -1,12 +1,14 @@
-//! Products by cuBLASLt.
+//! GEMMs by cuBLASLt: the library handle, the cache of plans, and prepared GEMMs.
 
-use super::autotune::Trial;
-use super::description::{Algorithm, Key, Numbers, Plan, Tail, alignment, check};
-use super::{Batches, Layout};
-use crate::background::{Awaited, Stop};
+use super::autotune::Autotuner;
+use super::descriptor::{
+    Algorithm, GemmKey, GemmPlan, LibraryEpilogue, Precision, alignment, check,
+};
+use super::{BatchAxes, Layout};
+use crate::background::{BackgroundTask, EnqueueError};
 use crate::device::Shared;
 use crate::driver::{Context, enter};
-use crate::library::{self, Part};
+use crate::library::{self, CudaLibrary};
 use crate::options::Options;
 use cudarc::cublaslt::sys;
 use cudarc::driver::sys::CUstream;
@@ -17,58 +19,57 @@ use rustc_hash::FxHashMap;
 use std::ptr::null_mut;
 use std::sync::{Arc, LazyLock, OnceLock};
 
-/// Products by cuBLASLt, each shape of which is looked up once.
-pub struct Products {
+/// GEMMs by cuBLASLt. Plans are cached per problem.
+pub struct Cublaslt {
     pub(super) options: Options,
     context: Arc<Context>,
-    /// Where choices are kept for processes that come later.
+    /// Autotuned choices, kept on disk for later processes.
     disk: LazyLock<Option<DiskCache>>,
-    handle: OnceLock<Arc<Awaited<Arc<Handle>>>>,
-    plans: Mutex<FxHashMap<Key, AwaitedPlan>>,
+    handle: OnceLock<Arc<BackgroundTask<Arc<Handle>>>>,
+    plans: Mutex<FxHashMap<GemmKey, AwaitedPlan>>,
 }
 
-/// A plan that is being chosen, or is chosen; `None` if the library has no way to compute the product.
-type AwaitedPlan = Arc<Awaited<Option<Arc<Plan>>>>;
+/// A plan, possibly still being autotuned. `None` if cuBLASLt does not support the GEMM.
+type AwaitedPlan = Arc<BackgroundTask<Option<Arc<GemmPlan>>>>;
 
-/// Plans beyond this many are forgotten.
-const MOST_PLANS: usize = 4096;
+/// The cache of plans is cleared at this size.
+const MAX_PLANS: usize = 4096;
 
-/// The library, opened.
+/// An open library handle.
 pub struct Handle {
     raw: sys::cublasLtHandle_t,
-    /// What it has is of this one.
+    /// The context that the handle belongs to.
     context: Arc<Context>,
 }
 
-// SAFETY: the library's handle may be used by several threads at once.
+// SAFETY: cuBLASLt allows several threads to use a handle at once.
 unsafe impl Send for Handle {}
 // SAFETY: as above.
 unsafe impl Sync for Handle {}
 
 impl Handle {
     fn open(context: &Arc<Context>) -> Result<Arc<Handle>, Fault> {
-        library::open(Part::MatrixProducts).map_err(FaultKind::Unsupported)?;
+        library::open(CudaLibrary::CublasLt).map_err(FaultKind::Unsupported)?;
         let _entered = context.enter();
         let mut raw = null_mut();
-        // SAFETY: the library is open; the place is there to be written.
-        check(unsafe { sys::cublasLtCreate(&mut raw) }, "opening cuBLASLt")?;
+        // SAFETY: the library is open, and the output location is valid.
+        check(unsafe { sys::cublasLtCreate(&mut raw) }, "a cuBLASLt handle")?;
         let handle = Handle { raw, context: context.clone() };
-        // The first question of all takes the library a tenth of a second. So it is asked here; the answer is not
-        // used.
-        let square = Layout { turned: false, leading: 64 };
-        let key = Key {
-            numbers: Numbers { dtype: DType::F32, tf32: false, f16_accumulate: false },
+        // The first heuristic query takes the library a tenth of a second. Make it here and discard the answer.
+        let square = Layout { column_major: false, leading: 64 };
+        let key = GemmKey {
+            precision: Precision { dtype: DType::F32, tf32: false, f16_accumulate: false },
             extents: [64; 3],
             layouts: [square; 3],
             batch: (1, [0; 3]),
             alignments: [256; 3],
-            tail: None,
+            epilogue: None,
         };
-        Plan::new(handle.raw, &key, None)?;
+        GemmPlan::new(handle.raw, &key, None)?;
         Ok(Arc::new(handle))
     }
 
-    /// The library's own handle, valid as long as this is.
+    /// The library's handle, valid as long as `self`.
     pub fn raw(&self) -> sys::cublasLtHandle_t {
         self.raw
     }
@@ -83,21 +84,21 @@ impl Drop for Handle {
     }
 }
 
-/// Where a product will run.
-pub struct Site<'a> {
+/// The stream and the memory that a GEMM is prepared for.
+pub struct PrepareContext<'a> {
     pub shared: &'a Arc<Shared>,
-    /// Where algorithms are timed. It is held back meanwhile.
+    /// The stream on which algorithms are timed. It is stalled meanwhile.
     pub stream: CUstream,
-    /// Puts all that comes before the product on the stream.
-    pub settle: &'a mut dyn FnMut(),
-    /// Memory for the product alone.
+    /// Submits everything that comes before the GEMM.
+    pub flush_batch: &'a mut dyn FnMut(),
+    /// Allocates the workspace of the GEMM.
     pub workspace: &'a dyn Fn(usize) -> Result<u64, Fault>,
 }
 
-impl Products {
-    /// Products on a device.
-    pub fn new(options: Options, context: &Arc<Context>) -> Products {
-        Products {
+impl Cublaslt {
+    /// Opens nothing yet: the first use does.
+    pub fn new(options: Options, context: &Arc<Context>) -> Cublaslt {
+        Cublaslt {
             options,
             context: context.clone(),
             disk: LazyLock::new(DiskCache::from_env),
@@ -106,142 +107,144 @@ impl Products {
         }
     }
 
-    /// The library, which is opened in the background if nobody has asked for it before.
-    pub fn opening(&self) -> &Arc<Awaited<Arc<Handle>>> {
+    /// The library handle, opened in the background on first use.
+    pub fn handle(&self) -> &Arc<BackgroundTask<Arc<Handle>>> {
         self.handle.get_or_init(|| {
             let context = self.context.clone();
-            Awaited::start(move || Handle::open(&context))
+            BackgroundTask::start(move || Handle::open(&context))
         })
     }
 
-    /// A product that is ready to run. `None` if the library has no way to compute it.
-    pub(super) fn prepare(
+    /// A GEMM that is ready to run. `None` if cuBLASLt does not support it.
+    pub(super) fn prepare_library(
         &self,
-        site: &mut Site<'_>,
-        contract: &GemmLaunch,
+        context: &mut PrepareContext<'_>,
+        gemm: &GemmLaunch,
         addresses: [u64; 3],
         layouts: [Layout; 3],
-        tail: Option<&Tail>,
-    ) -> Result<Option<(Product, Vec<u64>)>, Stop> {
-        let handle = match self.opening().now() {
+        epilogue: Option<&LibraryEpilogue>,
+    ) -> Result<Option<(LibraryGemm, Vec<u64>)>, EnqueueError> {
+        let handle = match self.handle().poll() {
             Ok(handle) => handle,
-            // Without the library, products are kernels of our own.
-            Err(Stop::Failed(fault)) if !fault.is_lost() && !fault.is_out_of_memory() => {
+            // Without the library, GEMMs run on the SIMT kernel.
+            Err(EnqueueError::Failed(fault)) if !fault.is_lost() && !fault.is_out_of_memory() => {
                 return Ok(None);
             }
             Err(stop) => return Err(stop),
         };
-        let size = contract.dtype.size() as i64;
-        // What follows a product stores it from the first element on.
-        let result = if tail.is_some() { 0 } else { contract.c.offset };
-        let offsets = [contract.a.offset, contract.b.offset, result];
+        let size = gemm.dtype.size() as i64;
+        // An epilogue stores its result from the first element on.
+        let result = if epilogue.is_some() { 0 } else { gemm.c.offset };
+        let offsets = [gemm.a.offset, gemm.b.offset, result];
         let mut starts = addresses;
         for (start, offset) in starts.iter_mut().zip(offsets) {
             *start = start.wrapping_add_signed(offset as i64 * size);
         }
-        let batches = Batches::new(contract);
+        let batch_axes = BatchAxes::new(gemm);
         let alignments = std::array::from_fn(|operand| {
-            let strides = batches.outer.iter().chain([&batches.inner]).map(|(_, s)| s[operand]);
+            let strides =
+                batch_axes.outer.iter().chain([&batch_axes.inner]).map(|(_, s)| s[operand]);
             let step = strides.fold(starts[operand], |all, s| all | (s as i64 * size) as u64);
             alignment(step)
         });
-        let numbers = Numbers {
-            dtype: contract.dtype,
-            tf32: self.options.tf32 && contract.dtype == DType::F32,
-            f16_accumulate: self.options.f16_accumulate && contract.dtype == DType::F16,
+        let precision = Precision {
+            dtype: gemm.dtype,
+            tf32: self.options.tf32 && gemm.dtype == DType::F32,
+            f16_accumulate: self.options.f16_accumulate && gemm.dtype == DType::F16,
         };
-        let key = Key {
-            numbers,
-            extents: [contract.m, contract.n, contract.k],
+        let key = GemmKey {
+            precision,
+            extents: [gemm.m, gemm.n, gemm.k],
             layouts,
-            batch: batches.inner,
+            batch: batch_axes.inner,
             alignments,
-            tail: tail.map(Tail::kind),
+            epilogue: epilogue.map(LibraryEpilogue::kind),
         };
-        let Some(plan) = self.plan(site, &handle, key, [starts[0], starts[1]], tail)? else {
+        let Some(plan) = self.find_plan(context, &handle, key, [starts[0], starts[1]], epilogue)?
+        else {
             return Ok(None);
         };
-        let work = match plan.algorithm.workspace {
+        let workspace = match plan.algorithm.workspace {
             0 => 0,
-            bytes => (site.workspace)(bytes)?,
+            bytes => (context.workspace)(bytes)?,
         };
         let factor = |factor: f32| factor.to_bits() as u64;
-        let residual = tail.and_then(|tail| tail.residual);
+        let residual = epilogue.and_then(|epilogue| epilogue.residual);
         let mut words = vec![
-            work,
-            tail.map_or(0, |tail| factor(tail.scale)),
-            tail.and_then(|tail| tail.bias).unwrap_or(0),
+            workspace,
+            epilogue.map_or(0, |epilogue| factor(epilogue.scale)),
+            epilogue.and_then(|epilogue| epilogue.bias).unwrap_or(0),
             residual.map_or(0, |(address, _, _)| address),
             residual.map_or(0, |(_, by, _)| factor(by)),
         ];
-        for offsets in batches.offsets() {
+        for offsets in batch_axes.offsets() {
             let at =
                 |(start, offset): (&u64, isize)| start.wrapping_add_signed(offset as i64 * size);
             words.extend(starts.iter().zip(offsets).map(at));
         }
-        Ok(Some((Product { handle, plan }, words)))
+        Ok(Some((LibraryGemm { handle, plan }, words)))
     }
 
-    /// The plan of a product. `None` if the library has no way to compute it.
-    fn plan(
+    /// The plan of a GEMM. `None` if cuBLASLt does not support it.
+    fn find_plan(
         &self,
-        site: &mut Site<'_>,
+        context: &mut PrepareContext<'_>,
         handle: &Arc<Handle>,
-        key: Key,
+        key: GemmKey,
         operands: [u64; 2],
-        tail: Option<&Tail>,
-    ) -> Result<Option<Arc<Plan>>, Stop> {
-        let known = self.plans.lock().get(&key).cloned();
-        if let Some(known) = known {
-            return known.now();
+        epilogue: Option<&LibraryEpilogue>,
+    ) -> Result<Option<Arc<GemmPlan>>, EnqueueError> {
+        let cached = self.plans.lock().get(&key).cloned();
+        if let Some(cached) = cached {
+            return cached.poll();
         }
-        let bias = tail.and_then(|tail| tail.bias);
-        let chosen = match Plan::new(handle.raw(), &key, bias)? {
-            None => Awaited::made(None),
-            Some((plan, _)) if !key.is_large() => Awaited::made(Some(Arc::new(plan))),
-            Some(found) => self.choose(site, handle, &key, found, operands, tail),
+        let bias = epilogue.and_then(|epilogue| epilogue.bias);
+        let plan = match GemmPlan::new(handle.raw(), &key, bias)? {
+            None => BackgroundTask::completed(None),
+            Some((plan, _)) if !key.is_large() => BackgroundTask::completed(Some(Arc::new(plan))),
+            Some(found) => self.autotune(context, handle, &key, found, operands, epilogue),
         };
         let mut plans = self.plans.lock();
-        if plans.len() >= MOST_PLANS {
+        if plans.len() >= MAX_PLANS {
             plans.clear();
         }
-        // Of two streams that come at once, one has chosen for nothing. It waits for its own trial all the same, which
-        // uses its memory and its stream, and then takes the other's choice.
-        plans.entry(key).or_insert_with(|| chosen.clone());
+        // If two streams autotune the same GEMM at once, the second choice is discarded. Its stream waits for its own
+        // autotuning all the same, which uses the stream and its memory.
+        plans.entry(key).or_insert_with(|| plan.clone());
         drop(plans);
-        chosen.now()
+        plan.poll()
     }
 
-    /// The plan with the algorithm that is fastest on this device, as a process before has found out, or as is found
-    /// out in the background now.
-    fn choose(
+    /// The plan with the fastest algorithm: the one that an earlier process has found, or autotuned in the background
+    /// now.
+    fn autotune(
         &self,
-        site: &mut Site<'_>,
+        context: &mut PrepareContext<'_>,
         handle: &Arc<Handle>,
-        key: &Key,
-        (mut plan, algorithms): (Plan, Vec<Algorithm>),
+        key: &GemmKey,
+        (mut plan, algorithms): (GemmPlan, Vec<Algorithm>),
         operands: [u64; 2],
-        tail: Option<&Tail>,
+        epilogue: Option<&LibraryEpilogue>,
     ) -> AwaitedPlan {
         // SAFETY: the library is open.
         let version = unsafe { sys::cublasLtGetVersion() };
         let entry = format!("cublaslt {version} on {}\n{key:?}", self.context.name());
-        let known = self.disk.as_ref().and_then(|disk| disk.get(entry.as_bytes()));
-        // What is kept is which of the library's answers it was: those are the same every time.
-        let same = |algorithm: &&Algorithm| known.as_ref() == Some(&algorithm.bytes());
-        if let Some(&algorithm) = algorithms.iter().find(same) {
+        let stored = self.disk.as_ref().and_then(|disk| disk.get(entry.as_bytes()));
+        // The heuristic returns the same algorithms every time, so the stored choice is one of them.
+        let is_stored = |algorithm: &&Algorithm| stored.as_ref() == Some(&algorithm.bytes());
+        if let Some(&algorithm) = algorithms.iter().find(is_stored) {
             plan.algorithm = algorithm;
-            return Awaited::made(Some(Arc::new(plan)));
+            return BackgroundTask::completed(Some(Arc::new(plan)));
         }
-        // The operands are what comes before the product writes.
-        (site.settle)();
-        let (tail, shared) = (tail.copied(), site.shared.clone());
+        // Autotuning reads the operands, which earlier work writes.
+        (context.flush_batch)();
+        let (epilogue, shared) = (epilogue.copied(), context.shared.clone());
         let found = (plan, algorithms);
-        match Trial::new(&shared, handle, key, found, operands, tail, site.stream) {
-            Err(plan) => Awaited::made(Some(Arc::from(plan))),
-            Ok(trial) => Awaited::start(move || {
-                let (plan, is_found) = trial.fastest(&shared);
-                if let Some(disk) = shared.products.disk.as_ref().filter(|_| is_found) {
+        match Autotuner::new(&shared, handle, key, found, operands, epilogue, context.stream) {
+            Err(plan) => BackgroundTask::completed(Some(Arc::from(plan))),
+            Ok(autotuner) => BackgroundTask::start(move || {
+                let (plan, is_timed) = autotuner.select_fastest(&shared);
+                if let Some(disk) = shared.cublaslt.disk.as_ref().filter(|_| is_timed) {
                     disk.put(entry.as_bytes(), &plan.algorithm.bytes());
                 }
                 Ok(Some(Arc::new(plan)))
@@ -250,53 +253,53 @@ impl Products {
     }
 }
 
-/// A product of the library, less its addresses and factors.
+/// A cuBLASLt GEMM without its addresses and factors.
 #[derive(Clone)]
-pub struct Product {
+pub struct LibraryGemm {
     handle: Arc<Handle>,
-    plan: Arc<Plan>,
+    plan: Arc<GemmPlan>,
 }
 
-/// The words of a product that come before its addresses: the workspace, the factor, the bias, what is added,
-/// and its factor.
-const HEAD: usize = 5;
+/// Words before the addresses of a GEMM: workspace, scale, bias, residual, and the residual's factor.
+const EPILOGUE_WORDS: usize = 5;
 
-impl Product {
-    /// Whether both are the same but for their addresses and factors.
-    pub fn is_like(&self, other: &Product) -> bool {
+impl LibraryGemm {
+    /// Whether both differ in nothing but addresses and factors.
+    pub fn has_same_plan(&self, other: &LibraryGemm) -> bool {
         Arc::ptr_eq(&self.plan, &other.plan)
     }
 
-    /// Tells products apart that are not alike.
+    /// Identifies the plan.
     pub fn id(&self) -> usize {
         Arc::as_ptr(&self.plan).addr()
     }
 
-    /// Puts it on a stream.
+    /// Submits the GEMM to a stream.
     ///
     /// # Safety
-    /// The words must be those that it was prepared with, or such as another that is like it was. The operands
-    /// and the workspace that they name, and the device's products, must be there until the stream has passed it.
+    /// `words` must be those that the GEMM was prepared with, or those of another GEMM with the same plan. The
+    /// operands and the workspace that they name, and the library handle, must stay valid until the stream has passed
+    /// the GEMM.
     pub unsafe fn run(&self, stream: CUstream, words: &[u64]) -> Result<(), Fault> {
         let factor = |word: u64| f32::from_bits(word as u32);
-        let tail = self.plan.tail.map(|kind| Tail {
+        let epilogue = self.plan.epilogue.map(|kind| LibraryEpilogue {
             scale: factor(words[1]),
             bias: kind.bias.then_some(words[2]),
             residual: kind.residual.map(|(leading, _)| (words[3], factor(words[4]), leading)),
             gelu: kind.gelu,
         });
-        for at in words[HEAD..].chunks_exact(3) {
+        for at in words[EPILOGUE_WORDS..].chunks_exact(3) {
             let at = [at[0], at[1], at[2]];
             // SAFETY: promised by the caller.
-            unsafe { self.plan.run(self.handle.raw(), at, tail.as_ref(), words[0], stream)? };
+            unsafe { self.plan.run(self.handle.raw(), at, epilogue.as_ref(), words[0], stream)? };
         }
         Ok(())
     }
 }
 
-/// The version of the library. The error says what was looked for.
+/// The version of the library. The error names the files that were tried.
 pub fn version() -> Result<String, String> {
-    library::open(Part::MatrixProducts)?;
+    library::open(CudaLibrary::CublasLt)?;
     // SAFETY: the library is open.
     let version = unsafe { sys::cublasLtGetVersion() };
     Ok(format!("{}.{}.{}", version / 10000, version / 100 % 100, version % 100))

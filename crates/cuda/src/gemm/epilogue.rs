@@ -1,7 +1,8 @@
-//! What follows a product, where cuBLASLt can do it: a bias for each column, another matrix added, and GELU.
+//! Library epilogues: matching an epilogue's kernel against what cuBLASLt fuses, which is a bias per column, an added
+//! residual matrix, and GELU.
 //!
-//! The library computes all of it in `f32` and rounds once, where a kernel of ours rounds halves after each op.
-//! Its ReLU is not used: a third of its algorithms, for every dtype, makes a number of what is none.
+//! cuBLASLt computes all of it in `f32` and rounds once, where one of our kernels rounds `f16` and `bf16` after each
+//! op. Its ReLU is not used: a third of its algorithms, for every dtype, returns a number for a NaN.
 
 use inflight_backend::{Epilogue, GemmLaunch};
 use inflight_ir::elementwise::{BinaryOp, UnaryOp};
@@ -9,39 +10,39 @@ use inflight_ir::kernel::{AccessId, Kernel, Kind, LaunchShape, Stride, Value};
 use inflight_ir::plan::{GemmStep, ScalarSource};
 use inflight_ir::{DType, Scalar};
 
-/// What is stored: `gelu(scale · product + factor · residual + bias)`.
+/// A matched epilogue: `gelu(scale · gemm + factor · residual + bias)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Form {
+pub struct MatchedEpilogue {
     pub scale: f32,
-    /// The param that has a value for each column.
+    /// The param with one value per column.
     pub bias: Option<usize>,
-    /// The param that has a value for each element, its factor, and the distance of its rows.
+    /// The param with one value per element, its factor, and its row stride.
     pub residual: Option<(usize, f32, usize)>,
     pub gelu: bool,
-    /// The param that is written, and the distance of its rows.
+    /// The written param and its row stride.
     pub result: (usize, usize),
 }
 
-/// The form of a product's epilogue, if it has one.
-pub fn form(contract: &GemmLaunch, epilogue: &Epilogue) -> Option<Form> {
+/// Matches the epilogue of a GEMM.
+pub fn match_epilogue(gemm: &GemmLaunch, epilogue: &Epilogue) -> Option<MatchedEpilogue> {
     let launch = &epilogue.launch;
-    let followed = Followed {
-        dtype: contract.dtype,
-        batch: &contract.batch,
-        extents: [contract.m, contract.n],
+    let matcher = EpilogueMatcher {
+        dtype: gemm.dtype,
+        batch: &gemm.batch,
+        extents: [gemm.m, gemm.n],
         kernel: &launch.planned.kernel,
         shape: &launch.planned.shape,
         scalar: &|position| launch.scalars.get(position).copied(),
-        product: epilogue.gemm_result,
+        gemm_param: epilogue.gemm_result,
     };
-    followed.form()
+    matcher.match_pattern()
 }
 
-/// Whether the epilogue of a step has a form, whatever the values of scalars that are not known yet.
-pub fn has_form(step: &GemmStep) -> bool {
+/// Whether the epilogue of a step matches, whatever the values of scalars that are not known yet.
+pub fn is_library_epilogue(step: &GemmStep) -> bool {
     let Some(epilogue) = &step.epilogue else { return false };
     let launch = &epilogue.launch;
-    let followed = Followed {
+    let matcher = EpilogueMatcher {
         dtype: step.dtype,
         batch: &step.batch,
         extents: [step.m, step.n],
@@ -51,31 +52,31 @@ pub fn has_form(step: &GemmStep) -> bool {
             ScalarSource::Fixed(value) => Some(*value),
             ScalarSource::Graph(_) => None,
         },
-        product: epilogue.gemm_result,
+        gemm_param: epilogue.gemm_result,
     };
-    followed.form().is_some()
+    matcher.match_pattern().is_some()
 }
 
-/// A product and the kernel that follows it.
-struct Followed<'a> {
+/// A GEMM and the kernel of its epilogue.
+struct EpilogueMatcher<'a> {
     dtype: DType,
     batch: &'a [usize],
-    /// The product's rows and columns.
+    /// M and N.
     extents: [usize; 2],
     kernel: &'a Kernel,
     shape: &'a LaunchShape,
     /// The values of the kernel's scalars.
     scalar: &'a dyn Fn(usize) -> Option<Scalar>,
-    /// The param that is the product.
-    product: usize,
+    /// The param that is the GEMM result.
+    gemm_param: usize,
 }
 
-impl Followed<'_> {
-    fn form(&self) -> Option<Form> {
-        let Followed { dtype, extents: [m, n], kernel, shape, .. } = *self;
-        let halves = matches!(dtype, DType::F16 | DType::BF16);
+impl EpilogueMatcher<'_> {
+    fn match_pattern(&self) -> Option<MatchedEpilogue> {
+        let EpilogueMatcher { dtype, extents: [m, n], kernel, shape, .. } = *self;
+        let is_16_bit = matches!(dtype, DType::F16 | DType::BF16);
         let one_matrix = self.batch.iter().all(|&extent| extent == 1);
-        if !one_matrix || kernel.reduces() || !(halves || dtype == DType::F32) {
+        if !one_matrix || kernel.reduces() || !(is_16_bit || dtype == DType::F32) {
             return None;
         }
         let (columns, grid) = shape.extents.split_last()?;
@@ -83,7 +84,7 @@ impl Followed<'_> {
             return None;
         }
         let row_stride = |access: AccessId| row_stride(kernel, shape, access);
-        let expression = Expression { kernel, scalar: self.scalar, dtype };
+        let expression = ExpressionView { kernel, scalar: self.scalar, dtype };
         let mut stores = (0..kernel.body.len()).filter_map(|at| match kernel.body[at].kind {
             Kind::Store { access, value, index: None, mask: None, combine: None } => {
                 Some((access, value))
@@ -101,8 +102,8 @@ impl Followed<'_> {
         if kernel.params[target].dtype != dtype {
             return None;
         }
-        let inner = if halves { expression.inside_gelu(stored) } else { None };
-        let mut form = Form {
+        let inner = if is_16_bit { expression.match_gelu(stored) } else { None };
+        let mut matched = MatchedEpilogue {
             scale: 0.0,
             bias: None,
             residual: None,
@@ -119,24 +120,23 @@ impl Followed<'_> {
                 return None;
             }
             match row_stride(access)? {
-                // Used twice, or not at all, the product is no single term.
-                _ if param == self.product && form.scale != 0.0 => return None,
-                _ if param == self.product => form.scale = factor as f32,
-                // The library does not read what it multiplies with zero, and would miss what is not finite.
+                // If it occurs twice, the GEMM is no single term; if it does not occur, `scale` stays zero.
+                _ if param == self.gemm_param && matched.scale != 0.0 => return None,
+                _ if param == self.gemm_param => matched.scale = factor as f32,
+                // The library does not read a residual with a zero factor, and would miss its infinities and NaNs.
                 _ if factor == 0.0 => return None,
-                0 if factor == 1.0 && form.bias.is_none() && m > 1 => form.bias = Some(param),
-                stride if form.residual.is_none() && stride >= *columns as isize => {
-                    form.residual = Some((param, factor as f32, stride as usize));
+                0 if factor == 1.0 && matched.bias.is_none() && m > 1 => matched.bias = Some(param),
+                stride if matched.residual.is_none() && stride >= *columns as isize => {
+                    matched.residual = Some((param, factor as f32, stride as usize));
                 }
                 _ => return None,
             }
         }
-        (form.scale != 0.0).then_some(form)
+        (matched.scale != 0.0).then_some(matched)
     }
 }
 
-/// How far apart the rows of an access are, if all are as far, from the first element on. `None` if it is no such
-/// matrix.
+/// The row stride of an access that traverses a row-major matrix from its first element on. `None` for any other access.
 pub fn row_stride(kernel: &Kernel, shape: &LaunchShape, access: AccessId) -> Option<isize> {
     let (columns, grid) = shape.extents.split_last()?;
     let map = &shape.accesses[access as usize];
@@ -157,18 +157,18 @@ pub fn row_stride(kernel: &Kernel, shape: &LaunchShape, access: AccessId) -> Opt
         .then_some(stride.unwrap_or(*columns as isize))
 }
 
-/// The values of a kernel, seen as sums and products.
-struct Expression<'a> {
+/// The values of a kernel as sums of products.
+struct ExpressionView<'a> {
     kernel: &'a Kernel,
     scalar: &'a dyn Fn(usize) -> Option<Scalar>,
-    /// The product's.
+    /// The dtype of the GEMM.
     dtype: DType,
 }
 
-impl Expression<'_> {
-    /// A value without the conversions between floats around it, which a product of halves does once, at its end.
-    /// In a product of `f32` they are roundings that somebody asked for.
-    fn bare(&self, mut value: Value) -> Value {
+impl ExpressionView<'_> {
+    /// Strips the float conversions around a value. A library epilogue of `f16` or `bf16` converts once, at its end;
+    /// in a GEMM of `f32`, they are roundings that the program asked for.
+    fn strip_casts(&self, mut value: Value) -> Value {
         if !self.dtype.is_half() {
             return value;
         }
@@ -183,7 +183,7 @@ impl Expression<'_> {
     }
 
     fn constant(&self, value: Value) -> Option<f64> {
-        let scalar = match self.kernel.body[self.bare(value) as usize].kind {
+        let scalar = match self.kernel.body[self.strip_casts(value) as usize].kind {
             Kind::Constant(scalar) => scalar,
             Kind::Scalar(position) => (self.scalar)(position as usize)?,
             _ => return None,
@@ -191,9 +191,9 @@ impl Expression<'_> {
         scalar.dtype().is_float().then(|| scalar.to_f64())
     }
 
-    /// A value as a sum: factors, and what they multiply; `None` stands for one.
+    /// A value as a sum of terms: a factor and what it multiplies, `None` for a constant term.
     fn terms(&self, value: Value) -> Vec<(f64, Option<Value>)> {
-        match self.kernel.body[self.bare(value) as usize].kind {
+        match self.kernel.body[self.strip_casts(value) as usize].kind {
             Kind::Binary(BinaryOp::Add, a, b) => {
                 let mut terms = self.terms(a);
                 terms.extend(self.terms(b));
@@ -207,14 +207,14 @@ impl Expression<'_> {
             _ => match self.factors(value) {
                 (factor, factors) if factors.is_empty() => vec![(factor, None)],
                 (factor, factors) if factors.len() == 1 => vec![(factor, Some(factors[0]))],
-                _ => vec![(1.0, Some(self.bare(value)))],
+                _ => vec![(1.0, Some(self.strip_casts(value)))],
             },
         }
     }
 
-    /// A value as a product: a number, and everything else.
+    /// A value as a product: a constant and the other factors.
     fn factors(&self, value: Value) -> (f64, Vec<Value>) {
-        let value = self.bare(value);
+        let value = self.strip_casts(value);
         if let Some(constant) = self.constant(value) {
             return (constant, Vec::new());
         }
@@ -232,15 +232,15 @@ impl Expression<'_> {
         }
     }
 
-    /// The `x` of `x/2 · (1 + tanh(√(2/π) · (x + 0.044715·x³)))`.
-    fn inside_gelu(&self, value: Value) -> Option<Value> {
-        // Constants may have been rounded to the product's dtype.
+    /// Matches `x/2 · (1 + tanh(√(2/π) · (x + 0.044715·x³)))` and returns `x`.
+    fn match_gelu(&self, value: Value) -> Option<Value> {
+        // Constants may have been rounded to the dtype of the GEMM.
         let precision = if self.dtype == DType::BF16 { 256.0 } else { 2048.0 };
         let near = |a: f64, b: f64| (a - b).abs() <= b.abs() / precision;
         let (half, factors) = self.factors(value);
         let [one, other] = factors[..] else { return None };
-        let sum = |value: Value| match self.kernel.body[self.bare(value) as usize].kind {
-            Kind::Binary(BinaryOp::Add, a, b) => Some([self.bare(a), self.bare(b)]),
+        let sum = |value: Value| match self.kernel.body[self.strip_casts(value) as usize].kind {
+            Kind::Binary(BinaryOp::Add, a, b) => Some([self.strip_casts(a), self.strip_casts(b)]),
             _ => None,
         };
         let tanh = |value: Value| {

@@ -1,77 +1,80 @@
-//! Matrix products: cuBLASLt where it has what is asked for, a kernel of our own elsewhere.
+//! GEMM (matrix multiplication): cuBLASLt with autotuning where it supports the dtype and the layouts, a SIMT kernel
+//! elsewhere, and fused-epilogue kernels on Hopper.
 
 mod autotune;
 mod cublaslt;
-mod description;
+mod descriptor;
 pub mod epilogue;
 pub mod fused_epilogue;
 pub mod operand_split;
-mod plain;
+mod simt_gemm;
 pub mod transpose;
 
-use crate::background::Stop;
+use crate::background::EnqueueError;
 use crate::device::Shared;
 use inflight_backend::{Fault, GemmLaunch, GemmOperand};
 use inflight_ir::DType;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-pub use cublaslt::{Product, Products, Site, version as library_version};
-use description::Tail;
-use epilogue::Form;
-pub use plain::PlainLaunch;
+pub use cublaslt::{Cublaslt, LibraryGemm, PrepareContext, version as library_version};
+use descriptor::LibraryEpilogue;
+use epilogue::MatchedEpilogue;
+pub use simt_gemm::GemmKernelLaunch;
 
-/// What computes a product, and its arguments.
-pub enum Work {
-    /// The library.
-    Library(Product, Vec<u64>),
-    /// A kernel.
-    Kernel(PlainLaunch),
+/// A prepared GEMM and its arguments.
+pub enum PreparedGemm {
+    /// By cuBLASLt.
+    Library(LibraryGemm, Vec<u64>),
+    /// By a kernel of the backend.
+    Kernel(GemmKernelLaunch),
 }
 
-/// A matrix as the library takes it: columns next to each other or rows, and the distance between them.
+/// A matrix layout that cuBLASLt supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Layout {
-    /// Whether the elements of a column, not of a row, are next to each other.
-    turned: bool,
-    /// The distance from one row (or, turned, column) to the next.
+    /// Whether columns, not rows, are contiguous.
+    column_major: bool,
+    /// The leading dimension: the distance from one row (or, column-major, column) to the next.
     leading: usize,
 }
 
-/// The layout of a matrix, if it has one of the two that the library takes.
-fn layout(rows: usize, columns: usize, row: isize, column: isize) -> Option<Layout> {
+/// The layout of a matrix, if cuBLASLt supports it.
+fn matrix_layout(rows: usize, columns: usize, row: isize, column: isize) -> Option<Layout> {
     let fits = |inner: usize, inner_stride: isize, outer: usize, outer_stride: isize| {
-        let near = inner == 1 || inner_stride == 1;
+        let is_contiguous = inner == 1 || inner_stride == 1;
         match outer {
-            1 => near.then_some(inner.max(1)),
-            _ => (near && outer_stride >= inner as isize && outer_stride > 0)
+            1 => is_contiguous.then_some(inner.max(1)),
+            _ => (is_contiguous && outer_stride >= inner as isize && outer_stride > 0)
                 .then_some(outer_stride as usize),
         }
     };
     match fits(columns, column, rows, row) {
-        Some(leading) => Some(Layout { turned: false, leading }),
-        None => fits(rows, row, columns, column).map(|leading| Layout { turned: true, leading }),
+        Some(leading) => Some(Layout { column_major: false, leading }),
+        None => {
+            fits(rows, row, columns, column).map(|leading| Layout { column_major: true, leading })
+        }
     }
 }
 
-/// The batch axes of a product: those that the library walks by itself, at most one, and the ones outside.
-struct Batches {
-    /// Extent and strides of `a`, `b`, `c`, outermost first.
+/// The batch axes of a GEMM: at most one for the library's strided batch, and the outer ones.
+struct BatchAxes {
+    /// Extent and strides of A, B and C, outermost first.
     outer: SmallVec<[(usize, [isize; 3]); 4]>,
     inner: (usize, [isize; 3]),
 }
 
-impl Batches {
-    fn new(contract: &GemmLaunch) -> Batches {
-        let operands = [&contract.a, &contract.b, &contract.c];
+impl BatchAxes {
+    fn new(gemm: &GemmLaunch) -> BatchAxes {
+        let operands = [&gemm.a, &gemm.b, &gemm.c];
         let mut axes: SmallVec<[(usize, [isize; 3]); 4]> = SmallVec::new();
-        for (axis, &extent) in contract.batch.iter().enumerate() {
+        for (axis, &extent) in gemm.batch.iter().enumerate() {
             if extent == 1 {
                 continue;
             }
             let strides = operands.map(|operand: &GemmOperand| operand.batch_strides[axis]);
             match axes.last_mut() {
-                // The outer axis goes on where the inner one ends: they are one.
+                // Merge axes that are contiguous with each other.
                 Some((outer, before))
                     if before.iter().zip(strides).all(|(b, s)| *b == s * extent as isize) =>
                 {
@@ -82,10 +85,10 @@ impl Batches {
             }
         }
         let inner = axes.pop().unwrap_or((1, [0; 3]));
-        Batches { outer: axes, inner }
+        BatchAxes { outer: axes, inner }
     }
 
-    /// The offsets of `a`, `b` and `c` for each point of the outer axes.
+    /// The offsets of A, B and C for each point of the outer axes.
     fn offsets(&self) -> impl Iterator<Item = [isize; 3]> + '_ {
         let total: usize = self.outer.iter().map(|(extent, _)| extent).product();
         (0..total).map(|mut position| {
@@ -100,88 +103,88 @@ impl Batches {
     }
 }
 
-/// Begins what takes a while before the first product of a dtype.
+/// Starts opening cuBLASLt or compiling the SIMT kernel, ahead of the first GEMM of a dtype.
 pub fn precompile(shared: &Arc<Shared>, dtype: DType) {
-    if description::multiplies(dtype) {
-        shared.products.opening();
+    if descriptor::supports(dtype) {
+        shared.cublaslt.handle();
     } else {
-        shared.function(&plain::text(dtype));
+        shared.function(&simt_gemm::source(dtype));
     }
 }
 
-impl Products {
-    /// Whether both operands of a product should be turned first.
-    pub fn turns(&self, contract: &GemmLaunch) -> bool {
-        self.options.tf32 && transpose::pays(contract)
+impl Cublaslt {
+    /// Whether to transpose both operands of a GEMM first.
+    pub fn should_transpose(&self, gemm: &GemmLaunch) -> bool {
+        self.options.tf32 && transpose::is_worthwhile(gemm)
     }
 
-    /// What computes a product. `addresses` are those of the three buffers. `None` if there is nothing to compute.
-    pub fn work(
+    /// Prepares a GEMM. `addresses` are those of the three buffers. `None` if there is nothing to compute.
+    pub fn prepare(
         &self,
-        site: &mut Site<'_>,
-        contract: &GemmLaunch,
+        context: &mut PrepareContext<'_>,
+        gemm: &GemmLaunch,
         addresses: [u64; 3],
-    ) -> Result<Option<Work>, Stop> {
-        let empty = contract.m * contract.n * contract.batch.iter().product::<usize>() == 0;
+    ) -> Result<Option<PreparedGemm>, EnqueueError> {
+        let empty = gemm.m * gemm.n * gemm.batch.iter().product::<usize>() == 0;
         if empty {
             return Ok(None);
         }
         let operand = |operand: &GemmOperand, rows: usize, columns: usize| {
-            layout(rows, columns, operand.row_stride, operand.column_stride)
+            matrix_layout(rows, columns, operand.row_stride, operand.column_stride)
         };
         let layouts = (
-            operand(&contract.a, contract.m, contract.k),
-            operand(&contract.b, contract.k, contract.n),
-            operand(&contract.c, contract.m, contract.n),
+            operand(&gemm.a, gemm.m, gemm.k),
+            operand(&gemm.b, gemm.k, gemm.n),
+            operand(&gemm.c, gemm.m, gemm.n),
         );
         if let (Some(a), Some(b), Some(c)) = layouts
-            && description::multiplies(contract.dtype)
-            && !c.turned
-            && contract.k > 0
+            && descriptor::supports(gemm.dtype)
+            && !c.column_major
+            && gemm.k > 0
         {
-            let prepared = self.prepare(site, contract, addresses, [a, b, c], None)?;
-            if let Some((product, words)) = prepared {
-                return Ok(Some(Work::Library(product, words)));
+            let prepared = self.prepare_library(context, gemm, addresses, [a, b, c], None)?;
+            if let Some((library_gemm, words)) = prepared {
+                return Ok(Some(PreparedGemm::Library(library_gemm, words)));
             }
         }
-        let launch = plain::launch(site.shared, contract, addresses)?;
-        Ok(Some(Work::Kernel(launch)))
+        let launch = simt_gemm::launch(context.shared, gemm, addresses)?;
+        Ok(Some(PreparedGemm::Kernel(launch)))
     }
 
-    /// A product with what follows it, as the library computes it. `None` if it does not do that.
+    /// Prepares a GEMM with a library epilogue. `None` if cuBLASLt does not support it.
     ///
-    /// `address` answers that of a param of the epilogue's kernel; `true` says that it is written.
-    pub fn work_with(
+    /// `address` returns the address of a param of the epilogue's kernel; `true` says that it is written.
+    pub fn prepare_with_epilogue(
         &self,
-        site: &mut Site<'_>,
-        contract: &GemmLaunch,
-        form: &Form,
+        context: &mut PrepareContext<'_>,
+        gemm: &GemmLaunch,
+        matched: &MatchedEpilogue,
         [a, b]: [u64; 2],
         address: impl Fn(usize, bool) -> Result<u64, Fault>,
-    ) -> Result<Option<Work>, Stop> {
+    ) -> Result<Option<PreparedGemm>, EnqueueError> {
         let operand = |operand: &GemmOperand, rows: usize, columns: usize| {
-            layout(rows, columns, operand.row_stride, operand.column_stride)
+            matrix_layout(rows, columns, operand.row_stride, operand.column_stride)
         };
-        let (Some(left), Some(right)) = (
-            operand(&contract.a, contract.m, contract.k),
-            operand(&contract.b, contract.k, contract.n),
-        ) else {
+        let (Some(left), Some(right)) =
+            (operand(&gemm.a, gemm.m, gemm.k), operand(&gemm.b, gemm.k, gemm.n))
+        else {
             return Ok(None);
         };
-        if contract.m * contract.n * contract.k == 0 {
+        if gemm.m * gemm.n * gemm.k == 0 {
             return Ok(None);
         }
-        let bias = form.bias.map(|param| address(param, false)).transpose()?;
-        let residual = match form.residual {
+        let bias = matched.bias.map(|param| address(param, false)).transpose()?;
+        let residual = match matched.residual {
             Some((param, factor, leading)) => Some((address(param, false)?, factor, leading)),
             None => None,
         };
-        let tail = Tail { scale: form.scale, bias, residual, gelu: form.gelu };
-        let (result, leading) = form.result;
+        let arguments =
+            LibraryEpilogue { scale: matched.scale, bias, residual, gelu: matched.gelu };
+        let (result, leading) = matched.result;
         let addresses = [a, b, address(result, true)?];
-        let layouts = [left, right, Layout { turned: false, leading }];
-        let prepared = self.prepare(site, contract, addresses, layouts, Some(&tail))?;
-        Ok(prepared.map(|(product, words)| Work::Library(product, words)))
+        let layouts = [left, right, Layout { column_major: false, leading }];
+        let prepared = self.prepare_library(context, gemm, addresses, layouts, Some(&arguments))?;
+        Ok(prepared.map(|(library_gemm, words)| PreparedGemm::Library(library_gemm, words)))
     }
 }
 
@@ -191,28 +194,28 @@ mod tests {
     use crate::compile::Compiler;
 
     #[test]
-    fn kernels_of_our_own_compile() {
+    fn simt_gemm_sources_compile() {
         let compiler = Compiler::new("sm_90".to_owned(), || None);
         if let Err(fault) = compiler.version() {
             println!("SKIPPED: {fault}");
             return;
         }
-        for text in DType::ALL.map(plain::text) {
-            compiler.compile(&text).unwrap();
+        for source in DType::ALL.map(simt_gemm::source) {
+            compiler.compile(&source).unwrap();
         }
     }
 
     #[test]
-    fn layouts_are_found() {
-        let plain = |leading| Some(Layout { turned: false, leading });
-        let turned = |leading| Some(Layout { turned: true, leading });
-        assert_eq!(layout(4, 5, 5, 1), plain(5));
-        assert_eq!(layout(4, 5, 8, 1), plain(8));
-        assert_eq!(layout(4, 5, 1, 4), turned(4));
-        assert_eq!(layout(1, 5, 0, 1), plain(5));
-        assert_eq!(layout(4, 1, 1, 0), plain(1));
-        assert_eq!(layout(4, 5, 0, 1), None);
-        assert_eq!(layout(4, 5, 10, 2), None);
-        assert_eq!(layout(4, 5, -5, 1), None);
+    fn row_major_and_column_major_layouts_are_recognized() {
+        let row_major = |leading| Some(Layout { column_major: false, leading });
+        let column_major = |leading| Some(Layout { column_major: true, leading });
+        assert_eq!(matrix_layout(4, 5, 5, 1), row_major(5));
+        assert_eq!(matrix_layout(4, 5, 8, 1), row_major(8));
+        assert_eq!(matrix_layout(4, 5, 1, 4), column_major(4));
+        assert_eq!(matrix_layout(1, 5, 0, 1), row_major(5));
+        assert_eq!(matrix_layout(4, 1, 1, 0), row_major(1));
+        assert_eq!(matrix_layout(4, 5, 0, 1), None);
+        assert_eq!(matrix_layout(4, 5, 10, 2), None);
+        assert_eq!(matrix_layout(4, 5, -5, 1), None);
     }
 }

@@ -1,18 +1,18 @@
-//! Packing the operands of a product into what is multiplied in their place: halves, or thirds. See
-//! [`packed`](crate::codegen::packed) and [`split`](crate::codegen::split) for what those are.
+//! Operand splits of `f32` GEMMs: packs operands into one scaled `f16` or three `bf16` per element. See
+//! [`packed`](crate::codegen::scaled_f16_split) and [`split`](crate::codegen::bf16x3_split) for the kernels.
 
-use super::plain::PlainLaunch;
-use crate::codegen::groups::{GROUP, MOST_BLOCKS, THREADS};
-use crate::codegen::packed::{self, HEADER_BYTES};
-use crate::codegen::split;
-use crate::device::{AwaitedFunction, Shared};
+use super::simt_gemm::GemmKernelLaunch;
+use crate::codegen::bf16x3_split;
+use crate::codegen::scaled_f16_split::{self, HEADER_BYTES};
+use crate::codegen::split_groups::{GROUP, MAX_BLOCKS, THREADS};
+use crate::device::{FunctionTask, Shared};
 use crate::driver::Function;
 use std::sync::Arc;
 
-/// A block has so many groups of numbers at least.
-const LEAST_GROUPS: usize = 2 * THREADS as usize;
+/// Fewest groups of elements per block.
+const MIN_BLOCK_GROUPS: usize = 2 * THREADS as usize;
 
-/// What numbers are packed into.
+/// The kind of operand split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperandSplit {
     ScaledF16,
@@ -20,51 +20,51 @@ pub enum OperandSplit {
 }
 
 impl OperandSplit {
-    /// How many there are of each number: one half stands for it, or three thirds do.
-    fn count(self) -> usize {
+    /// 16-bit floats per element.
+    fn parts(self) -> usize {
         match self {
             OperandSplit::ScaledF16 => 1,
             OperandSplit::Bf16x3 => 3,
         }
     }
 
-    /// The kernel that packs.
-    pub fn function(self, shared: &Arc<Shared>) -> AwaitedFunction {
+    /// The kernel that packs a matrix.
+    pub fn function(self, shared: &Arc<Shared>) -> FunctionTask {
         shared.function(match self {
-            OperandSplit::ScaledF16 => &packed::TEXT,
-            OperandSplit::Bf16x3 => &split::TEXT,
+            OperandSplit::ScaledF16 => &scaled_f16_split::TEXT,
+            OperandSplit::Bf16x3 => &bf16x3_split::TEXT,
         })
     }
 }
 
-/// A matrix of `f32` whose lines are contiguous.
+/// An `f32` matrix with contiguous lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Matrix {
+pub struct OperandMatrix {
     pub lines: usize,
     pub columns: usize,
-    /// From one line to the next, in elements.
+    /// The distance of lines, in elements.
     pub leading: usize,
-    /// Of the first element.
+    /// The offset of the first element.
     pub offset: isize,
 }
 
-/// A packed matrix, on the device.
+/// A packed matrix on the device.
 #[derive(Clone, Copy)]
-pub struct Packed {
-    /// The address of its halves, or of its thirds.
-    pub numbers: u64,
-    /// From one line to the next.
+pub struct PackedMatrix {
+    /// The address of its 16-bit floats.
+    pub data: u64,
+    /// The distance of lines, in elements.
     pub leading: usize,
-    /// How many lines there are of each part.
+    /// Lines of each part.
     pub lines: usize,
-    /// The address of what is known of it besides.
+    /// The address of its header: the exponent and exceptions of a scaled-f16 split, or the flags of a bf16x3 split.
     pub header: u64,
-    /// How many blocks have packed it.
+    /// The blocks that packed it, which is the number of flags in the header.
     pub blocks: u32,
 }
 
-impl Matrix {
-    /// Groups of numbers in a line.
+impl OperandMatrix {
+    /// Groups of elements in a line.
     fn line_groups(&self) -> usize {
         self.columns.div_ceil(GROUP)
     }
@@ -73,44 +73,44 @@ impl Matrix {
         self.lines * self.line_groups()
     }
 
-    /// Bytes of one part of each number.
+    /// Bytes of one 16-bit float per element.
     fn part_bytes(&self) -> usize {
         self.groups() * GROUP * 2
     }
 
-    /// What it takes, packed.
-    pub fn bytes(&self, parts: OperandSplit) -> usize {
-        let header = match parts {
+    /// The bytes of the packed matrix.
+    pub fn packed_bytes(&self, split: OperandSplit) -> usize {
+        let header = match split {
             OperandSplit::ScaledF16 => HEADER_BYTES,
-            OperandSplit::Bf16x3 => 4 * MOST_BLOCKS,
+            OperandSplit::Bf16x3 => 4 * MAX_BLOCKS,
         };
-        self.part_bytes() * parts.count() + header
+        self.part_bytes() * split.parts() + header
     }
 
-    /// Whether the kernel can count its groups.
-    pub fn is_countable(&self) -> bool {
+    /// Whether the kernel's 32-bit group index suffices.
+    pub fn fits_group_index(&self) -> bool {
         self.groups() < 1 << 31
     }
 
-    /// Blocks that go through it.
+    /// Blocks of the launch that packs it.
     fn blocks(&self) -> usize {
-        self.groups().div_ceil(LEAST_GROUPS).min(MOST_BLOCKS)
+        self.groups().div_ceil(MIN_BLOCK_GROUPS).min(MAX_BLOCKS)
     }
 
-    /// Where it is in memory that begins at an address.
+    /// The address of its first element.
     fn at(&self, address: u64) -> u64 {
         address.wrapping_add_signed(self.offset as i64 * 4)
     }
 
-    /// The launch that packs it into halves, from one address to another, and what it then is. `counter` is the address of a
-    /// word that is zero between launches. If `first`, which is packed before, is of no use, neither is this.
-    pub fn pack(
+    /// The launch of the scaled-f16 split, and the packed matrix. `counter` is the address of a word that is zero
+    /// between launches. If the split of `first` has failed, this one is skipped.
+    pub fn pack_scaled_f16(
         &self,
         function: &Arc<Function>,
         [from, to]: [u64; 2],
         counter: u64,
-        first: Option<Packed>,
-    ) -> (PlainLaunch, Packed) {
+        first: Option<PackedMatrix>,
+    ) -> (GemmKernelLaunch, PackedMatrix) {
         let block_groups = self.groups().div_ceil(self.blocks());
         let packed = self.packed(to, OperandSplit::ScaledF16);
         let other = first.map_or(0, |first| first.header);
@@ -121,35 +121,39 @@ impl Matrix {
         (self.launch(function, words), packed)
     }
 
-    /// The launch that splits it into thirds, from one address to another, and what it then is.
-    pub fn split(&self, function: &Arc<Function>, [from, to]: [u64; 2]) -> (PlainLaunch, Packed) {
+    /// The launch of the bf16x3 split, and the packed matrix.
+    pub fn split_bf16x3(
+        &self,
+        function: &Arc<Function>,
+        [from, to]: [u64; 2],
+    ) -> (GemmKernelLaunch, PackedMatrix) {
         let packed = self.packed(to, OperandSplit::Bf16x3);
-        let arguments = split::Arguments {
+        let arguments = bf16x3_split::Arguments {
             from: self.at(from),
             to,
-            noted: packed.header,
+            flags: packed.header,
             leading: self.leading,
             columns: self.columns,
             line_groups: self.line_groups(),
             groups: self.groups(),
-            cleared: 0,
+            clear: 0,
         };
         (self.launch(function, arguments.words()), packed)
     }
 
-    fn launch(&self, function: &Arc<Function>, words: Vec<u64>) -> PlainLaunch {
+    fn launch(&self, function: &Arc<Function>, words: Vec<u64>) -> GemmKernelLaunch {
         let (function, blocks) = (function.clone(), self.blocks() as u32);
-        PlainLaunch { function, blocks, threads: THREADS, words }
+        GemmKernelLaunch { function, blocks, threads: THREADS, words }
     }
 
-    /// What it is when it was packed, to an address.
-    fn packed(&self, to: u64, parts: OperandSplit) -> Packed {
-        let numbers = self.part_bytes() * parts.count();
-        Packed {
-            numbers: to,
+    /// The packed matrix at an address.
+    fn packed(&self, to: u64, split: OperandSplit) -> PackedMatrix {
+        let data = self.part_bytes() * split.parts();
+        PackedMatrix {
+            data: to,
             leading: self.line_groups() * GROUP,
             lines: self.lines,
-            header: to + numbers as u64,
+            header: to + data as u64,
             blocks: self.blocks() as u32,
         }
     }

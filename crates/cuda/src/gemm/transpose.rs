@@ -1,56 +1,55 @@
-//! Turning the operands of a product in TF32.
+//! Transposes of the operands of TF32 GEMMs into K-major layout.
 //!
-//! The device multiplies such numbers as fast as it can only if those that are summed lie next to each other in
-//! both operands. Of a product whose operands both lie the other way, as that of a gradient of weights does, the
-//! library takes half as long again; turned first, they cost less than that if the result is large.
+//! The tensor cores reach their TF32 peak only if both operands are K-major. If both are MN-major, as in the gradient
+//! of weights, cuBLASLt takes half as long again; transposing them first costs less than that if the result is large.
 
-use super::operand_split::Packed;
-use super::plain::PlainLaunch;
-use crate::background::Stop;
-use crate::codegen::packed;
+use super::operand_split::PackedMatrix;
+use super::simt_gemm::GemmKernelLaunch;
+use crate::background::EnqueueError;
+use crate::codegen::scaled_f16_split;
 use crate::device::Shared;
 use inflight_backend::{GemmLaunch, GemmOperand};
 use inflight_ir::DType;
 use smallvec::smallvec;
 use std::sync::{Arc, LazyLock};
 
-/// Rows of the part that a block turns: so long are the lines that it writes.
+/// Rows of a block's tile: the length of the lines it writes.
 const ROWS: usize = 128;
 
-/// Columns of it.
+/// Columns of a block's tile.
 const COLUMNS: usize = 32;
 
-/// Threads of a block: each moves four numbers at a time.
+/// Threads of a block: each moves four elements at a time.
 const THREADS: u32 = 256;
 
-/// With operands of m × k and k × n, a product takes a time of m · n · k, and turning them one of (m + n) · k. The
-/// one is worth the other from about here on, as measured on an H200.
-const GAIN: usize = 1024;
+/// With operands of M × K and K × N, a GEMM takes time in proportion to M · N · K, and transposing them in proportion
+/// to (M + N) · K. Break-even factor, measured on an H200.
+const BREAK_EVEN: usize = 1024;
 
-/// Whether a matrix can be turned, four numbers at a time.
-pub fn is_even(rows: usize, columns: usize) -> bool {
+/// Whether a matrix can be transposed four elements at a time.
+pub fn is_transposable(rows: usize, columns: usize) -> bool {
     [rows, columns].iter().all(|extent| extent % 4 == 0 && *extent > 0)
 }
 
-/// Whether turning both operands of a product in TF32 gains more than it costs.
-pub fn pays(contract: &GemmLaunch) -> bool {
-    let GemmLaunch { m, n, k, .. } = *contract;
-    let (a, b) = (&contract.a, &contract.b);
-    let lies_across = |near: isize, far: isize, extent: usize, offset: isize| {
-        near == 1 && far >= extent as isize && far % 4 == 0 && offset % 4 == 0
+/// Whether transposing both operands of a TF32 GEMM pays.
+pub fn is_worthwhile(gemm: &GemmLaunch) -> bool {
+    let GemmLaunch { m, n, k, .. } = *gemm;
+    let (a, b) = (&gemm.a, &gemm.b);
+    let is_mn_major = |inner: isize, outer: isize, extent: usize, offset: isize| {
+        inner == 1 && outer >= extent as isize && outer % 4 == 0 && offset % 4 == 0
     };
-    contract.dtype == DType::F32
-        && contract.batch.iter().all(|extent| *extent == 1)
-        && is_even(m, k)
-        && is_even(n, k)
-        && m * n >= GAIN * (m + n)
-        && lies_across(a.row_stride, a.column_stride, m, a.offset)
-        && lies_across(b.column_stride, b.row_stride, n, b.offset)
+    gemm.dtype == DType::F32
+        && gemm.batch.iter().all(|extent| *extent == 1)
+        && is_transposable(m, k)
+        && is_transposable(n, k)
+        && m * n >= BREAK_EVEN * (m + n)
+        && is_mn_major(a.row_stride, a.column_stride, m, a.offset)
+        && is_mn_major(b.column_stride, b.row_stride, n, b.offset)
 }
 
-/// The same product of the turned operands, without what follows it.
-pub fn turned(contract: &GemmLaunch) -> GemmLaunch {
-    let axes = contract.batch.len();
+/// The same GEMM of the transposed operands, without its epilogue.
+pub fn transposed(gemm: &GemmLaunch) -> GemmLaunch {
+    let axes = gemm.batch.len();
     let operand = |of: &GemmOperand, row_stride: usize, column_stride: usize| GemmOperand {
         buffer: of.buffer.clone(),
         offset: 0,
@@ -58,105 +57,105 @@ pub fn turned(contract: &GemmLaunch) -> GemmLaunch {
         row_stride: row_stride as isize,
         column_stride: column_stride as isize,
     };
-    let c = &contract.c;
+    let c = &gemm.c;
     GemmLaunch {
-        dtype: contract.dtype,
-        batch: contract.batch.clone(),
-        m: contract.m,
-        n: contract.n,
-        k: contract.k,
-        a: operand(&contract.a, contract.k, 1),
-        b: operand(&contract.b, 1, contract.k),
+        dtype: gemm.dtype,
+        batch: gemm.batch.clone(),
+        m: gemm.m,
+        n: gemm.n,
+        k: gemm.k,
+        a: operand(&gemm.a, gemm.k, 1),
+        b: operand(&gemm.b, 1, gemm.k),
         c: GemmOperand { buffer: c.buffer.clone(), batch_strides: c.batch_strides.clone(), ..*c },
         prologue: None,
         epilogue: None,
-        label: contract.label.clone(),
+        label: gemm.label.clone(),
     }
 }
 
-/// The launches that turn `a` and `b`, from the first addresses to the second.
+/// The launches that transpose A and B, from the first addresses to the second.
 pub fn launches(
     shared: &Arc<Shared>,
-    contract: &GemmLaunch,
+    gemm: &GemmLaunch,
     from: [u64; 2],
     to: [u64; 2],
-) -> Result<[PlainLaunch; 2], Stop> {
-    let a = &contract.a;
+) -> Result<[GemmKernelLaunch; 2], EnqueueError> {
+    let a = &gemm.a;
     Ok([
-        launch(shared, a, [contract.k, contract.m], a.column_stride, [from[0], to[0]], None)?,
-        launch_right(shared, contract, from[1], to[1], None)?,
+        launch(shared, a, [gemm.k, gemm.m], a.column_stride, [from[0], to[0]], None)?,
+        launch_b(shared, gemm, from[1], to[1], None)?,
     ])
 }
 
-/// The launch that turns `b`. With `packed`, it does so only where the product is not of what operands were packed into.
-pub fn launch_right(
+/// The launch that transposes B. With `packed`, it does nothing unless the scaled-f16 split of an operand has failed.
+pub fn launch_b(
     shared: &Arc<Shared>,
-    contract: &GemmLaunch,
+    gemm: &GemmLaunch,
     from: u64,
     to: u64,
-    packed: Option<[Packed; 2]>,
-) -> Result<PlainLaunch, Stop> {
-    let b = &contract.b;
-    launch(shared, b, [contract.k, contract.n], b.row_stride, [from, to], packed)
+    packed: Option<[PackedMatrix; 2]>,
+) -> Result<GemmKernelLaunch, EnqueueError> {
+    let b = &gemm.b;
+    launch(shared, b, [gemm.k, gemm.n], b.row_stride, [from, to], packed)
 }
 
-/// The launch that turns a matrix.
+/// The launch that transposes a matrix.
 fn launch(
     shared: &Arc<Shared>,
     of: &GemmOperand,
     [rows, columns]: [usize; 2],
     leading: isize,
     [from, to]: [u64; 2],
-    packed: Option<[Packed; 2]>,
-) -> Result<PlainLaunch, Stop> {
-    let function = shared.function(&TEXT).now()?;
+    packed: Option<[PackedMatrix; 2]>,
+) -> Result<GemmKernelLaunch, EnqueueError> {
+    let function = shared.function(&TEXT).poll()?;
     let first = from.wrapping_add_signed(of.offset as i64 * 4);
-    let across = columns.div_ceil(COLUMNS);
-    let mut words = vec![first, to, leading as u64, rows as u64, columns as u64, across as u64];
+    let tiles_across = columns.div_ceil(COLUMNS);
+    let mut words =
+        vec![first, to, leading as u64, rows as u64, columns as u64, tiles_across as u64];
     words.extend(packed.map_or([0; 2], |packed| packed.map(|packed| packed.header)));
-    let blocks = (across * rows.div_ceil(ROWS)) as u32;
-    Ok(PlainLaunch { function, blocks, threads: THREADS, words })
+    let blocks = (tiles_across * rows.div_ceil(ROWS)) as u32;
+    Ok(GemmKernelLaunch { function, blocks, threads: THREADS, words })
 }
 
-/// The kernel's text: a block turns a part through shared memory, where numbers that are moved together are in banks
-/// of their own.
+/// The kernel source: a block transposes a tile through shared memory, swizzled against bank conflicts.
 pub static TEXT: LazyLock<String> = LazyLock::new(|| {
     let sizes = format!("ROWS = {ROWS}, COLUMNS = {COLUMNS}, THREADS = {THREADS}");
-    let packed = packed::declarations();
+    let packed = scaled_f16_split::declarations();
     crate::codegen::with_functions(&format!("constexpr int {sizes};\n{packed}{ENTRY}"))
 });
 
 const ENTRY: &str = r#"
-// Threads side by side along a line that is read and one that is written, and lines at a time.
-constexpr int READING = COLUMNS / 4, WRITING = ROWS / 4, READ = THREADS / READING, WRITTEN = THREADS / WRITING;
-struct Arguments { const float *from; float *to; long long leading, rows, columns, across; const Header* packed[2]; };
+// Threads along a line that is read and along one that is written, and lines at a time.
+constexpr int READ_THREADS = COLUMNS / 4, WRITE_THREADS = ROWS / 4, READ_LINES = THREADS / READ_THREADS, WRITE_LINES = THREADS / WRITE_THREADS;
+struct Arguments { const float *from; float *to; long long leading, rows, columns, tiles_across; const Header* packed[2]; };
 extern "C" __global__ void __launch_bounds__(THREADS) entry(const __grid_constant__ Arguments a) {
-    if (a.packed[0] && fit(*a.packed[0], *a.packed[1])) return;
-    __shared__ alignas(16) float part[COLUMNS * ROWS];
-    const long long row = blockIdx.x / a.across * ROWS, column = blockIdx.x % a.across * COLUMNS;
-    const int line = threadIdx.x / READING, place = threadIdx.x % READING * 4;
-    float4 x[ROWS / READ];
+    if (a.packed[0] && can_use_f16(*a.packed[0], *a.packed[1])) return;
+    __shared__ alignas(16) float tile[COLUMNS * ROWS];
+    const long long row = blockIdx.x / a.tiles_across * ROWS, column = blockIdx.x % a.tiles_across * COLUMNS;
+    const int line = threadIdx.x / READ_THREADS, column_in_tile = threadIdx.x % READ_THREADS * 4;
+    float4 x[ROWS / READ_LINES];
     #pragma unroll
-    for (int i = 0; i < ROWS / READ; i++) {
-        const bool is_inside = row + line + i * READ < a.rows && column + place < a.columns;
+    for (int i = 0; i < ROWS / READ_LINES; i++) {
+        const bool is_inside = row + line + i * READ_LINES < a.rows && column + column_in_tile < a.columns;
         x[i] = {0.0f, 0.0f, 0.0f, 0.0f};
-        if (is_inside) x[i] = *(const float4*)(a.from + (row + line + i * READ) * a.leading + column + place);
+        if (is_inside) x[i] = *(const float4*)(a.from + (row + line + i * READ_LINES) * a.leading + column + column_in_tile);
     }
     #pragma unroll
-    for (int i = 0; i < ROWS / READ; i++) {
-        const int at = place * ROWS + ((line + i * READ) ^ place);
-        part[at] = x[i].x;
-        part[at + ROWS] = x[i].y;
-        part[at + 2 * ROWS] = x[i].z;
-        part[at + 3 * ROWS] = x[i].w;
+    for (int i = 0; i < ROWS / READ_LINES; i++) {
+        const int at = column_in_tile * ROWS + ((line + i * READ_LINES) ^ column_in_tile);
+        tile[at] = x[i].x;
+        tile[at + ROWS] = x[i].y;
+        tile[at + 2 * ROWS] = x[i].z;
+        tile[at + 3 * ROWS] = x[i].w;
     }
     __syncthreads();
-    const int own = threadIdx.x / WRITING, far = threadIdx.x % WRITING * 4;
+    const int output_row = threadIdx.x / WRITE_THREADS, output_column = threadIdx.x % WRITE_THREADS * 4;
     #pragma unroll
-    for (int i = 0; i < COLUMNS / WRITTEN; i++) {
-        const int y = own + i * WRITTEN;
-        if (column + y < a.columns && row + far < a.rows) {
-            *(float4*)(a.to + (column + y) * a.rows + row + far) = *(const float4*)&part[y * ROWS + (far ^ (y & -4))];
+    for (int i = 0; i < COLUMNS / WRITE_LINES; i++) {
+        const int y = output_row + i * WRITE_LINES;
+        if (column + y < a.columns && row + output_column < a.rows) {
+            *(float4*)(a.to + (column + y) * a.rows + row + output_column) = *(const float4*)&tile[y * ROWS + (output_column ^ (y & -4))];
         }
     }
 }
@@ -168,14 +167,14 @@ mod tests {
     use crate::compile::Compiler;
     use inflight_backend::{Buffer, Label};
 
-    /// A product of operands of f32 whose rows, or with `across` columns, lie next to each other.
-    fn product(m: usize, n: usize, k: usize, across: [bool; 2]) -> GemmLaunch {
-        let operand = |rows: usize, columns: usize, across: bool| GemmOperand {
+    /// A GEMM of `f32` operands, each of which is column-major if `column_major` says so.
+    fn gemm_of(m: usize, n: usize, k: usize, column_major: [bool; 2]) -> GemmLaunch {
+        let operand = |rows: usize, columns: usize, column_major: bool| GemmOperand {
             buffer: Buffer::declare(rows * columns * 4),
             offset: 0,
             batch_strides: smallvec![],
-            row_stride: if across { 1 } else { columns as isize },
-            column_stride: if across { rows as isize } else { 1 },
+            row_stride: if column_major { 1 } else { columns as isize },
+            column_stride: if column_major { rows as isize } else { 1 },
         };
         GemmLaunch {
             dtype: DType::F32,
@@ -183,8 +182,8 @@ mod tests {
             m,
             n,
             k,
-            a: operand(m, k, across[0]),
-            b: operand(k, n, across[1]),
+            a: operand(m, k, column_major[0]),
+            b: operand(k, n, column_major[1]),
             c: operand(m, n, false),
             prologue: None,
             epilogue: None,
@@ -193,22 +192,28 @@ mod tests {
     }
 
     #[test]
-    fn a_large_gradient_of_weights_is_turned_and_nothing_else_is() {
-        assert!(pays(&product(4096, 4096, 1024, [true, false])));
-        assert!(!pays(&product(1024, 1024, 4096, [true, false])), "a small result");
-        assert!(!pays(&product(4096, 4096, 1024, [false, false])), "one operand lies well");
-        assert!(!pays(&product(4096, 4096, 1024, [true, true])), "one operand lies well");
-        assert!(pays(&product(4096, 4096, 1000, [true, false])), "tiles that are not whole");
-        assert!(!pays(&product(4096, 4096, 1002, [true, false])), "numbers by fours");
-        let halves = GemmLaunch { dtype: DType::F16, ..product(4096, 4096, 1024, [true, false]) };
-        assert!(!pays(&halves), "the device does not mind");
-        let turned = turned(&product(4096, 4096, 1024, [true, false]));
-        assert_eq!([turned.a.row_stride, turned.a.column_stride], [1024, 1]);
-        assert_eq!([turned.b.row_stride, turned.b.column_stride], [1, 1024]);
+    fn only_large_weight_gradients_are_transposed() {
+        assert!(is_worthwhile(&gemm_of(4096, 4096, 1024, [true, false])));
+        assert!(!is_worthwhile(&gemm_of(1024, 1024, 4096, [true, false])), "a small result");
+        assert!(
+            !is_worthwhile(&gemm_of(4096, 4096, 1024, [false, false])),
+            "one operand is K-major"
+        );
+        assert!(!is_worthwhile(&gemm_of(4096, 4096, 1024, [true, true])), "one operand is K-major");
+        assert!(is_worthwhile(&gemm_of(4096, 4096, 1000, [true, false])), "partial tiles");
+        assert!(
+            !is_worthwhile(&gemm_of(4096, 4096, 1002, [true, false])),
+            "extents that are not multiples of four"
+        );
+        let f16 = GemmLaunch { dtype: DType::F16, ..gemm_of(4096, 4096, 1024, [true, false]) };
+        assert!(!is_worthwhile(&f16), "f16 needs no K-major operands");
+        let transposed = transposed(&gemm_of(4096, 4096, 1024, [true, false]));
+        assert_eq!([transposed.a.row_stride, transposed.a.column_stride], [1024, 1]);
+        assert_eq!([transposed.b.row_stride, transposed.b.column_stride], [1, 1024]);
     }
 
     #[test]
-    fn the_text_compiles() {
+    fn transpose_source_compiles() {
         let compiler = Compiler::new("sm_90".to_owned(), || None);
         match compiler.version() {
             Ok(_) => drop(compiler.compile(&TEXT).unwrap()),

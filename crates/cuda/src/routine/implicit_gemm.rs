@@ -1,128 +1,134 @@
-//! Products of windows and kernels: convolutions whose windows are in no memory.
+//! Convolution as implicit GEMM: the im2col matrix is never stored.
 //!
-//! It is a matrix product. A row of the left matrix is a window, whose elements a block copies to shared memory as it
-//! needs them: a place of the window and some features are next to each other in memory, and where a window's places
-//! are follows from numbers that come with the launch. Where there are too few tiles of the result for the device,
-//! several blocks add up parts of a tile's sums, and another kernel adds these.
+//! A row of the left GEMM operand is a window, whose elements a block gathers to shared memory as it needs them:
+//! features at one tap of a window are contiguous, and the addresses of the taps follow from strides in the launch
+//! arguments. If the result has too few tiles for the device, split-K has several blocks compute partial sums of a
+//! tile, and a second kernel reduces them. This module chooses the tile, the main loop and the number of splits.
 
-use super::implicit_gemm_codegen::{self, ADDED, By, Tile};
-use super::{Key, Launch, MOST_KINDS, Site, implicit_gemm_bf16x3, wrong_dtype};
-use crate::codegen::groups::{GROUP, MOST_BLOCKS, THREADS as GROUP_THREADS};
-use crate::codegen::split;
-use crate::tensor_map::{MAP_WORDS, MOST_SPACE};
+use super::implicit_gemm_codegen::{self, MainLoop, REDUCED_PER_THREAD, Tile};
+use super::{
+    KernelKey, Launch, MAX_CACHED, RoutineContext, implicit_gemm_bf16x3, unsupported_dtype,
+};
+use crate::codegen::bf16x3_split;
+use crate::codegen::split_groups::{GROUP, MAX_BLOCKS, THREADS as GROUP_THREADS};
+use crate::tensor_map::{MAX_SPATIAL_AXES, TENSOR_MAP_WORDS};
 use inflight_backend::Fault;
 use inflight_ir::DType;
 use inflight_ir::plan::ImplicitGemmOperands;
 
-/// Products of numbers, and of halves, in a microsecond.
-const NUMBERS_PER_TIME: f64 = 18e6;
-const HALVES_PER_TIME: f64 = 180e6;
+/// Throughput in multiply-adds per microsecond: `f32` by SIMT FMA, and 16-bit floats by `mma.sync`.
+const FMA_RATE: f64 = 18e6;
+const MMA_RATE: f64 = 180e6;
 
-/// The same of halves that groups of warps multiply, and of numbers in thirds.
-const GROUPED_PER_TIME: f64 = 250e6;
-const THIRDS_PER_TIME: f64 = 60e6;
-const NARROW_THIRDS_PER_TIME: f64 = 42e6;
+/// The same of 16-bit floats by wgmma, and of bf16x3 with wide and with narrow tiles.
+const WGMMA_RATE: f64 = 250e6;
+const BF16X3_RATE: f64 = 60e6;
+const NARROW_BF16X3_RATE: f64 = 42e6;
 
-/// Each part of a sum has at least this many steps.
-const FEWEST_STEPS: usize = 8;
+/// Fewest K-steps of a split.
+const MIN_SPLIT_K_STEPS: usize = 8;
 
-/// The most parts of a sum.
-const MOST_PARTS: usize = 64;
+/// Upper bound of the splits along K.
+const MAX_SPLITS: usize = 64;
 
-/// About what a block's beginning and end cost, in bytes of a row that could be multiplied.
-const EDGE_BYTES: f64 = 384.0;
+/// Cost of a block's prologue and epilogue, in bytes of a row that it could multiply meanwhile.
+const BLOCK_OVERHEAD_BYTES: f64 = 384.0;
 
 /// Microseconds of one more launch.
-const LAUNCH_TIME: f64 = 3.0;
+const LAUNCH_MICROSECONDS: f64 = 3.0;
 
-/// Fewer products of numbers are not worth the launches: what is estimated of few tiles is too much.
-const LEAST_SPLIT: usize = 1 << 27;
+/// With fewer multiply-adds, a bf16x3 split does not pay for its launches: the estimate is too high for few tiles.
+const MIN_BF16X3_MULTIPLY_ADDS: usize = 1 << 27;
 
-/// Blocks that begin and end in a microsecond.
-const BLOCKS_PER_TIME: f64 = 500.0;
+/// Empty blocks per microsecond.
+const EMPTY_BLOCK_RATE: f64 = 500.0;
 
-/// Bytes that are moved in a microsecond.
-const BYTES_PER_TIME: f64 = 3e6;
+/// Bytes moved per microsecond.
+const BYTE_RATE: f64 = 3e6;
 
-/// Multiplies windows with kernels.
-pub fn product(
-    site: &mut Site,
+/// Computes a convolution.
+pub fn run(
+    context: &mut RoutineContext,
     operands: &ImplicitGemmOperands,
     [x, kernels]: [u64; 2],
     result: u64,
 ) -> Result<(), Fault> {
-    let ImplicitGemmOperands { dtype, gemm: product, extents } = operands;
+    let ImplicitGemmOperands { dtype, gemm, extents } = operands;
     if !matches!(dtype, DType::F16 | DType::BF16 | DType::F32) {
-        return Err(wrong_dtype("products of windows", *dtype));
+        return Err(unsupported_dtype("convolution as implicit GEMM", *dtype));
     }
-    let shape = product.shape(extents);
+    let shape = gemm.shape(extents);
     if shape.elements() == 0 {
         return Ok(());
     }
     let (groups, outputs, features) = (extents.groups(), extents.outputs, extents.features);
-    let sizes = Sizes::of(operands);
-    let Sizes { rows, taps, .. } = sizes;
-    let processors = site.shared.processors;
-    let Cuts { numbers: mut cut, thirds } = Cuts::of(site, operands);
-    let partial = |cut: Cut| match cut.parts {
+    let size = ProblemSize::of(operands);
+    let ProblemSize { rows, taps, .. } = size;
+    let processors = context.shared.processors;
+    let Partitions { direct: mut partition, bf16x3 } = Partitions::of(context, operands);
+    let partial = |partition: Partition| match partition.splits {
         1 => 0,
-        parts => 4 * parts * sizes.results(),
+        splits => 4 * splits * size.results(),
     };
-    // Bf16x3, and how the copies walk. Where there is no memory for the one, or no way for the other, numbers are multiplied.
+    // The bf16x3 split and the TMA im2col descriptors. Without memory for the split, or if the descriptors cannot be
+    // encoded, the SIMT kernel runs.
     let mut split = None;
-    if let Some(thirds) = thirds {
-        split = Split::of(site, counts(operands), partial(thirds)).and_then(|split| {
-            let columns = thirds.tile.columns;
-            let walk = implicit_gemm_bf16x3::arguments(operands, columns, split.thirds).ok()?;
-            Some((split, walk))
-        });
+    if let Some(bf16x3) = bf16x3 {
+        split = Bf16x3Operands::of(context, element_counts(operands), partial(bf16x3)).and_then(
+            |split| {
+                let columns = bf16x3.tile.columns;
+                let descriptors =
+                    implicit_gemm_bf16x3::arguments(operands, columns, split.data).ok()?;
+                Some((split, descriptors))
+            },
+        );
         if split.is_some() {
-            cut = thirds;
+            partition = bf16x3;
         }
     }
-    let Cut { tile, parts, .. } = cut;
-    let sums = match (&split, partial(cut)) {
-        (Some((split, _)), _) => split.sums,
+    let Partition { tile, splits, .. } = partition;
+    let partial_sums = match (&split, partial(partition)) {
+        (Some((split, _)), _) => split.partial_sums,
         (None, 0) => 0,
-        (None, bytes) => site.temporary(bytes)?,
+        (None, bytes) => context.allocate_scratch(bytes)?,
     };
 
-    // Axes of space that there are not have one position.
-    let missing = MOST_SPACE - extents.space.len();
+    // Missing spatial axes have one position.
+    let missing = MAX_SPATIAL_AXES - extents.space.len();
     let padded = |values: &mut dyn Iterator<Item = usize>, fill: usize| {
-        let mut padded = [fill as u64; MOST_SPACE];
+        let mut padded = [fill as u64; MAX_SPATIAL_AXES];
         values.zip(&mut padded[missing..]).for_each(|(value, to)| *to = value as u64);
         padded
     };
-    // Distances in `x`: along each axis of space, then from example to example.
-    let mut distances = vec![0; extents.space.len()];
+    // Strides of `x` along each spatial axis, and then from example to example.
+    let mut x_strides = vec![0; extents.space.len()];
     let mut example = extents.feature_groups * features;
-    for (distance, extent) in distances.iter_mut().zip(&extents.space).rev() {
-        *distance = example;
+    for (x_stride, extent) in x_strides.iter_mut().zip(&extents.space).rev() {
+        *x_stride = example;
         example *= extent;
     }
     let strides = shape.strides();
-    let [group_axis, example_axis, output_axis, first] = product.axes();
-    let windows = || product.windows.iter().zip(&distances);
+    let [group_axis, example_axis, output_axis, first] = gemm.axes();
+    let windows = || gemm.windows.iter().zip(&x_strides);
     let words = |tile: Tile| {
-        let steps = sizes.steps(tile);
-        let counts = [rows, outputs, groups, steps, parts, features, taps];
+        let k_steps = size.k_steps(tile);
+        let counts = [rows, outputs, groups, k_steps, splits, features, taps];
         let mut words = counts.map(|n| n as u64).to_vec();
         words.extend(padded(&mut extents.positions.iter().copied(), 1));
-        words.extend(padded(&mut windows().map(|(window, distance)| window.stride * distance), 0));
-        words.extend(padded(&mut product.windows.iter().map(|window| window.size), 1));
+        words.extend(padded(&mut windows().map(|(window, x_stride)| window.stride * x_stride), 0));
+        words.extend(padded(&mut gemm.windows.iter().map(|window| window.size), 1));
         words
-            .extend(padded(&mut windows().map(|(window, distance)| window.dilation * distance), 0));
+            .extend(padded(&mut windows().map(|(window, x_stride)| window.dilation * x_stride), 0));
         words.extend([example, extents.feature_groups, extents.examples].map(|n| n as u64));
         words.extend([group_axis, example_axis, output_axis].map(|axis| strides[axis] as u64));
         words.extend(padded(&mut strides[first..first + extents.space.len()].iter().copied(), 0));
-        words.extend([x, kernels, result, sums]);
+        words.extend([x, kernels, result, partial_sums]);
         words.extend(split.as_ref().map_or([0; 5], |(split, _)| split.words()));
         words
     };
 
-    let key = Key::ImplicitGemm { dtype: *dtype, tile };
-    let prepared = site.kernels(key, || Ok(implicit_gemm_codegen::kernels(*dtype, tile)))?;
+    let key = KernelKey::ImplicitGemm { dtype: *dtype, tile };
+    let prepared = context.kernels(key, || Ok(implicit_gemm_codegen::kernels(*dtype, tile)))?;
     let launch = |tile: Tile, blocks: usize, words: Vec<u64>| Launch {
         blocks,
         threads: tile.threads(),
@@ -130,175 +136,196 @@ pub fn product(
     };
     match &split {
         None => {
-            let multiply = launch(tile, sizes.tiles(tile) * parts, words(tile));
-            site.launch(&prepared, implicit_gemm_codegen::MULTIPLY, multiply)?;
+            let gemm = launch(tile, size.tiles(tile) * splits, words(tile));
+            context.launch(&prepared, implicit_gemm_codegen::GEMM, gemm)?;
         }
-        Some((split, walk)) => {
+        Some((split, descriptors)) => {
             for launch in split.launches([x, kernels]) {
-                site.launch(&prepared, implicit_gemm_codegen::SPLIT, launch)?;
+                context.launch(&prepared, implicit_gemm_codegen::BF16X3_SPLIT, launch)?;
             }
-            let mut all = walk.clone();
-            all.extend(words(tile));
-            all.resize(all.len().next_multiple_of(MAP_WORDS), 0);
-            let blocks = (sizes.tiles(tile) * parts).min(processors);
-            site.launch(&prepared, implicit_gemm_codegen::MULTIPLY, launch(tile, blocks, all))?;
-            let plain = Tile { by: By::Warps, ..tile };
-            let multiply = launch(plain, sizes.tiles(plain) * parts, words(plain));
-            site.launch(&prepared, implicit_gemm_codegen::MULTIPLY_NUMBERS, multiply)?;
+            let mut arguments = descriptors.clone();
+            arguments.extend(words(tile));
+            arguments.resize(arguments.len().next_multiple_of(TENSOR_MAP_WORDS), 0);
+            let blocks = (size.tiles(tile) * splits).min(processors);
+            context.launch(
+                &prepared,
+                implicit_gemm_codegen::GEMM,
+                launch(tile, blocks, arguments),
+            )?;
+            let fallback = Tile { main_loop: MainLoop::Warp, ..tile };
+            let gemm = launch(fallback, size.tiles(fallback) * splits, words(fallback));
+            context.launch(&prepared, implicit_gemm_codegen::SIMT_FALLBACK, gemm)?;
         }
     }
-    if parts == 1 {
+    if splits == 1 {
         return Ok(());
     }
-    let blocks = sizes.results().div_ceil(ADDED * tile.threads() as usize);
-    site.launch(&prepared, implicit_gemm_codegen::ADD, launch(tile, blocks, words(tile)))
+    let blocks = size.results().div_ceil(REDUCED_PER_THREAD * tile.threads() as usize);
+    context.launch(
+        &prepared,
+        implicit_gemm_codegen::SPLIT_K_REDUCE,
+        launch(tile, blocks, words(tile)),
+    )
 }
 
-/// How a product is best cut, of numbers or halves as they are, and of thirds if that is faster. To find it out takes longer
-/// than to look it up.
+/// The best partition with the dtype's own main loop, and that of bf16x3 if it is faster. Cached per problem:
+/// estimating takes longer than a lookup.
 #[derive(Clone, Copy)]
-pub(super) struct Cuts {
-    numbers: Cut,
-    thirds: Option<Cut>,
+pub(super) struct Partitions {
+    direct: Partition,
+    bf16x3: Option<Partition>,
 }
 
-impl Cuts {
-    fn of(site: &Site, operands: &ImplicitGemmOperands) -> Cuts {
-        let known = site.shared.routines.cuts.lock().get(operands).copied();
-        known.unwrap_or_else(|| {
-            let cuts = Cuts::found(operands, site.shared.has_groups, site.shared.processors);
-            let mut all = site.shared.routines.cuts.lock();
-            if all.len() >= MOST_KINDS {
-                all.clear();
+impl Partitions {
+    fn of(context: &RoutineContext, operands: &ImplicitGemmOperands) -> Partitions {
+        let cached = context.shared.routines.partitions.lock().get(operands).copied();
+        cached.unwrap_or_else(|| {
+            let partitions =
+                Partitions::estimate(operands, context.shared.has_wgmma, context.shared.processors);
+            let mut cache = context.shared.routines.partitions.lock();
+            if cache.len() >= MAX_CACHED {
+                cache.clear();
             }
-            all.insert(operands.clone(), cuts);
-            cuts
+            cache.insert(operands.clone(), partitions);
+            partitions
         })
     }
 
-    fn found(operands: &ImplicitGemmOperands, has_groups: bool, processors: usize) -> Cuts {
-        let sizes = Sizes::of(operands);
-        let numbers = sizes.cut(Tile::all(operands.dtype, has_groups), processors);
-        let thirds = may_use_bf16x3(operands, has_groups).then(|| {
-            let thirds = sizes.cut(Tile::of_bf16x3(operands.extents.space.len()), processors);
-            let split = Split::time(counts(operands).iter().sum(), sizes.tiles(numbers.tile));
-            (thirds.time + split < numbers.time).then_some(thirds)
+    fn estimate(operands: &ImplicitGemmOperands, has_wgmma: bool, processors: usize) -> Partitions {
+        let size = ProblemSize::of(operands);
+        let direct = size.partition(Tile::candidates(operands.dtype, has_wgmma), processors);
+        let bf16x3 = may_use_bf16x3(operands, has_wgmma).then(|| {
+            let bf16x3 =
+                size.partition(Tile::bf16x3_candidates(operands.extents.space.len()), processors);
+            let split = Bf16x3Operands::time(
+                element_counts(operands).iter().sum(),
+                size.tiles(direct.tile),
+            );
+            (bf16x3.time + split < direct.time).then_some(bf16x3)
         });
-        Cuts { numbers, thirds: thirds.flatten() }
+        Partitions { direct, bf16x3: bf16x3.flatten() }
     }
 }
 
-/// Whether operands may be multiplied in thirds, and it may be worth it.
-pub fn may_use_bf16x3(operands: &ImplicitGemmOperands, has_groups: bool) -> bool {
-    let sizes = Sizes::of(operands);
-    let products = sizes.results().saturating_mul(sizes.taps * sizes.features);
-    has_groups && products >= LEAST_SPLIT && implicit_gemm_bf16x3::may_multiply(operands)
+/// Whether bf16x3 supports the operands and may pay.
+pub fn may_use_bf16x3(operands: &ImplicitGemmOperands, has_wgmma: bool) -> bool {
+    let size = ProblemSize::of(operands);
+    let multiply_adds = size.results().saturating_mul(size.taps * size.features);
+    has_wgmma
+        && multiply_adds >= MIN_BF16X3_MULTIPLY_ADDS
+        && implicit_gemm_bf16x3::is_supported(operands)
 }
 
-/// Numbers of what the windows are of, and of the kernels.
-fn counts(operands: &ImplicitGemmOperands) -> [usize; 2] {
-    let (extents, Sizes { groups, outputs, taps, features, .. }) =
-        (&operands.extents, Sizes::of(operands));
+/// The elements of `x` and of the kernels.
+fn element_counts(operands: &ImplicitGemmOperands) -> [usize; 2] {
+    let (extents, ProblemSize { groups, outputs, taps, features, .. }) =
+        (&operands.extents, ProblemSize::of(operands));
     let examples = extents.space.iter().product::<usize>() * extents.examples;
     [groups * examples * features, groups * outputs * taps * features]
 }
 
-/// Operands in thirds.
-struct Split {
-    thirds: [u64; 2],
-    /// What those who split note, and how many they are.
-    noted: [u64; 2],
+/// Operands split into three `bf16` (bf16x3).
+struct Bf16x3Operands {
+    data: [u64; 2],
+    /// The addresses of the flags that the splitting blocks write, one per block, and the number of blocks.
+    flags: [u64; 2],
     blocks: [usize; 2],
-    /// Numbers of each.
+    /// Elements of each operand.
     counts: [usize; 2],
-    /// What is not zero when numbers are to be multiplied instead.
-    instead: u64,
-    /// Memory for parts of sums.
-    sums: u64,
+    /// The address of a word that is nonzero if the SIMT kernel must recompute the result.
+    fallback: u64,
+    /// The address of the split-K partial sums.
+    partial_sums: u64,
 }
 
-impl Split {
-    /// What it takes to split so many numbers, to launch what does, and to launch so many blocks that have nothing to do.
-    fn time(numbers: usize, blocks: usize) -> f64 {
-        let idle = blocks as f64 / BLOCKS_PER_TIME;
-        (10 * numbers) as f64 / BYTES_PER_TIME + 3.0 * LAUNCH_TIME + idle
+impl Bf16x3Operands {
+    /// Estimated microseconds to split this many elements, and to launch a fallback whose blocks exit at once.
+    fn time(elements: usize, blocks: usize) -> f64 {
+        let idle = blocks as f64 / EMPTY_BLOCK_RATE;
+        (10 * elements) as f64 / BYTE_RATE + 3.0 * LAUNCH_MICROSECONDS + idle
     }
 
-    /// Memory for such operands and so many bytes of sums. `None` if there is none.
-    fn of(site: &mut Site, counts: [usize; 2], sums: usize) -> Option<Split> {
-        // The kernel counts them in 32 bits.
+    /// Allocates the split operands and the partial sums. `None` without memory for them.
+    fn of(
+        context: &mut RoutineContext,
+        counts: [usize; 2],
+        partial_sums: usize,
+    ) -> Option<Bf16x3Operands> {
+        // The kernel has 32-bit element counts.
         if counts.iter().any(|&count| count >= 1 << 31) {
             return None;
         }
         let blocks = counts
-            .map(|count| count.div_ceil(2 * GROUP * GROUP_THREADS as usize).clamp(1, MOST_BLOCKS));
-        let sizes = counts.map(|count| (6 * count).next_multiple_of(256));
-        let notes = 4 * MOST_BLOCKS;
-        let memory = site.temporary(sizes[0] + sizes[1] + 2 * notes + 256 + sums).ok()?;
-        let thirds = [memory, memory + sizes[0] as u64];
-        let first = thirds[1] + sizes[1] as u64;
-        let noted = [first, first + notes as u64];
-        let instead = first + 2 * notes as u64;
-        Some(Split { thirds, noted, blocks, counts, instead, sums: instead + 256 })
+            .map(|count| count.div_ceil(2 * GROUP * GROUP_THREADS as usize).clamp(1, MAX_BLOCKS));
+        let bytes = counts.map(|count| (6 * count).next_multiple_of(256));
+        let flags_bytes = 4 * MAX_BLOCKS;
+        let memory = context
+            .allocate_scratch(bytes[0] + bytes[1] + 2 * flags_bytes + 256 + partial_sums)
+            .ok()?;
+        let data = [memory, memory + bytes[0] as u64];
+        let first = data[1] + bytes[1] as u64;
+        let flags = [first, first + flags_bytes as u64];
+        let fallback = first + 2 * flags_bytes as u64;
+        Some(Bf16x3Operands { data, flags, blocks, counts, fallback, partial_sums: fallback + 256 })
     }
 
-    /// What splits both.
+    /// The launches that split both operands.
     fn launches(&self, operands: [u64; 2]) -> [Launch; 2] {
         [0, 1].map(|at| {
-            // One line.
+            // A single line.
             let (count, groups) = (self.counts[at], self.counts[at] / GROUP);
-            let arguments = split::Arguments {
+            let arguments = bf16x3_split::Arguments {
                 from: operands[at],
-                to: self.thirds[at],
-                noted: self.noted[at],
+                to: self.data[at],
+                flags: self.flags[at],
                 leading: count,
                 columns: count,
                 line_groups: groups,
                 groups,
-                cleared: self.instead,
+                clear: self.fallback,
             };
             let words = arguments.words();
             Launch { blocks: self.blocks[at], threads: GROUP_THREADS, words }
         })
     }
 
-    /// As the kernels take it.
+    /// The arguments of the GEMM kernels.
     fn words(&self) -> [u64; 5] {
         let [first, second] = self.blocks.map(|blocks| blocks as u64);
-        [self.noted[0], self.noted[1], first, second, self.instead]
+        [self.flags[0], self.flags[1], first, second, self.fallback]
     }
 }
 
-/// How much there is to multiply.
+/// The extents of the GEMM.
 #[derive(Clone, Copy)]
-struct Sizes {
+struct ProblemSize {
     dtype: DType,
     groups: usize,
-    /// Windows of a group, and its kernels.
+    /// M: the windows of a group. N: its kernels.
     rows: usize,
     outputs: usize,
-    /// AllocationHints of a window, and features at each.
+    /// K: the taps of a window, and the features of each.
     taps: usize,
     features: usize,
 }
 
-/// Which tiles, into how many parts their sums are cut, and what that takes by estimate, in microseconds.
+/// A tile and its number of splits along K, with the estimated time in microseconds.
 #[derive(Clone, Copy, Debug)]
-struct Cut {
+struct Partition {
     tile: Tile,
-    parts: usize,
+    splits: usize,
     time: f64,
 }
 
-impl Sizes {
-    fn of(operands: &ImplicitGemmOperands) -> Sizes {
-        let ImplicitGemmOperands { dtype, gemm: product, extents } = operands;
-        Sizes {
+impl ProblemSize {
+    fn of(operands: &ImplicitGemmOperands) -> ProblemSize {
+        let ImplicitGemmOperands { dtype, gemm, extents } = operands;
+        ProblemSize {
             dtype: *dtype,
             groups: extents.groups(),
             rows: extents.examples * extents.positions.iter().product::<usize>(),
             outputs: extents.outputs,
-            taps: product.windows.iter().map(|window| window.size).product(),
+            taps: gemm.windows.iter().map(|window| window.size).product(),
             features: extents.features,
         }
     }
@@ -308,43 +335,46 @@ impl Sizes {
         self.groups * self.rows * self.outputs
     }
 
-    /// How many tiles there are.
+    /// The number of tiles.
     fn tiles(&self, tile: Tile) -> usize {
         self.groups * self.rows.div_ceil(tile.rows()) * self.outputs.div_ceil(tile.columns)
     }
 
-    /// How many steps there are to a tile's sums.
-    fn steps(&self, tile: Tile) -> usize {
-        tile.steps(self.taps, self.features, self.dtype.size())
+    /// K-steps of a tile.
+    fn k_steps(&self, tile: Tile) -> usize {
+        tile.k_steps(self.taps, self.features, self.dtype.size())
     }
 
-    /// Cuts sums so that all multiprocessors have work.
-    fn cut(&self, kinds: [Tile; 2], processors: usize) -> Cut {
-        let of = |tile: Tile, parts: usize| {
-            // Microseconds of a step while all places are taken.
-            let rate = match (tile.by, self.dtype) {
-                (By::Bf16x3 { .. }, _) if tile.columns == 128 => THIRDS_PER_TIME,
-                (By::Bf16x3 { .. }, _) => NARROW_THIRDS_PER_TIME,
-                (By::Groups, _) => GROUPED_PER_TIME,
-                (By::Warps, DType::F32) => NUMBERS_PER_TIME,
-                (By::Warps, _) => HALVES_PER_TIME,
+    /// Chooses the tile and the split-K factor with the least estimated time on a device of this many
+    /// multiprocessors.
+    fn partition(&self, candidates: [Tile; 2], processors: usize) -> Partition {
+        let of = |tile: Tile, splits: usize| {
+            // Microseconds of a K-step at full occupancy.
+            let rate = match (tile.main_loop, self.dtype) {
+                (MainLoop::Bf16x3 { .. }, _) if tile.columns == 128 => BF16X3_RATE,
+                (MainLoop::Bf16x3 { .. }, _) => NARROW_BF16X3_RATE,
+                (MainLoop::Wgmma, _) => WGMMA_RATE,
+                (MainLoop::Warp, DType::F32) => FMA_RATE,
+                (MainLoop::Warp, _) => MMA_RATE,
             };
-            let products = tile.rows() * tile.columns * tile.step_bytes() / self.dtype.size();
-            let places = tile.resident() * processors;
-            let step = (products * places) as f64 / rate;
-            let rounds = (self.tiles(tile) * parts).div_ceil(places) as f64;
-            let steps = self.steps(tile).div_ceil(parts) as f64;
-            let multiplied = rounds * (steps + EDGE_BYTES / tile.step_bytes() as f64) * step;
-            let moved = (8 * parts * self.results()) as f64 / BYTES_PER_TIME;
-            let time = multiplied + if parts > 1 { LAUNCH_TIME + moved } else { 0.0 };
-            Cut { tile, parts, time }
+            let multiply_adds =
+                tile.rows() * tile.columns * tile.k_step_bytes() / self.dtype.size();
+            let slots = tile.blocks_per_sm() * processors;
+            let step = (multiply_adds * slots) as f64 / rate;
+            let waves = (self.tiles(tile) * splits).div_ceil(slots) as f64;
+            let k_steps = self.k_steps(tile).div_ceil(splits) as f64;
+            let multiplied =
+                waves * (k_steps + BLOCK_OVERHEAD_BYTES / tile.k_step_bytes() as f64) * step;
+            let moved = (8 * splits * self.results()) as f64 / BYTE_RATE;
+            let time = multiplied + if splits > 1 { LAUNCH_MICROSECONDS + moved } else { 0.0 };
+            Partition { tile, splits, time }
         };
-        let cuts = |tile: Tile| {
-            let most = (self.steps(tile) / FEWEST_STEPS).clamp(1, MOST_PARTS);
-            (1..=most).map(move |parts| of(tile, parts))
+        let partitions = |tile: Tile| {
+            let max_splits = (self.k_steps(tile) / MIN_SPLIT_K_STEPS).clamp(1, MAX_SPLITS);
+            (1..=max_splits).map(move |splits| of(tile, splits))
         };
-        let cuts = kinds.into_iter().flat_map(cuts);
-        cuts.min_by(|a, b| a.time.total_cmp(&b.time)).unwrap_or(of(kinds[0], 1))
+        let partitions = candidates.into_iter().flat_map(partitions);
+        partitions.min_by(|a, b| a.time.total_cmp(&b.time)).unwrap_or(of(candidates[0], 1))
     }
 }
 
@@ -352,18 +382,18 @@ impl Sizes {
 mod tests {
     use super::*;
 
-    /// Which tile, and how many parts.
-    fn cut_of(sizes: Sizes, kinds: [Tile; 2]) -> (Tile, usize) {
-        let Cut { tile, parts, .. } = sizes.cut(kinds, 132);
-        (tile, parts)
+    /// The chosen tile and number of splits.
+    fn partition_of(size: ProblemSize, candidates: [Tile; 2]) -> (Tile, usize) {
+        let Partition { tile, splits, .. } = size.partition(candidates, 132);
+        (tile, splits)
     }
 
     #[test]
-    fn sums_are_cut_where_there_are_few_tiles() {
+    fn split_k_is_chosen_for_few_tiles() {
         let dtype = DType::BF16;
-        for has_groups in [false, true] {
-            let kinds = Tile::all(dtype, has_groups);
-            let sizes = |rows, outputs, features| Sizes {
+        for has_wgmma in [false, true] {
+            let candidates = Tile::candidates(dtype, has_wgmma);
+            let size = |rows, outputs, features| ProblemSize {
                 dtype,
                 groups: 1,
                 rows,
@@ -371,32 +401,32 @@ mod tests {
                 taps: 1,
                 features,
             };
-            // The gradient of a 3 × 3 kernel: long sums, five tiles.
-            let (tile, parts) = cut_of(sizes(576, 64, 200_704), kinds);
-            assert!(tile.columns == 64 && (40..=64).contains(&parts), "{tile:?} {parts}");
+            // The gradient of a 3 × 3 kernel: large K, five tiles.
+            let (tile, splits) = partition_of(size(576, 64, 200_704), candidates);
+            assert!(tile.columns == 64 && (40..=64).contains(&splits), "{tile:?} {splits}");
             // A large result.
-            assert_eq!(cut_of(sizes(200_704, 64, 576), kinds), (kinds[1], 1));
-            assert_eq!(cut_of(sizes(200_704, 1024, 576), kinds).1, 1);
+            assert_eq!(partition_of(size(200_704, 64, 576), candidates), (candidates[1], 1));
+            assert_eq!(partition_of(size(200_704, 1024, 576), candidates).1, 1);
         }
-        let kinds = Tile::all(DType::F32, true);
-        let sizes =
-            Sizes { dtype: DType::F32, groups: 1, rows: 1, outputs: 1, taps: 1, features: 1 };
-        assert_eq!(cut_of(sizes, kinds), (kinds[1], 1));
+        let candidates = Tile::candidates(DType::F32, true);
+        let size =
+            ProblemSize { dtype: DType::F32, groups: 1, rows: 1, outputs: 1, taps: 1, features: 1 };
+        assert_eq!(partition_of(size, candidates), (candidates[1], 1));
     }
 
     #[test]
-    fn large_convolutions_of_numbers_are_of_thirds() {
-        let times = |sizes: Sizes, numbers: usize| {
-            let plain = sizes.cut(Tile::all(DType::F32, true), 132);
-            let thirds = sizes.cut(Tile::of_bf16x3(2), 132);
-            (thirds.time + Split::time(numbers, 2000), plain.time)
+    fn bf16x3_is_faster_for_large_f32_convolutions() {
+        let times = |size: ProblemSize, elements: usize| {
+            let direct = size.partition(Tile::candidates(DType::F32, true), 132);
+            let bf16x3 = size.partition(Tile::bf16x3_candidates(2), 132);
+            (bf16x3.time + Bf16x3Operands::time(elements, 2000), direct.time)
         };
-        // As large as the layers of a residual network with 64 examples.
-        for (rows, features, numbers) in [(200_704, 64, 13_800_000), (12_544, 256, 4_800_000)] {
+        // Layers of a residual network with 64 examples.
+        for (rows, features, elements) in [(200_704, 64, 13_800_000), (12_544, 256, 4_800_000)] {
             let (dtype, groups, taps) = (DType::F32, 1, 9);
-            let sizes = Sizes { dtype, groups, rows, outputs: features, taps, features };
-            let (thirds, plain) = times(sizes, numbers);
-            assert!(thirds < 0.7 * plain, "{thirds} and {plain}");
+            let size = ProblemSize { dtype, groups, rows, outputs: features, taps, features };
+            let (bf16x3, direct) = times(size, elements);
+            assert!(bf16x3 < 0.7 * direct, "{bf16x3} and {direct}");
         }
     }
 }

@@ -1,23 +1,23 @@
-//! Routines: what is no loop over index maps. Each is a few kernels, one after another, on the stream; the host
-//! has no part in it.
+//! Routines: steps that are no loop over index maps, such as sort, top-k, scatter with a combiner, convolution as
+//! implicit GEMM, Cholesky and TRSM. Each launches a few kernels in stream order, without the host.
 
-mod function;
-mod groups;
+mod cholesky_panel;
 mod implicit_gemm;
 mod implicit_gemm_bf16x3;
 mod implicit_gemm_codegen;
-mod key;
-mod matrix;
-mod order;
-mod panel;
-mod radix;
+mod merge_sort;
+mod radix_sort;
+mod scalar_function;
 mod scatter;
-mod select;
-mod solve;
-mod sort;
-mod tiles;
+mod sort_items;
+mod sort_key;
+mod tile_pipeline;
+mod top_k;
+mod triangular;
+mod triangular_kernels;
+mod wgmma;
 
-use crate::background::Stop;
+use crate::background::EnqueueError;
 use crate::device::Shared;
 use crate::driver::Function;
 use inflight_backend::{Event, Fault, FaultKind};
@@ -29,10 +29,10 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::{Arc, OnceLock};
 
-/// What routines' kernels depend on.
+/// What the kernels of a routine depend on.
 #[derive(Clone, PartialEq, Eq, Hash)]
-enum Key {
-    /// Whether a line is one tile, and whether places need 64 bits.
+enum KernelKey {
+    /// Merge sort. `is_wide` says that indices need 64 bits.
     Sort {
         keys: SmallVec<[DType; 2]>,
         order: SortOrder,
@@ -42,60 +42,64 @@ enum Key {
     Radix {
         dtype: DType,
         order: SortKey,
-        places: bool,
+        with_indices: bool,
     },
-    Select {
+    TopK {
         dtype: DType,
         order: SortKey,
         threads: usize,
     },
-    Take,
+    CopyFirst,
     Scatter {
         dtype: DType,
         index: DType,
         combine: ScalarFunction,
     },
-    Matrix(DType),
-    Panel(DType),
+    Triangular(DType),
+    CholeskyPanel(DType),
     ImplicitGemm {
         dtype: DType,
         tile: implicit_gemm_codegen::Tile,
     },
 }
 
-/// The kernels of one kind of routine: written once, each compiled when it is first launched.
-struct Kernels {
-    texts: Vec<String>,
+/// The kernels of one kind of routine: generated once, each compiled on its first launch.
+struct KernelSet {
+    sources: Vec<String>,
     functions: Vec<OnceLock<Arc<Function>>>,
-    /// Bytes of an item of a sort.
-    item: usize,
+    /// Bytes of an item of a merge sort.
+    item_bytes: usize,
 }
 
-impl Kernels {
-    fn new(texts: Vec<String>, item: usize) -> Kernels {
-        Kernels { functions: texts.iter().map(|_| OnceLock::new()).collect(), texts, item }
+impl KernelSet {
+    fn new(sources: Vec<String>, item_bytes: usize) -> KernelSet {
+        KernelSet {
+            functions: sources.iter().map(|_| OnceLock::new()).collect(),
+            sources,
+            item_bytes,
+        }
     }
 }
 
-/// Kernels of routines beyond this many kinds are forgotten, and what was decided about as many products.
-const MOST_KINDS: usize = 1024;
+/// The caches of kernels and of partitions are cleared at this size.
+const MAX_CACHED: usize = 1024;
 
-/// The kernels of a device's routines, and what was decided about products of windows.
+/// The kernels of a device's routines, and the partitions of its implicit GEMMs.
 #[derive(Default)]
 pub(crate) struct Cache {
-    kernels: Mutex<FxHashMap<Key, Arc<Kernels>>>,
-    cuts: Mutex<FxHashMap<ImplicitGemmOperands, implicit_gemm::Cuts>>,
+    kernels: Mutex<FxHashMap<KernelKey, Arc<KernelSet>>>,
+    partitions: Mutex<FxHashMap<ImplicitGemmOperands, implicit_gemm::Partitions>>,
 }
 
-/// Where a routine's kernels go, and where its memory comes from.
-pub struct Site<'a> {
+/// What a routine launches its kernels with.
+pub struct RoutineContext<'a> {
     pub(crate) shared: &'a Arc<Shared>,
-    /// Memory until the routine is done.
-    pub(crate) temporary: &'a mut dyn FnMut(usize) -> Result<u64, Fault>,
-    /// Puts a kernel on the stream.
+    /// Allocates scratch memory that lives until the routine is done.
+    pub(crate) allocate_scratch: &'a mut dyn FnMut(usize) -> Result<u64, Fault>,
+    /// Submits a kernel launch.
     pub(crate) launch: &'a mut Launcher<'a>,
-    /// Reached when a kernel is there that was missing: the routine is then to be run again.
-    pub(crate) awaited: Option<Event>,
+    /// Set if a kernel is still being compiled: fires when it is compiled, and then the routine is to be run again.
+    pub(crate) pending: Option<Event>,
 }
 
 type Launcher<'a> = dyn FnMut(Arc<Function>, &Launch) -> Result<(), Fault> + 'a;
@@ -104,46 +108,51 @@ type Launcher<'a> = dyn FnMut(Arc<Function>, &Launch) -> Result<(), Fault> + 'a;
 pub struct Launch {
     pub(crate) blocks: usize,
     pub(crate) threads: u32,
-    /// The arguments, as the text declares them.
+    /// The arguments, as the kernel source declares them.
     pub(crate) words: Vec<u64>,
 }
 
-impl Site<'_> {
-    fn temporary(&mut self, bytes: usize) -> Result<u64, Fault> {
-        (self.temporary)(bytes)
+impl RoutineContext<'_> {
+    fn allocate_scratch(&mut self, bytes: usize) -> Result<u64, Fault> {
+        (self.allocate_scratch)(bytes)
     }
 
-    /// The kernels of a routine, which `write` writes if they are not known.
-    fn kernels(&self, key: Key, write: impl FnOnce() -> Result<Kernels, Fault>) -> Prepared {
-        if let Some(known) = self.shared.routines.kernels.lock().get(&key) {
-            return Ok(known.clone());
+    /// The cached kernels of a routine, generated by `generate` on first use.
+    fn kernels(
+        &self,
+        key: KernelKey,
+        generate: impl FnOnce() -> Result<KernelSet, Fault>,
+    ) -> KernelsResult {
+        if let Some(cached) = self.shared.routines.kernels.lock().get(&key) {
+            return Ok(cached.clone());
         }
-        let kernels = Arc::new(write()?);
-        let mut all = self.shared.routines.kernels.lock();
-        if all.len() >= MOST_KINDS {
-            all.clear();
+        let kernels = Arc::new(generate()?);
+        let mut cache = self.shared.routines.kernels.lock();
+        if cache.len() >= MAX_CACHED {
+            cache.clear();
         }
-        all.insert(key, kernels.clone());
+        cache.insert(key, kernels.clone());
         Ok(kernels)
     }
 
-    /// Launches one of the kernels.
-    fn launch(&mut self, kernels: &Kernels, which: usize, launch: Launch) -> Result<(), Fault> {
+    /// Launches the kernel at an index.
+    fn launch(&mut self, kernels: &KernelSet, index: usize, launch: Launch) -> Result<(), Fault> {
         if launch.blocks == 0 {
             return Ok(());
         }
         if launch.blocks > i32::MAX as usize {
-            let message = format!("a routine of {} blocks", launch.blocks);
+            let message =
+                format!("a routine of {} blocks, more than a grid may have", launch.blocks);
             return Err(FaultKind::Unsupported(message).into());
         }
-        let function = match kernels.functions[which].get() {
+        let function = match kernels.functions[index].get() {
             Some(function) => function.clone(),
-            None => match self.shared.function(&kernels.texts[which]).now() {
-                Ok(function) => kernels.functions[which].get_or_init(|| function).clone(),
-                Err(Stop::Failed(fault)) => return Err(fault),
-                Err(Stop::Until(event)) => {
-                    self.awaited = Some(event);
-                    let message = "a kernel that is being compiled".to_owned();
+            None => match self.shared.function(&kernels.sources[index]).poll() {
+                Ok(function) => kernels.functions[index].get_or_init(|| function).clone(),
+                Err(EnqueueError::Failed(fault)) => return Err(fault),
+                Err(EnqueueError::NotReady(event)) => {
+                    self.pending = Some(event);
+                    let message = "a kernel that is still being compiled".to_owned();
                     return Err(FaultKind::Unsupported(message).into());
                 }
             },
@@ -152,21 +161,21 @@ impl Site<'_> {
     }
 }
 
-type Prepared = Result<Arc<Kernels>, Fault>;
+type KernelsResult = Result<Arc<KernelSet>, Fault>;
 
-/// Puts a routine on a stream. The addresses are those of its operands and of its result.
+/// Submits a routine. The addresses are those of its operands and of its result.
 pub(crate) fn run(
-    site: &mut Site,
+    context: &mut RoutineContext,
     routine: &Routine,
     operands: &[u64],
     result: u64,
 ) -> Result<(), Fault> {
     match routine {
-        Routine::Sort { lines, keys, order, result: answer } => {
-            sort::sort(site, *lines, keys, order, *answer, operands, result)
+        Routine::Sort { lines, keys, order, result: sort_result } => {
+            merge_sort::sort(context, *lines, keys, order, *sort_result, operands, result)
         }
         Routine::Scatter { lines, updates, dtype, index, combine } => {
-            let &[x, index_at, update] = operands else { return Err(wrong_operands(routine)) };
+            let &[x, index_at, update] = operands else { return Err(operand_count_error(routine)) };
             let scatter = scatter::Scatter {
                 lines: *lines,
                 updates: *updates,
@@ -174,64 +183,72 @@ pub(crate) fn run(
                 index: *index,
                 combine,
             };
-            scatter::scatter(site, &scatter, [x, index_at, update], result)
+            scatter::scatter(context, &scatter, [x, index_at, update], result)
         }
-        Routine::ImplicitGemm(product) => {
-            let &[x, kernels] = operands else { return Err(wrong_operands(routine)) };
-            implicit_gemm::product(site, product, [x, kernels], result)
+        Routine::ImplicitGemm(gemm) => {
+            let &[x, kernels] = operands else { return Err(operand_count_error(routine)) };
+            implicit_gemm::run(context, gemm, [x, kernels], result)
         }
         &Routine::Cholesky { dtype, batch, n, lower } => {
-            let &[x] = operands else { return Err(wrong_operands(routine)) };
-            solve::cholesky(site, dtype, [batch, n], lower, x, result)
+            let &[x] = operands else { return Err(operand_count_error(routine)) };
+            triangular::cholesky(context, dtype, [batch, n], lower, x, result)
         }
         Routine::TriangularSolve { dtype, systems } => {
-            let &[a, b] = operands else { return Err(wrong_operands(routine)) };
-            solve::triangular_solve(site, *dtype, systems, [a, b], result)
+            let &[a, b] = operands else { return Err(operand_count_error(routine)) };
+            triangular::triangular_solve(context, *dtype, systems, [a, b], result)
         }
     }
 }
 
-/// Begins to compile the kernels that a routine may launch.
+/// Starts compiling the kernels that a routine may launch.
 pub(crate) fn precompile(shared: &Arc<Shared>, routine: &Routine) {
-    for text in texts(routine, shared.has_groups) {
-        shared.function(&text);
+    for source in sources(routine, shared.has_wgmma) {
+        shared.function(&source);
     }
 }
 
-/// The texts of all kernels that a routine may launch, on a device whose groups of warps can multiply or cannot.
-pub fn texts(routine: &Routine, has_groups: bool) -> Vec<String> {
+/// The sources of all kernels that a routine may launch, on a device with or without wgmma (Hopper's warpgroup MMA).
+pub fn sources(routine: &Routine, has_wgmma: bool) -> Vec<String> {
     match routine {
-        Routine::Sort { lines, keys, order, result } => sort::texts(*lines, keys, order, *result),
-        Routine::Scatter { dtype, index, combine, .. } => {
-            let mut texts = scatter::kernels(*dtype, *index, combine).texts;
-            let order = SortOrder::ascending(1);
-            texts.extend(sort::kernels(&[*index], &order, SortResult::Positions, false).texts);
-            texts
+        Routine::Sort { lines, keys, order, result } => {
+            merge_sort::sources(*lines, keys, order, *result)
         }
-        Routine::ImplicitGemm(product) => {
-            let kernels = |tile| implicit_gemm_codegen::kernels(product.dtype, tile).texts;
-            let mut kinds = implicit_gemm_codegen::Tile::all(product.dtype, has_groups).to_vec();
-            if implicit_gemm::may_use_bf16x3(product, has_groups) {
-                kinds.extend(implicit_gemm_codegen::Tile::of_bf16x3(product.extents.space.len()));
+        Routine::Scatter { dtype, index, combine, .. } => {
+            let mut sources = scatter::kernels(*dtype, *index, combine).sources;
+            let order = SortOrder::ascending(1);
+            sources.extend(
+                merge_sort::kernels(&[*index], &order, SortResult::Positions, false).sources,
+            );
+            sources
+        }
+        Routine::ImplicitGemm(operands) => {
+            let kernels = |tile| implicit_gemm_codegen::kernels(operands.dtype, tile).sources;
+            let mut tiles =
+                implicit_gemm_codegen::Tile::candidates(operands.dtype, has_wgmma).to_vec();
+            if implicit_gemm::may_use_bf16x3(operands, has_wgmma) {
+                tiles.extend(implicit_gemm_codegen::Tile::bf16x3_candidates(
+                    operands.extents.space.len(),
+                ));
             }
-            kinds.into_iter().flat_map(kernels).collect()
+            tiles.into_iter().flat_map(kernels).collect()
         }
         Routine::Cholesky { dtype, .. } | Routine::TriangularSolve { dtype, .. } => {
-            let texts = |kernels: Result<Kernels, Fault>| {
-                kernels.map_or(Vec::new(), |kernels| kernels.texts)
+            let sources = |kernels: Result<KernelSet, Fault>| {
+                kernels.map_or(Vec::new(), |kernels| kernels.sources)
             };
-            let number = matrix::number(*dtype).ok();
-            let panels = number.filter(|&number| panel::suits(number, usize::MAX));
-            let panels = panels.map_or(Vec::new(), |number| texts(panel::kernels(number)));
-            [texts(matrix::kernels(*dtype)), panels].concat()
+            let compute_dtype = triangular_kernels::compute_dtype(*dtype).ok();
+            let panels =
+                compute_dtype.filter(|&dtype| cholesky_panel::is_suitable(dtype, usize::MAX));
+            let panels = panels.map_or(Vec::new(), |dtype| sources(cholesky_panel::kernels(dtype)));
+            [sources(triangular_kernels::kernels(*dtype)), panels].concat()
         }
     }
 }
 
-fn wrong_operands(routine: &Routine) -> Fault {
-    FaultKind::Unsupported(format!("{} of that many operands", routine.name())).into()
+fn operand_count_error(routine: &Routine) -> Fault {
+    FaultKind::Unsupported(format!("{} with this number of operands", routine.name())).into()
 }
 
-fn wrong_dtype(what: &str, dtype: DType) -> Fault {
-    FaultKind::Unsupported(format!("{what} of {dtype}")).into()
+fn unsupported_dtype(operation: &str, dtype: DType) -> Fault {
+    FaultKind::Unsupported(format!("{operation} of {dtype}")).into()
 }

@@ -1,17 +1,17 @@
-//! Threads that are there when there is something to copy, and for a while after.
+//! Copy threads for large uploads, started on demand and kept for a while.
 
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A thread that has nothing to do for so long ends.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// An idle copy thread exits after this time.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What one of the threads does.
+/// A job of a copy thread.
 type Job = Box<dyn FnOnce() + Send>;
 
-/// The threads of a device. Starting one takes as long as copying a megabyte, so they are kept.
+/// The copy threads of a device. They are kept because starting one takes as long as copying a megabyte.
 #[derive(Default)]
 pub(crate) struct CopyThreads {
     state: Mutex<State>,
@@ -21,13 +21,13 @@ pub(crate) struct CopyThreads {
 #[derive(Default)]
 struct State {
     jobs: VecDeque<Job>,
-    /// How many threads wait for one.
+    /// Threads that wait for a job.
     idle: usize,
 }
 
 impl CopyThreads {
-    /// Has a thread do this: one that is idle, or a new one, so that no job waits for another. If there can be no
-    /// new one, it is done here.
+    /// Runs a job on an idle thread or on a new one, so that no job waits for another. If no thread can be started,
+    /// runs it on the caller's.
     pub fn spawn(self: &Arc<CopyThreads>, job: Job) {
         {
             let mut state = self.state.lock();
@@ -37,9 +37,9 @@ impl CopyThreads {
                 return;
             }
         }
-        let crew = self.clone();
-        let thread = std::thread::Builder::new().name("inflight-upload".to_owned());
-        if thread.spawn(move || crew.serve()).is_err()
+        let threads = self.clone();
+        let builder = std::thread::Builder::new().name("inflight-upload".to_owned());
+        if builder.spawn(move || threads.run_jobs()).is_err()
             && let Some(job) = self.take()
         {
             job();
@@ -50,7 +50,7 @@ impl CopyThreads {
         self.state.lock().jobs.pop_front()
     }
 
-    fn serve(&self) {
+    fn run_jobs(&self) {
         loop {
             while let Some(job) = self.take() {
                 job();
@@ -60,7 +60,7 @@ impl CopyThreads {
                 continue;
             }
             state.idle += 1;
-            self.arrived.wait_for(&mut state, PATIENCE);
+            self.arrived.wait_for(&mut state, IDLE_TIMEOUT);
             state.idle -= 1;
             if state.jobs.is_empty() {
                 return;
@@ -69,31 +69,31 @@ impl CopyThreads {
     }
 }
 
-/// Tells when all who take part in something have left it.
+/// A latch that waits for all participants to leave and then admits no more.
 #[derive(Default)]
-pub(crate) struct Latch {
-    state: Mutex<Inside>,
+pub(crate) struct ActivityLatch {
+    state: Mutex<LatchState>,
     left: Condvar,
 }
 
 #[derive(Default)]
-struct Inside {
+struct LatchState {
     is_closed: bool,
     count: usize,
 }
 
-impl Latch {
-    /// Takes part, until what is returned is dropped. `None` if it is too late.
-    pub fn enter(&self) -> Option<Entered<'_>> {
+impl ActivityLatch {
+    /// Joins until the guard is dropped. `None` if the latch is closed.
+    pub fn enter(&self) -> Option<LatchGuard<'_>> {
         let mut state = self.state.lock();
         if state.is_closed {
             return None;
         }
         state.count += 1;
-        Some(Entered(self))
+        Some(LatchGuard(self))
     }
 
-    /// Lets nobody in any more, and waits until all have left.
+    /// Admits no more participants, and waits until all have left.
     pub fn close(&self) {
         let mut state = self.state.lock();
         state.is_closed = true;
@@ -103,10 +103,10 @@ impl Latch {
     }
 }
 
-/// Somebody who takes part.
-pub(crate) struct Entered<'a>(&'a Latch);
+/// A participant. Dropping it leaves the latch.
+pub(crate) struct LatchGuard<'a>(&'a ActivityLatch);
 
-impl Drop for Entered<'_> {
+impl Drop for LatchGuard<'_> {
     fn drop(&mut self) {
         self.0.state.lock().count -= 1;
         self.0.left.notify_all();
@@ -120,30 +120,31 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     #[test]
-    fn jobs_run_beside_each_other() {
-        let crew = Arc::new(CopyThreads::default());
+    fn jobs_run_concurrently() {
+        let threads = Arc::new(CopyThreads::default());
         for _ in 0..3 {
-            // Each of them waits for all others.
+            // Each of them waits for all the others.
             let barrier = Arc::new(Barrier::new(5));
             for _ in 0..4 {
                 let barrier = barrier.clone();
-                crew.spawn(Box::new(move || _ = barrier.wait()));
+                threads.spawn(Box::new(move || _ = barrier.wait()));
             }
             barrier.wait();
         }
     }
 
     #[test]
-    fn a_latch_closes_when_all_have_left() {
-        let (crew, latch) = (Arc::new(CopyThreads::default()), Arc::new(Latch::default()));
+    fn latch_closes_once_all_participants_have_left() {
+        let (threads, latch) =
+            (Arc::new(CopyThreads::default()), Arc::new(ActivityLatch::default()));
         let (done, entered) = (Arc::new(AtomicUsize::new(0)), Arc::new(Barrier::new(5)));
         for _ in 0..4 {
             let (latch, done, barrier) = (latch.clone(), done.clone(), entered.clone());
-            crew.spawn(Box::new(move || {
-                let inside = latch.enter();
+            threads.spawn(Box::new(move || {
+                let guard = latch.enter();
                 barrier.wait();
                 done.fetch_add(1, Ordering::SeqCst);
-                drop(inside);
+                drop(guard);
             }));
         }
         entered.wait();

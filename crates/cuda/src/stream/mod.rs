@@ -1,28 +1,30 @@
-//! Streams: commands go to the driver as they come, and are seen through to their end by a thread of their own.
+//! CUDA streams: submission of commands to a driver stream, launch batches and stalls.
 //!
-//! A command's kernels are gathered, and put on one of the driver's streams together, before anything else that
-//! is put there. A command that waits for something that the driver does not know of holds those after it back
-//! until the host is told.
+//! Kernel launches are collected in a launch batch, which is flushed to the driver stream before anything else is
+//! submitted there, as single launches or as the replay of a CUDA graph ([`replay`]). A completion thread per stream
+//! ([`completion`]) retires batches when the device has passed them. A command that waits for an event the driver has
+//! not recorded stalls the stream: the commands behind it are deferred until the host learns of the event
+//! ([`waiters`]).
 
+mod completion;
 mod copy_threads;
-mod finish;
 mod gemm;
 mod replay;
 mod routine;
-mod run;
+mod submit;
 mod upload;
 mod waiters;
 
-use crate::background::Stop;
+use crate::background::EnqueueError;
 use crate::device::Shared;
-use crate::driver::{check, ended, enter, is_ending};
-use crate::event::Timed;
+use crate::driver::{check, enter, is_shutting_down, shutdown_fault};
+use crate::event::TimedEvent;
+use completion::{Completion, CompletionThread, SubmittedBatch};
 use cudarc::driver::sys::{self, CUstream_flags};
-use finish::{Batch, Done, Finisher};
 use inflight_backend::observe::{self, CommandTimer};
 use inflight_backend::{Command, Event, Fault, Launch, Memory, Priority, Stream, Timeline};
 use parking_lot::{Mutex, MutexGuard};
-use replay::{LaunchBatch, Replays};
+use replay::{GraphCache, LaunchBatch};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -31,21 +33,21 @@ pub(crate) use copy_threads::CopyThreads;
 pub use replay::{ReplayCounts, replay_counts};
 pub(crate) use waiters::Waiters;
 
-/// So many commands are kept for the next flush at most.
-const MOST_HELD: usize = 512;
+/// Pending commands beyond this count are submitted without waiting for a flush.
+const MAX_PENDING: usize = 512;
 
-/// So many launches are gathered at most: the device is to have something to do.
-const MOST_GATHERED: usize = 256;
+/// A launch batch is flushed at this size, so that the device is not left idle.
+const MAX_BATCHED_LAUNCHES: usize = 256;
 
-/// While so many batches are under way, and few commands are held, a flush can wait until one of them is done:
-/// launches that are put on the driver's stream together cost less.
-const ENOUGH_UNDER_WAY: usize = 2;
-const FEW_HELD: usize = 64;
+/// A flush is deferred while this many batches are in flight and few commands are pending: launches cost less when
+/// they are submitted together.
+const ENOUGH_IN_FLIGHT: usize = 2;
+const FEW_PENDING: usize = 64;
 
-/// A command that touches no more bytes is done sooner than the host has launched it.
+/// A command that touches at most this many bytes finishes on the device before the host has launched it.
 const BRIEF_BYTES: usize = 16 << 20;
 
-/// Whether a command is one of those that gain by being launched with others.
+/// Whether a command gains from being launched in a batch with others.
 fn is_brief(command: &Command) -> bool {
     let launch = |launch: &Launch| {
         launch.buffers.iter().map(|buffer| buffer.bytes()).sum::<usize>() <= BRIEF_BYTES
@@ -53,8 +55,8 @@ fn is_brief(command: &Command) -> bool {
     match command {
         Command::Launch(one) => launch(one),
         Command::Batch(batch) => batch.launches.iter().all(launch),
-        Command::Gemm(contract) => {
-            let operands = [&contract.a, &contract.b, &contract.c];
+        Command::Gemm(gemm) => {
+            let operands = [&gemm.a, &gemm.b, &gemm.c];
             operands.iter().map(|operand| operand.buffer.bytes()).sum::<usize>() <= BRIEF_BYTES
         }
         Command::Routine(_) | Command::Signal(_) => true,
@@ -62,65 +64,65 @@ fn is_brief(command: &Command) -> bool {
     }
 }
 
-/// Work that moves so many bytes is worth a point of its own, so that whoever waits for it need not wait for more.
-const WORTH_A_POINT: usize = 64 << 20;
+/// Record an event after commands that move this many bytes, so that waiters need not wait for later work.
+const POINT_BYTES: usize = 64 << 20;
 
-/// So are so many launches.
-const MOST_BETWEEN_POINTS: usize = 16;
+/// Record an event after this many launches.
+const POINT_LAUNCHES: usize = 16;
 
-/// A handle of a stream. What is queued when it is dropped still runs.
+/// Handle of a stream. Commands queued when it is dropped still run.
 pub struct CudaStream {
     core: Arc<Core>,
 }
 
-/// The stream itself, held by its handle and by those who will resume it.
+/// The stream itself, shared by its handle and by the callbacks that resume it.
 struct Core {
-    /// Tells streams apart, in traces and for the pool.
-    number: u64,
+    /// Identifies the stream in traces and to the pool.
+    id: u64,
     shared: Arc<Shared>,
     raw: Result<Raw, Fault>,
-    /// Reaches a batch's number when the batch is done.
+    /// Reaches a batch's number when the batch has completed.
     progress: Arc<Timeline>,
     queue: Mutex<Queue>,
-    finisher: Arc<Finisher>,
-    /// Where blocks that share columns, or a matrix to pack, count each other; all zero between launches.
+    completion_thread: Arc<CompletionThread>,
+    /// Arrival counters of blocks that share columns, or a matrix to pack. All zero between launches.
     counters: OnceLock<Memory>,
-    /// Whether the stream is to be flushed when a batch is done.
+    /// Whether to flush the stream when a batch completes.
     is_deferred: AtomicBool,
 }
 
 struct Raw(sys::CUstream);
 
-// SAFETY: a handle that the driver lets any thread use.
+// SAFETY: the driver allows any thread to use the handle.
 unsafe impl Send for Raw {}
 // SAFETY: as above.
 unsafe impl Sync for Raw {}
 
 #[derive(Default)]
 struct Queue {
-    /// Commands that are not put on the driver's stream yet: they are when the stream is flushed, so that by then
-    /// nobody but the last command to use a buffer has it, or when the command that they are behind is done.
-    held: VecDeque<Command>,
-    /// Whether a callback or a thread will resume the stream.
-    is_held: bool,
-    /// Launches that are to be put on the driver's stream before anything else is.
-    gathered: LaunchBatch,
-    /// Graphs of launches that came before.
-    replays: Replays,
-    /// Where the memory of products was.
-    places: gemm::AllocationHints,
-    /// What was put on the driver's stream since the last point.
-    open: Vec<Done>,
-    /// How many launches there were since then.
-    launched: usize,
-    /// Bytes that commands since then move, at least.
-    moved: usize,
-    /// How many batches there were.
+    /// Commands not yet submitted. A flush submits them, so that by then the last command that uses a buffer is its
+    /// only owner; so does the end of the stall that they are queued behind.
+    pending: VecDeque<Command>,
+    /// Whether the stream waits for a callback or a thread to resume it.
+    is_stalled: bool,
+    /// Launches to flush to the driver stream before anything else is submitted.
+    launch_batch: LaunchBatch,
+    /// CUDA graphs of earlier launch batches.
+    graph_cache: GraphCache,
+    /// Addresses that the memory of GEMMs had before.
+    allocation_hints: gemm::AllocationHints,
+    /// Completions of what was submitted since the last event.
+    completions: Vec<Completion>,
+    /// Launches since the last event.
+    launch_count: usize,
+    /// Lower bound of the bytes moved by commands since the last event.
+    bytes_moved: usize,
+    /// Batches so far.
     batches: u64,
-    /// How often the next command was held back for lack of memory.
+    /// How often the next command was deferred for lack of memory.
     reclaims: usize,
-    /// Where the next of them begins, if somebody wants to know when the device does what.
-    began: Option<Timed>,
+    /// Start of the open batch, recorded only for tracing.
+    batch_start: Option<TimedEvent>,
 }
 
 impl CudaStream {
@@ -129,43 +131,43 @@ impl CudaStream {
         let mut raw = std::ptr::null_mut();
         let flags = CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
         let (mut least, mut greatest) = (0, 0);
-        // SAFETY: the places are there to be written. Without priorities, both stay zero.
+        // SAFETY: the output locations are valid. Without stream priorities, both stay zero.
         let made = unsafe {
             sys::cuCtxGetStreamPriorityRange(&mut least, &mut greatest);
-            // A smaller number is more urgent.
+            // The driver's smaller numbers are more urgent.
             let urgency = match priority {
                 Priority::High => greatest,
                 Priority::Normal => (least + greatest) / 2,
                 Priority::Low => least,
             };
-            check(sys::cuStreamCreateWithPriority(&mut raw, flags, urgency), "making a stream")
+            check(sys::cuStreamCreateWithPriority(&mut raw, flags, urgency), "creating a stream")
         };
         let progress = Timeline::new();
-        let number = observe::next_stream_id();
+        let id = observe::next_stream_id();
         let core = Arc::new(Core {
-            number,
+            id,
             raw: made.map(|()| Raw(raw)),
-            finisher: Finisher::new(shared.clone(), progress.clone(), number),
+            completion_thread: CompletionThread::new(shared.clone(), progress.clone(), id),
             progress,
             queue: Mutex::default(),
             counters: OnceLock::new(),
             is_deferred: AtomicBool::new(false),
             shared,
         });
-        core.finisher.see_to(&core);
+        core.completion_thread.attach(&core);
         CudaStream { core }
     }
 }
 
-// SAFETY: commands go to one stream of the driver, in order; a launch or contraction that is put there writes
-// every element of its results, and one that is not fails them. A signal is passed when the driver says that all
-// before it is done. Memory that a command uses is noted as used until then, what else it needs is kept.
+// SAFETY: commands go to one driver stream, in order. A launch or GEMM that is submitted writes every element of its
+// results, and one that is not submitted fails them. A signal fires when the driver reports everything before it as
+// done. Memory that a command uses is marked as in use until then; whatever else the command needs is retained.
 unsafe impl Stream for CudaStream {
     unsafe fn enqueue(&self, command: Command) {
         let mut queue = self.core.queue.lock();
-        queue.held.push_back(command);
-        if !queue.is_held && queue.held.len() >= MOST_HELD {
-            drop(self.core.put_held(queue, 0));
+        queue.pending.push_back(command);
+        if !queue.is_stalled && queue.pending.len() >= MAX_PENDING {
+            drop(self.core.submit_pending(queue, 0));
             self.core.shared.waiters.resume();
         }
     }
@@ -182,231 +184,231 @@ unsafe impl Stream for CudaStream {
 impl Drop for CudaStream {
     fn drop(&mut self) {
         self.core.flush_all();
-        self.core.finisher.close();
+        self.core.completion_thread.shut_down();
     }
 }
 
 impl Core {
-    /// Has what is queued put on the driver's stream, now or while the device has still something to do.
+    /// Submits the pending commands, now or, while the device is busy, when a batch completes.
     fn flush(self: &Arc<Core>) {
-        if self.can_wait() {
+        if self.can_defer() {
             self.is_deferred.store(true, Ordering::SeqCst);
-            // Whoever is done with a batch now has either seen that or is counted here.
-            if self.finisher.under_way() >= ENOUGH_UNDER_WAY {
+            // A batch that completes now has either seen the flag or is still counted here.
+            if self.completion_thread.in_flight() >= ENOUGH_IN_FLIGHT {
                 return;
             }
         }
         let queue = self.queue.lock();
-        // What comes after the last signal is a part of something. Were it put on the driver's stream now, which part
-        // that is would be a matter of chance, and its graphs would not come again.
+        // Leave commands after the last signal pending: they are a part of a longer sequence. Submitting them now
+        // would split the sequence at a point that depends on timing, and its CUDA graphs would not be replayed.
         let is_signal = |command: &Command| matches!(command, Command::Signal(_));
-        let rest = queue.held.iter().rev().position(is_signal);
-        let is_open = queue.open.iter().any(|done| matches!(done, Done::Signal(_)));
+        let rest = queue.pending.iter().rev().position(is_signal);
+        let is_open =
+            queue.completions.iter().any(|completion| matches!(completion, Completion::Signal(_)));
         match rest.is_some() || is_open {
             true => {
-                let rest = rest.unwrap_or(queue.held.len());
-                self.put_and_close(queue, rest);
+                let rest = rest.unwrap_or(queue.pending.len());
+                self.submit_and_close(queue, rest);
             }
-            // Those who are resumed may be this stream, or wait for it.
+            // Unlock first: the streams resumed below may be this one, or wait for it.
             false => drop(queue),
         }
         self.shared.waiters.resume();
     }
 
-    /// Whether a flush can wait: the device has enough to do, and all that is held are a few launches and such.
-    fn can_wait(&self) -> bool {
-        if self.finisher.under_way() < ENOUGH_UNDER_WAY {
+    /// Whether to defer a flush: the device is busy, and only a few brief commands are pending.
+    fn can_defer(&self) -> bool {
+        if self.completion_thread.in_flight() < ENOUGH_IN_FLIGHT {
             return false;
         }
         let queue = self.queue.lock();
-        !queue.is_held && queue.held.len() < FEW_HELD && queue.held.iter().all(is_brief)
+        !queue.is_stalled && queue.pending.len() < FEW_PENDING && queue.pending.iter().all(is_brief)
     }
 
-    /// Flushes the stream if that was put off.
+    /// Flushes the stream if a flush was deferred.
     fn flush_deferred(self: &Arc<Core>) {
         if self.is_deferred.swap(false, Ordering::SeqCst) {
             self.flush();
         }
     }
 
-    /// Puts all that is queued on the driver's stream, as far as that can be done now, and has it seen through.
+    /// Submits all pending commands until one stalls the stream, and closes the batch.
     fn flush_all(self: &Arc<Core>) {
-        self.put_and_close(self.queue.lock(), 0);
+        self.submit_and_close(self.queue.lock(), 0);
         self.shared.waiters.resume();
     }
 
-    /// Puts all but the last so many commands on the driver's stream, as far as that can be done now, and has them seen
-    /// through.
-    fn put_and_close<'a>(self: &'a Arc<Core>, queue: MutexGuard<'a, Queue>, rest: usize) {
-        if queue.is_held {
+    /// Submits all but the last `rest` pending commands until one stalls the stream, and closes the batch.
+    fn submit_and_close<'a>(self: &'a Arc<Core>, queue: MutexGuard<'a, Queue>, rest: usize) {
+        if queue.is_stalled {
             return;
         }
-        if let Some(mut queue) = self.put_held(queue, rest) {
-            self.close(&mut queue);
+        if let Some(mut queue) = self.submit_pending(queue, rest) {
+            self.close_batch(&mut queue);
         }
     }
 
-    /// Puts all but the last so many commands on the driver's stream. `None` if one holds back those after it.
-    fn put_held<'a>(
+    /// Submits all but the last `rest` pending commands. `None` if one of them stalled the stream.
+    fn submit_pending<'a>(
         self: &'a Arc<Core>,
         mut queue: MutexGuard<'a, Queue>,
         rest: usize,
     ) -> Option<MutexGuard<'a, Queue>> {
-        // What is put there until the process ends is put there before the driver goes.
+        // Shutdown waits until this is dropped, so that everything is submitted before the driver goes away.
         let _inside = enter();
         let _entered = self.shared.context.enter();
-        while queue.held.len() > rest {
-            let mut command = queue.held.pop_front();
-            if let Some(hold) = self.put(&mut queue, &mut command) {
+        while queue.pending.len() > rest {
+            let mut command = queue.pending.pop_front();
+            if let Some(stall) = self.submit(&mut queue, &mut command) {
                 drop(queue);
-                hold.resume(self);
+                stall.resume(self);
                 return None;
             }
-            if queue.is_held {
+            if queue.is_stalled {
                 return None;
             }
         }
         Some(queue)
     }
 
-    /// Goes on with what was held back.
+    /// Continues after a stall.
     fn resume(self: &Arc<Core>) {
         self.resume_with(Vec::new());
     }
 
-    /// Goes on with these commands, and then with what was held back, and so do those who waited for that.
+    /// Continues after a stall with `commands` first, and then resumes the streams that waited for them.
     fn resume_with(self: &Arc<Core>, commands: Vec<Command>) {
-        self.go_on_with(commands);
+        self.continue_with(commands);
         self.shared.waiters.resume();
     }
 
-    /// Goes on with these commands, and then with what was held back.
-    fn go_on_with(self: &Arc<Core>, commands: Vec<Command>) {
+    /// Submits `commands`, and then what was pending behind the stall.
+    fn continue_with(self: &Arc<Core>, commands: Vec<Command>) {
         let mut queue = self.queue.lock();
-        queue.is_held = false;
+        queue.is_stalled = false;
         for command in commands.into_iter().rev() {
-            queue.held.push_front(command);
+            queue.pending.push_front(command);
         }
-        if let Some(mut queue) = self.put_held(queue, 0) {
-            self.close(&mut queue);
+        if let Some(mut queue) = self.submit_pending(queue, 0) {
+            self.close_batch(&mut queue);
         }
     }
 
-    /// Puts a command on the driver's stream. If it must be waited for, the stream is held, and what is
-    /// returned, if anything is, resumes it.
-    fn put(self: &Arc<Core>, queue: &mut Queue, place: &mut Option<Command>) -> Option<Hold> {
-        // A command is large: most are not moved.
-        let command = place.as_mut()?;
+    /// Submits a command. If it must wait, the stream is stalled; the returned stall, if any, resumes it.
+    fn submit(self: &Arc<Core>, queue: &mut Queue, slot: &mut Option<Command>) -> Option<Stall> {
+        // A command is large: take it out of its slot only where ownership is needed.
+        let command = slot.as_mut()?;
         let observed = CommandTimer::begin(command);
-        if observed.is_some() && queue.began.is_none() {
-            queue.began = self.raw().ok().and_then(|raw| self.shared.events.timed(raw));
+        if observed.is_some() && queue.batch_start.is_none() {
+            queue.batch_start =
+                self.raw().ok().and_then(|raw| self.shared.events.record_timed(raw));
         }
         if !matches!(
             command,
             Command::Launch(_) | Command::Batch(_) | Command::Gemm(_) | Command::Signal(_)
         ) {
-            self.settle(queue);
+            self.flush_batch(queue);
         }
-        let computed = match command {
+        let submitted = match command {
             Command::Launch(launch) => Some(self.launch(queue, launch)),
             Command::Batch(batch) => Some(self.batch(queue, batch)),
-            Command::Gemm(contract) => Some(self.contract(queue, contract)),
+            Command::Gemm(gemm) => Some(self.gemm(queue, gemm)),
             Command::Routine(call) => Some(self.routine(queue, call)),
             Command::Upload { source, target } => match self.upload(queue, source, target) {
                 Ok(None) => Some(Ok(())),
                 Ok(Some(upload)) => {
-                    (queue.is_held, queue.reclaims) = (true, 0);
-                    return Some(Hold::Upload(upload));
+                    (queue.is_stalled, queue.reclaims) = (true, 0);
+                    return Some(Stall::Upload(upload));
                 }
                 Err(stop) => Some(Err(stop)),
             },
             _ => None,
         };
-        match computed {
+        match submitted {
             Some(Ok(())) => queue.reclaims = 0,
             Some(Err(stop)) => {
-                let hold = self.stopped(queue, place.take()?, stop);
-                if queue.is_held {
-                    return hold;
+                let stall = self.stall_or_fail(queue, slot.take()?, stop);
+                if queue.is_stalled {
+                    return stall;
                 }
             }
             None => {
-                let hold = self.put_other(queue, place.take()?);
-                if hold.is_some() {
-                    return hold;
+                let stall = self.submit_other(queue, slot.take()?);
+                if stall.is_some() {
+                    return stall;
                 }
             }
         }
         if let Some(observed) = observed {
-            queue.open.push(Done::CommandTimer(observed));
+            queue.completions.push(Completion::CommandTimer(observed));
         }
         None
     }
 
-    /// Holds a command back that cannot be put on the driver's stream now; one that never can fails.
-    fn stopped(
+    /// Stalls the stream on a command that cannot be submitted now. A command that never can be submitted fails.
+    fn stall_or_fail(
         self: &Arc<Core>,
         queue: &mut Queue,
         mut command: Command,
-        stop: Stop,
-    ) -> Option<Hold> {
-        let mut hold = None;
+        stop: EnqueueError,
+    ) -> Option<Stall> {
+        let mut stall = None;
         match stop {
-            Stop::Until(event) => hold = Some(Hold::Reached(event)),
-            Stop::Failed(fault) if self.may_reclaim(queue, &fault) => {
+            EnqueueError::NotReady(event) => stall = Some(Stall::UntilReached(event)),
+            EnqueueError::Failed(fault) if self.may_reclaim(queue, &fault) => {
                 queue.reclaims += 1;
                 let core = self.clone();
-                queue.open.push(Done::Call(Box::new(move |_| core.reclaim())));
+                queue.completions.push(Completion::Callback(Box::new(move |_| core.reclaim())));
             }
-            Stop::Failed(fault) => {
+            EnqueueError::Failed(fault) => {
                 queue.reclaims = 0;
                 match &mut command {
-                    // Those after it have not been tried.
+                    // The launches after it have not been tried.
                     Command::Batch(batch) if batch.launches.len() > 1 => {
                         batch.launches.remove(0).fail(&fault);
-                        queue.held.push_front(command);
+                        queue.pending.push_front(command);
                     }
                     _ => command.abandon(fault),
                 }
                 return None;
             }
         }
-        // The device is to have something to do meanwhile.
-        self.close(queue);
-        queue.held.push_front(command);
-        queue.is_held = true;
-        hold
+        // Keep the device busy during the stall.
+        self.close_batch(queue);
+        queue.pending.push_front(command);
+        queue.is_stalled = true;
+        stall
     }
 
-    /// Puts a command that computes nothing on the driver's stream.
-    fn put_other(self: &Arc<Core>, queue: &mut Queue, command: Command) -> Option<Hold> {
+    /// Submits a command that computes nothing.
+    fn submit_other(self: &Arc<Core>, queue: &mut Queue, command: Command) -> Option<Stall> {
         match command {
             Command::Read { source, callback } => self.read(queue, source, callback),
             Command::Expand { source, callback } => self.expand(queue, source, callback),
             Command::Loop(_) => {
-                let message = "loops that the stream runs itself, on CUDA".to_owned();
+                let message = "device loops on CUDA".to_owned();
                 command.abandon(inflight_backend::FaultKind::Unsupported(message).into());
             }
-            Command::Host(call) => self.call(queue, call),
+            Command::Host(call) => self.host_call(queue, call),
             Command::Signal(event) => {
-                queue.open.push(Done::Signal(event));
-                if queue.moved >= WORTH_A_POINT || queue.launched >= MOST_BETWEEN_POINTS {
-                    self.close(queue);
+                queue.completions.push(Completion::Signal(event));
+                if queue.bytes_moved >= POINT_BYTES || queue.launch_count >= POINT_LAUNCHES {
+                    self.close_batch(queue);
                 }
             }
             Command::Wait(event) => {
                 if event.is_reached() {
                     return None;
                 }
-                let known = self.shared.point_of(&event);
-                let point = known.as_ref().zip(self.raw().ok());
-                let held = point.map(|(point, raw)| point.hold(raw));
-                if !matches!(held, Some(Ok(()))) {
-                    self.close(queue);
-                    queue.is_held = true;
-                    return Some(match known {
-                        Some(_) => Hold::Reached(event),
-                        None => Hold::Known(event),
+                let recorded = self.shared.recorded_event(&event);
+                let point = recorded.as_ref().zip(self.raw().ok());
+                let waited = point.map(|(point, raw)| point.stream_wait(raw));
+                if !matches!(waited, Some(Ok(()))) {
+                    self.close_batch(queue);
+                    queue.is_stalled = true;
+                    return Some(match recorded {
+                        Some(_) => Stall::UntilReached(event),
+                        None => Stall::UntilRecorded(event),
                     });
                 }
             }
@@ -414,7 +416,7 @@ impl Core {
             | Command::Batch(_)
             | Command::Gemm(_)
             | Command::Routine(_)
-            | Command::Upload { .. } => unreachable!("these are put by `put`"),
+            | Command::Upload { .. } => unreachable!("`submit` handles these"),
         }
         None
     }
@@ -423,8 +425,8 @@ impl Core {
         if let Some(fault) = self.shared.lost.get() {
             return Err(fault.clone());
         }
-        if is_ending() {
-            return Err(ended());
+        if is_shutting_down() {
+            return Err(shutdown_fault());
         }
         match &self.raw {
             Ok(raw) => Ok(raw.0),
@@ -432,58 +434,59 @@ impl Core {
         }
     }
 
-    /// Puts the launches that were gathered on the driver's stream.
-    fn settle(&self, queue: &mut Queue) {
-        if queue.gathered.len() == 0 {
+    /// Flushes the launch batch to the driver stream.
+    fn flush_batch(&self, queue: &mut Queue) {
+        if queue.launch_batch.len() == 0 {
             return;
         }
-        let Queue { gathered, replays, open, .. } = queue;
+        let Queue { launch_batch, graph_cache, completions, .. } = queue;
         let mut raw = self.raw();
         loop {
-            let rest = replays.cut(gathered);
-            // SAFETY: `launch_on` gathered them, with arguments that are laid out as the kernels' texts declare
-            // them and whose memory is noted as used until the next point; what is returned is kept until then.
+            let rest = graph_cache.split_periodic(launch_batch);
+            // SAFETY: `launch_on` batched the launches, with arguments laid out as the kernel sources declare them
+            // and with memory marked as in use until the next event. The returned value is retained until then.
             let (in_flight, launched) =
-                unsafe { replays.launch(&self.shared.context, gathered, raw.clone()) };
-            open.push(Done::Launched(in_flight));
+                unsafe { graph_cache.launch(&self.shared.context, launch_batch, raw.clone()) };
+            completions.push(Completion::Launches(in_flight));
             if let Err(fault) = launched {
-                // What comes after it may need it.
-                raw = Err(self.noted(fault));
+                // Later launches may depend on the failed ones.
+                raw = Err(self.record_fault(fault));
             }
             let Some(rest) = rest else { return };
-            *gathered = rest;
+            *launch_batch = rest;
         }
     }
 
-    /// Makes a batch of what is open, and has it seen through.
-    fn close(&self, queue: &mut Queue) {
+    /// Closes the open batch: records an event behind it and hands it to the completion thread.
+    fn close_batch(&self, queue: &mut Queue) {
         let _inside = enter();
-        // Whoever flushes may never have talked to the device, or to another one last.
+        // The flushing thread may never have used CUDA, or used another device last.
         let _entered = self.shared.context.enter();
-        self.settle(queue);
-        if queue.open.is_empty() {
+        self.flush_batch(queue);
+        if queue.completions.is_empty() {
             return;
         }
-        (queue.launched, queue.moved) = (0, 0);
-        // Before the point, so that it is reached by then.
-        let ended = |began| Some([began, self.shared.events.timed(self.raw().ok()?)?]);
-        let times = queue.began.take().and_then(ended);
+        (queue.launch_count, queue.bytes_moved) = (0, 0);
+        // Recorded before the event, so that it is reached when the event is.
+        let shutdown_fault =
+            |began| Some([began, self.shared.events.record_timed(self.raw().ok()?)?]);
+        let times = queue.batch_start.take().and_then(shutdown_fault);
         let point = self.raw().and_then(|raw| self.shared.events.record(raw));
         let point = point.map(Arc::new);
-        let work = std::mem::take(&mut queue.open);
+        let work = std::mem::take(&mut queue.completions);
         if let Ok(point) = &point {
-            for done in &work {
-                if let Done::Signal(event) = done {
-                    self.shared.announce(event, point);
+            for completion in &work {
+                if let Completion::Signal(event) = completion {
+                    self.shared.record_signal(event, point);
                 }
             }
         }
         queue.batches += 1;
-        self.finisher.push(Batch { number: queue.batches, point, work, times });
+        self.completion_thread.push(SubmittedBatch { number: queue.batches, point, work, times });
     }
 
-    /// The event at which what is put on the stream now is done.
-    fn until(&self, queue: &Queue) -> Event {
+    /// The event that fires when what is submitted now has completed.
+    fn batch_event(&self, queue: &Queue) -> Event {
         self.progress.event(queue.batches + 1)
     }
 }
@@ -496,39 +499,40 @@ impl Drop for Core {
             let _entered = self.shared.context.enter();
             if let Some(counters) = self.counters.get() {
                 let done = self.progress.event(self.queue.get_mut().batches);
-                counters.use_until(self.number, &done);
+                counters.use_until(self.id, &done);
             }
-            // SAFETY: made by `new`. The driver finishes what is on it.
+            // SAFETY: created in `new`. The driver finishes the work on the stream.
             unsafe { sys::cuStreamDestroy_v2(*raw) };
         }
     }
 }
 
-/// Why a stream does not go on, and what makes it.
-enum Hold {
+/// Why a stream is stalled, and what resumes it.
+enum Stall {
     /// Until an event is reached.
-    Reached(Event),
-    /// The same, or until the driver knows where it will be.
-    Known(Event),
-    /// Until a thread has handed a large upload to the driver, piece by piece.
+    UntilReached(Event),
+    /// Until an event is reached, or another stream of the device has recorded it.
+    UntilRecorded(Event),
+    /// Until a thread has handed a large upload to the driver, chunk by chunk.
     Upload(upload::Upload),
 }
 
-impl Hold {
+impl Stall {
     fn resume(self, core: &Arc<Core>) {
         let core = core.clone();
         match self {
-            // The stream does not hold the event: if nobody is left who could signal it, all is dropped.
-            Hold::Reached(event) => event.on_reached(Box::new(move || core.resume())),
-            Hold::Known(event) => Waiters::resume_at(&core, event),
-            Hold::Upload(upload) => {
-                let crew = core.shared.crew.clone();
-                crew.spawn(Box::new(move || {
+            // The stream holds no reference to the event: if no handle is left that could signal it, everything is
+            // dropped.
+            Stall::UntilReached(event) => event.on_reached(Box::new(move || core.resume())),
+            Stall::UntilRecorded(event) => Waiters::resume_at(&core, event),
+            Stall::Upload(upload) => {
+                let copy_threads = core.shared.copy_threads.clone();
+                copy_threads.spawn(Box::new(move || {
                     let upload = Arc::new(upload);
                     let done = upload.copy_shared(&core);
-                    core.queue.lock().open.extend(done);
+                    core.queue.lock().completions.extend(done);
                     core.resume();
-                    // Giving the source's memory back may take a while, and nobody waits for that.
+                    // Releasing the source may take a while, and no waiter needs it.
                     drop(upload);
                 }));
             }
@@ -543,7 +547,7 @@ mod tests {
     use inflight_ir::kernel::{LaunchShape, parse};
     use smallvec::smallvec;
 
-    /// A launch that touches so many bytes.
+    /// A launch that touches `bytes` bytes.
     fn launch(bytes: usize) -> Launch {
         let kernel = "kernel grid 0 reduce 0 vector parallel\nparam p0: f32 writes\n\
             access a0: p0 reduce zero vector one\n%0 = load p0[a0] : f32\nstore p0[a0] %0 : f32\n";
@@ -560,7 +564,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flush_waits_for_others_only_with_what_is_done_in_a_moment() {
+    fn flush_is_deferred_only_for_brief_commands() {
         let one = |bytes| is_brief(&Command::Launch(launch(bytes)));
         assert_eq!((one(BRIEF_BYTES), one(BRIEF_BYTES + 1)), (true, false));
         let batch = |bytes: [usize; 2]| {

@@ -1,12 +1,12 @@
-//! Launches and products that are gathered and started together, and graphs of those that come again.
+//! CUDA graph replay of launch batches.
 //!
-//! What was gathered is launched one by one when it is first seen. When the same kernels come again in the
-//! same order, a graph of them is made, and from then on they start with one call; only the arguments that have
-//! changed since are told to the driver.
+//! A launch batch is submitted launch by launch when its sequence of kernels is first seen. When the same kernels
+//! come again in the same order, they are captured into a CUDA graph, and from then on the batch is replayed with one
+//! driver call. Only the arguments that have changed since the last replay are updated in the graph.
 
 use crate::background::with_label;
 use crate::driver::{Context, Function};
-use crate::gemm::Product;
+use crate::gemm::LibraryGemm;
 use crate::graph::{Capture, Graph, KernelLaunch, Step};
 use cudarc::driver::sys;
 use inflight_backend::{Buffer, Fault, FaultKind, Label};
@@ -16,108 +16,122 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
-/// How launches of this process got to the device.
+/// How launches of this process were submitted to the device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReplayCounts {
-    /// Launches that were made one by one.
-    pub single: u64,
-    /// Graphs that were launched as they were.
-    pub same: u64,
-    /// Graphs of which some arguments were changed first.
-    pub changed: u64,
-    /// Arguments of a kernel or a product that were changed.
-    pub changes: u64,
-    /// Graphs that were made.
-    pub made: u64,
+    /// Launches submitted one by one.
+    pub single_launches: u64,
+    /// CUDA graphs replayed unchanged.
+    pub unchanged_graphs: u64,
+    /// CUDA graphs replayed after an argument update.
+    pub updated_graphs: u64,
+    /// Kernels and GEMMs whose arguments were updated.
+    pub updated_arguments: u64,
+    /// CUDA graphs instantiated.
+    pub captured_graphs: u64,
 }
 
-static SINGLE: AtomicU64 = AtomicU64::new(0);
-static SAME: AtomicU64 = AtomicU64::new(0);
-static CHANGED: AtomicU64 = AtomicU64::new(0);
-static CHANGES: AtomicU64 = AtomicU64::new(0);
-static MADE: AtomicU64 = AtomicU64::new(0);
+static SINGLE_LAUNCHES: AtomicU64 = AtomicU64::new(0);
+static UNCHANGED_GRAPHS: AtomicU64 = AtomicU64::new(0);
+static UPDATED_GRAPHS: AtomicU64 = AtomicU64::new(0);
+static UPDATED_ARGUMENTS: AtomicU64 = AtomicU64::new(0);
+static CAPTURED_GRAPHS: AtomicU64 = AtomicU64::new(0);
 
-/// How launches of this process got to the device so far, on all devices.
+/// Counts of this process so far, over all devices.
 pub fn replay_counts() -> ReplayCounts {
-    let [single, same, changed, changes, made] =
-        [&SINGLE, &SAME, &CHANGED, &CHANGES, &MADE].map(|count| count.load(Ordering::Relaxed));
-    ReplayCounts { single, same, changed, changes, made }
+    let counts = [
+        &SINGLE_LAUNCHES,
+        &UNCHANGED_GRAPHS,
+        &UPDATED_GRAPHS,
+        &UPDATED_ARGUMENTS,
+        &CAPTURED_GRAPHS,
+    ]
+    .map(|count| count.load(Ordering::Relaxed));
+    let [single_launches, unchanged_graphs, updated_graphs, updated_arguments, captured_graphs] =
+        counts;
+    ReplayCounts {
+        single_launches,
+        unchanged_graphs,
+        updated_graphs,
+        updated_arguments,
+        captured_graphs,
+    }
 }
 
-/// Fewer launches are not worth a graph.
-const LEAST: usize = 3;
+/// Shorter sequences are not worth a graph.
+const MIN_LAUNCHES: usize = 3;
 
-/// So many graphs of the same kernels are kept: a program that goes round among a few sets of buffers finds all
-/// of its arguments again.
-const MOST_ALIKE: usize = 4;
+/// Graphs cached per sequence of kernels: a program that alternates among a few sets of buffers finds all of its
+/// arguments unchanged.
+const MAX_GRAPHS_PER_SEQUENCE: usize = 4;
 
-/// Graphs of so many launches in all are kept.
-const MOST_KEPT: usize = 1 << 14;
+/// Launches of all cached graphs together.
+const MAX_CACHED_LAUNCHES: usize = 1 << 14;
 
-/// Launches that come again and again, so many or fewer of them at a time, are cut into parts whose lengths are
-/// powers of two: how many of them are gathered depends on who was faster, and the parts come again.
-const MOST_PERIOD: usize = 8;
+/// Longest period of a repeating sequence. Such a sequence is split at power-of-two counts of its period: how many
+/// launches a batch holds depends on timing, but its parts come again.
+const MAX_PERIOD: usize = 8;
 
-/// A part has so many periods at least.
-const LEAST_PERIODS: usize = 4;
+/// Fewest periods of a part.
+const MIN_PERIODS: usize = 4;
 
-/// A sequence that could be cut is worth a graph of its own when it came so often.
-const OFTEN: u32 = 8;
+/// A periodic sequence that comes this often as a whole gets a graph of its own.
+const FREQUENT: u32 = 8;
 
-/// So many sequences that came before, or of which there can be no graph, are remembered.
-const MOST_SEEN: usize = 1 << 12;
+/// Sequences that are remembered as seen, or as impossible to capture.
+const MAX_SEQUENCES: usize = 1 << 12;
 
-/// Launches that are not on the driver's stream yet, in order.
+/// Launches not yet submitted to the driver stream, in order.
 #[derive(Default)]
 pub struct LaunchBatch {
-    launches: Vec<Launched>,
-    /// The arguments of all.
+    launches: Vec<BatchedLaunch>,
+    /// The arguments of all launches.
     words: Vec<u64>,
-    /// What all of them write.
+    /// The buffers that the launches write.
     results: Vec<Weak<Buffer>>,
-    /// Of the kernels, in order.
+    /// Hash of the kernel sequence.
     hash: u64,
 }
 
-/// A launch or a product, less its arguments and results.
+/// A kernel launch or a GEMM, without its arguments and results.
 #[derive(Clone)]
-struct Launched {
-    what: What,
+struct BatchedLaunch {
+    operation: Operation,
     words: Range<usize>,
-    /// Where its results begin.
+    /// Index of its first result.
     results: usize,
 }
 
 #[derive(Clone)]
-enum What {
+enum Operation {
     Kernel { function: Arc<Function>, grid: [u32; 2], threads: u32 },
-    Product { product: Product, label: Label },
+    Gemm { gemm: LibraryGemm, label: Label },
 }
 
-impl Launched {
-    /// Whether both are launches of the same kernel on the same grid, or the same product.
-    fn is_like(&self, other: &Launched) -> bool {
-        let alike = match (&self.what, &other.what) {
+impl BatchedLaunch {
+    /// Whether both launch the same kernel with the same grid, or the same GEMM.
+    fn is_same_kernel(&self, other: &BatchedLaunch) -> bool {
+        let is_same = match (&self.operation, &other.operation) {
             (
-                What::Kernel { function, grid, threads },
-                What::Kernel { function: other, grid: other_grid, threads: other_threads },
+                Operation::Kernel { function, grid, threads },
+                Operation::Kernel { function: other, grid: other_grid, threads: other_threads },
             ) => Arc::ptr_eq(function, other) && (grid, threads) == (other_grid, other_threads),
-            (What::Product { product, .. }, What::Product { product: other, .. }) => {
-                product.is_like(other)
+            (Operation::Gemm { gemm, .. }, Operation::Gemm { gemm: other, .. }) => {
+                gemm.has_same_plan(other)
             }
             _ => false,
         };
-        alike && self.words.len() == other.words.len()
+        is_same && self.words.len() == other.words.len()
     }
 
-    /// Of the kernels up to this one, given that of those before it.
-    fn mixed_into(&self, before: u64) -> u64 {
+    /// Extends the hash of the sequence before this launch.
+    fn extend_hash(&self, before: u64) -> u64 {
         let mut hasher = FxHasher::default();
-        match &self.what {
-            What::Kernel { function, grid, threads } => {
+        match &self.operation {
+            Operation::Kernel { function, grid, threads } => {
                 (before, Arc::as_ptr(function), grid, threads).hash(&mut hasher);
             }
-            What::Product { product, .. } => (before, product.id()).hash(&mut hasher),
+            Operation::Gemm { gemm, .. } => (before, gemm.id()).hash(&mut hasher),
         }
         (self.words.len() as u64).hash(&mut hasher);
         hasher.finish()
@@ -125,28 +139,28 @@ impl Launched {
 
     fn with_arguments<'a>(&'a self, words: &'a [u64]) -> Step<'a> {
         let arguments = &words[self.words.clone()];
-        match &self.what {
-            What::Kernel { function, grid, threads } => {
+        match &self.operation {
+            Operation::Kernel { function, grid, threads } => {
                 Step::Kernel(KernelLaunch { function, grid: *grid, threads: *threads, arguments })
             }
-            What::Product { product, .. } => Step::Product(product, arguments),
+            Operation::Gemm { gemm, .. } => Step::Gemm(gemm, arguments),
         }
     }
 
-    /// Puts it on a stream.
+    /// Submits the launch to a stream.
     ///
     /// # Safety
-    /// As for [`Replays::launch`].
+    /// As for [`GraphCache::launch`].
     unsafe fn launch(&self, stream: sys::CUstream, words: &[u64]) -> Result<(), Fault> {
         let arguments = &words[self.words.clone()];
         // SAFETY: promised by the caller.
         unsafe {
-            match &self.what {
-                What::Kernel { function, grid, threads } => {
+            match &self.operation {
+                Operation::Kernel { function, grid, threads } => {
                     function.launch(stream, *grid, *threads, arguments)
                 }
-                What::Product { product, label } => {
-                    product.run(stream, arguments).map_err(|fault| with_label(fault, label))
+                Operation::Gemm { gemm, label } => {
+                    gemm.run(stream, arguments).map_err(|fault| with_label(fault, label))
                 }
             }
         }
@@ -154,7 +168,7 @@ impl Launched {
 }
 
 impl LaunchBatch {
-    /// Adds a launch with these arguments to the end.
+    /// Appends a kernel launch.
     pub fn push<'a>(
         &mut self,
         function: Arc<Function>,
@@ -165,46 +179,46 @@ impl LaunchBatch {
     ) {
         let start = self.words.len();
         self.words.extend_from_slice(words);
-        self.add(What::Kernel { function, grid, threads }, start, results);
+        self.add(Operation::Kernel { function, grid, threads }, start, results);
     }
 
-    /// Adds a product to the end.
-    pub fn push_product<'a>(
+    /// Appends a cuBLASLt GEMM.
+    pub fn push_gemm<'a>(
         &mut self,
-        product: Product,
+        gemm: LibraryGemm,
         label: &Label,
         words: &[u64],
         results: impl Iterator<Item = &'a Arc<Buffer>>,
     ) {
         let start = self.words.len();
         self.words.extend(words);
-        self.add(What::Product { product, label: label.clone() }, start, results);
+        self.add(Operation::Gemm { gemm, label: label.clone() }, start, results);
     }
 
     fn add<'a>(
         &mut self,
-        what: What,
+        operation: Operation,
         start: usize,
         results: impl Iterator<Item = &'a Arc<Buffer>>,
     ) {
         let (words, first) = (start..self.words.len(), self.results.len());
         self.results.extend(results.map(Arc::downgrade));
-        let launch = Launched { what, words, results: first };
-        self.hash = launch.mixed_into(self.hash);
+        let launch = BatchedLaunch { operation, words, results: first };
+        self.hash = launch.extend_hash(self.hash);
         self.launches.push(launch);
     }
 
-    /// After how many launches the same come again, to the end; the last time they may be fewer. `None` if that is
-    /// not so, or they come seldom.
+    /// The period with which the launches repeat to the end of the batch; the last period may be incomplete. `None`
+    /// if they do not repeat, or too rarely.
     fn period(&self) -> Option<usize> {
-        let periods = 1..=MOST_PERIOD.min(self.launches.len() / LEAST_PERIODS);
+        let periods = 1..=MAX_PERIOD.min(self.launches.len() / MIN_PERIODS);
         periods.into_iter().find(|&period| {
-            let again = self.launches[period..].iter().zip(&self.launches);
-            again.into_iter().all(|(a, b)| a.is_like(b))
+            let shifted = self.launches[period..].iter().zip(&self.launches);
+            shifted.into_iter().all(|(a, b)| a.is_same_kernel(b))
         })
     }
 
-    /// Takes the launches from this one on away.
+    /// Splits off the launches from `at` on.
     fn split_off(&mut self, at: usize) -> LaunchBatch {
         let (word, result) = match self.launches.get(at) {
             Some(first) => (first.words.start, first.results),
@@ -221,24 +235,24 @@ impl LaunchBatch {
             launch.results -= result;
         }
         for part in [self, &mut rest] {
-            part.hash = part.launches.iter().fold(0, |hash, launch| launch.mixed_into(hash));
+            part.hash = part.launches.iter().fold(0, |hash, launch| launch.extend_hash(hash));
         }
         rest
     }
 
-    /// Tells sequences of kernels apart.
+    /// Identifies the sequence of kernels.
     pub fn hash(&self) -> u64 {
         self.hash
     }
 
-    /// How many launches there are.
+    /// The number of launches.
     pub fn len(&self) -> usize {
         self.launches.len()
     }
 
-    /// Empties it. What is returned is what must be kept until the launches are done, and it is little: results
-    /// that nobody has any more are forgotten here, by the thread that made them.
-    fn take(&mut self, replayed: Option<Arc<[Launched]>>) -> InFlight {
+    /// Empties the batch. The returned value must be retained until the launches have completed, and is small:
+    /// results that no handle refers to any more are dropped here, by the thread that made them.
+    fn take(&mut self, replayed: Option<Arc<[BatchedLaunch]>>) -> InFlight {
         self.results.retain(|buffer| buffer.strong_count() > 0);
         let launches = replayed.unwrap_or_else(|| self.launches.drain(..).collect());
         self.launches.clear();
@@ -247,23 +261,23 @@ impl LaunchBatch {
         InFlight { _launches: launches, results: std::mem::take(&mut self.results) }
     }
 
-    /// Marks all that the launches should have written as failed.
+    /// Fails the results of all launches.
     fn fail(&self, fault: &Fault) {
         self.fail_from(0, fault);
     }
 
-    /// Marks what the launches from this one on should have written as failed.
+    /// Fails the results of the launches from `first` on.
     fn fail_from(&self, first: usize, fault: &Fault) {
         let first = self.launches.get(first).map_or(self.results.len(), |launch| launch.results);
         let results = self.results[first..].iter();
         results.filter_map(Weak::upgrade).for_each(|buffer| buffer.fail(fault.clone()));
     }
 
-    /// Puts all launches on a stream, one by one. If one cannot be, the results of all from there on fail: what
-    /// comes after it may need it.
+    /// Submits all launches one by one. If one cannot be submitted, the results of it and of all later launches fail:
+    /// they may depend on it.
     ///
     /// # Safety
-    /// As for [`Replays::launch`].
+    /// As for [`GraphCache::launch`].
     unsafe fn launch_each(&self, stream: sys::CUstream) -> Result<(), Fault> {
         for (position, launch) in self.launches.iter().enumerate() {
             // SAFETY: promised by the caller.
@@ -277,259 +291,261 @@ impl LaunchBatch {
     }
 }
 
-/// Launches that are on the driver's stream.
+/// Launches on the driver stream.
 pub struct InFlight {
-    /// Kept with their kernels.
-    _launches: Arc<[Launched]>,
+    /// Retains the kernels.
+    _launches: Arc<[BatchedLaunch]>,
     results: Vec<Weak<Buffer>>,
 }
 
 impl InFlight {
-    /// Marks all that is to be written as failed.
+    /// Fails the results of all launches.
     pub fn fail(&self, fault: &Fault) {
         let results = self.results.iter().filter_map(Weak::upgrade);
         results.for_each(|buffer| buffer.fail(fault.clone()));
     }
 }
 
-/// A stream's graphs.
+/// The CUDA graphs of a stream.
 #[derive(Default)]
-pub struct Replays {
-    /// By the hash of their kernels.
-    known: FxHashMap<u64, Vec<Replay>>,
-    /// How often others came, by their hashes.
-    seen: FxHashMap<u64, u32>,
-    /// Launches of all graphs.
-    kept: usize,
-    /// How often a graph was launched.
+pub struct GraphCache {
+    /// Keyed by the hash of the kernel sequence.
+    graphs: FxHashMap<u64, Vec<CachedGraph>>,
+    /// Occurrences of sequences that have no graph, keyed by their hash.
+    occurrences: FxHashMap<u64, u32>,
+    /// Launches of all cached graphs.
+    cached_launches: usize,
+    /// Number of replays so far.
     clock: u64,
-    /// The hashes of those of which the driver could not make or change a graph.
-    unable: FxHashSet<u64>,
-    /// True iff the driver could make a graph only of kernels that are started one after another.
-    is_strict: bool,
-    /// Where products are captured.
+    /// Hashes of the sequences that the driver failed to capture or to update.
+    uncapturable: FxHashSet<u64>,
+    /// True iff the driver could capture only graphs without programmatic dependent launch.
+    overlap_is_unsupported: bool,
+    /// Stream on which GEMMs are captured.
     capture: Capture,
 }
 
-/// A graph, and what it was last launched with.
-struct Replay {
+/// A CUDA graph and the arguments of its last replay.
+struct CachedGraph {
     graph: Graph,
-    launches: Arc<[Launched]>,
+    launches: Arc<[BatchedLaunch]>,
     words: Vec<u64>,
     last_used: u64,
 }
 
-impl Replays {
-    /// Cuts what was gathered, if that is likely to come again in parts only. What is left is returned.
-    pub fn cut(&mut self, gathered: &mut LaunchBatch) -> Option<LaunchBatch> {
-        if self.known.contains_key(&gathered.hash) {
+impl GraphCache {
+    /// Splits a periodic batch at a count that is likely to come again. Returns the rest.
+    pub fn split_periodic(&mut self, batch: &mut LaunchBatch) -> Option<LaunchBatch> {
+        if self.graphs.contains_key(&batch.hash) {
             return None;
         }
-        let period = gathered.period()?;
-        let whole = period << (gathered.len() / period).ilog2();
-        if whole == gathered.len() || self.note(gathered.hash) >= OFTEN {
+        let period = batch.period()?;
+        let length = period << (batch.len() / period).ilog2();
+        if length == batch.len() || self.count_occurrence(batch.hash) >= FREQUENT {
             return None;
         }
-        Some(gathered.split_off(whole))
+        Some(batch.split_off(length))
     }
 
-    /// Notes that a sequence came. Says how often it had come before.
-    fn note(&mut self, hash: u64) -> u32 {
-        if self.seen.len() >= MOST_SEEN {
-            self.seen.clear();
+    /// Counts an occurrence of a sequence. Returns how often it had occurred before.
+    fn count_occurrence(&mut self, hash: u64) -> u32 {
+        if self.occurrences.len() >= MAX_SEQUENCES {
+            self.occurrences.clear();
         }
-        let count = self.seen.entry(hash).or_insert(0);
+        let count = self.occurrences.entry(hash).or_insert(0);
         *count += 1;
         *count - 1
     }
 
-    /// Puts what was gathered on a stream. If that cannot be, the results of what is not there have the fault,
-    /// which is also returned. Nothing is gathered any more then; what is returned must be kept until the stream
-    /// has passed the launches.
+    /// Submits a batch to a stream and empties it. On failure, the results of what was not submitted get the fault,
+    /// which is also returned. The returned launches must be retained until the stream has passed them.
     ///
     /// # Safety
-    /// Each launch's arguments must be those of its kernel, laid out as it declares them. What they point to
-    /// must stay valid until the stream has passed the launches.
+    /// Each launch's arguments must be those of its kernel, laid out as the kernel declares them. Memory that they
+    /// point to must stay valid until the stream has passed the launches.
     pub unsafe fn launch(
         &mut self,
         context: &Arc<Context>,
-        gathered: &mut LaunchBatch,
+        batch: &mut LaunchBatch,
         stream: Result<sys::CUstream, Fault>,
     ) -> (InFlight, Result<(), Fault>) {
         let mut replayed = None;
         let launched = match stream {
             Err(fault) => {
-                gathered.fail(&fault);
+                batch.fail(&fault);
                 Err(fault)
             }
-            Ok(stream) => match self.find(context, gathered) {
-                Some(replay) => {
-                    replayed = Some(replay.launches.clone());
-                    // SAFETY: promised by the caller; the graph's launches are those that were gathered.
-                    unsafe { replay.graph.launch(stream) }.inspect_err(|fault| gathered.fail(fault))
+            Ok(stream) => match self.find(context, batch) {
+                Some(cached) => {
+                    replayed = Some(cached.launches.clone());
+                    // SAFETY: promised by the caller; the graph has the launches of this batch.
+                    unsafe { cached.graph.launch(stream) }.inspect_err(|fault| batch.fail(fault))
                 }
                 None => {
-                    SINGLE.fetch_add(gathered.len() as u64, Ordering::Relaxed);
+                    SINGLE_LAUNCHES.fetch_add(batch.len() as u64, Ordering::Relaxed);
                     // SAFETY: promised by the caller.
-                    unsafe { gathered.launch_each(stream) }
+                    unsafe { batch.launch_each(stream) }
                 }
             },
         };
-        (gathered.take(replayed), launched)
+        (batch.take(replayed), launched)
     }
 
-    /// A graph of what was gathered, if it came before.
-    fn find(&mut self, context: &Arc<Context>, gathered: &LaunchBatch) -> Option<&mut Replay> {
-        if gathered.len() < LEAST || self.unable.contains(&gathered.hash) {
+    /// The graph to replay for a batch, if its sequence has occurred before.
+    fn find(&mut self, context: &Arc<Context>, batch: &LaunchBatch) -> Option<&mut CachedGraph> {
+        if batch.len() < MIN_LAUNCHES || self.uncapturable.contains(&batch.hash) {
             return None;
         }
-        if !self.known.contains_key(&gathered.hash) && self.note(gathered.hash) == 0 {
+        if !self.graphs.contains_key(&batch.hash) && self.count_occurrence(batch.hash) == 0 {
             return None;
         }
         self.clock += 1;
         if self.capture.open(context).is_err() {
             return None;
         }
-        let Replays { known, capture, .. } = self;
-        let alike = known.entry(gathered.hash).or_default();
-        let same = alike.iter().position(|replay| replay.is_same(gathered));
-        // Only to make or change a graph something is captured.
+        let GraphCache { graphs, capture, .. } = self;
+        let candidates = graphs.entry(batch.hash).or_default();
+        let same = candidates.iter().position(|cached| cached.has_same_arguments(batch));
+        // Capturing is needed only to instantiate or update a graph.
         let _capturing = match same {
             Some(_) => None,
-            None => Some(context.capturing()?),
+            None => Some(context.try_lock_capture()?),
         };
         let position = match same {
             Some(position) => {
-                SAME.fetch_add(1, Ordering::Relaxed);
+                UNCHANGED_GRAPHS.fetch_add(1, Ordering::Relaxed);
                 position
             }
-            None if alike.len() >= MOST_ALIKE => {
-                let differing = alike.iter().enumerate().filter_map(|(position, replay)| {
-                    replay.differences(gathered).map(|count| (count, replay.last_used, position))
+            None if candidates.len() >= MAX_GRAPHS_PER_SEQUENCE => {
+                let differing = candidates.iter().enumerate().filter_map(|(position, cached)| {
+                    cached
+                        .count_changed_arguments(batch)
+                        .map(|count| (count, cached.last_used, position))
                 });
                 let (changes, _, position) = differing.min()?;
-                CHANGED.fetch_add(1, Ordering::Relaxed);
-                CHANGES.fetch_add(changes as u64, Ordering::Relaxed);
-                if alike[position].update(capture, gathered).is_err() {
-                    self.give_up(gathered.hash);
+                UPDATED_GRAPHS.fetch_add(1, Ordering::Relaxed);
+                UPDATED_ARGUMENTS.fetch_add(changes as u64, Ordering::Relaxed);
+                if candidates[position].update(capture, batch).is_err() {
+                    self.give_up(batch.hash);
                     return None;
                 }
                 position
             }
-            // Other arguments are likely to come again, too.
+            // A new set of arguments is likely to come again as well.
             None => {
-                let mut made = Replay::new(context, capture, gathered, !self.is_strict);
-                if made.is_err() && !self.is_strict {
-                    made = Replay::new(context, capture, gathered, false);
-                    self.is_strict = made.is_ok();
+                let mut captured =
+                    CachedGraph::new(context, capture, batch, !self.overlap_is_unsupported);
+                if captured.is_err() && !self.overlap_is_unsupported {
+                    captured = CachedGraph::new(context, capture, batch, false);
+                    self.overlap_is_unsupported = captured.is_ok();
                 }
-                let Ok(replay) = made else {
-                    self.give_up(gathered.hash);
+                let Ok(cached) = captured else {
+                    self.give_up(batch.hash);
                     return None;
                 };
-                MADE.fetch_add(1, Ordering::Relaxed);
-                alike.push(replay);
-                self.kept += gathered.len();
-                alike.len() - 1
+                CAPTURED_GRAPHS.fetch_add(1, Ordering::Relaxed);
+                candidates.push(cached);
+                self.cached_launches += batch.len();
+                candidates.len() - 1
             }
         };
-        alike[position].last_used = self.clock;
-        if self.kept > MOST_KEPT {
-            self.forget_some();
+        candidates[position].last_used = self.clock;
+        if self.cached_launches > MAX_CACHED_LAUNCHES {
+            self.evict();
         }
-        self.known.get_mut(&gathered.hash)?.iter_mut().find(|r| r.last_used == self.clock)
+        self.graphs.get_mut(&batch.hash)?.iter_mut().find(|r| r.last_used == self.clock)
     }
 
-    /// Launches of these kernels one by one from now on.
+    /// Submits this sequence one by one from now on.
     fn give_up(&mut self, hash: u64) {
-        let replays = self.known.remove(&hash).unwrap_or_default();
-        self.kept -= replays.iter().map(|replay| replay.launches.len()).sum::<usize>();
-        if self.unable.len() >= MOST_SEEN {
-            self.unable.clear();
+        let removed = self.graphs.remove(&hash).unwrap_or_default();
+        self.cached_launches -= removed.iter().map(|cached| cached.launches.len()).sum::<usize>();
+        if self.uncapturable.len() >= MAX_SEQUENCES {
+            self.uncapturable.clear();
         }
-        self.unable.insert(hash);
+        self.uncapturable.insert(hash);
     }
 
-    /// Forgets those that were not used for the longest time, but not the one used last.
-    fn forget_some(&mut self) {
+    /// Evicts the least recently used graphs, but not the one used last.
+    fn evict(&mut self) {
         let mut all: Vec<(u64, usize)> = self
-            .known
+            .graphs
             .values()
             .flatten()
-            .map(|replay| (replay.last_used, replay.launches.len()))
+            .map(|cached| (cached.last_used, cached.launches.len()))
             .filter(|(last_used, _)| *last_used != self.clock)
             .collect();
         all.sort_unstable();
-        let mut oldest_kept = 0;
+        let mut oldest_retained = 0;
         for (last_used, launches) in all {
-            if self.kept <= MOST_KEPT / 2 {
+            if self.cached_launches <= MAX_CACHED_LAUNCHES / 2 {
                 break;
             }
-            self.kept -= launches;
-            oldest_kept = last_used + 1;
+            self.cached_launches -= launches;
+            oldest_retained = last_used + 1;
         }
-        for alike in self.known.values_mut() {
-            alike.retain(|replay| replay.last_used >= oldest_kept);
+        for candidates in self.graphs.values_mut() {
+            candidates.retain(|cached| cached.last_used >= oldest_retained);
         }
-        self.known.retain(|_, alike| !alike.is_empty());
+        self.graphs.retain(|_, candidates| !candidates.is_empty());
     }
 }
 
-impl Replay {
+impl CachedGraph {
     fn new(
         context: &Arc<Context>,
         capture: &mut Capture,
-        gathered: &LaunchBatch,
+        batch: &LaunchBatch,
         overlaps: bool,
-    ) -> Result<Replay, Fault> {
-        let all = gathered.launches.iter();
-        let steps = all.map(|launch| launch.with_arguments(&gathered.words));
+    ) -> Result<CachedGraph, Fault> {
+        let all = batch.launches.iter();
+        let steps = all.map(|launch| launch.with_arguments(&batch.words));
         let graph = Graph::new(context, capture, steps, overlaps)?;
-        let (launches, words) = (gathered.launches.clone().into(), gathered.words.clone());
-        Ok(Replay { graph, launches, words, last_used: 0 })
+        let (launches, words) = (batch.launches.clone().into(), batch.words.clone());
+        Ok(CachedGraph { graph, launches, words, last_used: 0 })
     }
 
-    /// Whether these are the same kernels.
-    fn is_like(&self, gathered: &LaunchBatch) -> bool {
-        self.launches.len() == gathered.launches.len()
-            && self.launches.iter().zip(&gathered.launches).all(|(a, b)| a.is_like(b))
+    /// Whether the kernels are the same.
+    fn has_same_kernels(&self, batch: &LaunchBatch) -> bool {
+        self.launches.len() == batch.launches.len()
+            && self.launches.iter().zip(&batch.launches).all(|(a, b)| a.is_same_kernel(b))
     }
 
-    /// Whether these are the same kernels with the same arguments.
-    fn is_same(&self, gathered: &LaunchBatch) -> bool {
-        self.words == gathered.words && self.is_like(gathered)
+    /// Whether both the kernels and their arguments are the same.
+    fn has_same_arguments(&self, batch: &LaunchBatch) -> bool {
+        self.words == batch.words && self.has_same_kernels(batch)
     }
 
-    /// How many launches have other arguments. `None` if these are other kernels.
-    fn differences(&self, gathered: &LaunchBatch) -> Option<usize> {
-        if !self.is_like(gathered) {
+    /// The number of launches whose arguments differ. `None` if the kernels differ.
+    fn count_changed_arguments(&self, batch: &LaunchBatch) -> Option<usize> {
+        if !self.has_same_kernels(batch) {
             return None;
         }
-        let differ = |launch: &&Launched| {
-            self.words[launch.words.clone()] != gathered.words[launch.words.clone()]
+        let is_changed = |launch: &&BatchedLaunch| {
+            self.words[launch.words.clone()] != batch.words[launch.words.clone()]
         };
-        Some(self.launches.iter().filter(differ).count())
+        Some(self.launches.iter().filter(is_changed).count())
     }
 
-    /// Gives the graph the arguments of what was gathered.
-    fn update(&mut self, capture: &mut Capture, gathered: &LaunchBatch) -> Result<(), Fault> {
+    /// Updates the graph to the arguments of a batch.
+    fn update(&mut self, capture: &mut Capture, batch: &LaunchBatch) -> Result<(), Fault> {
         for (position, launch) in self.launches.iter().enumerate() {
             let range = launch.words.clone();
-            if self.words[range.clone()] != gathered.words[range] {
-                self.graph.set(capture, position, &launch.with_arguments(&gathered.words))?;
+            if self.words[range.clone()] != batch.words[range] {
+                self.graph.set(capture, position, &launch.with_arguments(&batch.words))?;
             }
         }
-        self.words.copy_from_slice(&gathered.words);
+        self.words.copy_from_slice(&batch.words);
         Ok(())
     }
 }
 
-/// The fault of a launch that no device of this kind can run.
+/// The fault of a launch with more threads than the kernel's registers leave room for.
 pub fn too_many_threads(function: &Function, threads: u32) -> Option<Fault> {
-    let most = function.most_threads();
+    let most = function.max_threads();
     (threads > most).then(|| {
         let message =
-            format!("a kernel that has room for {most} threads of the {threads} it needs");
+            format!("a kernel whose registers leave room for {most} threads per block, of the {threads} it needs");
         FaultKind::Unsupported(message).into()
     })
 }
@@ -538,31 +554,31 @@ pub fn too_many_threads(function: &Function, threads: u32) -> Option<Fault> {
 mod tests {
     use super::*;
 
-    /// Launches of these kernels; the arguments of each are its position, as often as its kernel's number says.
-    fn gathered(functions: &[Arc<Function>], kernels: &[usize]) -> LaunchBatch {
-        let mut gathered = LaunchBatch::default();
+    /// A batch of these kernels. The arguments of each are its position, repeated once more than its kernel's index.
+    fn batch_of(functions: &[Arc<Function>], kernels: &[usize]) -> LaunchBatch {
+        let mut batch = LaunchBatch::default();
         for (position, &kernel) in kernels.iter().enumerate() {
             let words = vec![position as u64; kernel + 1];
             let results = Buffer::declare(4);
             let function = functions[kernel].clone();
-            gathered.push(function, [1, 1], 32, &words, std::iter::once(&results));
+            batch.push(function, [1, 1], 32, &words, std::iter::once(&results));
         }
-        gathered
+        batch
     }
 
     #[test]
-    fn what_comes_again_is_cut_into_parts_that_come_again() {
+    fn periodic_batches_are_split_at_powers_of_two() {
         let functions = [Function::unloaded(), Function::unloaded(), Function::unloaded()];
-        let gathered = |kernels: &[usize]| gathered(&functions, kernels);
-        assert_eq!(gathered(&[0; 7]).period(), Some(1));
-        assert_eq!(gathered(&[0, 1, 0, 1, 0, 1, 0, 1, 0]).period(), Some(2));
-        assert_eq!(gathered(&[0, 1, 0, 1, 0, 1]).period(), None);
-        assert_eq!(gathered(&[0, 0, 0, 0, 1]).period(), None);
+        let batch = |kernels: &[usize]| batch_of(&functions, kernels);
+        assert_eq!(batch(&[0; 7]).period(), Some(1));
+        assert_eq!(batch(&[0, 1, 0, 1, 0, 1, 0, 1, 0]).period(), Some(2));
+        assert_eq!(batch(&[0, 1, 0, 1, 0, 1]).period(), None);
+        assert_eq!(batch(&[0, 0, 0, 0, 1]).period(), None);
         let lengths = |kernels: &[usize]| {
-            let (mut replays, mut part) = (Replays::default(), gathered(kernels));
+            let (mut graph_cache, mut part) = (GraphCache::default(), batch(kernels));
             let mut lengths = Vec::new();
             loop {
-                let rest = replays.cut(&mut part);
+                let rest = graph_cache.split_periodic(&mut part);
                 lengths.push(part.len());
                 let Some(rest) = rest else { return lengths };
                 part = rest;
@@ -575,28 +591,28 @@ mod tests {
     }
 
     #[test]
-    fn a_sequence_that_comes_often_is_not_cut() {
+    fn frequent_sequences_are_not_split() {
         let functions = [Function::unloaded()];
-        let mut replays = Replays::default();
-        for _ in 0..OFTEN {
-            assert!(replays.cut(&mut gathered(&functions, &[0; 6])).is_some());
+        let mut graph_cache = GraphCache::default();
+        for _ in 0..FREQUENT {
+            assert!(graph_cache.split_periodic(&mut batch_of(&functions, &[0; 6])).is_some());
         }
-        assert!(replays.cut(&mut gathered(&functions, &[0; 6])).is_none());
+        assert!(graph_cache.split_periodic(&mut batch_of(&functions, &[0; 6])).is_none());
     }
 
     #[test]
-    fn a_part_is_what_it_would_be_by_itself() {
+    fn split_batches_equal_batches_built_alone() {
         let functions = [Function::unloaded(), Function::unloaded()];
-        let mut whole = gathered(&functions, &[0, 1, 0, 1, 1]);
-        let rest = whole.split_off(2);
+        let mut front = batch_of(&functions, &[0, 1, 0, 1, 1]);
+        let rest = front.split_off(2);
         let [first, second] =
-            [&[0, 1][..], &[0, 1, 1]].map(|kernels| gathered(&functions, kernels));
-        assert_eq!((whole.hash, rest.hash), (first.hash, second.hash));
-        assert_ne!(whole.hash, rest.hash);
-        assert_eq!(whole.words, [0, 1, 1]);
+            [&[0, 1][..], &[0, 1, 1]].map(|kernels| batch_of(&functions, kernels));
+        assert_eq!((front.hash, rest.hash), (first.hash, second.hash));
+        assert_ne!(front.hash, rest.hash);
+        assert_eq!(front.words, [0, 1, 1]);
         assert_eq!(rest.words, [2, 3, 3, 4, 4]);
-        assert_eq!((whole.results.len(), rest.results.len()), (2, 3));
-        let places = rest.launches.iter().map(|launch| (launch.words.clone(), launch.results));
-        assert_eq!(places.collect::<Vec<_>>(), [(0..1, 0), (1..3, 1), (3..5, 2)]);
+        assert_eq!((front.results.len(), rest.results.len()), (2, 3));
+        let offsets = rest.launches.iter().map(|launch| (launch.words.clone(), launch.results));
+        assert_eq!(offsets.collect::<Vec<_>>(), [(0..1, 0), (1..3, 1), (3..5, 2)]);
     }
 }

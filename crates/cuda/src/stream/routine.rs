@@ -1,36 +1,40 @@
-//! Routines on a stream.
+//! Submission of routines (sort, scatter, convolution, Cholesky, TRSM) to a stream.
 
-use super::run::{caught, check_faults};
-use super::{Core, MOST_GATHERED, Queue, replay};
-use crate::background::{Stop, with_label};
+use super::submit::{catch_panics, check_faults};
+use super::{Core, MAX_BATCHED_LAUNCHES, Queue, replay};
+use crate::background::{EnqueueError, with_label};
 use crate::driver::Function;
-use crate::routine::{self, Launch, Site};
+use crate::routine::{self, Launch, RoutineContext};
 use inflight_backend::RoutineCall;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
 impl Core {
-    pub(super) fn routine(&self, queue: &mut Queue, call: &RoutineCall) -> Result<(), Stop> {
-        caught(&call.label, || {
+    pub(super) fn routine(
+        &self,
+        queue: &mut Queue,
+        call: &RoutineCall,
+    ) -> Result<(), EnqueueError> {
+        catch_panics(&call.label, || {
             check_faults(call.operands.iter())?;
             self.run_routine(queue, call)
         })
     }
 
-    /// Gathers a routine's kernels. If one of them is not there yet, all are gathered again when it is: each writes
-    /// what only the routine has.
-    fn run_routine(&self, queue: &mut Queue, call: &RoutineCall) -> Result<(), Stop> {
-        let (label, until) = (&call.label, self.until(queue));
+    /// Adds the kernels of a routine to the launch batch. If one of them is still being compiled, all are added again
+    /// later: each writes nothing but memory of the routine.
+    fn run_routine(&self, queue: &mut Queue, call: &RoutineCall) -> Result<(), EnqueueError> {
+        let (label, until) = (&call.label, self.batch_event(queue));
         self.raw()?;
         let addresses = call.operands.iter();
         let addresses = addresses.map(|buffer| self.address(buffer, false, None, label, &until));
         let operands = addresses.collect::<Result<SmallVec<[u64; 4]>, _>>()?;
         let result = self.address(&call.result, true, None, label, &until)?;
-        // Kept until all is gathered: what is let go of may be given to the next who asks.
-        let mut kept = Vec::new();
-        let mut temporary = |bytes: usize| {
-            kept.push(self.temporary(bytes, label, &until)?);
-            Ok(kept[kept.len() - 1].ptr() as u64)
+        // Retained until all kernels are in the batch: released memory may be handed out again at once.
+        let mut scratch = Vec::new();
+        let mut allocate_scratch = |bytes: usize| {
+            scratch.push(self.allocate_scratch(bytes, label, &until)?);
+            Ok(scratch[scratch.len() - 1].ptr() as u64)
         };
         let mut launch = |function: Arc<Function>, launch: &Launch| {
             if let Some(fault) = replay::too_many_threads(&function, launch.threads) {
@@ -38,26 +42,26 @@ impl Core {
             }
             let grid = [launch.blocks as u32, 1];
             let results = std::iter::once(&call.result);
-            queue.gathered.push(function, grid, launch.threads, &launch.words, results);
-            queue.launched += 1;
-            if queue.gathered.len() >= MOST_GATHERED {
-                self.settle(queue);
+            queue.launch_batch.push(function, grid, launch.threads, &launch.words, results);
+            queue.launch_count += 1;
+            if queue.launch_batch.len() >= MAX_BATCHED_LAUNCHES {
+                self.flush_batch(queue);
             }
             Ok(())
         };
-        let mut site = Site {
+        let mut context = RoutineContext {
             shared: &self.shared,
-            temporary: &mut temporary,
+            allocate_scratch: &mut allocate_scratch,
             launch: &mut launch,
-            awaited: None,
+            pending: None,
         };
-        let run = routine::run(&mut site, &call.routine, &operands, result);
-        if let Some(event) = site.awaited {
-            return Err(Stop::Until(event));
+        let run = routine::run(&mut context, &call.routine, &operands, result);
+        if let Some(event) = context.pending {
+            return Err(EnqueueError::NotReady(event));
         }
-        run.map_err(|fault| self.noted(with_label(fault, label)))?;
+        run.map_err(|fault| self.record_fault(with_label(fault, label)))?;
         let buffers = call.operands.iter().chain([&call.result]);
-        queue.moved += buffers.map(|buffer| buffer.bytes()).sum::<usize>();
+        queue.bytes_moved += buffers.map(|buffer| buffer.bytes()).sum::<usize>();
         Ok(())
     }
 }

@@ -1,12 +1,12 @@
-//! Copies from the host: through pinned memory, and if there is much to copy, piece by piece by several threads.
+//! Uploads through pinned staging memory: small ones inline, large ones in chunks copied by several threads.
 
-use super::copy_threads::Latch;
-use super::finish::Done;
+use super::completion::Completion;
+use super::copy_threads::ActivityLatch;
 use super::{Core, Queue};
-use crate::background::Stop;
+use crate::background::EnqueueError;
 use crate::driver::{check, enter};
-use crate::event::{Point, Watch};
-use crate::memory::Staged;
+use crate::event::{PollInterval, RecordedEvent};
+use crate::memory::StagingBuffer;
 use cudarc::driver::sys;
 use inflight_backend::{Buffer, Fault, FaultKind};
 use parking_lot::Mutex;
@@ -16,54 +16,54 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// An upload of up to this many bytes is copied where it is asked for.
-const SMALL: usize = 256 << 10;
+/// Uploads of up to this many bytes are copied by the submitting thread.
+const MAX_INLINE_BYTES: usize = 256 << 10;
 
-/// Larger ones are copied in pieces of this many bytes.
-const PIECE: usize = 1 << 20;
+/// Larger uploads are copied in chunks of this many bytes.
+const CHUNK: usize = 1 << 20;
 
-/// There is a thread for each so many bytes: one alone is slower than the way to the device.
-const BYTES_FOR_A_THREAD: usize = 8 << 20;
+/// One copy thread per this many bytes: a single thread is slower than the host-to-device link.
+const THREAD_BYTES: usize = 8 << 20;
 
-/// So many threads at most.
-const MOST_THREADS: usize = 8;
+/// Upper bound of copy threads.
+const MAX_THREADS: usize = 8;
 
-/// Of a larger upload, pieces of so many bytes in all are under way at once.
-const MOST_UNDER_WAY: usize = 128 << 20;
+/// Bytes of a larger upload that are in flight at once.
+const MAX_IN_FLIGHT_BYTES: usize = 128 << 20;
 
 impl Core {
-    /// Copies a small buffer; what is returned copies a large one, or waits for room.
+    /// Copies a small buffer. For a large one, or when the staging memory is full, the returned upload is to be run.
     pub(super) fn upload(
         &self,
         queue: &mut Queue,
         source: &Arc<Buffer>,
         target: &Arc<Buffer>,
-    ) -> Result<Option<Upload>, Stop> {
-        let is_large = target.bytes() > SMALL || self.shared.staging.is_full();
+    ) -> Result<Option<Upload>, EnqueueError> {
+        let is_large = target.bytes() > MAX_INLINE_BYTES || self.shared.staging.is_full();
         if is_large {
-            // What is put on the stream until the copy is done is the copy's alone.
-            self.close(queue);
+            // What is submitted until the upload has shutdown_fault must belong to the upload alone.
+            self.close_batch(queue);
         }
         source.readable()?;
-        // A device that is lost says so, and not that its memory is full.
+        // Report a lost device as such, not as out of memory.
         self.raw()?;
         if target.memory().is_none() {
-            let memory = self.shared.pool.allocate_for(Some(self.number), target.bytes())?;
+            let memory = self.shared.pool.allocate_for(Some(self.id), target.bytes())?;
             let _ = target.provide(memory);
         }
         let memory = target.readable()?;
-        memory.use_until(self.number, &self.until(queue));
+        memory.use_until(self.id, &self.batch_event(queue));
         let address = memory.ptr() as u64;
         let upload = Upload { source: source.clone(), target: target.clone(), address };
         if is_large {
             return Ok(Some(upload));
         }
-        queue.open.extend(upload.copy(self));
+        queue.completions.extend(upload.copy(self));
         Ok(None)
     }
 }
 
-/// A copy from the host that is to be done.
+/// A pending upload.
 pub(super) struct Upload {
     source: Arc<Buffer>,
     target: Arc<Buffer>,
@@ -71,197 +71,203 @@ pub(super) struct Upload {
 }
 
 impl Upload {
-    /// Copies it all on this thread. Returns what must be kept until the copies are done.
-    pub(super) fn copy(&self, core: &Core) -> Vec<Done> {
-        let pieces = Pieces::new(self.bytes(), 1);
-        self.done(Box::new(self.blocks(core, [self.copy_some(core, &pieces)])))
+    /// Copies everything on this thread. The completions retain the staging memory until the copies are done.
+    pub(super) fn copy(&self, core: &Core) -> Vec<Completion> {
+        let chunks = Chunks::new(self.bytes(), 1);
+        self.completions(Box::new(self.staging_blocks(core, [self.copy_chunks(core, &chunks)])))
     }
 
-    /// Copies it all, with the help of other threads, as soon as there is room. None of them has anything of it any more in
-    /// the end.
-    pub(super) fn copy_shared(self: &Arc<Upload>, core: &Arc<Core>) -> Vec<Done> {
-        // If the device is lost, the calls that follow say so.
+    /// Copies everything, with the help of the copy threads, once there is staging memory. On return, no copy thread
+    /// holds a reference to the upload.
+    pub(super) fn copy_shared(self: &Arc<Upload>, core: &Arc<Core>) -> Vec<Completion> {
+        // If the device is lost, the calls below report it.
         let _ = core.shared.staging.make_room();
         let total = self.bytes();
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let threads = (total / BYTES_FOR_A_THREAD).clamp(1, MOST_THREADS.min(cores.div_ceil(2)));
-        let shared = Arc::new(Sharing {
+        let threads = (total / THREAD_BYTES).clamp(1, MAX_THREADS.min(cores.div_ceil(2)));
+        let shared = Arc::new(SharedUpload {
             upload: self.clone(),
             core: core.clone(),
-            pieces: Pieces::new(total, threads),
-            copied: Mutex::default(),
+            chunks: Chunks::new(total, threads),
+            outcomes: Mutex::default(),
         });
-        let latch = Arc::new(Latch::default());
+        let latch = Arc::new(ActivityLatch::default());
         for _ in 1..threads {
             let (shared, latch) = (Arc::downgrade(&shared), latch.clone());
-            core.shared.crew.spawn(Box::new(move || {
-                // Whoever comes too late holds nothing.
+            core.shared.copy_threads.spawn(Box::new(move || {
+                // A thread that comes too late holds nothing.
                 let Some(_inside) = latch.enter() else { return };
                 if let Some(shared) = shared.upgrade() {
-                    shared.copy_some();
+                    shared.copy_chunks();
                 }
             }));
         }
-        shared.copy_some();
+        shared.copy_chunks();
         latch.close();
-        let copied = std::mem::take(&mut *shared.copied.lock());
-        let blocks = self.blocks(core, copied);
+        let outcomes = std::mem::take(&mut *shared.outcomes.lock());
+        let staging_blocks = self.staging_blocks(core, outcomes);
         let _inside = enter();
         let point = core.raw().and_then(|raw| {
             let _entered = core.shared.context.enter();
             core.shared.events.record(raw)
         });
         match point {
-            Ok(point) => self.done(Box::new(core.shared.staging.land(blocks, point))),
-            // Why there is none shows when the batch is closed.
-            Err(_) => self.done(Box::new(blocks)),
+            Ok(point) => {
+                self.completions(Box::new(core.shared.staging.track_upload(staging_blocks, point)))
+            }
+            // Closing the batch reports why there is no point.
+            Err(_) => self.completions(Box::new(staging_blocks)),
         }
     }
 
-    /// What is to be done when the copies are, of which this must be kept until then.
-    fn done(&self, kept: Box<dyn Any + Send>) -> Vec<Done> {
-        vec![Done::Release(kept), Done::Written(Arc::downgrade(&self.target))]
+    /// The completions of the copies, which retain `staging` until then.
+    fn completions(&self, staging: Box<dyn Any + Send>) -> Vec<Completion> {
+        vec![Completion::Release(staging), Completion::Output(Arc::downgrade(&self.target))]
     }
 
     fn bytes(&self) -> usize {
         self.target.bytes().min(self.source.bytes())
     }
 
-    /// What must be kept until what threads have copied is there. If one of them failed, so does the upload.
-    fn blocks(&self, core: &Core, copied: impl IntoIterator<Item = Copied>) -> Vec<Staged> {
-        let mut blocks = Vec::new();
-        for (under_way, outcome) in copied {
-            blocks.extend(under_way.into_iter().map(|(staged, _)| staged));
-            if let Err(fault) = outcome {
-                self.target.fail(core.noted(fault));
-            }
-        }
-        blocks
-    }
-
-    /// Copies pieces, each of them the next that nobody has taken, until there are none left.
-    fn copy_some(&self, core: &Core, pieces: &Pieces) -> Copied {
-        let mut under_way = VecDeque::new();
-        let copy = || self.copy_into(core, pieces, &mut under_way);
-        // What is under way when a thread panics is kept as well.
-        let outcome = catch_unwind(AssertUnwindSafe(copy)).unwrap_or_else(|_| {
-            Err(FaultKind::Panicked("a thread that copies to the device".into()).into())
-        });
-        (under_way, outcome)
-    }
-
-    fn copy_into(
+    /// The staging blocks to retain until the copies are done. If a thread failed, the upload fails.
+    fn staging_blocks(
         &self,
         core: &Core,
-        pieces: &Pieces,
-        under_way: &mut UnderWay,
+        outcomes: impl IntoIterator<Item = CopyOutcome>,
+    ) -> Vec<StagingBuffer> {
+        let mut staging_blocks = Vec::new();
+        for (in_flight, outcome) in outcomes {
+            staging_blocks.extend(in_flight.into_iter().map(|(staged, _)| staged));
+            if let Err(fault) = outcome {
+                self.target.fail(core.record_fault(fault));
+            }
+        }
+        staging_blocks
+    }
+
+    /// Copies chunks, each the next unclaimed one, until none is left.
+    fn copy_chunks(&self, core: &Core, chunks: &Chunks) -> CopyOutcome {
+        let mut in_flight = VecDeque::new();
+        let copy = || self.copy_each(core, chunks, &mut in_flight);
+        // The blocks in flight are retained even if the thread panics.
+        let outcome = catch_unwind(AssertUnwindSafe(copy)).unwrap_or_else(|_| {
+            Err(FaultKind::Panicked("a copy thread of an upload".into()).into())
+        });
+        (in_flight, outcome)
+    }
+
+    fn copy_each(
+        &self,
+        core: &Core,
+        chunks: &Chunks,
+        in_flight: &mut InFlightChunks,
     ) -> Result<(), Fault> {
         let _inside = enter();
         let _entered = core.shared.context.enter();
         let raw = core.raw()?;
         let source = self.source.readable()?;
-        while let Some((start, bytes)) = pieces.next() {
-            let is_full = under_way.len() >= pieces.under_way;
-            if let Some((_, Some(point))) = under_way.front().filter(|_| is_full) {
-                point.wait(Watch::Loosely)?;
+        while let Some((start, bytes)) = chunks.next() {
+            let is_full = in_flight.len() >= chunks.max_in_flight;
+            if let Some((_, Some(point))) = in_flight.front().filter(|_| is_full) {
+                point.wait(PollInterval::Coarse)?;
             }
-            let staged = match if is_full { under_way.pop_front() } else { None } {
+            let staged = match if is_full { in_flight.pop_front() } else { None } {
                 Some((staged, _)) => staged,
-                None => core.shared.staging.take_for_upload(PIECE.min(pieces.total))?,
+                None => core.shared.staging.take_for_upload(CHUNK.min(chunks.total))?,
             };
-            // SAFETY: the source has this many bytes, which nobody writes while this command runs, and the
-            // staged block was either new or its copy is done.
-            unsafe { copy_past_caches(source.ptr().add(start), staged.ptr(), bytes) };
-            // SAFETY: both places have this many bytes, and both are kept until the copy is done.
+            // SAFETY: the source has this many bytes and is not written while this command runs. The staging block is
+            // either new or its previous copy is done.
+            unsafe { copy_non_temporal(source.ptr().add(start), staged.ptr(), bytes) };
+            // SAFETY: both sides have this many bytes, and both are retained until the copy is done.
             let copy = unsafe {
                 let to = self.address + start as u64;
                 sys::cuMemcpyHtoDAsync_v2(to, staged.ptr().cast(), bytes, raw)
             };
             check(copy, "copying from the host")?;
-            under_way.push_back((staged, None));
-            if pieces.reuses {
+            in_flight.push_back((staged, None));
+            if chunks.reuses_staging {
                 let point = core.shared.events.record(raw)?;
-                under_way.back_mut().expect("it was pushed").1 = Some(point);
+                in_flight.back_mut().expect("it was pushed").1 = Some(point);
             }
         }
         Ok(())
     }
 }
 
-/// Pieces that are being copied, the first first, and where their copies are done, if that is known.
-type UnderWay = VecDeque<(Staged, Option<Point>)>;
+/// Chunks in flight, oldest first, with the points behind their copies if those were recorded.
+type InFlightChunks = VecDeque<(StagingBuffer, Option<RecordedEvent>)>;
 
-/// What a thread has under way, and whether all went well: what is under way is kept either way.
-type Copied = (UnderWay, Result<(), Fault>);
+/// The chunks a thread has in flight and its outcome. The chunks are retained in either case.
+type CopyOutcome = (InFlightChunks, Result<(), Fault>);
 
-/// Pieces of an upload, which threads take one after another. The first that each of them takes are small, so that the
-/// way to the device is in use early; each piece costs it two microseconds, so that the others are not.
-struct Pieces {
+/// The chunks of an upload, which threads claim one after another. The first two chunks of each thread are small, so
+/// that the link is busy early; a chunk costs its thread two microseconds, so the others are not.
+struct Chunks {
     total: usize,
     threads: usize,
-    taken: AtomicUsize,
-    /// So many a thread has under way at most.
-    under_way: usize,
-    /// Whether staged memory is used again meanwhile. If there is enough for all, nobody need know when a piece is
-    /// there.
-    reuses: bool,
+    claimed: AtomicUsize,
+    /// Upper bound of the chunks a thread has in flight.
+    max_in_flight: usize,
+    /// Whether staging blocks are reused during the upload. If there are enough for all chunks, no point is recorded
+    /// behind a chunk.
+    reuses_staging: bool,
 }
 
-impl Pieces {
-    fn new(total: usize, threads: usize) -> Pieces {
-        let under_way = (MOST_UNDER_WAY / PIECE / threads).max(1);
-        let reuses = total > MOST_UNDER_WAY;
-        let under_way = if reuses { under_way } else { usize::MAX };
-        Pieces { total, threads, taken: AtomicUsize::new(0), under_way, reuses }
+impl Chunks {
+    fn new(total: usize, threads: usize) -> Chunks {
+        let max_in_flight = (MAX_IN_FLIGHT_BYTES / CHUNK / threads).max(1);
+        let reuses_staging = total > MAX_IN_FLIGHT_BYTES;
+        let max_in_flight = if reuses_staging { max_in_flight } else { usize::MAX };
+        Chunks { total, threads, claimed: AtomicUsize::new(0), max_in_flight, reuses_staging }
     }
 
-    /// Where the next begins, and its bytes.
+    /// The start and the bytes of the next chunk.
     fn next(&self) -> Option<(usize, usize)> {
-        let number = self.taken.fetch_add(1, Ordering::Relaxed);
-        let (start, bytes) = match number / self.threads {
-            0 => (number * (PIECE / 4), PIECE / 4),
-            1 => (self.threads * (PIECE / 4) + (number - self.threads) * (PIECE / 2), PIECE / 2),
+        let index = self.claimed.fetch_add(1, Ordering::Relaxed);
+        let (start, bytes) = match index / self.threads {
+            0 => (index * (CHUNK / 4), CHUNK / 4),
+            1 => (self.threads * (CHUNK / 4) + (index - self.threads) * (CHUNK / 2), CHUNK / 2),
             _ => {
-                let others = number - 2 * self.threads;
-                (self.threads * (PIECE / 4 + PIECE / 2) + others * PIECE, PIECE)
+                let others = index - 2 * self.threads;
+                (self.threads * (CHUNK / 4 + CHUNK / 2) + others * CHUNK, CHUNK)
             }
         };
         (start < self.total).then(|| (start, bytes.min(self.total - start)))
     }
 }
 
-/// An upload that several threads share.
-struct Sharing {
+/// An upload shared by several threads.
+struct SharedUpload {
     upload: Arc<Upload>,
     core: Arc<Core>,
-    pieces: Pieces,
-    /// What each of them has copied.
-    copied: Mutex<Vec<Copied>>,
+    chunks: Chunks,
+    /// The outcome of each thread.
+    outcomes: Mutex<Vec<CopyOutcome>>,
 }
 
-impl Sharing {
-    fn copy_some(&self) {
-        let copied = self.upload.copy_some(&self.core, &self.pieces);
-        self.copied.lock().push(copied);
+impl SharedUpload {
+    fn copy_chunks(&self) {
+        let outcome = self.upload.copy_chunks(&self.core, &self.chunks);
+        self.outcomes.lock().push(outcome);
     }
 }
 
-/// Copies what nobody on this side will look at again: it need not be in a cache, and the place that it goes to
-/// need not be read first. That is twice as fast.
+/// Copies bytes that the host will not read again with non-temporal stores: they bypass the caches, and the
+/// destination lines are not read first. This is twice as fast.
 ///
 /// # Safety
-/// Both places must have this many bytes, and must not overlap.
-unsafe fn copy_past_caches(from: *const u8, to: *mut u8, bytes: usize) {
+/// Both sides must have this many bytes, and must not overlap.
+unsafe fn copy_non_temporal(from: *const u8, to: *mut u8, bytes: usize) {
     #[cfg(target_arch = "x86_64")]
-    if bytes >= SMALL && to.addr().is_multiple_of(16) {
+    if bytes >= MAX_INLINE_BYTES && to.addr().is_multiple_of(16) {
         use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128};
         const LINE: usize = 64;
         const PAGE: usize = 4096;
-        // What a processor fetches ahead ends with a page: from several at once, it has more under way.
+        // Hardware prefetching stops at page boundaries: reading several pages at once keeps more loads in flight.
         const PAGES: usize = 4;
         let parts = bytes / (PAGES * PAGE);
-        // SAFETY: promised by the caller; every x86-64 has these instructions, and the place is aligned to 16 bytes.
-        // After the fence, all stores are seen by whoever is told of them.
+        // SAFETY: promised by the caller. Every x86-64 has these instructions, and the destination is aligned to 16
+        // bytes. After the fence, the stores are visible to every thread that learns of the copy.
         unsafe {
             for (part, line) in (0..parts).flat_map(|part| (0..PAGE / LINE).map(move |l| (part, l)))
             {
@@ -290,14 +296,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_bytes_are_copied_and_no_others() {
-        for bytes in [0, 1, 63, 4096, SMALL, SMALL + 1, SMALL + 63, SMALL + 16384, SMALL + 20100] {
+    fn non_temporal_copy_writes_all_bytes_and_no_others() {
+        for bytes in [
+            0,
+            1,
+            63,
+            4096,
+            MAX_INLINE_BYTES,
+            MAX_INLINE_BYTES + 1,
+            MAX_INLINE_BYTES + 63,
+            MAX_INLINE_BYTES + 16384,
+            MAX_INLINE_BYTES + 20100,
+        ] {
             for shift in [0, 1, 16] {
                 let from: Vec<u8> = (0..bytes + 1).map(|i| (i * 31 % 251) as u8).collect();
                 let mut to = vec![0xee; bytes + 64];
-                // SAFETY: both places have this many bytes.
+                // SAFETY: both sides have this many bytes.
                 unsafe {
-                    copy_past_caches(from.as_ptr().add(1), to.as_mut_ptr().add(shift), bytes)
+                    copy_non_temporal(from.as_ptr().add(1), to.as_mut_ptr().add(shift), bytes)
                 };
                 assert_eq!(to[shift..shift + bytes], from[1..]);
                 let others = to[..shift].iter().chain(&to[shift + bytes..]);
@@ -307,15 +323,18 @@ mod tests {
     }
 
     #[test]
-    fn every_piece_is_taken_once() {
-        for (total, threads) in [(5 * PIECE + 7, 2), (3, 1), (PIECE / 2, 3), (9 * PIECE, 8)] {
-            let pieces = Pieces::new(total, threads);
-            let taken: Vec<(usize, usize)> = std::iter::from_fn(|| pieces.next()).collect();
-            assert_eq!(taken.iter().map(|(_, bytes)| bytes).sum::<usize>(), total);
-            assert!(taken.windows(2).all(|two| two[0].0 + two[0].1 == two[1].0));
-            assert!(taken.iter().all(|(_, bytes)| (1..=PIECE).contains(bytes)));
-            assert!(taken.iter().take(threads).all(|(_, bytes)| *bytes <= PIECE / 4));
+    fn every_chunk_is_claimed_once() {
+        for (total, threads) in [(5 * CHUNK + 7, 2), (3, 1), (CHUNK / 2, 3), (9 * CHUNK, 8)] {
+            let chunks = Chunks::new(total, threads);
+            let claimed: Vec<(usize, usize)> = std::iter::from_fn(|| chunks.next()).collect();
+            assert_eq!(claimed.iter().map(|(_, bytes)| bytes).sum::<usize>(), total);
+            assert!(claimed.windows(2).all(|two| two[0].0 + two[0].1 == two[1].0));
+            assert!(claimed.iter().all(|(_, bytes)| (1..=CHUNK).contains(bytes)));
+            assert!(claimed.iter().take(threads).all(|(_, bytes)| *bytes <= CHUNK / 4));
         }
-        assert!(!Pieces::new(PIECE, 2).reuses && Pieces::new(MOST_UNDER_WAY + 1, 2).reuses);
+        assert!(
+            !Chunks::new(CHUNK, 2).reuses_staging
+                && Chunks::new(MAX_IN_FLIGHT_BYTES + 1, 2).reuses_staging
+        );
     }
 }

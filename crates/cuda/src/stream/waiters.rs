@@ -1,7 +1,8 @@
-//! Streams that wait for an event of which the driver does not know yet.
+//! Cross-stream waits for an event that the driver does not know yet.
 //!
-//! Such a stream holds its commands back until the host is told that the event is reached, or, if another stream
-//! of the device comes to signal it before, until the driver knows where: from then on the driver can wait.
+//! The waiting stream is stalled until the host learns that the event is reached or, if another stream of the device
+//! comes to signal the event first, until the driver has recorded it. From then on the driver itself can wait
+//! (`cuStreamWaitEvent`).
 
 use super::Core;
 use inflight_backend::{Command, Event};
@@ -9,57 +10,59 @@ use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 
-/// Those of a device.
+/// The stalled streams of a device.
 #[derive(Default)]
 pub(crate) struct Waiters {
-    waiting: Mutex<Vec<Waiting>>,
-    /// Those that can go on, and what they wait for: the streams that announced it are locked meanwhile.
-    ready: Mutex<Vec<(Arc<Held>, Event)>>,
-    /// How many of these there are.
+    waiting: Mutex<Vec<PendingWait>>,
+    /// Streams that can be resumed, with the events they wait for. They are not resumed right away: the announcing
+    /// stream is locked.
+    ready: Mutex<Vec<(Arc<StalledStream>, Event)>>,
+    /// The number of `ready` streams.
     count: AtomicUsize,
 }
 
-struct Waiting {
+struct PendingWait {
     timeline: usize,
     value: u64,
-    held: Weak<Held>,
+    stream: Weak<StalledStream>,
 }
 
-/// A stream that is held back, until one of those who would resume it does.
-struct Held {
+/// A stalled stream. The first caller that resumes it wins.
+struct StalledStream {
     core: Arc<Core>,
     is_resumed: AtomicBool,
 }
 
-impl Held {
+impl StalledStream {
     fn resume_with(&self, commands: Vec<Command>) {
         if !self.is_resumed.swap(true, Ordering::AcqRel) {
-            self.core.go_on_with(commands);
+            self.core.continue_with(commands);
         }
     }
 }
 
 impl Waiters {
-    /// Has a stream resumed when it can go on. Nothing here keeps the event: if nobody is left who could signal
-    /// it, the stream is dropped.
+    /// Resumes a stream when the event is reached or recorded. No reference to the event is kept: if no handle is
+    /// left that could signal it, the stream is dropped.
     pub(super) fn resume_at(core: &Arc<Core>, event: Event) {
-        let held = Arc::new(Held { core: core.clone(), is_resumed: AtomicBool::new(false) });
+        let stream =
+            Arc::new(StalledStream { core: core.clone(), is_resumed: AtomicBool::new(false) });
         let shared = &core.shared;
         let (timeline, value) = (event.timeline_id(), event.value());
-        let waiting = Waiting { timeline, value, held: Arc::downgrade(&held) };
+        let waiting = PendingWait { timeline, value, stream: Arc::downgrade(&stream) };
         shared.waiters.waiting.lock().push(waiting);
-        if shared.point_of(&event).is_some() {
-            // It was announced meanwhile.
-            held.resume_with(vec![Command::Wait(event)]);
+        if shared.recorded_event(&event).is_some() {
+            // Announced since the stream was stalled.
+            stream.resume_with(vec![Command::Wait(event)]);
         } else {
             event.on_reached(Box::new(move || {
-                held.resume_with(Vec::new());
-                held.core.shared.waiters.resume();
+                stream.resume_with(Vec::new());
+                stream.core.shared.waiters.resume();
             }));
         }
     }
 
-    /// A stream will signal this event at a point that is known now.
+    /// A stream has recorded the point at which it will signal this event.
     pub fn announced(&self, event: &Event) {
         let mut waiting = self.waiting.lock();
         if waiting.is_empty() {
@@ -67,22 +70,23 @@ impl Waiters {
         }
         waiting.retain(|waiting| {
             let is_met = waiting.timeline == event.timeline_id() && waiting.value <= event.value();
-            // Nobody else may have the stream any more, so it is not to be dropped here, where streams are locked.
-            if is_met && let Some(held) = waiting.held.upgrade() {
-                self.ready.lock().push((held, event.clone()));
+            // This may be the last reference to the stream. Move it: it must not be dropped here, where streams are
+            // locked.
+            if is_met && let Some(stream) = waiting.stream.upgrade() {
+                self.ready.lock().push((stream, event.clone()));
                 self.count.fetch_add(1, Ordering::Release);
             }
-            !is_met && waiting.held.strong_count() > 0
+            !is_met && waiting.stream.strong_count() > 0
         });
     }
 
-    /// Resumes those that can go on, and those that can when these have gone on. To be called by whoever may have
-    /// announced something, once it has no stream locked.
+    /// Resumes the ready streams, and those that become ready by that. To be called after anything that may have
+    /// announced an event, once the caller has no stream locked.
     pub(super) fn resume(&self) {
         while self.count.load(Ordering::Acquire) > 0 {
-            let Some((held, event)) = self.ready.lock().pop() else { return };
+            let Some((stream, event)) = self.ready.lock().pop() else { return };
             self.count.fetch_sub(1, Ordering::Release);
-            held.resume_with(vec![Command::Wait(event)]);
+            stream.resume_with(vec![Command::Wait(event)]);
         }
     }
 }

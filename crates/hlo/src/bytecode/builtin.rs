@@ -1,5 +1,5 @@
-//! Attributes and types of MLIR itself, as far as portable artifacts have them: dictionaries of attributes,
-//! and the attributes of the module.
+//! Decoding of MLIR's builtin attributes and types that occur in portable artifacts: dictionary attributes,
+//! locations, and the attributes of the module.
 
 use super::reader::Reader;
 use super::tables::Tables;
@@ -12,7 +12,7 @@ use inflight_ir::DType;
 /// Decodes an attribute.
 pub(super) fn attribute<'a>(tables: &mut Tables<'a>, reader: &mut Reader<'a>) -> Result<Attribute> {
     let start = reader.position();
-    match reader.variable()? {
+    match reader.varint()? {
         0 => {
             let count = reader.count("attributes")?;
             let items = (0..count).map(|_| tables.attribute(reader)).collect::<Result<_>>()?;
@@ -27,7 +27,11 @@ pub(super) fn attribute<'a>(tables: &mut Tables<'a>, reader: &mut Reader<'a>) ->
         }
         4 => match tables.attribute(reader)? {
             Attribute::String(name) => Ok(Attribute::Symbol(name)),
-            _ => Err(reader.error_at(start, "the name of a symbol", "another attribute")),
+            _ => Err(reader.error_at(
+                start,
+                "a string attribute as the name of a symbol",
+                "another attribute",
+            )),
         },
         6 => Ok(Attribute::Type(tables.ty(reader)?)),
         7 => Ok(Attribute::Unit),
@@ -43,7 +47,11 @@ pub(super) fn attribute<'a>(tables: &mut Tables<'a>, reader: &mut Reader<'a>) ->
             name @ Attribute::String(_) => {
                 Ok(Attribute::Record(NAMED_LOCATION.to_string(), vec![("name".to_string(), name)]))
             }
-            _ => Err(reader.error_at(start, "the name of a location", "another attribute")),
+            _ => Err(reader.error_at(
+                start,
+                "a string attribute as the name of a location",
+                "another attribute",
+            )),
         },
         10..=15 | 22 => Ok(Attribute::Other("loc(unknown)".to_string())),
         17 => dense_array(tables, reader),
@@ -52,16 +60,16 @@ pub(super) fn attribute<'a>(tables: &mut Tables<'a>, reader: &mut Reader<'a>) ->
             vhlo::tensor(reader, ty)
         }
         code => {
-            let expected = "an attribute that portable artifacts have";
-            Err(reader.error_at(start, expected, format!("number {code} of MLIR's own")))
+            let expected = "an attribute of a portable artifact";
+            Err(reader.error_at(start, expected, format!("builtin attribute code {code}")))
         }
     }
 }
 
-/// The kind of record that a location with a name is read as.
+/// The mnemonic of the structured attribute that a name location is decoded to.
 const NAMED_LOCATION: &str = "loc";
 
-/// The name in a location, if it has one.
+/// The name in a name location.
 pub(super) fn name_of_location(location: &Attribute) -> Option<String> {
     match location {
         Attribute::Record(kind, fields) if kind == NAMED_LOCATION => match fields.first() {
@@ -76,16 +84,16 @@ pub(super) fn name_of_location(location: &Attribute) -> Option<String> {
 fn dense_array<'a>(tables: &mut Tables<'a>, reader: &mut Reader<'a>) -> Result<Attribute> {
     let start = reader.position();
     let ty = tables.ty(reader)?;
-    let count = reader.variable()?;
+    let count = reader.varint()?;
     let length = reader.count("bytes of an array")?;
     let bytes = reader.bytes(length)?;
     let element = match &ty {
         Type::Other(name) => named_element(name),
-        _ => return Err(reader.error_at(start, "a type of integers", "another")),
+        _ => return Err(reader.error_at(start, "an integer type", "another type")),
     };
     let size = match &element {
         ElementType::Core(dtype) if !dtype.is_float() && !dtype.is_complex() => dtype.size(),
-        _ => return Err(reader.error_at(start, "a type of integers", "another")),
+        _ => return Err(reader.error_at(start, "an integer type", "another type")),
     };
     if count.checked_mul(size as u64) != Some(length as u64) {
         return Err(reader.error_at(start, format!("{count} integers"), format!("{length} bytes")));
@@ -101,12 +109,12 @@ fn dense_array<'a>(tables: &mut Tables<'a>, reader: &mut Reader<'a>) -> Result<A
 /// Decodes a type.
 pub(super) fn ty<'a>(tables: &mut Tables<'a>, reader: &mut Reader<'a>) -> Result<Type> {
     let start = reader.position();
-    let name = match reader.variable()? {
+    let name = match reader.varint()? {
         0 => {
-            let encoding = reader.variable()?;
+            let encoding = reader.varint()?;
             let sign = ["i", "si", "ui"].get((encoding & 3) as usize);
             let Some(sign) = sign.filter(|_| encoding >> 2 <= 1 << 24) else {
-                return Err(reader.error_at(start, "a type of integers", format!("{encoding}")));
+                return Err(reader.error_at(start, "an integer type", format!("{encoding}")));
             };
             return Ok(Type::Other(format!("{sign}{}", encoding >> 2)));
         }
@@ -121,17 +129,17 @@ pub(super) fn ty<'a>(tables: &mut Tables<'a>, reader: &mut Reader<'a>) -> Result
         6 => "f64",
         9 => return vhlo::complex(tables, reader),
         12 => "none",
-        13 => return vhlo::ranked(tables, reader),
+        13 => return vhlo::ranked_tensor(tables, reader),
         15 => return Ok(Type::Tuple(tables.type_list(reader)?)),
         code => {
-            let expected = "a type that portable artifacts have";
-            return Err(reader.error_at(start, expected, format!("number {code} of MLIR's own")));
+            let expected = "a type of a portable artifact";
+            return Err(reader.error_at(start, expected, format!("builtin type code {code}")));
         }
     };
     Ok(Type::Other(name.to_string()))
 }
 
-/// The type of a tensor's elements, from a type that stands alone.
+/// The element type that a scalar type denotes.
 pub(super) fn element(ty: &Type) -> Option<ElementType> {
     match ty {
         Type::Other(name) => Some(match name.as_str() {
@@ -143,7 +151,7 @@ pub(super) fn element(ty: &Type) -> Option<ElementType> {
     }
 }
 
-/// A constant of bytes as MLIR keeps them.
+/// A dense constant from MLIR's raw byte encoding.
 pub(super) fn constant(ty: TensorType, bytes: &[u8]) -> std::result::Result<Attribute, String> {
     elements::from_raw(ty, bytes.to_vec()).map(Attribute::Dense)
 }

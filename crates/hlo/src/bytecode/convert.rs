@@ -1,7 +1,7 @@
-//! Operations of VHLO as those of StableHLO.
+//! Legalization of VHLO operations to StableHLO.
 //!
-//! VHLO keeps the fields of StableHLO's records as attributes of their own, writes every default, and has
-//! strings where StableHLO has symbols.
+//! VHLO stores the fields of StableHLO's structured attributes as separate attributes, writes every default, and has
+//! strings where StableHLO has symbol references.
 
 use crate::canonical::integers_of;
 use crate::module::{
@@ -9,17 +9,17 @@ use crate::module::{
 };
 use crate::syntax::{dictionaries, insert, own_attributes};
 
-/// Attributes of VHLO that are fields of one of StableHLO.
-struct Fields {
-    /// The attribute's name.
+/// A structured attribute of StableHLO whose fields are separate attributes in VHLO.
+struct StructuredAttribute {
+    /// The attribute's name in StableHLO.
     name: &'static str,
-    /// The record's kind.
+    /// The structured attribute's mnemonic.
     kind: &'static str,
     /// The fields; each is an attribute of the same name in VHLO.
     fields: &'static [&'static str],
 }
 
-const DOT: Fields = Fields {
+const DOT: StructuredAttribute = StructuredAttribute {
     name: "dot_dimension_numbers",
     kind: "dot",
     fields: &[
@@ -30,7 +30,7 @@ const DOT: Fields = Fields {
     ],
 };
 
-const ALGORITHM: Fields = Fields {
+const ALGORITHM: StructuredAttribute = StructuredAttribute {
     name: "algorithm",
     kind: "dot_algorithm",
     fields: &[
@@ -44,7 +44,7 @@ const ALGORITHM: Fields = Fields {
     ],
 };
 
-const CONVOLUTION: Fields = Fields {
+const CONVOLUTION: StructuredAttribute = StructuredAttribute {
     name: "dimension_numbers",
     kind: "conv",
     fields: &[
@@ -60,7 +60,7 @@ const CONVOLUTION: Fields = Fields {
     ],
 };
 
-const GATHER: Fields = Fields {
+const GATHER: StructuredAttribute = StructuredAttribute {
     name: "dimension_numbers",
     kind: "gather",
     fields: &[
@@ -73,7 +73,7 @@ const GATHER: Fields = Fields {
     ],
 };
 
-const SCATTER: Fields = Fields {
+const SCATTER: StructuredAttribute = StructuredAttribute {
     name: "scatter_dimension_numbers",
     kind: "scatter",
     fields: &[
@@ -86,28 +86,28 @@ const SCATTER: Fields = Fields {
     ],
 };
 
-/// Brings an operation into StableHLO's form. Gives what was expected and what was found if it is none.
-pub(super) fn operation(
+/// Legalizes an operation to StableHLO. The error is what was expected and what was found.
+pub(super) fn legalize(
     operation: &mut Operation,
     is_function: bool,
 ) -> Result<(), (String, String)> {
     let Some(short) = operation.name.strip_prefix("vhlo.").and_then(without_version) else {
-        let expected = "an operation of a portable artifact, of the dialect `vhlo`".to_string();
+        let expected = "an operation of the dialect `vhlo`".to_string();
         return Err((expected, format!("`{}`", operation.name)));
     };
     let short = short.to_string();
     let attributes = &mut operation.attributes;
     match short.as_str() {
         "dot_general" => {
-            gather_fields(attributes, &DOT)?;
-            gather_fields(attributes, &ALGORITHM)?;
+            group_fields(attributes, &DOT)?;
+            group_fields(attributes, &ALGORITHM)?;
         }
-        "convolution" | "dynamic_conv" => gather_fields(attributes, &CONVOLUTION)?,
-        "gather" | "dynamic_gather" => gather_fields(attributes, &GATHER)?,
-        "scatter" => gather_fields(attributes, &SCATTER)?,
-        "call" => symbols(attributes, "callee"),
-        "composite" => symbols(attributes, "decomposition"),
-        "custom_call" => symbols(attributes, "called_computations"),
+        "convolution" | "dynamic_conv" => group_fields(attributes, &CONVOLUTION)?,
+        "gather" | "dynamic_gather" => group_fields(attributes, &GATHER)?,
+        "scatter" => group_fields(attributes, &SCATTER)?,
+        "call" => strings_to_symbols(attributes, "callee"),
+        "composite" => strings_to_symbols(attributes, "decomposition"),
+        "custom_call" => strings_to_symbols(attributes, "called_computations"),
         _ => {}
     }
     if attribute(attributes, "channel_id").is_some() {
@@ -127,15 +127,18 @@ pub(super) fn operation(
     Ok(())
 }
 
-/// `add` of `add_v1`
+/// Strips the version suffix: `add` of `add_v1`.
 fn without_version(name: &str) -> Option<&str> {
     let (short, version) = name.rsplit_once("_v")?;
     version.bytes().all(|byte| byte.is_ascii_digit()).then_some(short)
 }
 
-/// Puts attributes together as the fields of a record. Fields that say that there is none are left out, and
-/// so is a record without fields, unless it is one that has to be there.
-fn gather_fields(attributes: &mut Attributes, record: &Fields) -> Result<(), (String, String)> {
+/// Groups attributes into the fields of a structured attribute. Fields of type `none` are dropped, and so is a
+/// `dot_algorithm` without fields.
+fn group_fields(
+    attributes: &mut Attributes,
+    record: &StructuredAttribute,
+) -> Result<(), (String, String)> {
     let mut fields = Attributes::new();
     let mut wrong = None;
     attributes.retain_mut(|(name, value)| {
@@ -158,7 +161,10 @@ fn gather_fields(attributes: &mut Attributes, record: &Fields) -> Result<(), (St
         false
     });
     if let Some(name) = wrong {
-        return Err((format!("integers as `{name}`"), "another attribute".to_string()));
+        return Err((
+            format!("`{name}` to be a list of integers"),
+            "another attribute".to_string(),
+        ));
     }
     if !(fields.is_empty() && record.kind == "dot_algorithm") {
         insert(attributes, record.name, Attribute::Record(record.kind.to_string(), fields));
@@ -166,41 +172,42 @@ fn gather_fields(attributes: &mut Attributes, record: &Fields) -> Result<(), (St
     Ok(())
 }
 
-/// Turns the strings of an attribute into symbols.
-fn symbols(attributes: &mut Attributes, name: &str) {
+/// Converts the strings of an attribute to symbol references.
+fn strings_to_symbols(attributes: &mut Attributes, name: &str) {
     for (known, value) in attributes {
         if known == name {
-            *value = symbol(value);
+            *value = string_to_symbol(value);
         }
     }
 }
 
-fn symbol(value: &Attribute) -> Attribute {
+fn string_to_symbol(value: &Attribute) -> Attribute {
     match value {
         Attribute::String(text) => Attribute::Symbol(text.clone()),
-        Attribute::Array(items) => Attribute::Array(items.iter().map(symbol).collect()),
+        Attribute::Array(items) => Attribute::Array(items.iter().map(string_to_symbol).collect()),
         other => other.clone(),
     }
 }
 
-/// Puts a channel's number and type together.
+/// Groups a channel's id and type into a `channel_handle`.
 fn channel(attributes: &mut Attributes) -> Result<(), (String, String)> {
     let mut take = |name: &str| {
-        let place = attributes.iter().position(|(known, _)| known == name)?;
-        Some(attributes.remove(place).1)
+        let index = attributes.iter().position(|(known, _)| known == name)?;
+        Some(attributes.remove(index).1)
     };
     let i64 = crate::module::ElementType::Core(inflight_ir::DType::I64);
     let handle = take("channel_id").unwrap_or(Attribute::Integer(0, i64.clone()));
     let kind = take("channel_type").unwrap_or(Attribute::Integer(0, i64));
     if !matches!((&handle, &kind), (Attribute::Integer(..), Attribute::Integer(..))) {
-        return Err(("integers as a channel".to_string(), "another attribute".to_string()));
+        let expected = "`channel_id` and `channel_type` to be integers".to_string();
+        return Err((expected, "another attribute".to_string()));
     }
     let fields = vec![("handle".to_string(), handle), ("type".to_string(), kind)];
     insert(attributes, "channel_handle", Attribute::Record("channel_handle".to_string(), fields));
     Ok(())
 }
 
-/// The function that an operation describes. Gives what was expected if it does not.
+/// The function that a `vhlo.func` operation defines. The error is what was expected.
 pub(super) fn function(
     attributes: Attributes,
     argument_names: Vec<Option<String>>,
@@ -208,15 +215,15 @@ pub(super) fn function(
     location: Location,
 ) -> Result<Function, &'static str> {
     let Some(Attribute::String(name)) = attribute(&attributes, "sym_name") else {
-        return Err("a function with a name");
+        return Err("a function with the string attribute `sym_name`");
     };
     let Some(Attribute::Type(Type::Function(arguments, results))) =
         attribute(&attributes, "function_type")
     else {
-        return Err("a function with a type");
+        return Err("a function with the type attribute `function_type`");
     };
     if !body.arguments.iter().map(|argument| &argument.ty).eq(arguments) {
-        return Err("a function whose body takes what its type says");
+        return Err("a function whose block arguments have the types of its `function_type`");
     }
     let is_private =
         attribute(&attributes, "sym_visibility") == Some(&Attribute::String("private".to_string()));

@@ -1,17 +1,17 @@
-//! What is wrong with bytecode, and where.
+//! Bytecode errors: the offset, the section, and what was expected and found there.
 
 use std::fmt;
 
-/// A place in the bytes where something else was expected.
+/// Malformed or unsupported bytecode.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BytecodeError {
-    /// Counted in bytes from 0, from the beginning of the file.
+    /// The offset from the beginning of the file in bytes.
     pub offset: usize,
-    /// The part of the file it is in.
+    /// The section that the offset is in.
     pub section: &'static str,
-    /// What would have been right here.
+    /// What the reader expected here.
     pub expected: String,
-    /// What is here.
+    /// What it found.
     pub found: String,
 }
 

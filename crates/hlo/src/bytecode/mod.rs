@@ -1,8 +1,8 @@
-//! MLIR bytecode that holds a portable artifact: what `jax.export` writes.
+//! MLIR bytecode reader for StableHLO portable artifacts, as `jax.export` writes them.
 //!
-//! A file has sections: strings, names of operations, a table of attributes and types, properties, and the
-//! operations, which refer to all of those by number. Its dialect is VHLO, a copy of StableHLO whose operations
-//! have versions and which never changes what it has; [`convert`] takes it back to StableHLO.
+//! A file has sections: strings, dialects and operation names, attributes and types, properties, and the IR, which
+//! refers to the others by index. Its dialect is VHLO, the versioned and append-only copy of StableHLO;
+//! [`convert`] legalizes VHLO to StableHLO.
 
 mod builtin;
 mod convert;
@@ -23,7 +23,7 @@ type Result<T> = std::result::Result<T, BytecodeError>;
 
 /// Reads a module from bytecode.
 pub fn decode(bytes: &[u8]) -> Result<Module> {
-    let mut module = operations::module(sections::open(bytes)?, bytes.len())?;
-    crate::canonical::tidy(&mut module);
+    let mut module = operations::module(sections::read_file(bytes)?, bytes.len())?;
+    crate::canonical::canonicalize(&mut module);
     Ok(module)
 }

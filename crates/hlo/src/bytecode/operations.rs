@@ -1,17 +1,17 @@
-//! Operations, blocks and regions.
+//! IR section of MLIR bytecode: operations, blocks and regions.
 
 use super::reader::Reader;
 use super::sections::File;
 use super::tables::Tables;
 use super::{Result, builtin, convert, properties};
-use crate::bounds::DEEPEST;
+use crate::bounds::MAX_NESTING;
 use crate::module::{
     Attribute, Attributes, Function, Location, Module, Operation, Region, Type, Value, ValueId,
     attribute,
 };
 use std::collections::HashSet;
 
-/// What an operation has; the bits of its mask.
+/// Bits of an operation's encoding mask: the parts that are present.
 mod mask {
     pub const ATTRIBUTES: u8 = 0x01;
     pub const RESULTS: u8 = 0x02;
@@ -23,54 +23,54 @@ mod mask {
     pub const KNOWN: u8 = 0x7f;
 }
 
-/// The section number of a region that is kept apart.
+/// The section id of the regions of an isolated operation.
 const REGION_SECTION: u8 = 4;
 
-/// Reads operations.
-struct Body<'a> {
+/// Reader of the IR section.
+struct IrReader<'a> {
     tables: Tables<'a>,
     version: u64,
-    /// The values that can be used, by number; those of a region come after those of the regions around it,
-    /// up to one that is isolated.
+    /// The values in scope, by bytecode index. Values of a region follow those of the enclosing regions, up to the
+    /// nearest isolated one. `None` is not yet defined.
     values: Vec<Option<ValueId>>,
-    /// How many values the function has so far.
+    /// The number of values that the function has defined.
     defined: ValueId,
-    /// How many operations have been read.
+    /// The number of operations read.
     operations: u32,
     depth: usize,
-    /// What the arguments of the block that was begun last are called.
+    /// The argument names of the block whose header was read last.
     block_names: Vec<Option<String>>,
-    /// What the function's arguments are called.
+    /// The argument names of the function.
     argument_names: Vec<Option<String>>,
 }
 
-/// The values of a region: those with numbers from `next` to `end`.
-struct Numbers {
+/// The value indices that are left for a region's definitions.
+struct ValueRange {
     next: usize,
     end: usize,
 }
 
-/// An operation before it is put in its place.
-struct Record<'a> {
+/// The encoding of an operation up to its regions.
+struct OperationHeader<'a> {
     start: usize,
     name: String,
     attributes: Attributes,
     results: Vec<Type>,
     operands: Vec<ValueId>,
     regions: usize,
-    /// Whether the regions use no values from around them, and number theirs from 0.
+    /// Whether the regions are isolated from above: they number their values from 0.
     is_isolated: bool,
-    /// Where the regions are, if they are kept apart.
-    apart: Option<Reader<'a>>,
+    /// The section that holds the regions, if they have their own.
+    region_section: Option<Reader<'a>>,
     location: Location,
 }
 
-/// Reads the module of a file of that many bytes.
+/// Reads the module of a file of `length` bytes.
 pub(super) fn module(file: File<'_>, length: usize) -> Result<Module> {
     let mut reader = file.body;
     let version = file.version;
     let tables = Tables::new(file, length);
-    let mut body = Body {
+    let mut body = IrReader {
         tables,
         version,
         values: Vec::new(),
@@ -81,14 +81,14 @@ pub(super) fn module(file: File<'_>, length: usize) -> Result<Module> {
         argument_names: Vec::new(),
     };
     let start = reader.position();
-    let (count, has_arguments) = reader.flagged()?;
+    let (count, has_arguments) = reader.varint_with_flag()?;
     if count != 1 || has_arguments {
         return Err(reader.error_at(start, "one module", format!("{count} operations")));
     }
     body.module(&mut reader)
 }
 
-impl<'a> Body<'a> {
+impl<'a> IrReader<'a> {
     fn module(&mut self, reader: &mut Reader<'a>) -> Result<Module> {
         let record = self.record(reader)?;
         if record.name != "builtin.module" {
@@ -103,17 +103,17 @@ impl<'a> Body<'a> {
                 (_, value) => module.attributes.push((name, value)),
             }
         }
-        let mut inner = record.apart.unwrap_or(*reader);
+        let mut inner = record.region_section.unwrap_or(*reader);
         if record.regions != 1 {
             let found = format!("{} regions", record.regions);
             return Err(inner.error_at(record.start, "a module of one region", found));
         }
         let start = inner.position();
-        if inner.variable()? != 1 {
-            return Err(inner.error_at(start, "a module of one block", "others"));
+        if inner.varint()? != 1 {
+            return Err(inner.error_at(start, "a module of one block", "another number of blocks"));
         }
-        inner.variable()?;
-        let count = self.block_header(&mut inner, &mut Numbers { next: 0, end: 0 })?.0;
+        inner.varint()?;
+        let count = self.block_header(&mut inner, &mut ValueRange { next: 0, end: 0 })?.0;
         let mut names = HashSet::new();
         for _ in 0..count {
             let function = self.function(&mut inner)?;
@@ -139,17 +139,17 @@ impl<'a> Body<'a> {
             let found = format!("{} regions", record.regions);
             return Err(reader.error_at(record.start, "a function with a body", found));
         }
-        let body = match record.apart {
+        let body = match record.region_section {
             Some(mut inner) => self.region(&mut inner, true)?,
             None => self.region(reader, true)?,
         };
         let names = std::mem::take(&mut self.argument_names);
         convert::function(record.attributes, names, body, record.location)
-            .map_err(|expected| reader.error_at(record.start, expected, "another"))
+            .map_err(|expected| reader.error_at(record.start, expected, "another function"))
     }
 
-    /// All of an operation that comes before its regions.
-    fn record(&mut self, reader: &mut Reader<'a>) -> Result<Record<'a>> {
+    /// Reads an operation up to its regions.
+    fn record(&mut self, reader: &mut Reader<'a>) -> Result<OperationHeader<'a>> {
         let start = reader.position();
         let name = reader.index(self.tables.file.operations.len(), "names of operations")?;
         let name = self.tables.file.operations[name].clone();
@@ -158,11 +158,11 @@ impl<'a> Body<'a> {
         if mask & !mask::KNOWN != 0 {
             return Err(reader.error_at(
                 mask_at,
-                "the parts of an operation",
+                "a mask of the known parts of an operation",
                 format!("{mask:#x}"),
             ));
         }
-        reader.variable()?;
+        reader.varint()?;
         self.operations += 1;
         let location = Location { line: 0, column: self.operations };
 
@@ -171,13 +171,19 @@ impl<'a> Body<'a> {
             let start = reader.position();
             match self.tables.attribute(reader)? {
                 Attribute::Dictionary(entries) => attributes = entries,
-                _ => return Err(reader.error_at(start, "a dictionary of attributes", "another")),
+                _ => {
+                    return Err(reader.error_at(
+                        start,
+                        "a dictionary attribute",
+                        "another attribute",
+                    ));
+                }
             }
         }
         if mask & mask::PROPERTIES != 0 {
             self.properties(reader, &name, &mut attributes)?;
         }
-        // Without properties, as older encodings have it, the same are among the attributes.
+        // Older encodings have no properties and store them in the attribute dictionary.
         if name != "builtin.module" {
             for property in property_names(reader, start, &name)? {
                 if attribute(&attributes, property).is_none() {
@@ -196,25 +202,29 @@ impl<'a> Body<'a> {
                 let start = reader.position();
                 let index = reader.index(self.values.len(), "values")?;
                 let Some(id) = self.values[index] else {
-                    let found = format!("value {index}, which is not");
-                    return Err(reader.error_at(start, "a value that is defined before", found));
+                    let found = format!("value {index}, which is not defined yet");
+                    return Err(reader.error_at(
+                        start,
+                        "a value that is defined before its use",
+                        found,
+                    ));
                 };
                 operands.push(id);
             }
         }
         if mask & mask::SUCCESSORS != 0 {
-            return Err(reader.error("an operation without successors", "some"));
+            return Err(reader.error("an operation without successors", "successors"));
         }
         if mask & mask::USE_ORDERS != 0 {
             skip_use_orders(reader, results.len())?;
         }
         let mut regions = 0;
         let mut is_isolated = false;
-        let mut apart = None;
+        let mut region_section = None;
         if mask & mask::REGIONS != 0 {
             let start = reader.position();
             let count;
-            (count, is_isolated) = reader.flagged()?;
+            (count, is_isolated) = reader.varint_with_flag()?;
             regions = reader.check_count(start, count, "regions")?;
             if is_isolated && self.version >= 2 {
                 let start = reader.position();
@@ -223,10 +233,10 @@ impl<'a> Body<'a> {
                     let found = format!("section {id}");
                     return Err(reader.error_at(start, "a section of operations", found));
                 }
-                apart = Some(section);
+                region_section = Some(section);
             }
         }
-        Ok(Record {
+        Ok(OperationHeader {
             start,
             name,
             attributes,
@@ -234,12 +244,12 @@ impl<'a> Body<'a> {
             operands,
             regions,
             is_isolated,
-            apart,
+            region_section,
             location,
         })
     }
 
-    /// Adds the attributes that are kept as properties.
+    /// Reads an operation's properties and adds them to its attributes.
     fn properties(
         &mut self,
         reader: &mut Reader<'a>,
@@ -275,23 +285,23 @@ impl<'a> Body<'a> {
     fn operation(
         &mut self,
         reader: &mut Reader<'a>,
-        numbers: &mut Numbers,
+        range: &mut ValueRange,
         is_function: bool,
     ) -> Result<Operation> {
         let record = self.record(reader)?;
-        // Results are numbered before the regions are read, and can be used after them.
-        let first = numbers.next;
+        // Results are numbered before the values of the regions, but are in scope only after the regions.
+        let first = range.next;
         let mut results = Vec::with_capacity(record.results.len());
         for ty in record.results {
-            results.push(self.define(reader, numbers, ty)?);
+            results.push(self.define(reader, range, ty)?);
         }
-        self.values[first..numbers.next].fill(None);
+        self.values[first..range.next].fill(None);
         let outer = match record.is_isolated {
             true => Some(std::mem::take(&mut self.values)),
             false => None,
         };
         let mut regions = Vec::new();
-        let mut inner = record.apart;
+        let mut inner = record.region_section;
         for _ in 0..record.regions {
             regions.push(match &mut inner {
                 Some(inner) => self.region(inner, false)?,
@@ -312,72 +322,76 @@ impl<'a> Body<'a> {
             results,
             location: record.location,
         };
-        convert::operation(&mut operation, is_function)
+        convert::legalize(&mut operation, is_function)
             .map_err(|(expected, found)| reader.error_at(record.start, expected, found))?;
         Ok(operation)
     }
 
-    fn define(&mut self, reader: &Reader<'a>, numbers: &mut Numbers, ty: Type) -> Result<Value> {
-        if numbers.next == numbers.end {
-            return Err(reader.error("as many values as the region says", "more"));
+    fn define(&mut self, reader: &Reader<'a>, range: &mut ValueRange, ty: Type) -> Result<Value> {
+        if range.next == range.end {
+            return Err(reader.error("as many values as the region declares", "more"));
         }
         if matches!(ty, Type::Function(..)) {
-            return Err(reader.error("a type of values", "a type of functions"));
+            return Err(reader.error("the type of a value", "a function type"));
         }
         let id = self.defined;
         self.defined += 1;
-        self.values[numbers.next] = Some(id);
-        numbers.next += 1;
+        self.values[range.next] = Some(id);
+        range.next += 1;
         Ok(Value { id, ty })
     }
 
     fn region(&mut self, reader: &mut Reader<'a>, is_function: bool) -> Result<Region> {
-        if self.depth == DEEPEST {
-            return Err(reader.error(format!("at most {DEEPEST} levels of nesting"), "more"));
+        if self.depth == MAX_NESTING {
+            return Err(reader.error(format!("at most {MAX_NESTING} levels of nesting"), "more"));
         }
         let start = reader.position();
-        let blocks = reader.variable()?;
+        let blocks = reader.varint()?;
         if blocks == 0 {
             return Ok(Region::default());
         }
         if blocks != 1 {
-            return Err(reader.error_at(start, "a region of one block", format!("{blocks}")));
+            return Err(reader.error_at(
+                start,
+                "a region of one block",
+                format!("{blocks} blocks"),
+            ));
         }
         self.depth += 1;
         let count = reader.count("values")?;
         let first = self.values.len();
         self.values.resize(first + count, None);
-        let mut numbers = Numbers { next: first, end: first + count };
-        let (operations, arguments) = self.block_header(reader, &mut numbers)?;
+        let mut range = ValueRange { next: first, end: first + count };
+        let (operations, arguments) = self.block_header(reader, &mut range)?;
         let names = std::mem::take(&mut self.block_names);
         if is_function {
             self.argument_names = names;
         }
         let mut region = Region { arguments, operations: Vec::new() };
         for _ in 0..operations {
-            region.operations.push(self.operation(reader, &mut numbers, is_function)?);
+            region.operations.push(self.operation(reader, &mut range, is_function)?);
         }
         self.values.truncate(first);
         self.depth -= 1;
         Ok(region)
     }
 
-    /// How many operations a block has, and its arguments.
+    /// Reads a block header: the number of operations, and the block arguments.
     fn block_header(
         &mut self,
         reader: &mut Reader<'a>,
-        numbers: &mut Numbers,
+        range: &mut ValueRange,
     ) -> Result<(usize, Vec<Value>)> {
         let start = reader.position();
         self.block_names.clear();
-        let (operations, has_arguments) = reader.flagged()?;
+        let (operations, has_arguments) = reader.varint_with_flag()?;
         let mut arguments = Vec::new();
         if has_arguments {
             for _ in 0..reader.count("arguments")? {
                 let start = reader.position();
                 let (ty, has_location) = match self.version {
-                    0..=3 => (reader.variable()?, true),
-                    _ => reader.flagged()?,
+                    0..=3 => (reader.varint()?, true),
+                    _ => reader.varint_with_flag()?,
                 };
                 let ty = reader.check_index(start, ty, self.tables.type_count(), "types")?;
                 let ty = self.tables.type_at(reader, start, ty)?;
@@ -386,7 +400,7 @@ impl<'a> Body<'a> {
                     false => None,
                 };
                 self.block_names.push(location.as_ref().and_then(builtin::name_of_location));
-                arguments.push(self.define(reader, numbers, ty)?);
+                arguments.push(self.define(reader, range, ty)?);
             }
             if self.version >= 3 && reader.byte()? != 0 {
                 skip_use_orders(reader, arguments.len())?;
@@ -397,29 +411,29 @@ impl<'a> Body<'a> {
     }
 }
 
-/// The names of an operation's properties.
+/// The names of an operation's properties, in the order of their encoding.
 fn property_names(
     reader: &Reader<'_>,
     start: usize,
     name: &str,
 ) -> Result<&'static [&'static str]> {
     name.strip_prefix("vhlo.").and_then(properties::names).ok_or_else(|| {
-        let expected = "an operation of a portable artifact, of VHLO 1.0 or later";
+        let expected = "an operation of VHLO 1.0 or later that this reader knows";
         reader.error_at(start, expected, format!("`{name}`"))
     })
 }
 
-/// Skips the orders in which values are used; nothing here depends on them.
+/// Skips the use-list orders, which this reader does not need.
 fn skip_use_orders(reader: &mut Reader<'_>, values: usize) -> Result<()> {
     let count = if values > 1 { reader.count("orders of uses")? } else { 1 };
     for _ in 0..count {
         if values > 1 {
-            reader.variable()?;
+            reader.varint()?;
         }
         let start = reader.position();
-        let (indices, _) = reader.flagged()?;
+        let (indices, _) = reader.varint_with_flag()?;
         for _ in 0..reader.check_count(start, indices, "uses")? {
-            reader.variable()?;
+            reader.varint()?;
         }
     }
     Ok(())

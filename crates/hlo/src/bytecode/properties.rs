@@ -1,6 +1,6 @@
-//! Which attributes the operations of VHLO have. Their values are stored in the order of their names.
+//! Properties of VHLO operations. Their values are encoded in the order of their names.
 
-/// The names of an operation's attributes, in order, without its dialect; nothing if it is not known.
+/// The property names of a versioned operation such as `add_v1`, in order. `None` if it is unknown.
 pub(super) fn names(operation: &str) -> Option<&'static [&'static str]> {
     const ACCURACY: &[&str] = &["result_accuracy"];
     const CHANNEL: &[&str] = &["channel_id", "replica_groups", "use_global_device_ids"];
@@ -266,7 +266,7 @@ pub(super) fn names(operation: &str) -> Option<&'static [&'static str]> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn names_are_sorted() {
+    fn property_names_are_sorted() {
         for operation in ["convolution_v1", "dot_general_v2", "gather_v2", "scatter_v2", "func_v1"]
         {
             assert!(super::names(operation).unwrap().is_sorted(), "{operation}");

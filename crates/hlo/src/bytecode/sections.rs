@@ -1,42 +1,42 @@
-//! The file: its header, its sections, and the tables that the operations refer to.
+//! File structure of MLIR bytecode: header, sections, and the string, dialect, attribute and type tables.
 
 use super::Result;
 use super::reader::Reader;
 use std::ops::Range;
 
-/// What every file of bytecode begins with.
+/// The magic number at the beginning of an MLIR bytecode file.
 pub(crate) const MAGIC: &[u8] = b"ML\xefR";
 
-/// The newest version of the encoding that is known here.
-const NEWEST: u64 = 6;
+/// The newest supported bytecode version.
+const MAX_VERSION: u64 = 6;
 
-/// How long the name of an operation or a dialect may be.
-const LONGEST_NAME: usize = 64;
+/// The maximum length of the name of an operation or a dialect.
+const MAX_NAME_LENGTH: usize = 64;
 
-/// The parts of a file.
+/// The sections of a file.
 pub(super) struct File<'a> {
-    /// The version of the encoding.
+    /// The bytecode version.
     pub version: u64,
     pub strings: Vec<&'a [u8]>,
-    /// The operations that occur, with their dialect.
+    /// The names of the operations in use, with their dialect.
     pub operations: Vec<String>,
     pub attributes: Vec<Entry>,
     pub types: Vec<Entry>,
-    /// Where the properties of operations are.
+    /// The byte ranges of the operations' properties.
     pub properties: Vec<Range<usize>>,
-    /// The operations themselves.
+    /// The IR section.
     pub body: Reader<'a>,
 }
 
-/// Where an attribute or a type is encoded.
+/// The location of an encoded attribute or type.
 pub(super) struct Entry {
     pub dialect: Dialect,
     pub range: Range<usize>,
-    /// Whether it is encoded in the dialect's own way; otherwise it is text.
+    /// Whether it has the dialect's custom encoding; otherwise it is text.
     pub is_encoded: bool,
 }
 
-/// Whose encoding it is.
+/// The dialect that an attribute or a type belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Dialect {
     Builtin,
@@ -44,27 +44,28 @@ pub(super) enum Dialect {
     Other,
 }
 
-/// Takes a file apart.
-pub(super) fn open<'a>(bytes: &'a [u8]) -> Result<File<'a>> {
+/// Reads the header and the tables of a file.
+pub(super) fn read_file<'a>(bytes: &'a [u8]) -> Result<File<'a>> {
     let mut reader = Reader::new(bytes, "the header");
     if !bytes.starts_with(MAGIC) {
-        return Err(reader.error("the bytes 4d 4c ef 52 of MLIR bytecode", "others"));
+        return Err(reader.error("the magic number 4d 4c ef 52 of MLIR bytecode", "other bytes"));
     }
     reader.bytes(MAGIC.len())?;
     let version_at = reader.position();
-    let version = reader.variable()?;
-    if version > NEWEST {
-        let expected = format!("a version of at most {NEWEST} (this file is newer)");
+    let version = reader.varint()?;
+    if version > MAX_VERSION {
+        let expected =
+            format!("bytecode version {MAX_VERSION} or older (export for an older version)");
         return Err(reader.error_at(version_at, expected, format!("{version}")));
     }
-    reader.text()?;
+    reader.null_terminated()?;
 
     let mut sections: [Option<Reader<'a>>; 9] = [None; 9];
     while !reader.is_at_end() {
         let start = reader.position();
         let (id, section) = reader.section()?;
         match sections.get_mut(usize::from(id)) {
-            Some(place @ None) => *place = Some(section),
+            Some(slot @ None) => *slot = Some(section),
             Some(_) => {
                 return Err(reader.error_at(
                     start,
@@ -72,13 +73,13 @@ pub(super) fn open<'a>(bytes: &'a [u8]) -> Result<File<'a>> {
                     format!("section {id} again"),
                 ));
             }
-            None => return Err(reader.error_at(start, "a section of 0 to 8", format!("{id}"))),
+            None => return Err(reader.error_at(start, "a section id of 0 to 8", format!("{id}"))),
         }
     }
     let [strings, dialects, entries, offsets, body, _, _, _, properties] = sections;
     let require = |section: Option<Reader<'a>>, name: &'static str| match section {
         Some(section) => Ok(section.named(name)),
-        None => Err(reader.error(name, "none")),
+        None => Err(reader.error(name, "no such section")),
     };
     let strings = read_strings(require(strings, "the string section")?)?;
     let (dialects, operations) =
@@ -98,10 +99,10 @@ fn read_strings(mut reader: Reader<'_>) -> Result<Vec<&[u8]>> {
     let count = reader.count("strings")?;
     let mut lengths = Vec::with_capacity(count);
     for _ in 0..count {
-        lengths.push(reader.variable()?);
+        lengths.push(reader.varint()?);
     }
     let mut strings = Vec::with_capacity(count);
-    // The lengths are in reverse, and count the zero byte at the end.
+    // The lengths are stored in reverse order and include the terminating zero byte.
     for length in lengths.into_iter().rev() {
         let length = reader.check_count(reader.position(), length, "bytes of a string")?;
         let bytes = reader.bytes(length)?;
@@ -110,7 +111,7 @@ fn read_strings(mut reader: Reader<'_>) -> Result<Vec<&[u8]>> {
     Ok(strings)
 }
 
-/// The dialects, and the names of operations.
+/// Reads the dialects and the operation names.
 fn read_dialects(
     mut reader: Reader<'_>,
     version: u64,
@@ -121,17 +122,17 @@ fn read_dialects(
     for _ in 0..count {
         let start = reader.position();
         let (name, has_version) = match version {
-            0 => (reader.variable()?, false),
-            _ => reader.flagged()?,
+            0 => (reader.varint()?, false),
+            _ => reader.varint_with_flag()?,
         };
         let name = reader.check_index(start, name, strings.len(), "strings")?;
-        names.push(name_text(&reader, start, strings[name])?);
+        names.push(checked_name(&reader, start, strings[name])?);
         if has_version {
             reader.section()?;
         }
     }
     if version >= 4 {
-        reader.variable()?;
+        reader.varint()?;
     }
     let mut operations = Vec::new();
     while !reader.is_at_end() {
@@ -140,11 +141,11 @@ fn read_dialects(
         for _ in 0..count {
             let start = reader.position();
             let name = match version {
-                0..=4 => reader.variable()?,
-                _ => reader.flagged()?.0,
+                0..=4 => reader.varint()?,
+                _ => reader.varint_with_flag()?.0,
             };
             let name = reader.check_index(start, name, strings.len(), "strings")?;
-            let name = name_text(&reader, start, strings[name])?;
+            let name = checked_name(&reader, start, strings[name])?;
             operations.push(format!("{}.{name}", names[dialect]));
         }
     }
@@ -159,12 +160,12 @@ fn read_dialects(
     Ok((dialects, operations))
 }
 
-/// The name of a dialect or an operation. It is written out at every use, so it must not be long.
-fn name_text(reader: &Reader<'_>, start: usize, bytes: &[u8]) -> Result<String> {
+/// The name of a dialect or an operation. Its length is limited because every use copies it.
+fn checked_name(reader: &Reader<'_>, start: usize, bytes: &[u8]) -> Result<String> {
     match std::str::from_utf8(bytes) {
-        Ok(name) if name.len() <= LONGEST_NAME => Ok(name.to_string()),
+        Ok(name) if name.len() <= MAX_NAME_LENGTH => Ok(name.to_string()),
         _ => {
-            let expected = format!("a name of at most {LONGEST_NAME} bytes");
+            let expected = format!("a name of at most {MAX_NAME_LENGTH} bytes");
             Err(reader.error_at(start, expected, format!("{} bytes", bytes.len())))
         }
     }
@@ -183,11 +184,11 @@ fn read_offsets(
         while entries.len() < count {
             let dialect = dialects[reader.index(dialects.len(), "dialects")?];
             let at = reader.position();
-            let group = reader.variable()?;
+            let group = reader.varint()?;
             let group = reader.check_index(at, group, count - entries.len() + 1, what)?;
             for _ in 0..group {
                 let at = reader.position();
-                let (size, is_encoded) = reader.flagged()?;
+                let (size, is_encoded) = reader.varint_with_flag()?;
                 let end = usize::try_from(size).ok().and_then(|size| start.checked_add(size));
                 let Some(end) = end.filter(|end| *end <= section.end()) else {
                     let expected = "a size within the attribute section";

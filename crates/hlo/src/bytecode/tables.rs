@@ -1,61 +1,60 @@
-//! The attributes and types that operations refer to by number. Each is decoded when it is first needed:
-//! most are places in source files, which nobody asks for.
+//! Attribute and type tables, decoded lazily: most entries are source locations, which are never used.
 
 use super::reader::Reader;
 use super::sections::{Dialect, Entry, File};
 use super::{Result, builtin, vhlo};
-use crate::bounds::{self, DEEPEST, Extent};
+use crate::bounds::{self, ExpandedSize, MAX_NESTING};
 use crate::module::{Attribute, Type};
 use crate::syntax;
 
-/// An attribute or a type of the table.
+/// The decoding state of a table entry.
 #[derive(Clone)]
-enum Known<T> {
+enum EntryState<T> {
     /// Not yet decoded.
-    No,
-    /// Being decoded: whoever asks for it now is a part of it.
-    Inside,
+    Pending,
+    /// Being decoded. A reference to it from within is a cycle.
+    InProgress,
     /// Decoded.
-    Yes(T, Extent),
+    Decoded(T, ExpandedSize),
 }
 
 /// The tables of a file.
 pub(super) struct Tables<'a> {
     pub file: File<'a>,
-    attributes: Vec<Known<Attribute>>,
-    types: Vec<Known<Type>>,
+    attributes: Vec<EntryState<Attribute>>,
+    types: Vec<EntryState<Type>>,
     depth: usize,
-    /// How many parts have been written out, and how many may be.
-    written: usize,
+    /// The number of parts that references have expanded to, and its limit.
+    expanded: usize,
     budget: usize,
 }
 
 impl<'a> Tables<'a> {
     pub(super) fn new(file: File<'a>, length: usize) -> Tables<'a> {
         Tables {
-            attributes: vec![Known::No; file.attributes.len()],
-            types: vec![Known::No; file.types.len()],
+            attributes: vec![EntryState::Pending; file.attributes.len()],
+            types: vec![EntryState::Pending; file.types.len()],
             file,
             depth: 0,
-            written: 0,
+            expanded: 0,
             budget: bounds::budget(length),
         }
     }
 
-    /// The attribute whose number comes next.
+    /// Reads an attribute index and returns the attribute.
     pub(super) fn attribute(&mut self, reader: &mut Reader<'a>) -> Result<Attribute> {
         let start = reader.position();
         let index = reader.index(self.attributes.len(), "attributes")?;
         self.attribute_at(reader, start, index)
     }
 
-    /// The attribute whose number comes next, if there is one.
+    /// Reads an optional attribute index and returns the attribute.
     pub(super) fn optional_attribute(
         &mut self,
         reader: &mut Reader<'a>,
     ) -> Result<Option<Attribute>> {
         let start = reader.position();
-        let (index, is_there) = reader.flagged()?;
+        let (index, is_there) = reader.varint_with_flag()?;
         if !is_there {
             return Ok(None);
         }
@@ -70,21 +69,25 @@ impl<'a> Tables<'a> {
         index: usize,
     ) -> Result<Attribute> {
         match &self.attributes[index] {
-            Known::Yes(attribute, extent) => {
+            EntryState::Decoded(attribute, extent) => {
                 let (attribute, extent) = (attribute.clone(), *extent);
-                self.spend(reader, start, extent)?;
+                self.charge(reader, start, extent)?;
                 return Ok(attribute);
             }
-            Known::Inside => {
-                return Err(reader.error_at(start, "an attribute", "one that contains itself"));
+            EntryState::InProgress => {
+                return Err(reader.error_at(
+                    start,
+                    "an attribute",
+                    "an attribute that contains itself",
+                ));
             }
-            Known::No => {}
+            EntryState::Pending => {}
         }
-        self.attributes[index] = Known::Inside;
+        self.attributes[index] = EntryState::InProgress;
         let mut inner = self.entry(reader, &self.file.attributes[index]);
         let entry = &self.file.attributes[index];
         let attribute = match (entry.is_encoded, entry.dialect) {
-            (false, _) => syntax::parse_attribute(&inner.text()?).map_err(|error| {
+            (false, _) => syntax::parse_attribute(&inner.null_terminated()?).map_err(|error| {
                 inner.error("an attribute as text", format!("text with an error in {error}"))
             })?,
             (true, Dialect::Builtin) => {
@@ -97,24 +100,24 @@ impl<'a> Tables<'a> {
                 return Err(reader.error_at(
                     start,
                     "an attribute of VHLO",
-                    "one of another dialect",
+                    "an attribute of another dialect",
                 ));
             }
         };
         let extent = bounds::attribute(&attribute);
-        self.spend(reader, start, extent)?;
-        self.attributes[index] = Known::Yes(attribute.clone(), extent);
+        self.charge(reader, start, extent)?;
+        self.attributes[index] = EntryState::Decoded(attribute.clone(), extent);
         Ok(attribute)
     }
 
-    /// The type whose number comes next.
+    /// Reads a type index and returns the type.
     pub(super) fn ty(&mut self, reader: &mut Reader<'a>) -> Result<Type> {
         let start = reader.position();
         let index = reader.index(self.types.len(), "types")?;
         self.type_at(reader, start, index)
     }
 
-    /// The type of that number, which was read at `start`.
+    /// The type at an index that was read at `start`.
     pub(super) fn type_at(
         &mut self,
         reader: &Reader<'a>,
@@ -122,21 +125,21 @@ impl<'a> Tables<'a> {
         index: usize,
     ) -> Result<Type> {
         match &self.types[index] {
-            Known::Yes(ty, extent) => {
+            EntryState::Decoded(ty, extent) => {
                 let (ty, extent) = (ty.clone(), *extent);
-                self.spend(reader, start, extent)?;
+                self.charge(reader, start, extent)?;
                 return Ok(ty);
             }
-            Known::Inside => {
-                return Err(reader.error_at(start, "a type", "one that contains itself"));
+            EntryState::InProgress => {
+                return Err(reader.error_at(start, "a type", "a type that contains itself"));
             }
-            Known::No => {}
+            EntryState::Pending => {}
         }
-        self.types[index] = Known::Inside;
+        self.types[index] = EntryState::InProgress;
         let mut inner = self.entry(reader, &self.file.types[index]);
         let entry = &self.file.types[index];
         let ty = match (entry.is_encoded, entry.dialect) {
-            (false, _) => syntax::parse_type(&inner.text()?).map_err(|error| {
+            (false, _) => syntax::parse_type(&inner.null_terminated()?).map_err(|error| {
                 inner.error("a type as text", format!("text with an error in {error}"))
             })?,
             (true, Dialect::Builtin) => {
@@ -146,27 +149,27 @@ impl<'a> Tables<'a> {
                 self.nested(reader, start, |tables| vhlo::ty(tables, &mut inner))?
             }
             (true, Dialect::Other) => {
-                return Err(reader.error_at(start, "a type of VHLO", "one of another dialect"));
+                return Err(reader.error_at(start, "a type of VHLO", "a type of another dialect"));
             }
         };
         let extent = bounds::ty(&ty);
-        self.spend(reader, start, extent)?;
-        self.types[index] = Known::Yes(ty.clone(), extent);
+        self.charge(reader, start, extent)?;
+        self.types[index] = EntryState::Decoded(ty.clone(), extent);
         Ok(ty)
     }
 
-    /// How many types there are.
+    /// The number of types.
     pub(super) fn type_count(&self) -> usize {
         self.types.len()
     }
 
-    /// Types whose numbers come next, after how many there are.
+    /// Reads a list of type indices and returns the types.
     pub(super) fn type_list(&mut self, reader: &mut Reader<'a>) -> Result<Vec<Type>> {
         let count = reader.count("types")?;
         (0..count).map(|_| self.ty(reader)).collect()
     }
 
-    /// The string whose number comes next. Bytes that are no text are replaced.
+    /// Reads a string index and returns the string. Bytes that are not UTF-8 are replaced.
     pub(super) fn string(&mut self, reader: &mut Reader<'a>) -> Result<String> {
         let index = reader.index(self.file.strings.len(), "strings")?;
         Ok(String::from_utf8_lossy(self.file.strings[index]).into_owned())
@@ -182,8 +185,8 @@ impl<'a> Tables<'a> {
         start: usize,
         inner: impl FnOnce(&mut Self) -> Result<T>,
     ) -> Result<T> {
-        if self.depth == DEEPEST {
-            let expected = format!("at most {DEEPEST} levels of nesting");
+        if self.depth == MAX_NESTING {
+            let expected = format!("at most {MAX_NESTING} levels of nesting");
             return Err(reader.error_at(start, expected, "more"));
         }
         self.depth += 1;
@@ -192,14 +195,16 @@ impl<'a> Tables<'a> {
         result
     }
 
-    fn spend(&mut self, reader: &Reader<'a>, start: usize, extent: Extent) -> Result<()> {
-        self.written = self.written.saturating_add(extent.parts);
-        if self.depth + extent.depth > DEEPEST {
-            let expected = format!("at most {DEEPEST} levels of nesting");
+    /// Charges an expanded attribute or type to the budget, and checks its nesting depth.
+    fn charge(&mut self, reader: &Reader<'a>, start: usize, extent: ExpandedSize) -> Result<()> {
+        self.expanded = self.expanded.saturating_add(extent.parts);
+        if self.depth + extent.depth > MAX_NESTING {
+            let expected = format!("at most {MAX_NESTING} levels of nesting");
             return Err(reader.error_at(start, expected, "more"));
         }
-        if self.written > self.budget {
-            let expected = format!("attributes of at most {} parts in all", self.budget);
+        if self.expanded > self.budget {
+            let expected =
+                format!("attributes that expand to at most {} parts in total", self.budget);
             return Err(reader.error_at(start, expected, "more"));
         }
         Ok(())

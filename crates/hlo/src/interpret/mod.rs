@@ -1,4 +1,4 @@
-//! A program on the reference interpreter: the oracle that needs no device.
+//! Executes a lowered program on the reference interpreter: the test oracle, which needs no device.
 
 mod check;
 
@@ -9,29 +9,28 @@ use inflight_ir::Element;
 use inflight_ir::interpret::Array;
 use std::borrow::Cow;
 
-/// What went wrong in an execution.
+/// The error of an execution.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InterpretError {
-    /// An argument is missing, is one too many, or is not what the program takes.
+    /// The number of arguments, or an argument's shape or dtype, does not match the program.
     #[error("{0}")]
     Argument(String),
-    /// A call failed.
+    /// A host call failed.
     #[error("line {line}: {target}: {message}")]
     Call {
-        /// Where it was written.
+        /// The source line of the call.
         line: u32,
-        /// The name of what was called.
+        /// The call target's name.
         target: String,
-        /// Why it failed.
+        /// The call's error.
         message: String,
     },
 }
 
-/// Does a call on its inputs, or says why it cannot.
+/// Executes a host call on its inputs.
 pub type Calls<'a> = &'a mut dyn FnMut(&Call, &[&Array]) -> Result<Vec<Array>, String>;
 
-/// The results of a program on these arguments. `call` does what is not part of the program; [`check`]
-/// does the calls with which programs check themselves.
+/// Executes a program and returns its results. `call` executes host calls; [`check()`] handles those of `check.*`.
 pub fn interpret(
     program: &Program,
     arguments: &[Array],
@@ -39,7 +38,7 @@ pub fn interpret(
 ) -> Result<Vec<Array>, InterpretError> {
     if arguments.len() != program.arguments.len() {
         return Err(InterpretError::Argument(format!(
-            "the program takes {} arguments, but {} are given",
+            "expected {} arguments, found {}",
             program.arguments.len(),
             arguments.len()
         )));
@@ -47,7 +46,7 @@ pub fn interpret(
     for (declared, given) in program.arguments.iter().zip(arguments) {
         if declared.ty.shape != given.shape || declared.ty.dtype != given.dtype {
             return Err(InterpretError::Argument(format!(
-                "{} is {}{}, but {}{} is given",
+                "argument {}: expected {}{}, found {}{}",
                 declared.name, declared.ty.dtype, declared.ty.shape, given.dtype, given.shape
             )));
         }
@@ -78,17 +77,21 @@ fn run(
         let inputs: Vec<&Array> = step
             .inputs
             .iter()
-            .map(|&slot| values[slot].as_deref().expect("a value that was computed"))
+            .map(|&slot| values[slot].as_deref().expect("the value is computed before its use"))
             .collect();
         let results = run_step(step, &inputs, call)?;
         for (&slot, result) in step.results.iter().zip(results) {
             let ty = &sequence.values[slot];
-            assert_eq!((&ty.shape, ty.dtype), (&result.shape, result.dtype), "a step's result");
+            assert_eq!(
+                (&ty.shape, ty.dtype),
+                (&result.shape, result.dtype),
+                "type of a step's result"
+            );
             values[slot] = Some(Cow::Owned(result));
         }
     }
     let output =
-        |&slot: &usize| values[slot].clone().expect("a value that was computed").into_owned();
+        |&slot: &usize| values[slot].clone().expect("the outputs are computed").into_owned();
     Ok(sequence.outputs.iter().map(output).collect())
 }
 
@@ -104,8 +107,8 @@ fn run_step(step: &Step, inputs: &[&Array], call: Calls<'_>) -> Result<Vec<Array
             loop {
                 let all: Vec<&Array> =
                     state.iter().chain(inputs[*carried..].iter().copied()).collect();
-                let goes_on = run(condition, &all, call)?;
-                if !bool::from_scalar(goes_on[0].get(0)) {
+                let predicate = run(condition, &all, call)?;
+                if !bool::from_scalar(predicate[0].get(0)) {
                     return Ok(state);
                 }
                 state = run(body, &all, call)?;

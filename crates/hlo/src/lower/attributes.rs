@@ -1,11 +1,11 @@
-//! Attributes of operations as the types that lowering wants.
+//! Typed access to the attributes of operations, and element types as dtypes.
 
 use super::builder::Lowered;
 use super::error::Failure;
 use crate::module::{Attribute, Attributes, Dense, ElementType, Operation, Type, attribute};
 use inflight_ir::{DType, Scalar};
 
-/// A list of integers, however it was written.
+/// A list of integers in any of its encodings: array, dense constant, or a single integer.
 pub(super) fn integer_list(value: &Attribute) -> Option<Vec<i64>> {
     match value {
         Attribute::Integers(values) => Some(values.clone()),
@@ -42,7 +42,7 @@ fn dense_integers(dense: &Dense) -> Option<Vec<i64>> {
     Some((0..count).map(element).collect())
 }
 
-/// The number of elements of a constant, if its type says so.
+/// The number of elements of a constant. `None` if it overflows or a dimension is dynamic.
 pub(super) fn dense_elements(dense: &Dense) -> Option<usize> {
     dense
         .ty
@@ -51,56 +51,57 @@ pub(super) fn dense_elements(dense: &Dense) -> Option<usize> {
         .try_fold(1usize, |count, extent| count.checked_mul(usize::try_from((*extent)?).ok()?))
 }
 
-/// The attributes of an operation or the fields of a record, by name.
+/// A view of an operation's attributes, or of a structured attribute's fields, by name.
 #[derive(Clone, Copy)]
-pub(super) struct Fields<'a> {
+pub(super) struct AttributeView<'a> {
     attributes: &'a Attributes,
 }
 
-impl<'a> Fields<'a> {
-    pub fn of(operation: &'a Operation) -> Fields<'a> {
-        Fields { attributes: &operation.attributes }
+impl<'a> AttributeView<'a> {
+    pub fn of(operation: &'a Operation) -> AttributeView<'a> {
+        AttributeView { attributes: &operation.attributes }
     }
 
     pub fn get(&self, name: &str) -> Option<&'a Attribute> {
         attribute(self.attributes, name)
     }
 
-    /// The fields of a record.
-    pub fn record(&self, name: &str) -> Lowered<Fields<'a>> {
+    /// The fields of a structured or dictionary attribute.
+    pub fn structured(&self, name: &str) -> Lowered<AttributeView<'a>> {
         match self.get(name) {
             Some(Attribute::Record(_, attributes) | Attribute::Dictionary(attributes)) => {
-                Ok(Fields { attributes })
+                Ok(AttributeView { attributes })
             }
-            Some(_) => Err(wrong(name, "a record")),
+            Some(_) => Err(mismatch(name, "a structured attribute or a dictionary")),
             None => Err(missing(name)),
         }
     }
 
     pub fn integers(&self, name: &str) -> Lowered<Option<Vec<i64>>> {
         self.get(name)
-            .map(|value| integer_list(value).ok_or_else(|| wrong(name, "a list of integers")))
+            .map(|value| integer_list(value).ok_or_else(|| mismatch(name, "a list of integers")))
             .transpose()
     }
 
-    /// A list of numbers that are not negative: axes or extents. Left out, it is empty.
+    /// A list of non-negative integers: axes or extents. Empty by default.
     pub fn axes(&self, name: &str) -> Lowered<Vec<usize>> {
         let values = self.integers(name)?.unwrap_or_default();
         values
             .into_iter()
             .map(|value| {
-                usize::try_from(value).map_err(|_| wrong(name, "a list without negative numbers"))
+                usize::try_from(value)
+                    .map_err(|_| mismatch(name, "a list of non-negative integers"))
             })
             .collect()
     }
 
-    /// A list with one number for each axis. Left out, all are `default`.
-    pub fn for_each_axis(&self, name: &str, rank: usize, default: i64) -> Lowered<Vec<i64>> {
+    /// A list of one integer per axis, all `default` by default.
+    pub fn per_axis(&self, name: &str, rank: usize, default: i64) -> Lowered<Vec<i64>> {
         match self.integers(name)? {
             None => Ok(vec![default; rank]),
             Some(values) if values.len() == rank => Ok(values),
-            Some(values) => Err(Failure::Wrong(format!(
-                "`{name}` has {} entries where {rank} axes need one each",
+            Some(values) => Err(Failure::Invalid(format!(
+                "expected {rank} entries in `{name}`, one per axis, found {}",
                 values.len()
             ))),
         }
@@ -110,14 +111,14 @@ impl<'a> Fields<'a> {
         match self.integers(name)?.as_deref() {
             None => Ok(None),
             Some([value]) => Ok(Some(*value)),
-            Some(_) => Err(wrong(name, "one integer")),
+            Some(_) => Err(mismatch(name, "one integer")),
         }
     }
 
-    /// An axis number.
+    /// An axis index.
     pub fn axis(&self, name: &str) -> Lowered<usize> {
         let value = self.integer(name)?.ok_or_else(|| missing(name))?;
-        usize::try_from(value).map_err(|_| wrong(name, "a number that is not negative"))
+        usize::try_from(value).map_err(|_| mismatch(name, "a non-negative integer"))
     }
 
     pub fn boolean(&self, name: &str) -> Lowered<bool> {
@@ -126,7 +127,7 @@ impl<'a> Fields<'a> {
             Some(Attribute::Unit) => Ok(true),
             Some(Attribute::Bool(value)) => Ok(*value),
             Some(Attribute::Integer(value, _)) => Ok(*value != 0),
-            Some(_) => Err(wrong(name, "true or false")),
+            Some(_) => Err(mismatch(name, "a boolean")),
         }
     }
 
@@ -134,53 +135,55 @@ impl<'a> Fields<'a> {
         match self.get(name) {
             Some(Attribute::Float(value, _)) => Ok(*value),
             Some(Attribute::Integer(value, _)) => Ok(*value as f64),
-            Some(_) => Err(wrong(name, "a number")),
+            Some(_) => Err(mismatch(name, "a float or an integer")),
             None => Err(missing(name)),
         }
     }
 
-    /// A choice, or a string.
-    pub fn choice(&self, name: &str) -> Lowered<Option<&'a str>> {
+    /// An enum or string attribute.
+    pub fn enum_case(&self, name: &str) -> Lowered<Option<&'a str>> {
         match self.get(name) {
             None => Ok(None),
             Some(Attribute::Enum(_, value) | Attribute::String(value)) => Ok(Some(value)),
-            Some(_) => Err(wrong(name, "one of its names")),
+            Some(_) => Err(mismatch(name, "an enum or a string")),
         }
     }
 
     pub fn symbol(&self, name: &str) -> Lowered<&'a str> {
         match self.get(name) {
             Some(Attribute::Symbol(value) | Attribute::String(value)) => Ok(value),
-            Some(_) => Err(wrong(name, "the name of a function")),
+            Some(_) => Err(mismatch(name, "a symbol reference or a string")),
             None => Err(missing(name)),
         }
     }
 }
 
 pub(super) fn missing(name: &str) -> Failure {
-    Failure::Wrong(format!("the attribute `{name}` is missing"))
+    Failure::Invalid(format!("the attribute `{name}` is missing"))
 }
 
-pub(super) fn wrong(name: &str, expected: &str) -> Failure {
-    Failure::Wrong(format!("the attribute `{name}` is not {expected}"))
+pub(super) fn mismatch(name: &str, expected: &str) -> Failure {
+    Failure::Invalid(format!(
+        "expected the attribute `{name}` to be {expected}, found another kind"
+    ))
 }
 
-/// The core's dtype of an element type, or why there is none.
+/// The core dtype of an element type.
 pub(super) fn dtype(element: &ElementType) -> Lowered<DType> {
     match element {
         ElementType::Core(dtype) => Ok(*dtype),
         ElementType::Index => Ok(DType::I64),
-        ElementType::Other(name) if name.contains("quant") => Err(Failure::Wrong(format!(
+        ElementType::Other(name) if name.contains("quant") => Err(Failure::Invalid(format!(
             "quantized type {name}: quantized types are not supported; dequantize when exporting"
         ))),
-        ElementType::Other(name) => Err(Failure::Wrong(format!(
+        ElementType::Other(name) => Err(Failure::Invalid(format!(
             "element type {name} is not supported; export with one of i1, i8 to i64, ui8 to ui64, \
              f16, bf16, f32, f64, complex<f32>, complex<f64>"
         ))),
     }
 }
 
-/// A type in the words of the program.
+/// The text of a type in messages.
 pub(super) fn type_name(ty: &Type) -> String {
     match ty {
         Type::Tensor(tensor) => {

@@ -1,7 +1,6 @@
-//! The computation of one sequence while it is being written: nodes, and the steps among them.
+//! Builder of one sequence: hash-consed nodes (CSE), and the steps between them.
 //!
-//! Nodes of the whole sequence are in one list, whatever step will compute them; equal nodes are one.
-//! [`sequence`](super::sequence) deals them out to graphs.
+//! The nodes of the whole sequence are in one list. [`sequence`](super::sequence) partitions them into graphs.
 
 use super::contraction;
 use super::error::Failure;
@@ -15,7 +14,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// The result of lowering something.
+/// Result type of lowering functions.
 pub(super) type Lowered<T> = Result<T, Failure>;
 
 /// A node of a sequence.
@@ -27,35 +26,35 @@ pub(super) struct Entry {
     pub dtype: DType,
     /// The value of an [`Op::Scalar`].
     pub scalar: Option<Scalar>,
-    /// What an [`Op::Input`] stands for.
+    /// The source of an [`Op::Input`].
     pub source: Option<Source>,
 }
 
-/// Where the value of an input node comes from.
+/// The source of an input node's value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Source {
     /// An argument of the sequence.
     Argument(usize),
-    /// A constant of the program. Only in the outermost sequence.
+    /// A constant of the program; only in the outermost sequence.
     Constant(usize),
-    /// The value of a node of the enclosing sequence, by its number among the captures.
+    /// A value of the enclosing sequence, by capture index.
     Capture(usize),
-    /// A result of a step.
+    /// A result of an earlier step.
     Result { step: usize, index: usize },
 }
 
-/// A step that is not a graph.
+/// A loop, branch or host call.
 #[derive(Clone, Debug)]
 pub(super) struct PendingStep {
     pub action: Action,
     pub inputs: Vec<NodeId>,
     pub results: Vec<NodeId>,
     pub location: Location,
-    /// Whether it is kept although nobody uses its results.
+    /// Whether DCE must keep the step although its results are unused.
     pub has_effect: bool,
 }
 
-/// How much of a sequence there was at some time.
+/// The size of a sequence at some point, for [`Builder::rewind`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mark {
     pub nodes: usize,
@@ -63,21 +62,21 @@ pub(super) struct Mark {
     pub captures: usize,
 }
 
-/// A sequence being written.
+/// A sequence under construction.
 #[derive(Default)]
 pub(super) struct Builder {
     pub entries: Vec<Entry>,
     pub origins: Vec<Origin>,
     pub steps: Vec<PendingStep>,
-    /// The nodes of the enclosing sequence that this one reads, by capture number.
+    /// The nodes of the enclosing sequence that this one reads, by capture index.
     pub captures: Vec<NodeId>,
     capture_numbers: FxHashMap<NodeId, usize>,
-    /// The values of nodes that are known: constants, and what was folded.
-    pub known: FxHashMap<NodeId, Arc<Array>>,
-    /// Nodes that are known not to fold.
-    pub unknown: rustc_hash::FxHashSet<NodeId>,
+    /// The values of constant and folded nodes.
+    pub constants: FxHashMap<NodeId, Arc<Array>>,
+    /// Nodes for which constant folding has failed.
+    pub not_constant: rustc_hash::FxHashSet<NodeId>,
     interned: FxHashMap<Entry, NodeId>,
-    /// What is being lowered.
+    /// The operation that is being lowered.
     pub origin: Option<Origin>,
 }
 
@@ -92,7 +91,7 @@ impl Builder {
         self.entries[id as usize].dtype
     }
 
-    /// The node for an entry: an equal one if there is one.
+    /// The node of an entry. Reuses an equal node (CSE).
     pub fn intern(&mut self, entry: Entry) -> NodeId {
         if let Some(&id) = self.interned.get(&entry) {
             return id;
@@ -107,12 +106,12 @@ impl Builder {
         id
     }
 
-    /// How much there is now.
+    /// Marks the current size.
     pub fn mark(&self) -> Mark {
         Mark { nodes: self.entries.len(), steps: self.steps.len(), captures: self.captures.len() }
     }
 
-    /// Forgets all that came after a mark.
+    /// Removes everything added since a mark.
     pub fn rewind(&mut self, mark: &Mark) {
         let &Mark { nodes, steps, captures } = mark;
         for entry in self.entries.drain(nodes..) {
@@ -123,11 +122,11 @@ impl Builder {
         for capture in self.captures.drain(captures..) {
             self.capture_numbers.remove(&capture);
         }
-        self.known.retain(|&id, _| (id as usize) < nodes);
-        self.unknown.retain(|&id| (id as usize) < nodes);
+        self.constants.retain(|&id, _| (id as usize) < nodes);
+        self.not_constant.retain(|&id| (id as usize) < nodes);
     }
 
-    /// The node that stands for a node of the enclosing sequence.
+    /// The input node for a captured node of the enclosing sequence.
     pub fn capture(&mut self, outer: NodeId, shape: Shape, dtype: DType) -> NodeId {
         let number = *self.capture_numbers.entry(outer).or_insert_with(|| {
             self.captures.push(outer);
@@ -146,7 +145,7 @@ impl Builder {
         Ok(self.intern(Entry { op, inputs, shape, dtype, scalar: None, source: None }))
     }
 
-    /// A node that is bound from outside.
+    /// An input node.
     pub fn input(&mut self, source: Source, shape: Shape, dtype: DType) -> NodeId {
         let inputs = SmallVec::new();
         let (scalar, source) = (None, Some(source));
@@ -162,7 +161,7 @@ impl Builder {
     }
 
     /// A rank-0 constant of this dtype, rounded to it.
-    pub fn number(&mut self, value: f64, dtype: DType) -> NodeId {
+    pub fn float(&mut self, value: f64, dtype: DType) -> NodeId {
         self.scalar(Scalar::from(value).cast(dtype))
     }
 
@@ -171,7 +170,7 @@ impl Builder {
         self.scalar(Scalar::from(value).cast(dtype))
     }
 
-    /// One value everywhere.
+    /// A constant whose elements are all `value`.
     pub fn full(&mut self, value: Scalar, shape: &Shape) -> Lowered<NodeId> {
         let scalar = self.scalar(value);
         self.broadcast(scalar, shape)
@@ -247,7 +246,7 @@ impl Builder {
         self.push(Op::Slice(SmallVec::from_slice(slices)), &[x])
     }
 
-    /// What a slice takes of one axis, with all of the others.
+    /// A slice along one axis.
     pub fn slice_axis(&mut self, x: NodeId, axis: usize, slice: SliceAxis) -> Lowered<NodeId> {
         let mut slices: SmallVec<[SliceAxis; 4]> =
             self.shape(x).iter().map(|&extent| SliceAxis::full(extent)).collect();
@@ -259,7 +258,7 @@ impl Builder {
         self.push(Op::Iota { axis, shape: shape.clone(), dtype }, &[])
     }
 
-    /// Operands joined along an axis.
+    /// The concatenation of operands along an axis.
     pub fn concat(&mut self, operands: &[NodeId], axis: usize) -> Lowered<NodeId> {
         match operands {
             [only] => Ok(*only),
@@ -267,14 +266,14 @@ impl Builder {
         }
     }
 
-    /// What a function appends to a graph of these operands.
+    /// Imports the nodes that `append` adds to a scratch graph with these operands.
     pub fn compose(
         &mut self,
         operands: &[NodeId],
         append: impl FnOnce(&mut Graph, &[NodeId]) -> Result<NodeId, ComposeError>,
     ) -> Lowered<NodeId> {
         let mut graph = Graph::default();
-        // Scalars stay scalars, so that what is composed can look at their values.
+        // Scalars stay scalars, so that `append` can inspect their values.
         let inputs: Vec<NodeId> = operands
             .iter()
             .map(|&operand| match self.entries[operand as usize].scalar {
@@ -286,13 +285,14 @@ impl Builder {
         let mut nodes: Vec<NodeId> = Vec::with_capacity(graph.nodes.len());
         let mut scalars = graph.scalars.into_iter();
         for (i, node) in graph.nodes.into_iter().enumerate() {
-            let scalar = (node.op == Op::Scalar).then(|| scalars.next().expect("its value"));
+            let scalar =
+                (node.op == Op::Scalar).then(|| scalars.next().expect("one value per scalar"));
             let given = inputs.iter().position(|&input| input as usize == i);
             let own: SmallVec<[NodeId; 3]> =
                 node.inputs.iter().map(|&input| nodes[input as usize]).collect();
             nodes.push(match (given, node.op) {
                 (Some(operand), _) => operands[operand],
-                (None, Op::Dot(axes)) => contraction::product(self, own[0], own[1], axes)?,
+                (None, Op::Dot(axes)) => contraction::push_dot(self, own[0], own[1], axes)?,
                 (None, op) => {
                     let (shape, dtype) = (node.shape, node.dtype);
                     self.intern(Entry { op, inputs: own, shape, dtype, scalar, source: None })
@@ -302,7 +302,7 @@ impl Builder {
         Ok(nodes[result as usize])
     }
 
-    /// A step of its own. Its results are new nodes.
+    /// Adds a step, and input nodes for its results.
     pub fn step(
         &mut self,
         action: Action,

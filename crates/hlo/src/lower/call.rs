@@ -1,9 +1,9 @@
-//! Calls of the program's own functions, and values that hold others.
+//! Lowering of `call`, `composite`, expandable `custom_call`s, and tuples.
 
-use super::attributes::Fields;
+use super::attributes::AttributeView;
 use super::builder::Lowered;
-use super::lowering::{Bound, Lowering, only};
-use super::{control, elementwise, lapack, sort};
+use super::context::{Bound, Lowering, only};
+use super::{control_flow, elementwise, lapack, sort};
 use crate::module::Operation;
 
 /// `func.call`
@@ -11,23 +11,23 @@ pub(super) fn call<'a>(
     lowering: &mut Lowering<'a>,
     operation: &'a Operation,
 ) -> Lowered<Vec<Bound>> {
-    let callee = Fields::of(operation).symbol("callee")?;
+    let callee = AttributeView::of(operation).symbol("callee")?;
     let arguments = lowering.values(operation)?;
     lowering.call(callee, arguments)
 }
 
-/// Whether a `composite` is lowered as the operation it stands for, so that what it is composed of does not count.
-pub(super) fn is_operation(operation: &Operation) -> bool {
-    let name = Fields::of(operation).symbol("name").unwrap_or_default();
+/// Whether a `composite` is lowered to a known operation, so that its decomposition is not used.
+pub(super) fn has_direct_lowering(operation: &Operation) -> bool {
+    let name = AttributeView::of(operation).symbol("name").unwrap_or_default();
     name == "chlo.top_k" || name.starts_with("chlo.") && elementwise::is_elementwise(name)
 }
 
-/// `composite`: by what it is composed of, or as the operation it stands for.
+/// `composite`: lowered to a known operation, or by its decomposition.
 pub(super) fn composite<'a>(
     lowering: &mut Lowering<'a>,
     operation: &'a Operation,
 ) -> Lowered<Vec<Bound>> {
-    let fields = Fields::of(operation);
+    let fields = AttributeView::of(operation);
     let name = fields.symbol("name")?;
     if name.starts_with("chlo.")
         && let Some(node) = elementwise::lower(lowering, operation, name)?
@@ -35,7 +35,7 @@ pub(super) fn composite<'a>(
         return Ok(only(lowering, node));
     }
     if name == "chlo.top_k"
-        && let Ok(attributes) = fields.record("composite_attributes")
+        && let Ok(attributes) = fields.structured("composite_attributes")
         && let Some(count) = attributes.integer("k")?
     {
         return sort::largest(lowering, operation, count);
@@ -44,16 +44,16 @@ pub(super) fn composite<'a>(
     lowering.call(fields.symbol("decomposition")?, arguments)
 }
 
-/// `custom_call`: some targets are another way of writing an operation.
+/// `custom_call`: targets that denote an operation are expanded, others are host calls.
 pub(super) fn custom_call<'a>(
     lowering: &mut Lowering<'a>,
     operation: &'a Operation,
 ) -> Lowered<Vec<Bound>> {
-    let fields = Fields::of(operation);
+    let fields = AttributeView::of(operation);
     let target = fields.symbol("call_target_name")?;
     if let Some(name) = target.strip_prefix("mhlo.") {
         if name == "topk"
-            && let Ok(attributes) = fields.record("mhlo.attributes")
+            && let Ok(attributes) = fields.structured("mhlo.attributes")
             && let Some(count) = attributes.integer("k")?
         {
             return sort::largest(lowering, operation, count);
@@ -68,7 +68,7 @@ pub(super) fn custom_call<'a>(
     if let Some(results) = lapack::lower(lowering, operation, target)? {
         return Ok(results);
     }
-    control::custom_call(lowering, operation)
+    control_flow::custom_call(lowering, operation)
 }
 
 /// `get_tuple_element`
@@ -76,15 +76,17 @@ pub(super) fn get_tuple_element(
     lowering: &mut Lowering<'_>,
     operation: &Operation,
 ) -> Lowered<Vec<Bound>> {
-    let index = Fields::of(operation).axis("index")?;
-    let [tuple] = operation.operands[..] else { return Err("one operand is expected".into()) };
+    let index = AttributeView::of(operation).axis("index")?;
+    let [tuple] = operation.operands[..] else { return Err("expected one operand".into()) };
     match lowering.value(tuple)? {
         Bound::Tuple(parts) => match parts.get(index) {
             Some(part) => Ok(vec![part.clone()]),
-            None => {
-                Err(format!("there is no element {index} in a tuple of {}", parts.len()).into())
-            }
+            None => Err(format!(
+                "expected an index below {}, the tuple's size, found {index}",
+                parts.len()
+            )
+            .into()),
         },
-        _ => Err("its operand is not a tuple".into()),
+        _ => Err("expected a tuple operand".into()),
     }
 }

@@ -1,16 +1,16 @@
-//! Products of tensors.
+//! Lowering of `dot_general` and `dot`.
 
-use super::attributes::Fields;
+use super::attributes::AttributeView;
 use super::builder::{Builder, Lowered};
-use super::lowering::Lowering;
+use super::context::Lowering;
 use crate::module::Operation;
 use inflight_ir::graph::{DotAxes, NodeId, Op, SliceAxis};
 use inflight_ir::{Axes, DType, Shape};
 
 /// `dot_general`
 pub(super) fn dot_general(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered<NodeId> {
-    let [a, b] = lowering.exactly(operation)?;
-    let numbers = Fields::of(operation).record("dot_dimension_numbers")?;
+    let [a, b] = lowering.expect_operands(operation)?;
+    let numbers = AttributeView::of(operation).structured("dot_dimension_numbers")?;
     let axes = |name: &str| -> Lowered<Axes> { Ok(Axes::from_vec(numbers.axes(name)?)) };
     let axes = DotAxes {
         a_batch: axes("lhs_batching_dimensions")?,
@@ -22,12 +22,16 @@ pub(super) fn dot_general(lowering: &mut Lowering<'_>, operation: &Operation) ->
     contract(lowering, a, b, axes, result)
 }
 
-/// `dot`: vectors and matrices.
+/// `dot` of vectors and matrices.
 pub(super) fn dot(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered<NodeId> {
-    let [a, b] = lowering.exactly(operation)?;
+    let [a, b] = lowering.expect_operands(operation)?;
     let result = lowering.declared_dtype(operation, 0)?;
     let builder = lowering.builder();
-    let last = builder.shape(a).rank().checked_sub(1).ok_or("its first operand is a scalar")?;
+    let last = builder
+        .shape(a)
+        .rank()
+        .checked_sub(1)
+        .ok_or("expected operands of rank 1 or 2, found a scalar")?;
     let axes = DotAxes {
         a_contract: Axes::from_slice(&[last]),
         b_contract: Axes::from_slice(&[0]),
@@ -36,7 +40,7 @@ pub(super) fn dot(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered
     contract(lowering, a, b, axes, result)
 }
 
-/// The contraction, computed in the widest of the dtypes.
+/// A dot computed in the widest of the operand and result dtypes.
 pub(super) fn contract(
     lowering: &mut Lowering<'_>,
     a: NodeId,
@@ -48,28 +52,28 @@ pub(super) fn contract(
     let computed = [builder.dtype(a), builder.dtype(b)].into_iter().fold(result, wider);
     let computed = if computed == DType::Bool { DType::I32 } else { computed };
     let (a, b) = (builder.cast(a, computed)?, builder.cast(b, computed)?);
-    let product = product(builder, a, b, axes)?;
+    let product = push_dot(builder, a, b, axes)?;
     builder.cast(product, result)
 }
 
-/// The contraction of two tensors of one dtype.
-pub(super) fn product(
+/// A dot of two tensors of one dtype: as a dot op, or expanded if it is short.
+pub(super) fn push_dot(
     builder: &mut Builder,
     a: NodeId,
     b: NodeId,
     axes: DotAxes,
 ) -> Lowered<NodeId> {
-    match is_short(builder, a, b, &axes) {
-        true => sum_of_products(builder, a, b, &axes),
+    match should_expand(builder, a, b, &axes) {
+        true => expand_dot(builder, a, b, &axes),
         false => builder.push(Op::Dot(axes), &[a, b]),
     }
 }
 
-/// Contractions of so few elements are written as sums of products, which fuse with what is around
-/// them; a routine for matrices would only begin.
-const SHORT: usize = 4;
+/// Dots that contract at most this many elements are expanded to multiplies and adds, which fuse with their neighbours;
+/// a GEMM call would be mostly overhead.
+const MAX_EXPANDED_CONTRACTION: usize = 4;
 
-fn is_short(builder: &Builder, a: NodeId, b: NodeId, axes: &DotAxes) -> bool {
+fn should_expand(builder: &Builder, a: NodeId, b: NodeId, axes: &DotAxes) -> bool {
     let (a, b) = (builder.shape(a), builder.shape(b));
     let extents: Vec<usize> =
         axes.a_contract.iter().filter_map(|&axis| a.get(axis).copied()).collect();
@@ -82,22 +86,22 @@ fn is_short(builder: &Builder, a: NodeId, b: NodeId, axes: &DotAxes) -> bool {
         && in_range(&axes.b_batch, b)
         && in_range(&axes.a_contract, a)
         && in_range(&axes.b_contract, b)
-        && (1..=SHORT).contains(&extents.iter().product::<usize>())
+        && (1..=MAX_EXPANDED_CONTRACTION).contains(&extents.iter().product::<usize>())
 }
 
-/// The contraction as products of slices, added one after the other. Halves are added as `f32` and rounded
-/// once, as in any other contraction.
-fn sum_of_products(builder: &mut Builder, a: NodeId, b: NodeId, axes: &DotAxes) -> Lowered<NodeId> {
+/// Expands a dot to a sum of products of slices, in order. 16-bit floats are accumulated in `f32` and rounded once, as
+/// in a GEMM.
+fn expand_dot(builder: &mut Builder, a: NodeId, b: NodeId, axes: &DotAxes) -> Lowered<NodeId> {
     let dtype = builder.dtype(a);
     if dtype.is_half() {
         let (a, b) = (builder.cast(a, DType::F32)?, builder.cast(b, DType::F32)?);
-        let sum = sum_of_products(builder, a, b, axes)?;
+        let sum = expand_dot(builder, a, b, axes)?;
         return builder.cast(sum, dtype);
     }
     let (a_shape, b_shape) = (builder.shape(a).clone(), builder.shape(b).clone());
     let (a_free, b_free) = (axes.a_free(a_shape.rank()), axes.b_free(b_shape.rank()));
     let count: usize = axes.a_contract.iter().map(|&axis| a_shape[axis]).product();
-    // Both with the contracted axes last, as one, and axes of 1 for the other's free ones.
+    // Move the contracting axes last and merge them; insert axes of extent 1 for the other operand's free axes.
     let arranged = |builder: &mut Builder, x: NodeId, order: Vec<usize>, extents: Vec<usize>| {
         let x = builder.permute(x, &order)?;
         builder.reshape(x, &Shape::new(&extents))
@@ -131,13 +135,13 @@ fn sum_of_products(builder: &mut Builder, a: NodeId, b: NodeId, axes: &DotAxes) 
             None => product,
         });
     }
-    let sum = sum.ok_or("nothing is contracted")?;
+    let sum = sum.ok_or("expected at least one contracted element")?;
     let extents = builder.shape(sum).extents();
     let shape = Shape::new(&extents[..extents.len() - 1]);
     builder.reshape(sum, &shape)
 }
 
-/// Of two dtypes the one that holds more; of `f16` and `bf16`, which hold different numbers, `f32`.
+/// The wider of two dtypes; `f32` for `f16` and `bf16`, neither of which contains the other.
 pub(super) fn wider(a: DType, b: DType) -> DType {
     if a == b {
         return a;

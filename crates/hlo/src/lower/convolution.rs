@@ -1,11 +1,11 @@
-//! Convolutions.
+//! Lowering of `convolution` and `dynamic_conv`.
 
-use super::attributes::Fields;
+use super::attributes::AttributeView;
 use super::builder::Lowered;
+use super::context::Lowering;
 use super::contraction::wider;
-use super::lowering::Lowering;
-use super::shape::known_integers;
-use super::window::{padding, positive};
+use super::reduce_window::{padding, positive};
+use super::shape::require_constant_integers;
 use crate::module::Operation;
 use inflight_ir::Axes;
 use inflight_ir::compose::{self, Convolution, ConvolutionAxes, ConvolutionWindow, KernelAxes};
@@ -15,8 +15,8 @@ use inflight_ir::graph::NodeId;
 pub(super) fn convolution(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered<NodeId> {
     let x = lowering.operand(operation, 0)?;
     let kernel = lowering.operand(operation, 1)?;
-    let fields = Fields::of(operation);
-    let numbers = fields.record("dimension_numbers")?;
+    let fields = AttributeView::of(operation);
+    let numbers = fields.structured("dimension_numbers")?;
     let spatial = |name: &str| -> Lowered<Axes> { Ok(Axes::from_vec(numbers.axes(name)?)) };
     let operand = ConvolutionAxes {
         batch: numbers.axis("input_batch_dimension")?,
@@ -38,17 +38,21 @@ pub(super) fn convolution(lowering: &mut Lowering<'_>, operation: &Operation) ->
         2 => padding(fields, rank)?,
         _ => {
             let amounts = lowering.operand(operation, 2)?;
-            let amounts = known_integers(lowering, amounts, "its padding")?;
+            let amounts = require_constant_integers(lowering, amounts, "its padding")?;
             amounts.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect()
         }
     };
     if padding.len() != rank {
-        return Err(format!("it has no padding for each of {rank} spatial axes").into());
+        return Err(format!(
+            "expected a padding for each of {rank} spatial axes, found {}",
+            padding.len()
+        )
+        .into());
     }
     let strides = positive(fields, "window_strides", rank)?;
     let operand_dilations = positive(fields, "lhs_dilation", rank)?;
     let kernel_dilations = positive(fields, "rhs_dilation", rank)?;
-    let reversal = fields.for_each_axis("window_reversal", rank, 0)?;
+    let reversal = fields.per_axis("window_reversal", rank, 0)?;
     let windows = (0..rank)
         .map(|axis| ConvolutionWindow {
             stride: strides[axis],
@@ -61,7 +65,7 @@ pub(super) fn convolution(lowering: &mut Lowering<'_>, operation: &Operation) ->
         .collect();
     let groups = |name: &str| -> Lowered<usize> {
         usize::try_from(fields.integer(name)?.unwrap_or(1))
-            .map_err(|_| format!("`{name}` is negative").into())
+            .map_err(|_| format!("expected `{name}` to be positive").into())
     };
     let convolution = Convolution {
         operand,

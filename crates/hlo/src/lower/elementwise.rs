@@ -1,15 +1,15 @@
-//! Operations that compute each element from the same element of their operands.
+//! Lowering of elementwise operations, with CHLO's implicit broadcasting, and of `map`.
 
-use super::attributes::Fields;
+use super::attributes::AttributeView;
 use super::builder::{Builder, Lowered};
-use super::control::regions;
-use super::lowering::{Bound, Lowering};
-use super::{complex, precision, special};
+use super::context::{Bound, Lowering};
+use super::control_flow::regions;
+use super::{complex_functions, reduce_precision, special};
 use crate::module::Operation;
 use inflight_ir::graph::NodeId;
 use inflight_ir::{Axes, BinaryOp, CompareOp, DType, DTypeClass, Scalar, Shape, UnaryOp};
 
-/// Whether [`lower`] knows the operation.
+/// Whether [`lower`] supports the operation.
 pub(super) fn is_elementwise(name: &str) -> bool {
     let name = name.strip_prefix("chlo.broadcast_").unwrap_or(name);
     unary_op(name).is_some()
@@ -35,7 +35,7 @@ pub(super) fn is_elementwise(name: &str) -> bool {
         )
 }
 
-/// An elementwise operation by its name, without the `stablehlo.`; `None` if there is none.
+/// Lowers an elementwise operation, by its name without `stablehlo.`. `None` if it is not elementwise.
 pub(super) fn lower(
     lowering: &mut Lowering<'_>,
     operation: &Operation,
@@ -44,13 +44,13 @@ pub(super) fn lower(
     if !is_elementwise(name) {
         return Ok(None);
     }
-    let fields = Fields::of(operation);
+    let fields = AttributeView::of(operation);
     let mut operands = lowering.operands(operation)?;
     let result = lowering.declared_dtype(operation, 0)?;
     let builder = lowering.builder();
     let name = match name.strip_prefix("chlo.broadcast_") {
         Some(name) => {
-            align(builder, fields, &mut operands)?;
+            broadcast_operands(builder, fields, &mut operands)?;
             name
         }
         None => name,
@@ -58,8 +58,12 @@ pub(super) fn lower(
     apply(builder, name, fields, &operands, result).map(Some)
 }
 
-/// Operands of different ranks brought to one shape: by NumPy's rule, or as the attribute says.
-fn align(builder: &mut Builder, fields: Fields<'_>, operands: &mut [NodeId]) -> Lowered<()> {
+/// Broadcasts operands to a common shape: by `broadcast_dimensions` if present, else by NumPy's rule.
+fn broadcast_operands(
+    builder: &mut Builder,
+    fields: AttributeView<'_>,
+    operands: &mut [NodeId],
+) -> Lowered<()> {
     let rank = operands.iter().map(|&x| builder.shape(x).rank()).max().unwrap_or(0);
     if fields.get("broadcast_dimensions").is_some() {
         let axes = fields.axes("broadcast_dimensions")?;
@@ -68,7 +72,8 @@ fn align(builder: &mut Builder, fields: Fields<'_>, operands: &mut [NodeId]) -> 
             if shape.rank() < rank && shape.rank() == axes.len() {
                 let mut extents = Axes::from_elem(1, rank);
                 for (&axis, &extent) in axes.iter().zip(shape.iter()) {
-                    *extents.get_mut(axis).ok_or("`broadcast_dimensions` names no axis")? = extent;
+                    *extents.get_mut(axis).ok_or("`broadcast_dimensions` is out of range")? =
+                        extent;
                 }
                 *operand = builder.reshape(*operand, &Shape::new(&extents))?;
             }
@@ -79,7 +84,7 @@ fn align(builder: &mut Builder, fields: Fields<'_>, operands: &mut [NodeId]) -> 
         let other = builder.shape(operand);
         shape = shape
             .broadcast(other)
-            .ok_or_else(|| format!("shapes {shape} and {other} do not broadcast"))?;
+            .ok_or_else(|| format!("expected shapes that broadcast, found {shape} and {other}"))?;
     }
     for operand in operands {
         *operand = builder.broadcast(*operand, &shape)?;
@@ -147,112 +152,114 @@ fn binary_op(name: &str) -> Option<BinaryOp> {
 fn apply(
     builder: &mut Builder,
     name: &str,
-    fields: Fields<'_>,
+    fields: AttributeView<'_>,
     operands: &[NodeId],
     result: DType,
 ) -> Lowered<NodeId> {
     if let Some(op) = unary_op(name) {
-        let [x] = exactly(operands)?;
+        let [x] = expect_array(operands)?;
         return unary(builder, op, x);
     }
     if let Some(op) = binary_op(name) {
-        let [a, b] = exactly(operands)?;
+        let [a, b] = expect_array(operands)?;
         return builder.binary(op, a, b);
     }
     if special::is_special(name) {
         return special::apply(builder, name, operands, result);
     }
     match name {
-        "maximum" => extreme(builder, CompareOp::Gt, operands),
-        "minimum" => extreme(builder, CompareOp::Lt, operands),
+        "maximum" => min_or_max(builder, CompareOp::Gt, operands),
+        "minimum" => min_or_max(builder, CompareOp::Lt, operands),
         "compare" | "chlo.compare" => {
-            let [a, b] = exactly(operands)?;
+            let [a, b] = expect_array(operands)?;
             let direction = direction(fields)?;
-            let is_total = matches!(fields.choice("compare_type")?, Some("TOTALORDER"));
+            let is_total = matches!(fields.enum_case("compare_type")?, Some("TOTALORDER"));
             compare(builder, direction, is_total, a, b)
         }
         "select" => {
-            let [condition, a, b] = exactly(operands)?;
+            let [condition, a, b] = expect_array(operands)?;
             builder.select(condition, a, b)
         }
         "clamp" => {
-            let [low, x, high] = exactly(operands)?;
-            let x = extreme(builder, CompareOp::Gt, &[x, low])?;
-            extreme(builder, CompareOp::Lt, &[x, high])
+            let [low, x, high] = expect_array(operands)?;
+            let x = min_or_max(builder, CompareOp::Gt, &[x, low])?;
+            min_or_max(builder, CompareOp::Lt, &[x, high])
         }
         "convert" => {
-            let [x] = exactly(operands)?;
+            let [x] = expect_array(operands)?;
             builder.cast(x, result)
         }
         "bitcast_convert" => {
-            let [x] = exactly(operands)?;
+            let [x] = expect_array(operands)?;
             builder.bitcast(x, result)
         }
         "reduce_precision" => {
-            let [x] = exactly(operands)?;
+            let [x] = expect_array(operands)?;
             let bits = |name| -> Lowered<u32> {
                 let count = fields.integer(name)?.unwrap_or(-1);
-                u32::try_from(count).map_err(|_| format!("`{name}` is not a number of bits").into())
+                u32::try_from(count).map_err(|_| {
+                    format!("expected `{name}` to be a bit width, found {count}").into()
+                })
             };
-            precision::reduce(builder, x, bits("exponent_bits")?, bits("mantissa_bits")?)
+            reduce_precision::reduce(builder, x, bits("exponent_bits")?, bits("mantissa_bits")?)
         }
         "round_nearest_afz" => {
-            let [x] = exactly(operands)?;
+            let [x] = expect_array(operands)?;
             round_away_from_zero(builder, x)
         }
         "shift_right_arithmetic" => {
-            let [a, b] = exactly(operands)?;
-            // The highest bit is shifted in, also of unsigned integers.
-            let (dtype, signed) = (builder.dtype(a), signed(builder.dtype(a)));
+            let [a, b] = expect_array(operands)?;
+            // The highest bit is the sign, even for unsigned dtypes.
+            let (dtype, signed) = (builder.dtype(a), signed_of_same_size(builder.dtype(a)));
             let (a, b) = (builder.bitcast(a, signed)?, builder.bitcast(b, signed)?);
             let shifted = builder.binary(BinaryOp::ShiftRight, a, b)?;
             builder.bitcast(shifted, dtype)
         }
         "complex" => {
-            let [a, b] = exactly(operands)?;
+            let [a, b] = expect_array(operands)?;
             builder.binary(BinaryOp::Complex, a, b)
         }
         "atan2" => {
-            let [a, b] = exactly(operands)?;
+            let [a, b] = expect_array(operands)?;
             match builder.dtype(a).is_complex() {
-                true => complex::atan2(builder, a, b),
+                true => complex_functions::atan2(builder, a, b),
                 false => builder.binary(BinaryOp::Atan2, a, b),
             }
         }
         "cbrt" => {
-            let [x] = exactly(operands)?;
+            let [x] = expect_array(operands)?;
             match builder.dtype(x).is_complex() {
-                true => complex::cbrt(builder, x),
+                true => complex_functions::cbrt(builder, x),
                 false => builder.unary(UnaryOp::Cbrt, x),
             }
         }
         "power" => {
-            let [a, b] = exactly(operands)?;
+            let [a, b] = expect_array(operands)?;
             match builder.dtype(a).is_complex() {
-                true => complex::power(builder, a, b),
+                true => complex_functions::power(builder, a, b),
                 false => builder.binary(BinaryOp::Pow, a, b),
             }
         }
-        _ => Err(format!("{name} is not elementwise").into()),
+        _ => Err(format!("{name} is not an elementwise operation").into()),
     }
 }
 
-pub(super) fn exactly<const N: usize>(operands: &[NodeId]) -> Lowered<[NodeId; N]> {
+pub(super) fn expect_array<const N: usize>(operands: &[NodeId]) -> Lowered<[NodeId; N]> {
     operands
         .try_into()
-        .map_err(|_| format!("{N} operands are expected, but there are {}", operands.len()).into())
+        .map_err(|_| format!("expected {N} operands, found {}", operands.len()).into())
 }
 
 fn unary(builder: &mut Builder, op: UnaryOp, x: NodeId) -> Lowered<NodeId> {
-    // A conjugate of a real number, and the like, is the number.
+    // `conj` and `real` are the identity on real operands.
     match (op, builder.dtype(x).class()) {
         (UnaryOp::Conj | UnaryOp::Real, DTypeClass::Float) => Ok(x),
         _ => builder.unary(op, x),
     }
 }
 
-/// The signed integer of the same size.
-pub(super) fn signed(dtype: DType) -> DType {
+/// The signed integer dtype of the same size.
+pub(super) fn signed_of_same_size(dtype: DType) -> DType {
     match dtype.size() {
         1 => DType::I8,
         2 => DType::I16,
@@ -261,19 +268,23 @@ pub(super) fn signed(dtype: DType) -> DType {
     }
 }
 
-fn direction(fields: Fields<'_>) -> Lowered<CompareOp> {
-    Ok(match fields.choice("comparison_direction")? {
+fn direction(fields: AttributeView<'_>) -> Lowered<CompareOp> {
+    Ok(match fields.enum_case("comparison_direction")? {
         Some("EQ") => CompareOp::Eq,
         Some("NE") => CompareOp::Ne,
         Some("LT") => CompareOp::Lt,
         Some("LE") => CompareOp::Le,
         Some("GT") => CompareOp::Gt,
         Some("GE") => CompareOp::Ge,
-        _ => return Err("`comparison_direction` is not one of EQ, NE, LT, LE, GT, GE".into()),
+        _ => {
+            return Err(
+                "expected `comparison_direction` to be one of EQ, NE, LT, LE, GT, GE".into()
+            );
+        }
     })
 }
 
-/// A comparison; complex numbers by their real parts, then their imaginary parts.
+/// A comparison. Complex values compare lexicographically: real part, then imaginary part.
 pub(super) fn compare(
     builder: &mut Builder,
     op: CompareOp,
@@ -303,9 +314,9 @@ pub(super) fn compare(
     builder.binary(BinaryOp::Or, first, second)
 }
 
-/// An integer that is ordered as IEEE 754 totally orders the float.
+/// Order-preserving mapping of a float to an integer, for the IEEE 754 total order.
 pub(super) fn total_order(builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
-    let dtype = signed(builder.dtype(x));
+    let dtype = signed_of_same_size(builder.dtype(x));
     let bits = builder.bitcast(x, dtype)?;
     let last = builder.integer(8 * dtype.size() as i64 - 1, dtype);
     let sign = builder.binary(BinaryOp::ShiftRight, bits, last)?;
@@ -314,9 +325,9 @@ pub(super) fn total_order(builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
     builder.binary(BinaryOp::Xor, bits, flip)
 }
 
-/// The larger (`Gt`) or smaller (`Lt`) of two.
-fn extreme(builder: &mut Builder, op: CompareOp, operands: &[NodeId]) -> Lowered<NodeId> {
-    let [a, b] = exactly(operands)?;
+/// The maximum (`Gt`) or minimum (`Lt`) of two values.
+fn min_or_max(builder: &mut Builder, op: CompareOp, operands: &[NodeId]) -> Lowered<NodeId> {
+    let [a, b] = expect_array(operands)?;
     if builder.dtype(a).is_complex() {
         let first = compare(builder, op, false, a, b)?;
         return builder.select(first, a, b);
@@ -325,13 +336,13 @@ fn extreme(builder: &mut Builder, op: CompareOp, operands: &[NodeId]) -> Lowered
     builder.binary(op, a, b)
 }
 
-/// To the nearest integer, ties away from zero. Every step is exact.
+/// Rounds to the nearest integer, ties away from zero. Every step is exact.
 fn round_away_from_zero(builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
     let dtype = builder.dtype(x);
     let size = builder.unary(UnaryOp::Abs, x)?;
     let below = builder.unary(UnaryOp::Floor, size)?;
     let rest = builder.sub(size, below)?;
-    let (half, one) = (builder.number(0.5, dtype), builder.number(1.0, dtype));
+    let (half, one) = (builder.float(0.5, dtype), builder.float(1.0, dtype));
     let is_up = builder.compare(CompareOp::Ge, rest, half)?;
     let above = builder.add(below, one)?;
     let rounded = builder.select(is_up, above, below)?;
@@ -346,7 +357,7 @@ pub(super) fn map<'a>(
 ) -> Lowered<Vec<Bound>> {
     let [body] = regions::<1>(operation)?;
     let operands = lowering.operands(operation)?;
-    let Some(&first) = operands.first() else { return Err("there is no operand".into()) };
+    let Some(&first) = operands.first() else { return Err("expected at least one operand".into()) };
     let shape = lowering.builder().shape(first).clone();
     let results = lowering.apply_elementwise(body, &operands, &shape)?;
     Ok(results.into_iter().map(|node| lowering.bound(node)).collect())

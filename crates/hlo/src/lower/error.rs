@@ -1,23 +1,23 @@
-//! What keeps a program from being lowered.
+//! Lowering errors.
 
 use crate::module::Location;
 use std::fmt;
 
-/// Everything that keeps a program from being lowered, in the order it was written.
+/// All problems that lowering found, in source order.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LowerError {
-    /// At least one.
+    /// The problems; at least one.
     pub problems: Vec<Problem>,
 }
 
-/// One thing that cannot be lowered.
+/// An operation or a function that cannot be lowered.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Problem {
-    /// The operation, such as `stablehlo.send`, or the function.
+    /// The name of the operation, such as `stablehlo.send`, or of the function.
     pub operation: String,
-    /// Where it was written.
+    /// The source location.
     pub location: Location,
-    /// What is wrong with it, and what to do.
+    /// What is wrong, and what to do about it.
     pub message: String,
 }
 
@@ -43,35 +43,35 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Why one operation was not lowered.
+/// The reason why one operation was not lowered.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Failure {
-    /// This is wrong with it.
-    Wrong(String),
-    /// An operand comes from an operation that was not lowered, which has been reported.
-    Spread,
+    /// The operation itself is invalid or not supported; the message says why.
+    Invalid(String),
+    /// An operand comes from an operation that was not lowered, and that was reported.
+    Propagated,
 }
 
 impl From<String> for Failure {
     fn from(message: String) -> Failure {
-        Failure::Wrong(message)
+        Failure::Invalid(message)
     }
 }
 
 impl From<&str> for Failure {
     fn from(message: &str) -> Failure {
-        Failure::Wrong(message.to_string())
+        Failure::Invalid(message.to_string())
     }
 }
 
 impl From<inflight_ir::graph::InferError> for Failure {
     fn from(error: inflight_ir::graph::InferError) -> Failure {
-        Failure::Wrong(error.to_string())
+        Failure::Invalid(error.to_string())
     }
 }
 
 impl From<inflight_ir::compose::ComposeError> for Failure {
     fn from(error: inflight_ir::compose::ComposeError) -> Failure {
-        Failure::Wrong(error.to_string())
+        Failure::Invalid(error.to_string())
     }
 }

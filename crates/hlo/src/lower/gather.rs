@@ -1,32 +1,32 @@
-//! Lookups: `gather`, `dynamic_slice` and their kin.
+//! Lowering of `gather`, `dynamic_slice` and `torch_index_select`, and the index arithmetic shared with `scatter`.
 
-use super::attributes::Fields;
+use super::attributes::AttributeView;
 use super::builder::{Builder, Lowered};
-use super::lowering::Lowering;
-use super::shape::known_integers;
+use super::context::Lowering;
+use super::shape::require_constant_integers;
 use crate::module::Operation;
 use inflight_ir::graph::{NodeId, Op, SliceAxis};
 use inflight_ir::{BinaryOp, CompareOp, DType, Scalar, Shape};
 
-/// Which axes of an operand an index vector addresses, and how.
+/// The indices of a gather or scatter in canonical layout, and the operand axes they address.
 pub(super) struct Addressing {
-    /// The axis of the operand that each element of an index vector addresses.
-    pub addressed: Vec<usize>,
-    /// The axes of the operand that are walked together with an axis of the indices.
+    /// The operand axis that each component of an index vector addresses (`start_index_map`).
+    pub indexed: Vec<usize>,
+    /// The batching axes of the operand.
     pub batching: Vec<usize>,
-    /// Those axes of the indices, counted without the axis of the index vectors.
+    /// The corresponding batching axes of the indices, counted without the index vector axis.
     pub index_batching: Vec<usize>,
-    /// The indices: one vector along the last axis for each place.
+    /// The indices, permuted so that the index vectors are along the last axis.
     pub indices: NodeId,
-    /// The extents of the indices without the axis of the vectors.
-    pub places: Shape,
+    /// The shape of the indices without the index vector axis.
+    pub index_shape: Shape,
 }
 
-/// The addressing that the attributes of a gather or a scatter describe.
+/// Builds the addressing from the dimension numbers of a gather or scatter.
 pub(super) fn addressing(
     builder: &mut Builder,
     indices: NodeId,
-    addressed: Vec<usize>,
+    indexed: Vec<usize>,
     batching: Vec<usize>,
     index_batching: Vec<usize>,
     vector_axis: usize,
@@ -34,7 +34,10 @@ pub(super) fn addressing(
 ) -> Lowered<Addressing> {
     let shape = builder.shape(indices).clone();
     if vector_axis > shape.rank() {
-        return Err(format!("`index_vector_dim` {vector_axis} is no axis of {shape}").into());
+        return Err(format!(
+            "expected `index_vector_dim` to be an axis of {shape}, found {vector_axis}"
+        )
+        .into());
     }
     let order: Vec<usize> = (0..shape.rank())
         .filter(|&axis| axis != vector_axis)
@@ -47,11 +50,12 @@ pub(super) fn addressing(
         moved = builder.reshape(moved, &Shape::new(&extents))?;
     }
     let extents = builder.shape(moved).extents();
-    let (count, places) = (extents[extents.len() - 1], Shape::new(&extents[..extents.len() - 1]));
-    if count != addressed.len() {
+    let (count, index_shape) =
+        (extents[extents.len() - 1], Shape::new(&extents[..extents.len() - 1]));
+    if count != indexed.len() {
         return Err(format!(
-            "index vectors have {count} elements, but address {} axes",
-            addressed.len()
+            "expected index vectors of {} elements, one per indexed axis, found {count}",
+            indexed.len()
         )
         .into());
     }
@@ -60,31 +64,30 @@ pub(super) fn addressing(
         .map(|axis| if axis > vector_axis { axis - 1 } else { axis })
         .collect();
     let known = |axis: &usize| *axis < operand.rank();
-    if !addressed.iter().chain(&batching).all(known)
+    if !indexed.iter().chain(&batching).all(known)
         || index_batching.len() != batching.len()
-        || index_batching.iter().any(|&axis| axis >= places.rank())
+        || index_batching.iter().any(|&axis| axis >= index_shape.rank())
     {
-        return Err("its dimension numbers name axes that are not there".into());
+        return Err("its dimension numbers name axes that are out of range".into());
     }
-    Ok(Addressing { addressed, batching, index_batching, indices: moved, places })
+    Ok(Addressing { indexed, batching, index_batching, indices: moved, index_shape })
 }
 
-/// The dtype that positions in a tensor of so many elements are computed in.
+/// The dtype of index arithmetic in a tensor of `elements` elements.
 pub(super) fn index_dtype(indices: DType, elements: usize) -> DType {
     let is_wide = matches!(indices, DType::I64 | DType::U64 | DType::U32);
     if is_wide || elements > i32::MAX as usize { DType::I64 } else { DType::I32 }
 }
 
 impl Addressing {
-    /// The indices into one axis of the operand, one for each place, in a signed dtype; those that no
-    /// signed integer holds become the largest.
+    /// The start indices along one operand axis, in a signed dtype. Unsigned values that do not fit saturate.
     pub fn starts(&self, builder: &mut Builder, axis: usize, to: DType) -> Lowered<Option<NodeId>> {
-        let Some(number) = self.addressed.iter().position(|&addressed| addressed == axis) else {
+        let Some(number) = self.indexed.iter().position(|&indexed| indexed == axis) else {
             return Ok(None);
         };
         let slice = SliceAxis { start: number, step: 1, len: 1 };
-        let index = builder.slice_axis(self.indices, self.places.rank(), slice)?;
-        let index = builder.reshape(index, &self.places)?;
+        let index = builder.slice_axis(self.indices, self.index_shape.rank(), slice)?;
+        let index = builder.reshape(index, &self.index_shape)?;
         if builder.dtype(index) == DType::U64 {
             let most = builder.scalar(Scalar::from(i64::MAX as u64));
             let index = builder.binary(BinaryOp::Min, index, most)?;
@@ -93,31 +96,31 @@ impl Addressing {
         builder.cast(index, to).map(Some)
     }
 
-    /// The position along a batching axis of the operand, one for each place.
+    /// The positions along a batching axis of the operand.
     pub fn batch(&self, builder: &mut Builder, axis: usize, to: DType) -> Lowered<Option<NodeId>> {
         match self.batching.iter().position(|&batching| batching == axis) {
-            Some(i) => builder.iota(self.index_batching[i], &self.places, to).map(Some),
+            Some(i) => builder.iota(self.index_batching[i], &self.index_shape, to).map(Some),
             None => Ok(None),
         }
     }
 
-    /// The elements of the index vector, if there is one only and it is known.
-    pub fn single(&self, builder: &mut Builder) -> Option<Vec<i64>> {
-        if self.places.elements() != 1 {
+    /// The index vector, if there is exactly one and it is constant.
+    pub fn single_constant_index(&self, builder: &mut Builder) -> Option<Vec<i64>> {
+        if self.index_shape.elements() != 1 {
             return None;
         }
-        builder.integers(self.indices)
+        builder.constant_integers(self.indices)
     }
 }
 
-/// A value with one element for each place, aligned with `places` followed by `window` axes.
-pub(super) fn over_places(
+/// Reshapes a value of the index shape to the index shape followed by `window` axes of extent 1.
+pub(super) fn append_window_axes(
     builder: &mut Builder,
     x: NodeId,
-    places: &Shape,
+    index_shape: &Shape,
     window: usize,
 ) -> Lowered<NodeId> {
-    let mut extents = places.extents().to_vec();
+    let mut extents = index_shape.extents().to_vec();
     extents.extend(std::iter::repeat_n(1, window));
     builder.reshape(x, &Shape::new(&extents))
 }
@@ -126,20 +129,20 @@ pub(super) fn over_places(
 pub(super) fn gather(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered<NodeId> {
     let x = lowering.operand(operation, 0)?;
     let indices = lowering.operand(operation, 1)?;
-    let fields = Fields::of(operation);
+    let fields = AttributeView::of(operation);
     let sizes = match operation.operands.len() {
         2 => fields.integers("slice_sizes")?.ok_or("the attribute `slice_sizes` is missing")?,
         _ => {
             let sizes = lowering.operand(operation, 2)?;
-            known_integers(lowering, sizes, "the size of its slices")?
+            require_constant_integers(lowering, sizes, "the size of its slices")?
         }
     };
-    let numbers = fields.record("dimension_numbers")?;
+    let numbers = fields.structured("dimension_numbers")?;
     let offset_axes = numbers.axes("offset_dims")?;
     let collapsed = numbers.axes("collapsed_slice_dims")?;
     let batching = numbers.axes("operand_batching_dims")?;
     let index_batching = numbers.axes("start_indices_batching_dims")?;
-    let addressed = numbers.axes("start_index_map")?;
+    let indexed = numbers.axes("start_index_map")?;
     let vector_axis = numbers.integer("index_vector_dim")?.unwrap_or(0) as usize;
     let builder = lowering.builder();
     let shape = builder.shape(x).clone();
@@ -149,54 +152,53 @@ pub(super) fn gather(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowe
         return Err(format!("slices of {sizes:?} do not fit a tensor of shape {shape}").into());
     }
     let sizes: Vec<usize> = sizes.into_iter().map(|size| size as usize).collect();
-    let at =
-        addressing(builder, indices, addressed, batching, index_batching, vector_axis, &shape)?;
+    let at = addressing(builder, indices, indexed, batching, index_batching, vector_axis, &shape)?;
     let dropped = |axis: &usize| collapsed.contains(axis) || at.batching.contains(axis);
     let kept: Vec<usize> = (0..shape.rank()).filter(|axis| !dropped(axis)).collect();
     let offsets: Vec<usize> = kept.iter().map(|&axis| sizes[axis]).collect();
-    let canonical: Shape = at.places.iter().copied().chain(offsets.iter().copied()).collect();
+    let canonical: Shape = at.index_shape.iter().copied().chain(offsets.iter().copied()).collect();
 
-    let taken = if canonical.contains(&0) {
+    let gathered = if canonical.contains(&0) {
         let dtype = builder.dtype(x);
         builder.full(Scalar::zero(dtype), &canonical)?
-    } else if let Some(taken) = known_slice(builder, x, &at, &sizes)? {
-        builder.reshape(taken, &canonical)?
-    } else if let Some(taken) = along_one_axis(builder, x, &at, &sizes)? {
-        builder.reshape(taken, &canonical)?
+    } else if let Some(gathered) = constant_slice(builder, x, &at, &sizes)? {
+        builder.reshape(gathered, &canonical)?
+    } else if let Some(gathered) = along_one_axis(builder, x, &at, &sizes)? {
+        builder.reshape(gathered, &canonical)?
     } else {
         flat(builder, x, &at, &sizes, &kept, &canonical)?
     };
 
-    // From places and offsets to the result's order of axes.
-    let (places, rank) = (at.places.rank(), canonical.rank());
+    // Permute from index axes and offset axes to the axis order of the result.
+    let (index_rank, rank) = (at.index_shape.rank(), canonical.rank());
     if offset_axes.len() != kept.len() || offset_axes.iter().any(|&axis| axis >= rank) {
         return Err(format!(
-            "`offset_dims` {offset_axes:?} does not name {} axes of the result",
+            "expected `offset_dims` to name {} axes of the result, found {offset_axes:?}",
             kept.len()
         )
         .into());
     }
-    let mut next_place = 0;
+    let mut next_index_axis = 0;
     let order: Vec<usize> = (0..rank)
         .map(|axis| match offset_axes.iter().position(|&offset| offset == axis) {
-            Some(offset) => places + offset,
+            Some(offset) => index_rank + offset,
             None => {
-                next_place += 1;
-                next_place - 1
+                next_index_axis += 1;
+                next_index_axis - 1
             }
         })
         .collect();
-    builder.permute(taken, &order)
+    builder.permute(gathered, &order)
 }
 
-/// One slice whose place is known.
-fn known_slice(
+/// A single slice with a constant start index, as a static slice.
+fn constant_slice(
     builder: &mut Builder,
     x: NodeId,
     at: &Addressing,
     sizes: &[usize],
 ) -> Lowered<Option<NodeId>> {
-    let Some(index) = at.single(builder) else { return Ok(None) };
+    let Some(index) = at.single_constant_index(builder) else { return Ok(None) };
     let is_u64 = builder.dtype(at.indices) == DType::U64;
     let slices: Vec<SliceAxis> = builder
         .shape(x)
@@ -204,7 +206,7 @@ fn known_slice(
         .enumerate()
         .map(|(axis, &extent)| {
             let last = (extent - sizes[axis]) as i64;
-            let start = match at.addressed.iter().position(|&addressed| addressed == axis) {
+            let start = match at.indexed.iter().position(|&indexed| indexed == axis) {
                 Some(number) if is_u64 && index[number] < 0 => last,
                 Some(number) => index[number].clamp(0, last),
                 None => 0,
@@ -215,8 +217,8 @@ fn known_slice(
     builder.slice(x, &slices).map(Some)
 }
 
-/// Single elements of one axis with all of the others: a lookup along that axis. Its result is in the
-/// order of places, then the operand's axes.
+/// A gather of single elements along one axis and full slices along all others. The result has the index axes first,
+/// then the operand's axes.
 fn along_one_axis(
     builder: &mut Builder,
     x: NodeId,
@@ -228,11 +230,11 @@ fn along_one_axis(
         .filter(|axis| sizes[*axis] != shape[*axis] && !at.batching.contains(axis))
         .collect();
     let [axis] = varying[..] else { return Ok(None) };
-    if sizes[axis] != 1 || !at.addressed.contains(&axis) {
+    if sizes[axis] != 1 || !at.indexed.contains(&axis) {
         return Ok(None);
     }
     let to = index_dtype(builder.dtype(at.indices), shape[axis]);
-    let index = at.starts(builder, axis, to)?.expect("the axis is addressed");
+    let index = at.starts(builder, axis, to)?.expect("the axis is indexed");
     let rest: Vec<usize> =
         (0..shape.rank()).filter(|other| *other != axis && !at.batching.contains(other)).collect();
     let lookup = Lookup::new(at, &shape, &rest);
@@ -240,55 +242,58 @@ fn along_one_axis(
         at.batching.iter().copied().chain([axis]).chain(rest.iter().copied()).collect();
     let x = builder.permute(x, &x_order)?;
     let index = lookup.index(builder, index)?;
-    let taken = builder.push(Op::Gather { axis: at.batching.len() }, &[x, index])?;
-    lookup.to_places(builder, taken).map(Some)
+    let gathered = builder.push(Op::Gather { axis: at.batching.len() }, &[x, index])?;
+    lookup.to_index_order(builder, gathered).map(Some)
 }
 
-/// How places are arranged for a lookup along one axis: the axes that are walked together with the
-/// operand first, the others as one, and then the rest of the operand.
+/// Layout of a gather or scatter along one axis: batching axes, all other index axes merged into one, and the rest of
+/// the operand.
 pub(super) struct Lookup {
-    together: Vec<usize>,
-    others: Vec<usize>,
-    places: Shape,
-    /// Batching axes, one axis for all other places, the rest of the operand.
+    batch_axes: Vec<usize>,
+    free_axes: Vec<usize>,
+    index_shape: Shape,
+    /// The shape of that layout.
     pub shape: Shape,
     rest: Vec<usize>,
 }
 
 impl Lookup {
     pub fn new(at: &Addressing, operand: &Shape, rest: &[usize]) -> Lookup {
-        let together = at.index_batching.clone();
-        let others: Vec<usize> =
-            (0..at.places.rank()).filter(|axis| !together.contains(axis)).collect();
-        let count: usize = others.iter().map(|&axis| at.places[axis]).product();
+        let batch_axes = at.index_batching.clone();
+        let free_axes: Vec<usize> =
+            (0..at.index_shape.rank()).filter(|axis| !batch_axes.contains(axis)).collect();
+        let count: usize = free_axes.iter().map(|&axis| at.index_shape[axis]).product();
         let rest: Vec<usize> = rest.iter().map(|&axis| operand[axis]).collect();
-        let shape = together
+        let shape = batch_axes
             .iter()
-            .map(|&axis| at.places[axis])
+            .map(|&axis| at.index_shape[axis])
             .chain([count])
             .chain(rest.iter().copied())
             .collect();
-        Lookup { together, others, places: at.places.clone(), shape, rest }
+        Lookup { batch_axes, free_axes, index_shape: at.index_shape.clone(), shape, rest }
     }
 
     fn order(&self) -> Vec<usize> {
-        self.together.iter().chain(&self.others).copied().collect()
+        self.batch_axes.iter().chain(&self.free_axes).copied().collect()
     }
 
-    /// An index for each place, repeated over the rest of the operand.
+    /// Broadcasts the indices over the rest of the operand.
     pub fn index(&self, builder: &mut Builder, index: NodeId) -> Lowered<NodeId> {
         let index = builder.permute(index, &self.order())?;
-        let mut extents = self.shape.extents()[..=self.together.len()].to_vec();
+        let mut extents = self.shape.extents()[..=self.batch_axes.len()].to_vec();
         extents.extend(self.rest.iter().map(|_| 1));
         let index = builder.reshape(index, &Shape::new(&extents))?;
         builder.broadcast(index, &self.shape)
     }
 
-    /// From the lookup's arrangement to the order of the places.
-    fn to_places(&self, builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
+    /// Converts from this layout to the index axes' order.
+    fn to_index_order(&self, builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
         let order = self.order();
-        let extents: Shape =
-            order.iter().map(|&axis| self.places[axis]).chain(self.rest.iter().copied()).collect();
+        let extents: Shape = order
+            .iter()
+            .map(|&axis| self.index_shape[axis])
+            .chain(self.rest.iter().copied())
+            .collect();
         let x = builder.reshape(x, &extents)?;
         let mut back = vec![0; order.len()];
         for (i, &axis) in order.iter().enumerate() {
@@ -298,7 +303,7 @@ impl Lookup {
         builder.permute(x, &back)
     }
 
-    /// From the order of the places to the lookup's arrangement.
+    /// Converts from the index axes' order to this layout.
     pub fn arranged(&self, builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
         let mut order = self.order();
         order.extend(order.len()..order.len() + self.rest.len());
@@ -307,7 +312,7 @@ impl Lookup {
     }
 }
 
-/// Slices anywhere: each element of the result looked up by its position in row-major order.
+/// The general case: gathers each element of the result by its row-major linear index.
 fn flat(
     builder: &mut Builder,
     x: NodeId,
@@ -332,23 +337,23 @@ fn flat(
         };
         let stride = builder.integer(strides[axis] as i64, to);
         if let Some(start) = start {
-            let start = over_places(builder, start, &at.places, kept.len())?;
+            let start = append_window_axes(builder, start, &at.index_shape, kept.len())?;
             let start = builder.mul(start, stride)?;
             position = builder.add(position, start)?;
         }
         if let Some(offset) = kept.iter().position(|&kept| kept == axis) {
             let mut extents = vec![1; canonical.rank()];
-            extents[at.places.rank() + offset] = sizes[axis];
-            let count = builder.iota(at.places.rank() + offset, &Shape::new(&extents), to)?;
+            extents[at.index_shape.rank() + offset] = sizes[axis];
+            let count = builder.iota(at.index_shape.rank() + offset, &Shape::new(&extents), to)?;
             let count = builder.mul(count, stride)?;
             position = builder.add(position, count)?;
         }
     }
-    lookup_flat(builder, x, position, canonical)
+    gather_flat(builder, x, position, canonical)
 }
 
-/// The elements of `x` at positions in row-major order.
-fn lookup_flat(
+/// Gathers elements of `x` by their row-major linear index.
+fn gather_flat(
     builder: &mut Builder,
     x: NodeId,
     position: NodeId,
@@ -358,17 +363,17 @@ fn lookup_flat(
     let position = builder.reshape(position, &Shape::new(&[shape.elements()]))?;
     let elements = builder.shape(x).elements();
     let x = builder.reshape(x, &Shape::new(&[elements]))?;
-    let taken = builder.push(Op::Gather { axis: 0 }, &[x, position])?;
-    builder.reshape(taken, shape)
+    let gathered = builder.push(Op::Gather { axis: 0 }, &[x, position])?;
+    builder.reshape(gathered, shape)
 }
 
 /// `dynamic_slice`
 pub(super) fn dynamic_slice(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered<NodeId> {
     let operands = lowering.operands(operation)?;
     let Some((&x, starts)) = operands.split_first() else {
-        return Err("there is no operand".into());
+        return Err("expected an operand and start indices, found no operands".into());
     };
-    let sizes = Fields::of(operation).axes("slice_sizes")?;
+    let sizes = AttributeView::of(operation).axes("slice_sizes")?;
     let builder = lowering.builder();
     let shape = builder.shape(x).clone();
     let fits = sizes.len() == shape.rank()
@@ -377,22 +382,22 @@ pub(super) fn dynamic_slice(lowering: &mut Lowering<'_>, operation: &Operation) 
     if !fits {
         return Err(format!("slices of {sizes:?} do not fit a tensor of shape {shape}").into());
     }
-    // What is known is cut off first; what is not is looked up.
+    // Apply constant starts as a static slice first, then gather along the dynamic axes.
     let mut slices: Vec<SliceAxis> = Vec::new();
-    let mut open: Vec<(usize, NodeId)> = Vec::new();
+    let mut dynamic: Vec<(usize, NodeId)> = Vec::new();
     for axis in 0..shape.rank() {
         let start = clamped_start(builder, starts[axis], shape[axis] - sizes[axis])?;
-        slices.push(match builder.scalar_value(start) {
+        slices.push(match builder.constant_scalar(start) {
             Some(start) => SliceAxis { start: start.to_i64() as usize, step: 1, len: sizes[axis] },
             None => {
-                open.push((axis, start));
+                dynamic.push((axis, start));
                 SliceAxis::full(shape[axis])
             }
         });
     }
     let x = builder.slice(x, &slices)?;
     let result = Shape::new(&sizes);
-    match open[..] {
+    match dynamic[..] {
         [] => Ok(x),
         [(axis, start)] => {
             let dtype = builder.dtype(start);
@@ -402,14 +407,14 @@ pub(super) fn dynamic_slice(lowering: &mut Lowering<'_>, operation: &Operation) 
         }
         _ => {
             let shape = builder.shape(x).clone();
-            let position = linear(builder, &shape, &result, &open)?;
-            lookup_flat(builder, x, position, &result)
+            let position = linear(builder, &shape, &result, &dynamic)?;
+            gather_flat(builder, x, position, &result)
         }
     }
 }
 
-/// The position in a tensor of `shape`, in row-major order, of each element of a block of `sizes` that
-/// starts at the given places along some axes and at 0 along the others.
+/// The row-major linear index in a tensor of `shape` of each element of a block of `sizes`. The block starts at the
+/// given indices along some axes and at 0 along the others.
 pub(super) fn linear(
     builder: &mut Builder,
     shape: &Shape,
@@ -434,15 +439,15 @@ pub(super) fn linear(
     builder.broadcast(position, sizes)
 }
 
-/// A start index brought into `0..=last`, in a signed dtype.
+/// A start index clamped to `0..=last`, in a signed dtype.
 pub(super) fn clamped_start(builder: &mut Builder, start: NodeId, last: usize) -> Lowered<NodeId> {
     let dtype = builder.dtype(start);
     if !dtype.is_integer() {
-        return Err(format!("a start index is {dtype}, not an integer").into());
+        return Err(format!("expected an integer start index, found {dtype}").into());
     }
     let one = Shape::scalar();
     let start = builder.reshape(start, &one)?;
-    // `last` may be more than a narrow dtype holds.
+    // Widen first: `last` may exceed the range of a narrow dtype.
     let start = match dtype {
         DType::U64 => {
             let most = builder.scalar(Scalar::from(i64::MAX as u64));
@@ -458,15 +463,15 @@ pub(super) fn clamped_start(builder: &mut Builder, start: NodeId, last: usize) -
     builder.binary(BinaryOp::Min, start, last)
 }
 
-/// `torch_index_select`: rows of one axis by number, batch axes walked together.
+/// `torch_index_select`: slices along `dim` by index, with leading batch axes.
 pub(super) fn index_select(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered<NodeId> {
-    let [x, index] = lowering.exactly(operation)?;
-    let fields = Fields::of(operation);
+    let [x, index] = lowering.expect_operands(operation)?;
+    let fields = AttributeView::of(operation);
     let (axis, batch) = (fields.axis("dim")?, fields.axis("batch_dims")?);
     let builder = lowering.builder();
     let (shape, index_shape) = (builder.shape(x).clone(), builder.shape(index).clone());
     if axis >= shape.rank() || batch > axis || batch > index_shape.rank() {
-        return Err("`dim` and `batch_dims` name axes that are not there".into());
+        return Err("`dim` and `batch_dims` are out of range for its operands".into());
     }
     let batches: Vec<usize> = (0..batch).collect();
     let at = addressing(
@@ -484,19 +489,19 @@ pub(super) fn index_select(lowering: &mut Lowering<'_>, operation: &Operation) -
     let kept: Vec<usize> =
         (0..shape.rank()).filter(|&other| other >= batch && other != axis).collect();
     let canonical: Shape =
-        at.places.iter().copied().chain(kept.iter().map(|&other| shape[other])).collect();
-    let taken = flat(builder, x, &at, &sizes, &kept, &canonical)?;
-    // Batch axes, the operand's axes before `dim`, the places, the operand's axes after it.
-    let (places, before) = (at.places.rank(), axis - batch);
+        at.index_shape.iter().copied().chain(kept.iter().map(|&other| shape[other])).collect();
+    let gathered = flat(builder, x, &at, &sizes, &kept, &canonical)?;
+    // Batch axes, the operand's axes before `dim`, the index axes, the operand's axes after `dim`.
+    let (index_rank, before) = (at.index_shape.rank(), axis - batch);
     let order: Vec<usize> = (0..batch)
-        .chain(places..places + before)
-        .chain(batch..places)
-        .chain(places + before..canonical.rank())
+        .chain(index_rank..index_rank + before)
+        .chain(batch..index_rank)
+        .chain(index_rank + before..canonical.rank())
         .collect();
-    builder.permute(taken, &order)
+    builder.permute(gathered, &order)
 }
 
-/// Whether each position is in `0..extent`.
+/// Whether each index is in `0..extent`.
 pub(super) fn in_range(builder: &mut Builder, at: NodeId, extent: usize) -> Lowered<NodeId> {
     let dtype = builder.dtype(at);
     let (zero, extent) = (builder.integer(0, dtype), builder.integer(extent as i64, dtype));

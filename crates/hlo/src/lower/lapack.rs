@@ -1,14 +1,14 @@
-//! Calls of LAPACK routines that JAX exports for CPUs, as the operations they stand for.
+//! Legalization of LAPACK custom calls, which JAX exports for CPUs, to `cholesky` and `triangular_solve`.
 
-use super::attributes::Fields;
+use super::attributes::AttributeView;
 use super::builder::Lowered;
-use super::lowering::{Bound, Lowering, only};
+use super::context::{Bound, Lowering, only};
 use crate::module::Operation;
 use inflight_ir::elementwise::CombineOp;
 use inflight_ir::graph::{Op, Transpose};
 use inflight_ir::{DType, UnaryOp};
 
-/// The call as an operation, if it is known: `lapack_spotrf_ffi` and `lapack_strsm_ffi` in any precision.
+/// Lowers `lapack_?potrf_ffi` and `lapack_?trsm_ffi` of any precision. `None` for other targets.
 pub(super) fn lower(
     lowering: &mut Lowering<'_>,
     operation: &Operation,
@@ -23,17 +23,21 @@ pub(super) fn lower(
     }
 }
 
-/// A letter that LAPACK takes as an option.
-fn letter(operation: &Operation, name: &str) -> Lowered<char> {
-    let options = Fields::of(operation).record("mhlo.backend_config")?;
-    let code = options.integer(name)?.ok_or_else(|| format!("the option `{name}` is missing"))?;
-    u8::try_from(code).map(char::from).map_err(|_| format!("`{name}` is not a letter").into())
+/// A LAPACK option, which is a character.
+fn character_option(operation: &Operation, name: &str) -> Lowered<char> {
+    let options = AttributeView::of(operation).structured("mhlo.backend_config")?;
+    let code = options
+        .integer(name)?
+        .ok_or_else(|| format!("expected the LAPACK option `{name}`, found none"))?;
+    u8::try_from(code)
+        .map(char::from)
+        .map_err(|_| format!("expected `{name}` to be a character, found {code}").into())
 }
 
-/// The factor, and for each matrix whether it has none.
+/// `potrf`: the factor, and a failure flag for each matrix.
 fn cholesky(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered<Vec<Bound>> {
-    let [x] = lowering.exactly(operation)?;
-    let lower = letter(operation, "uplo")? == 'L';
+    let [x] = lowering.expect_operands(operation)?;
+    let lower = character_option(operation, "uplo")? == 'L';
     let builder = lowering.builder();
     let factor = builder.push(Op::Cholesky { lower }, &[x])?;
     let rank = builder.shape(factor).rank();
@@ -45,17 +49,17 @@ fn cholesky(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered<Vec<B
 }
 
 fn triangular_solve(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered<Vec<Bound>> {
-    let [a, b] = lowering.exactly(operation)?;
-    let transpose = match letter(operation, "trans_x")? {
+    let [a, b] = lowering.expect_operands(operation)?;
+    let transpose = match character_option(operation, "trans_x")? {
         'N' => Transpose::No,
         'T' => Transpose::Transpose,
         'C' => Transpose::Adjoint,
-        other => return Err(format!("`trans_x` is {other}").into()),
+        other => return Err(format!("expected `trans_x` to be N, T or C, found {other}").into()),
     };
     let op = Op::TriangularSolve {
-        left_side: letter(operation, "side")? == 'L',
-        lower: letter(operation, "uplo")? == 'L',
-        unit_diagonal: letter(operation, "diag")? == 'U',
+        left_side: character_option(operation, "side")? == 'L',
+        lower: character_option(operation, "uplo")? == 'L',
+        unit_diagonal: character_option(operation, "diag")? == 'U',
         transpose,
     };
     let solution = lowering.builder().push(op, &[a, b])?;

@@ -1,62 +1,64 @@
-//! From a program as it was written to one that is executed.
+//! Lowering of StableHLO modules to tensor graphs and steps.
 //!
-//! The functions are walked once, for one set of argument shapes, with calls inlined and shapes inferred
-//! on the way. Each operation becomes nodes of one list, or, where there is control flow, a step; in the
-//! end the nodes are dealt out to graphs between the steps.
+//! One pass over the entry function, for one set of argument shapes, with calls inlined and shapes inferred
+//! along the way. Each operation becomes nodes of one list or, for control flow and host calls, a step.
+//! The module `sequence` then partitions the nodes into the graphs between the steps.
 
 mod attributes;
-mod body;
+mod batch_norm;
 mod builder;
 mod call;
-mod complex;
+mod complex_functions;
+mod constant_folding;
+mod context;
 mod contraction;
-mod control;
+mod control_flow;
 mod convolution;
+mod dispatch;
 mod elementwise;
 mod error;
-mod fold;
 mod gather;
-mod known;
 mod lapack;
-mod linear;
-mod lowering;
-mod normalize;
-mod operations;
-mod precision;
+mod linear_algebra;
 mod random;
 mod reduce;
+mod reduce_precision;
+mod reduce_window;
+mod scalar_body;
 mod scatter;
 mod select_and_scatter;
 mod sequence;
 mod shape;
 mod sort;
 mod special;
-mod window;
+mod verify;
 
 pub use error::{LowerError, Problem};
-pub use known::{called, check, is_written_out};
+pub use verify::{custom_call_targets, has_lowering, verify};
 
 use crate::module::{Function, Module, Type, attribute};
 use crate::program::{Argument, Program, ValueType};
 use attributes::type_name;
 use builder::{Lowered, Source};
+use context::{Bound, Lowering, value_type};
 use error::Failure;
-use lowering::{Bound, Lowering, value_type};
 
-/// The program for arguments of these types, or of the types that the module itself gives.
+/// Lowers the entry function for arguments of these types, or of the types that the function declares.
 ///
-/// Everything that cannot be lowered is reported at once. Arguments must be given where the module
-/// leaves dimensions of its own open (`?`).
+/// The argument types are required if the function declares dynamic dimensions (`?`).
+///
+/// # Errors
+/// If operations cannot be lowered, with all of them.
 pub fn lower(module: &Module, arguments: Option<&[ValueType]>) -> Result<Program, LowerError> {
     let function = entry(module)?;
-    let wrong = |message: String| LowerError {
+    let function_error = |message: String| LowerError {
         problems: vec![Problem {
             operation: format!("func.func @{}", function.name),
             location: function.location,
             message,
         }],
     };
-    let arguments = argument_types(function, arguments).map_err(&wrong)?;
+    let arguments = argument_types(function, arguments).map_err(&function_error)?;
     let mut lowering = Lowering::new(module);
     let bound: Vec<Bound> = arguments
         .iter()
@@ -76,7 +78,9 @@ pub fn lower(module: &Module, arguments: Option<&[ValueType]>) -> Result<Program
     });
     let outputs = match results {
         Ok(outputs) if lowering.problems.is_empty() => outputs,
-        Err(Failure::Wrong(message)) if lowering.problems.is_empty() => return Err(wrong(message)),
+        Err(Failure::Invalid(message)) if lowering.problems.is_empty() => {
+            return Err(function_error(message));
+        }
         _ => return Err(LowerError { problems: lowering.problems }),
     };
     let constants = std::mem::take(&mut lowering.constants);
@@ -86,11 +90,12 @@ pub fn lower(module: &Module, arguments: Option<&[ValueType]>) -> Result<Program
         .map(|&node| ValueType { shape: builder.shape(node).clone(), dtype: builder.dtype(node) })
         .collect();
     let constant_types: Vec<ValueType> = constants.iter().map(|one| one.ty.clone()).collect();
-    let body =
-        sequence::finish(builder, &outputs, &arguments, &constant_types, |source| match source {
+    let body = sequence::build_sequence(builder, &outputs, &arguments, &constant_types, |source| {
+        match source {
             Source::Constant(number) => Some(number),
             _ => None,
-        });
+        }
+    });
     let is_donated = |i: usize| {
         function.argument_attributes.get(i).is_some_and(|attributes| {
             attribute(attributes, "tf.aliasing_output").is_some()
@@ -105,7 +110,7 @@ pub fn lower(module: &Module, arguments: Option<&[ValueType]>) -> Result<Program
     Ok(Program { name: function.name.clone(), arguments, results, constants, body })
 }
 
-/// `main`, or the only function that is public: what is executed.
+/// The entry function: `main`, or else the only public function.
 pub fn entry(module: &Module) -> Result<&Function, LowerError> {
     if let Some(main) = module.functions.iter().find(|function| function.name == "main") {
         return Ok(main);
@@ -118,15 +123,15 @@ pub fn entry(module: &Module) -> Result<&Function, LowerError> {
                 operation: "module".into(),
                 location: first.map(|first| first.location).unwrap_or_default(),
                 message:
-                    "there is no function @main, and not exactly one public function; name the \
-                          function to run @main"
+                    "expected a function @main or exactly one public function, found neither; \
+                          name the function to run @main"
                         .into(),
             }],
         }),
     }
 }
 
-/// The types of the entry's arguments, those given where the function leaves dimensions open.
+/// The types of the entry function's arguments, with dynamic dimensions resolved by the given types.
 fn argument_types(
     function: &Function,
     given: Option<&[ValueType]>,
@@ -135,29 +140,26 @@ fn argument_types(
     if let Some(given) = given
         && given.len() != declared.len()
     {
-        return Err(format!(
-            "it takes {} arguments, but {} are given",
-            declared.len(),
-            given.len()
-        ));
+        return Err(format!("expected {} arguments, found {}", declared.len(), given.len()));
     }
     declared
         .iter()
         .enumerate()
         .map(|(i, argument)| {
             let known = value_type(&argument.ty).map_err(|failure| match failure {
-                Failure::Wrong(message) => format!("argument {i}: {message}"),
-                Failure::Spread => format!("argument {i} is not known"),
+                Failure::Invalid(message) => format!("argument {i}: {message}"),
+                Failure::Propagated => format!("argument {i} is not known"),
             })?;
             match (known, given.map(|given| &given[i])) {
                 (Some(known), None) => Ok(known),
                 (None, None) => Err(format!(
-                    "argument {i} is {}: give the shapes of all arguments",
+                    "argument {i} is {}, which has dynamic dimensions; give the shapes of all \
+                     arguments",
                     type_name(&argument.ty)
                 )),
                 (_, Some(given)) if fits(&argument.ty, given) => Ok(given.clone()),
                 (_, Some(given)) => Err(format!(
-                    "argument {i} is {}, but {}{} is given",
+                    "argument {i}: expected {}, found {}{}",
                     type_name(&argument.ty),
                     given.dtype,
                     given.shape
@@ -167,7 +169,7 @@ fn argument_types(
         .collect()
 }
 
-/// Whether a type is one of those that a declaration allows.
+/// Whether an argument type matches its declaration, in which dynamic dimensions match any extent.
 fn fits(declared: &Type, given: &ValueType) -> bool {
     let Type::Tensor(tensor) = declared else { return false };
     let dtype: Lowered<_> = attributes::dtype(&tensor.element);
@@ -180,7 +182,7 @@ fn fits(declared: &Type, given: &ValueType) -> bool {
             .all(|(known, &extent)| known.is_none_or(|known| known == extent as u64))
 }
 
-/// The tensors of a result, of which a tuple may have several.
+/// The tensors of a result; a tuple is flattened.
 fn flatten(
     lowering: &mut Lowering<'_>,
     bound: &Bound,

@@ -1,8 +1,8 @@
-//! Random bits: Threefry and Philox, bit for bit as XLA makes them.
+//! Expansion of `rng` and `rng_bit_generator`: Threefry and Philox, bit-identical to XLA.
 
-use super::attributes::Fields;
+use super::attributes::AttributeView;
 use super::builder::{Builder, Lowered};
-use super::lowering::{Bound, Lowering};
+use super::context::{Bound, Lowering};
 use super::shape::{shape_operand, unsigned};
 use crate::module::Operation;
 use inflight_ir::graph::{NodeId, SliceAxis};
@@ -13,20 +13,29 @@ pub(super) fn rng_bit_generator(
     lowering: &mut Lowering<'_>,
     operation: &Operation,
 ) -> Lowered<Vec<Bound>> {
-    let [state] = lowering.exactly(operation)?;
-    let algorithm = Fields::of(operation).choice("rng_algorithm")?.unwrap_or("DEFAULT");
+    let [state] = lowering.expect_operands(operation)?;
+    let algorithm = AttributeView::of(operation).enum_case("rng_algorithm")?.unwrap_or("DEFAULT");
     let dtype = lowering.declared_dtype(operation, 1)?;
     let shape = lowering.declared_shape(operation, 1)?;
     let builder = lowering.builder();
     let found = builder.shape(state).clone();
-    // What the default is, is left open; XLA takes Philox on CPUs.
+    // The specification does not define DEFAULT; XLA uses Philox on CPUs.
     let fits = match algorithm {
         "PHILOX" | "DEFAULT" => found == Shape::new(&[2]) || found == Shape::new(&[3]),
         "THREE_FRY" => found == Shape::new(&[2]),
-        other => return Err(format!("algorithm {other} is not known").into()),
+        other => {
+            return Err(format!(
+                "expected `rng_algorithm` to be DEFAULT, THREE_FRY or PHILOX, found {other}"
+            )
+            .into());
+        }
     };
     if !fits || builder.dtype(state) != DType::U64 {
-        return Err(format!("a state of shape {found} does not fit {algorithm}").into());
+        let found_dtype = builder.dtype(state);
+        return Err(format!(
+            "expected a state of u64[2] (or u64[3] for PHILOX), found {found_dtype}{found}"
+        )
+        .into());
     }
     let bits = unsigned(dtype.size());
     let (next, value) = match algorithm {
@@ -43,22 +52,22 @@ fn element(builder: &mut Builder, x: NodeId, index: usize) -> Lowered<NodeId> {
     builder.reshape(slice, &Shape::scalar())
 }
 
-/// The lower and the upper half of 64-bit words.
-fn halves(builder: &mut Builder, x: NodeId) -> Lowered<[NodeId; 2]> {
+/// The low and high 32 bits of 64-bit words.
+fn split_u64(builder: &mut Builder, x: NodeId) -> Lowered<[NodeId; 2]> {
     let shift = builder.scalar(32u64);
     let upper = builder.binary(BinaryOp::ShiftRightLogical, x, shift)?;
     Ok([builder.cast(x, DType::U32)?, builder.cast(upper, DType::U32)?])
 }
 
-/// 64-bit words of their halves.
-fn joined(builder: &mut Builder, lower: NodeId, upper: NodeId) -> Lowered<NodeId> {
+/// Combines low and high 32-bit words to 64-bit words.
+fn join_u64(builder: &mut Builder, lower: NodeId, upper: NodeId) -> Lowered<NodeId> {
     let (lower, upper) = (builder.cast(lower, DType::U64)?, builder.cast(upper, DType::U64)?);
     let shift = builder.scalar(32u64);
     let upper = builder.binary(BinaryOp::ShiftLeft, upper, shift)?;
     builder.binary(BinaryOp::Or, lower, upper)
 }
 
-/// Scalars as a vector.
+/// A vector of scalars.
 fn vector(builder: &mut Builder, scalars: &[NodeId]) -> Lowered<NodeId> {
     let one = Shape::new(&[1]);
     let parts: Vec<NodeId> =
@@ -66,8 +75,8 @@ fn vector(builder: &mut Builder, scalars: &[NodeId]) -> Lowered<NodeId> {
     builder.concat(&parts, 0)
 }
 
-/// 0, 1, 2, … in row-major order.
-fn counts(builder: &mut Builder, shape: &Shape, dtype: DType) -> Lowered<NodeId> {
+/// 0, 1, 2, … in row-major order, as counters of the generator.
+fn counters(builder: &mut Builder, shape: &Shape, dtype: DType) -> Lowered<NodeId> {
     let line = builder.iota(0, &Shape::new(&[shape.elements()]), dtype)?;
     builder.reshape(line, shape)
 }
@@ -79,21 +88,21 @@ fn threefry_bits(
     bits: DType,
 ) -> Lowered<(NodeId, NodeId)> {
     let (key, counter) = (element(builder, state, 0)?, element(builder, state, 1)?);
-    let key_halves = halves(builder, key)?;
+    let key_halves = split_u64(builder, key)?;
     let (drawn, value) = if bits == DType::U64 {
-        let counts = counts(builder, shape, DType::U64)?;
+        let counts = counters(builder, shape, DType::U64)?;
         let inputs = builder.add(counts, counter)?;
-        let inputs = halves(builder, inputs)?;
+        let inputs = split_u64(builder, inputs)?;
         let [lower, upper] = threefry(builder, inputs, key_halves)?;
-        (shape.elements(), joined(builder, lower, upper)?)
+        (shape.elements(), join_u64(builder, lower, upper)?)
     } else {
-        // Each count gives two words, which lie next to each other along one axis.
-        let half = Halved::new(shape);
-        let counts = counts(builder, &half.shape, DType::U64)?;
+        // Each counter gives two words, which are adjacent along one axis.
+        let half = HalvedShape::new(shape);
+        let counts = counters(builder, &half.shape, DType::U64)?;
         let inputs = builder.add(counts, counter)?;
-        let inputs = halves(builder, inputs)?;
+        let inputs = split_u64(builder, inputs)?;
         let words = threefry(builder, inputs, key_halves)?;
-        let value = half.merged(builder, words, shape)?;
+        let value = half.merge(builder, words, shape)?;
         (half.shape.elements(), builder.cast(value, bits)?)
     };
     let drawn = builder.scalar(drawn as u64);
@@ -101,31 +110,31 @@ fn threefry_bits(
     Ok((vector(builder, &[key, next])?, value))
 }
 
-/// A shape with one axis cut in half, the odd element with the first half.
-struct Halved {
+/// A shape with one axis split in two halves; the first is larger if the extent is odd.
+struct HalvedShape {
     axis: usize,
-    /// With an axis of 1 after the halved one.
+    /// The shape of one half, with an axis of extent 1 after the split one.
     shape: Shape,
 }
 
-impl Halved {
+impl HalvedShape {
     /// The first even axis is halved; if there is none, the longest.
-    fn new(shape: &Shape) -> Halved {
+    fn new(shape: &Shape) -> HalvedShape {
         if shape.rank() == 0 {
-            return Halved { axis: 0, shape: Shape::new(&[1, 1]) };
+            return HalvedShape { axis: 0, shape: Shape::new(&[1, 1]) };
         }
         let even = shape.iter().position(|extent| extent % 2 == 0);
         let axis = even.unwrap_or_else(|| {
-            (0..shape.rank()).rev().max_by_key(|&axis| shape[axis]).expect("an axis")
+            (0..shape.rank()).rev().max_by_key(|&axis| shape[axis]).expect("the rank is positive")
         });
         let mut extents = shape.extents().to_vec();
         extents[axis] = extents[axis].div_ceil(2);
         extents.insert(axis + 1, 1);
-        Halved { axis, shape: Shape::new(&extents) }
+        HalvedShape { axis, shape: Shape::new(&extents) }
     }
 
-    /// Two halves as the whole.
-    fn merged(&self, builder: &mut Builder, halves: [NodeId; 2], shape: &Shape) -> Lowered<NodeId> {
+    /// Interleaves the two halves.
+    fn merge(&self, builder: &mut Builder, halves: [NodeId; 2], shape: &Shape) -> Lowered<NodeId> {
         if shape.rank() == 0 {
             return builder.reshape(halves[0], shape);
         }
@@ -137,7 +146,7 @@ impl Halved {
     }
 }
 
-/// Threefry with two 32-bit words and twenty rounds.
+/// Threefry-2x32 with 20 rounds.
 fn threefry(builder: &mut Builder, input: [NodeId; 2], key: [NodeId; 2]) -> Lowered<[NodeId; 2]> {
     const ROTATIONS: [[u32; 4]; 2] = [[13, 15, 26, 6], [17, 29, 16, 24]];
     let parity = builder.scalar(0x1BD1_1BDAu32);
@@ -149,7 +158,7 @@ fn threefry(builder: &mut Builder, input: [NodeId; 2], key: [NodeId; 2]) -> Lowe
     for round in 0..5usize {
         for rotation in ROTATIONS[round % 2] {
             a = builder.add(a, b)?;
-            b = rotated(builder, b, rotation)?;
+            b = rotate_left(builder, b, rotation)?;
             b = builder.binary(BinaryOp::Xor, a, b)?;
         }
         let number = builder.scalar(round as u32 + 1);
@@ -160,7 +169,7 @@ fn threefry(builder: &mut Builder, input: [NodeId; 2], key: [NodeId; 2]) -> Lowe
     Ok([a, b])
 }
 
-fn rotated(builder: &mut Builder, x: NodeId, by: u32) -> Lowered<NodeId> {
+fn rotate_left(builder: &mut Builder, x: NodeId, by: u32) -> Lowered<NodeId> {
     let (left, right) = (builder.scalar(by), builder.scalar(32 - by));
     let high = builder.binary(BinaryOp::ShiftLeft, x, left)?;
     let low = builder.binary(BinaryOp::ShiftRightLogical, x, right)?;
@@ -176,25 +185,25 @@ fn philox_bits(
     let key = element(builder, state, 0)?;
     let low = element(builder, state, 1)?;
     let is_long = builder.shape(state)[0] == 3;
-    // Without a word of its own, the upper half of the count is the key.
+    // A state of two words has no high counter word: the key takes its place.
     let high = if is_long { element(builder, state, 2)? } else { key };
-    // Each block of four 32-bit words takes one count of 128 bits.
+    // One 128-bit counter per block of four 32-bit words.
     let words = if bits == DType::U64 { 2 } else { 1 } * shape.elements();
     let blocks = words.div_ceil(4);
     let line = Shape::new(&[blocks]);
     let counts = builder.iota(0, &line, DType::U64)?;
     let (low_counts, high_counts) = sum_128(builder, low, high, counts)?;
     let high_counts = builder.broadcast(high_counts, &line)?;
-    let key_halves = halves(builder, key)?;
-    let [a, b] = halves(builder, low_counts)?;
-    let [c, d] = halves(builder, high_counts)?;
+    let key_halves = split_u64(builder, key)?;
+    let [a, b] = split_u64(builder, low_counts)?;
+    let [c, d] = split_u64(builder, high_counts)?;
     let output = philox(builder, [a, b, c, d], key_halves)?;
     let value = if bits == DType::U64 {
-        let first = joined(builder, output[0], output[1])?;
-        let second = joined(builder, output[2], output[3])?;
-        interleaved(builder, &[first, second], shape)?
+        let first = join_u64(builder, output[0], output[1])?;
+        let second = join_u64(builder, output[2], output[3])?;
+        interleave(builder, &[first, second], shape)?
     } else {
-        let value = interleaved(builder, &output, shape)?;
+        let value = interleave(builder, &output, shape)?;
         builder.cast(value, bits)?
     };
     let drawn = builder.scalar(blocks as u64);
@@ -204,7 +213,7 @@ fn philox_bits(
     Ok((next, value))
 }
 
-/// A 128-bit number plus a 64-bit one.
+/// 128-bit plus 64-bit addition.
 fn sum_128(
     builder: &mut Builder,
     low: NodeId,
@@ -217,8 +226,8 @@ fn sum_128(
     Ok((sum, builder.add(high, carry)?))
 }
 
-/// The words of each block next to each other, as many as the shape takes.
-fn interleaved(builder: &mut Builder, words: &[NodeId], shape: &Shape) -> Lowered<NodeId> {
+/// Interleaves the words of each block, and truncates to the shape.
+fn interleave(builder: &mut Builder, words: &[NodeId], shape: &Shape) -> Lowered<NodeId> {
     let blocks = builder.shape(words[0])[0];
     let column = Shape::new(&[blocks, 1]);
     let columns: Vec<NodeId> =
@@ -229,7 +238,7 @@ fn interleaved(builder: &mut Builder, words: &[NodeId], shape: &Shape) -> Lowere
     builder.reshape(line, shape)
 }
 
-/// Philox with four 32-bit words and ten rounds.
+/// Philox-4x32 with 10 rounds.
 fn philox(builder: &mut Builder, input: [NodeId; 4], key: [NodeId; 2]) -> Lowered<[NodeId; 4]> {
     let multipliers = [0xD251_1F53u64, 0xCD9E_8D57].map(|value| builder.scalar(value));
     let increments = [0x9E37_79B9u32, 0xBB67_AE85].map(|value| builder.scalar(value));
@@ -240,7 +249,7 @@ fn philox(builder: &mut Builder, input: [NodeId; 4], key: [NodeId; 2]) -> Lowere
         for (word, multiplier) in [a, c].into_iter().zip(multipliers) {
             let wide = builder.cast(word, DType::U64)?;
             let product = builder.mul(wide, multiplier)?;
-            products.push(halves(builder, product)?);
+            products.push(split_u64(builder, product)?);
         }
         let [first_low, first_high] = products[0];
         let [second_low, second_high] = products[1];
@@ -254,13 +263,14 @@ fn philox(builder: &mut Builder, input: [NodeId; 4], key: [NodeId; 2]) -> Lowere
     Ok([a, b, c, d])
 }
 
-/// `rng`: uniform in `[a, b)`, or normal with mean `a` and deviation `b`. The specification leaves open
-/// which numbers these are; here they are the same in every execution.
+/// `rng`: uniform in `[a, b)`, or normal with mean `a` and standard deviation `b`. The specification does not define
+/// the generator; this one is stateless and gives the same values in every execution.
 pub(super) fn rng(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered<NodeId> {
-    let [a, b, shape] = lowering.exactly(operation)?;
+    let [a, b, shape] = lowering.expect_operands(operation)?;
     let shape = shape_operand(lowering, shape)?;
-    let distribution = Fields::of(operation).choice("rng_distribution")?.unwrap_or("UNIFORM");
-    // Each use in the program draws from a stream of its own.
+    let distribution =
+        AttributeView::of(operation).enum_case("rng_distribution")?.unwrap_or("UNIFORM");
+    // The key is the source location, so that each operation has its own stream.
     let location = operation.location;
     let builder = lowering.builder();
     let key = (location.line as u64) << 32 | location.column as u64;
@@ -279,7 +289,7 @@ pub(super) fn rng(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered
         return builder.cast(value, dtype);
     }
     if !dtype.is_float() {
-        return Err(format!("{dtype} random numbers are not supported").into());
+        return Err(format!("expected integers, booleans or floats, found {dtype}").into());
     }
     let (_, bits) = threefry_bits(builder, state, &shape, DType::U64)?;
     let shift = builder.scalar(11u64);
@@ -290,7 +300,7 @@ pub(super) fn rng(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered
     let value = match distribution {
         "UNIFORM" => unit,
         "NORMAL" => {
-            // √2 · erf⁻¹ of a number in (−1, 1).
+            // √2 · erf⁻¹(u) for u uniform in (−1, 1).
             let (two, one) = (builder.scalar(2.0f64), builder.scalar(1.0 - f64::powi(2.0, -53)));
             let doubled = builder.mul(unit, two)?;
             let centered = builder.sub(doubled, one)?;
@@ -298,7 +308,12 @@ pub(super) fn rng(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered
             let root = builder.scalar(std::f64::consts::SQRT_2);
             builder.mul(inverse, root)?
         }
-        other => return Err(format!("distribution {other} is not known").into()),
+        other => {
+            return Err(format!(
+                "expected `rng_distribution` to be UNIFORM or NORMAL, found {other}"
+            )
+            .into());
+        }
     };
     let value = if dtype == DType::F64 { value } else { builder.cast(value, dtype)? };
     let (scale, offset) = match distribution {
@@ -310,8 +325,8 @@ pub(super) fn rng(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered
     if distribution != "UNIFORM" {
         return Ok(sum);
     }
-    // Rounding may reach the end, which is not part of the range.
-    let is_end = builder.compare(inflight_ir::CompareOp::Ge, sum, b)?;
+    // Rounding may reach `b`, which is excluded.
+    let reaches_b = builder.compare(inflight_ir::CompareOp::Ge, sum, b)?;
     let start = builder.broadcast(a, &shape)?;
-    builder.select(is_end, start, sum)
+    builder.select(reaches_b, start, sum)
 }

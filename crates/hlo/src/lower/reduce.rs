@@ -1,10 +1,10 @@
-//! `reduce` with any body.
+//! Lowering of `reduce`: library reductions, argmin and argmax, or a tree_reduce reduction with an arbitrary body.
 
-use super::attributes::Fields;
-use super::body::{Body, body};
+use super::attributes::AttributeView;
 use super::builder::{Builder, Lowered};
-use super::control::regions;
-use super::lowering::{Bound, Lowering};
+use super::context::{Bound, Lowering};
+use super::control_flow::regions;
+use super::scalar_body::{ScalarBody, lower_body};
 use crate::module::{Operation, Region};
 use inflight_ir::elementwise::{ArgOp, CombineOp};
 use inflight_ir::graph::{NodeId, Op, SliceAxis};
@@ -17,17 +17,17 @@ pub(super) fn reduce<'a>(
 ) -> Lowered<Vec<Bound>> {
     let (inputs, initial) = inputs_and_initial(lowering, operation)?;
     let [region] = regions::<1>(operation)?;
-    let mut axes = Fields::of(operation).axes("dimensions")?;
+    let mut axes = AttributeView::of(operation).axes("dimensions")?;
     axes.sort_unstable();
     axes.dedup();
     let builder = lowering.builder();
     let shape = builder.shape(inputs[0]).clone();
     if axes.iter().any(|&axis| axis >= shape.rank()) {
-        return Err(format!("axes {axes:?} are not all axes of {shape}").into());
+        return Err(format!("expected `dimensions` to be axes of {shape}, found {axes:?}").into());
     }
     let dtypes: Vec<DType> =
         initial.iter().chain(&initial).map(|&value| builder.dtype(value)).collect();
-    let mut function = body(lowering, region, &dtypes)?;
+    let mut function = lower_body(lowering, region, &dtypes)?;
     let builder = lowering.builder();
     let results = if let (Some(op), [x], [initial]) = (function.combine(), &*inputs, &*initial) {
         let x = builder.cast(*x, dtypes[0])?;
@@ -39,42 +39,46 @@ pub(super) fn reduce<'a>(
     } else if let Some(results) = arg_reduce(builder, &mut function, &inputs, &initial, &axes)? {
         results
     } else {
-        tree(lowering, region, &inputs, &initial, &axes)?
+        tree_reduce(lowering, region, &inputs, &initial, &axes)?
     };
     Ok(results.into_iter().map(|node| lowering.bound(node)).collect())
 }
 
-/// The inputs and their initial values, which are as many; all inputs of one shape.
+/// The inputs, all of one shape, and their initial values.
 pub(super) fn inputs_and_initial(
     lowering: &mut Lowering<'_>,
     operation: &Operation,
 ) -> Lowered<(Vec<NodeId>, Vec<NodeId>)> {
     let mut inputs = lowering.operands(operation)?;
     if inputs.is_empty() || inputs.len() % 2 != 0 {
-        return Err("its operands are not inputs and as many initial values".into());
+        return Err(format!(
+            "expected inputs and as many initial values, found {} operands",
+            inputs.len()
+        )
+        .into());
     }
     let initial = inputs.split_off(inputs.len() / 2);
     let builder = lowering.builder();
     let shape = builder.shape(inputs[0]);
     if inputs.iter().any(|&input| builder.shape(input) != shape) {
-        return Err("its inputs are not of one shape".into());
+        return Err("expected inputs of one shape".into());
     }
     if initial.iter().any(|&value| builder.shape(value).rank() != 0) {
-        return Err("an initial value is not a scalar".into());
+        return Err("expected initial values of rank 0".into());
     }
     Ok((inputs, initial))
 }
 
-/// Whether a value leaves every other unchanged.
+/// Whether a value is the constant identity of a combine op.
 pub(super) fn is_identity(builder: &mut Builder, op: CombineOp, value: NodeId) -> bool {
     let dtype = builder.dtype(value);
-    let Some(value) = builder.scalar_value(value) else { return false };
-    // A negative zero is one, too; a sum starts from zero all the same.
+    let Some(value) = builder.constant_scalar(value) else { return false };
+    // Either zero is the identity of a sum.
     value == Scalar::identity(op, dtype)
         || op == CombineOp::Sum && dtype.is_float() && value.to_f64() == 0.0
 }
 
-/// A reduction combined with its initial value.
+/// Combines a reduction with its initial value, unless that is the identity.
 fn with_initial(
     builder: &mut Builder,
     op: CombineOp,
@@ -87,11 +91,11 @@ fn with_initial(
     builder.binary(op.binary(), initial, reduced)
 }
 
-/// The position of the largest or smallest, as JAX writes it: a reduction of pairs of values and
-/// positions that prefers a NaN, then the better value, then the lower position.
+/// Recognizes argmax and argmin as JAX lowers them: a reduction of (value, position) pairs that prefers NaN, then the
+/// better value, then the lower position.
 fn arg_reduce(
     builder: &mut Builder,
-    function: &mut Body,
+    function: &mut ScalarBody,
     inputs: &[NodeId],
     initial: &[NodeId],
     axes: &[usize],
@@ -103,7 +107,7 @@ fn arg_reduce(
     let extent = builder.shape(x)[axis];
     let counts_along = |builder: &Builder| {
         let mut node = position;
-        // Only the last axes are kept by a broadcast, so the axis is counted from the end.
+        // Broadcasts prepend axes, so axes are compared from the end.
         let from_end = builder.shape(position).rank() - axis;
         loop {
             let entry = &builder.entries[node as usize];
@@ -120,8 +124,8 @@ fn arg_reduce(
     };
     let is_plain = counts_along(builder)
         && extent > 0
-        && builder.scalar_value(first) == Some(worst)
-        && builder.scalar_value(zero).is_some_and(|zero| zero.to_i64() == 0);
+        && builder.constant_scalar(first) == Some(worst)
+        && builder.constant_scalar(zero).is_some_and(|zero| zero.to_i64() == 0);
     if !is_plain {
         return Ok(None);
     }
@@ -133,9 +137,9 @@ fn arg_reduce(
     Ok(Some(vec![reduced, builder.cast(found, dtype)?]))
 }
 
-/// Which position the function looks for, if it is one that does. Equal nodes are one node, so the
-/// function is compared with what it would be.
-fn arg_op(function: &mut Body) -> Lowered<Option<ArgOp>> {
+/// Matches the body of argmax and argmin. CSE makes equal expressions the same node, so comparing node ids is a
+/// structural match.
+fn arg_op(function: &mut ScalarBody) -> Lowered<Option<ArgOp>> {
     let &[x, i, y, j] = &*function.arguments else { return Ok(None) };
     if function.results.len() != 2 {
         return Ok(None);
@@ -172,8 +176,8 @@ fn arg_op(function: &mut Body) -> Lowered<Option<ArgOp>> {
     Ok(None)
 }
 
-/// Any body: neighbours are combined until one is left, so the order of elements is kept.
-fn tree<'a>(
+/// Tree reduction with an arbitrary body. Only neighbours are combined, so the order of elements is preserved.
+fn tree_reduce<'a>(
     lowering: &mut Lowering<'a>,
     region: &'a Region,
     inputs: &[NodeId],
@@ -209,14 +213,14 @@ fn tree<'a>(
     lowering.apply_elementwise(region, &arguments, &outer)
 }
 
-/// Values combined along an axis, of which one element is left.
+/// Tree-reduces values along an axis to one element.
 pub(super) fn fold_axis<'a>(
     lowering: &mut Lowering<'a>,
     region: &'a Region,
     mut values: Vec<NodeId>,
     axis: usize,
 ) -> Lowered<Vec<NodeId>> {
-    // What was left over, in order after `values`.
+    // The odd elements left over, which follow `values` in order.
     let mut rest: Option<Vec<NodeId>> = None;
     loop {
         let count = lowering.builder().shape(values[0])[axis];
@@ -229,7 +233,7 @@ pub(super) fn fold_axis<'a>(
             });
         }
         if count <= 1 {
-            return rest.ok_or_else(|| "there is nothing to combine".into());
+            return rest.ok_or_else(|| "expected at least one element to reduce".into());
         }
         let half = count / 2;
         let even = SliceAxis { start: 0, step: 2, len: half };
@@ -255,7 +259,7 @@ fn slices(
     values.iter().map(|&value| builder.slice_axis(value, axis, slice)).collect()
 }
 
-/// The body applied to two values of each input.
+/// Applies the body to two values of each input.
 pub(super) fn combine<'a>(
     lowering: &mut Lowering<'a>,
     region: &'a Region,

@@ -1,19 +1,20 @@
-//! Writes at places given by values: `scatter` and `dynamic_update_slice`.
+//! Lowering of `scatter` and `dynamic_update_slice`.
 
-use super::attributes::Fields;
-use super::body::body;
+use super::attributes::AttributeView;
 use super::builder::{Builder, Lowered};
-use super::control::regions;
+use super::context::{Bound, Lowering};
+use super::control_flow::regions;
 use super::gather::{
-    Addressing, Lookup, addressing, clamped_start, in_range, index_dtype, linear, over_places,
+    Addressing, Lookup, addressing, append_window_axes, clamped_start, in_range, index_dtype,
+    linear,
 };
-use super::lowering::{Bound, Lowering};
+use super::scalar_body::lower_body;
 use crate::module::{Operation, Region};
 use inflight_ir::graph::{Combine, NodeId, Op, SliceAxis};
 use inflight_ir::{BinaryOp, DType, Shape};
 use smallvec::SmallVec;
 
-mod rounds;
+mod serialized;
 
 /// `scatter`
 pub(super) fn scatter<'a>(
@@ -23,37 +24,41 @@ pub(super) fn scatter<'a>(
     let operands = lowering.operands(operation)?;
     let count = operands.len() / 2;
     if operands.len() % 2 == 0 || count == 0 {
-        return Err("its operands are not inputs, indices, and as many updates".into());
+        return Err(format!(
+            "expected inputs, indices, and as many updates as inputs, found {} operands",
+            operands.len()
+        )
+        .into());
     }
     let (inputs, indices, updates) = (&operands[..count], operands[count], &operands[count + 1..]);
     let [region] = regions::<1>(operation)?;
-    let fields = Fields::of(operation);
-    let numbers = fields.record("scatter_dimension_numbers")?;
+    let fields = AttributeView::of(operation);
+    let numbers = fields.structured("scatter_dimension_numbers")?;
     let window_axes = numbers.axes("update_window_dims")?;
     let inserted = numbers.axes("inserted_window_dims")?;
     let batching = numbers.axes("input_batching_dims")?;
     let index_batching = numbers.axes("scatter_indices_batching_dims")?;
-    let addressed = numbers.axes("scatter_dims_to_operand_dims")?;
+    let indexed = numbers.axes("scatter_dims_to_operand_dims")?;
     let vector_axis = numbers.integer("index_vector_dim")?.unwrap_or(0) as usize;
     let is_unique = fields.boolean("unique_indices")?;
 
     let builder = lowering.builder();
     let shape = builder.shape(inputs[0]).clone();
-    let at =
-        addressing(builder, indices, addressed, batching, index_batching, vector_axis, &shape)?;
+    let at = addressing(builder, indices, indexed, batching, index_batching, vector_axis, &shape)?;
     let kept: Vec<usize> = (0..shape.rank())
         .filter(|axis| !inserted.contains(axis) && !at.batching.contains(axis))
         .collect();
     let update_shape = builder.shape(updates[0]).clone();
     if kept.len() != window_axes.len()
         || window_axes.iter().any(|&axis| axis >= update_shape.rank())
-        || update_shape.rank() != at.places.rank() + kept.len()
+        || update_shape.rank() != at.index_shape.rank() + kept.len()
     {
-        return Err(
-            format!("updates of shape {update_shape} do not fit its dimension numbers").into()
-        );
+        return Err(format!(
+            "updates of shape {update_shape} do not match `scatter_dimension_numbers`"
+        )
+        .into());
     }
-    // Updates with the places first and the window after them.
+    // Permute the updates to index axes first, then window axes.
     let order: Vec<usize> = (0..update_shape.rank())
         .filter(|axis| !window_axes.contains(axis))
         .chain(window_axes.iter().copied())
@@ -64,22 +69,22 @@ pub(super) fn scatter<'a>(
     let mut sizes = vec![1; shape.rank()];
     for (&axis, &size) in kept.iter().zip(&window) {
         if size > shape[axis] {
-            return Err(format!("a window of {window:?} does not fit in {shape}").into());
+            return Err(format!("an update window of {window:?} does not fit in {shape}").into());
         }
         sizes[axis] = size;
     }
-    let canonical: Shape = at.places.iter().copied().chain(window.iter().copied()).collect();
+    let canonical: Shape = at.index_shape.iter().copied().chain(window.iter().copied()).collect();
     if *builder.shape(updates[0]) != canonical {
-        return Err(format!("updates of shape {update_shape} do not fit the indices").into());
+        return Err(format!("updates of shape {update_shape} do not match the indices").into());
     }
 
     let results = if canonical.contains(&0) || shape.contains(&0) {
         inputs.to_vec()
-    } else if let Some(slices) = known_window(builder, &at, &shape, &sizes) {
+    } else if let Some(slices) = constant_window(builder, &at, &shape, &sizes) {
         assign(lowering, region, inputs, &updates, &slices)?
     } else {
         let builder = lowering.builder();
-        let target = match writes_lines(builder, inputs, &at, &shape, &sizes) {
+        let target = match is_along_one_axis(builder, inputs, &at, &shape, &sizes) {
             true => along_axis(builder, inputs, &updates, &at)?,
             false => flat(builder, inputs, &updates, &at, &sizes, &kept)?,
         };
@@ -89,17 +94,17 @@ pub(super) fn scatter<'a>(
     Ok(results.into_iter().map(|node| lowering.bound(node)).collect())
 }
 
-/// What the one window covers, if it is known where it is and it is inside.
-fn known_window(
+/// The slice of a single window whose start index is a constant in bounds.
+fn constant_window(
     builder: &mut Builder,
     at: &Addressing,
     shape: &Shape,
     sizes: &[usize],
 ) -> Option<Vec<SliceAxis>> {
-    let index = at.single(builder)?;
+    let index = at.single_constant_index(builder)?;
     (0..shape.rank())
         .map(|axis| {
-            let start = match at.addressed.iter().position(|&addressed| addressed == axis) {
+            let start = match at.indexed.iter().position(|&indexed| indexed == axis) {
                 Some(number) => index[number],
                 None => 0,
             };
@@ -113,7 +118,7 @@ fn known_window(
         .collect()
 }
 
-/// The window of each input replaced by what the body makes of it and the update.
+/// Applies the body to one slice of each input and the updates, and writes the results back.
 fn assign<'a>(
     lowering: &mut Lowering<'a>,
     region: &'a Region,
@@ -144,68 +149,69 @@ fn assign<'a>(
         .collect()
 }
 
-/// Whether single elements are written along the addressed axes, with all of the other axes, and these can be seen as
-/// one axis: it is one, or one update comes to each place of the others. The planner makes that elementwise.
-fn writes_lines(
+/// Whether the windows have extent 1 along the indexed axes and are full along all others, and the indexed axes can be
+/// merged into one: there is only one, or each position of the other axes receives one update. The planner turns such
+/// a scatter into an elementwise kernel.
+fn is_along_one_axis(
     builder: &Builder,
     inputs: &[NodeId],
     at: &Addressing,
     shape: &Shape,
     sizes: &[usize],
 ) -> bool {
-    let is_whole = |axis: usize| {
-        at.batching.contains(&axis) || at.addressed.contains(&axis) || sizes[axis] == shape[axis]
+    let is_full = |axis: usize| {
+        at.batching.contains(&axis) || at.indexed.contains(&axis) || sizes[axis] == shape[axis]
     };
-    if at.addressed.is_empty()
-        || at.addressed.iter().any(|&axis| sizes[axis] != 1)
-        || !(0..shape.rank()).all(is_whole)
+    if at.indexed.is_empty()
+        || at.indexed.iter().any(|&axis| sizes[axis] != 1)
+        || !(0..shape.rank()).all(is_full)
     {
         return false;
     }
-    let mut others = (0..at.places.rank()).filter(|axis| !at.index_batching.contains(axis));
-    let is_in_order = || line_order(at, shape.rank()).into_iter().eq(0..shape.rank());
-    at.addressed.len() == 1
-        || (others.all(|axis| at.places[axis] == 1)
-            // Elsewhere than in order, the axes are brought together by a copy, of which one value needs none.
-            && (is_in_order() || inputs.iter().all(|&input| builder.is_one_value(input))))
+    let mut others = (0..at.index_shape.rank()).filter(|axis| !at.index_batching.contains(axis));
+    let is_in_order = || axis_order(at, shape.rank()).into_iter().eq(0..shape.rank());
+    at.indexed.len() == 1
+        || (others.all(|axis| at.index_shape[axis] == 1)
+            // Merging axes that are not adjacent needs a transposing copy, except for splat inputs.
+            && (is_in_order() || inputs.iter().all(|&input| builder.is_splat(input))))
 }
 
-/// The axes of an input: those walked together with the indices, those addressed, the rest.
-fn line_order(at: &Addressing, rank: usize) -> Vec<usize> {
-    let rest = (0..rank).filter(|axis| !at.addressed.contains(axis) && !at.batching.contains(axis));
-    at.batching.iter().chain(&at.addressed).copied().chain(rest).collect()
+/// The axes of an input in the order batching, indexed, rest.
+fn axis_order(at: &Addressing, rank: usize) -> Vec<usize> {
+    let rest = (0..rank).filter(|axis| !at.indexed.contains(axis) && !at.batching.contains(axis));
+    at.batching.iter().chain(&at.indexed).copied().chain(rest).collect()
 }
 
-/// Inputs, an index and updates that an [`Op::Scatter`] along one axis takes.
-pub(super) struct Target {
+/// Operands arranged for an [`Op::Scatter`] along one axis.
+pub(super) struct ScatterOperands {
     pub inputs: Vec<NodeId>,
     pub index: NodeId,
     pub updates: Vec<NodeId>,
     pub axis: usize,
-    /// The order of the input's axes here.
+    /// The permutation of the input's axes; empty if they are flattened to one axis.
     pub order: Vec<usize>,
 }
 
-/// The addressed axes as one.
+/// Arranges the operands with the indexed axes merged into one.
 fn along_axis(
     builder: &mut Builder,
     inputs: &[NodeId],
     updates: &[NodeId],
     at: &Addressing,
-) -> Lowered<Target> {
+) -> Lowered<ScatterOperands> {
     let shape = builder.shape(inputs[0]).clone();
-    let order = line_order(at, shape.rank());
-    let (axis, addressed) = (at.batching.len(), at.addressed.len());
-    let rest = &order[axis + addressed..];
-    let line: Shape = at.addressed.iter().map(|&axis| shape[axis]).collect();
+    let order = axis_order(at, shape.rank());
+    let (axis, indexed) = (at.batching.len(), at.indexed.len());
+    let rest = &order[axis + indexed..];
+    let line: Shape = at.indexed.iter().map(|&axis| shape[axis]).collect();
     let to = index_dtype(builder.dtype(at.indices), line.elements());
-    let index = match at.addressed[..] {
-        [axis] => at.starts(builder, axis, to)?.expect("the axis is addressed"),
+    let index = match at.indexed[..] {
+        [axis] => at.starts(builder, axis, to)?.expect("the axis is indexed"),
         _ => {
-            let mut position = Position::new(builder, to);
-            for (&axis, &stride) in at.addressed.iter().zip(line.strides().iter()) {
-                let start = at.starts(builder, axis, to)?.expect("the axis is addressed");
-                position.expect_inside(builder, start, shape[axis])?;
+            let mut position = LinearIndex::new(builder, to);
+            for (&axis, &stride) in at.indexed.iter().zip(line.strides().iter()) {
+                let start = at.starts(builder, axis, to)?.expect("the axis is indexed");
+                position.restrict(builder, start, shape[axis])?;
                 position.add(builder, start, stride)?;
             }
             position.finish(builder)?
@@ -224,28 +230,28 @@ fn along_axis(
         let input = builder.permute(input, &order)?;
         arranged_inputs.push(builder.reshape(input, &merged)?);
     }
-    // A written axis may be one of the window, where it has one element.
-    let window: Shape = at.places.iter().copied().chain(extents(rest)).collect();
+    // An indexed axis may also be a window axis of extent 1.
+    let window: Shape = at.index_shape.iter().copied().chain(extents(rest)).collect();
     let mut arranged_updates = Vec::new();
     for &update in updates {
         let update = builder.reshape(update, &window)?;
         arranged_updates.push(lookup.arranged(builder, update)?);
     }
-    Ok(Target { inputs: arranged_inputs, index, updates: arranged_updates, axis, order })
+    Ok(ScatterOperands { inputs: arranged_inputs, index, updates: arranged_updates, axis, order })
 }
 
-/// A position in row-major order while it is being summed up, and whether it is one.
-struct Position {
+/// A row-major linear index under construction, with its bounds check.
+struct LinearIndex {
     sum: NodeId,
     is_inside: Option<NodeId>,
 }
 
-impl Position {
-    fn new(builder: &mut Builder, dtype: DType) -> Position {
-        Position { sum: builder.integer(0, dtype), is_inside: None }
+impl LinearIndex {
+    fn new(builder: &mut Builder, dtype: DType) -> LinearIndex {
+        LinearIndex { sum: builder.integer(0, dtype), is_inside: None }
     }
 
-    /// Moves on along an axis whose elements are this far apart.
+    /// Adds a coordinate along an axis of the given stride.
     fn add(&mut self, builder: &mut Builder, coordinate: NodeId, stride: usize) -> Lowered<()> {
         let dtype = builder.dtype(self.sum);
         let stride = builder.integer(stride as i64, dtype);
@@ -254,8 +260,8 @@ impl Position {
         Ok(())
     }
 
-    /// It is none where the coordinate is not in `0..extent`.
-    fn expect_inside(
+    /// Invalidates the index where the coordinate is not in `0..extent`.
+    fn restrict(
         &mut self,
         builder: &mut Builder,
         coordinate: NodeId,
@@ -269,7 +275,7 @@ impl Position {
         Ok(())
     }
 
-    /// The position, or -1 where it is none.
+    /// The linear index, or -1 where it is out of bounds.
     fn finish(self, builder: &mut Builder) -> Lowered<NodeId> {
         let Some(is_inside) = self.is_inside else { return Ok(self.sum) };
         let dtype = builder.dtype(self.sum);
@@ -278,7 +284,7 @@ impl Position {
     }
 }
 
-/// Everything in row-major order along one axis.
+/// Arranges the operands flattened to one axis in row-major order.
 fn flat(
     builder: &mut Builder,
     inputs: &[NodeId],
@@ -286,12 +292,12 @@ fn flat(
     at: &Addressing,
     sizes: &[usize],
     kept: &[usize],
-) -> Lowered<Target> {
+) -> Lowered<ScatterOperands> {
     let shape = builder.shape(inputs[0]).clone();
     let canonical = builder.shape(updates[0]).clone();
     let to = index_dtype(builder.dtype(at.indices), shape.elements());
     let strides = shape.strides();
-    let mut position = Position::new(builder, to);
+    let mut position = LinearIndex::new(builder, to);
     for axis in 0..shape.rank() {
         let start = at.starts(builder, axis, to)?;
         let is_addressed = start.is_some();
@@ -301,12 +307,12 @@ fn flat(
         };
         let mut coordinate: Option<NodeId> = None;
         if let Some(start) = start {
-            coordinate = Some(over_places(builder, start, &at.places, kept.len())?);
+            coordinate = Some(append_window_axes(builder, start, &at.index_shape, kept.len())?);
         }
         if let Some(offset) = kept.iter().position(|&kept| kept == axis) {
             let mut extents = vec![1; canonical.rank()];
-            extents[at.places.rank() + offset] = sizes[axis];
-            let count = builder.iota(at.places.rank() + offset, &Shape::new(&extents), to)?;
+            extents[at.index_shape.rank() + offset] = sizes[axis];
+            let count = builder.iota(at.index_shape.rank() + offset, &Shape::new(&extents), to)?;
             coordinate = Some(match coordinate {
                 Some(coordinate) => builder.add(coordinate, count)?,
                 None => count,
@@ -314,7 +320,7 @@ fn flat(
         }
         let Some(coordinate) = coordinate else { continue };
         if is_addressed {
-            position.expect_inside(builder, coordinate, shape[axis])?;
+            position.restrict(builder, coordinate, shape[axis])?;
         }
         position.add(builder, coordinate, strides[axis])?;
     }
@@ -327,11 +333,11 @@ fn flat(
     let whole = Shape::new(&[shape.elements()]);
     let inputs =
         inputs.iter().map(|&input| builder.reshape(input, &whole)).collect::<Lowered<_>>()?;
-    Ok(Target { inputs, index, updates, axis: 0, order: Vec::new() })
+    Ok(ScatterOperands { inputs, index, updates, axis: 0, order: Vec::new() })
 }
 
-impl Target {
-    /// The inputs with the updates written.
+impl ScatterOperands {
+    /// Scatters the updates into the inputs.
     pub fn write<'a>(
         &self,
         lowering: &mut Lowering<'a>,
@@ -342,12 +348,12 @@ impl Target {
         let builder = lowering.builder();
         let dtypes: Vec<DType> =
             self.inputs.iter().chain(&self.updates).map(|&x| builder.dtype(x)).collect();
-        let function = body(lowering, region, &dtypes)?;
+        let function = lower_body(lowering, region, &dtypes)?;
         if let ([input], [update]) = (&*self.inputs, &*self.updates) {
             let combine = match function.combine() {
                 Some(op) => Some(Some(op.into())),
-                None if function.replaces() => Some(None),
-                None if is_unique || !function.captured().is_empty() => None,
+                None if function.returns_update() => Some(None),
+                None if is_unique || !function.captured_values().is_empty() => None,
                 None => Some(Some(Combine::Function(function.scalar_function()?))),
             };
             if let Some(combine) = combine {
@@ -356,14 +362,13 @@ impl Target {
             }
         }
         if !is_unique {
-            return rounds::write(lowering, region, self);
+            return serialized::write(lowering, region, self);
         }
-        self.write_once(lowering, region, &self.inputs, self.index, &self.updates)
+        self.write_unique(lowering, region, &self.inputs, self.index, &self.updates)
     }
 
-    /// The inputs with updates written to places no two of which are the same: looks up what is there, computes,
-    /// and replaces.
-    fn write_once<'a>(
+    /// Scatters updates whose indices are unique: gathers the old elements, applies the body, and writes the results.
+    fn write_unique<'a>(
         &self,
         lowering: &mut Lowering<'a>,
         region: &'a Region,
@@ -389,7 +394,7 @@ impl Target {
             .collect()
     }
 
-    /// The written inputs in the order and shape they had.
+    /// Restores the axis order and the shape of the original inputs.
     fn restore(
         &self,
         builder: &mut Builder,
@@ -419,7 +424,11 @@ pub(super) fn dynamic_update_slice(
 ) -> Lowered<NodeId> {
     let operands = lowering.operands(operation)?;
     let [x, update, starts @ ..] = &*operands else {
-        return Err("an operand and an update are expected".into());
+        return Err(format!(
+            "expected an operand and an update, found {} operands",
+            operands.len()
+        )
+        .into());
     };
     let (x, update) = (*x, *update);
     let builder = lowering.builder();
@@ -437,20 +446,20 @@ pub(super) fn dynamic_update_slice(
         return Ok(x);
     }
     let mut slices: Vec<SliceAxis> = Vec::new();
-    let mut open: Vec<(usize, NodeId)> = Vec::new();
+    let mut nonzero: Vec<(usize, NodeId)> = Vec::new();
     for axis in 0..shape.rank() {
         let start = clamped_start(builder, starts[axis], shape[axis] - sizes[axis])?;
-        let known = builder.scalar_value(start).map(|start| start.to_i64() as usize);
+        let known = builder.constant_scalar(start).map(|start| start.to_i64() as usize);
         slices.push(SliceAxis { start: known.unwrap_or(0), step: 1, len: sizes[axis] });
         if known.is_none() || slices[axis].start != 0 {
-            open.push((axis, start));
+            nonzero.push((axis, start));
         }
     }
-    if open.iter().all(|&(_, start)| builder.scalar_value(start).is_some()) {
+    if nonzero.iter().all(|&(_, start)| builder.constant_scalar(start).is_some()) {
         return builder.push(Op::Assign(slices.into()), &[x, update]);
     }
     let scatter = |axis| Op::Scatter { axis, combine: None };
-    if let [(axis, start)] = open[..]
+    if let [(axis, start)] = nonzero[..]
         && (0..shape.rank()).all(|other| other == axis || sizes[other] == shape[other])
     {
         let dtype = builder.dtype(start);
@@ -458,7 +467,7 @@ pub(super) fn dynamic_update_slice(
         let index = builder.add(count, start)?;
         return builder.push(scatter(axis), &[x, index, update]);
     }
-    let position = linear(builder, &shape, &sizes, &open)?;
+    let position = linear(builder, &shape, &sizes, &nonzero)?;
     let line = Shape::new(&[sizes.elements()]);
     let (index, update) = (builder.reshape(position, &line)?, builder.reshape(update, &line)?);
     let whole = builder.reshape(x, &Shape::new(&[shape.elements()]))?;

@@ -1,12 +1,12 @@
-//! `select_and_scatter`: each window selects one of its elements, and the source is scattered there.
+//! Lowering of `select_and_scatter`: each window selects one of its elements, which receives the source element.
 
-use super::attributes::Fields;
+use super::attributes::AttributeView;
 use super::builder::{Builder, Lowered};
-use super::control::regions;
-use super::lowering::{Bound, Lowering};
-use super::scatter::Target;
+use super::context::{Bound, Lowering};
+use super::control_flow::regions;
+use super::reduce_window::{Windows, windows};
+use super::scatter::ScatterOperands;
 use super::shape::padded;
-use super::window::{Windows, windows};
 use crate::module::{Operation, Region};
 use inflight_ir::graph::{NodeId, Op, PadAxis, SliceAxis};
 use inflight_ir::interpret::Array;
@@ -18,16 +18,16 @@ pub(super) fn select_and_scatter<'a>(
     lowering: &mut Lowering<'a>,
     operation: &'a Operation,
 ) -> Lowered<Vec<Bound>> {
-    let [x, source, initial] = lowering.exactly(operation)?;
+    let [x, source, initial] = lowering.expect_operands(operation)?;
     let [select, scatter] = regions::<2>(operation)?;
     let shape = lowering.builder().shape(x).clone();
-    let windows = windows(Fields::of(operation), shape.rank())?;
-    let selected = select_places(lowering, select, x, &windows)?;
+    let windows = windows(AttributeView::of(operation), shape.rank())?;
+    let selected = select_offsets(lowering, select, x, &windows)?;
     let builder = lowering.builder();
     let source_shape = builder.shape(source).clone();
     if *builder.shape(selected) != source_shape {
         return Err(format!(
-            "the source is of shape {source_shape}, but there are windows of shape {}",
+            "expected a source of shape {}, the number of windows, found {source_shape}",
             builder.shape(selected)
         )
         .into());
@@ -35,26 +35,26 @@ pub(super) fn select_and_scatter<'a>(
     let result = if source_shape.contains(&0) {
         builder.broadcast(initial, &shape)?
     } else if let Some(table) = Table::new(&windows, &source_shape, &shape) {
-        looked_up(lowering, scatter, source, selected, initial, table, &shape)?
+        result_by_lookup(lowering, scatter, source, selected, initial, table, &shape)?
     } else {
-        scattered(lowering, scatter, source, selected, initial, &windows, &shape)?
+        result_by_scatter(lowering, scatter, source, selected, initial, &windows, &shape)?
     };
     Ok(vec![lowering.bound(result)])
 }
 
 impl Windows {
-    /// Whether no element is in two windows.
-    fn are_apart(&self) -> bool {
+    /// Whether every element is in at most one window.
+    fn are_disjoint(&self) -> bool {
         let axes = self.sizes.iter().zip(&self.strides).zip(&self.dilations);
-        let apart = |((&size, &stride), &dilation): ((&usize, &usize), &usize)| {
+        let is_disjoint = |((&size, &stride), &dilation): ((&usize, &usize), &usize)| {
             size <= stride && (dilation == 1 || size == 1)
         };
-        axes.into_iter().all(apart) && self.pads.iter().all(|pad| pad.interior == 0)
+        axes.into_iter().all(is_disjoint) && self.pads.iter().all(|pad| pad.interior == 0)
     }
 }
 
-/// Which of its elements each window selects, by their places in row-major order; -1 where all are padding.
-fn select_places<'a>(
+/// The row-major offset of the element that each window selects; -1 if the window covers only padding.
+fn select_offsets<'a>(
     lowering: &mut Lowering<'a>,
     select: &'a Region,
     x: NodeId,
@@ -64,10 +64,11 @@ fn select_places<'a>(
     let rank = moves.len();
     let builder = lowering.builder();
     let (shape, dtype) = (builder.shape(x).clone(), builder.dtype(x));
-    let places: usize = windows.sizes.iter().product();
+    let window_elements: usize = windows.sizes.iter().product();
     let view = |builder: &mut Builder, value: NodeId| {
         let view = builder.push(Op::Windows(moves.iter().copied().collect()), &[value])?;
-        let extents: Shape = builder.shape(view)[..rank].iter().copied().chain([places]).collect();
+        let extents: Shape =
+            builder.shape(view)[..rank].iter().copied().chain([window_elements]).collect();
         builder.reshape(view, &extents)
     };
     let is_padded = windows.pads.iter().any(|pad| *pad != PadAxis::default());
@@ -76,7 +77,7 @@ fn select_places<'a>(
     let values = view(lowering.builder(), values)?;
     let builder = lowering.builder();
     let positions = builder.shape(values).clone();
-    let mut numbers = builder.iota(rank, &positions, DType::I32)?;
+    let mut offsets = builder.iota(rank, &positions, DType::I32)?;
     if is_padded {
         let (inside, outside) = (builder.scalar(true), builder.scalar(false));
         let inside = builder.broadcast(inside, &shape)?;
@@ -84,10 +85,10 @@ fn select_places<'a>(
         let is_inside = view(lowering.builder(), is_inside)?;
         let builder = lowering.builder();
         let none = builder.scalar(-1i32);
-        numbers = builder.select(is_inside, numbers, none)?;
+        offsets = builder.select(is_inside, offsets, none)?;
     }
-    // Two neighbours become the one selected, until one is left; the first wins over what is padded.
-    let mut views = [values, numbers];
+    // Tree reduction: select between neighbours until one element is left. Padding always loses.
+    let mut views = [values, offsets];
     loop {
         let builder = lowering.builder();
         let count = builder.shape(views[0])[rank];
@@ -103,20 +104,26 @@ fn select_places<'a>(
                 sides.push(builder.slice_axis(view, rank, slice)?);
             }
         }
-        let [left, left_at, right, right_at] = sides[..] else { unreachable!("two pairs") };
+        let [left, left_at, right, right_at] = sides[..] else {
+            unreachable!("two slices of two views")
+        };
         let shape = builder.shape(left).clone();
         let chosen = lowering.apply_elementwise(select, &[left, right], &shape)?;
-        let &[mut keeps] = &*chosen else { return Err("`select` gives one value".into()) };
+        let &[mut picks_left] = &*chosen else {
+            return Err("expected `select` to return one value".into());
+        };
         let builder = lowering.builder();
         if is_padded {
             let zero = builder.scalar(0i32);
             let left_counts = builder.compare(CompareOp::Ge, left_at, zero)?;
             let right_is_none = builder.compare(CompareOp::Lt, right_at, zero)?;
-            keeps = builder.binary(BinaryOp::Or, keeps, right_is_none)?;
-            keeps = builder.binary(BinaryOp::And, keeps, left_counts)?;
+            picks_left = builder.binary(BinaryOp::Or, picks_left, right_is_none)?;
+            picks_left = builder.binary(BinaryOp::And, picks_left, left_counts)?;
         }
-        let mut next =
-            [builder.select(keeps, left, right)?, builder.select(keeps, left_at, right_at)?];
+        let mut next = [
+            builder.select(picks_left, left, right)?,
+            builder.select(picks_left, left_at, right_at)?,
+        ];
         if count % 2 == 1 {
             let slice = SliceAxis { start: count - 1, step: 1, len: 1 };
             for (next, view) in next.iter_mut().zip(views) {
@@ -128,9 +135,8 @@ fn select_places<'a>(
     }
 }
 
-/// The result where every element is in one window at most: each looks its own window up, and nothing is
-/// scattered.
-fn looked_up<'a>(
+/// The result for disjoint windows: each element gathers the selection of its own window, so that no scatter is needed.
+fn result_by_lookup<'a>(
     lowering: &mut Lowering<'a>,
     scatter: &'a Region,
     source: NodeId,
@@ -142,9 +148,9 @@ fn looked_up<'a>(
     let positions = lowering.builder().shape(source).clone();
     let start = lowering.builder().broadcast(initial, &positions)?;
     let written = lowering.apply_elementwise(scatter, &[start, source], &positions)?;
-    let &[written] = &*written else { return Err("`scatter` gives one value".into()) };
-    // The axes that windows move along are one, between those before and those after.
-    let Table { axes, windows, places } = table;
+    let &[written] = &*written else { return Err("expected `scatter` to return one value".into()) };
+    // Merge the axes that windows move along into one, and likewise those before and after them.
+    let Table { axes, windows, offsets } = table;
     let merged = |shape: &Shape| -> Shape {
         let extents = shape.extents();
         let product = |axes: &[usize]| axes.iter().product();
@@ -155,12 +161,12 @@ fn looked_up<'a>(
         ])
     };
     let (from, to) = (merged(&positions), merged(shape));
-    let column = |numbers: Vec<i32>| {
-        let bytes = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
-        Array { shape: Shape::new(&[numbers.len(), 1]), dtype: DType::I32, bytes }
+    let column = |entries: Vec<i32>| {
+        let bytes = entries.iter().flat_map(|entry| entry.to_le_bytes()).collect();
+        Array { shape: Shape::new(&[entries.len(), 1]), dtype: DType::I32, bytes }
     };
-    let (index, place) = (column(windows), column(places));
-    let (index, place) = (lowering.constant(index)?, lowering.constant(place)?);
+    let (index, offset) = (column(windows), column(offsets));
+    let (index, offset) = (lowering.constant(index)?, lowering.constant(offset)?);
     let builder = lowering.builder();
     let index = builder.broadcast(index, &to)?;
     let mut found = Vec::new();
@@ -168,29 +174,28 @@ fn looked_up<'a>(
         let value = builder.reshape(value, &from)?;
         found.push(builder.push(Op::Gather { axis: 1 }, &[value, index])?);
     }
-    let is_selected = builder.compare(CompareOp::Eq, found[0], place)?;
+    let is_selected = builder.compare(CompareOp::Eq, found[0], offset)?;
     let result = builder.select(is_selected, found[1], initial)?;
     builder.reshape(result, shape)
 }
 
-/// For each element of the axes that windows move along: which window it is in, and which of the window's elements
-/// it is.
+/// The window that each element is in, and its offset in that window, over the axes that windows move along.
 struct Table {
     /// From the first axis that windows move along to the last.
     axes: Range<usize>,
-    /// The window's number in row-major order over these axes.
+    /// The row-major index of the element's window.
     windows: Vec<i32>,
-    /// The element's number in its window, as [`select_places`] counts; less than -1 if it is in none.
-    places: Vec<i32>,
+    /// The element's offset in its window, as in [`select_offsets`]; less than -1 if it is in no window.
+    offsets: Vec<i32>,
 }
 
-/// Beyond this many elements, a table is too large to be kept.
-const MOST_ENTRIES: usize = 1 << 20;
+/// The maximum size of a table, which is embedded in the program as a constant.
+const MAX_TABLE_ENTRIES: usize = 1 << 20;
 
 impl Table {
-    /// The table of windows that are apart; `None` if they are not, or if it would be too large.
+    /// The table for disjoint windows. `None` if windows overlap or the table would be too large.
     fn new(windows: &Windows, positions: &Shape, shape: &Shape) -> Option<Table> {
-        if !windows.are_apart() {
+        if !windows.are_disjoint() {
             return None;
         }
         let moves = |&axis: &usize| {
@@ -204,44 +209,44 @@ impl Table {
         };
         let entries =
             shape.extents()[axes.clone()].iter().try_fold(1usize, |entries, &extent| {
-                entries.checked_mul(extent).filter(|&entries| entries <= MOST_ENTRIES)
+                entries.checked_mul(extent).filter(|&entries| entries <= MAX_TABLE_ENTRIES)
             })?;
-        // With much padding there may be more windows than elements.
+        // With large padding there may be more windows than elements.
         let count = |extents: &[usize]| {
             let all = extents.iter().try_fold(1usize, |count, &extent| count.checked_mul(extent));
             all.and_then(|count| i32::try_from(count).ok())
         };
         count(&positions.extents()[axes.clone()])?;
         count(&windows.sizes[axes.clone()])?;
-        let mut table = Table { axes, windows: vec![0; entries], places: vec![0; entries] };
-        // From the innermost axis outwards: how much a step along the axis is, of elements, of windows, and of
-        // places in a window. Axes outside of the range have windows of one place.
-        let (mut stride, mut window_weight, mut place_weight) = (1, 1, 1);
+        let mut table = Table { axes, windows: vec![0; entries], offsets: vec![0; entries] };
+        // From the innermost axis outwards: the strides of the axis in elements, in windows and in window offsets.
+        // Windows have extent 1 along axes outside of the range.
+        let (mut stride, mut window_weight, mut offset_weight) = (1, 1, 1);
         for axis in table.axes.clone().rev() {
             for entry in 0..entries {
                 let element = (entry / stride % shape[axis]) as isize + windows.pads[axis].low;
                 let step = windows.strides[axis] as isize;
-                let (window, place) = (element.div_euclid(step), element.rem_euclid(step));
+                let (window, offset) = (element.div_euclid(step), element.rem_euclid(step));
                 let is_inside = (0..positions[axis] as isize).contains(&window)
-                    && (place as usize) < windows.sizes[axis];
-                if is_inside && table.places[entry] >= 0 {
+                    && (offset as usize) < windows.sizes[axis];
+                if is_inside && table.offsets[entry] >= 0 {
                     table.windows[entry] += window as i32 * window_weight;
-                    table.places[entry] += place as i32 * place_weight;
+                    table.offsets[entry] += offset as i32 * offset_weight;
                 } else {
-                    (table.windows[entry], table.places[entry]) = (0, i32::MIN);
+                    (table.windows[entry], table.offsets[entry]) = (0, i32::MIN);
                 }
             }
             stride *= shape[axis];
             window_weight *= positions[axis] as i32;
-            place_weight *= windows.sizes[axis] as i32;
+            offset_weight *= windows.sizes[axis] as i32;
         }
         Some(table)
     }
 }
 
-/// The result where windows overlap: an element that several select gets the source of all of them, in their
-/// order.
-fn scattered<'a>(
+/// The result for overlapping windows: a scatter, in which an element that several windows select receives all of
+/// their source elements in order.
+fn result_by_scatter<'a>(
     lowering: &mut Lowering<'a>,
     scatter: &'a Region,
     source: NodeId,
@@ -252,25 +257,25 @@ fn scattered<'a>(
 ) -> Lowered<NodeId> {
     let builder = lowering.builder();
     let positions = builder.shape(source).clone();
-    // The coordinates of the element that each window selects, from the window's place and the element's in it.
+    // The coordinates of each selected element: the window's start plus the offset in the window.
     let selected = builder.cast(selected, DType::I64)?;
     let mut rest = selected;
     let mut flat = builder.scalar(0i64);
     let strides = shape.strides();
     for axis in (0..positions.rank()).rev() {
         let size = builder.scalar(windows.sizes[axis] as i64);
-        let place = builder.binary(BinaryOp::Rem, rest, size)?;
+        let offset = builder.binary(BinaryOp::Rem, rest, size)?;
         rest = builder.div(rest, size)?;
         let count = builder.iota(axis, &positions, DType::I64)?;
         let factors = [windows.strides[axis] as i64, windows.dilations[axis] as i64];
         let [stride, dilation] = factors.map(|factor| builder.scalar(factor));
-        let (begin, offset) = (builder.mul(count, stride)?, builder.mul(place, dilation)?);
+        let (begin, offset) = (builder.mul(count, stride)?, builder.mul(offset, dilation)?);
         let at = builder.add(begin, offset)?;
         let PadAxis { low, interior, .. } = windows.pads[axis];
         let low = builder.scalar(low as i64);
         let mut at = builder.sub(at, low)?;
         if interior > 0 {
-            // The operand's elements are so far apart; no window selects what is in between.
+            // Base dilation spaces the operand's elements; interior padding is never selected.
             let distance = builder.scalar(interior as i64 + 1);
             at = builder.div(at, distance)?;
         }
@@ -278,12 +283,12 @@ fn scattered<'a>(
         let at = builder.mul(at, stride)?;
         flat = builder.add(flat, at)?;
     }
-    let (zero, nowhere) = (builder.scalar(0i64), builder.scalar(-1i64));
+    let (zero, out_of_range) = (builder.scalar(0i64), builder.scalar(-1i64));
     let is_none = builder.compare(CompareOp::Lt, selected, zero)?;
-    let index = builder.select(is_none, nowhere, flat)?;
+    let index = builder.select(is_none, out_of_range, flat)?;
     let line = Shape::new(&[positions.elements()]);
     let whole = Shape::new(&[shape.elements()]);
-    let target = Target {
+    let target = ScatterOperands {
         inputs: vec![builder.broadcast(initial, &whole)?],
         index: builder.reshape(index, &line)?,
         updates: vec![builder.reshape(source, &line)?],

@@ -1,8 +1,8 @@
-//! From one list of nodes to graphs and steps in order.
+//! Partitioning of a sequence's nodes into graphs and steps, with dead code elimination (DCE).
 //!
-//! A graph is written when a step needs a value that is not there, and takes what that step needs and
-//! nothing else; the last graph takes the rest. So a value is computed beside those that use it, there
-//! are as few graphs as there can be, and what nobody uses is in none.
+//! A graph is emitted before a step that needs values not yet computed, and contains only the nodes that this step
+//! depends on; the last graph computes the outputs. This keeps values close to their uses, the number of graphs
+//! minimal, and dead nodes out of all graphs.
 
 use super::builder::{Builder, PendingStep, Source};
 use crate::program::{Action, Origin, Sequence, Slot, Step, ValueType};
@@ -10,10 +10,10 @@ use inflight_ir::graph::{Graph, NodeId, Op};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// The sequence that computes `outputs`. Its inputs are its arguments, then its constants or, inside
-/// another sequence, the values it captures, of the types `others`: `position` says where in that second
-/// part a source is, or that it is not used.
-pub(super) fn finish(
+/// Builds the sequence that computes `outputs`. Its inputs are its arguments, then its constants or, inside another
+/// sequence, its captures, which have the types `others`. `position` maps a source to its index in that second part,
+/// or to `None` if it is not used.
+pub(super) fn build_sequence(
     builder: Builder,
     outputs: &[NodeId],
     arguments: &[ValueType],
@@ -41,12 +41,12 @@ pub(super) fn finish(
         };
         writer.slots.insert(id as NodeId, slot);
     }
-    let (used, _) = used(&builder, outputs);
+    let (used, _) = find_live(&builder, outputs);
     let steps: Vec<&PendingStep> =
         builder.steps.iter().zip(used).filter(|(_, used)| *used).map(|(step, _)| step).collect();
     let demands: Vec<&[NodeId]> =
         steps.iter().map(|step| &*step.inputs).chain(std::iter::once(outputs)).collect();
-    let groups = deal(&builder, &demands);
+    let groups = partition_nodes(&builder, &demands);
     for (i, group) in groups.iter().enumerate() {
         writer.compute(group);
         if let Some(step) = steps.get(i) {
@@ -57,101 +57,101 @@ pub(super) fn finish(
     writer.sequence
 }
 
-/// The captures that are read in the end.
-pub(super) fn used_captures(builder: &Builder, outputs: &[NodeId]) -> Vec<usize> {
-    let (_, is_used) = used(builder, outputs);
-    let mut numbers: Vec<usize> = builder
+/// The captures that live nodes read.
+pub(super) fn live_captures(builder: &Builder, outputs: &[NodeId]) -> Vec<usize> {
+    let (_, is_live) = find_live(builder, outputs);
+    let mut captures: Vec<usize> = builder
         .entries
         .iter()
-        .zip(is_used)
-        .filter(|(_, is_used)| *is_used)
+        .zip(is_live)
+        .filter(|(_, is_live)| *is_live)
         .filter_map(|(entry, _)| match entry.source {
-            Some(Source::Capture(number)) => Some(number),
+            Some(Source::Capture(capture)) => Some(capture),
             _ => None,
         })
         .collect();
-    numbers.sort_unstable();
-    numbers
+    captures.sort_unstable();
+    captures
 }
 
-/// Which steps have an effect or results that are used in the end, and which nodes are used.
-fn used(builder: &Builder, outputs: &[NodeId]) -> (Vec<bool>, Vec<bool>) {
+/// Liveness analysis: the steps with side effects or live results, and the live nodes.
+fn find_live(builder: &Builder, outputs: &[NodeId]) -> (Vec<bool>, Vec<bool>) {
     let mut used: Vec<bool> = builder.steps.iter().map(|step| step.has_effect).collect();
-    let mut is_used = vec![false; builder.entries.len()];
-    let mut open: Vec<NodeId> = outputs.to_vec();
+    let mut is_live = vec![false; builder.entries.len()];
+    let mut worklist: Vec<NodeId> = outputs.to_vec();
     for step in builder.steps.iter().filter(|step| step.has_effect) {
-        open.extend(&step.inputs);
+        worklist.extend(&step.inputs);
     }
-    while let Some(id) = open.pop() {
-        if std::mem::replace(&mut is_used[id as usize], true) {
+    while let Some(id) = worklist.pop() {
+        if std::mem::replace(&mut is_live[id as usize], true) {
             continue;
         }
         let entry = &builder.entries[id as usize];
-        open.extend(&entry.inputs);
+        worklist.extend(&entry.inputs);
         if let Some(Source::Result { step, .. }) = entry.source
             && !std::mem::replace(&mut used[step], true)
         {
-            open.extend(&builder.steps[step].inputs);
+            worklist.extend(&builder.steps[step].inputs);
         }
     }
-    (used, is_used)
+    (used, is_live)
 }
 
-/// The nodes of one graph.
+/// The nodes of one graph to be emitted.
 #[derive(Default)]
 struct Group {
-    /// Those it computes and those it reads, in order.
+    /// The nodes that the graph computes or reads, in order.
     nodes: Vec<NodeId>,
-    /// Those it computes that something outside it reads.
+    /// The computed nodes that are read outside of the graph.
     outputs: Vec<NodeId>,
 }
 
-/// A graph for each demand: it computes what the demand needs and no earlier one has.
-fn deal(builder: &Builder, demands: &[&[NodeId]]) -> Vec<Group> {
-    let mut home: Vec<Option<usize>> = vec![None; builder.entries.len()];
+/// One graph for each demand, the inputs of a step or the outputs: the nodes it needs that no earlier graph computes.
+fn partition_nodes(builder: &Builder, demands: &[&[NodeId]]) -> Vec<Group> {
+    let mut group_of: Vec<Option<usize>> = vec![None; builder.entries.len()];
     let mut is_output = vec![false; builder.entries.len()];
     let mut groups: Vec<Group> = Vec::new();
     for (number, demand) in demands.iter().enumerate() {
         let mut nodes: Vec<NodeId> = Vec::new();
         let mut seen = rustc_hash::FxHashSet::default();
-        let is_there = |home: &[Option<usize>], id: NodeId| {
-            builder.entries[id as usize].source.is_some() || home[id as usize].is_some()
+        let is_available = |group_of: &[Option<usize>], id: NodeId| {
+            builder.entries[id as usize].source.is_some() || group_of[id as usize].is_some()
         };
-        let mut open: Vec<NodeId> = Vec::new();
+        let mut worklist: Vec<NodeId> = Vec::new();
         for &id in *demand {
-            // A value that was computed before and kept for nobody must be kept for this demand.
-            if is_there(&home, id) {
+            // A value that an earlier graph computes for internal use becomes an output of that graph.
+            if is_available(&group_of, id) {
                 is_output[id as usize] = true;
             } else {
-                open.push(id);
+                worklist.push(id);
             }
         }
-        let wanted = open.clone();
-        while let Some(id) = open.pop() {
+        let wanted = worklist.clone();
+        while let Some(id) = worklist.pop() {
             if !seen.insert(id) {
                 continue;
             }
             nodes.push(id);
-            if is_there(&home, id) {
+            if is_available(&group_of, id) {
                 is_output[id as usize] = true;
             } else {
-                open.extend(&builder.entries[id as usize].inputs);
+                worklist.extend(&builder.entries[id as usize].inputs);
             }
         }
         for &id in &nodes {
-            if !is_there(&home, id) && !is_free(builder, id) {
-                home[id as usize] = Some(number);
+            if !is_available(&group_of, id) && !is_rematerialized(builder, id) {
+                group_of[id as usize] = Some(number);
             }
         }
         for id in wanted {
-            home[id as usize] = Some(number);
+            group_of[id as usize] = Some(number);
             is_output[id as usize] = true;
         }
         nodes.sort_unstable();
         groups.push(Group { nodes, outputs: Vec::new() });
     }
-    for (id, home) in home.iter().enumerate() {
-        if let Some(number) = home
+    for (id, group_of) in group_of.iter().enumerate() {
+        if let Some(number) = group_of
             && is_output[id]
         {
             groups[*number].outputs.push(id as NodeId);
@@ -160,8 +160,8 @@ fn deal(builder: &Builder, demands: &[&[NodeId]]) -> Vec<Group> {
     groups
 }
 
-/// Whether a node is computed wherever it is used, rather than kept.
-fn is_free(builder: &Builder, id: NodeId) -> bool {
+/// Whether a node is recomputed in each graph that uses it, rather than stored to memory.
+fn is_rematerialized(builder: &Builder, id: NodeId) -> bool {
     matches!(
         builder.entries[id as usize].op,
         Op::Scalar | Op::Iota { .. } | Op::Broadcast(_) | Op::Reshape(_)
@@ -169,7 +169,7 @@ fn is_free(builder: &Builder, id: NodeId) -> bool {
 }
 
 struct Writer<'a> {
-    /// Where the values that are there already are.
+    /// The slots of the values that are already available.
     slots: FxHashMap<NodeId, Slot>,
     sequence: Sequence,
     builder: &'a Builder,

@@ -1,9 +1,9 @@
-//! Operations that make values, or say where elements are.
+//! Lowering of constants, iota, and data movement: reshape, broadcast, transpose, slice, pad, bitcast.
 
-use super::attributes::{Fields, dense_elements};
+use super::attributes::{AttributeView, dense_elements};
 use super::builder::Lowered;
+use super::context::Lowering;
 use super::error::Failure;
-use super::lowering::Lowering;
 use crate::module::{Attribute, Operation, Type};
 use inflight_ir::graph::{NodeId, Op, PadAxis, SliceAxis};
 use inflight_ir::interpret::Array;
@@ -11,10 +11,10 @@ use inflight_ir::{Axes, BinaryOp, DType, Scalar, Shape};
 
 /// `constant`
 pub(super) fn constant(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered<NodeId> {
-    match Fields::of(operation).get("value") {
+    match AttributeView::of(operation).get("value") {
         Some(Attribute::Dense(dense)) => {
-            let ty = super::lowering::value_type(&Type::Tensor(dense.ty.clone()))?
-                .ok_or("its type leaves a dimension open")?;
+            let ty = super::context::value_type(&Type::Tensor(dense.ty.clone()))?
+                .ok_or("expected a constant of static shape")?;
             let (size, count) = (ty.dtype.size(), dense_elements(dense).unwrap_or(0));
             if dense.is_splat && dense.bytes.len() >= size {
                 let value = Scalar::from_bytes(ty.dtype, &dense.bytes);
@@ -22,7 +22,7 @@ pub(super) fn constant(lowering: &mut Lowering<'_>, operation: &Operation) -> Lo
             }
             if dense.bytes.len() != count * size {
                 return Err(format!(
-                    "{} bytes are given for {count} elements of {size} bytes",
+                    "expected {count} elements of {size} bytes, found {} bytes",
                     dense.bytes.len()
                 )
                 .into());
@@ -30,65 +30,68 @@ pub(super) fn constant(lowering: &mut Lowering<'_>, operation: &Operation) -> Lo
             let bytes = dense.bytes.to_vec();
             lowering.constant(Array { shape: ty.shape, dtype: ty.dtype, bytes })
         }
-        // `arith.constant` of a number.
+        // `arith.constant` of a scalar.
         Some(Attribute::Integer(value, _)) => {
             let dtype = lowering.declared_dtype(operation, 0)?;
             Ok(lowering.builder().integer(*value as i64, dtype))
         }
         Some(Attribute::Float(value, _)) => {
             let dtype = lowering.declared_dtype(operation, 0)?;
-            Ok(lowering.builder().number(*value, dtype))
+            Ok(lowering.builder().float(*value, dtype))
         }
-        Some(_) => Err("`value` is not a constant; write it as dense<…>".into()),
+        Some(_) => Err("expected `value` to be a constant; write it as dense<…>".into()),
         None => Err("the attribute `value` is missing".into()),
     }
 }
 
 /// `chlo.constant_like`
 pub(super) fn constant_like(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered<NodeId> {
-    let [x] = lowering.exactly(operation)?;
+    let [x] = lowering.expect_operands(operation)?;
     let builder = lowering.builder();
     let (dtype, shape) = (builder.dtype(x), builder.shape(x).clone());
-    let value = match Fields::of(operation).get("value") {
+    let value = match AttributeView::of(operation).get("value") {
         Some(Attribute::Integer(value, _)) => Scalar::from(*value as i64).cast(dtype),
         Some(Attribute::Float(value, _)) => Scalar::from(*value).cast(dtype),
-        _ => return Err("`value` is not a number".into()),
+        _ => return Err("expected `value` to be an integer or a float".into()),
     };
     builder.full(value, &shape)
 }
 
-/// The shape that an operand gives.
+/// A shape operand, which must be constant.
 pub(super) fn shape_operand(lowering: &mut Lowering<'_>, operand: NodeId) -> Lowered<Shape> {
-    let extents = known_integers(lowering, operand, "its shape")?;
+    let extents = require_constant_integers(lowering, operand, "its shape")?;
     extents
         .iter()
-        .map(|&extent| usize::try_from(extent).map_err(|_| format!("an extent is {extent}").into()))
+        .map(|&extent| {
+            usize::try_from(extent)
+                .map_err(|_| format!("expected extents of at least 0, found {extent}").into())
+        })
         .collect::<Lowered<Axes>>()
         .map(|extents| Shape::new(&extents))
 }
 
-/// The elements of an operand that must be known to know shapes.
-pub(super) fn known_integers(
+/// The elements of an operand that shapes depend on, and which must therefore be constant.
+pub(super) fn require_constant_integers(
     lowering: &mut Lowering<'_>,
     operand: NodeId,
     what: &str,
 ) -> Lowered<Vec<i64>> {
-    lowering.builder().integers(operand).ok_or_else(|| {
-        Failure::Wrong(format!(
-            "{what} depends on values that are known only when the program runs; it must come from \
-             constants and the shapes of arguments"
+    lowering.builder().constant_integers(operand).ok_or_else(|| {
+        Failure::Invalid(format!(
+            "{what} depends on values that are known only at run time; compute it from constants \
+             and the shapes of arguments"
         ))
     })
 }
 
 /// `iota` and `dynamic_iota`
 pub(super) fn iota(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered<NodeId> {
-    let axis = Fields::of(operation).axis("iota_dimension")?;
+    let axis = AttributeView::of(operation).axis("iota_dimension")?;
     let dtype = lowering.declared_dtype(operation, 0)?;
     let shape = match operation.operands.is_empty() {
         true => lowering.declared_shape(operation, 0)?,
         false => {
-            let [shape] = lowering.exactly(operation)?;
+            let [shape] = lowering.expect_operands(operation)?;
             shape_operand(lowering, shape)?
         }
     };
@@ -102,7 +105,7 @@ pub(super) fn reshape(lowering: &mut Lowering<'_>, operation: &Operation) -> Low
         return Ok(x);
     }
     let shape = match operation.operands.len() {
-        // A cast to a type that leaves dimensions open.
+        // A cast to a type with dynamic dimensions.
         1 if operation.name == "tensor.cast" => return Ok(x),
         1 => lowering.declared_shape(operation, 0)?,
         _ => {
@@ -129,11 +132,11 @@ pub(super) fn broadcast_in_dim(
             shape_operand(lowering, shape)?
         }
     };
-    let axes = Fields::of(operation).axes("broadcast_dimensions")?;
+    let axes = AttributeView::of(operation).axes("broadcast_dimensions")?;
     broadcast_axes(lowering, x, &axes, &shape)
 }
 
-/// `x` repeated to a shape of which its axes are these.
+/// Broadcasts `x` to `shape`. `axes` maps its axes to axes of the result.
 pub(super) fn broadcast_axes(
     lowering: &mut Lowering<'_>,
     x: NodeId,
@@ -143,9 +146,10 @@ pub(super) fn broadcast_axes(
     let builder = lowering.builder();
     let from = builder.shape(x).clone();
     if axes.len() != from.rank() || axes.iter().any(|&axis| axis >= shape.rank()) {
-        return Err(
-            format!("axes {axes:?} do not place a tensor of shape {from} in {shape}").into()
-        );
+        return Err(format!(
+            "broadcast dimensions {axes:?} do not map a tensor of shape {from} to {shape}"
+        )
+        .into());
     }
     let mut order: Vec<usize> = (0..axes.len()).collect();
     order.sort_by_key(|&i| axes[i]);
@@ -158,10 +162,10 @@ pub(super) fn broadcast_axes(
     builder.broadcast(x, shape)
 }
 
-/// `broadcast`: new axes before the others.
+/// `broadcast`: prepends new axes.
 pub(super) fn broadcast(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered<NodeId> {
-    let [x] = lowering.exactly(operation)?;
-    let mut extents = Fields::of(operation).axes("broadcast_sizes")?;
+    let [x] = lowering.expect_operands(operation)?;
+    let mut extents = AttributeView::of(operation).axes("broadcast_sizes")?;
     let builder = lowering.builder();
     extents.extend(builder.shape(x).iter());
     builder.broadcast(x, &Shape::new(&extents))
@@ -169,36 +173,36 @@ pub(super) fn broadcast(lowering: &mut Lowering<'_>, operation: &Operation) -> L
 
 /// `transpose`
 pub(super) fn transpose(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered<NodeId> {
-    let [x] = lowering.exactly(operation)?;
+    let [x] = lowering.expect_operands(operation)?;
     if lowering.elementwise {
         return Ok(x);
     }
-    let axes = Fields::of(operation).axes("permutation")?;
+    let axes = AttributeView::of(operation).axes("permutation")?;
     lowering.builder().permute(x, &axes)
 }
 
-/// `slice`, and `real_dynamic_slice` with its bounds as operands.
+/// `slice`, and `real_dynamic_slice`, whose bounds are operands.
 pub(super) fn slice(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered<NodeId> {
     let x = lowering.operand(operation, 0)?;
     let shape = lowering.builder().shape(x).clone();
     let rank = shape.rank();
     let (starts, limits, strides) = match operation.operands.len() {
         1 => {
-            let fields = Fields::of(operation);
-            let starts = fields.for_each_axis("start_indices", rank, 0)?;
-            let limits = fields.for_each_axis("limit_indices", rank, 0)?;
-            (starts, limits, fields.for_each_axis("strides", rank, 1)?)
+            let fields = AttributeView::of(operation);
+            let starts = fields.per_axis("start_indices", rank, 0)?;
+            let limits = fields.per_axis("limit_indices", rank, 0)?;
+            (starts, limits, fields.per_axis("strides", rank, 1)?)
         }
         _ => {
-            let [_, starts, limits, strides] = lowering.exactly(operation)?;
-            let starts = known_integers(lowering, starts, "its start")?;
-            let limits = known_integers(lowering, limits, "its limit")?;
-            (starts, limits, known_integers(lowering, strides, "its stride")?)
+            let [_, starts, limits, strides] = lowering.expect_operands(operation)?;
+            let starts = require_constant_integers(lowering, starts, "its start")?;
+            let limits = require_constant_integers(lowering, limits, "its limit")?;
+            (starts, limits, require_constant_integers(lowering, strides, "its stride")?)
         }
     };
     if [&starts, &limits, &strides].iter().any(|list| list.len() != rank) {
         return Err(
-            format!("it has not one start, limit and stride for each of {rank} axes").into()
+            format!("expected a start, a limit and a stride for each of {rank} axes").into()
         );
     }
     let mut slices = Vec::new();
@@ -206,7 +210,7 @@ pub(super) fn slice(lowering: &mut Lowering<'_>, operation: &Operation) -> Lower
         let (start, limit, stride) = (starts[axis], limits[axis], strides[axis]);
         if start < 0 || limit < start || limit > shape[axis] as i64 || stride < 1 {
             return Err(format!(
-                "{start}:{limit}:{stride} is no slice of an axis of {}",
+                "slice {start}:{limit}:{stride} is out of bounds for axis {axis} of extent {}",
                 shape[axis]
             )
             .into());
@@ -217,32 +221,34 @@ pub(super) fn slice(lowering: &mut Lowering<'_>, operation: &Operation) -> Lower
     lowering.builder().slice(x, &slices)
 }
 
-/// `pad`, and `dynamic_pad` with its amounts as operands.
+/// `pad`, and `dynamic_pad`, whose padding amounts are operands.
 pub(super) fn pad(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered<NodeId> {
     let x = lowering.operand(operation, 0)?;
     let fill = lowering.operand(operation, 1)?;
     let rank = lowering.builder().shape(x).rank();
     let (low, high, interior) = match operation.operands.len() {
         2 => {
-            let fields = Fields::of(operation);
-            let low = fields.for_each_axis("edge_padding_low", rank, 0)?;
-            let high = fields.for_each_axis("edge_padding_high", rank, 0)?;
-            (low, high, fields.for_each_axis("interior_padding", rank, 0)?)
+            let fields = AttributeView::of(operation);
+            let low = fields.per_axis("edge_padding_low", rank, 0)?;
+            let high = fields.per_axis("edge_padding_high", rank, 0)?;
+            (low, high, fields.per_axis("interior_padding", rank, 0)?)
         }
         _ => {
-            let [_, _, low, high, interior] = lowering.exactly(operation)?;
-            let low = known_integers(lowering, low, "its padding")?;
-            let high = known_integers(lowering, high, "its padding")?;
-            (low, high, known_integers(lowering, interior, "its padding")?)
+            let [_, _, low, high, interior] = lowering.expect_operands(operation)?;
+            let low = require_constant_integers(lowering, low, "its padding")?;
+            let high = require_constant_integers(lowering, high, "its padding")?;
+            (low, high, require_constant_integers(lowering, interior, "its padding")?)
         }
     };
     if [&low, &high, &interior].iter().any(|list| list.len() != rank) {
-        return Err(format!("it has not one padding for each of {rank} axes").into());
+        return Err(
+            format!("expected low, high and interior padding for each of {rank} axes").into()
+        );
     }
     let pads: Vec<PadAxis> = (0..rank)
         .map(|axis| {
             let interior = usize::try_from(interior[axis])
-                .map_err(|_| Failure::from("interior padding is negative"))?;
+                .map_err(|_| Failure::from("expected interior padding of at least 0"))?;
             Ok(PadAxis { low: low[axis] as isize, high: high[axis] as isize, interior })
         })
         .collect::<Lowered<_>>()?;
@@ -266,23 +272,23 @@ pub(super) fn padded(
 /// `concatenate`
 pub(super) fn concatenate(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered<NodeId> {
     let operands = lowering.operands(operation)?;
-    let axis = Fields::of(operation).axis("dimension")?;
+    let axis = AttributeView::of(operation).axis("dimension")?;
     lowering.builder().concat(&operands, axis)
 }
 
 /// `reverse`
 pub(super) fn reverse(lowering: &mut Lowering<'_>, operation: &Operation) -> Lowered<NodeId> {
-    let [x] = lowering.exactly(operation)?;
-    let axes = Fields::of(operation).axes("dimensions")?;
+    let [x] = lowering.expect_operands(operation)?;
+    let axes = AttributeView::of(operation).axes("dimensions")?;
     reversed(lowering, x, &axes)
 }
 
-/// `x` with these axes walked backwards.
+/// Reverses `x` along the given axes.
 pub(super) fn reversed(lowering: &mut Lowering<'_>, x: NodeId, axes: &[usize]) -> Lowered<NodeId> {
     let builder = lowering.builder();
     let shape = builder.shape(x).clone();
     if let Some(axis) = axes.iter().find(|&&axis| axis >= shape.rank()) {
-        return Err(format!("there is no axis {axis} in {shape}").into());
+        return Err(format!("axis {axis} is out of range for {shape}").into());
     }
     let slices: Vec<SliceAxis> = shape
         .iter()
@@ -300,40 +306,40 @@ pub(super) fn get_dimension_size(
     lowering: &mut Lowering<'_>,
     operation: &Operation,
 ) -> Lowered<NodeId> {
-    let [x] = lowering.exactly(operation)?;
-    let axis = Fields::of(operation).axis("dimension")?;
+    let [x] = lowering.expect_operands(operation)?;
+    let axis = AttributeView::of(operation).axis("dimension")?;
     let builder = lowering.builder();
     match builder.shape(x).get(axis).copied() {
         Some(extent) => Ok(builder.scalar(extent as i32)),
-        None => Err(format!("there is no axis {axis} in {}", builder.shape(x)).into()),
+        None => Err(format!("axis {axis} is out of range for {}", builder.shape(x)).into()),
     }
 }
 
-/// `set_dimension_size`: a smaller size cuts the rest off.
+/// `set_dimension_size`: slices off the rest.
 pub(super) fn set_dimension_size(
     lowering: &mut Lowering<'_>,
     operation: &Operation,
 ) -> Lowered<NodeId> {
-    let [x, size] = lowering.exactly(operation)?;
-    let axis = Fields::of(operation).axis("dimension")?;
-    let size = known_integers(lowering, size, "the size")?[0];
+    let [x, size] = lowering.expect_operands(operation)?;
+    let axis = AttributeView::of(operation).axis("dimension")?;
+    let size = require_constant_integers(lowering, size, "the size")?[0];
     let builder = lowering.builder();
     match builder.shape(x).get(axis).copied() {
         Some(extent) if (0..=extent as i64).contains(&size) => {
             let slice = SliceAxis { start: 0, step: 1, len: size as usize };
             builder.slice_axis(x, axis, slice)
         }
-        Some(extent) => Err(format!("{size} is not a size of an axis of {extent}").into()),
-        None => Err(format!("there is no axis {axis} in {}", builder.shape(x)).into()),
+        Some(extent) => Err(format!("expected a size of 0 to {extent}, found {size}").into()),
+        None => Err(format!("axis {axis} is out of range for {}", builder.shape(x)).into()),
     }
 }
 
-/// `bitcast_convert`: to smaller elements there is a new last axis, to larger ones the last is gone.
+/// `bitcast_convert`: narrowing adds a last axis, widening removes it.
 pub(super) fn bitcast_convert(
     lowering: &mut Lowering<'_>,
     operation: &Operation,
 ) -> Lowered<NodeId> {
-    let [x] = lowering.exactly(operation)?;
+    let [x] = lowering.expect_operands(operation)?;
     let to = lowering.declared_dtype(operation, 0)?;
     let builder = lowering.builder();
     let from = builder.dtype(x);
@@ -342,15 +348,15 @@ pub(super) fn bitcast_convert(
         return builder.bitcast(x, to);
     }
     if is_bytes(from) || is_bytes(to) {
-        return Err(format!("the bits of {from} are not those of {to}").into());
+        return Err(format!("cannot convert the bits of {from} to {to}").into());
     }
     if lowering.elementwise {
-        return Err("elements of another size inside a function of scalars".into());
+        return Err("expected elements of equal size inside the body of an operation".into());
     }
     if from.size() > to.size() { split_bits(lowering, x, to) } else { join_bits(lowering, x, to) }
 }
 
-/// The unsigned integer of so many bytes.
+/// The unsigned integer dtype of `size` bytes.
 pub(super) fn unsigned(size: usize) -> DType {
     match size {
         1 => DType::U8,
@@ -360,7 +366,7 @@ pub(super) fn unsigned(size: usize) -> DType {
     }
 }
 
-/// Each element as words of at most eight bytes, along a new last axis.
+/// The bits of each element as unsigned words of at most 8 bytes, along a new last axis.
 fn words(lowering: &mut Lowering<'_>, x: NodeId) -> Lowered<NodeId> {
     let builder = lowering.builder();
     let dtype = builder.dtype(x);
@@ -383,7 +389,7 @@ fn words(lowering: &mut Lowering<'_>, x: NodeId) -> Lowered<NodeId> {
     builder.concat(&words, axis)
 }
 
-/// The bits of each element as several smaller ones, the lowest first.
+/// Splits the bits of each element into several smaller elements, lowest bits first.
 fn split_bits(lowering: &mut Lowering<'_>, x: NodeId, to: DType) -> Lowered<NodeId> {
     let words = words(lowering, x)?;
     let builder = lowering.builder();
@@ -392,14 +398,14 @@ fn split_bits(lowering: &mut Lowering<'_>, x: NodeId, to: DType) -> Lowered<Node
     let count = word.size() / size;
     shape.push(count);
     let mut source = shape.clone();
-    *source.last_mut().expect("an axis was added") = 1;
+    *source.last_mut().expect("the rank is positive") = 1;
     let words = builder.reshape(words, &Shape::new(&source))?;
     let counts = builder.iota(0, &Shape::new(&[count]), word)?;
     let width = builder.integer(8 * size as i64, word);
     let shifts = builder.mul(counts, width)?;
     let pieces = builder.binary(BinaryOp::ShiftRightLogical, words, shifts)?;
     let pieces = builder.cast(pieces, unsigned(size))?;
-    // The words and the pieces of each word become one axis.
+    // Merge the axis of words and the axis of pieces.
     let (rank, last) = (shape.len() - 2, shape[shape.len() - 2] * count);
     shape.truncate(rank);
     shape.push(last);
@@ -407,14 +413,14 @@ fn split_bits(lowering: &mut Lowering<'_>, x: NodeId, to: DType) -> Lowered<Node
     builder.bitcast(pieces, to)
 }
 
-/// The bits of the elements along the last axis as one larger element.
+/// Joins the bits of the elements along the last axis to one larger element.
 fn join_bits(lowering: &mut Lowering<'_>, x: NodeId, to: DType) -> Lowered<NodeId> {
     let builder = lowering.builder();
     let from = builder.dtype(x);
     let shape = builder.shape(x).clone();
     let count = to.size() / from.size();
     if shape.last() != Some(&count) {
-        return Err(format!("the last axis of {shape} has not {count} elements").into());
+        return Err(format!("expected a last axis of extent {count}, found shape {shape}").into());
     }
     let outer = Shape::new(&shape[..shape.rank() - 1]);
     let word = if to == DType::C128 { DType::U64 } else { unsigned(to.size()) };
@@ -434,7 +440,7 @@ fn join_bits(lowering: &mut Lowering<'_>, x: NodeId, to: DType) -> Lowered<NodeI
                 None => piece,
             });
         }
-        joined.ok_or_else(|| Failure::from("nothing to join"))
+        joined.ok_or_else(|| Failure::from("expected at least one element to join"))
     };
     if to == DType::C128 {
         let (real, imaginary) = (join(0, count / 2)?, join(count / 2, count / 2)?);

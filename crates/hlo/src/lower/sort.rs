@@ -1,44 +1,44 @@
-//! `sort` with any comparator, and the largest elements.
+//! Lowering of `sort` with key recognition, `top_k` and `ApproxTopK`.
 
-use super::attributes::Fields;
-use super::body::{Body, body};
+use super::attributes::AttributeView;
 use super::builder::{Builder, Entry, Lowered};
-use super::control::regions;
+use super::context::{Bound, Lowering};
+use super::control_flow::regions;
 use super::elementwise::total_order;
-use super::lowering::{Bound, Lowering};
+use super::scalar_body::{ScalarBody, lower_body};
 use crate::module::{Attribute, Operation, Region};
 use inflight_ir::graph::{FloatOrder, NodeId, Op, SliceAxis, SortKey, SortOrder, SortResult};
 use inflight_ir::{BinaryOp, CompareOp, DType};
 use smallvec::smallvec;
 
-/// `sort`. It is always stable.
+/// `sort`. The lowering is always stable.
 pub(super) fn sort<'a>(
     lowering: &mut Lowering<'a>,
     operation: &'a Operation,
 ) -> Lowered<Vec<Bound>> {
     let inputs = lowering.operands(operation)?;
-    let Some(&first) = inputs.first() else { return Err("there is no operand".into()) };
+    let Some(&first) = inputs.first() else { return Err("expected at least one operand".into()) };
     let [region] = regions::<1>(operation)?;
     let builder = lowering.builder();
     let shape = builder.shape(first).clone();
-    let axis = match Fields::of(operation).integer("dimension")?.unwrap_or(-1) {
+    let axis = match AttributeView::of(operation).integer("dimension")?.unwrap_or(-1) {
         axis if axis < 0 => axis + shape.rank() as i64,
         axis => axis,
     };
     let axis = usize::try_from(axis).ok().filter(|&axis| axis < shape.rank()).or_else(|| {
-        // A scalar has nothing to sort.
+        // A scalar is already sorted.
         (shape.rank() == 0).then_some(0)
     });
-    let Some(axis) = axis else { return Err("`dimension` is not an axis".into()) };
+    let Some(axis) = axis else { return Err("`dimension` is out of range".into()) };
     if shape.rank() == 0 {
         return Ok(inputs.into_iter().map(|node| lowering.bound(node)).collect());
     }
-    let sorted = in_order(lowering, region, inputs, axis)?;
+    let sorted = sort_by_comparator(lowering, region, inputs, axis)?;
     Ok(sorted.into_iter().map(|node| lowering.bound(node)).collect())
 }
 
-/// Operands along an axis in the order of a comparator.
-fn in_order<'a>(
+/// Sorts operands along an axis by a comparator.
+fn sort_by_comparator<'a>(
     lowering: &mut Lowering<'a>,
     comparator: &'a Region,
     inputs: Vec<NodeId>,
@@ -52,17 +52,17 @@ fn in_order<'a>(
         .iter()
         .flat_map(|&input| [lowering.builder().dtype(input), lowering.builder().dtype(input)])
         .collect();
-    let mut function = body(lowering, comparator, &dtypes)?;
+    let mut function = lower_body(lowering, comparator, &dtypes)?;
     let builder = lowering.builder();
-    let (keys, order) = match keys(&mut function)? {
+    let (keys, order) = match sort_keys(&mut function)? {
         Some(keys) => {
             let operands: Vec<NodeId> = keys.iter().map(|&(operand, _)| inputs[operand]).collect();
             (operands, SortOrder::Keys(keys.into_iter().map(|(_, key)| key).collect()))
         }
         None => {
-            // What the comparator reads outside of it is one more operand, the same everywhere.
+            // A captured value becomes a broadcast operand.
             let mut operands = inputs.clone();
-            for (inner, outer) in function.captured() {
+            for (inner, outer) in function.captured_values() {
                 operands.push(builder.broadcast(outer, &shape)?);
                 function.add_operand(inner);
             }
@@ -80,12 +80,17 @@ fn in_order<'a>(
     }
     let op = Op::Sort { axis, order, result: SortResult::Positions };
     let positions = builder.push(op, &keys)?;
-    inputs.into_iter().map(|input| permuted(builder, input, positions, axis)).collect()
+    inputs.into_iter().map(|input| gather_positions(builder, input, positions, axis)).collect()
 }
 
-/// The elements of `x` along an axis in the order of positions.
-fn permuted(builder: &mut Builder, x: NodeId, positions: NodeId, axis: usize) -> Lowered<NodeId> {
-    // Positions themselves need no lookup.
+/// Permutes `x` along an axis by sorted positions.
+fn gather_positions(
+    builder: &mut Builder,
+    x: NodeId,
+    positions: NodeId,
+    axis: usize,
+) -> Lowered<NodeId> {
+    // An iota along the axis permutes to the positions themselves.
     if let Op::Iota { axis: counted, .. } = builder.entries[x as usize].op
         && counted == axis
     {
@@ -95,12 +100,12 @@ fn permuted(builder: &mut Builder, x: NodeId, positions: NodeId, axis: usize) ->
     builder.push(Op::Gather { axis }, &[x, positions])
 }
 
-/// A key: which operand, and how its elements are ordered.
+/// A sort key: the operand's index, and the order of its elements.
 type Key = (usize, SortKey);
 
-/// The keys that the comparator orders by, one after the other, if that is what it does. Equal nodes are
-/// one node, so the comparator is compared with what it would be.
-fn keys(function: &mut Body) -> Lowered<Option<Vec<Key>>> {
+/// Recognizes a lexicographic comparator and returns its keys. CSE makes equal expressions the same node, so building
+/// the candidate expressions in the body and comparing node ids is a structural match.
+fn sort_keys(function: &mut ScalarBody) -> Lowered<Option<Vec<Key>>> {
     let [mut node] = function.results[..] else { return Ok(None) };
     let candidates = candidates(function)?;
     let mut keys: Vec<Key> = Vec::new();
@@ -110,7 +115,7 @@ fn keys(function: &mut Body) -> Lowered<Option<Vec<Key>>> {
             keys.push(last.key);
             return Ok(Some(keys));
         }
-        // Before by this key, or equal by it and before by the next ones.
+        // Less by this key, or equal by this key and less by the following ones.
         let entries = &function.builder.entries;
         let Some([a, b]) = operands_of(entries, node, BinaryOp::Or) else { return Ok(None) };
         let step = [(a, b), (b, a)].into_iter().find_map(|(first, second)| {
@@ -135,14 +140,14 @@ fn operands_of(entries: &[Entry], node: NodeId, op: BinaryOp) -> Option<[NodeId;
     (entry.op == Op::Binary(op)).then(|| [entry.inputs[0], entry.inputs[1]])
 }
 
-/// How a comparator looks that orders by one key.
+/// The expressions of a comparator that orders by one key.
 struct Candidate {
     key: Key,
     is_before: NodeId,
     is_equal: NodeId,
 }
 
-fn candidates(function: &mut Body) -> Lowered<Vec<Candidate>> {
+fn candidates(function: &mut ScalarBody) -> Lowered<Vec<Candidate>> {
     let builder = &mut function.builder;
     let mut candidates = Vec::new();
     for (operand, pair) in function.arguments.chunks_exact(2).enumerate() {
@@ -153,7 +158,7 @@ fn candidates(function: &mut Body) -> Lowered<Vec<Candidate>> {
             let mut numeric = [pair[0]; 2];
             for i in 0..2 {
                 total[i] = total_order(builder, pair[i])?;
-                let canonical = canonical(builder, pair[i])?;
+                let canonical = canonical_float(builder, pair[i])?;
                 numeric[i] = total_order(builder, canonical)?;
             }
             forms.push((FloatOrder::Total, total));
@@ -173,10 +178,10 @@ fn candidates(function: &mut Body) -> Lowered<Vec<Candidate>> {
     Ok(candidates)
 }
 
-/// A float with one zero and one NaN.
-fn canonical(builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
+/// Canonicalizes zeros and NaNs, as JAX's comparators do.
+fn canonical_float(builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
     let dtype = builder.dtype(x);
-    let (zero, nan) = (builder.number(0.0, dtype), builder.number(f64::NAN, dtype));
+    let (zero, nan) = (builder.float(0.0, dtype), builder.float(f64::NAN, dtype));
     let is_zero = builder.compare(CompareOp::Eq, x, zero)?;
     let with_zero = builder.select(is_zero, zero, x)?;
     let is_nan = builder.compare(CompareOp::Ne, x, x)?;
@@ -188,30 +193,35 @@ pub(super) fn top_k<'a>(
     lowering: &mut Lowering<'a>,
     operation: &'a Operation,
 ) -> Lowered<Vec<Bound>> {
-    let count = Fields::of(operation).integer("k")?.ok_or("the attribute `k` is missing")?;
+    let count = AttributeView::of(operation).integer("k")?.ok_or("the attribute `k` is missing")?;
     largest(lowering, operation, count)
 }
 
-/// A call of `ApproxTopK`, as JAX writes `approx_max_k` and `approx_min_k`: the first elements along an axis in the
-/// order of a comparator. A part of them may be missed; here none is.
+/// `custom_call @ApproxTopK`, to which JAX lowers `approx_max_k` and `approx_min_k`: the first elements along an axis
+/// in the order of a comparator. The result is exact, although the operation permits approximation.
 pub(super) fn approximate_top_k<'a>(
     lowering: &mut Lowering<'a>,
     operation: &'a Operation,
 ) -> Lowered<Vec<Bound>> {
-    let fields = Fields::of(operation);
-    let axis = fields.record("mhlo.backend_config")?.axis("reduction_dim")?;
+    let fields = AttributeView::of(operation);
+    let axis = fields.structured("mhlo.backend_config")?.axis("reduction_dim")?;
     let comparator = match fields.get("called_computations") {
         Some(Attribute::Array(called)) => match &called[..] {
             [Attribute::Symbol(name)] => lowering.function(name)?,
-            _ => return Err("`called_computations` is not the name of one function".into()),
+            _ => return Err("expected `called_computations` to name one function".into()),
         },
-        _ => return Err("`called_computations` is missing".into()),
+        _ => return Err("the attribute `called_computations` is missing".into()),
     };
-    // Each operand, and after all of them the value that each begins with.
+    // The operands, then their initial values.
     let mut inputs = lowering.operands(operation)?;
     let count = operation.results.len();
     if count == 0 || inputs.len() != 2 * count {
-        return Err(format!("{} operands are given for {count} results", inputs.len()).into());
+        let expected = 2 * count;
+        return Err(format!(
+            "expected {expected} operands for {count} results, found {}",
+            inputs.len()
+        )
+        .into());
     }
     inputs.truncate(count);
     let shape = lowering.builder().shape(inputs[0]).clone();
@@ -219,9 +229,12 @@ pub(super) fn approximate_top_k<'a>(
     let len =
         wanted.get(axis).copied().filter(|&len| shape.get(axis).is_some_and(|&all| len <= all));
     let Some(len) = len else {
-        return Err(format!("{wanted} are no first elements along axis {axis} of {shape}").into());
+        return Err(format!(
+            "expected a result shape that is a prefix of {shape} along axis {axis}, found {wanted}"
+        )
+        .into());
     };
-    let sorted = in_order(lowering, &comparator.body, inputs, axis)?;
+    let sorted = sort_by_comparator(lowering, &comparator.body, inputs, axis)?;
     let first = SliceAxis { start: 0, step: 1, len };
     let mut results = Vec::new();
     for node in sorted {
@@ -231,7 +244,7 @@ pub(super) fn approximate_top_k<'a>(
     Ok(results)
 }
 
-/// The largest elements along the last axis, in order, and their positions. NaN counts as the largest.
+/// The largest elements along the last axis in descending order, and their positions. NaN is the largest.
 pub(super) fn largest(
     lowering: &mut Lowering<'_>,
     operation: &Operation,
@@ -241,10 +254,12 @@ pub(super) fn largest(
     let dtype = lowering.declared_dtype(operation, 1)?;
     let builder = lowering.builder();
     let shape = builder.shape(x).clone();
-    let Some(axis) = shape.rank().checked_sub(1) else { return Err("a scalar has no axis".into()) };
+    let Some(axis) = shape.rank().checked_sub(1) else {
+        return Err("expected an operand of rank at least 1, found a scalar".into());
+    };
     let len = usize::try_from(count).ok().filter(|&count| count <= shape[axis]);
     let Some(len) = len else {
-        return Err(format!("there are no {count} largest of {}", shape[axis]).into());
+        return Err(format!("expected `k` of at most {}, found {count}", shape[axis]).into());
     };
     let order = SortOrder::Keys(smallvec![SortKey { descending: true, floats: FloatOrder::Total }]);
     let op = Op::Sort { axis, order, result: SortResult::FirstPositions(len) };

@@ -1,28 +1,28 @@
-//! Attributes as text.
+//! Printing of attributes, symbols and strings.
 
 use super::dense::dense_text;
-use super::records::record_text;
+use super::structured_attributes::structured_text;
 use super::types::{element_text, type_text};
 use crate::module::{Attribute, Attributes, ElementType};
 use inflight_ir::DType;
 
-/// ` {…}`, or nothing.
+/// ` {…}`; the empty string if there are no attributes.
 pub(super) fn optional_dictionary(attributes: &Attributes) -> String {
     if attributes.is_empty() { String::new() } else { format!(" {}", dictionary_text(attributes)) }
 }
 
 /// `{name = value, …}`
 pub(super) fn dictionary_text(attributes: &Attributes) -> String {
-    dictionary_of("", attributes)
+    operation_dictionary("", attributes)
 }
 
-/// The attributes of an operation.
-pub(super) fn dictionary_of(operation: &str, attributes: &Attributes) -> String {
+/// `{…}` for the attributes of an operation.
+pub(super) fn operation_dictionary(operation: &str, attributes: &Attributes) -> String {
     let dialect = if operation.starts_with("chlo.") { "chlo" } else { "stablehlo" };
     let entries: Vec<String> = attributes
         .iter()
         .map(|(name, value)| {
-            let label = if is_word(name) { name.clone() } else { quoted(name) };
+            let label = if is_bare_identifier(name) { name.clone() } else { quoted(name) };
             match (name.as_str(), value) {
                 (_, Attribute::Unit) => label,
                 ("window_reversal", Attribute::Integers(items)) => {
@@ -46,7 +46,7 @@ fn flags_text(items: &[i64]) -> String {
     }
 }
 
-/// The text of an attribute of an operation of a dialect.
+/// The text of an attribute of an operation of the given dialect.
 pub(super) fn attribute_in(dialect: &str, value: &Attribute) -> String {
     match value {
         Attribute::Unit => "unit".to_string(),
@@ -61,21 +61,21 @@ pub(super) fn attribute_in(dialect: &str, value: &Attribute) -> String {
         }
         Attribute::Dictionary(entries) => dictionary_text(entries),
         Attribute::Integers(items) if items.is_empty() => "array<i64>".to_string(),
-        Attribute::Integers(items) => format!("array<i64: {}>", between_commas(items)),
+        Attribute::Integers(items) => format!("array<i64: {}>", comma_separated(items)),
         Attribute::Dense(dense) => dense_text(dense),
         Attribute::Enum(kind, name) => format!("#{dialect}<{kind} {name}>"),
-        Attribute::Record(kind, fields) => record_text(kind, fields),
+        Attribute::Record(kind, fields) => structured_text(kind, fields),
         Attribute::Type(ty) => type_text(ty),
         Attribute::Other(text) => text.clone(),
     }
 }
 
 /// `1, 2, 3`
-pub(super) fn between_commas(items: &[i64]) -> String {
+pub(super) fn comma_separated(items: &[i64]) -> String {
     items.iter().map(i64::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// A number of that type: decimal digits, or bits where there are none.
+/// A floating point value: decimal digits, or hexadecimal bits for infinities and NaNs.
 pub(super) fn float_text(value: f64, ty: &ElementType) -> String {
     if value.is_finite() {
         return match ty {
@@ -92,7 +92,7 @@ pub(super) fn float_text(value: f64, ty: &ElementType) -> String {
     .replacen("0X", "0x", 1)
 }
 
-/// The fewest digits that give the number back; with a point, which MLIR asks for.
+/// The shortest decimal that round-trips, with the decimal point that MLIR requires.
 pub(super) fn decimal_text(value: impl std::fmt::LowerExp + std::fmt::Display) -> String {
     let text = format!("{value:e}");
     let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
@@ -109,17 +109,17 @@ pub(super) fn decimal_text(value: impl std::fmt::LowerExp + std::fmt::Display) -
 
 /// `@name`
 pub(super) fn symbol_text(name: &str) -> String {
-    if is_word(name) { format!("@{name}") } else { format!("@{}", quoted(name)) }
+    if is_bare_identifier(name) { format!("@{name}") } else { format!("@{}", quoted(name)) }
 }
 
-/// Whether a name can be written without quotes.
-fn is_word(name: &str) -> bool {
+/// Whether a name can be printed without quotes.
+fn is_bare_identifier(name: &str) -> bool {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'.');
     name.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_')
         && name.bytes().all(is_part)
 }
 
-/// Text in quotes, with escapes.
+/// A string literal with escapes.
 pub(super) fn quoted(text: &str) -> String {
     let mut quoted = "\"".to_string();
     for byte in text.bytes() {
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_have_a_point() {
+    fn floats_have_a_decimal_point() {
         assert_eq!(decimal_text(1.0f32), "1.0");
         assert_eq!(decimal_text(0.1f32), "0.1");
         assert_eq!(decimal_text(-1e-7f32), "-1.0e-7");
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_are_no_words_are_in_quotes() {
+    fn names_that_are_not_identifiers_are_quoted() {
         assert_eq!(symbol_text("main"), "@main");
         assert_eq!(symbol_text("a b"), "@\"a b\"");
         assert_eq!(quoted("\"\\\né"), "\"\\22\\\\\\0A\\C3\\A9\"");

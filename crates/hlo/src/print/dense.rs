@@ -1,4 +1,4 @@
-//! Constants as text.
+//! Printing of dense constants.
 
 use super::attributes::{decimal_text, float_text};
 use super::types::tensor_text;
@@ -7,15 +7,15 @@ use crate::module::{Dense, ElementType};
 use half::{bf16, f16};
 use inflight_ir::{DType, DTypeClass};
 
-/// Constants of more elements are written as bytes.
-const LONGEST_LIST: u64 = 100;
+/// Constants with more elements are printed as hexadecimal bytes.
+const MAX_LIST_ELEMENTS: u64 = 100;
 
 /// `dense<…> : tensor<…>`
 pub(super) fn dense_text(dense: &Dense) -> String {
-    format!("dense<{}> : {}", content(dense), tensor_text(&dense.ty))
+    format!("dense<{}> : {}", literal(dense), tensor_text(&dense.ty))
 }
 
-fn content(dense: &Dense) -> String {
+fn literal(dense: &Dense) -> String {
     let Some(size) = elements::size(&dense.ty.element) else { return String::new() };
     if dense.bytes.is_empty() {
         return String::new();
@@ -25,7 +25,7 @@ fn content(dense: &Dense) -> String {
         _ => true,
     };
     let is_bool = dense.ty.element == ElementType::Core(DType::Bool);
-    let is_long = elements::count(&dense.ty).is_none_or(|count| count > LONGEST_LIST);
+    let is_long = elements::count(&dense.ty).is_none_or(|count| count > MAX_LIST_ELEMENTS);
     if !is_number || (is_long && !dense.is_splat && !is_bool) {
         let digits: String = dense.bytes.iter().map(|byte| format!("{byte:02X}")).collect();
         return format!("\"0x{digits}\"");
@@ -39,7 +39,7 @@ fn content(dense: &Dense) -> String {
     text
 }
 
-/// The elements of the dimensions that are left.
+/// Prints nested lists for the remaining dimensions.
 fn list<'a>(
     dimensions: &[Option<u64>],
     elements: &mut impl Iterator<Item = &'a [u8]>,
@@ -67,15 +67,15 @@ fn element_text(bytes: &[u8], ty: &ElementType) -> String {
         ElementType::Core(dtype) if dtype.is_complex() => {
             let (real, imaginary) = bytes.split_at(bytes.len() / 2);
             let part = dtype.real();
-            format!("({}, {})", number_text(real, part), number_text(imaginary, part))
+            format!("({}, {})", scalar_text(real, part), scalar_text(imaginary, part))
         }
-        ElementType::Core(dtype) => number_text(bytes, *dtype),
+        ElementType::Core(dtype) => scalar_text(bytes, *dtype),
         ElementType::Index => integer(bytes, true).to_string(),
         ElementType::Other(name) => integer(bytes, !name.starts_with('u')).to_string(),
     }
 }
 
-fn number_text(bytes: &[u8], dtype: DType) -> String {
+fn scalar_text(bytes: &[u8], dtype: DType) -> String {
     match dtype.class() {
         DTypeClass::Bool => (bytes[0] != 0).to_string(),
         DTypeClass::Signed => integer(bytes, true).to_string(),
@@ -94,7 +94,7 @@ fn number_text(bytes: &[u8], dtype: DType) -> String {
                 }
                 _ => (f64::from_bits(bits), f64::from_bits(bits).is_nan()),
             };
-            // Every NaN keeps its bits.
+            // Hexadecimal bits preserve the payload of a NaN.
             if is_nan {
                 return format!("0x{bits:0width$X}", width = 2 * bytes.len());
             }
@@ -106,7 +106,7 @@ fn number_text(bytes: &[u8], dtype: DType) -> String {
     }
 }
 
-/// Little-endian bytes as an integer.
+/// Decodes a little-endian integer.
 fn integer(bytes: &[u8], is_signed: bool) -> i128 {
     let is_negative = is_signed && bytes.last().is_some_and(|byte| byte & 0x80 != 0);
     let start = if is_negative { -1 } else { 0 };

@@ -1,12 +1,12 @@
-//! Modules as text, in one canonical form.
+//! Printer: modules as canonical StableHLO text.
 //!
-//! Operations are in the short form that people read where they have one, and in generic form otherwise.
-//! Reading the text again gives the same module, places aside.
+//! Operations are printed in pretty form if they have one, and in generic form otherwise. Printed text parses to the
+//! same module, except for source locations.
 
 mod attributes;
 mod dense;
-mod records;
-mod short;
+mod pretty;
+mod structured_attributes;
 mod types;
 
 pub(crate) use types::type_text;
@@ -15,7 +15,7 @@ use crate::module::{Attributes, Function, Module, Operation, Region, Type, Value
 use std::collections::HashMap;
 use types::{function_text, types_text};
 
-/// The text of a module.
+/// Prints a module as canonical text.
 pub fn print(module: &Module) -> String {
     let mut text = "module".to_string();
     if let Some(name) = &module.name {
@@ -25,7 +25,7 @@ pub fn print(module: &Module) -> String {
         text.push_str(&format!(" attributes {}", attributes::dictionary_text(&module.attributes)));
     }
     text.push_str(" {\n");
-    for other in &module.others {
+    for other in &module.opaque_items {
         text.push_str(&format!("  {other}\n"));
     }
     for function in &module.functions {
@@ -35,9 +35,9 @@ pub fn print(module: &Module) -> String {
     text
 }
 
-/// Writes one function.
+/// Printer of one function.
 struct Printer<'a> {
-    /// What a value is called where it is used, and its type.
+    /// The SSA name and the type of each value.
     values: HashMap<ValueId, (String, &'a Type)>,
 }
 
@@ -68,10 +68,10 @@ impl<'a> Printer<'a> {
                 }
             }
             for (number, inner) in operation.regions.iter().enumerate() {
-                for (place, argument) in inner.arguments.iter().enumerate() {
-                    // The short form of `while` has one name for an argument of both regions.
+                for (position, argument) in inner.arguments.iter().enumerate() {
+                    // The pretty form of `while` names each block argument once for both regions.
                     let shared = match (operation.name.as_str(), number) {
-                        ("stablehlo.while", 1) => operation.regions[0].arguments.get(place),
+                        ("stablehlo.while", 1) => operation.regions[0].arguments.get(position),
                         _ => None,
                     };
                     let name = format!("%{}", shared.unwrap_or(argument).id);
@@ -90,7 +90,7 @@ impl<'a> Printer<'a> {
         self.values.get(&id).map_or(&UNKNOWN, |(_, ty)| ty)
     }
 
-    /// Names between commas.
+    /// Names, separated by commas.
     fn names(&self, ids: &[ValueId]) -> String {
         ids.iter().map(|id| self.name(*id)).collect::<Vec<_>>().join(", ")
     }
@@ -99,7 +99,7 @@ impl<'a> Printer<'a> {
         operation.operands.iter().map(|id| self.ty(*id).clone()).collect()
     }
 
-    /// `(…) -> …` of an operation.
+    /// The function type `(…) -> …` of an operation.
     fn signature(&self, operation: &Operation) -> String {
         function_text(&self.operand_types(operation), &result_types(operation))
     }
@@ -114,7 +114,7 @@ impl<'a> Printer<'a> {
             let described = function.argument_attributes.get(number).unwrap_or(&empty);
             let described = attributes::optional_dictionary(described);
             let ty = type_text(&argument.ty);
-            // What is written is the number; another name is where it was.
+            // The SSA name is the argument's number; its source name goes into the location.
             let location = match function.argument_names.get(number).cloned().flatten() {
                 Some(name) if name != format!("arg{number}") => {
                     format!(" loc({})", attributes::quoted(&name))
@@ -151,7 +151,7 @@ impl<'a> Printer<'a> {
                 [one] => text.push_str(&format!("%{} = ", one.id)),
                 several => text.push_str(&format!("%{}:{} = ", several[0].id, several.len())),
             }
-            if !self.short(operation, level, text) {
+            if !self.pretty(operation, level, text) {
                 self.generic(operation, level, text);
             }
             text.push('\n');
@@ -162,11 +162,14 @@ impl<'a> Printer<'a> {
     fn generic(&self, operation: &Operation, level: usize, text: &mut String) {
         let name = attributes::quoted(&operation.name);
         text.push_str(&format!("{name}({})", self.names(&operation.operands)));
-        // What the operation itself has is apart from what others have attached to it.
+        // Inherent attributes are printed as properties, discardable (dialect) attributes after the regions.
         let (attached, own): (Attributes, Attributes) =
             operation.attributes.iter().cloned().partition(|(name, _)| name.contains('.'));
         if !own.is_empty() {
-            text.push_str(&format!(" <{}>", attributes::dictionary_of(&operation.name, &own)));
+            text.push_str(&format!(
+                " <{}>",
+                attributes::operation_dictionary(&operation.name, &own)
+            ));
         }
         if !operation.regions.is_empty() {
             text.push_str(" (");
@@ -195,7 +198,7 @@ impl<'a> Printer<'a> {
         bindings.join(", ")
     }
 
-    /// `{…}` of a region whose arguments are bound before it.
+    /// `{…}` of a region whose block arguments are printed before it.
     fn block(&self, region: &Region, level: usize, text: &mut String) {
         text.push_str("{\n");
         self.operations(region, level + 1, text);
@@ -208,8 +211,8 @@ fn result_types(operation: &Operation) -> Vec<Type> {
     operation.results.iter().map(|value| value.ty.clone()).collect()
 }
 
-/// The types of an operation that has the same for all operands and results, or all of them.
-fn shared_or_all(printer: &Printer<'_>, operation: &Operation) -> String {
+/// One type if all operands and the result have the same, else the function type.
+fn shared_type_or_signature(printer: &Printer<'_>, operation: &Operation) -> String {
     let [result] = operation.results.as_slice() else { return printer.signature(operation) };
     match operation.operands.iter().all(|id| printer.ty(*id) == &result.ty) {
         true => types_text(std::slice::from_ref(&result.ty)),

@@ -1,4 +1,4 @@
-//! Types as text.
+//! Printing of types.
 
 use crate::module::{ElementType, TensorType, Type};
 use inflight_ir::DType;
@@ -14,7 +14,7 @@ pub(crate) fn type_text(ty: &Type) -> String {
     }
 }
 
-/// The text of types between commas.
+/// The texts of types, separated by commas.
 pub(super) fn types_text(types: &[Type]) -> String {
     types.iter().map(type_text).collect::<Vec<_>>().join(", ")
 }
@@ -28,7 +28,7 @@ pub(super) fn function_text(operands: &[Type], results: &[Type]) -> String {
     format!("({}) -> {results}", types_text(operands))
 }
 
-/// The text of a tensor's type.
+/// The text of a tensor type.
 pub(super) fn tensor_text(ty: &TensorType) -> String {
     let mut text = "tensor<".to_string();
     for dimension in &ty.dimensions {
@@ -42,7 +42,7 @@ pub(super) fn tensor_text(ty: &TensorType) -> String {
     text
 }
 
-/// The text of an element's type.
+/// The text of an element type.
 pub(super) fn element_text(element: &ElementType) -> String {
     match element {
         ElementType::Core(dtype) => dtype_text(*dtype).to_string(),

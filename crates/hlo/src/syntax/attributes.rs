@@ -1,4 +1,4 @@
-//! Attributes.
+//! Parsing of attributes, attribute dictionaries and aliases.
 
 use super::lexer::Kind;
 use super::{Parser, Result};
@@ -6,19 +6,19 @@ use crate::bounds;
 use crate::module::{Attribute, Attributes, ElementType};
 use inflight_ir::DType;
 
-/// The type of an integer that is written without one.
+/// The default type of an integer attribute.
 pub(super) const I64: ElementType = ElementType::Core(DType::I64);
 
-/// Puts an attribute in its place; the later one stays if there are two of the same name.
+/// Inserts an attribute in name order, or replaces the one of the same name.
 pub(crate) fn insert(attributes: &mut Attributes, name: &str, value: Attribute) {
     match attributes.binary_search_by(|(known, _)| known.as_str().cmp(name)) {
-        Ok(place) => attributes[place].1 = value,
-        Err(place) => attributes.insert(place, (name.to_string(), value)),
+        Ok(index) => attributes[index].1 = value,
+        Err(index) => attributes.insert(index, (name.to_string(), value)),
     }
 }
 
 impl<'a> Parser<'a> {
-    /// `{…}` if it is here.
+    /// An optional `{…}`.
     pub(super) fn optional_attributes(&mut self, into: &mut Attributes) -> Result<()> {
         if self.at("{") {
             self.attribute_dictionary(into)?;
@@ -29,7 +29,7 @@ impl<'a> Parser<'a> {
     /// `{name = value, …}`
     pub(super) fn attribute_dictionary(&mut self, into: &mut Attributes) -> Result<()> {
         self.expect("{")?;
-        // Sorted at the end: a dictionary may be long.
+        // A long dictionary is sorted once, which avoids quadratic insertion.
         let mut entries: Attributes = self.list("}", Self::named_attribute)?;
         if entries.len() > 16 {
             entries.append(into);
@@ -50,7 +50,7 @@ impl<'a> Parser<'a> {
             Kind::Word => self.next().text.to_string(),
             _ => return Err(self.expected("the name of an attribute")),
         };
-        let value = if self.take("=") { self.attribute()? } else { Attribute::Unit };
+        let value = if self.consume_if("=") { self.attribute()? } else { Attribute::Unit };
         Ok((name, value))
     }
 
@@ -64,7 +64,7 @@ impl<'a> Parser<'a> {
             Kind::Integer | Kind::Float => self.number_attribute(),
             Kind::String => {
                 let text = self.string()?;
-                if self.take(":") {
+                if self.consume_if(":") {
                     self.parse_type()?;
                 }
                 Ok(Attribute::String(text))
@@ -72,7 +72,7 @@ impl<'a> Parser<'a> {
             Kind::Symbol => Ok(Attribute::Symbol(self.symbol()?)),
             Kind::Hash => self.hash_attribute(),
             Kind::Word => self.word_attribute(),
-            Kind::Mark => match start.text {
+            Kind::Punctuation => match start.text {
                 "-" => self.number_attribute(),
                 "[" => {
                     self.next();
@@ -121,14 +121,14 @@ impl<'a> Parser<'a> {
                 Ok(Attribute::Dense(self.dense_resource()?))
             }
             "loc" | "affine_map" | "affine_set" | "sparse" | "strided" | "opaque" | "distinct"
-            | "dense_or_sparse" => self.attribute_as_written(),
+            | "dense_or_sparse" => self.opaque_attribute(),
             _ if self.at_type() => Ok(Attribute::Type(self.parse_type()?)),
             _ => Err(self.expected("an attribute")),
         }
     }
 
-    /// What no part of a program depends on: a word or `#name`, and the brackets after it.
-    pub(super) fn attribute_as_written(&mut self) -> Result<Attribute> {
+    /// An opaque attribute, retained as source text: a word or `#name`, and the brackets after it.
+    pub(super) fn opaque_attribute(&mut self) -> Result<Attribute> {
         let start = self.next();
         let mut end = start.end();
         loop {
@@ -138,8 +138,8 @@ impl<'a> Parser<'a> {
                 "<" => ">",
                 _ => break,
             };
-            // Brackets that belong to it follow at once.
-            if self.token.kind != Kind::Mark || self.token.start != end {
+            // Its brackets follow without whitespace.
+            if self.token.kind != Kind::Punctuation || self.token.start != end {
                 break;
             }
             self.next();
@@ -153,12 +153,12 @@ impl<'a> Parser<'a> {
         Ok(Attribute::Other(text))
     }
 
-    /// `#alias`, `#stablehlo<…>`, `#stablehlo.gather<…>`, or something of another dialect.
+    /// `#alias`, `#stablehlo<…>`, `#stablehlo.gather<…>`, or an attribute of another dialect.
     fn hash_attribute(&mut self) -> Result<Attribute> {
         let token = self.token;
         let name = &token.text[1..];
         if let Some((_, extent)) = self.attribute_aliases.get(name) {
-            self.expand(*extent)?;
+            self.charge_expansion(*extent)?;
             self.next();
             return Ok(self.attribute_aliases[name].0.clone());
         }
@@ -166,18 +166,18 @@ impl<'a> Parser<'a> {
         if matches!(dialect, "stablehlo" | "chlo") {
             return self.dialect_attribute();
         }
-        self.attribute_as_written()
+        self.opaque_attribute()
     }
 
-    /// A number, with its type if one is written.
+    /// An integer or floating point attribute, with an optional type.
     fn number_attribute(&mut self) -> Result<Attribute> {
-        let negative = self.take("-");
+        let negative = self.consume_if("-");
         let token = self.token;
         if !matches!(token.kind, Kind::Integer | Kind::Float) {
-            return Err(self.expected("a number"));
+            return Err(self.expected("a numeric literal"));
         }
         self.next();
-        let ty = if self.take(":") { Some(self.scalar_type()?) } else { None };
+        let ty = if self.consume_if(":") { Some(self.scalar_type()?) } else { None };
         let is_float = match &ty {
             None => token.kind == Kind::Float,
             Some(ElementType::Core(dtype)) => dtype.is_float(),
@@ -194,7 +194,7 @@ impl<'a> Parser<'a> {
             .ok_or_else(|| self.expected_at(token, "an integer of at most 64 bits"))?;
         let value = if negative { -value } else { value };
         let ty = ty.unwrap_or(I64);
-        // `1 : i1` is how a boolean may be written.
+        // `1 : i1` is a boolean.
         if ty == ElementType::Core(DType::Bool) {
             return Ok(Attribute::Bool(value != 0));
         }
@@ -208,9 +208,9 @@ impl<'a> Parser<'a> {
         self.element_type()
     }
 
-    /// A plain integer without a type.
+    /// An integer literal without a type.
     pub(super) fn integer(&mut self) -> Result<i64> {
-        let negative = self.take("-");
+        let negative = self.consume_if("-");
         let token = self.expect_kind(Kind::Integer, "an integer")?;
         let value = integer_value(token.text).map(|value| if negative { -value } else { value });
         value
@@ -224,11 +224,11 @@ impl<'a> Parser<'a> {
         self.list("]", Self::integer)
     }
 
-    /// What follows `array<`.
+    /// The part of a dense array after `array<`.
     fn array_attribute(&mut self) -> Result<Attribute> {
         let element = self.element_type()?;
         let is_float = matches!(&element, ElementType::Core(dtype) if dtype.is_float());
-        if self.take(">") {
+        if self.consume_if(">") {
             return Ok(match is_float {
                 true => Attribute::Array(Vec::new()),
                 false => Attribute::Integers(Vec::new()),
@@ -237,13 +237,13 @@ impl<'a> Parser<'a> {
         self.expect(":")?;
         if is_float {
             let item = |parser: &mut Self| {
-                let negative = parser.take("-");
+                let negative = parser.consume_if("-");
                 let token = parser.token;
                 let value = match token.kind {
                     Kind::Integer | Kind::Float => float_value(token.text, &element),
                     _ => None,
                 };
-                let value = value.ok_or_else(|| parser.expected("a number"))?;
+                let value = value.ok_or_else(|| parser.expected("a numeric literal"))?;
                 parser.next();
                 Ok(float_attribute(if negative { -value } else { value }, element.clone()))
             };
@@ -256,13 +256,13 @@ impl<'a> Parser<'a> {
         Ok(Attribute::Integers(self.list(">", item)?))
     }
 
-    /// The kind and the name of a choice that is written as one word.
+    /// An enum attribute of the given kind, written as a bare word.
     pub(super) fn enumeration(&mut self, kind: &str) -> Result<Attribute> {
         let token = self.expect_kind(Kind::Word, kind)?;
         Ok(Attribute::Enum(kind.to_string(), token.text.to_string()))
     }
 
-    /// `#alias = …` and `!alias = …`, if one is here.
+    /// An optional alias definition, `#alias = …` or `!alias = …`.
     pub(super) fn alias(&mut self) -> Result<bool> {
         let token = self.token;
         if self.peek().text != "=" {
@@ -290,7 +290,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// A number, rounded to its type.
+/// A float attribute, rounded to its type.
 fn float_attribute(value: f64, ty: ElementType) -> Attribute {
     let value = match ty {
         ElementType::Core(DType::F16) => half::f16::from_f64(value).to_f64(),
@@ -310,7 +310,7 @@ pub(super) fn integer_value(text: &str) -> Option<i128> {
     Some(value)
 }
 
-/// The value of `1.5`, `2`, or of bits in hexadecimal.
+/// The value of `1.5`, `2`, or of hexadecimal bits.
 pub(super) fn float_value(text: &str, ty: &ElementType) -> Option<f64> {
     let Some(digits) = text.strip_prefix("0x") else {
         return text.parse::<f64>().ok();

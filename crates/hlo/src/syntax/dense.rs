@@ -1,4 +1,4 @@
-//! Constants: `dense<…> : tensor<…>`.
+//! Parsing of dense constants: `dense<…> : tensor<…>`.
 
 use super::attributes::{float_value, integer_value};
 use super::lexer::{Kind, Token};
@@ -7,73 +7,77 @@ use crate::elements;
 use crate::module::{Dense, ElementType, TensorType, Type};
 use inflight_ir::{DType, DTypeClass};
 
-/// What is between the angle brackets. The type comes after it, so the elements are kept as tokens.
-enum Content<'a> {
-    /// Nothing: no elements.
+/// The literal between the angle brackets. The type follows it, so the elements are stored as tokens first.
+enum DenseLiteral<'a> {
+    /// No elements.
     Empty,
-    /// Bytes in hexadecimal.
+    /// A string of hexadecimal bytes.
     Hexadecimal(Token<'a>),
-    /// One element for all.
+    /// A splat: one element for all.
     Splat(Vec<Element<'a>>),
-    /// All elements in order, and the lengths of the lists they stand in.
+    /// All elements in row-major order, and the length of the nested lists at each level.
     List(Vec<Element<'a>>, Vec<u64>),
 }
 
-/// A number, or one part of a complex number.
+/// A real element, or the real or imaginary part of a complex element.
 #[derive(Clone, Copy)]
 struct Element<'a> {
     token: Token<'a>,
     negative: bool,
-    /// Whether it is a part of a complex number.
-    is_part: bool,
+    /// Whether it is the real or imaginary part of a complex element.
+    is_complex_part: bool,
 }
 
 impl<'a> Parser<'a> {
-    /// What follows `dense`.
+    /// The part of a dense constant after `dense`.
     pub(super) fn dense(&mut self) -> Result<Dense> {
         let open = self.token;
         self.expect("<")?;
-        let content = self.dense_content()?;
+        let content = self.dense_literal()?;
         self.expect(">")?;
         self.expect(":")?;
         let type_token = self.token;
         let ty = self.tensor_of_constant()?;
         let count = elements::count(&ty);
         let size = elements::size(&ty.element).ok_or_else(|| {
-            self.expected_at(type_token, "a tensor of elements that a constant can have")
+            self.expected_at(
+                type_token,
+                "a tensor type with an element type that constants support",
+            )
         })?;
         match content {
-            Content::Empty if count == Some(0) => Ok(Dense::new(ty, Vec::new())),
-            Content::Empty => Err(self.wrong_at(open, "the elements", "none")),
-            Content::Hexadecimal(token) => self.dense_hexadecimal(token, ty, size),
-            Content::Splat(parts) => {
+            DenseLiteral::Empty if count == Some(0) => Ok(Dense::new(ty, Vec::new())),
+            DenseLiteral::Empty => Err(self.error_at(open, "elements", "an empty literal")),
+            DenseLiteral::Hexadecimal(token) => self.dense_hexadecimal(token, ty, size),
+            DenseLiteral::Splat(parts) => {
                 let bytes = self.encode(&parts, &ty.element)?;
                 if bytes.len() != size {
-                    return Err(self.wrong_at(open, "one element", "the parts of several"));
+                    return Err(self.error_at(open, "one element", "parts of several elements"));
                 }
                 Ok(Dense::splat(ty, bytes))
             }
-            Content::List(parts, lengths) => {
+            DenseLiteral::List(parts, lengths) => {
                 let written: Vec<Option<u64>> = lengths.iter().copied().map(Some).collect();
-                // The lists say how many elements there are only down to the first empty one.
+                // Below an empty list the extents are unknown, so an empty constant matches any such type.
                 let is_empty = parts.is_empty() && count == Some(0);
                 if written != ty.dimensions && !is_empty {
-                    let expected = format!("lists of {}", print_lengths(&ty.dimensions));
-                    let found = print_lengths(&written);
-                    return Err(self.wrong_at(open, expected, format!("lists of {found}")));
+                    let expected = format!("elements of {}", shape_text(&ty.dimensions));
+                    let found = format!("elements of {}", shape_text(&written));
+                    return Err(self.error_at(open, expected, found));
                 }
                 let bytes = self.encode(&parts, &ty.element)?;
                 if count.and_then(|count| usize::try_from(count).ok()?.checked_mul(size))
                     != Some(bytes.len())
                 {
-                    return Err(self.wrong_at(open, "as many elements as the type says", "others"));
+                    let expected = "as many elements as the type has";
+                    return Err(self.error_at(open, expected, "another number of elements"));
                 }
                 Ok(Dense::new(ty, bytes))
             }
         }
     }
 
-    /// The type of a constant: a tensor without dynamic dimensions.
+    /// The type of a constant: a tensor type without dynamic dimensions.
     pub(super) fn tensor_of_constant(&mut self) -> Result<TensorType> {
         let token = self.token;
         match self.parse_type()? {
@@ -82,24 +86,24 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn dense_content(&mut self) -> Result<Content<'a>> {
+    fn dense_literal(&mut self) -> Result<DenseLiteral<'a>> {
         if self.at(">") {
-            return Ok(Content::Empty);
+            return Ok(DenseLiteral::Empty);
         }
         if self.token.kind == Kind::String {
-            return Ok(Content::Hexadecimal(self.next()));
+            return Ok(DenseLiteral::Hexadecimal(self.next()));
         }
         let mut parts = Vec::new();
         if !self.at("[") {
             self.dense_element(&mut parts)?;
-            return Ok(Content::Splat(parts));
+            return Ok(DenseLiteral::Splat(parts));
         }
         let mut lengths = Vec::new();
         self.dense_list(&mut parts, &mut lengths, 0)?;
-        Ok(Content::List(parts, lengths))
+        Ok(DenseLiteral::List(parts, lengths))
     }
 
-    /// A list of elements or of lists. `lengths[level]` is how long the lists of that level are.
+    /// A list of elements or of lists. `lengths[level]` is the length of the lists at that level.
     fn dense_list(
         &mut self,
         parts: &mut Vec<Element<'a>>,
@@ -114,12 +118,12 @@ impl<'a> Parser<'a> {
                 lengths.push(0);
             }
             let mut length = 0;
-            // Whether lists are in this one is decided by the first that was read.
+            // The first list read at each level decides whether its items are elements or lists.
             let mut is_innermost = if is_first { None } else { Some(lengths.len() == level + 1) };
             if is_first && parser.at("]") {
                 is_innermost = Some(true);
             }
-            while !parser.take("]") {
+            while !parser.consume_if("]") {
                 if length > 0 {
                     if !parser.at(",") {
                         return Err(parser.expected("`,` or `]`"));
@@ -136,15 +140,15 @@ impl<'a> Parser<'a> {
             if is_first {
                 lengths[level] = length;
             } else if lengths[level] != length {
-                let expected = format!("{} items in this list", lengths[level]);
-                return Err(parser.wrong_at(open, expected, format!("{length}")));
+                let expected = format!("a list of {} items", lengths[level]);
+                return Err(parser.error_at(open, expected, format!("a list of {length}")));
             }
             Ok(())
         })
     }
 
     fn dense_element(&mut self, parts: &mut Vec<Element<'a>>) -> Result<()> {
-        if self.take("(") {
+        if self.consume_if("(") {
             self.dense_number(parts, true)?;
             self.expect(",")?;
             self.dense_number(parts, true)?;
@@ -153,18 +157,18 @@ impl<'a> Parser<'a> {
         self.dense_number(parts, false)
     }
 
-    fn dense_number(&mut self, parts: &mut Vec<Element<'a>>, is_part: bool) -> Result<()> {
-        let negative = self.take("-");
+    fn dense_number(&mut self, parts: &mut Vec<Element<'a>>, is_complex_part: bool) -> Result<()> {
+        let negative = self.consume_if("-");
         let is_number = matches!(self.token.kind, Kind::Integer | Kind::Float)
             || (!negative && (self.at_word("true") || self.at_word("false")));
         if !is_number {
             return Err(self.expected("an element"));
         }
-        parts.push(Element { token: self.next(), negative, is_part });
+        parts.push(Element { token: self.next(), negative, is_complex_part });
         Ok(())
     }
 
-    /// Elements as bytes.
+    /// Encodes elements as bytes.
     fn encode(&self, parts: &[Element<'a>], element: &ElementType) -> Result<Vec<u8>> {
         let (part, is_complex) = match element {
             ElementType::Core(dtype) => (ElementType::Core(dtype.real()), dtype.is_complex()),
@@ -173,7 +177,7 @@ impl<'a> Parser<'a> {
         let size = elements::size(&part).unwrap_or(8);
         let mut bytes = Vec::with_capacity(parts.len() * size);
         for item in parts {
-            if item.is_part != is_complex {
+            if item.is_complex_part != is_complex {
                 let expected = if is_complex { "a complex number" } else { "a real number" };
                 return Err(self.expected_at(item.token, expected));
             }
@@ -191,13 +195,13 @@ impl<'a> Parser<'a> {
         let bytes = bytes.ok_or_else(|| self.expected_at(token, "bytes as `\"0x…\"`"))?;
         let length = bytes.len();
         elements::from_raw(ty, bytes).map_err(|expected| {
-            let elements = if size == 1 { "" } else { " in all elements" };
-            self.wrong_at(token, format!("{expected} bytes{elements}"), format!("{length}"))
+            let elements = if size == 1 { "" } else { " for all elements" };
+            self.error_at(token, format!("{expected} bytes{elements}"), format!("{length} bytes"))
         })
     }
 }
 
-/// Appends a number; says what it should have been if it is none of that type.
+/// Appends an element. The error is what was expected instead.
 fn encode_number(
     item: &Element<'_>,
     ty: &ElementType,
@@ -229,39 +233,41 @@ fn encode_number(
                 _ => return Err("an integer"),
             };
             let value = if item.negative { -value } else { value };
-            elements::push_integer(ty, value, bytes).ok_or("an integer of the constant's type")?;
+            elements::push_integer(ty, value, bytes)
+                .ok_or("an integer in the range of the constant's element type")?;
         }
         DTypeClass::Float | DTypeClass::Complex => {
             if item.token.kind == Kind::Word {
-                return Err("a floating point number");
+                return Err("a floating point literal");
             }
             if let Some(digits) = text.strip_prefix("0x") {
                 let bits = u64::from_str_radix(digits, 16).map_err(|_| "at most 64 bits")?;
                 let size = elements::size(ty).unwrap_or(8);
                 if item.negative || (size < 8 && bits >> (8 * size) != 0) {
-                    return Err("the bits of a number of the constant's type");
+                    return Err("bits that fit the constant's element type");
                 }
                 bytes.extend_from_slice(&bits.to_le_bytes()[..size]);
                 return Ok(());
             }
             let value = match ty {
-                // Rounded once, from the decimal digits.
+                // Parse as f32 directly: going through f64 would round twice.
                 ElementType::Core(DType::F32) => {
-                    let value = text.parse::<f32>().map_err(|_| "a floating point number")?;
+                    let value = text.parse::<f32>().map_err(|_| "a floating point literal")?;
                     let value = if item.negative { -value } else { value };
                     bytes.extend_from_slice(&value.to_le_bytes());
                     return Ok(());
                 }
-                _ => float_value(text, ty).ok_or("a floating point number")?,
+                _ => float_value(text, ty).ok_or("a floating point literal")?,
             };
             let value = if item.negative { -value } else { value };
-            elements::push_float(ty, value, bytes).ok_or("a number of the constant's type")?;
+            elements::push_float(ty, value, bytes)
+                .ok_or("a value of the constant's element type")?;
         }
     }
     Ok(())
 }
 
-/// The bytes that pairs of hexadecimal digits stand for.
+/// Decodes pairs of hexadecimal digits.
 pub(super) fn decode_hexadecimal(digits: &str) -> Option<Vec<u8>> {
     let nibble = |byte: u8| (byte as char).to_digit(16).map(|value| value as u8);
     let pairs = digits.as_bytes().chunks_exact(2);
@@ -271,11 +277,11 @@ pub(super) fn decode_hexadecimal(digits: &str) -> Option<Vec<u8>> {
     pairs.map(|pair| Some(nibble(pair[0])? << 4 | nibble(pair[1])?)).collect()
 }
 
-fn print_lengths(lengths: &[Option<u64>]) -> String {
+fn shape_text(lengths: &[Option<u64>]) -> String {
     if lengths.is_empty() {
-        return "no length (one element)".to_string();
+        return "rank 0".to_string();
     }
     let lengths: Vec<String> =
         lengths.iter().map(|length| length.unwrap_or_default().to_string()).collect();
-    lengths.join("x")
+    format!("shape {}", lengths.join("x"))
 }

@@ -1,24 +1,24 @@
-//! What is wrong with a text, and where.
+//! Syntax errors: line, column, what was expected and found, and a source excerpt with a caret.
 
 use std::fmt;
 
-/// How many characters of a line are shown on each side of the place that is wrong.
+/// The number of characters shown on each side of the error position.
 const CONTEXT: usize = 48;
 
-/// A place in the text where something else was expected.
+/// A syntax or type error in the text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SyntaxError {
-    /// Counted from 1.
+    /// Line number, counted from 1.
     pub line: u32,
-    /// Counted from 1, in characters.
+    /// Column in characters, counted from 1.
     pub column: u32,
-    /// What would have been right here.
+    /// What the parser expected here.
     pub expected: String,
-    /// What is here.
+    /// What it found.
     pub found: String,
-    /// The line, shortened around the column if it is long.
+    /// The source line, shortened around the column if it is long.
     pub excerpt: String,
-    /// Which character of the excerpt is the one at `column`, counted from 0.
+    /// The index of the character of the excerpt that is at `column`.
     pub caret: usize,
 }
 
@@ -47,7 +47,7 @@ impl SyntaxError {
     }
 }
 
-/// The part of a line around a place in it, and where that place is in the part.
+/// The part of a line around a position, and the position's index in it.
 fn excerpt(left: &str, right: &str, before: usize) -> (String, usize) {
     let mut text = String::new();
     let mut caret = before;
@@ -66,7 +66,7 @@ fn excerpt(left: &str, right: &str, before: usize) -> (String, usize) {
         }
         None => text.push_str(right.trim_end()),
     }
-    // One column for each character, so that the caret stands under its place.
+    // Control characters become spaces, so that the caret is aligned with its character.
     (text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect(), caret)
 }
 
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_caret_stands_under_the_place() {
+    fn caret_is_aligned_with_the_column() {
         let error = SyntaxError::at("one\n  two three\n", 10, "a number", "`three`");
         assert_eq!(
             error.to_string(),
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_the_text_is_a_place_too() {
+    fn error_at_the_end_of_the_text_has_a_position() {
         let error = SyntaxError::at("abc", 3, "`}`", "the end of the text");
         assert_eq!((error.column, error.caret), (4, 3));
     }

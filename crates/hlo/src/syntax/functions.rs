@@ -1,14 +1,14 @@
-//! Modules and functions.
+//! Parsing of modules and functions.
 
 use super::lexer::{Kind, Token};
-use super::operations::Parts;
+use super::operations::OperationState;
 use super::{Parser, Result};
 use crate::module::{
     Attribute, Attributes, Function, Location, Module, Region, Type, Value, attribute,
 };
 
 impl<'a> Parser<'a> {
-    /// The whole text.
+    /// Parses the whole text.
     pub(super) fn module(&mut self) -> Result<Module> {
         let mut module = Module::default();
         let mut is_module_read = false;
@@ -16,7 +16,7 @@ impl<'a> Parser<'a> {
             if self.token.kind == Kind::End {
                 break;
             }
-            if self.take("{-#") {
+            if self.consume_if("{-#") {
                 self.skip_resources()?;
                 continue;
             }
@@ -28,13 +28,13 @@ impl<'a> Parser<'a> {
                 || (self.token.kind == Kind::String && self.token.text == "\"builtin.module\"");
             if is_module {
                 if is_module_read || !module.functions.is_empty() {
-                    return Err(self.expected("one module"));
+                    return Err(self.expected("at most one module"));
                 }
                 is_module_read = true;
                 if self.token.kind == Kind::String {
                     self.generic_module(&mut module)?;
                 } else {
-                    self.short_module(&mut module)?;
+                    self.pretty_module(&mut module)?;
                 }
             } else if is_module_read {
                 return Err(self.expected("the end of the text"));
@@ -49,16 +49,16 @@ impl<'a> Parser<'a> {
     }
 
     /// `module @name attributes {…} {…}`
-    fn short_module(&mut self, module: &mut Module) -> Result<()> {
+    fn pretty_module(&mut self, module: &mut Module) -> Result<()> {
         self.next();
         if self.token.kind == Kind::Symbol {
             module.name = Some(self.symbol()?);
         }
-        if self.take_word("attributes") {
+        if self.consume_word_if("attributes") {
             self.attribute_dictionary(&mut module.attributes)?;
         }
         self.expect("{")?;
-        while !self.take("}") {
+        while !self.consume_if("}") {
             self.module_item(module)?;
         }
         self.skip_location()
@@ -70,7 +70,7 @@ impl<'a> Parser<'a> {
         self.expect("(")?;
         self.expect(")")?;
         let mut attributes = Attributes::new();
-        if self.take("<") {
+        if self.consume_if("<") {
             self.attribute_dictionary(&mut attributes)?;
             self.expect(">")?;
         }
@@ -78,12 +78,12 @@ impl<'a> Parser<'a> {
         self.expect("{")?;
         if self.token.kind == Kind::Block {
             self.next();
-            if self.take("(") {
+            if self.consume_if("(") {
                 self.expect(")")?;
             }
             self.expect(":")?;
         }
-        while !self.take("}") {
+        while !self.consume_if("}") {
             self.module_item(module)?;
         }
         self.expect(")")?;
@@ -102,14 +102,14 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// A function, or a mesh of devices, which is kept as it was written.
+    /// A function, or a device mesh, which is retained as source text.
     fn module_item(&mut self, module: &mut Module) -> Result<()> {
         let start = self.token;
         let location = self.location();
         let function = match (start.kind, start.text) {
             (Kind::Word, "func.func" | "func") => {
                 self.next();
-                self.short_function(location)?
+                self.pretty_function(location)?
             }
             (Kind::String, "\"func.func\"") => self.generic_function(location)?,
             (Kind::Word, "sdy.mesh") => {
@@ -119,36 +119,36 @@ impl<'a> Parser<'a> {
                 self.expect("<")?;
                 self.skip_until_closed(">")?;
                 self.optional_attributes(&mut Attributes::new())?;
-                self.keep(start, module);
+                self.retain_opaque(start, module);
                 return self.skip_location();
             }
             (Kind::String, "\"sdy.mesh\"") => {
                 self.generic_operation()?;
-                self.keep(start, module);
+                self.retain_opaque(start, module);
                 return self.skip_location();
             }
             _ => return Err(self.expected("`func.func`")),
         };
         if !self.functions.insert(function.name.clone()) {
-            let found = format!("`@{}`, which is defined", function.name);
-            return Err(self.wrong_at(start, "a function with a new name", found));
+            let found = format!("`@{}`, which is already defined", function.name);
+            return Err(self.error_at(start, "a function with a unique name", found));
         }
         module.functions.push(function);
         Ok(())
     }
 
-    /// Keeps what was written from a token on.
-    fn keep(&self, start: Token<'a>, module: &mut Module) {
+    /// Retains the source text since a token.
+    fn retain_opaque(&self, start: Token<'a>, module: &mut Module) {
         let text = self.source[start.start..self.token.start].trim_end();
-        module.others.push(text.to_string());
+        module.opaque_items.push(text.to_string());
     }
 
     /// `private @name(%a: type {…}, …) -> (type {…}, …) attributes {…} {…}`
-    fn short_function(&mut self, location: Location) -> Result<Function> {
+    fn pretty_function(&mut self, location: Location) -> Result<Function> {
         self.values.clear();
-        let is_private = self.take_word("private");
-        if !is_private && !self.take_word("public") {
-            self.take_word("nested");
+        let is_private = self.consume_word_if("private");
+        if !is_private && !self.consume_word_if("public") {
+            self.consume_word_if("nested");
         }
         let name = self.symbol()?;
         let mut argument_attributes = Vec::new();
@@ -156,7 +156,8 @@ impl<'a> Parser<'a> {
         self.expect("(")?;
         let arguments = self.list(")", |parser| {
             if parser.token.kind != Kind::Value {
-                return Err(parser.expected("an argument: only functions with a body are taken"));
+                return Err(parser
+                    .expected("an argument name (functions without a body are not supported)"));
             }
             let token = parser.value_token()?;
             parser.expect(":")?;
@@ -168,13 +169,13 @@ impl<'a> Parser<'a> {
             argument_attributes.push(attributes);
             parser.define_one(token, ty)
         })?;
-        let results = if self.take("->") { self.function_results()? } else { Vec::new() };
+        let results = if self.consume_if("->") { self.function_results()? } else { Vec::new() };
         let mut attributes = Attributes::new();
-        if self.take_word("attributes") {
+        if self.consume_word_if("attributes") {
             self.attribute_dictionary(&mut attributes)?;
         }
         if !self.at("{") {
-            return Err(self.expected("`{`, the function's body"));
+            return Err(self.expected("`{` and the function's body"));
         }
         let mut body = self.region()?;
         if body.arguments.is_empty() {
@@ -194,7 +195,7 @@ impl<'a> Parser<'a> {
     }
 
     fn function_results(&mut self) -> Result<Vec<(Type, Attributes)>> {
-        if !self.take("(") {
+        if !self.consume_if("(") {
             return Ok(vec![(self.parse_type()?, Attributes::new())]);
         }
         self.list(")", |parser| {
@@ -209,34 +210,38 @@ impl<'a> Parser<'a> {
     fn generic_function(&mut self, location: Location) -> Result<Function> {
         self.values.clear();
         let start = self.token;
-        let mut parts: Parts = self.generic_operation()?;
+        let mut state: OperationState = self.generic_operation()?;
         self.skip_location()?;
-        let Some(Attribute::String(name)) = attribute(&parts.attributes, "sym_name") else {
-            return Err(self.wrong_at(start, "the attribute `sym_name`", "none"));
+        let Some(Attribute::String(name)) = attribute(&state.attributes, "sym_name") else {
+            return Err(self.error_at(start, "the attribute `sym_name`", "none"));
         };
         let Some(Attribute::Type(Type::Function(arguments, results))) =
-            attribute(&parts.attributes, "function_type")
+            attribute(&state.attributes, "function_type")
         else {
-            return Err(self.wrong_at(start, "the attribute `function_type`", "none"));
+            return Err(self.error_at(start, "the attribute `function_type`", "none"));
         };
-        if parts.regions.len() != 1 {
-            return Err(self.wrong_at(start, "a function with a body", "none"));
+        if state.regions.len() != 1 {
+            return Err(self.error_at(
+                start,
+                "a function with one region",
+                "another number of regions",
+            ));
         }
-        let body: Region = parts.regions.remove(0);
+        let body: Region = state.regions.remove(0);
         let types_of = |values: &[Value]| values.iter().map(|v| v.ty.clone()).collect::<Vec<_>>();
         if types_of(&body.arguments) != *arguments {
-            let expected = "a body that takes what `function_type` says";
-            return Err(self.wrong_at(start, expected, "another"));
+            let expected = "block arguments of the types in `function_type`";
+            return Err(self.error_at(start, expected, "other types"));
         }
-        let is_private = attribute(&parts.attributes, "sym_visibility")
+        let is_private = attribute(&state.attributes, "sym_visibility")
             == Some(&Attribute::String("private".to_string()));
-        let result_attributes = dictionaries(&parts.attributes, "res_attrs", results.len());
+        let result_attributes = dictionaries(&state.attributes, "res_attrs", results.len());
         Ok(Function {
             name: name.clone(),
             is_private,
-            attributes: own_attributes(&parts.attributes),
+            attributes: own_attributes(&state.attributes),
             argument_names: Vec::new(),
-            argument_attributes: dictionaries(&parts.attributes, "arg_attrs", arguments.len()),
+            argument_attributes: dictionaries(&state.attributes, "arg_attrs", arguments.len()),
             results: results.iter().cloned().zip(result_attributes).collect(),
             body,
             location,
@@ -244,7 +249,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// The attributes of a function that say nothing of its name, its type or its arguments.
+/// The attributes of a function except for its name, visibility, type, and argument and result attributes.
 pub(crate) fn own_attributes(attributes: &Attributes) -> Attributes {
     const OTHERS: [&str; 5] =
         ["arg_attrs", "function_type", "res_attrs", "sym_name", "sym_visibility"];
@@ -252,7 +257,7 @@ pub(crate) fn own_attributes(attributes: &Attributes) -> Attributes {
     own.cloned().collect()
 }
 
-/// The dictionaries in the list of that name: `count` of them, empty where there is none.
+/// The dictionaries in the array attribute `name`, padded with empty ones to `count`.
 pub(crate) fn dictionaries(attributes: &Attributes, name: &str, count: usize) -> Vec<Attributes> {
     let mut all = match attribute(attributes, name) {
         Some(Attribute::Array(items)) => items

@@ -1,6 +1,6 @@
-//! The text as tokens.
+//! Lexer of MLIR text.
 
-/// What sort of token it is.
+/// Token kinds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     /// `stablehlo.add`, `tensor`, `x`
@@ -22,30 +22,30 @@ pub(super) enum Kind {
     /// `"text"`
     String,
     /// `(`, `->`, …
-    Mark,
-    /// Nothing that any text may contain here.
+    Punctuation,
+    /// A character that begins no token.
     Unknown,
-    /// The text is over.
+    /// The end of the text.
     End,
 }
 
-/// A piece of the text.
+/// A token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Token<'a> {
     pub kind: Kind,
-    /// As it was written.
+    /// The source text of the token.
     pub text: &'a str,
-    /// The byte offset at which it begins.
+    /// The byte offset of the first character.
     pub start: usize,
 }
 
 impl Token<'_> {
-    /// The byte offset at which it ends.
+    /// The byte offset after the last character.
     pub fn end(&self) -> usize {
         self.start + self.text.len()
     }
 
-    /// For an error message.
+    /// The token in an error message, shortened if it is long.
     pub fn describe(&self) -> String {
         match self.kind {
             Kind::End => "the end of the text".to_string(),
@@ -63,20 +63,20 @@ impl Token<'_> {
 /// The first token at or after a byte offset.
 pub(super) fn token(source: &str, offset: usize) -> Token<'_> {
     let bytes = source.as_bytes();
-    let start = skip_blank(bytes, offset);
+    let start = skip_whitespace_and_comments(bytes, offset);
     let (kind, length) = match bytes.get(start) {
         None => (Kind::End, 0),
         Some(byte) => scan(bytes, start, *byte),
     };
     let mut end = start + length;
-    // An unknown character may be several bytes long.
+    // An unknown character may be encoded in several bytes.
     while !source.is_char_boundary(end) {
         end += 1;
     }
     Token { kind, text: &source[start..end], start }
 }
 
-fn skip_blank(bytes: &[u8], mut offset: usize) -> usize {
+fn skip_whitespace_and_comments(bytes: &[u8], mut offset: usize) -> usize {
     loop {
         match bytes.get(offset) {
             Some(b' ' | b'\t' | b'\n' | b'\r') => offset += 1,
@@ -104,16 +104,16 @@ fn scan(bytes: &[u8], start: usize, first: u8) -> (Kind, usize) {
             (Kind::String, length) => (Kind::Symbol, 1 + length),
             (kind, length) => (kind, 1 + length),
         },
-        b'#' if rest.starts_with(b"#-}") => (Kind::Mark, 3),
+        b'#' if rest.starts_with(b"#-}") => (Kind::Punctuation, 3),
         b'@' => prefixed(Kind::Symbol, rest),
         b'^' => prefixed(Kind::Block, rest),
         b'#' => prefixed(Kind::Hash, rest),
         b'!' => prefixed(Kind::Exclamation, rest),
-        b'{' if rest.starts_with(b"{-#") => (Kind::Mark, 3),
-        b'-' if rest.get(1) == Some(&b'>') => (Kind::Mark, 2),
-        b':' if rest.get(1) == Some(&b':') => (Kind::Mark, 2),
+        b'{' if rest.starts_with(b"{-#") => (Kind::Punctuation, 3),
+        b'-' if rest.get(1) == Some(&b'>') => (Kind::Punctuation, 2),
+        b':' if rest.get(1) == Some(&b':') => (Kind::Punctuation, 2),
         b'(' | b')' | b'{' | b'}' | b'[' | b']' | b'<' | b'>' | b',' | b':' | b'=' | b'-'
-        | b'+' | b'?' | b'*' | b'|' | b'/' => (Kind::Mark, 1),
+        | b'+' | b'?' | b'*' | b'|' | b'/' => (Kind::Punctuation, 1),
         _ => (Kind::Unknown, 1),
     }
 }
@@ -126,7 +126,7 @@ fn count(bytes: &[u8], belongs: impl Fn(u8) -> bool) -> usize {
     bytes.iter().take_while(|&&byte| belongs(byte)).count()
 }
 
-/// The length of a name after `%`, `@`, `#`, `^` or `!`: digits, or a word in which `-` may occur.
+/// The length of the identifier after `%`, `@`, `#`, `^` or `!`: digits, or a word that may contain `-`.
 fn name(bytes: &[u8]) -> usize {
     match bytes.first() {
         Some(b'0'..=b'9') => count(bytes, |byte| byte.is_ascii_digit()),
@@ -141,7 +141,7 @@ fn prefixed(kind: Kind, rest: &[u8]) -> (Kind, usize) {
     }
 }
 
-/// The length of `#1` after a value's name.
+/// The length of a result number such as `#1` after a value's name.
 fn result_number(rest: &[u8]) -> usize {
     match rest.first() {
         Some(b'#') => match count(&rest[1..], |byte| byte.is_ascii_digit()) {
@@ -186,7 +186,7 @@ fn string(rest: &[u8]) -> (Kind, usize) {
     (Kind::Unknown, 1)
 }
 
-/// What is between the quotes of a string, without escapes. Bytes that are no text are replaced.
+/// The value of a string literal: unquoted and unescaped. Bytes that are not UTF-8 are replaced.
 pub(super) fn unescape(quoted: &str) -> String {
     let inner = quoted.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(quoted);
     if !inner.contains('\\') {
@@ -245,31 +245,31 @@ mod tests {
             texts(source),
             [
                 (Value, "%0"),
-                (Mark, ":"),
+                (Punctuation, ":"),
                 (Integer, "2"),
-                (Mark, "="),
+                (Punctuation, "="),
                 (String, "\"a\\\"b\""),
-                (Mark, "("),
+                (Punctuation, "("),
                 (Value, "%arg0#1"),
-                (Mark, ")"),
+                (Punctuation, ")"),
                 (Symbol, "@f.g"),
                 (Symbol, "@\"x y\""),
                 (Block, "^bb0"),
                 (Hash, "#loc1"),
                 (Exclamation, "!s.t"),
-                (Mark, "->"),
-                (Mark, "-"),
+                (Punctuation, "->"),
+                (Punctuation, "-"),
                 (Float, "1.5e+3"),
                 (Integer, "0xFf"),
                 (Integer, "7"),
-                (Mark, "{-#"),
-                (Mark, "#-}"),
+                (Punctuation, "{-#"),
+                (Punctuation, "#-}"),
             ]
         );
     }
 
     #[test]
-    fn what_is_no_token_is_one_unknown_character() {
+    fn invalid_characters_are_unknown_tokens() {
         assert_eq!(
             texts("é\"open"),
             [(Kind::Unknown, "é"), (Kind::Unknown, "\""), (Kind::Word, "open")]
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn escapes() {
+    fn string_escapes() {
         assert_eq!(unescape(r#""a\22b\\c\n\t\C3\A9""#), "a\"b\\c\n\té");
         assert_eq!(unescape(r#""\ff""#), "\u{fffd}");
     }

@@ -1,11 +1,11 @@
-//! Operations in generic form, and regions.
+//! Parsing of operations in generic form, and of regions.
 
 use super::lexer::{Kind, Token};
 use super::{Parser, Result};
 use crate::module::{Attributes, Operation, Region, Type, Value, ValueId};
 
-/// What an operation is, apart from the names of its results and its place.
-pub(super) struct Parts {
+/// An operation under construction: all of it but the result names and the location.
+pub(super) struct OperationState {
     pub name: String,
     pub operands: Vec<ValueId>,
     pub attributes: Attributes,
@@ -13,9 +13,9 @@ pub(super) struct Parts {
     pub results: Vec<Type>,
 }
 
-impl Parts {
-    pub(super) fn named(name: &str) -> Parts {
-        Parts {
+impl OperationState {
+    pub(super) fn named(name: &str) -> OperationState {
+        OperationState {
             name: name.to_string(),
             operands: Vec::new(),
             attributes: Attributes::new(),
@@ -26,29 +26,29 @@ impl Parts {
 }
 
 impl<'a> Parser<'a> {
-    /// One operation, with the names of its results.
+    /// One operation, with its result names.
     pub(super) fn operation(&mut self) -> Result<Operation> {
         let location = self.location();
         let names = self.result_names()?;
         let start = self.token;
-        let parts = match start.kind {
+        let state = match start.kind {
             Kind::String => self.generic_operation()?,
-            Kind::Word => self.short_operation()?,
+            Kind::Word => self.pretty_operation()?,
             _ => return Err(self.expected("an operation")),
         };
         self.skip_location()?;
-        let results = self.define_results(start, &names, parts.results)?;
+        let results = self.define_results(start, &names, state.results)?;
         Ok(Operation {
-            name: parts.name,
-            operands: parts.operands,
-            attributes: parts.attributes,
-            regions: parts.regions,
+            name: state.name,
+            operands: state.operands,
+            attributes: state.attributes,
+            regions: state.regions,
             results,
             location,
         })
     }
 
-    /// `%a, %b:2 =`: each name and how many results it has.
+    /// `%a, %b:2 =`: each name and its number of results.
     fn result_names(&mut self) -> Result<Vec<(Token<'a>, usize)>> {
         let mut names = Vec::new();
         if self.token.kind != Kind::Value {
@@ -57,19 +57,19 @@ impl<'a> Parser<'a> {
         loop {
             let token = self.value_token()?;
             let mut count = 1;
-            if self.take(":") {
+            if self.consume_if(":") {
                 let number = self.token;
                 count = match usize::try_from(self.integer()?) {
-                    // More results than characters could not be written.
+                    // A count above the text's length is invalid, and must not cause an allocation.
                     Ok(count) if (1..=self.source.len()).contains(&count) => count,
-                    _ => return Err(self.expected_at(number, "how many results there are")),
+                    _ => return Err(self.expected_at(number, "a number of results")),
                 };
             }
             names.push((token, count));
-            if self.take("=") {
+            if self.consume_if("=") {
                 return Ok(names);
             }
-            if !self.take(",") {
+            if !self.consume_if(",") {
                 return Err(self.expected("`,` or `=`"));
             }
         }
@@ -82,13 +82,13 @@ impl<'a> Parser<'a> {
         types: Vec<Type>,
     ) -> Result<Vec<Value>> {
         if names.is_empty() {
-            return Ok(types.into_iter().map(|ty| self.values.unnamed(ty)).collect());
+            return Ok(types.into_iter().map(|ty| self.values.new_value(ty)).collect());
         }
         let named = names.iter().fold(0usize, |sum, (_, count)| sum.saturating_add(*count));
         if named != types.len() {
-            let expected = format!("an operation of {named} results");
-            let found = format!("{} of {}", start.describe(), types.len());
-            return Err(self.wrong_at(start, expected, found));
+            let expected = format!("an operation with {named} results");
+            let found = format!("{} with {}", start.describe(), types.len());
+            return Err(self.error_at(start, expected, found));
         }
         let mut types = types.into_iter();
         let mut results = Vec::new();
@@ -100,35 +100,35 @@ impl<'a> Parser<'a> {
     }
 
     /// `"name"(%a, %b) <{…}> ({…}, {…}) {…} : (…) -> …`
-    pub(super) fn generic_operation(&mut self) -> Result<Parts> {
-        let mut parts = Parts::named(&self.string()?);
+    pub(super) fn generic_operation(&mut self) -> Result<OperationState> {
+        let mut state = OperationState::named(&self.string()?);
         self.expect("(")?;
-        parts.operands = self.operands()?;
+        state.operands = self.operands()?;
         if self.at("[") {
             return Err(self.expected("an operation without successors"));
         }
-        if self.take("<") {
-            self.attribute_dictionary(&mut parts.attributes)?;
+        if self.consume_if("<") {
+            self.attribute_dictionary(&mut state.attributes)?;
             self.expect(">")?;
         }
-        if self.take("(") {
-            parts.regions = self.list(")", Self::region)?;
+        if self.consume_if("(") {
+            state.regions = self.list(")", Self::region)?;
         }
-        self.optional_attributes(&mut parts.attributes)?;
+        self.optional_attributes(&mut state.attributes)?;
         self.expect(":")?;
         let types = self.token;
         let (operands, results) = self.function_type()?;
-        self.check_operands(types, &parts.operands, &operands)?;
-        parts.results = results;
-        Ok(parts)
+        self.check_operands(types, &state.operands, &operands)?;
+        state.results = results;
+        Ok(state)
     }
 
-    /// `{…}`, with `^bb0(…):` or without.
+    /// `{…}`, with an optional block header `^bb0(…):`.
     pub(super) fn region(&mut self) -> Result<Region> {
         self.region_with(|_| Ok(Vec::new()))
     }
 
-    /// `{…}` whose arguments are bound by `bind` before it is entered.
+    /// `{…}`, with additional block arguments that `bind` defines in the region's scope.
     pub(super) fn region_with(
         &mut self,
         bind: impl FnOnce(&mut Self) -> Result<Vec<Value>>,
@@ -139,15 +139,15 @@ impl<'a> Parser<'a> {
             parser.expect("{")?;
             if parser.token.kind == Kind::Block {
                 parser.next();
-                if parser.take("(") {
+                if parser.consume_if("(") {
                     arguments.extend(parser.list(")", Self::block_argument)?);
                 }
                 parser.expect(":")?;
             }
             let mut operations = Vec::new();
-            while !parser.take("}") {
+            while !parser.consume_if("}") {
                 if parser.token.kind == Kind::Block {
-                    return Err(parser.expected("`}`: a region of StableHLO has one block"));
+                    return Err(parser.expected("`}`; a StableHLO region has exactly one block"));
                 }
                 operations.push(parser.operation()?);
             }

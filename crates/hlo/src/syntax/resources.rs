@@ -1,4 +1,4 @@
-//! `dense_resource<name>`, and the blobs at the end of the text that it names.
+//! Parsing of `dense_resource<name>`, and of the resource blobs at the end of the text.
 
 use super::dense::decode_hexadecimal;
 use super::lexer::{self, Kind};
@@ -7,13 +7,13 @@ use crate::elements;
 use crate::module::Dense;
 use std::collections::HashMap;
 
-/// The bytes of a resource, its alignment taken off.
+/// The bytes of a resource, without its alignment prefix.
 pub(super) type Blob = Vec<u8>;
 
-/// Finds the blobs before anything else is read: they stand at the end, and are used before it.
+/// Collects the blobs before parsing begins: they are at the end of the text, after their uses.
 pub(super) fn collect(source: &str) -> Result<HashMap<String, Blob>> {
     let mut blobs = HashMap::new();
-    // Only in a comment or a string could this be something else.
+    // Ambiguous only inside a comment or a string.
     let Some(start) = source.rfind("{-#") else { return Ok(blobs) };
     let mut offset = start + 3;
     let mut name: Option<lexer::Token<'_>> = None;
@@ -30,7 +30,7 @@ pub(super) fn collect(source: &str) -> Result<HashMap<String, Blob>> {
                 let bytes =
                     decode_hexadecimal(token.text.trim_matches('"').trim_start_matches("0x"));
                 let Some(bytes) = bytes.filter(|bytes| bytes.len() >= 4) else {
-                    let expected = "bytes as `\"0x…\"`, the first four of them the alignment";
+                    let expected = "bytes as `\"0x…\"`, of which the first four are the alignment";
                     return Err(SyntaxError::at(source, token.start, expected, token.describe()));
                 };
                 blobs.insert(lexer::unescape(key.text), bytes[4..].to_vec());
@@ -41,7 +41,7 @@ pub(super) fn collect(source: &str) -> Result<HashMap<String, Blob>> {
 }
 
 impl<'a> Parser<'a> {
-    /// What follows `dense_resource`.
+    /// The part of a resource constant after `dense_resource`.
     pub(super) fn dense_resource(&mut self) -> Result<Dense> {
         self.expect("<")?;
         let token = self.token;
@@ -57,7 +57,11 @@ impl<'a> Parser<'a> {
         };
         let length = blob.len();
         elements::from_raw(ty, blob.clone()).map_err(|expected| {
-            self.wrong_at(token, format!("a resource of {expected} bytes"), format!("{length}"))
+            self.error_at(
+                token,
+                format!("a resource of {expected} bytes"),
+                format!("{length} bytes"),
+            )
         })
     }
 

@@ -1,10 +1,10 @@
-//! Each form of each operation, and each way to be wrong.
+//! Parser tests: every pretty form against the generic form, literals, and error messages.
 
 use super::parse;
 use crate::module::{Attribute, ElementType, Function, Module, Operation, Type, attribute};
 use inflight_ir::DType;
 
-/// The operations of a function of some arguments that contains `body`.
+/// Parses `body` inside a function with arguments of various types, and returns its operations.
 fn body(body: &str) -> Vec<Operation> {
     let source = format!(
         "func.func @f(%x: tensor<4xf32>, %y: tensor<4xf32>, %m: tensor<2x3xf32>, %n: tensor<3x2xf32>, \
@@ -12,8 +12,8 @@ fn body(body: &str) -> Vec<Operation> {
     );
     match parse(&source) {
         Ok(mut module) => {
-            module.forget_locations();
-            survives_printing(&module);
+            module.strip_locations();
+            assert_round_trip(&module);
             without_return(module.functions.into_iter().next().unwrap())
         }
         Err(error) => panic!("{error}"),
@@ -25,16 +25,16 @@ fn without_return(mut function: Function) -> Vec<Operation> {
     function.body.operations
 }
 
-fn one(text: &str) -> Operation {
+fn single_operation(text: &str) -> Operation {
     let mut operations = body(text);
     assert_eq!(operations.len(), 1);
     operations.remove(0)
 }
 
-/// The same operation in two forms, up to its place.
-fn same(short: &str, generic: &str) {
+/// Asserts that two sources parse to the same operations, apart from locations.
+fn assert_same(short: &str, generic: &str) {
     let strip = |mut module: Module| {
-        module.forget_locations();
+        module.strip_locations();
         module
     };
     let wrap = |text: &str| {
@@ -46,70 +46,70 @@ fn same(short: &str, generic: &str) {
     let short = strip(parse(&wrap(short)).unwrap_or_else(|error| panic!("{error}")));
     let generic = strip(parse(&wrap(generic)).unwrap_or_else(|error| panic!("{error}")));
     assert_eq!(short, generic);
-    survives_printing(&short);
+    assert_round_trip(&short);
 }
 
-/// The module is the same when it has been printed and read again.
-fn survives_printing(module: &Module) {
+/// Asserts that printing and parsing a module gives the same module.
+fn assert_round_trip(module: &Module) {
     let text = crate::print(module);
     let mut again = parse(&text).unwrap_or_else(|error| panic!("{text}\n{error}"));
-    again.forget_locations();
+    again.strip_locations();
     assert_eq!(*module, again, "{text}");
     assert_eq!(crate::print(&again), text);
 }
 
 fn error(source: &str) -> String {
-    parse(source).expect_err("this is wrong").to_string()
+    parse(source).expect_err("the source is invalid").to_string()
 }
 
 #[test]
 fn elementwise_operations() {
-    same(
+    assert_same(
         "%0 = stablehlo.add %x, %y : tensor<4xf32>",
         r#"%0 = "stablehlo.add"(%x, %y) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>"#,
     );
-    same(
+    assert_same(
         "%0 = stablehlo.negate %x {mhlo.note = \"n\"} : tensor<4xf32>",
         r#"%0 = "stablehlo.negate"(%x) {mhlo.note = "n"} : (tensor<4xf32>) -> tensor<4xf32>"#,
     );
-    same(
+    assert_same(
         "%0 = stablehlo.convert %x : (tensor<4xf32>) -> tensor<4xf64>",
         r#"%0 = "stablehlo.convert"(%x) : (tensor<4xf32>) -> tensor<4xf64>"#,
     );
-    same(
+    assert_same(
         "%0 = stablehlo.compare  LT, %x, %y,  FLOAT : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>",
         r#"%0 = "stablehlo.compare"(%x, %y) <{compare_type = #stablehlo<comparison_type FLOAT>,
            comparison_direction = #stablehlo.comparison_direction<LT>}>
            : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>"#,
     );
-    same(
+    assert_same(
         "%0 = stablehlo.select %p, %x, %y : tensor<4xi1>, tensor<4xf32>",
         r#"%0 = "stablehlo.select"(%p, %x, %y)
            : (tensor<4xi1>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>"#,
     );
-    same(
+    assert_same(
         "%0 = stablehlo.clamp %x, %x, %y : tensor<4xf32>",
         r#"%0 = "stablehlo.clamp"(%x, %x, %y)
            : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>"#,
     );
-    same(
+    assert_same(
         "%0 = stablehlo.complex %x, %y : tensor<4xcomplex<f32>>",
         r#"%0 = "stablehlo.complex"(%x, %y) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xcomplex<f32>>"#,
     );
-    same(
+    assert_same(
         "%0 = stablehlo.reduce_precision %x, format = e5m10 : tensor<4xf32>",
         r#"%0 = "stablehlo.reduce_precision"(%x) {exponent_bits = 5 : i32, mantissa_bits = 10 : i32}
            : (tensor<4xf32>) -> tensor<4xf32>"#,
     );
-    same(
+    assert_same(
         "%0 = chlo.erf %x : tensor<4xf32> -> tensor<4xf32>",
         r#"%0 = "chlo.erf"(%x) : (tensor<4xf32>) -> tensor<4xf32>"#,
     );
-    same(
+    assert_same(
         "%0 = chlo.zeta %x, %y : tensor<4xf32>, tensor<4xf32> -> tensor<4xf32>",
         r#"%0 = "chlo.zeta"(%x, %y) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>"#,
     );
-    same(
+    assert_same(
         "%0 = chlo.broadcast_add %x, %c {broadcast_dimensions = array<i64>} : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>",
         r#"%0 = "chlo.broadcast_add"(%x, %c) <{broadcast_dimensions = array<i64>}>
            : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>"#,
@@ -118,51 +118,51 @@ fn elementwise_operations() {
 
 #[test]
 fn operations_with_settings() {
-    same(
+    assert_same(
         "%0 = stablehlo.iota dim = 1 : tensor<2x3xi32>",
         r#"%0 = "stablehlo.iota"() <{iota_dimension = 1 : i64}> : () -> tensor<2x3xi32>"#,
     );
-    same(
+    assert_same(
         "%0 = stablehlo.broadcast_in_dim %x, dims = [1] : (tensor<4xf32>) -> tensor<2x4xf32>",
         r#"%0 = "stablehlo.broadcast_in_dim"(%x) {broadcast_dimensions = dense<1> : tensor<1xi64>}
            : (tensor<4xf32>) -> tensor<2x4xf32>"#,
     );
-    same(
+    assert_same(
         "%0 = stablehlo.transpose %m, dims = [1, 0] : (tensor<2x3xf32>) -> tensor<3x2xf32>",
         r#"%0 = "stablehlo.transpose"(%m) <{permutation = array<i64: 1, 0>}>
            : (tensor<2x3xf32>) -> tensor<3x2xf32>"#,
     );
-    same(
+    assert_same(
         "%0 = stablehlo.reverse %m, dims = [1] : tensor<2x3xf32>",
         r#"%0 = "stablehlo.reverse"(%m) <{dimensions = array<i64: 1>}>
            : (tensor<2x3xf32>) -> tensor<2x3xf32>"#,
     );
-    same(
+    assert_same(
         "%0 = stablehlo.concatenate %x, %y, dim = 0 : (tensor<4xf32>, tensor<4xf32>) -> tensor<8xf32>",
         r#"%0 = "stablehlo.concatenate"(%x, %y) <{dimension = 0 : i64}>
            : (tensor<4xf32>, tensor<4xf32>) -> tensor<8xf32>"#,
     );
-    same(
+    assert_same(
         "%0 = stablehlo.slice %m [0:2, 1:3:2] : (tensor<2x3xf32>) -> tensor<2x1xf32>",
         r#"%0 = "stablehlo.slice"(%m) <{start_indices = array<i64: 0, 1>, strides = array<i64: 1, 2>,
            limit_indices = array<i64: 2, 3>}> : (tensor<2x3xf32>) -> tensor<2x1xf32>"#,
     );
-    same(
+    assert_same(
         "%0 = stablehlo.dynamic_slice %x, %i, sizes = [2] : (tensor<4xf32>, tensor<i32>) -> tensor<2xf32>",
         r#"%0 = "stablehlo.dynamic_slice"(%x, %i) <{slice_sizes = array<i64: 2>}>
            : (tensor<4xf32>, tensor<i32>) -> tensor<2xf32>"#,
     );
-    same(
+    assert_same(
         "%0 = stablehlo.pad %x, %c, low = [-1], high = [2], interior = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<5xf32>",
         r#"%0 = "stablehlo.pad"(%x, %c) <{edge_padding_low = array<i64: -1>, edge_padding_high = array<i64: 2>,
            interior_padding = array<i64: 0>}> : (tensor<4xf32>, tensor<f32>) -> tensor<5xf32>"#,
     );
-    same(
+    assert_same(
         "%0 = stablehlo.fft %x, type =  RFFT, length = [4] : (tensor<4xf32>) -> tensor<3xcomplex<f32>>",
         r#"%0 = "stablehlo.fft"(%x) <{fft_type = #stablehlo<fft_type RFFT>, fft_length = array<i64: 4>}>
            : (tensor<4xf32>) -> tensor<3xcomplex<f32>>"#,
     );
-    same(
+    assert_same(
         "%0 = stablehlo.rng %c, %c, %s, distribution = UNIFORM : (tensor<f32>, tensor<f32>, tensor<1xi64>) -> tensor<4xf32>"
             .replace("%0 = ", "%s = stablehlo.constant dense<4> : tensor<1xi64> %0 = ")
             .as_str(),
@@ -179,26 +179,26 @@ fn operations_with_settings() {
         attribute(&operations[1].attributes, "rng_algorithm"),
         Some(&Attribute::Enum("rng_algorithm".into(), "THREE_FRY".into()))
     );
-    same(
+    assert_same(
         "%0 = stablehlo.cholesky %q, lower = true : tensor<2x2xf32>"
             .replace("%0 = ", "%q = stablehlo.constant dense<1.0> : tensor<2x2xf32> %0 = ")
             .as_str(),
         r#"%q = stablehlo.constant dense<1.0> : tensor<2x2xf32>
            %0 = "stablehlo.cholesky"(%q) <{lower = true}> : (tensor<2x2xf32>) -> tensor<2x2xf32>"#,
     );
-    same(
+    assert_same(
         "%0:2 = chlo.top_k(%x, k = 2) : tensor<4xf32> -> (tensor<2xf32>, tensor<2xi32>)",
         r#"%0, %1 = "chlo.top_k"(%x) <{k = 2 : i64}> : (tensor<4xf32>) -> (tensor<2xf32>, tensor<2xi32>)"#,
     );
-    same(
+    assert_same(
         "%0 = stablehlo.get_dimension_size %m, dim = 1 : (tensor<2x3xf32>) -> tensor<i32>",
         r#"%0 = "stablehlo.get_dimension_size"(%m) <{dimension = 1 : i64}> : (tensor<2x3xf32>) -> tensor<i32>"#,
     );
 }
 
 #[test]
-fn products() {
-    same(
+fn dot_general_and_convolution() {
+    assert_same(
         "%0 = stablehlo.dot_general %m, %n, contracting_dims = [1] x [0], precision = [DEFAULT, HIGHEST]
          : (tensor<2x3xf32>, tensor<3x2xf32>) -> tensor<2x2xf32>",
         r#"%0 = "stablehlo.dot_general"(%m, %n) <{dot_dimension_numbers = #stablehlo.dot<
@@ -206,7 +206,7 @@ fn products() {
            precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision HIGHEST>]}>
            : (tensor<2x3xf32>, tensor<3x2xf32>) -> tensor<2x2xf32>"#,
     );
-    same(
+    assert_same(
         "%0 = stablehlo.dot_general %m, %m, batching_dims = [0] x [0], contracting_dims = [1] x [1],
          precision = [DEFAULT, DEFAULT], algorithm = <lhs_precision_type = tf32, rhs_precision_type = tf32,
          accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1,
@@ -222,7 +222,7 @@ fn products() {
     );
     let image = "%a = stablehlo.constant dense<1.0> : tensor<1x8x8x3xf32>
                  %k = stablehlo.constant dense<1.0> : tensor<3x3x3x5xf32> ";
-    same(
+    assert_same(
         &format!(
             "{image} %0 = stablehlo.convolution(%a, %k) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, f, 1, 0],
              window = {{stride = [2, 1], pad = [[0, 1], [1, 1]], rhs_dilate = [1, 2], reverse = [true, false]}}
@@ -250,12 +250,12 @@ fn reductions() {
           %1 = stablehlo.maximum %a, %b : tensor<f32>
           stablehlo.return %1 : tensor<f32>
         }) : (tensor<2x3xf32>, tensor<f32>) -> tensor<2xf32>"#;
-    same(
+    assert_same(
         "%0 = stablehlo.reduce(%m init: %c) applies stablehlo.maximum across dimensions = [1]
          : (tensor<2x3xf32>, tensor<f32>) -> tensor<2xf32>",
         generic,
     );
-    same(
+    assert_same(
         "%0 = stablehlo.reduce(%m init: %c) across dimensions = [1]
          : (tensor<2x3xf32>, tensor<f32>) -> tensor<2xf32>
          reducer(%a: tensor<f32>, %b: tensor<f32>) {
@@ -264,12 +264,12 @@ fn reductions() {
          }",
         generic,
     );
-    let two = one("%0:2 = stablehlo.reduce(%m init: %c), (%m init: %i) across dimensions = [1]
+    let two = single_operation("%0:2 = stablehlo.reduce(%m init: %c), (%m init: %i) across dimensions = [1]
          : (tensor<2x3xf32>, tensor<2x3xf32>, tensor<f32>, tensor<i32>) -> (tensor<2xf32>, tensor<2xi32>)
          reducer(%a: tensor<f32> loc(\"x\"), %b: tensor<f32>) (%d: tensor<i32>, %e: tensor<i32>) {
            stablehlo.return %b, %d : tensor<f32>, tensor<i32>
          } loc(#loc)");
-    // Arguments 2, 5 and 4; the accumulators come first in the region.
+    // Arguments 2, 5 and 4. In the region, the accumulators come first.
     assert_eq!(two.operands, [2, 2, 5, 4]);
     let region = &two.regions[0];
     let types: Vec<_> = region.arguments.iter().map(|value| &value.ty).collect();
@@ -280,7 +280,7 @@ fn reductions() {
 
 #[test]
 fn control_flow() {
-    same(
+    assert_same(
         "%0:2 = stablehlo.while(%iterArg = %i, %iterArg_0 = %c) : tensor<i32>, tensor<f32>
            cond { %1 = stablehlo.compare LT, %iterArg, %i : (tensor<i32>, tensor<i32>) -> tensor<i1>
                   stablehlo.return %1 : tensor<i1> }
@@ -294,44 +294,46 @@ fn control_flow() {
              stablehlo.return %i, %b : tensor<i32>, tensor<f32>
            }) : (tensor<i32>, tensor<f32>) -> (tensor<i32>, tensor<f32>)"#,
     );
-    let case = one(r#"%0 = "stablehlo.case"(%i) ({
+    let case = single_operation(
+        r#"%0 = "stablehlo.case"(%i) ({
             stablehlo.return %c : tensor<f32>
           }, {
             %cst = stablehlo.constant dense<1.0> : tensor<f32>
             stablehlo.return %cst : tensor<f32>
-          }) : (tensor<i32>) -> tensor<f32>"#);
+          }) : (tensor<i32>) -> tensor<f32>"#,
+    );
     assert_eq!(case.regions.len(), 2);
     assert_eq!(case.regions[0].operations[0].operands, [5]);
 }
 
 #[test]
 fn calls() {
-    let call = one(
+    let call = single_operation(
         "stablehlo.custom_call @check.expect_eq(%x, %y) {has_side_effect = true} : (tensor<4xf32>, tensor<4xf32>) -> ()",
     );
     assert_eq!(
         attribute(&call.attributes, "call_target_name"),
         Some(&Attribute::String("check.expect_eq".into()))
     );
-    same(
+    assert_same(
         "%0 = stablehlo.composite \"a.b\" %x {decomposition = @f, version = 1 : i32} : (tensor<4xf32>) -> tensor<4xf32>",
         r#"%0 = "stablehlo.composite"(%x) <{name = "a.b", decomposition = @f, version = 1 : i32}>
            : (tensor<4xf32>) -> tensor<4xf32>"#,
     );
-    same(
+    assert_same(
         "%0 = call @f(%x) : (tensor<4xf32>) -> tensor<4xf32>",
         r#"%0 = "func.call"(%x) <{callee = @f}> : (tensor<4xf32>) -> tensor<4xf32>"#,
     );
-    same(
+    assert_same(
         "%0:2 = stablehlo.optimization_barrier %x, %c : tensor<4xf32>, tensor<f32>",
         r#"%0:2 = "stablehlo.optimization_barrier"(%x, %c) : (tensor<4xf32>, tensor<f32>) -> (tensor<4xf32>, tensor<f32>)"#,
     );
-    same(
+    assert_same(
         "%0 = stablehlo.after_all %t, %t : !stablehlo.token, !stablehlo.token %1 = stablehlo.create_token : !stablehlo.token",
         r#"%0 = "stablehlo.after_all"(%t, %t) : (!stablehlo.token, !stablehlo.token) -> !stablehlo.token
            %1 = "stablehlo.create_token"() : () -> !stablehlo.token"#,
     );
-    same(
+    assert_same(
         "%0 = stablehlo.tuple %x, %c : tuple<tensor<4xf32>, tensor<f32>>
          %1 = stablehlo.get_tuple_element %0[1] : (tuple<tensor<4xf32>, tensor<f32>>) -> tensor<f32>",
         r#"%0 = "stablehlo.tuple"(%x, %c) : (tensor<4xf32>, tensor<f32>) -> tuple<tensor<4xf32>, tensor<f32>>
@@ -340,9 +342,9 @@ fn calls() {
     );
 }
 
-/// The bytes of a constant.
+/// The bytes of a constant, and whether it is a splat.
 fn constant(text: &str) -> (Vec<u8>, bool) {
-    let operation = one(&format!("%0 = stablehlo.constant {text}"));
+    let operation = single_operation(&format!("%0 = stablehlo.constant {text}"));
     match attribute(&operation.attributes, "value") {
         Some(Attribute::Dense(dense)) => (dense.bytes.to_vec(), dense.is_splat),
         other => panic!("{other:?}"),
@@ -389,7 +391,7 @@ fn constants() {
 }
 
 #[test]
-fn resources_are_found_at_the_end() {
+fn resource_blobs_at_the_end_are_resolved() {
     let source = r#"module { func.func @main() -> tensor<2xi32> {
         %0 = stablehlo.constant dense_resource<blob1> : tensor<2xi32>
         return %0 : tensor<2xi32>
@@ -431,8 +433,8 @@ fn modules_functions_aliases_and_locations() {
     "#;
     let module = parse(source).unwrap_or_else(|error| panic!("{error}"));
     let mut plain = module.clone();
-    plain.forget_locations();
-    survives_printing(&plain);
+    plain.strip_locations();
+    assert_round_trip(&plain);
     assert_eq!(module.name.as_deref(), Some("m"));
     assert_eq!(attribute(&module.attributes, "jax.flag"), Some(&Attribute::Unit));
     assert_eq!(
@@ -458,7 +460,7 @@ fn modules_functions_aliases_and_locations() {
 }
 
 #[test]
-fn the_generic_form_of_functions() {
+fn functions_in_generic_form() {
     let short = r#"module @m attributes {a.b = 2 : i32} {
         func.func private @f(%x: tensor<4xf32> {n.m = "k"}) -> tensor<4xf32> { return %x : tensor<4xf32> } }"#;
     let generic = r#""builtin.module"() <{sym_name = "m"}> ({
@@ -470,13 +472,13 @@ fn the_generic_form_of_functions() {
       }) {a.b = 2 : i32} : () -> ()"#;
     let mut short = parse(short).unwrap();
     let mut generic = parse(generic).unwrap_or_else(|error| panic!("{error}"));
-    short.forget_locations();
-    generic.forget_locations();
+    short.strip_locations();
+    generic.strip_locations();
     assert_eq!(short, generic);
 }
 
 #[test]
-fn numbers_are_rounded_to_their_types() {
+fn float_attributes_are_rounded_to_their_types() {
     let source = "module attributes {a = 0.949999988 : f32, b = 0.1 : f16, c = 0x7F800000 : f32} {
         func.func @f() { stablehlo.return } }";
     let mut module = parse(source).unwrap();
@@ -489,18 +491,18 @@ fn numbers_are_rounded_to_their_types() {
         Attribute::Float(f64::INFINITY, ElementType::Core(DType::F32))
     );
     assert_eq!(module.functions[0].body.operations[0].name, "func.return");
-    module.forget_locations();
-    survives_printing(&module);
+    module.strip_locations();
+    assert_round_trip(&module);
 }
 
 #[test]
-fn types_that_are_not_taken_are_kept() {
+fn unsupported_types_are_retained_as_text() {
     let source = "func.func @f(%a: tensor<4x!quant.uniform<i8:f32, 2.0:15>>, %b: tensor<?x3xi4>,
         %c: tensor<?xf32, #stablehlo.bounds<4>>, %d: tensor<*xf32>, %e: tuple<>) { return }";
     let module = parse(source).unwrap_or_else(|error| panic!("{error}"));
     let mut plain = module.clone();
-    plain.forget_locations();
-    survives_printing(&plain);
+    plain.strip_locations();
+    assert_round_trip(&plain);
     let types: Vec<_> =
         module.functions[0].body.arguments.iter().map(|value| value.ty.clone()).collect();
     let texts: Vec<_> = types.iter().map(crate::print::type_text).collect();
@@ -518,10 +520,10 @@ fn types_that_are_not_taken_are_kept() {
 }
 
 #[test]
-fn errors_say_what_was_expected() {
+fn errors_name_expected_and_found() {
     assert_eq!(
         error("func.func @f(%a: tensor<2xf32>) {\n  %0 = stablehlo.add %a, %b : tensor<2xf32>\n}"),
-        "line 2, column 26: expected a value that is defined before, found `%b`\n  \
+        "line 2, column 26: expected a value that is defined before its use, found `%b`\n  \
          |   %0 = stablehlo.add %a, %b : tensor<2xf32>\n  |                          ^"
     );
     let one_line = |source: &str| error(source).lines().next().unwrap().to_string();
@@ -532,23 +534,23 @@ fn errors_say_what_was_expected() {
     );
     assert_eq!(
         in_body("%0 = stablehlo.constant dense<[1.0, 2.0, 3.0]> : tensor<2xf32>"),
-        "line 2, column 30: expected lists of 2, found lists of 3"
+        "line 2, column 30: expected elements of shape 2, found elements of shape 3"
     );
     assert_eq!(
         in_body("%0 = stablehlo.constant dense<[1, 2]> : tensor<99999999999xi32>"),
-        "line 2, column 30: expected lists of 99999999999, found lists of 2"
+        "line 2, column 30: expected elements of shape 99999999999, found elements of shape 2"
     );
     assert_eq!(
         in_body("%0 = stablehlo.constant dense<300> : tensor<i8>"),
-        "line 2, column 31: expected an integer of the constant's type, found `300`"
+        "line 2, column 31: expected an integer in the range of the constant's element type, found `300`"
     );
     assert_eq!(
         in_body("%0:2 = stablehlo.negate %a : tensor<2xf32>"),
-        "line 2, column 8: expected an operation of 2 results, found `stablehlo.negate` of 1"
+        "line 2, column 8: expected an operation with 2 results, found `stablehlo.negate` with 1"
     );
     assert_eq!(
         in_body("%a = stablehlo.negate %a : tensor<2xf32>"),
-        "line 2, column 1: expected a new name, found `%a`, which is defined"
+        "line 2, column 1: expected a unique name, found `%a`, which is already defined"
     );
     assert_eq!(
         in_body("%0 = stablehlo.pad %a, %a, lo = [1] : tensor<2xf32>"),
@@ -573,18 +575,18 @@ fn errors_say_what_was_expected() {
     );
     assert_eq!(
         one_line("func.func private @f(tensor<2xf32>)"),
-        "line 1, column 22: expected an argument: only functions with a body are taken, found `tensor`"
+        "line 1, column 22: expected an argument name (functions without a body are not supported), found `tensor`"
     );
 }
 
 #[test]
-fn aliases_have_a_limit() {
+fn alias_expansion_is_limited() {
     let mut source = "#a0 = [1, 2]\n!t0 = tensor<f32>\n".to_string();
     for number in 1..60 {
         let before = number - 1;
         source.push_str(&format!("#a{number} = [#a{before}, #a{before}]\n"));
     }
-    assert!(error(&source).contains("aliases for at most"), "{}", error(&source));
+    assert!(error(&source).contains("aliases that expand to at most"), "{}", error(&source));
     let mut source = "!t0 = tensor<f32>\n".to_string();
     for number in 1..200 {
         source.push_str(&format!("!t{number} = tuple<!t{}>\n", number - 1));
@@ -597,7 +599,7 @@ fn aliases_have_a_limit() {
 }
 
 #[test]
-fn nesting_has_a_limit() {
+fn nesting_depth_is_limited() {
     let deep = |open: &str, close: &str| {
         format!("module attributes {{a = {}{}}} {{}}", open.repeat(100_000), close.repeat(100_000))
     };

@@ -1,11 +1,11 @@
-//! Types.
+//! Parsing of types.
 
 use super::lexer::Kind;
 use super::{Parser, Result};
 use crate::module::{ElementType, TensorType, Type};
 use inflight_ir::DType;
 
-/// The dtype an element type's name stands for, if the core has it.
+/// The element type of a name such as `f32` or `ui8`.
 pub(crate) fn named_element(name: &str) -> ElementType {
     let dtype = match name {
         "i1" => DType::Bool,
@@ -27,8 +27,8 @@ pub(crate) fn named_element(name: &str) -> ElementType {
     ElementType::Core(dtype)
 }
 
-/// Whether a word is the name of a number's type: `i32`, `ui8`, `f8E4M3FN`, `bf16`, …
-fn is_number_type(word: &str) -> bool {
+/// Whether a word names a scalar type: `i32`, `ui8`, `f8E4M3FN`, `bf16`, …
+fn is_scalar_type(word: &str) -> bool {
     let digits = |rest: &str| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit());
     matches!(word, "index" | "none" | "bf16" | "tf32")
         || ["i", "si", "ui"].iter().any(|kind| word.strip_prefix(kind).is_some_and(digits))
@@ -39,13 +39,13 @@ fn is_number_type(word: &str) -> bool {
 }
 
 impl<'a> Parser<'a> {
-    /// Whether the token begins a type.
+    /// Whether the current token begins a type.
     pub(super) fn at_type(&self) -> bool {
         match self.token.kind {
             Kind::Exclamation => true,
             Kind::Word => {
                 let word = self.token.text;
-                is_number_type(word)
+                is_scalar_type(word)
                     || (matches!(word, "tensor" | "tuple" | "complex" | "vector" | "memref")
                         && self.peek().text == "<")
             }
@@ -54,10 +54,10 @@ impl<'a> Parser<'a> {
     }
 
     pub(super) fn parse_type(&mut self) -> Result<Type> {
-        self.nested(|parser| parser.type_here())
+        self.nested(|parser| parser.parse_type_kind())
     }
 
-    fn type_here(&mut self) -> Result<Type> {
+    fn parse_type_kind(&mut self) -> Result<Type> {
         if !self.at_type() {
             return Err(self.expected("a type"));
         }
@@ -81,16 +81,16 @@ impl<'a> Parser<'a> {
                 Ok(Type::Token)
             }
             (Kind::Exclamation, name) if self.type_aliases.contains_key(&name[1..]) => {
-                self.expand(self.type_aliases[&name[1..]].1)?;
+                self.charge_expansion(self.type_aliases[&name[1..]].1)?;
                 self.next();
                 Ok(self.type_aliases[&name[1..]].0.clone())
             }
-            _ => Ok(Type::Other(self.type_as_written()?)),
+            _ => Ok(Type::Other(self.opaque_type()?)),
         }
     }
 
-    /// A type that is kept by its text: `i32`, `vector<4xf32>`, `!quant.uniform<…>`.
-    fn type_as_written(&mut self) -> Result<String> {
+    /// A type that is retained as source text: `i32`, `vector<4xf32>`, `!quant.uniform<…>`.
+    fn opaque_type(&mut self) -> Result<String> {
         let start = self.next();
         let mut end = start.end();
         if self.at("<") {
@@ -100,7 +100,7 @@ impl<'a> Parser<'a> {
         Ok(self.source[start.start..end].to_string())
     }
 
-    /// What follows `tensor`.
+    /// The part of a tensor type after `tensor`.
     fn tensor_type(&mut self, start: usize) -> Result<Type> {
         if !self.at("<") {
             return Err(self.expected("`<`"));
@@ -112,8 +112,8 @@ impl<'a> Parser<'a> {
         }
         let dimensions = self.dimensions()?;
         let element = self.element_type()?;
-        if self.take(",") {
-            // An encoding, such as bounds of dynamic dimensions.
+        if self.consume_if(",") {
+            // An encoding attribute, such as the bounds of dynamic dimensions.
             let end = self.skip_until_closed(">")?;
             return Ok(Type::Other(self.source[start..end].to_string()));
         }
@@ -121,8 +121,8 @@ impl<'a> Parser<'a> {
         Ok(Type::Tensor(TensorType { dimensions, element }))
     }
 
-    /// `2x?x`, between `<`, which is taken, and the type of the elements. Read by characters: `2x3xf32` is
-    /// not what the tokens say.
+    /// `<2x?x`, up to the element type. Parsed character by character, because the lexer tokenizes `2x3xf32`
+    /// differently.
     fn dimensions(&mut self) -> Result<Vec<Option<u64>>> {
         let bytes = self.source.as_bytes();
         let mut dimensions = Vec::new();
@@ -145,7 +145,7 @@ impl<'a> Parser<'a> {
                         Ok(extent) if extent <= i64::MAX as u64 => Some(extent),
                         _ => {
                             self.resume(start);
-                            return Err(self.expected("a dimension of less than 2⁶³"));
+                            return Err(self.expected("a dimension less than 2⁶³"));
                         }
                     }
                 }
@@ -184,16 +184,16 @@ impl<'a> Parser<'a> {
 
     fn element_type_of_part(&mut self) -> Result<ElementType> {
         match self.token.kind {
-            Kind::Word if is_number_type(self.token.text) => Ok(named_element(self.next().text)),
+            Kind::Word if is_scalar_type(self.token.text) => Ok(named_element(self.next().text)),
             Kind::Exclamation => {
                 if let Some((Type::Other(name), _)) = self.type_aliases.get(&self.token.text[1..]) {
                     let element = named_element(name);
                     self.next();
                     return Ok(element);
                 }
-                Ok(ElementType::Other(self.type_as_written()?))
+                Ok(ElementType::Other(self.opaque_type()?))
             }
-            _ => Err(self.expected("the type of an element")),
+            _ => Err(self.expected("an element type")),
         }
     }
 
@@ -205,9 +205,9 @@ impl<'a> Parser<'a> {
         Ok((operands, self.result_types()?))
     }
 
-    /// One type, or several in parentheses.
+    /// One type, or a list of types in parentheses.
     pub(super) fn result_types(&mut self) -> Result<Vec<Type>> {
-        if self.take("(") {
+        if self.consume_if("(") {
             return self.list(")", Self::parse_type);
         }
         Ok(vec![self.parse_type()?])

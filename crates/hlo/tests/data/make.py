@@ -1,4 +1,4 @@
-"""Writes the programs of this folder: each as text in short form, in generic form, and as portable bytecode.
+"""Writes the programs of this folder: each as text in pretty form, in generic form, and as portable bytecode.
 
     pip install jax==0.10.2
     python make.py
@@ -98,19 +98,19 @@ def save(name, module):
         module = ir.Module.parse(module)
         write(f"{name}.mlir", str(module) + "\n")
         write(f"{name}.generic.mlir", module.operation.get_asm(print_generic_op_form=True) + "\n")
-        # This changes the module, so it comes last. CHLO has no portable form; JAX lowers it before it exports.
+        # Serialization changes the module, so it comes last. CHLO has no portable artifacts; JAX lowers it on export.
         if "chlo." not in str(module):
             write(f"{name}.mlirbc", stablehlo.serialize_portable_artifact(module, "1.9.0"))
 
 
 jax.config.update("jax_enable_x64", True)
 for name, (function, arguments) in PROGRAMS.items():
-    # For a TPU, so that factors and solutions are operations and not calls of LAPACK.
+    # Lowered for a TPU, so that factorizations are StableHLO operations instead of LAPACK custom calls.
     save(name, jax.jit(function).trace(*arguments).lower(lowering_platforms=("tpu",)).as_text())
 
 rows, = jax.export.symbolic_shape("b")
 exported = jax.export.export(jax.jit(polymorphic))(jax.ShapeDtypeStruct((rows, 3), jnp.float32))
 save("polymorphic", exported.mlir_module())
 
-# With places in source files, as text for debugging has them.
+# With source locations, as debug text has them.
 write("located.mlir", jax.jit(lambda x: jnp.tanh(x).sum(), donate_argnums=0).lower(f32(3)).as_text(debug_info=True))

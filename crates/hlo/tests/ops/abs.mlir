@@ -1,4 +1,4 @@
-// abs on every kind of element it takes; expected values from NumPy or SciPy.
+// abs on every supported element type; expected values from NumPy or SciPy.
 module {
   func.func @main() {
     %c1 = stablehlo.constant dense<[-7, 3, 0, 5]> : tensor<4xi8>

@@ -1,4 +1,4 @@
-// bitcast_convert to bits of the same size, to bytes, and back.
+// bitcast_convert to elements of the same size, to bytes, and back.
 module {
   func.func @main() {
     %c1 = stablehlo.constant dense<[1, 2]> : tensor<2xi8>

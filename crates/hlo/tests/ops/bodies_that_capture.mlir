@@ -1,4 +1,4 @@
-// sort and reduce whose bodies read values that are outside of them and not constant.
+// sort and reduce with bodies that capture values that are not constant.
 module {
   func.func @main() {
     %c1 = stablehlo.constant dense<[[-14, 7, 8, 19, -6, 15, 16], [11, 12, -7, 4, 3, -4, 3], [-3, -17, -3, 7, 13, 0, -20]]> : tensor<3x7xi32>

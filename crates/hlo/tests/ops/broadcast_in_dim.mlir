@@ -1,4 +1,4 @@
-// broadcast_in_dim places axes, also in another order, and repeats.
+// broadcast_in_dim: axis mapping, also permuted, and repetition.
 module {
   func.func @main() {
     %c1 = stablehlo.constant dense<[[true], [true]]> : tensor<2x1xi1>

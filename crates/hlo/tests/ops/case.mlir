@@ -1,4 +1,4 @@
-// case: indices in range, and outside, where it is the last branch.
+// case: indices in range, and out of range, which selects the last branch.
 module {
   func.func @main() {
     %m = stablehlo.constant dense<[[0, 1, 2, 0, 1], [2, 0, 1, 2, 0], [1, 2, 0, 1, 2], [0, 1, 2, 0, 1], [2, 0, 1, 2, 0]]> : tensor<5x5xi64>

@@ -1,4 +1,4 @@
-// cbrt on every kind of element it takes; expected values from NumPy or SciPy.
+// cbrt on every supported element type; expected values from NumPy or SciPy.
 module {
   func.func @main() {
     %c1 = stablehlo.constant dense<[-8.0, 0.5, 0.0, 27.0]> : tensor<4xf16>

@@ -1,4 +1,4 @@
-// checks that hold their expectation themselves.
+// check.*_const: the expected value is an attribute.
 module {
   func.func @main() {
     %0 = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>

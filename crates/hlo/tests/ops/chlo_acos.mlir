@@ -1,4 +1,4 @@
-// chlo.acos on every kind of element it takes; expected values from NumPy or SciPy.
+// chlo.acos on every supported element type; expected values from NumPy or SciPy.
 module {
   func.func @main() {
     %c1 = stablehlo.constant dense<[0.25, -0.75, 0.0, 0.89990234375]> : tensor<4xf16>

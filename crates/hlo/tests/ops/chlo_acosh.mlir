@@ -1,4 +1,4 @@
-// chlo.acosh on every kind of element it takes; expected values from NumPy or SciPy.
+// chlo.acosh on every supported element type; expected values from NumPy or SciPy.
 module {
   func.func @main() {
     %c1 = stablehlo.constant dense<[1.0, 1.5, 4.0, 10.0]> : tensor<4xf16>

@@ -1,4 +1,4 @@
-// chlo.broadcast_…: operands of different shapes, aligned at the last axis or as the attribute says.
+// chlo.broadcast_…: operands of different shapes, aligned at the last axis or by `broadcast_dimensions`.
 module {
   func.func @main() {
     %c1 = stablehlo.constant dense<[[1, 2, 3], [4, 5, 6]]> : tensor<2x3xi32>

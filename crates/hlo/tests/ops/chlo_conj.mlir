@@ -1,4 +1,4 @@
-// chlo.conj on every kind of element it takes; expected values from NumPy or SciPy.
+// chlo.conj on every supported element type; expected values from NumPy or SciPy.
 module {
   func.func @main() {
     %c1 = stablehlo.constant dense<[(-1.5, 0.5), (0.25, -2.0), (0.0, 0.0), (2.0, 1.0)]> : tensor<4xcomplex<f32>>

@@ -1,4 +1,4 @@
-// chlo.digamma on every kind of element it takes; expected values from NumPy or SciPy.
+// chlo.digamma on every supported element type; expected values from NumPy or SciPy.
 module {
   func.func @main() {
     %c1 = stablehlo.constant dense<[4.5, 0.75, 10.0, -1.25]> : tensor<4xf16>

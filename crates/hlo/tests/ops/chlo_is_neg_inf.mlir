@@ -1,4 +1,4 @@
-// chlo.is_neg_inf on every kind of element it takes; expected values from NumPy or SciPy.
+// chlo.is_neg_inf on every supported element type; expected values from NumPy or SciPy.
 module {
   func.func @main() {
     %c1 = stablehlo.constant dense<[1.0, 0x7C00, 0xFC00, 0x7E00]> : tensor<4xf16>

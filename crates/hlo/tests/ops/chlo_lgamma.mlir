@@ -1,4 +1,4 @@
-// chlo.lgamma on every kind of element it takes; expected values from NumPy or SciPy.
+// chlo.lgamma on every supported element type; expected values from NumPy or SciPy.
 module {
   func.func @main() {
     %c1 = stablehlo.constant dense<[4.5, 0.75, 10.0, -1.5]> : tensor<4xf16>
@@ -17,7 +17,7 @@ module {
     %r11 = chlo.lgamma %c10 : tensor<4xf64> -> tensor<4xf64>
     %c12 = stablehlo.constant dense<[2.4537365708424423, 0.20328095143129538, 12.801827480081469, 0.860047015376481]> : tensor<4xf64>
     stablehlo.custom_call @check.expect_almost_eq(%r11, %c12) {has_side_effect = true} : (tensor<4xf64>, tensor<4xf64>) -> ()
-    // Near a root the value is small, and exact all the same.
+    // Close to a root the value is small; its relative error stays small.
     %c13 = stablehlo.constant dense<2.0160856> : tensor<f32>
     %r14 = chlo.lgamma %c13 : tensor<f32> -> tensor<f32>
     %c15 = stablehlo.constant dense<0.0068839085> : tensor<f32>

@@ -1,4 +1,4 @@
-// chlo.next_after on every kind of element it takes; expected values from NumPy or SciPy.
+// chlo.next_after on every supported element type; expected values from NumPy or SciPy.
 module {
   func.func @main() {
     %c1 = stablehlo.constant dense<[1.0, 0.0, -2.0, 3.0]> : tensor<4xf32>

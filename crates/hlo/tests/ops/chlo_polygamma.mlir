@@ -1,4 +1,4 @@
-// chlo.polygamma on every kind of element it takes; expected values from NumPy or SciPy.
+// chlo.polygamma on every supported element type; expected values from NumPy or SciPy.
 module {
   func.func @main() {
     %c1 = stablehlo.constant dense<[0.0, 1.0, 2.0, 3.0]> : tensor<4xf32>

@@ -1,4 +1,4 @@
-// chlo.tan on every kind of element it takes; expected values from NumPy or SciPy.
+// chlo.tan on every supported element type; expected values from NumPy or SciPy.
 module {
   func.func @main() {
     %c1 = stablehlo.constant dense<[-2.5, 0.75, 0.125, 3.0]> : tensor<4xf16>

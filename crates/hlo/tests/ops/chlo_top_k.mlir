@@ -1,4 +1,4 @@
-// chlo.top_k: the largest, of equals the first.
+// chlo.top_k: the largest elements; ties are resolved to the lowest index.
 module {
   func.func @main() {
     %c1 = stablehlo.constant dense<[[1, 3, 2, 3], [4, 0, 4, 1]]> : tensor<2x4xi8>

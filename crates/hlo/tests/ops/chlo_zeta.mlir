@@ -1,4 +1,4 @@
-// chlo.zeta on every kind of element it takes; expected values from NumPy or SciPy.
+// chlo.zeta on every supported element type; expected values from NumPy or SciPy.
 module {
   func.func @main() {
     %c1 = stablehlo.constant dense<[2.0, 3.5, 1.5, 8.0]> : tensor<4xf32>

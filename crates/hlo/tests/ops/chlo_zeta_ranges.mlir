@@ -1,4 +1,4 @@
-// chlo.zeta and chlo.polygamma where a sum begins far below zero, at infinity, and with large exponents; expected
+// chlo.zeta and chlo.polygamma for sums that begin far below zero, at infinity, and with large exponents; expected
 // values were computed with 40 digits.
 module {
   func.func @main() {

@@ -1,4 +1,4 @@
-// cholesky, the lower and the upper factor.
+// cholesky: lower and upper factors.
 module {
   func.func @main() {
     %c1 = stablehlo.constant dense<[[4.0, 2.0, -2.0], [2.0, 10.0, 5.0], [-2.0, 5.0, 6.0]]> : tensor<3x3xf32>

@@ -1,4 +1,4 @@
-// clamp between tensors and between scalars.
+// clamp with tensor bounds and with scalar bounds.
 module {
   func.func @main() {
     %c1 = stablehlo.constant dense<[-7, 3, 0, 5]> : tensor<4xi8>

@@ -1,4 +1,4 @@
-// compare in each direction; complex numbers by their real, then their imaginary parts; floats also in total order.
+// compare in each direction; complex values lexicographically; floats also in total order.
 module {
   func.func @main() {
     %c1 = stablehlo.constant dense<[true, false, true, false]> : tensor<4xi1>

@@ -1,4 +1,4 @@
-// complex from its parts.
+// complex from real and imaginary parts.
 module {
   func.func @main() {
     %c1 = stablehlo.constant dense<[-2.5, 0.75, 0.0, 3.0]> : tensor<4xf32>

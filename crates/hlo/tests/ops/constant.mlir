@@ -1,4 +1,4 @@
-// constant: a list, and one value for all.
+// constant: a list of elements, and a splat.
 module {
   func.func @main() {
     %c1 = stablehlo.constant dense<[true, true, false]> : tensor<3xi1>

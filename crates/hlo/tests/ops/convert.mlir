@@ -1,4 +1,4 @@
-// convert from every element type to every other: floats to integers are cut towards zero, complex numbers lose their imaginary part.
+// convert between all pairs of element types: floats truncate to integers, complex values lose their imaginary part.
 module {
   func.func @main() {
     %c1 = stablehlo.constant dense<[true, false, true, false]> : tensor<4xi1>

@@ -1,4 +1,4 @@
-// count_leading_zeros on every kind of element it takes; expected values from NumPy or SciPy.
+// count_leading_zeros on every supported element type; expected values from NumPy or SciPy.
 module {
   func.func @main() {
     %c1 = stablehlo.constant dense<[0, 1, 127, 37]> : tensor<4xi8>

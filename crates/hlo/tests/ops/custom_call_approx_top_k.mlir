@@ -1,4 +1,4 @@
-// The call that JAX writes for approx_max_k: the first elements in the order of a comparator, along any axis.
+// ApproxTopK, to which JAX lowers approx_max_k: the first elements in the order of a comparator, along any axis.
 module {
   func.func @top_k_gt_f32_comparator(%arg0: tensor<f32>, %arg1: tensor<f32>, %arg2: tensor<i32>, %arg3: tensor<i32>) -> tensor<i1> {
     %0 = stablehlo.compare GT, %arg0, %arg1 : (tensor<f32>, tensor<f32>) -> tensor<i1>

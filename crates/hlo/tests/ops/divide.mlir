@@ -1,4 +1,4 @@
-// divide; an integer by zero has all bits set.
+// divide; integer division by zero gives all bits set.
 module {
   func.func @main() {
     %c1 = stablehlo.constant dense<[-7, 3, 0, 5]> : tensor<4xi8>

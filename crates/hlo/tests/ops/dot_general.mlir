@@ -1,4 +1,4 @@
-// dot_general: short and long, in batches, and to a wider result.
+// dot_general: short and long contractions, batched, and with a wider result type.
 module {
   func.func @main() {
     %c1 = stablehlo.constant dense<[[true, true, false], [false, false, true]]> : tensor<2x3xi1>

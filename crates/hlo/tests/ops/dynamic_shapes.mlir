@@ -1,4 +1,4 @@
-// The forms of operations whose shapes are operands, computed from constants and other shapes.
+// dynamic_* operations whose shapes are computed from constants and other shapes.
 module {
   func.func @main() {
     %x = stablehlo.constant dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]> : tensor<2x3xf32>

@@ -1,4 +1,4 @@
-// dynamic_update_slice at known and unknown places, which are brought into range.
+// dynamic_update_slice with constant and dynamic start indices, which are clamped.
 module {
   func.func @main() {
     %c1 = stablehlo.constant dense<[[true, true, false, false], [false, true, true, true], [false, false, false, true]]> : tensor<3x4xi1>

@@ -1,4 +1,4 @@
-// fft of every kind, against NumPy.
+// fft of every type; expected values from NumPy.
 module {
   func.func @main() {
     %c1 = stablehlo.constant dense<[(1.0, 2.0), (0.0, -1.0), (3.0, 0.0), (-2.0, 1.0), (0.5, 0.5), (1.0, -1.0)]> : tensor<6xcomplex<f32>>

@@ -1,4 +1,4 @@
-// floor on every kind of element it takes; expected values from NumPy or SciPy.
+// floor on every supported element type; expected values from NumPy or SciPy.
 module {
   func.func @main() {
     %c1 = stablehlo.constant dense<[-2.5, 0.75, 0.0, 3.0]> : tensor<4xf16>

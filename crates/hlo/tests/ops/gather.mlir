@@ -1,4 +1,4 @@
-// gather of rows, of windows, and of batches; indices are brought into range.
+// gather of rows, of windows, and batched; start indices are clamped.
 module {
   func.func @main() {
     %c1 = stablehlo.constant dense<[[true, true, false, false], [false, true, true, true], [false, false, false, true]]> : tensor<3x4xi1>

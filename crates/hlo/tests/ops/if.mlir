@@ -1,4 +1,4 @@
-// if with a predicate that is known, one that is not, and branches too large to compute both.
+// if with a constant predicate, a dynamic one, and branches too large for if-conversion.
 module {
   func.func @main() {
     %p = stablehlo.constant dense<true> : tensor<i1>

@@ -1,4 +1,4 @@
-// iota counts along one axis.
+// iota along one axis.
 module {
   func.func @main() {
     %r1 = stablehlo.iota dim = 1 : tensor<2x3xi8>

@@ -1,4 +1,4 @@
-// is_finite on every kind of element it takes; expected values from NumPy or SciPy.
+// is_finite on every supported element type; expected values from NumPy or SciPy.
 module {
   func.func @main() {
     %c1 = stablehlo.constant dense<[1.0, 0x7C00, 0xFC00, 0x7E00]> : tensor<4xf16>

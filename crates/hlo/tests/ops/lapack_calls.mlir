@@ -1,4 +1,4 @@
-// What JAX exports for CPUs in place of cholesky and triangular_solve: calls of LAPACK.
+// LAPACK custom calls that JAX exports for CPUs instead of cholesky and triangular_solve.
 module {
   func.func @main() {
     %a = stablehlo.constant dense<[[4.0, 2.0], [2.0, 10.0]]> : tensor<2x2xf64>

@@ -1,4 +1,4 @@
-// map of a function of scalars.
+// map with a scalar body.
 module {
   func.func @main() {
     %c1 = stablehlo.constant dense<[[true, true], [false, false]]> : tensor<2x2xi1>

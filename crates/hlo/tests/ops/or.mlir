@@ -1,4 +1,4 @@
-// or on every kind of element it takes; expected values from NumPy or SciPy.
+// or on every supported element type; expected values from NumPy or SciPy.
 module {
   func.func @main() {
     %c1 = stablehlo.constant dense<[true, false, true, false]> : tensor<4xi1>

@@ -1,4 +1,4 @@
-// pad before, after and between elements, and cut them off.
+// pad: low, high and interior padding; negative padding.
 module {
   func.func @main() {
     %c1 = stablehlo.constant dense<[[true, true, false], [false, false, true]]> : tensor<2x3xi1>

@@ -1,4 +1,4 @@
-// reduce with each body that has a name, from its identity and from another value.
+// reduce with each combine op, from its identity and from another initial value.
 module {
   func.func @main() {
     %c1 = stablehlo.constant dense<[[true, true, false], [false, false, true]]> : tensor<2x3xi1>

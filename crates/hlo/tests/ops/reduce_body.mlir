@@ -1,5 +1,5 @@
-// reduce with bodies of any kind: two operands at once, the position of the largest, and one that is not
-// commutative (matrices of 2 by 2, multiplied in order).
+// reduce with arbitrary bodies: two operands at once, the position of the largest, and one that is not
+// commutative (2 × 2 matrices, multiplied in order).
 module {
   func.func @main() {
     %x = stablehlo.constant dense<[[3.0, 9.0, 0x7FC00000, 2.0, 9.0], [1.0, 4.0, 4.0, -2.0, 0.0]]> : tensor<2x5xf32>

@@ -1,4 +1,4 @@
-// reduce_precision to a half, to eight bits, and to none of the mantissa.
+// reduce_precision to the f16 format, to eight bits, and to no mantissa bits.
 module {
   func.func @main() {
     %c1 = stablehlo.constant dense<[1.0, 1.2001953125, -3.3125, 40000.0]> : tensor<4xf16>

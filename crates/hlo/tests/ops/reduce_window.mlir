@@ -1,4 +1,4 @@
-// reduce_window: sums, running sums forward and backward, dilations, and a body of its own.
+// reduce_window: sums, cumulative sums forward and backward, dilations, and an arbitrary body.
 module {
   func.func @main() {
     %c1 = stablehlo.constant dense<[[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12]]> : tensor<3x4xi8>

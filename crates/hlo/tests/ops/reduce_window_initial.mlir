@@ -1,4 +1,4 @@
-// reduce_window over all elements before, or after, whose initial value is no identity: it is what is padded with, too.
+// Cumulative reduce_window whose initial value, which is also the padding, is not the identity.
 module {
   func.func @main() {
     %1 = stablehlo.constant dense<[1.0, 1.0, 1.0]> : tensor<3xf32>
@@ -149,7 +149,7 @@ module {
     }) : (tensor<20xi32>, tensor<i32>) -> tensor<20xi32>
     %54 = stablehlo.constant dense<[19, 19, 19, 19, 19, 19, 19, 19, 19, 19, 19, 19, 19, 19, 19, 19, 19, 19, 19, 19]> : tensor<20xi32>
     stablehlo.custom_call @check.expect_eq(%53, %54) {has_side_effect = true} : (tensor<20xi32>, tensor<20xi32>) -> ()
-    // 0, 1, 2, … summed up to each i, and 300 - i ones.
+    // The sums of 0, 1, 2, … up to each i, plus 300 - i ones.
     %55 = stablehlo.iota dim = 0 : tensor<300xf32>
     %56 = stablehlo.constant dense<1.0> : tensor<f32>
     %57 = "stablehlo.reduce_window"(%55, %56) <{window_dimensions = array<i64: 300>, padding = dense<[[299, 0]]> : tensor<1x2xi64>}> ({

@@ -1,4 +1,4 @@
-// remainder, with the sign of the dividend; an integer by zero is itself.
+// remainder has the sign of the dividend; an integer remainder by zero is the dividend.
 module {
   func.func @main() {
     %c1 = stablehlo.constant dense<[-7, 3, 0, 5]> : tensor<4xi8>

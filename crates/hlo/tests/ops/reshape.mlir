@@ -1,4 +1,4 @@
-// reshape keeps the row-major order.
+// reshape preserves the row-major order.
 module {
   func.func @main() {
     %c1 = stablehlo.constant dense<[[true, true, false], [false, false, true]]> : tensor<2x3xi1>

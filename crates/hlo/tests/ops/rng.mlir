@@ -1,4 +1,4 @@
-// rng: the numbers are left open, but not their range.
+// rng: the values are not specified, but their range is.
 module {
   func.func @main() {
     %a = stablehlo.constant dense<2.0> : tensor<f32>

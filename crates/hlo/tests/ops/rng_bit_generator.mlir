@@ -1,4 +1,4 @@
-// rng_bit_generator: the bits that XLA makes.
+// rng_bit_generator: bit-identical to XLA.
 module {
   func.func @main() {
     %c1 = stablehlo.constant dense<[11150031900141442680, 18446744073709551614]> : tensor<2xui64>

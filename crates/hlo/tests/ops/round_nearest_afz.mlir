@@ -1,4 +1,4 @@
-// round_nearest_afz on every kind of element it takes; expected values from NumPy or SciPy.
+// round_nearest_afz on every supported element type; expected values from NumPy or SciPy.
 module {
   func.func @main() {
     %c1 = stablehlo.constant dense<[-2.5, 0.5, 1.5, 2.25]> : tensor<4xf16>

@@ -1,6 +1,6 @@
-// Where and how often results are rounded. Expected values were computed with 40 digits.
+// Rounding of intermediate results. Expected values were computed with 40 digits.
 func.func @main() {
-  // Halves are multiplied and added as f32, and rounded once.
+  // 16-bit floats are multiplied and added in f32, and rounded once.
   %1 = stablehlo.constant dense<[[0.441162109375, -0.330810546875, 2.431640625], [-0.252197265625, 0.109619140625, 1.58203125]]> : tensor<2x3xf16>
   %2 = stablehlo.custom_call @test.identity(%1) : (tensor<2x3xf16>) -> tensor<2x3xf16>
   %3 = stablehlo.constant dense<[[-0.9091796875, -0.591796875, 0.1876220703125, -0.329833984375], [-1.1923828125, -0.204833984375, -0.35888671875, 0.603515625], [-1.6650390625, -0.7001953125, 1.1513671875, 1.857421875]]> : tensor<3x4xf16>
@@ -15,7 +15,7 @@ func.func @main() {
   %11 = stablehlo.dot_general %8, %10, contracting_dims = [1] x [0] : (tensor<2x3xbf16>, tensor<3x4xbf16>) -> tensor<2x4xbf16>
   %12 = stablehlo.constant dense<[[-1.4921875, -1.0390625, 0.47265625, -0.1044921875], [-0.8515625, -0.47265625, -0.71875, 0.7578125]]> : tensor<2x4xbf16>
   stablehlo.custom_call @check.expect_eq(%11, %12) {has_side_effect = true} : (tensor<2x4xbf16>, tensor<2x4xbf16>) -> ()
-  // Windows are added in row-major order after the initial value, and every sum is rounded.
+  // Windows are reduced in row-major order after the initial value, and every sum is rounded.
   %13 = stablehlo.constant dense<[[0.5927734375, 4.00390625, -0.2607421875, 4.68359375], [-0.91748046875, -1.43359375, 0.30224609375, 1.06640625], [0.80859375, 3.875, 3.41796875, 1.4833984375]]> : tensor<3x4xf16>
   %14 = stablehlo.custom_call @test.identity(%13) : (tensor<3x4xf16>) -> tensor<3x4xf16>
   %15 = stablehlo.constant dense<0.0> : tensor<f16>
@@ -46,7 +46,7 @@ func.func @main() {
   }) : (tensor<3x4xf32>, tensor<f32>) -> tensor<2x3xf32>
   %27 = stablehlo.constant dense<[[4.352099418640137, 6.799861907958984, 1.1518983840942383], [-3.468292236328125, 1.3403339385986328, 3.3294482231140137]]> : tensor<2x3xf32>
   stablehlo.custom_call @check.expect_eq(%26, %27) {has_side_effect = true} : (tensor<2x3xf32>, tensor<2x3xf32>) -> ()
-  // So are those that take all that follows.
+  // So are backward cumulative windows.
   %28 = stablehlo.constant dense<[5.464094161987305, -1.2810941934585571, -3.494105815887451, -4.191222190856934, 2.6179637908935547, -0.6063545346260071]> : tensor<6xf32>
   %29 = stablehlo.custom_call @test.identity(%28) : (tensor<6xf32>) -> tensor<6xf32>
   %30 = stablehlo.constant dense<0.0> : tensor<f32>
@@ -77,7 +77,7 @@ func.func @main() {
   }) : (tensor<6xf16>, tensor<f16>) -> tensor<6xf16>
   %42 = stablehlo.constant dense<[65.125, 21.328125, 6.6953125, -3.142578125, 4.87109375, -2.1328125]> : tensor<6xf16>
   stablehlo.custom_call @check.expect_eq(%41, %42) {has_side_effect = true} : (tensor<6xf16>, tensor<6xf16>) -> ()
-  // A few windows of many elements, too.
+  // And a few windows of many elements.
   %43 = stablehlo.constant dense<[[1.1415077447891235, -0.5017555356025696, -0.07915136218070984, -0.6928263306617737, -0.5934027433395386], [0.7882379293441772, -0.4454299807548523, -0.48212018609046936, 0.4935576617717743, 0.5004873275756836], [0.7924225926399231, 0.17076444625854492, -1.753740906715393, 0.6302964687347412, 0.498329222202301], [1.0181375741958618, -0.8464686274528503, 2.5208077430725098, -1.2323861122131348, 0.7269532680511475], [0.04595522582530975, -0.48713263869285583, 0.8161323666572571, -0.28143012523651123, -2.3356218338012695]]> : tensor<5x5xf32>
   %44 = stablehlo.custom_call @test.identity(%43) : (tensor<5x5xf32>) -> tensor<5x5xf32>
   %45 = stablehlo.constant dense<0.0> : tensor<f32>
@@ -88,7 +88,7 @@ func.func @main() {
   }) : (tensor<5x5xf32>, tensor<f32>) -> tensor<5x5xf32>
   %47 = stablehlo.constant dense<[[-0.36926519870758057, 0.06176257133483887, 0.4671763777732849, -2.2549917697906494, -1.4785706996917725], [2.323211431503296, 1.5218532085418701, 2.6542201042175293, -1.086085557937622, 0.53680419921875], [2.6981663703918457, 1.6153780221939087, 0.4121232032775879, -3.3741378784179688, -1.2641154527664185], [2.1375656127929688, 1.7476032972335815, 1.137751579284668, -1.5070018768310547, 0.10126495361328125], [2.2768776416778564, 1.3933581113815308, 0.2830185890197754, -1.573496699333191, -0.41065990924835205]]> : tensor<5x5xf32>
   stablehlo.custom_call @check.expect_eq(%46, %47) {has_side_effect = true} : (tensor<5x5xf32>, tensor<5x5xf32>) -> ()
-  // Special functions of f32 are within an ulp also where their terms cancel.
+  // Special functions of f32 are accurate to an ulp even where their terms cancel.
   %48 = stablehlo.constant dense<[0.75, 0.9800000190734863, 1.003000020980835, 1.4615999460220337, 1.996999979019165, 2.25, 3.0999999046325684, 7.5, 11.25, -0.4000000059604645, -2.700000047683716, 9.999999974752427e-07]> : tensor<12xf32>
   %49 = stablehlo.custom_call @test.identity(%48) : (tensor<12xf32>) -> tensor<12xf32>
   %50 = chlo.lgamma %49 : tensor<12xf32> -> tensor<12xf32>
@@ -119,7 +119,7 @@ func.func @main() {
   %70 = chlo.erfc %69 : tensor<6xf64> -> tensor<6xf64>
   %71 = stablehlo.constant dense<[0.7772974107895215, 0.11979493042591827, 0.0001343327399405242, 4.891710270605872e-10, 5.124221687395715e-19, 6.696900427988608e-38]> : tensor<6xf64>
   stablehlo.custom_call @check.expect_close(%70, %71) {has_side_effect = true, max_ulp_difference = 3 : i64} : (tensor<6xf64>, tensor<6xf64>) -> ()
-  // Each part of a complex number is rounded about once.
+  // Each part of a complex result is rounded about once.
   %72 = stablehlo.constant dense<[(0.123, -2.25), (-1.75, 0.0625), (3.5, 4.25), (0.9995, 0.03125), (-0.75, -1.0e-05)]> : tensor<5xcomplex<f64>>
   %73 = stablehlo.custom_call @test.identity(%72) : (tensor<5xcomplex<f64>>) -> tensor<5xcomplex<f64>>
   %74 = stablehlo.sqrt %73 : tensor<5xcomplex<f64>>

@@ -1,4 +1,4 @@
-// rsqrt on every kind of element it takes; expected values from NumPy or SciPy.
+// rsqrt on every supported element type; expected values from NumPy or SciPy.
 module {
   func.func @main() {
     %c1 = stablehlo.constant dense<[0.25, 1.5, 4.0, 10.0]> : tensor<4xf16>

@@ -1,4 +1,4 @@
-// scatter that replaces, adds and applies a body; of rows, windows that reach outside, and batches.
+// scatter that replaces, adds and applies a body; of rows, out-of-bounds windows, and batched.
 module {
   func.func @main() {
     %c1 = stablehlo.constant dense<[[true, true, false, false], [false, true, true, true], [false, false, false, true]]> : tensor<3x4xi1>

@@ -1,4 +1,4 @@
-// scatter of several tensors, of updates that meet, and with a body that reads what is outside of it.
+// scatter of several tensors, with duplicate indices, and with a body that captures a value.
 module {
   func.func @main() {
     %c1 = stablehlo.constant dense<[[1, 6, 7], [-1, -9, 8], [-5, -7, -6], [5, 0, -1]]> : tensor<4x3xi32>

@@ -1,4 +1,4 @@
-// select with a predicate for each element, and one for all.
+// select with a tensor predicate and with a scalar predicate.
 module {
   func.func @main() {
     %c1 = stablehlo.constant dense<[true, false, true, false]> : tensor<4xi1>

@@ -1,4 +1,4 @@
-// select_and_scatter to the first largest element of each window.
+// select_and_scatter to the first maximum of each window.
 module {
   func.func @main() {
     %c1 = stablehlo.constant dense<[[1, 5, 3, 2], [4, 2, 6, 6], [9, 0, 1, 3]]> : tensor<3x4xi8>

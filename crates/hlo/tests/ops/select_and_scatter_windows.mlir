@@ -1,4 +1,4 @@
-// select_and_scatter of windows that touch, overlap, leave gaps and reach into padding.
+// select_and_scatter with adjacent, overlapping, sparse and padded windows.
 module {
   func.func @main() {
     %c1 = stablehlo.constant dense<[[6.0, 12.0, -20.0, 12.0, -2.0, 0.0, 5.0, -9.0], [19.0, -18.0, -9.0, -5.0, 2.0, -4.0, -15.0, -19.0], [-20.0, -19.0, -15.0, 19.0, -13.0, 6.0, 10.0, -11.0], [-9.0, -3.0, -10.0, 18.0, -13.0, 15.0, 11.0, 13.0], [-16.0, -5.0, 5.0, -1.0, 6.0, 7.0, 6.0, -18.0], [18.0, 2.0, 16.0, -10.0, -6.0, 15.0, -13.0, -18.0]]> : tensor<6x8xf32>

@@ -1,4 +1,4 @@
-// shift_left; by all bits or more gives zero.
+// shift_left; shifting by the bit width or more gives zero.
 module {
   func.func @main() {
     %c1 = stablehlo.constant dense<[1, 5, 127, -128]> : tensor<4xi8>

@@ -1,4 +1,4 @@
-// slice with strides, and of nothing.
+// slice with strides, and empty slices.
 module {
   func.func @main() {
     %c1 = stablehlo.constant dense<[[true, true, false, false, false, true], [true, true, false, false, false, true], [true, true, false, false, false, true]]> : tensor<3x6xi1>

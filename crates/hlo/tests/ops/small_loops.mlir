@@ -1,4 +1,4 @@
-// loops of small turns: values that change places, products, rows of a table, and few turns.
+// Loops with short iterations: swapped carried values, matmuls, rows of a table, and few iterations.
 module {
   func.func @main() {
     %c1 = stablehlo.constant dense<1000> : tensor<i32>

@@ -1,4 +1,4 @@
-// sort up and down, stable, with a second operand carried along; floats also in total order.
+// sort ascending and descending, stable, with a second operand; floats also in total order.
 module {
   func.func @main() {
     %c1 = stablehlo.constant dense<[true, false, true, false]> : tensor<4xi1>

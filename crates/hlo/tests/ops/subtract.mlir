@@ -1,4 +1,4 @@
-// subtract on every kind of element it takes; expected values from NumPy or SciPy.
+// subtract on every supported element type; expected values from NumPy or SciPy.
 module {
   func.func @main() {
     %c1 = stablehlo.constant dense<[-7, 3, 0, 5]> : tensor<4xi8>

@@ -1,4 +1,4 @@
-// triangular_solve from either side, as it is, transposed, and adjoint.
+// triangular_solve from either side: as is, transposed, and adjoint.
 module {
   func.func @main() {
     %c1 = stablehlo.constant dense<[[2.0, 0.0, 0.0], [1.0, 3.0, 0.0], [-1.0, 2.0, 1.0]]> : tensor<3x3xf32>

@@ -1,4 +1,4 @@
-// while: a few known turns, turns that depend on values, and a loop in a loop that reads values outside.
+// while: a small constant trip count, a dynamic trip count, and a nested loop that captures outer values.
 module {
   func.func @main() {
     %zero = stablehlo.constant dense<0> : tensor<i32>

@@ -8,6 +8,7 @@
 //! Saving waits for the values. A file is written beside its target and then put in its place, so neither a
 //! full disk nor a crash loses what was there before.
 
+#[cfg(any(feature = "npy", feature = "safetensors"))]
 /// Matches a dtype: `$body` with `$T` as its Rust type for those listed, and one special case.
 macro_rules! match_dtype {
     ($dtype:expr, $T:ident => $body:expr, $special:pat => $other:expr; $($variant:ident $type:ty),*) => {
@@ -21,11 +22,16 @@ macro_rules! match_dtype {
     };
 }
 
+#[cfg(feature = "ndarray")]
 mod ndarray;
+#[cfg(feature = "npy")]
 mod npy;
+#[cfg(feature = "safetensors")]
 mod safetensors;
 
+#[cfg(feature = "npy")]
 pub use npy::{load_npy, save_npy};
+#[cfg(feature = "safetensors")]
 pub use safetensors::{Safetensors, load_safetensors, save_safetensors};
 
 use crate::{Error, Result};

@@ -131,7 +131,7 @@ impl Calls {
 /// Whether there is a function of that name, or the call is one that programs need none for.
 pub(super) fn is_known(target: &str) -> bool {
     let is_registered = || Calls::names().iter().any(|name| name == target);
-    inflight_hlo::lower::is_written_out(target) || is_registered()
+    inflight_hlo::lower::has_lowering(target) || is_registered()
 }
 
 /// What is said of a function that is not there.

@@ -2,7 +2,7 @@
 
 use super::calls;
 use crate::{Error, Result};
-use inflight_hlo::lower::{LowerError, Problem, called, check, entry, lower};
+use inflight_hlo::lower::{LowerError, Problem, custom_call_targets, entry, lower, verify};
 use inflight_hlo::module::{ElementType, Module, Operation, Type};
 use inflight_hlo::program as lowered;
 use std::fmt;
@@ -140,7 +140,7 @@ impl Program {
     /// Whether all its operations are known, and the functions it calls, whatever its arguments are.
     pub(super) fn check_operations(&self) -> Result<()> {
         let Form::Written { module, .. } = &self.form else { return Ok(()) };
-        let known = check(module).err();
+        let known = verify(module).err();
         match with_unknown_calls(module, known) {
             None => Ok(()),
             Some(error) => Err(self.unsupported(&error)),
@@ -193,7 +193,7 @@ pub(super) struct Declared {
 fn with_unknown_calls(module: &Module, error: Option<LowerError>) -> Option<LowerError> {
     let mut problems = error.map_or_else(Vec::new, |error| error.problems);
     // Without a function to execute there are no calls, and that is said already.
-    let called = called(module).unwrap_or_default();
+    let called = custom_call_targets(module).unwrap_or_default();
     let unknown = called.into_iter().filter(|(target, _)| !calls::is_known(target));
     problems.extend(unknown.map(|(target, location)| Problem {
         operation: "stablehlo.custom_call".to_owned(),

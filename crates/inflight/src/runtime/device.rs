@@ -13,10 +13,11 @@ use super::value::Value;
 use super::wait::{WaitReason, Waiting};
 use crate::{Element, Error, Result};
 use inflight_backend::{
-    Backend, Buffer, Capabilities, DiskCache, Fault, FaultKind, Memory, MemoryStats, Pool,
-    Priority, Stream as BackendStream, Timeline,
+    Backend, Buffer, Capabilities, DiskCache, Memory, MemoryStats, Pool, Priority,
+    Stream as BackendStream, Timeline,
 };
 use inflight_cpu::CpuBackend;
+#[cfg(feature = "cuda")]
 use inflight_cuda::CudaBackend;
 use inflight_ir::plan::PlanTarget;
 use parking_lot::Mutex;
@@ -29,6 +30,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::thread::ThreadId;
 
 pub use inflight_cpu::{Options as CpuOptions, Path as CpuPath};
+#[cfg(feature = "cuda")]
 pub use inflight_cuda::Options as CudaOptions;
 
 /// A cheap handle to a device. Always explicit: there is no current device.
@@ -120,13 +122,17 @@ impl Device {
     /// # Errors
     /// As for [`Device::cuda`].
     pub fn open_cuda(ordinal: usize) -> Result<Device> {
-        Device::open_cuda_with(ordinal, CudaOptions::from_env()?)
+        #[cfg(feature = "cuda")]
+        return Device::open_cuda_with(ordinal, CudaOptions::from_env()?);
+        #[cfg(not(feature = "cuda"))]
+        Err(no_cuda(&format!("cuda:{ordinal}")))
     }
 
     /// The same with options of its own, such as TF32 for products.
     ///
     /// # Errors
     /// As for [`Device::cuda`].
+    #[cfg(feature = "cuda")]
     pub fn open_cuda_with(ordinal: usize, options: CudaOptions) -> Result<Device> {
         static NAMES: Mutex<Vec<(usize, &'static str)>> = Mutex::new(Vec::new());
         let backend = CudaBackend::new(ordinal, options)?;
@@ -146,7 +152,12 @@ impl Device {
     /// # Errors
     /// If there is no driver that could say; the error says what was looked for.
     pub fn cuda_count() -> Result<usize> {
-        inflight_cuda::count().map_err(|message| Fault::from(FaultKind::Missing(message)).into())
+        #[cfg(feature = "cuda")]
+        return inflight_cuda::count().map_err(|message| {
+            inflight_backend::Fault::from(inflight_backend::FaultKind::Missing(message)).into()
+        });
+        #[cfg(not(feature = "cuda"))]
+        Err(no_cuda("the number of GPUs"))
     }
 
     /// A device on any backend.
@@ -418,6 +429,14 @@ impl Device {
     pub(crate) fn reads(&self) -> &Arc<Reads> {
         &self.0.reads
     }
+}
+
+/// The error of asking for a GPU in a build that has no CUDA backend.
+#[cfg(not(feature = "cuda"))]
+fn no_cuda(asked: &str) -> Error {
+    Error::Invalid(format!(
+        "{asked} needs the CUDA backend, which this build leaves out: enable the feature `cuda` of the crate `inflight`"
+    ))
 }
 
 /// A reference to a device that does not keep it open.

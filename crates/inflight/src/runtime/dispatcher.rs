@@ -9,6 +9,7 @@ use super::device::DeviceStream;
 use super::stats::Counters;
 use super::trace::{self, Span};
 use super::value::{Value, Written};
+#[cfg(feature = "hlo")]
 use crate::program::Run;
 use inflight_backend::{
     Backend, Buffer, Command, Event, Fault, FaultKind, Label, LabelOp, Stream, Timeline, WorkQueue,
@@ -43,6 +44,7 @@ pub(crate) enum Content {
     /// A part of the recorded graph.
     Recorded(Graph),
     /// A program.
+    #[cfg(feature = "hlo")]
     Program(Run),
 }
 
@@ -281,6 +283,7 @@ impl Shared {
                     Bound { ready: &ready, scalars: &graph.scalars, labels: &segment.labels };
                 bound.emit(&inputs, &outputs, &self.counters, &mut emit);
             }
+            #[cfg(feature = "hlo")]
             Content::Program(run) => {
                 let _span = trace::begin(|| Span::Enqueue);
                 run.emit(&inputs, &outputs, &mut emit);

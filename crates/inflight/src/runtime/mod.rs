@@ -26,7 +26,9 @@ mod uploads;
 pub(crate) mod value;
 pub(crate) mod wait;
 
-pub use device::{CpuOptions, CpuPath, CudaOptions, Device};
+#[cfg(feature = "cuda")]
+pub use device::CudaOptions;
+pub use device::{CpuOptions, CpuPath, Device};
 pub(crate) use dispatcher::panic_message;
 pub use pending::{Pending, Promise};
 pub use recorder::no_fuse;

@@ -46,7 +46,9 @@ mod window;
 
 pub use array::NestedArray;
 pub use axis::{Axes, Axis, Integer};
-pub use close::{Expected, difference};
+pub use close::Expected;
+#[doc(hidden)]
+pub use close::difference;
 pub use conv::ConvOptions;
 pub use extents::{Extents, Padding, PerAxis};
 #[doc(hidden)]

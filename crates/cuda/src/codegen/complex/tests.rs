@@ -1,4 +1,4 @@
-//! The text's functions against the reference interpreter, compiled for the host where there is a C++ compiler.
+//! Complex device functions against the reference interpreter, compiled for the host if there is a C++ compiler.
 
 use super::super::operation;
 use super::super::prelude::with_functions;
@@ -11,7 +11,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What the device's compiler has and the host's has not.
+/// Host definitions of CUDA built-ins.
 const HOST: &str = r#"
 #include <cmath>
 #include <cstdio>
@@ -24,7 +24,7 @@ static inline double __longlong_as_double(long long bits) { double x; memcpy(&x,
 static inline long long bits_of(double x) { long long bits; memcpy(&bits, &x, 8); return bits; }
 "#;
 
-/// Every sign of zero, what is no number, and sizes whose squares or powers leave the range of numbers.
+/// Signed zeros, infinities, NaN, and magnitudes whose squares or powers overflow or underflow.
 const POINTS: [f64; 21] = [
     0.0,
     -0.0,
@@ -74,7 +74,7 @@ const UNARY: [UnaryOp; 22] = [
     UnaryOp::Sigmoid,
 ];
 
-/// A folder that is removed in the end.
+/// A temporary folder, removed on drop.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -92,7 +92,7 @@ impl Drop for Folder {
     }
 }
 
-/// A program that writes the parts of every function's values, as bits, in the order that they are asked for in.
+/// A program that prints the bits of every function's results, in the order of the assertions.
 fn program() -> String {
     let mut kernel = String::from("static const double points[] = {");
     for x in POINTS {
@@ -123,7 +123,7 @@ fn program() -> String {
     format!("{HOST}{}", with_functions(&kernel))
 }
 
-/// Whether two parts are the same, but for a few roundings.
+/// Whether two parts agree within a few roundings.
 fn is_same(found: f64, expected: f64) -> bool {
     if found.is_nan() || expected.is_nan() || found == 0.0 || expected == 0.0 {
         let is_zero = found == 0.0 && expected == 0.0;
@@ -145,45 +145,45 @@ fn compile(folder: &Path) -> Option<PathBuf> {
 }
 
 #[test]
-fn functions_are_those_of_the_interpreter() {
+fn complex_functions_match_the_interpreter() {
     let folder = Folder::new();
     let Some(binary) = compile(&folder.0) else {
         println!("SKIPPED: there is no C++ compiler");
         return;
     };
     let output = String::from_utf8(Command::new(binary).output().unwrap().stdout).unwrap();
-    let mut values = output.lines().map(|line| {
+    let mut results = output.lines().map(|line| {
         let bits = line.split(' ').map(|part| u64::from_str_radix(part, 16).unwrap());
         bits.map(f64::from_bits).collect::<Vec<f64>>()
     });
     let mut failures = Vec::new();
     let mut expect = |of: String, expected: Scalar| {
-        let (found, expected) = (values.next().unwrap(), Complex::<f64>::from_scalar(expected));
+        let (found, expected) = (results.next().unwrap(), Complex::<f64>::from_scalar(expected));
         if !is_same(found[0], expected.re) || !is_same(found[1], expected.im) {
             failures.push(format!("{of} is {found:?}, not {expected:?}"));
         }
     };
-    let numbers: Vec<Complex<f64>> =
+    let values: Vec<Complex<f64>> =
         POINTS.iter().flat_map(|&re| POINTS.iter().map(move |&im| Complex::new(re, im))).collect();
     for op in UNARY {
-        for z in &numbers {
+        for z in &values {
             expect(format!("{}({z:e})", op.name()), scalar_unary(op, z.to_scalar()));
         }
     }
-    for a in &numbers {
-        for b in &numbers {
+    for a in &values {
+        for b in &values {
             let quotient = scalar_binary(BinaryOp::Div, a.to_scalar(), b.to_scalar());
             expect(format!("({a:e}) / ({b:e})"), quotient);
         }
     }
-    assert!(values.next().is_none());
+    assert!(results.next().is_none());
     let shown = failures[..failures.len().min(20)].join("\n");
     assert!(failures.is_empty(), "{} differ:\n{shown}", failures.len());
 }
 
 /// NVRTC needs no GPU.
 #[test]
-fn functions_compile_for_the_device() {
+fn complex_functions_compile_with_nvrtc() {
     let compiler = Compiler::new("sm_90".to_owned(), || None);
     if let Err(fault) = compiler.version() {
         println!("SKIPPED: {fault}");

@@ -1,10 +1,10 @@
-//! The modified Bessel function of order one, scaled by e^(−|x|), by its Chebyshev series.
+//! `bessel_i1e`: the exponentially scaled modified Bessel function of order one, by Chebyshev series.
 
 use super::{Builder, Lowered, Math};
 use inflight_ir::graph::NodeId;
 use inflight_ir::{CompareOp, UnaryOp};
 
-/// Of e^(−x) I₁(x) / x on [0, 8], the highest order first; single precision needs the last 17.
+/// Chebyshev coefficients of e^(−x) I₁(x) / x on [0, 8], highest order first; `f32` needs the last 17.
 const BELOW_8: [f64; 29] = [
     2.77791411276104639959e-18,
     -2.11142121435816608115e-17,
@@ -37,7 +37,7 @@ const BELOW_8: [f64; 29] = [
     2.52587186443633654823e-1,
 ];
 
-/// Of e^(−x) √x I₁(x) on [8, ∞] in 1 / x, the highest order first; single precision needs the last 7.
+/// Chebyshev coefficients of e^(−x) √x I₁(x) on [8, ∞] in 1 / x, highest order first; `f32` needs the last 7.
 const ABOVE_8: [f64; 25] = [
     7.51729631084210481353e-18,
     4.41434832307170791151e-18,
@@ -66,9 +66,9 @@ const ABOVE_8: [f64; 25] = [
     7.78576235018280120474e-1,
 ];
 
-/// A Chebyshev series by Clenshaw's recurrence, with twice the argument.
+/// Evaluates a Chebyshev series by Clenshaw's recurrence, at twice the argument.
 fn chebyshev(math: &mut Math<'_>, doubled: NodeId, coefficients: &[f64]) -> Lowered<NodeId> {
-    let zero = math.number(0.0);
+    let zero = math.constant(0.0);
     let (mut b0, mut b1, mut b2) = (zero, zero, zero);
     for &coefficient in coefficients {
         (b2, b1) = (b1, b0);
@@ -88,7 +88,7 @@ pub(super) fn i1e(builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
     let argument = math.plus(half, -2.0)?;
     let series = chebyshev(&mut math, argument, &BELOW_8)?;
     let small = math.mul(size, series)?;
-    let numerator = math.number(32.0);
+    let numerator = math.constant(32.0);
     let quotient = math.div(numerator, size)?;
     let argument = math.plus(quotient, -2.0)?;
     let series = chebyshev(&mut math, argument, &ABOVE_8)?;

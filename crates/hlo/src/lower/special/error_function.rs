@@ -1,4 +1,4 @@
-//! The complementary error function and the inverse of the error function.
+//! `erfc` and `erf_inv`.
 
 use super::{Builder, Lowered, Math};
 use inflight_ir::graph::NodeId;
@@ -53,9 +53,9 @@ const ABOVE_8: ([f64; 6], [f64; 7]) = (
 pub(super) fn erfc(builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
     let mut math = Math::new(builder, x);
     let size = math.unary(UnaryOp::Abs, x)?;
-    // x² is the exact square of a part with half as many digits, and a small rest: the exponential of a
-    // rounded square would be as wrong as the square is large. Beyond 30 all is 0.
-    let most = math.number(30.0);
+    // Split x² into the exact square of x rounded to half the digits, and a small rest: the relative error of the
+    // exponential of a rounded square grows with the square. Beyond 30 the result is 0.
+    let most = math.constant(30.0);
     let bounded = math.builder.binary(BinaryOp::Min, size, most)?;
     let part = math.builder.cast(bounded, DType::F32)?;
     let part = math.builder.cast(part, DType::F64)?;
@@ -73,16 +73,16 @@ pub(super) fn erfc(builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
     let (below, above) = (math.div(below, q)?, math.div(above, s)?);
     let is_below = math.compare(CompareOp::Lt, size, 8.0)?;
     let tail = math.select(is_below, below, above)?;
-    // Where the exponential is zero, the quotient may be 0 · ∞.
-    let zero = math.number(0.0);
+    // Where the exponential underflows to zero, the product may be 0 · ∞.
+    let zero = math.constant(0.0);
     let vanishes = math.builder.compare(CompareOp::Eq, power, zero)?;
     let tail = math.select(vanishes, zero, tail)?;
-    let two = math.number(2.0);
-    let mirrored = math.sub(two, tail)?;
+    let two = math.constant(2.0);
+    let reflected = math.sub(two, tail)?;
     let is_negative = math.compare(CompareOp::Lt, x, 0.0)?;
-    let outer = math.select(is_negative, mirrored, tail)?;
+    let outer = math.select(is_negative, reflected, tail)?;
     let erf = math.unary(UnaryOp::Erf, x)?;
-    let one = math.number(1.0);
+    let one = math.constant(1.0);
     let inner = math.sub(one, erf)?;
     let is_outer = math.compare(CompareOp::Gt, size, 1.0)?;
     math.select(is_outer, outer, inner)
@@ -210,7 +210,7 @@ pub(super) fn erf_inv(builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
     let value = math.mul(factor, x)?;
     let size = math.unary(UnaryOp::Abs, x)?;
     let is_end = math.compare(CompareOp::Eq, size, 1.0)?;
-    let infinity = math.number(f64::INFINITY);
+    let infinity = math.constant(f64::INFINITY);
     let end = math.builder.binary(BinaryOp::Mul, x, infinity)?;
     math.select(is_end, end, value)
 }

@@ -1,12 +1,11 @@
-//! The logarithm of the gamma function, by its series at 2 and at infinity, and its derivative, by Lanczos'
-//! approximation with g = 7.
+//! `lgamma` by series at 2 and at infinity, and `digamma` by the Lanczos approximation with g = 7.
 
 use super::{Builder, Lowered, Math};
 use inflight_ir::graph::NodeId;
 use inflight_ir::{CompareOp, UnaryOp};
 use std::f64::consts::PI;
 
-/// How often an argument is brought nearer to 2 by 1, at most.
+/// The maximum number of recurrence steps that shift an argument towards 2.
 const STEPS: i32 = 8;
 const G: f64 = 7.0;
 const BASE: f64 = 0.999_999_999_999_809_932_276_847_004_734_78;
@@ -21,17 +20,17 @@ const COEFFICIENTS: [f64; 8] = [
     1.50563273514931155834e-7,
 ];
 
-/// Whether x is left of ½ and mirrored, and the z with Γ(z + 1) of x or its mirror image.
-fn mirrored(math: &mut Math<'_>, x: NodeId) -> Lowered<(NodeId, NodeId)> {
-    let is_mirrored = math.compare(CompareOp::Lt, x, 0.5)?;
+/// Reflection: whether x < ½, and the z with Γ(z + 1) = Γ(x) or, reflected, Γ(1 − x).
+fn reflected(math: &mut Math<'_>, x: NodeId) -> Lowered<(NodeId, NodeId)> {
+    let is_reflected = math.compare(CompareOp::Lt, x, 0.5)?;
     let negative = math.unary(UnaryOp::Neg, x)?;
     let before = math.plus(x, -1.0)?;
-    Ok((is_mirrored, math.select(is_mirrored, negative, before)?))
+    Ok((is_reflected, math.select(is_reflected, negative, before)?))
 }
 
-/// ln(z + g + ½), which rounds less than its formula.
+/// ln(z + g + ½), rearranged to reduce rounding errors.
 fn log_of_shifted(math: &mut Math<'_>, z: NodeId) -> Lowered<NodeId> {
-    let shift = math.number(G + 0.5);
+    let shift = math.constant(G + 0.5);
     let quotient = math.div(z, shift)?;
     let log = math.unary(UnaryOp::Log1p, quotient)?;
     math.plus(log, (G + 0.5).ln())
@@ -81,11 +80,11 @@ const STIRLING: [f64; 8] = [
 /// ln |Γ(x)|
 pub(super) fn lgamma(builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
     let mut math = Math::new(builder, x);
-    let (is_mirrored, z) = mirrored(&mut math, x)?;
+    let (is_reflected, z) = reflected(&mut math, x)?;
     // Γ(z + 1) is Γ(2 + d) times z (z − 1) … (d + 2), or over 1 + d where z is below ½.
     let shifted = math.plus(z, -0.5)?;
     let steps = math.unary(UnaryOp::Floor, shifted)?;
-    let one = math.number(1.0);
+    let one = math.constant(1.0);
     let before = math.plus(z, -1.0)?;
     let d = math.sub(before, steps)?;
     let mut product = one;
@@ -118,7 +117,7 @@ pub(super) fn lgamma(builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
     let is_near = math.compare(CompareOp::Lt, steps, f64::from(STEPS))?;
     let value = math.select(is_near, near, far)?;
 
-    // Γ(x) Γ(1 − x) = π / sin πx, of which only the distance to the nearest integer counts.
+    // Γ(x) Γ(1 − x) = π / sin πx; the sine depends only on the distance to the nearest integer.
     let size = math.unary(UnaryOp::Abs, x)?;
     let floor = math.unary(UnaryOp::Floor, size)?;
     let fraction = math.sub(size, floor)?;
@@ -128,14 +127,14 @@ pub(super) fn lgamma(builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
     let angle = math.times(distance, PI)?;
     let sine = math.unary(UnaryOp::Sin, angle)?;
     let log_sine = math.unary(UnaryOp::Log, sine)?;
-    let log_pi = math.number(PI.ln());
+    let log_pi = math.constant(PI.ln());
     let reflected = math.sub(log_pi, log_sine)?;
     let reflected = math.sub(reflected, value)?;
     let is_finite = math.unary(UnaryOp::IsFinite, log_sine)?;
     let pole = math.unary(UnaryOp::Neg, log_sine)?;
     let reflected = math.select(is_finite, reflected, pole)?;
-    let value = math.select(is_mirrored, reflected, value)?;
-    let infinity = math.number(f64::INFINITY);
+    let value = math.select(is_reflected, reflected, value)?;
+    let infinity = math.constant(f64::INFINITY);
     let is_infinite = math.compare(CompareOp::Eq, size, f64::INFINITY)?;
     math.select(is_infinite, infinity, value)
 }
@@ -143,13 +142,13 @@ pub(super) fn lgamma(builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
 /// The derivative of ln Γ(x); NaN at its poles.
 pub(super) fn digamma(builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
     let mut math = Math::new(builder, x);
-    let (is_mirrored, z) = mirrored(&mut math, x)?;
-    let mut series = math.number(BASE);
-    let mut derivative = math.number(0.0);
+    let (is_reflected, z) = reflected(&mut math, x)?;
+    let mut series = math.constant(BASE);
+    let mut derivative = math.constant(0.0);
     for (i, &coefficient) in COEFFICIENTS.iter().enumerate() {
         let denominator = math.plus(z, i as f64 + 1.0)?;
         let square = math.mul(denominator, denominator)?;
-        let coefficient = math.number(coefficient);
+        let coefficient = math.constant(coefficient);
         let slope = math.div(coefficient, square)?;
         derivative = math.sub(derivative, slope)?;
         let term = math.div(coefficient, denominator)?;
@@ -159,7 +158,7 @@ pub(super) fn digamma(builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
     let log_t = log_of_shifted(&mut math, z)?;
     let quotient = math.div(derivative, series)?;
     let value = math.add(log_t, quotient)?;
-    let g = math.number(G);
+    let g = math.constant(G);
     let correction = math.div(g, t)?;
     let value = math.sub(value, correction)?;
 
@@ -173,11 +172,11 @@ pub(super) fn digamma(builder: &mut Builder, x: NodeId) -> Lowered<NodeId> {
     let scaled = math.times(cosine, PI)?;
     let cotangent = math.div(scaled, sine)?;
     let reflected = math.sub(value, cotangent)?;
-    let value = math.select(is_mirrored, reflected, value)?;
+    let value = math.select(is_reflected, reflected, value)?;
     let integer = math.unary(UnaryOp::Floor, x)?;
     let is_integer = math.builder.compare(CompareOp::Eq, x, integer)?;
     let is_negative = math.compare(CompareOp::Le, x, 0.0)?;
     let is_pole = math.and(is_negative, is_integer)?;
-    let nan = math.number(f64::NAN);
+    let nan = math.constant(f64::NAN);
     math.select(is_pole, nan, value)
 }

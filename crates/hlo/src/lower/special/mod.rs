@@ -1,26 +1,22 @@
-//! Special functions that are composed of arithmetic and elementary functions.
+//! Expansion of CHLO special functions to arithmetic and elementary functions.
 //!
-//! They are computed in double precision and rounded once, in the end: their terms cancel. The inverse of
-//! the error function, which random numbers of a normal distribution are made with, is in single precision
-//! for `f32` and smaller floats.
+//! They are computed in `f64` and rounded once at the end, because their terms cancel. `erf_inv`, which normally
+//! distributed random values are made with, is computed in `f32` for `f32` and 16-bit floats.
 
-#![expect(
-    clippy::excessive_precision,
-    reason = "the coefficients have the digits they were published with"
-)]
+#![expect(clippy::excessive_precision, reason = "the coefficients are as published")]
 
 mod bessel;
 mod error_function;
 mod gamma;
-mod neighbour;
+mod next_after;
 mod zeta;
 
 use super::builder::{Builder, Lowered};
-use super::elementwise::exactly;
+use super::elementwise::expect_array;
 use inflight_ir::graph::NodeId;
 use inflight_ir::{BinaryOp, CompareOp, DType, UnaryOp};
 
-/// Whether [`apply`] knows the function.
+/// Whether [`apply`] supports the function.
 pub(super) fn is_special(name: &str) -> bool {
     matches!(
         name,
@@ -42,7 +38,7 @@ pub(super) fn is_special(name: &str) -> bool {
     )
 }
 
-/// A special function by its name.
+/// Expands a special function.
 pub(super) fn apply(
     builder: &mut Builder,
     name: &str,
@@ -56,18 +52,18 @@ pub(super) fn apply(
         "chlo.digamma" => gamma::digamma,
         "chlo.bessel_i1e" => bessel::i1e,
         "chlo.square" => {
-            let [x] = exactly(operands)?;
+            let [x] = expect_array(operands)?;
             return builder.mul(x, x);
         }
         "chlo.is_inf" => return infinite(builder, operands, None),
         "chlo.is_pos_inf" => return infinite(builder, operands, Some(f64::INFINITY)),
         "chlo.is_neg_inf" => return infinite(builder, operands, Some(f64::NEG_INFINITY)),
         "chlo.next_after" | "next_after" => {
-            let [x, towards] = exactly(operands)?;
-            return neighbour::next_after(builder, x, towards);
+            let [x, towards] = expect_array(operands)?;
+            return next_after::next_after(builder, x, towards);
         }
         _ => {
-            let [a, b] = exactly(operands)?;
+            let [a, b] = expect_array(operands)?;
             let function = match name {
                 "chlo.zeta" | "zeta" => zeta::zeta,
                 _ => zeta::polygamma,
@@ -77,32 +73,32 @@ pub(super) fn apply(
             return builder.cast(value, result);
         }
     };
-    let [x] = exactly(operands)?;
+    let [x] = expect_array(operands)?;
     let least = if name == "chlo.erf_inv" { DType::F32 } else { DType::F64 };
     let x = widened(builder, x, least)?;
     let value = unary(builder, x)?;
     builder.cast(value, result)
 }
 
-/// The operand in a float of at least a size.
+/// Casts a float operand to `least` if it is narrower.
 fn widened(builder: &mut Builder, x: NodeId, least: DType) -> Lowered<NodeId> {
     let dtype = builder.dtype(x);
     if !dtype.is_float() {
-        return Err(format!("its operand is {dtype}, not a float").into());
+        return Err(format!("expected a float operand, found {dtype}").into());
     }
     if dtype.size() < least.size() { builder.cast(x, least) } else { Ok(x) }
 }
 
-/// Whether x is infinite, or the one infinity.
+/// Whether x is infinite, or the given infinity.
 fn infinite(builder: &mut Builder, operands: &[NodeId], which: Option<f64>) -> Lowered<NodeId> {
-    let [x] = exactly(operands)?;
+    let [x] = expect_array(operands)?;
     let dtype = builder.dtype(x);
     let size = if which.is_some() { x } else { builder.unary(UnaryOp::Abs, x)? };
-    let infinity = builder.number(which.unwrap_or(f64::INFINITY), dtype);
+    let infinity = builder.float(which.unwrap_or(f64::INFINITY), dtype);
     builder.compare(CompareOp::Eq, size, infinity)
 }
 
-/// Arithmetic on nodes of one float dtype, with numbers as operands.
+/// Arithmetic on nodes of one float dtype, with scalar constants as operands.
 pub(super) struct Math<'b> {
     pub builder: &'b mut Builder,
     pub dtype: DType,
@@ -114,8 +110,8 @@ impl<'b> Math<'b> {
         Math { builder, dtype }
     }
 
-    pub fn number(&mut self, value: f64) -> NodeId {
-        self.builder.number(value, self.dtype)
+    pub fn constant(&mut self, value: f64) -> NodeId {
+        self.builder.float(value, self.dtype)
     }
 
     pub fn add(&mut self, a: NodeId, b: NodeId) -> Lowered<NodeId> {
@@ -135,12 +131,12 @@ impl<'b> Math<'b> {
     }
 
     pub fn plus(&mut self, a: NodeId, b: f64) -> Lowered<NodeId> {
-        let b = self.number(b);
+        let b = self.constant(b);
         self.add(a, b)
     }
 
     pub fn times(&mut self, a: NodeId, b: f64) -> Lowered<NodeId> {
-        let b = self.number(b);
+        let b = self.constant(b);
         self.mul(a, b)
     }
 
@@ -149,7 +145,7 @@ impl<'b> Math<'b> {
     }
 
     pub fn compare(&mut self, op: CompareOp, a: NodeId, b: f64) -> Lowered<NodeId> {
-        let b = self.number(b);
+        let b = self.constant(b);
         self.builder.compare(op, a, b)
     }
 
@@ -161,9 +157,9 @@ impl<'b> Math<'b> {
         self.builder.binary(BinaryOp::And, a, b)
     }
 
-    /// A polynomial by Horner's rule, the highest power first.
+    /// A polynomial by Horner's rule, highest power first.
     pub fn polynomial(&mut self, x: NodeId, coefficients: &[f64]) -> Lowered<NodeId> {
-        let mut value = self.number(coefficients[0]);
+        let mut value = self.constant(coefficients[0]);
         for &coefficient in &coefficients[1..] {
             let product = self.mul(value, x)?;
             value = self.plus(product, coefficient)?;

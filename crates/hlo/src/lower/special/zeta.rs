@@ -1,4 +1,4 @@
-//! Hurwitz' zeta function and the polygamma functions.
+//! Hurwitz zeta and polygamma functions.
 
 use super::gamma::{digamma, lgamma};
 use super::{Builder, Lowered, Math};
@@ -42,14 +42,14 @@ fn sum_above_zero(math: &mut Math<'_>, x: NodeId, q: NodeId) -> Lowered<NodeId> 
     let half = math.times(term, 0.5)?;
     sum = math.add(sum, half)?;
 
-    // Σ x (x + 1) … (x + 2k − 2) a^(−x−2k+1) / factor. Each is made of the one before: the product alone may be
-    // infinite. Of a large x all are zero, and an infinite one would make them NaN.
-    let largest = math.number(1e300);
+    // Σ x (x + 1) … (x + 2k − 2) a^(−x−2k+1) / factor. Each term is computed from the previous one, because the product
+    // alone may overflow. For large x all terms are zero, and an infinite factor would make them NaN.
+    let largest = math.constant(1e300);
     let finite_x = math.builder.binary(BinaryOp::Min, x, largest)?;
     let quotient = math.div(finite_x, a)?;
     let mut scaled = math.mul(term, quotient)?;
     for (k, &factor) in FACTORS.iter().enumerate() {
-        let factor = math.number(factor);
+        let factor = math.constant(factor);
         let term = math.div(scaled, factor)?;
         sum = math.add(sum, term)?;
         for step in 1..=2 {
@@ -58,7 +58,7 @@ fn sum_above_zero(math: &mut Math<'_>, x: NodeId, q: NodeId) -> Lowered<NodeId> 
             scaled = math.mul(scaled, quotient)?;
         }
     }
-    let zero = math.number(0.0);
+    let zero = math.constant(0.0);
     let is_infinite = math.compare(CompareOp::Eq, q, f64::INFINITY)?;
     math.select(is_infinite, zero, sum)
 }
@@ -68,7 +68,7 @@ pub(super) fn zeta(builder: &mut Builder, x: NodeId, q: NodeId) -> Lowered<NodeI
     let mut math = Math::new(builder, x);
     // Of a negative q, with p = −q and f its fraction, the terms below zero are (−1)ˣ / fˣ, (−1)ˣ / (f + 1)ˣ, …,
     // (−1)ˣ / pˣ, and those above begin at 1 − f. So each is a sum above zero, less another.
-    let (one, two) = (math.number(1.0), math.number(2.0));
+    let (one, two) = (math.constant(1.0), math.constant(2.0));
     let p = math.unary(UnaryOp::Neg, q)?;
     let p_floor = math.unary(UnaryOp::Floor, p)?;
     let fraction = math.sub(p, p_floor)?;
@@ -85,13 +85,13 @@ pub(super) fn zeta(builder: &mut Builder, x: NodeId, q: NodeId) -> Lowered<NodeI
     let below = math.select(is_even, below, minus_below)?;
     let minus_rest = math.unary(UnaryOp::Neg, rest)?;
     let rest = math.select(is_even, minus_rest, rest)?;
-    // What may cancel first: near the middle between two poles, `rest` is all there is.
+    // Cancel the large terms first: near the middle between two poles, only `rest` remains.
     let both = math.add(above, below)?;
     let both = math.add(both, rest)?;
     let sum = math.select(q_negative, both, above)?;
 
-    // Poles and where it is not defined.
-    let (nan, infinity) = (math.number(f64::NAN), math.number(f64::INFINITY));
+    // Poles and the undefined domain.
+    let (nan, infinity) = (math.constant(f64::NAN), math.constant(f64::INFINITY));
     let below_one = math.compare(CompareOp::Lt, x, 1.0)?;
     let value = math.select(below_one, nan, sum)?;
     let at_one = math.compare(CompareOp::Eq, x, 1.0)?;
@@ -107,7 +107,7 @@ pub(super) fn zeta(builder: &mut Builder, x: NodeId, q: NodeId) -> Lowered<NodeI
     let at_pole = math.select(is_even_integer, infinity, nan)?;
     let is_pole = math.and(is_pole, above_one)?;
     let value = math.select(is_pole, at_pole, value)?;
-    // A negative base has no power that is not a whole number.
+    // A negative base has no real power with a fractional exponent.
     let x_is_fraction = math.unary(UnaryOp::Not, x_is_integer)?;
     let q_is_fraction = math.unary(UnaryOp::Not, q_is_integer)?;
     let undefined = math.and(x_is_fraction, q_negative)?;
@@ -126,18 +126,18 @@ pub(super) fn polygamma(builder: &mut Builder, n: NodeId, x: NodeId) -> Lowered<
     let sum = zeta(math.builder, next, x)?;
     let mut math = Math::new(math.builder, x);
     let product = math.mul(factorial, sum)?;
-    let two = math.number(2.0);
+    let two = math.constant(2.0);
     let parity = math.builder.binary(BinaryOp::Rem, n, two)?;
     let is_odd = math.compare(CompareOp::Eq, parity, 1.0)?;
     let negative = math.unary(UnaryOp::Neg, product)?;
     let value = math.select(is_odd, product, negative)?;
     let is_zero = math.compare(CompareOp::Eq, n, 0.0)?;
     let value = math.select(is_zero, order_zero, value)?;
-    // Orders are whole numbers from zero.
+    // Orders are non-negative integers.
     let floor = math.unary(UnaryOp::Floor, n)?;
     let is_order = math.builder.compare(CompareOp::Eq, n, floor)?;
     let is_positive = math.compare(CompareOp::Ge, n, 0.0)?;
     let is_order = math.and(is_order, is_positive)?;
-    let nan = math.number(f64::NAN);
+    let nan = math.constant(f64::NAN);
     math.select(is_order, value, nan)
 }
