@@ -46,7 +46,7 @@ pub fn main() -> Result<()> {
             return Ok(());
         }
     };
-    println!("{}, {}", device.capabilities().name, device.capabilities().target);
+    println!("{}, {}", device.info().name, device.info().target);
     if Asked::new().has("1000 dependent small adds") {
         small_calls(&device)?;
     }

@@ -68,8 +68,8 @@ pub use program::{Executable, Program};
 pub use runtime::CudaOptions;
 pub use runtime::trace::trace;
 pub use runtime::{
-    CpuOptions, CpuPath, Device, Pending, Stats, Stream, SyncGuard, WaitReason, counted, no_fuse,
-    stats,
+    CpuOptions, CpuPath, Device, DeviceInfo, Parallelism, Pending, Stats, Stream, SyncGuard,
+    WaitReason, collect_stats, no_fuse, stats,
 };
 pub use tensor::{
     Axes, Axis, ConvOptions, Expected, Extents, Integer, Item, NestedArray, Operand, Padding,

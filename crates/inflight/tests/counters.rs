@@ -341,7 +341,7 @@ fn counting_is_scoped() {
     let device = device();
     let x = Tensor::ones::<f32>([1000], &device);
     (&x + 1.0).wait().unwrap();
-    let (_, stats) = inflight::counted(|| {
+    let (_, stats) = inflight::collect_stats(|| {
         (&x * 3.0).wait().unwrap();
         (&x * 4.0).wait().unwrap();
     });

@@ -613,7 +613,7 @@ fn what_follows_a_product_takes_the_memory_of_operands_that_nobody_needs() {
         expected = [expected[0] - next * 0.25, next];
     }
     // Only Hopper's kernel has the product in no memory.
-    if device.capabilities().target.starts_with("sm_90a") {
+    if device.info().target.starts_with("sm_90a") {
         assert_eq!(allocations[1], allocations[4], "{allocations:?}");
     }
     for (tensor, expected) in [weights, moments].iter().zip(expected) {

@@ -3,7 +3,7 @@
 mod common;
 
 use common::device;
-use inflight::program::Calls;
+use inflight::program::CustomCalls;
 use inflight::{Device, Program, Result};
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ fn check(program: &Program, device: &Device) -> Result<()> {
 #[test]
 fn every_operation_does_what_its_program_expects() {
     // Hides from the lowering what is known.
-    Calls::register("test.identity", |inputs, outputs| {
+    CustomCalls::register("test.identity", |inputs, outputs| {
         for (input, output) in inputs.iter().zip(outputs) {
             output.bytes.copy_from_slice(input.bytes);
         }

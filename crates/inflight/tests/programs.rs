@@ -2,7 +2,7 @@
 
 mod stepped;
 
-use inflight::program::Calls;
+use inflight::program::CustomCalls;
 use inflight::{DType, Device, Error, Executable, Program, Tensor};
 use std::path::PathBuf;
 
@@ -325,12 +325,12 @@ fn open_extents_are_those_of_the_arguments() {
 
 #[test]
 fn calls_run_on_the_stream_and_their_errors_travel() {
-    Calls::register("test.swap", |inputs, outputs| {
+    CustomCalls::register("test.swap", |inputs, outputs| {
         outputs[0].fill_from(&inputs[1].to_vec::<f32>()?)?;
         outputs[1].fill_from(&inputs[0].to_vec::<f32>()?)
     });
-    Calls::register("test.refuse", |_, _| Err("not today".to_owned()));
-    Calls::register("test.panic", |_, _| panic!("in the middle"));
+    CustomCalls::register("test.refuse", |_, _| Err("not today".to_owned()));
+    CustomCalls::register("test.panic", |_, _| panic!("in the middle"));
     let device = Device::cpu();
     let text = |target: &str| {
         format!(
@@ -358,7 +358,7 @@ fn calls_run_on_the_stream_and_their_errors_travel() {
 /// What a function records goes to a stream of the thread it runs on, which must not be the one that runs it.
 #[test]
 fn a_function_that_computes_with_tensors_can_be_called() {
-    Calls::register("test.exponential", |inputs, outputs| {
+    CustomCalls::register("test.exponential", |inputs, outputs| {
         let device = Device::cpu();
         let x = Tensor::from_vec(inputs[0].to_vec::<f32>()?, [2], &device);
         let y = x.and_then(|x| x.exp().to_vec::<f32>()).map_err(|error| error.to_string())?;

@@ -22,7 +22,7 @@ fn host_data_comes_back() {
 #[test]
 fn a_vector_is_taken_over_without_a_copy() {
     let device = device();
-    if !device.capabilities().host_visible {
+    if !device.info().host_visible {
         println!("SKIPPED: {device:?} has memory of its own");
         return;
     }

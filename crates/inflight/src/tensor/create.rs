@@ -33,7 +33,7 @@ impl Tensor {
         device: &Device,
     ) -> Result<Tensor> {
         Tensor::of_data::<T>(data.len(), shape.into(), device, Location::caller(), || {
-            device.value_of(data)
+            device.value_from_vec(data)
         })
     }
 
@@ -48,7 +48,7 @@ impl Tensor {
         device: &Device,
     ) -> Result<Tensor> {
         Tensor::of_data::<T>(data.len(), shape.into(), device, Location::caller(), || {
-            device.value_of_copy(data)
+            device.value_from_slice(data)
         })
     }
 
@@ -84,7 +84,7 @@ impl Tensor {
         device: &Device,
     ) -> Result<Tensor> {
         Tensor::of_data::<T>(data.len(), shape.into(), device, Location::caller(), || {
-            device.value_of_shared(data)
+            device.value_from_shared(data)
         })
     }
 

@@ -84,7 +84,7 @@ pub(super) fn record_at(
             let node = Arc::new(Node::recorded(op, inputs, shape, dtype, device, location));
             // The handle comes first: a submission that the note leads to must see the node alive.
             let tensor = Tensor::from_node(node);
-            recorder::note(tensor.node());
+            recorder::record(tensor.node());
             tensor
         }
         Err(cause) => fail(op.name(), OpCause::Infer(cause), &op, operands, location),
@@ -101,7 +101,7 @@ pub(super) fn record_source(
 ) -> Tensor {
     let node = Node::recorded(op, SmallVec::new(), shape, dtype, device, location);
     let tensor = Tensor::from_node(Arc::new(node));
-    recorder::note(tensor.node());
+    recorder::record(tensor.node());
     tensor
 }
 
@@ -170,6 +170,6 @@ pub(super) fn failed_tensor(
 ) -> Tensor {
     let node = Node::failed(error, shape, dtype, device, location);
     let tensor = Tensor::from_node(Arc::new(node));
-    scope::note_failed(tensor.node());
+    scope::track_failed(tensor.node());
     tensor
 }

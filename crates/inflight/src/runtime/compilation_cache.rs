@@ -1,4 +1,5 @@
-//! Plans found again by structure, kernels found again by their text.
+//! Compilation cache: plans by graph structure (the plan cache), and compiled kernels by kernel text, in memory and
+//! on disk (the kernel cache).
 
 use super::dispatcher::panic_message;
 use inflight_backend::{
@@ -16,29 +17,29 @@ use std::sync::{Arc, OnceLock};
 use super::stats::Counters;
 use super::trace::{self, Span};
 
-/// A step's kernels in the order of its launches, each compiled, or why it is not.
-type Kernels = SmallVec<[Result<Compiled, Fault>; 1]>;
+/// A step's compiled kernels, in launch order.
+type StepKernels = SmallVec<[Result<Compiled, Fault>; 1]>;
 
-/// A step's launches in order, or why one has no kernel.
-pub(crate) type Launches = SmallVec<[Result<Arc<PlannedLaunch>, Fault>; 1]>;
+/// A step's launches in order; an error for a kernel that failed to compile.
+pub(crate) type StepLaunches = SmallVec<[Result<Arc<PlannedLaunch>, Fault>; 1]>;
 
-/// A plan with its kernels compiled.
-pub(crate) struct ReadyPlan {
+/// A plan with compiled kernels: everything that all executions share.
+pub(crate) struct CompiledPlan {
     pub plan: Plan,
-    /// For each step, what it launches.
-    pub planned: Vec<Launches>,
-    /// For each step, what it does.
+    /// The launches of each step.
+    pub planned: Vec<StepLaunches>,
+    /// Ops and bytes of each step.
     pub work: Vec<Arc<Work>>,
-    /// For each batch of more than one step, what all of them do.
+    /// Ops and bytes of each launch batch of more than one step.
     pub batch_work: Vec<Option<Arc<Work>>>,
-    /// How often the steps use each buffer.
+    /// Number of uses of each buffer.
     pub uses: Vec<u32>,
-    /// For each step, the outputs, by position, that are written when it is done.
-    pub finished: Vec<SmallVec<[usize; 2]>>,
+    /// For each step, the positions of the outputs that are complete after it.
+    pub outputs_written: Vec<SmallVec<[usize; 2]>>,
 }
 
-impl ReadyPlan {
-    fn new(plan: Plan, kernels: Vec<Kernels>) -> ReadyPlan {
+impl CompiledPlan {
+    fn new(plan: Plan, kernels: Vec<StepKernels>) -> CompiledPlan {
         let work = plan.steps.iter().map(|step| Arc::new(step.work().clone())).collect();
         let planned = plan.steps.iter().zip(kernels).map(|(step, kernels)| {
             let launches = step.launches().into_iter().zip(kernels);
@@ -52,39 +53,39 @@ impl ReadyPlan {
         let batch_work = plan.batches.iter().map(|&size| {
             let steps = &plan.steps[first..first + size];
             first += size;
-            (size > 1).then(|| Arc::new(sum_of_work(steps)))
+            (size > 1).then(|| Arc::new(total_work(steps)))
         });
         let batch_work = batch_work.collect();
         let mut uses = vec![0; plan.buffers.len()];
-        // The last step to write each buffer.
+        // Last step that writes each buffer.
         let mut last: Vec<Option<usize>> = vec![None; plan.buffers.len()];
         for (position, step) in plan.steps.iter().enumerate() {
             step.operands().iter().for_each(|&id| uses[id as usize] += 1);
             step.results().iter().for_each(|&id| last[id as usize] = Some(position));
         }
-        // A batch is done when all of it is.
-        let ends = plan.batches.iter().scan(0, |end, &size| {
+        // A batch completes as a whole.
+        let batch_ends = plan.batches.iter().scan(0, |end, &size| {
             *end += size;
             Some(std::iter::repeat_n(*end - 1, size))
         });
-        let last_of_batch: Vec<usize> = ends.flatten().collect();
-        let mut finished = vec![SmallVec::new(); plan.steps.len()];
+        let last_of_batch: Vec<usize> = batch_ends.flatten().collect();
+        let mut outputs_written = vec![SmallVec::new(); plan.steps.len()];
         for (output, &buffer) in plan.outputs.iter().enumerate() {
             if let Some(position) = last[buffer as usize] {
-                finished[last_of_batch[position]].push(output);
+                outputs_written[last_of_batch[position]].push(output);
             }
         }
-        ReadyPlan { plan, planned, work, batch_work, uses, finished }
+        CompiledPlan { plan, planned, work, batch_work, uses, outputs_written }
     }
 
-    /// Why a kernel could not be compiled, if one could not.
+    /// First compilation fault, if any.
     pub fn fault(&self) -> Option<&Fault> {
         self.planned.iter().flatten().find_map(|launch| launch.as_ref().err())
     }
 }
 
-/// What some steps do together.
-fn sum_of_work(steps: &[Step]) -> Work {
+/// Sums the ops and bytes of several steps.
+fn total_work(steps: &[Step]) -> Work {
     let mut sum = Work::default();
     for work in steps.iter().map(Step::work) {
         sum.nodes.extend(&work.nodes);
@@ -96,36 +97,36 @@ fn sum_of_work(steps: &[Step]) -> Work {
     sum
 }
 
-/// What makes two segments the same work: everything but the values of inputs and scalars.
+/// Key of the plan cache: the graph without the values of its inputs and scalars.
 #[derive(PartialEq, Eq, Hash)]
-struct Structure {
+struct GraphKey {
     nodes: Vec<Node>,
     outputs: Vec<NodeId>,
 }
 
-/// A device's plans and kernels.
+/// A device's plan cache and kernel cache.
 #[derive(Default)]
-pub(crate) struct Cache {
-    plans: Mutex<FxHashMap<Structure, Arc<ReadyPlan>>>,
+pub(crate) struct CompilationCache {
+    plans: Mutex<FxHashMap<GraphKey, Arc<CompiledPlan>>>,
     kernels: Mutex<FxHashMap<Arc<Kernel>, Result<Compiled, Fault>>>,
     disk: OnceLock<DiskCache>,
-    /// Kernels that files have brought along, compiled: what they are of, and their bytes.
-    brought: Mutex<FxHashMap<Vec<u8>, Arc<[u8]>>>,
+    /// Serialized kernels that were loaded with executables, by kernel key.
+    preloaded: Mutex<FxHashMap<Vec<u8>, Arc<[u8]>>>,
 }
 
-/// A compiled kernel as it is kept: the compiler and the kernel's text, and what the compiler made of it.
-pub(crate) type Kept = (Vec<u8>, Arc<[u8]>);
+/// A serialized kernel: its cache key (compiler identity and kernel text) and its machine code.
+pub(crate) type SerializedKernel = (Vec<u8>, Arc<[u8]>);
 
-/// Beyond this many, plans are forgotten: a program whose shapes never repeat must not grow.
-const MOST_PLANS: usize = 4096;
+/// Capacity of the plan cache; it is cleared when full. Bounds memory for programs whose shapes never repeat.
+const MAX_PLANS: usize = 4096;
 
-/// Beyond this many, so are kernels that no plan holds.
-const MOST_KERNELS: usize = 4096;
+/// Capacity of the kernel cache; it is cleared when full.
+const MAX_KERNELS: usize = 4096;
 
-/// Beyond this many bytes, kernels that files have brought along are forgotten: they can be compiled.
-const MOST_BROUGHT: usize = 64 << 20;
+/// Capacity of the preloaded kernels in bytes; they are cleared when full and compiled again if needed.
+const MAX_PRELOADED_BYTES: usize = 64 << 20;
 
-/// What can be planned for a backend.
+/// Derives the plan target of a backend.
 pub fn plan_target(capabilities: &Capabilities) -> PlanTarget {
     PlanTarget {
         prologues: capabilities.prologues,
@@ -136,94 +137,98 @@ pub fn plan_target(capabilities: &Capabilities) -> PlanTarget {
     }
 }
 
-impl Cache {
-    /// Keeps kernels there from now on. `false` if they are kept somewhere already.
-    pub fn keep_on(&self, disk: DiskCache) -> bool {
+impl CompilationCache {
+    /// Enables the kernel cache on disk. Returns `false` if one is set already.
+    pub fn set_disk_cache(&self, disk: DiskCache) -> bool {
         self.disk.set(disk).is_ok()
     }
 
-    /// Makes compiled kernels known that somebody has kept.
-    pub fn bring(&self, kernels: impl Iterator<Item = Kept>) {
-        let mut brought = self.brought.lock();
-        let size = |(key, bytes): (&Vec<u8>, &Arc<[u8]>)| key.len() + bytes.len();
-        let mut bytes: usize = brought.iter().map(size).sum();
-        for (key, saved) in kernels {
-            bytes += size((&key, &saved));
-            if brought.len() >= MOST_KERNELS || bytes > MOST_BROUGHT {
-                brought.clear();
-                bytes = size((&key, &saved));
+    /// Adds serialized kernels, such as those of a saved executable.
+    pub fn preload_kernels(&self, kernels: impl Iterator<Item = SerializedKernel>) {
+        let mut preloaded = self.preloaded.lock();
+        let size = |(kernel_key, bytes): (&Vec<u8>, &Arc<[u8]>)| kernel_key.len() + bytes.len();
+        let mut bytes: usize = preloaded.iter().map(size).sum();
+        for (kernel_key, saved) in kernels {
+            bytes += size((&kernel_key, &saved));
+            if preloaded.len() >= MAX_KERNELS || bytes > MAX_PRELOADED_BYTES {
+                preloaded.clear();
+                bytes = size((&kernel_key, &saved));
             }
-            brought.insert(key, saved);
+            preloaded.insert(kernel_key, saved);
         }
     }
 
-    /// The kernels of a plan as they are kept; none on a device whose kernels are not.
-    pub fn kept(&self, ready: &ReadyPlan, backend: &dyn Backend) -> Vec<Kept> {
+    /// Serializes the kernels of a plan; empty if the device does not support it.
+    pub fn serialized_kernels(
+        &self,
+        ready: &CompiledPlan,
+        backend: &dyn Backend,
+    ) -> Vec<SerializedKernel> {
         let Some(compiler) = backend.compiler() else { return Vec::new() };
-        let mut kept = Vec::new();
+        let mut serialized = Vec::new();
         for launch in ready.planned.iter().flatten().flatten() {
             if let Some(bytes) = backend.save(&launch.compiled) {
-                kept.push((key(&compiler, &launch.kernel), bytes.into()));
+                serialized.push((kernel_key(&compiler, &launch.kernel), bytes.into()));
             }
         }
-        kept
+        serialized
     }
 
-    /// The plan of a graph, made if it is new. The graph's structure is left empty.
+    /// Looks up or creates the plan of a graph. Takes the graph's nodes and outputs.
     pub fn plan(
         &self,
         graph: &mut Graph,
         backend: &dyn Backend,
         counters: &Counters,
-    ) -> Arc<ReadyPlan> {
-        self.plan_after(graph, backend, counters, || {})
+    ) -> Arc<CompiledPlan> {
+        self.plan_or_compile(graph, backend, counters, || {})
     }
 
-    /// As [`plan`](Cache::plan). Before one is made, `about_to_plan` is called.
-    pub fn plan_after(
+    /// As [`plan`](CompilationCache::plan); calls `before_planning` on a cache miss.
+    pub fn plan_or_compile(
         &self,
         graph: &mut Graph,
         backend: &dyn Backend,
         counters: &Counters,
-        about_to_plan: impl FnOnce(),
-    ) -> Arc<ReadyPlan> {
-        let structure = Structure {
+        before_planning: impl FnOnce(),
+    ) -> Arc<CompiledPlan> {
+        let graph_key = GraphKey {
             nodes: std::mem::take(&mut graph.nodes),
             outputs: std::mem::take(&mut graph.outputs),
         };
-        if let Some(ready) = self.plans.lock().get(&structure) {
+        if let Some(ready) = self.plans.lock().get(&graph_key) {
             Counters::add(&counters.plan_hits, 1);
             return ready.clone();
         }
-        about_to_plan();
+        before_planning();
         Counters::add(&counters.plans, 1);
         let _span = trace::begin(|| Span::Plan);
-        // The values of scalars are no part of a plan.
+        // Plans do not depend on scalar values.
         let graph =
-            Graph { nodes: structure.nodes, outputs: structure.outputs, scalars: Vec::new() };
+            Graph { nodes: graph_key.nodes, outputs: graph_key.outputs, scalars: Vec::new() };
         let plan = plan_for(&graph, plan_target(backend.capabilities()));
         let kernels = plan
             .steps
             .iter()
             .map(|step| {
                 let launches = step.launches().into_iter();
-                let kernels: Kernels =
+                let kernels: StepKernels =
                     launches.map(|step| self.kernel(&step.kernel, backend, counters)).collect();
                 backend.precompile(&plan, step, &kernels);
                 kernels
             })
             .collect();
-        let ready = Arc::new(ReadyPlan::new(plan, kernels));
+        let ready = Arc::new(CompiledPlan::new(plan, kernels));
         let mut plans = self.plans.lock();
-        if plans.len() >= MOST_PLANS {
+        if plans.len() >= MAX_PLANS {
             plans.clear();
         }
-        let structure = Structure { nodes: graph.nodes, outputs: graph.outputs };
-        plans.insert(structure, ready.clone());
+        let graph_key = GraphKey { nodes: graph.nodes, outputs: graph.outputs };
+        plans.insert(graph_key, ready.clone());
         ready
     }
 
-    /// A compiled kernel: from memory, from disk, or compiled if it is new.
+    /// Looks up a kernel in memory or on disk, or compiles it.
     fn kernel(
         &self,
         kernel: &Arc<Kernel>,
@@ -234,12 +239,12 @@ impl Cache {
             return compiled.clone();
         }
         let _span = trace::begin(|| Span::Compile);
-        // A compiler that panics fails this kernel's values, and no others.
+        // A panic in the compiler fails only the values that need this kernel.
         let compiled =
             catch_unwind(AssertUnwindSafe(|| self.load_or_compile(kernel, backend, counters)))
                 .unwrap_or_else(|panic| Err(FaultKind::Panicked(panic_message(&*panic)).into()));
         let mut kernels = self.kernels.lock();
-        if kernels.len() >= MOST_KERNELS {
+        if kernels.len() >= MAX_KERNELS {
             kernels.clear();
         }
         kernels.insert(kernel.clone(), compiled.clone());
@@ -253,14 +258,14 @@ impl Cache {
         counters: &Counters,
     ) -> Result<Compiled, Fault> {
         let disk = self.disk.get();
-        let is_kept = disk.is_some() || !self.brought.lock().is_empty();
-        let key = match is_kept {
-            true => backend.compiler().map(|compiler| key(&compiler, kernel)),
+        let is_cached = disk.is_some() || !self.preloaded.lock().is_empty();
+        let kernel_key = match is_cached {
+            true => backend.compiler().map(|compiler| kernel_key(&compiler, kernel)),
             false => None,
         };
-        if let Some(key) = &key {
-            let brought = self.brought.lock().get(key).cloned();
-            let found = brought.or_else(|| disk?.get(key).map(Arc::from));
+        if let Some(kernel_key) = &kernel_key {
+            let preloaded = self.preloaded.lock().get(kernel_key).cloned();
+            let found = preloaded.or_else(|| disk?.get(kernel_key).map(Arc::from));
             if let Some(loaded) = found.and_then(|saved| backend.load(kernel, &saved)) {
                 Counters::add(&counters.loads, 1);
                 return Ok(loaded);
@@ -268,17 +273,17 @@ impl Cache {
         }
         Counters::add(&counters.compiles, 1);
         let compiled = backend.compile(kernel)?;
-        if let (Some(disk), Some(key)) = (disk, &key)
+        if let (Some(disk), Some(kernel_key)) = (disk, &kernel_key)
             && let Some(saved) = backend.save(&compiled)
         {
-            disk.put(key, &saved);
+            disk.put(kernel_key, &saved);
         }
         Ok(compiled)
     }
 }
 
-/// What a compiled kernel is found by. The text says all there is to know of a kernel: it can be read back.
-fn key(compiler: &str, kernel: &Kernel) -> Vec<u8> {
+/// Cache key of a compiled kernel. The kernel's text is complete: it parses back to the same kernel.
+fn kernel_key(compiler: &str, kernel: &Kernel) -> Vec<u8> {
     format!("{compiler}\n{kernel}").into_bytes()
 }
 
@@ -287,19 +292,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kernels_that_files_bring_along_are_bounded_in_bytes_and_number() {
-        let cache = Cache::default();
-        let large: Arc<[u8]> = vec![0; MOST_BROUGHT / 2 - 100].into();
-        let count = || cache.brought.lock().len();
+    fn preloaded_kernels_are_bounded_in_bytes_and_count() {
+        let cache = CompilationCache::default();
+        let large: Arc<[u8]> = vec![0; MAX_PRELOADED_BYTES / 2 - 100].into();
+        let count = || cache.preloaded.lock().len();
         for (number, left) in [1, 2, 1, 2].into_iter().enumerate() {
-            cache.bring([(vec![number as u8], large.clone())].into_iter());
+            cache.preload_kernels([(vec![number as u8], large.clone())].into_iter());
             assert_eq!(count(), left, "after {} large ones", number + 1);
         }
         let small = |number: usize| (number.to_le_bytes().to_vec(), Arc::from([]));
-        cache.brought.lock().clear();
-        cache.bring((0..MOST_KERNELS).map(small));
-        assert_eq!(count(), MOST_KERNELS);
-        cache.bring([small(MOST_KERNELS)].into_iter());
+        cache.preloaded.lock().clear();
+        cache.preload_kernels((0..MAX_KERNELS).map(small));
+        assert_eq!(count(), MAX_KERNELS);
+        cache.preload_kernels([small(MAX_KERNELS)].into_iter());
         assert_eq!(count(), 1);
     }
 }

@@ -1,4 +1,4 @@
-//! Functions of the host that programs call (`custom_call`).
+//! Custom calls: host functions (host callbacks) that programs call by name with `stablehlo.custom_call`.
 
 use super::lapack;
 use inflight_backend::{FaultKind, HostFunction};
@@ -10,46 +10,46 @@ use parking_lot::RwLock;
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
-/// What a call reads: the elements of a tensor in the host's memory.
+/// An input of a custom call: a tensor's elements in host memory.
 #[derive(Clone, Copy, Debug)]
 pub struct HostView<'a> {
-    /// Its shape.
+    /// Shape of the tensor.
     pub shape: &'a Shape,
-    /// Its dtype.
+    /// Dtype of the elements.
     pub dtype: DType,
-    /// Its elements, little-endian and row-major.
+    /// Elements, little-endian and row-major.
     pub bytes: &'a [u8],
 }
 
-/// What a call writes: all of it is zero before.
+/// An output of a custom call. Initialized to zeros.
 #[derive(Debug)]
 pub struct HostViewMut<'a> {
-    /// Its shape.
+    /// Shape of the tensor.
     pub shape: &'a Shape,
-    /// Its dtype.
+    /// Dtype of the elements.
     pub dtype: DType,
-    /// Its elements, little-endian and row-major.
+    /// Elements, little-endian and row-major.
     pub bytes: &'a mut [u8],
 }
 
 impl HostView<'_> {
-    /// A copy of the elements.
+    /// Copies the elements to a vector.
     ///
     /// # Errors
-    /// If the dtype is not that of `T`.
+    /// If `T` does not match the dtype.
     pub fn to_vec<T: Element + bytemuck::Pod>(&self) -> Result<Vec<T>, String> {
-        expect::<T>(self.dtype)?;
+        expect_dtype::<T>(self.dtype)?;
         Ok(bytemuck::pod_collect_to_vec(self.bytes))
     }
 }
 
 impl HostViewMut<'_> {
-    /// Sets all elements.
+    /// Overwrites all elements.
     ///
     /// # Errors
-    /// If the dtype is not that of `T`, or if there are more or fewer elements.
+    /// If `T` does not match the dtype, or if the number of elements differs.
     pub fn fill_from<T: Element + bytemuck::Pod>(&mut self, elements: &[T]) -> Result<(), String> {
-        expect::<T>(self.dtype)?;
+        expect_dtype::<T>(self.dtype)?;
         let bytes: &[u8] = bytemuck::cast_slice(elements);
         if bytes.len() != self.bytes.len() {
             let (expected, found) = (self.shape.elements(), elements.len());
@@ -60,26 +60,27 @@ impl HostViewMut<'_> {
     }
 }
 
-fn expect<T: Element>(found: DType) -> Result<(), String> {
+fn expect_dtype<T: Element>(found: DType) -> Result<(), String> {
     match found == T::DTYPE {
         true => Ok(()),
         false => Err(format!("expected {}, found {found}", T::DTYPE)),
     }
 }
 
-type Function = dyn Fn(&[HostView<'_>], &mut [HostViewMut<'_>]) -> Result<(), String> + Send + Sync;
+type CustomCallFn =
+    dyn Fn(&[HostView<'_>], &mut [HostViewMut<'_>]) -> Result<(), String> + Send + Sync;
 
-static REGISTERED: LazyLock<RwLock<BTreeMap<String, Arc<Function>>>> =
+static REGISTERED: LazyLock<RwLock<BTreeMap<String, Arc<CustomCallFn>>>> =
     LazyLock::new(RwLock::default);
 
-/// The functions that programs can call by name.
+/// The registry of host functions that programs can call by name.
 ///
 /// ```
-/// use inflight::program::Calls;
+/// use inflight::program::CustomCalls;
 /// use inflight::{Device, Program, Tensor};
 ///
 /// # fn main() -> inflight::Result<()> {
-/// Calls::register("example.reverse", |inputs, outputs| {
+/// CustomCalls::register("example.reverse", |inputs, outputs| {
 ///     let mut elements = inputs[0].to_vec::<f32>()?;
 ///     elements.reverse();
 ///     outputs[0].fill_from(&elements)
@@ -98,16 +99,17 @@ static REGISTERED: LazyLock<RwLock<BTreeMap<String, Arc<Function>>>> =
 /// # }
 /// ```
 ///
-/// They run on the stream, in its order, when the values they read are there. Nobody waits for them. What they
-/// return as an error, and a panic, is the error of what they should have written.
+/// A call runs in stream order, once its inputs are written; the caller of `execute` does not wait for it. If the
+/// function returns an error or panics, the call's outputs fail with that error.
 ///
-/// `check.expect_eq`, `check.expect_eq_const`, `check.eq`, `check.expect_close`, `check.expect_almost_eq` and
-/// `check.expect_almost_eq_const` are always there, as are the calls of LAPACK that JAX writes for Cholesky, LU and QR
-/// factors, triangular systems and the eigenvectors of Hermitian matrices.
-pub struct Calls;
+/// Built in are `check.expect_eq`, `check.expect_eq_const`, `check.eq`, `check.expect_close`,
+/// `check.expect_almost_eq` and `check.expect_almost_eq_const`, and the LAPACK calls that JAX exports for Cholesky,
+/// LU and QR factorizations, triangular solves and Hermitian eigendecompositions.
+pub struct CustomCalls;
 
-impl Calls {
-    /// Makes a function known to all programs that are compiled from now on. One of the same name is replaced.
+impl CustomCalls {
+    /// Registers a function for programs compiled from now on, replacing one of the same name. The function gets
+    /// the inputs and fills the outputs; see the example of [`CustomCalls`].
     pub fn register(
         name: &str,
         function: impl Fn(&[HostView<'_>], &mut [HostViewMut<'_>]) -> Result<(), String>
@@ -118,7 +120,7 @@ impl Calls {
         REGISTERED.write().insert(name.to_owned(), Arc::new(function));
     }
 
-    /// The names of all functions.
+    /// Returns the names of all functions, built-in ones included, sorted.
     pub fn names() -> Vec<String> {
         let mut names: Vec<String> = REGISTERED.read().keys().cloned().collect();
         names.extend(check::NAMES.iter().map(|&name| name.to_owned()));
@@ -128,21 +130,21 @@ impl Calls {
     }
 }
 
-/// Whether there is a function of that name, or the call is one that programs need none for.
+/// Whether a call's target is registered, built in, or lowered to ordinary ops.
 pub(super) fn is_known(target: &str) -> bool {
-    let is_registered = || Calls::names().iter().any(|name| name == target);
+    let is_registered = || CustomCalls::names().iter().any(|name| name == target);
     inflight_hlo::lower::has_lowering(target) || is_registered()
 }
 
-/// What is said of a function that is not there.
-pub(super) fn unknown(target: &str) -> String {
-    let known = Calls::names().join(", ");
+/// Error message for a target that is not registered.
+pub(super) fn unknown_target_message(target: &str) -> String {
+    let known = CustomCalls::names().join(", ");
     format!(
-        "no function is registered as {target:?}; register one with Calls::register, known are {known}"
+        "no function is registered as {target:?}: register it with CustomCalls::register; registered are {known}"
     )
 }
 
-/// The function of that name for these types, or what is wrong with the call.
+/// Resolves a call's target for the given types.
 pub(super) fn resolve(
     target: &str,
     attributes: &Attributes,
@@ -150,14 +152,14 @@ pub(super) fn resolve(
     outputs: Vec<ValueType>,
 ) -> Result<HostFunction, String> {
     let known = REGISTERED.read().get(target).cloned();
-    let function: Arc<Function> = match known {
+    let function: Arc<CustomCallFn> = match known {
         Some(function) => function,
         None => match Check::resolve(target, attributes, &inputs)? {
             Some(check) => {
                 return Ok(Arc::new(move |read, _| check.compare(read).map_err(FaultKind::Failed)));
             }
             None => lapack::resolve(target, attributes, &inputs, &outputs)?
-                .ok_or_else(|| unknown(target))?,
+                .ok_or_else(|| unknown_target_message(target))?,
         },
     };
     Ok(Arc::new(move |read, written| {

@@ -1,15 +1,16 @@
-//! Steps that are better one: what a loop's turn computes, and whether there is another turn.
+//! Step merging: builds one loop iteration from body and condition, and merges adjacent graphs so that they are
+//! planned, and fused, together.
 
 use inflight_hlo::program::{Action, Origin, Sequence, Slot, Step};
 use inflight_ir::graph::{Graph, NodeId, Op};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// One turn of a loop, and the condition of the next: takes what the body takes, and gives the next carried
-/// values, then the condition's result.
-pub(super) fn turn(body: &Sequence, condition: &Sequence, carried: usize) -> Sequence {
+/// One loop iteration: the body, then the condition of the next iteration. Takes the body's inputs; returns the
+/// next carried values and the condition's result.
+pub(super) fn loop_iteration(body: &Sequence, condition: &Sequence, carried: usize) -> Sequence {
     let mut values = body.values.clone();
-    // The condition's inputs are what the body gives, and what stays the same.
+    // Inputs of the condition: the body's results and the loop-invariant values.
     let mut slots: Vec<Slot> = body.outputs[..carried].to_vec();
     slots.extend(carried..condition.inputs);
     for ty in &condition.values[condition.inputs..] {
@@ -24,23 +25,23 @@ pub(super) fn turn(body: &Sequence, condition: &Sequence, carried: usize) -> Seq
     }));
     let mut outputs = body.outputs.clone();
     outputs.extend(condition.outputs.iter().map(|&slot| slots[slot]));
-    join(Sequence { values, inputs: body.inputs, steps, outputs })
+    merge_adjacent_graphs(Sequence { values, inputs: body.inputs, steps, outputs })
 }
 
-/// The same sequence with graphs that follow each other made one, so that they are planned together.
-fn join(mut sequence: Sequence) -> Sequence {
+/// Merges adjacent graph steps into one.
+fn merge_adjacent_graphs(mut sequence: Sequence) -> Sequence {
     let mut steps: Vec<Step> = Vec::with_capacity(sequence.steps.len());
     for (position, step) in sequence.steps.iter().enumerate() {
         let later = &sequence.steps[position + 1..];
-        let joined = steps.last().and_then(|last| {
+        let merged = steps.last().and_then(|last| {
             let is_used = |slot: Slot| {
                 sequence.outputs.contains(&slot)
                     || later.iter().any(|step| step.inputs.contains(&slot))
             };
-            joined(last, step, is_used)
+            merge_steps(last, step, is_used)
         });
-        match joined {
-            Some(joined) => *steps.last_mut().expect("there is a last step") = joined,
+        match merged {
+            Some(merged) => *steps.last_mut().expect("there is a last step") = merged,
             None => steps.push(step.clone()),
         }
     }
@@ -48,8 +49,8 @@ fn join(mut sequence: Sequence) -> Sequence {
     sequence
 }
 
-/// Both steps in one, if both compute. Results that are not used by others are left out.
-fn joined(first: &Step, second: &Step, is_used: impl Fn(Slot) -> bool) -> Option<Step> {
+/// Merges two graph steps. Drops results that nothing else uses.
+fn merge_steps(first: &Step, second: &Step, is_used: impl Fn(Slot) -> bool) -> Option<Step> {
     let (
         Action::Compute { graph: a, origins: a_origins },
         Action::Compute { graph: b, origins: b_origins },
