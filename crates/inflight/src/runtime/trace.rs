@@ -7,7 +7,7 @@
 //! With the feature `tracing`, the host's trace points are also spans of the `tracing` crate.
 
 use super::{Device, WaitReason};
-use crate::{Error, Result};
+use crate::{Error, Result, profile};
 use inflight_backend::Label;
 use inflight_backend::observe::{self, CommandKind, Observer, RanCommand};
 use parking_lot::{Mutex, RwLock};
@@ -181,6 +181,9 @@ impl Drop for SpanGuard {
     fn drop(&mut self) {
         let Some((span, began)) = self.span else { return };
         let ended = Instant::now();
+        if let Span::Wait { reason, location, .. } = span {
+            profile::record_wait(reason, location, ended - began);
+        }
         let (thread, name) = this_thread();
         let track = Track { process: HOST_PROCESS, number: thread, name };
         for collector in COLLECTORS.read().iter() {
