@@ -102,6 +102,10 @@ impl CpuStream {
 // SAFETY: one thread at a time runs the queue, from front to back; a launch, a GEMM or a routine writes every element of
 // its results or fails them, before the next signal; commands are dropped when they have run.
 unsafe impl Stream for CpuStream {
+    fn id(&self) -> Option<u64> {
+        Some(self.core.id)
+    }
+
     unsafe fn enqueue(&self, command: Command) {
         self.core.queue.lock().commands.push_back(command);
     }

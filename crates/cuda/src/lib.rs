@@ -22,6 +22,7 @@ pub mod launch_config;
 pub mod library;
 mod memory;
 mod options;
+mod peak;
 pub mod routine;
 mod shutdown;
 mod stream;

@@ -1,7 +1,7 @@
-//! What a computation costs: `explain` shows the kernels before they run, `counted` counts what ran, and `trace` writes
+//! What a computation costs: `explain` shows the kernels before they run, `collect_stats` counts what ran, and `trace` writes
 //! a timeline. Run it with `cargo run -p inflight --example profiling`.
 
-use inflight::{Device, Result, Rng, Tensor, counted, explain, no_fuse, trace};
+use inflight::{Device, Result, Rng, Tensor, collect_stats, explain, no_fuse, trace};
 
 fn layer(x: &Tensor, w: &Tensor, b: &Tensor) -> Tensor {
     (x.matmul(w) + b).relu().layer_norm(-1, None, None, 1e-5)
@@ -31,8 +31,8 @@ fn main() -> Result<()> {
     }
 
     // What ran: counters, not times.
-    let (y, fused) = counted(|| layer(&x, &w, &b).to_vec::<f32>());
-    let (z, unfused) = counted(|| no_fuse(|| layer(&x, &w, &b).to_vec::<f32>()));
+    let (y, fused) = collect_stats(|| layer(&x, &w, &b).to_vec::<f32>());
+    let (z, unfused) = collect_stats(|| no_fuse(|| layer(&x, &w, &b).to_vec::<f32>()));
     println!("{} launches, {} without fusion", fused.launches, unfused.launches);
     println!("{} bytes written, {} without fusion", fused.bytes_written, unfused.bytes_written);
     assert_eq!(y?.len(), z?.len());
@@ -40,7 +40,7 @@ fn main() -> Result<()> {
     assert!(fused.launches < unfused.launches && fused.bytes_written < unfused.bytes_written);
 
     // A second time nothing is planned or compiled.
-    let (_, again) = counted(|| layer(&x, &w, &b).wait());
+    let (_, again) = collect_stats(|| layer(&x, &w, &b).wait());
     assert_eq!((again.plans, again.compiles), (0, 0));
 
     // When it ran: a Chrome trace, for ui.perfetto.dev.

@@ -172,14 +172,17 @@ fn describe_fault(fault: &Fault) -> String {
     text
 }
 
-/// The ops of each place, in the order in which they come: `add, mul at a.rs:1:2, exp at a.rs:3:4`.
+/// The methods called at each source location, in order: `add, mul at a.rs:1:2, softmax at a.rs:3:4`.
 fn places_of(ops: impl Iterator<Item = LabelOp>) -> String {
     let mut places: Vec<(SourceLocation, Vec<&'static str>)> = Vec::new();
     for op in ops {
         match places.iter_mut().find(|(place, _)| *place == op.location) {
-            Some((_, names)) if names.contains(&op.name) => {}
-            Some((_, names)) => names.push(op.name),
-            None => places.push((op.location, vec![op.name])),
+            Some((_, names)) if names.contains(&op.called_name()) => {}
+            Some((_, names)) => names.push(op.called_name()),
+            None => {
+                let name = op.called_name();
+                places.push((op.location, vec![name]));
+            }
         }
     }
     let of_place =
@@ -216,7 +219,7 @@ impl Error {
     pub fn op(&self) -> Option<&'static str> {
         match self {
             Error::Op(error) => Some(error.op),
-            Error::Device(fault) => fault.label.as_ref()?.ops().next().map(|op| op.name),
+            Error::Device(fault) => fault.label.as_ref()?.ops().next().map(|op| op.called_name()),
             _ => None,
         }
     }
@@ -248,10 +251,14 @@ mod tests {
     fn what_was_computed_is_named_by_place_and_shortened() {
         let op = |name: &'static str, line: u32| LabelOp {
             name,
+            method: None,
             location: SourceLocation::Program { name: "a.mlir".into(), line, column: 1 },
         };
         let few = [op("add", 1), op("mul", 1), op("add", 1), op("exp", 2)];
         assert_eq!(places_of(few.into_iter()), "add, mul at a.mlir:1:1, exp at a.mlir:2:1");
+        let part = |name: &'static str| LabelOp { method: Some("softmax"), ..op(name, 1) };
+        let softmax = [part("max"), part("sub"), op("log", 1)];
+        assert_eq!(places_of(softmax.into_iter()), "softmax, log at a.mlir:1:1");
         let names = ["add", "mul", "exp", "log", "sin"];
         let many = (1..=40).flat_map(|line| names.map(|name| op(name, line)));
         let text = places_of(many);

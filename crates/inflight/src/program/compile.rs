@@ -321,7 +321,7 @@ fn source_location(name: &Arc<str>, location: Location) -> SourceLocation {
 }
 
 fn label_op(name: &Arc<str>, op: &str, location: Location) -> LabelOp {
-    LabelOp { name: intern(op), location: source_location(name, location) }
+    LabelOp { name: intern(op), method: None, location: source_location(name, location) }
 }
 
 /// Op name and source location of each graph node.

@@ -294,6 +294,7 @@ impl SegmentBuilder {
         };
         self.labels.push(LabelOp {
             name: node.op().name(),
+            method: node.method(),
             location: SourceLocation::Caller(node.location()),
         });
         node.set_position_in(self.traversal, id);

@@ -2,6 +2,7 @@
 
 use super::Tensor;
 use super::array::NestedArray;
+use super::method::naming;
 use super::operand::{Operand, look, materialize};
 use super::record::mistake;
 use crate::lists::for_elements;
@@ -13,6 +14,7 @@ impl Tensor {
     #[doc(alias = "isclose")]
     #[track_caller]
     pub fn is_close(&self, other: impl Operand, relative: f64, absolute: f64) -> Tensor {
+        let _naming = naming("is_close");
         let location = Location::caller();
         let other = match materialize(look(&other), self.dtype(), self.device(), location) {
             Ok(other) => other,

@@ -8,7 +8,7 @@
 //! carries the mistake if there is one.
 
 use super::axis::{Axis, axis as axis_of};
-use super::method::method;
+use super::method::{method, naming};
 use super::operand::{fit, whole};
 use super::record::{caller, constant, mistake, record_at, record_source};
 use super::{Node, Tensor};
@@ -271,6 +271,7 @@ impl Tensor {
     /// addressed.
     #[track_caller]
     pub fn linspace<T: Element>(start: T, end: T, count: usize, device: &Device) -> Tensor {
+        let _naming = naming("linspace");
         let [start, end] = [start, end].map(T::to_scalar);
         let shape = Shape::from([count]);
         if !T::DTYPE.is_float() {
@@ -344,6 +345,7 @@ fn arange<T: Element>(
     step: Scalar,
     device: &Device,
 ) -> Tensor {
+    let _naming = naming(name);
     let location = Location::caller();
     let dtype = T::DTYPE;
     let [start, end] = [range.start, range.end].map(T::to_scalar);

@@ -3,7 +3,7 @@
 //! Operands broadcast by NumPy's rule. Where an operand may be a number, it takes the tensor's dtype.
 
 use super::Tensor;
-use super::method::method;
+use super::method::{method, naming};
 use super::operand::{Operand, OperandRef, apply, look, materialize, whole};
 use super::record::{mistake, record, record_at};
 use crate::{DType, Element};
@@ -179,6 +179,7 @@ impl Tensor {
     /// aᵇ. Integers wrap, and a negative power of one is 0 but for ±1.
     #[track_caller]
     pub fn pow(&self, exponent: impl Operand) -> Tensor {
+        let _naming = naming("pow");
         let exponent = look(&exponent);
         if let OperandRef::Number(number) = exponent
             && let Some(power) = whole(number).filter(|n| n.unsigned_abs() <= FEW_MULTIPLICATIONS)
@@ -191,6 +192,7 @@ impl Tensor {
     /// xⁿ by repeated multiplication.
     #[track_caller]
     pub fn powi(&self, power: i32) -> Tensor {
+        let _naming = naming("powi");
         let continuous = self.dtype().is_float() || self.dtype().is_complex();
         let multiplied = power > 0 && self.dtype() != DType::Bool || power < 0 && continuous;
         if !multiplied {
@@ -218,24 +220,26 @@ impl Tensor {
     /// xᵖ with a number p.
     #[track_caller]
     pub fn powf(&self, power: f64) -> Tensor {
+        let _naming = naming("powf");
         self.pow(power)
     }
 
     /// x · x.
     #[track_caller]
     pub fn square(&self) -> Tensor {
-        self.mul(self)
+        method("square").of(&[self], self.mul(self))
     }
 
     /// 1 / x.
     #[track_caller]
     pub fn reciprocal(&self) -> Tensor {
-        1 / self
+        method("reciprocal").of(&[self], 1 / self)
     }
 
     /// The element, but not below `low` nor above `high`; NaN stays.
     #[track_caller]
     pub fn clamp(&self, low: impl Operand, high: impl Operand) -> Tensor {
+        let _naming = naming("clamp");
         self.maximum(low).minimum(high)
     }
 
@@ -262,7 +266,7 @@ impl Tensor {
     pub fn logical_not(&self) -> Tensor {
         match self.not_bool("logical_not") {
             Some(mistake) => mistake,
-            None => self.bitwise_not(),
+            None => method("logical_not").of(&[self], self.bitwise_not()),
         }
     }
 
@@ -270,7 +274,10 @@ impl Tensor {
     fn logical(&self, op: BinaryOp, name: &'static str, other: OperandRef<'_>) -> Tensor {
         match self.not_bool(name) {
             Some(mistake) => mistake,
-            None => apply(Op::Binary(op), self, other),
+            None => {
+                let _naming = naming(name);
+                apply(Op::Binary(op), self, other)
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 //! What a handle points to.
 
+use super::method::current_method;
 use super::record::caller;
 use crate::runtime::Device;
 use crate::runtime::value::Value;
@@ -28,6 +29,8 @@ pub(crate) struct Node {
     dtype: DType,
     device: Device,
     location: &'static Location<'static>,
+    /// The outermost method that recorded the op, if it records several.
+    method: Option<&'static str>,
     /// The number of [`Tensor`](super::Tensor)s that point here. Operands of other nodes do not count.
     handles: AtomicUsize,
     /// The last walk that came by here, and the position that it gave the node in its graph. Only for whoever holds
@@ -58,6 +61,7 @@ impl Node {
             dtype,
             device: device.clone(),
             location: caller(location),
+            method: current_method(),
             handles: AtomicUsize::new(0),
             walk: AtomicU64::new(0),
             position: AtomicU32::new(0),
@@ -132,6 +136,10 @@ impl Node {
 
     pub fn location(&self) -> &'static Location<'static> {
         self.location
+    }
+
+    pub fn method(&self) -> Option<&'static str> {
+        self.method
     }
 
     /// The position that this walk gave the node. The device's scheduling lock is held.

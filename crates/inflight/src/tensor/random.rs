@@ -6,6 +6,7 @@
 
 use super::Tensor;
 use super::create::{counted, source_mistake};
+use super::method::naming;
 use super::normal::inverse_error_function;
 use super::operand::whole;
 use super::record::{constant, record_at};
@@ -19,6 +20,7 @@ impl Tensor {
     /// Random bits, as `u32`. The same seed gives the same bits on every device.
     #[track_caller]
     pub fn rand_bits(shape: impl Into<Shape>, seed: u64, device: &Device) -> Tensor {
+        let _naming = naming("rand_bits");
         let shape = shape.into();
         let [bits, _] = words(&shape, seed, device);
         shaped(bits, shape)
@@ -28,6 +30,7 @@ impl Tensor {
     /// 2⁻⁸ for `bf16`. The same seed gives the same bits on every device.
     #[track_caller]
     pub fn rand<T: Element>(shape: impl Into<Shape>, seed: u64, device: &Device) -> Tensor {
+        let _naming = naming("rand");
         let shape = shape.into();
         if !T::DTYPE.is_float() {
             return not_float("rand", shape, T::DTYPE, device);
@@ -61,6 +64,7 @@ impl Tensor {
         seed: u64,
         device: &Device,
     ) -> Tensor {
+        let _naming = naming("randn");
         let shape = shape.into();
         if !T::DTYPE.is_float() {
             return not_float("randn", shape, T::DTYPE, device);
@@ -87,6 +91,7 @@ impl Tensor {
         seed: u64,
         device: &Device,
     ) -> Tensor {
+        let _naming = naming("randint");
         let shape = shape.into();
         let [low, high] = [low, high].map(T::to_scalar);
         let range = match (whole(low), whole(high)) {

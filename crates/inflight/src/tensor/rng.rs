@@ -6,6 +6,7 @@
 
 use super::Tensor;
 use super::create::source_mistake;
+use super::method::naming;
 use super::normal::logarithm;
 use super::operand::Operand;
 use super::random::{distances, not_float, words};
@@ -95,6 +96,7 @@ impl Rng {
     #[doc(alias = "standard_normal")]
     #[track_caller]
     pub fn randn<T: Element>(&mut self, shape: impl Into<Shape>, device: &Device) -> Tensor {
+        let _naming = naming("randn");
         self.normal::<T>(0.0, 1.0, shape, device)
     }
 
@@ -107,6 +109,7 @@ impl Rng {
         shape: impl Into<Shape>,
         device: &Device,
     ) -> Tensor {
+        let _naming = naming("normal");
         Tensor::randn::<T>(mean, deviation, shape, self.next_seed(), device)
     }
 
@@ -130,6 +133,7 @@ impl Rng {
         shape: impl Into<Shape>,
         device: &Device,
     ) -> Tensor {
+        let _naming = naming("bernoulli");
         self.rand::<f32>(shape, device).lt(probability)
     }
 
@@ -141,6 +145,7 @@ impl Rng {
         shape: impl Into<Shape>,
         device: &Device,
     ) -> Tensor {
+        let _naming = naming("exponential");
         let shape = shape.into();
         let seed = self.next_seed();
         if !T::DTYPE.is_float() {
@@ -163,6 +168,7 @@ impl Rng {
         shape: impl Into<Shape>,
         device: &Device,
     ) -> Tensor {
+        let _naming = naming("gamma");
         let shape = shape.into();
         let seed = self.next_seed();
         if !T::DTYPE.is_float() {
@@ -191,6 +197,7 @@ impl Rng {
     /// It takes the largest of the logits plus Gumbel noise.
     #[track_caller]
     pub fn categorical(&mut self, logits: &Tensor) -> Tensor {
+        let _naming = naming("categorical");
         match self.perturbed("categorical", logits) {
             Ok(perturbed) => perturbed.argmax(-1),
             Err(failed) => failed,
@@ -201,6 +208,7 @@ impl Rng {
     /// `replacement`, the indices of a row differ.
     #[track_caller]
     pub fn multinomial(&mut self, weights: &Tensor, count: usize, replacement: bool) -> Tensor {
+        let _naming = naming("multinomial");
         let Some((&classes, rows)) = weights.shape().split_last() else {
             return no_axis("multinomial", weights);
         };
@@ -230,6 +238,7 @@ impl Rng {
     #[doc(alias = "permutation")]
     #[track_caller]
     pub fn randperm(&mut self, n: usize, device: &Device) -> Tensor {
+        let _naming = naming("randperm");
         let [high, low] = words(&Shape::from([n]), self.next_seed(), device);
         ((high.cast(DType::U64) << 32) | low.cast(DType::U64)).argsort(0, false)
     }
@@ -237,6 +246,7 @@ impl Rng {
     /// The parts of a tensor along its first axis in random order.
     #[track_caller]
     pub fn shuffle(&mut self, x: &Tensor) -> Tensor {
+        let _naming = naming("shuffle");
         match x.shape().first() {
             Some(&n) => x.index_select(0, &self.randperm(n, x.device())),
             None => no_axis("shuffle", x),

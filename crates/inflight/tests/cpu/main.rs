@@ -28,6 +28,7 @@ mod discrete_memory;
 mod explain;
 mod host_memory;
 mod kernel_cache;
+mod profile;
 mod programs {
     mod control_flow;
     mod executables;

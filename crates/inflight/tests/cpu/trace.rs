@@ -47,7 +47,7 @@ fn a_trace_holds_kernels_waits_and_dispatches() {
         .map(|op| op.as_str().unwrap())
         .collect();
     let here = format!("at {}:{line}:", file!());
-    assert!(ops.iter().any(|op| op.starts_with("dot ") && op.contains(&here)), "{ops:?}");
+    assert!(ops.iter().any(|op| op.starts_with("matmul ") && op.contains(&here)), "{ops:?}");
 
     let waits = of_category(&events, "wait");
     assert_eq!(waits.len() as u64, stats.all_waits());

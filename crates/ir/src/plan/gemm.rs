@@ -4,6 +4,7 @@
 use super::index::{self, Coordinate, IndexMap, UnflattenError};
 use super::materialize::{MaterializedSet, is_alias};
 use super::prologue::{OperandLayout, Side};
+use super::work::distinct_elements;
 use super::{BufferId, Epilogue, GemmStep, MatrixOperand, Work};
 use crate::graph::{Graph, NodeId, Op};
 use smallvec::SmallVec;
@@ -221,11 +222,11 @@ impl RawGemm {
         let strides: SmallVec<[isize; 6]> =
             node.shape.strides().iter().map(|&stride| stride as isize).collect();
         let bytes = |elements: usize| (elements * node.dtype.size()) as u64;
-        // Elements along an axis of stride zero are read once.
+        // An operand may be broadcast, and windows overlap: each element is read once.
         let read = |operand: &StridedOperand, input: usize| {
             let extents = graph.node(node.inputs[input]).shape.extents();
-            let distinct = extents.iter().zip(&operand.strides);
-            bytes(distinct.filter(|(_, stride)| **stride != 0).map(|(extent, _)| extent).product())
+            let axes = extents.iter().copied().zip(operand.strides.iter().copied());
+            bytes(distinct_elements(axes).min(graph.node(operand.base).shape.elements()))
         };
         GemmStep {
             dtype: node.dtype,
@@ -242,6 +243,7 @@ impl RawGemm {
                 nodes: vec![self.node],
                 bytes_read: read(&self.a, 0) + read(&self.b, 1),
                 bytes_written: bytes(node.shape.elements()),
+                ..Work::default()
             },
         }
     }

@@ -217,6 +217,7 @@ pub fn routine_step(
             nodes: vec![node],
             bytes_read: data.inputs.iter().map(|&input| bytes(input)).sum(),
             bytes_written: bytes(node),
+            ..Work::default()
         },
     }
 }

@@ -1,8 +1,6 @@
 //! Scratch memory of kernels counts against the memory limit and is given back.
 
-mod common;
-
-use common::{Queue, buffer, label};
+use crate::support::{Queue, buffer, label};
 use inflight_backend::{Backend, Buffer, Command, Fault, FaultKind, Launch, PlannedLaunch};
 use inflight_cpu::{CpuBackend, Options, Path};
 use inflight_ir::elementwise::{BinaryOp, CombineOp, UnaryOp};
@@ -56,7 +54,7 @@ fn run(device: &CpuBackend, row: usize) -> Result<Vec<f32>, Fault> {
         scalars: [].into_iter().collect(),
         label: label(),
     });
-    common::enqueue(&queue.stream, launch);
+    crate::support::enqueue(&queue.stream, launch);
     queue.read(&result)
 }
 

@@ -1,4 +1,4 @@
-//! Works with products of matrices.
+//! GEMM workloads: matmul with epilogues, MLP, attention.
 
 use super::super::work::{Amount, Input, Work, one};
 use super::extents;
@@ -66,7 +66,7 @@ fn attention(name: &'static str, function: &'static str, f: fn(&[Tensor]) -> Ten
         function,
         size: format!("B {batch} H {heads} T {length} D {depth}"),
         inputs: (0..3).map(|_| Input::new(ATTENTION)).collect(),
-        // Of all positions, with a causal mask too.
+        // All positions count, also with a causal mask.
         amount: Amount::Operations(4 * batch * heads * length * length * depth),
         read: false,
         tolerance: 1e-5,

@@ -1,8 +1,6 @@
 //! Casts from `f64` to 16-bit floats round once, to nearest even, on every execution path of this CPU.
 
-mod common;
-
-use common::{Queue, buffer, label};
+use crate::support::{Queue, buffer, label};
 use half::{bf16, f16};
 use inflight_backend::{Backend, Buffer, Command, Launch, PlannedLaunch};
 use inflight_cpu::{CpuBackend, Options, Path};
@@ -51,7 +49,7 @@ fn cast<T: Element>(device: &CpuBackend, inputs: Vec<f64>) -> Vec<T> {
         scalars: [].into_iter().collect(),
         label: label(),
     });
-    common::enqueue(&queue.stream, launch);
+    crate::support::enqueue(&queue.stream, launch);
     queue.read(&result).unwrap()
 }
 
