@@ -210,7 +210,7 @@ fn to_text(arguments: &Arguments, report: &Report) -> String {
     let per = |count: u64, what| counted(count as f64 / arguments.repeat as f64, what);
     let _ = write!(
         text,
-        "compiled in {:.3} ms; {} of {:.3} ms, {} each, {} read, {} written each",
+        "compiled in {:.3} ms; {} of {:.3} ms, each {}, {} read, {} written",
         1e3 * report.compiling.as_secs_f64(),
         counted(arguments.repeat, "execution"),
         1e3 * each,

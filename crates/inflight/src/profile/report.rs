@@ -27,17 +27,15 @@ impl fmt::Display for Profile {
         let busy: f64 = self.kernels.iter().map(|kernel| kernel.total.as_secs_f64()).sum();
         write!(
             f,
-            "{} elapsed, {} in {launches} launches of {} kernels and library calls",
+            "{} elapsed; {} in {} of {}",
             duration(self.elapsed.as_secs_f64()),
             duration(busy),
-            self.kernels.len(),
+            counted(launches, "launch", "launches"),
+            counted(self.kernels.len() as u64, "kernel", "kernels"),
         )?;
         if self.compiles > 0 {
-            write!(
-                f,
-                "; compiled {} kernels: profile a second run to leave that out",
-                self.compiles
-            )?;
+            let compiled = counted(self.compiles, "kernel", "kernels");
+            write!(f, "; compiled {compiled}: profile a second run to leave that out")?;
         }
         writeln!(f)?;
         for limits in &self.limits {
@@ -74,6 +72,11 @@ impl fmt::Display for Profile {
         }
         Ok(())
     }
+}
+
+/// A count with its noun.
+fn counted(count: u64, singular: &str, plural: &str) -> String {
+    format!("{count} {}", if count == 1 { singular } else { plural })
 }
 
 fn write_row(f: &mut fmt::Formatter<'_>, kernel: &ProfiledKernel) -> fmt::Result {

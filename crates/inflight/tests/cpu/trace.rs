@@ -160,7 +160,7 @@ fn a_loop_is_a_span_around_its_iterations() {
     let (small, large) = (loop_and_kernels(4), loop_and_kernels(40_000));
     for (span, _) in [&small, &large] {
         assert_eq!(span["name"], "stablehlo.while");
-        assert_eq!(span["args"]["turns"], 25);
+        assert_eq!(span["args"]["iterations"], 25);
         let source = span["args"]["ops"][0].as_str().unwrap();
         assert!(source.contains("program:5:"), "{source}");
     }
