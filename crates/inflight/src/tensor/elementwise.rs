@@ -364,9 +364,11 @@ impl Tensor {
     #[track_caller]
     pub fn where_cond(&self, on_true: impl Operand, on_false: impl Operand) -> Tensor {
         let location = Location::caller();
+        let method = method("where_cond");
         let (on_true, on_false) = (operand_ref(&on_true), operand_ref(&on_false));
         if let (OperandRef::Tensor(on_true), OperandRef::Tensor(on_false)) = (on_true, on_false) {
-            return record_at(Op::Select, &[self, on_true, on_false], location);
+            let operands = [self, on_true, on_false];
+            return method.of(&operands, record_at(Op::Select, &operands, location));
         }
         let dtype = match (on_true, on_false) {
             (OperandRef::Tensor(tensor), _) | (_, OperandRef::Tensor(tensor)) => tensor.dtype(),
@@ -376,15 +378,20 @@ impl Tensor {
         let on_false = operand_tensor(on_false, dtype, self.device(), location);
         match (on_true, on_false) {
             (Ok(on_true), Ok(on_false)) => {
-                record_at(Op::Select, &[self, &on_true, &on_false], location)
+                let operands = [self, &on_true, &on_false];
+                method.of(&operands, record_at(Op::Select, &operands, location))
             }
             (Err(message), Ok(other)) | (Ok(other), Err(message)) => {
                 let shape = self.shape().broadcast(other.shape());
                 let shape = shape.unwrap_or_else(|| self.shape().clone());
-                mistake("select", message, &[self, &other], shape, dtype, location)
+                let operands = [self, &other];
+                let failed = mistake("where_cond", message, &operands, shape, dtype, location);
+                method.of(&operands, failed)
             }
             (Err(message), Err(_)) => {
-                mistake("select", message, &[self], self.shape().clone(), dtype, location)
+                let shape = self.shape().clone();
+                let failed = mistake("where_cond", message, &[self], shape, dtype, location);
+                method.of(&[self], failed)
             }
         }
     }
