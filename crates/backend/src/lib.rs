@@ -19,6 +19,7 @@ pub mod observe;
 mod pool;
 pub mod sync;
 mod timeline;
+mod variable;
 mod work_queue;
 
 pub use buffer::{Buffer, Memory};
@@ -32,6 +33,7 @@ pub use disk::DiskCache;
 pub use fault::{Fault, FaultKind, Label, LabelOp, SourceLocation};
 pub use pool::{MemoryStats, Pool};
 pub use timeline::{Event, Timeline};
+pub use variable::{InvalidVariable, read_variable};
 pub use work_queue::WorkQueue;
 
 use inflight_ir::kernel::Kernel;

@@ -5,7 +5,10 @@ use crate::launch::CompiledKernel;
 use crate::stream::CpuStream;
 use crate::workers::Workers;
 use crate::{launch, memory};
-use inflight_backend::{Backend, Capabilities, Compiled, Fault, FaultKind, Pool, Priority, Stream};
+use inflight_backend::{
+    Backend, Capabilities, Compiled, Fault, FaultKind, InvalidVariable, Pool, Priority, Stream,
+    read_variable,
+};
 use inflight_ir::kernel::Kernel;
 use inflight_ir::plan::MAX_SUM_CHAIN;
 use std::sync::Arc;
@@ -58,6 +61,12 @@ impl Path {
     }
 }
 
+/// Environment variables of [`Options`], and the values they accept.
+const THREADS: &str = "INFLIGHT_THREADS";
+const ACCEPTED_THREADS: &str = "a number from 1 to 4096";
+const PATH: &str = "INFLIGHT_CPU";
+const ACCEPTED_PATHS: &str = "auto, avx512, avx2 or block";
+
 /// Options of the device. `None` selects the default for the machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
@@ -70,28 +79,25 @@ pub struct Options {
 impl Options {
     /// Options from the environment: `INFLIGHT_THREADS`, a number from 1 to 4096, and `INFLIGHT_CPU`, one of `auto`,
     /// `avx512`, `avx2`, `block`. Unset variables select the default for the machine.
-    pub fn from_env() -> Result<Options, Fault> {
-        let variable = |name: &str| match std::env::var(name) {
-            Ok(value) => Ok(Some(value)),
-            Err(std::env::VarError::NotPresent) => Ok(None),
-            Err(error) => Err(missing_fault(format!("{name}: {error}"))),
-        };
+    ///
+    /// # Errors
+    /// If a variable has another value.
+    pub fn from_env() -> Result<Options, InvalidVariable> {
         Options::parse(
-            variable("INFLIGHT_THREADS")?.as_deref(),
-            variable("INFLIGHT_CPU")?.as_deref(),
+            read_variable(THREADS, ACCEPTED_THREADS)?.as_deref(),
+            read_variable(PATH, ACCEPTED_PATHS)?.as_deref(),
         )
     }
 
-    fn parse(threads: Option<&str>, path: Option<&str>) -> Result<Options, Fault> {
+    fn parse(threads: Option<&str>, path: Option<&str>) -> Result<Options, InvalidVariable> {
+        let invalid = |name, value: &str, expected| {
+            Err(InvalidVariable { name, value: value.to_owned(), expected })
+        };
         let threads = match threads {
             None | Some("") => None,
             Some(text) => match text.trim().parse::<usize>() {
                 Ok(threads @ 1..=4096) => Some(threads),
-                _ => {
-                    let message =
-                        format!("INFLIGHT_THREADS is {text:?}, expected a number from 1 to 4096");
-                    return Err(missing_fault(message));
-                }
+                _ => return invalid(THREADS, text, ACCEPTED_THREADS),
             },
         };
         let path = match path {
@@ -99,11 +105,7 @@ impl Options {
             Some("avx512") => Some(Path::Avx512),
             Some("avx2") => Some(Path::Avx2),
             Some("block") => Some(Path::Block),
-            Some(other) => {
-                let message =
-                    format!("INFLIGHT_CPU is {other:?}, expected auto, avx512, avx2 or block");
-                return Err(missing_fault(message));
-            }
+            Some(other) => return invalid(PATH, other, ACCEPTED_PATHS),
         };
         Ok(Options { threads, path })
     }
@@ -220,7 +222,9 @@ mod tests {
             (Some("many"), None, "INFLIGHT_THREADS"),
             (None, Some("sse2"), "INFLIGHT_CPU"),
         ] {
-            let message = Options::parse(threads, path).unwrap_err().to_string();
+            let error = Options::parse(threads, path).unwrap_err();
+            assert_eq!((error.name, &*error.value), (name, threads.or(path).unwrap()));
+            let message = error.to_string();
             assert!(message.contains(name) && message.contains("expected"), "{message}");
         }
     }

@@ -1,6 +1,6 @@
 //! User options of a CUDA device: precision of GEMMs.
 
-use inflight_backend::{Fault, FaultKind};
+use inflight_backend::{InvalidVariable, read_variable};
 
 /// Options of a CUDA device: the precision of GEMMs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,7 +18,7 @@ impl Options {
     ///
     /// # Errors
     /// If a variable has another value.
-    pub fn from_env() -> Result<Options, Fault> {
+    pub fn from_env() -> Result<Options, InvalidVariable> {
         Ok(Options {
             tf32: flag("INFLIGHT_TF32")?,
             f16_accumulate: flag("INFLIGHT_F16_ACCUMULATE")?,
@@ -27,13 +27,35 @@ impl Options {
 }
 
 /// Reads a variable that is `0`, `1` or unset.
-fn flag(name: &str) -> Result<bool, Fault> {
-    match std::env::var(name).as_deref() {
-        Ok("1") => Ok(true),
-        Ok("0" | "") | Err(_) => Ok(false),
-        Ok(other) => Err(FaultKind::Unsupported(format!(
-            "{name} is {other:?}, but must be 0 or 1; set it to one of them or unset it"
-        ))
-        .into()),
+fn flag(name: &'static str) -> Result<bool, InvalidVariable> {
+    const EXPECTED: &str = "0 or 1";
+    parse_flag(name, read_variable(name, EXPECTED)?.as_deref(), EXPECTED)
+}
+
+fn parse_flag(
+    name: &'static str,
+    value: Option<&str>,
+    expected: &'static str,
+) -> Result<bool, InvalidVariable> {
+    match value {
+        Some("1") => Ok(true),
+        Some("0" | "") | None => Ok(false),
+        Some(other) => Err(InvalidVariable { name, value: other.to_owned(), expected }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_are_zero_one_or_unset() {
+        let parse = |value| parse_flag("INFLIGHT_TF32", value, "0 or 1");
+        assert_eq!(parse(Some("1")), Ok(true));
+        for off in [None, Some(""), Some("0")] {
+            assert_eq!(parse(off), Ok(false));
+        }
+        let message = parse(Some("yes")).unwrap_err().to_string();
+        assert!(message.starts_with("INFLIGHT_TF32 is \"yes\", expected 0 or 1"), "{message}");
     }
 }

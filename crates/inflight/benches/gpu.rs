@@ -42,11 +42,11 @@ pub fn main() -> Result<()> {
     let device = match Device::cuda(ordinal) {
         Ok(device) => device,
         Err(error) => {
-            println!("SKIPPED: {error}");
+            println!("not measured: {error}");
             return Ok(());
         }
     };
-    println!("{}, {}", device.capabilities().name, device.capabilities().target);
+    println!("{}, {}", device.info().name, device.info().target);
     if Asked::new().has("1000 dependent small adds") {
         small_calls(&device)?;
     }

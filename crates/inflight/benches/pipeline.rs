@@ -45,7 +45,7 @@ impl Pipeline {
             *x = ((i + step) % 7) as f32 * 0.01;
         }
         // Where the device uses the host's memory, it takes the batch for itself.
-        if !self.device.capabilities().host_visible {
+        if !self.device.info().host_visible {
             batches.push(batch.clone());
         }
         drop(batches);
@@ -180,7 +180,7 @@ impl Pipeline {
 
     /// Runs every way, and prints what a step takes, beside a peer's figures.
     fn table(&self, peer: Option<&Peer>) -> Result<()> {
-        let alone = match self.device.capabilities().host_visible {
+        let alone = match self.device.info().host_visible {
             true => self.device_alone()?,
             // The upload is no work of the processors that compute.
             false => self.computing_alone()?,
@@ -304,11 +304,11 @@ fn on_gpu(ordinal: usize, trace: Option<&str>) -> Result<()> {
     let device = match Device::cuda(ordinal) {
         Ok(device) => device,
         Err(error) => {
-            println!("SKIPPED: {error}");
+            println!("not measured: {error}");
             return Ok(());
         }
     };
-    println!("{}, {}", device.capabilities().name, device.capabilities().target);
+    println!("{}, {}", device.info().name, device.info().target);
     let preparation = Duration::from_millis(10);
     let (extent, varying, batches) = (4096, 1 << 16, Mutex::default());
     let mut pipeline =

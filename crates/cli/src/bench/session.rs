@@ -103,11 +103,11 @@ impl Session {
             self.device.trim()?;
         }
         let versions = self.peers.iter().map(|peer| (peer.name, peer.versions.clone())).collect();
-        let capabilities = self.device.capabilities();
+        let info = self.device.info();
         Ok(Measured {
             threads,
-            processor: capabilities.name.clone(),
-            target: capabilities.target.clone(),
+            processor: info.name,
+            target: info.target,
             load,
             versions,
             missing: std::mem::take(&mut self.missing),

@@ -45,7 +45,7 @@ fn described(found: &Found) -> Value {
         Found::Device(device) => device,
         Found::Nothing(name, reason) => return json!({ "device": name, "missing": reason }),
     };
-    let capabilities = device.capabilities();
+    let info = device.info();
     let libraries = device.libraries().into_iter().map(|(name, found)| {
         let found = match found {
             Ok(version) => json!({ "version": version }),
@@ -55,11 +55,11 @@ fn described(found: &Found) -> Value {
     });
     json!({
         "device": device.name(),
-        "name": capabilities.name,
-        "target": capabilities.target,
-        "vector_bits": 8 * capabilities.vector_bytes,
-        "parallelism": capabilities.parallelism,
-        "memory_bytes": capabilities.memory_bytes,
+        "name": info.name,
+        "target": info.target,
+        "vector_bits": 8 * info.vector_bytes,
+        "parallelism": info.parallelism.count(),
+        "memory_bytes": info.memory_bytes,
         "libraries": Value::from_iter(libraries),
     })
 }
@@ -69,13 +69,13 @@ fn listed(found: &Found) -> String {
         Found::Device(device) => device,
         Found::Nothing(name, reason) => return format!("{name}: none; {reason}"),
     };
-    let capabilities = device.capabilities();
-    let memory = capabilities.memory_bytes as f64 / f64::powi(2.0, 30);
+    let info = device.info();
+    let memory = info.memory_bytes as f64 / f64::powi(2.0, 30);
     let mut lines = vec![
-        format!("{}: {}", device.name(), capabilities.name),
-        format!("  target   {}", capabilities.target),
-        format!("  vectors  {} bits", 8 * capabilities.vector_bytes),
-        format!("  threads  {}", capabilities.parallelism),
+        format!("{}: {}", device.name(), info.name),
+        format!("  target   {}", info.target),
+        format!("  vectors  {} bits", 8 * info.vector_bytes),
+        format!("  units    {}", info.parallelism),
         format!("  memory   {memory:.1} GiB"),
     ];
     lines.extend(device.libraries().into_iter().map(|(name, found)| match found {

@@ -89,7 +89,7 @@ pub unsafe fn run(
             }
             Routine::Scatter { lines, updates, dtype, index, combine } => {
                 let [x, index_at, update] = operands else {
-                    return Err(operand_count_fault(routine));
+                    return Err(operand_count_fault(routine, operands.len()));
                 };
                 let scatter = scatter::Scatter {
                     lines: *lines,
@@ -101,7 +101,9 @@ pub unsafe fn run(
                 scatter::scatter(device, scatter, [*x, *index_at, *update], result)
             }
             &Routine::Cholesky { dtype, batch, n, lower } => {
-                let &[x] = operands else { return Err(operand_count_fault(routine)) };
+                let &[x] = operands else {
+                    return Err(operand_count_fault(routine, operands.len()));
+                };
                 let run = match dtype {
                     DType::F16 => cholesky::cholesky::<f16>,
                     DType::BF16 => cholesky::cholesky::<bf16>,
@@ -120,7 +122,9 @@ pub unsafe fn run(
             )
             .into()),
             Routine::TriangularSolve { dtype, systems } => {
-                let &[a, b] = operands else { return Err(operand_count_fault(routine)) };
+                let &[a, b] = operands else {
+                    return Err(operand_count_fault(routine, operands.len()));
+                };
                 let run = match *dtype {
                     DType::F16 => triangular_solve::triangular_solve::<f16>,
                     DType::BF16 => triangular_solve::triangular_solve::<bf16>,
@@ -136,8 +140,15 @@ pub unsafe fn run(
     }
 }
 
-fn operand_count_fault(routine: &Routine) -> Fault {
-    FaultKind::Unsupported(format!("{}: unexpected number of operands", routine.name())).into()
+fn operand_count_fault(routine: &Routine, found: usize) -> Fault {
+    let expected = match routine {
+        Routine::Sort { keys, .. } => keys.len(),
+        Routine::Scatter { .. } => 3,
+        Routine::ImplicitGemm(_) | Routine::TriangularSolve { .. } => 2,
+        Routine::Cholesky { .. } => 1,
+    };
+    let name = routine.name();
+    FaultKind::Unsupported(format!("{name}: expected {expected} operands, found {found}")).into()
 }
 
 fn dtype_fault(routine: &Routine, dtype: DType) -> Fault {

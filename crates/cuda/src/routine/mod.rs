@@ -175,7 +175,9 @@ pub(crate) fn run(
             merge_sort::sort(context, *lines, keys, order, *sort_result, operands, result)
         }
         Routine::Scatter { lines, updates, dtype, index, combine } => {
-            let &[x, index_at, update] = operands else { return Err(operand_count_error(routine)) };
+            let &[x, index_at, update] = operands else {
+                return Err(operand_count_error(routine, operands.len()));
+            };
             let scatter = scatter::Scatter {
                 lines: *lines,
                 updates: *updates,
@@ -186,15 +188,19 @@ pub(crate) fn run(
             scatter::scatter(context, &scatter, [x, index_at, update], result)
         }
         Routine::ImplicitGemm(gemm) => {
-            let &[x, kernels] = operands else { return Err(operand_count_error(routine)) };
+            let &[x, kernels] = operands else {
+                return Err(operand_count_error(routine, operands.len()));
+            };
             implicit_gemm::run(context, gemm, [x, kernels], result)
         }
         &Routine::Cholesky { dtype, batch, n, lower } => {
-            let &[x] = operands else { return Err(operand_count_error(routine)) };
+            let &[x] = operands else { return Err(operand_count_error(routine, operands.len())) };
             triangular::cholesky(context, dtype, [batch, n], lower, x, result)
         }
         Routine::TriangularSolve { dtype, systems } => {
-            let &[a, b] = operands else { return Err(operand_count_error(routine)) };
+            let &[a, b] = operands else {
+                return Err(operand_count_error(routine, operands.len()));
+            };
             triangular::triangular_solve(context, *dtype, systems, [a, b], result)
         }
     }
@@ -245,8 +251,15 @@ pub fn sources(routine: &Routine, has_wgmma: bool) -> Vec<String> {
     }
 }
 
-fn operand_count_error(routine: &Routine) -> Fault {
-    FaultKind::Unsupported(format!("{} with this number of operands", routine.name())).into()
+fn operand_count_error(routine: &Routine, found: usize) -> Fault {
+    let expected = match routine {
+        Routine::Sort { keys, .. } => keys.len(),
+        Routine::Scatter { .. } => 3,
+        Routine::ImplicitGemm(_) | Routine::TriangularSolve { .. } => 2,
+        Routine::Cholesky { .. } => 1,
+    };
+    let name = routine.name();
+    FaultKind::Unsupported(format!("{name}: expected {expected} operands, found {found}")).into()
 }
 
 fn unsupported_dtype(operation: &str, dtype: DType) -> Fault {

@@ -1,7 +1,7 @@
-//! Ops of which only the output's type is known.
+//! Type-erased ops ([`BoxedOp`]), and ops from functions and values.
 
-use super::context::{ExecutionContext, Place};
-use super::{DeviceFuture, DeviceOp, guarded};
+use super::context::{ExecutionContext, Placement};
+use super::{DeviceFuture, DeviceOp, catch_panic};
 use crate::Result;
 use crate::tensor::recorded_at;
 use std::fmt;
@@ -9,12 +9,11 @@ use std::future::{Future, IntoFuture};
 use std::panic::Location;
 use std::pin::Pin;
 
-/// The steps of an op on their way.
-pub(super) type Steps<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
+/// The future of an op's steps.
+pub(super) type OpFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 
-/// A description of work whose output is a `T`, and which borrows nothing that ends before `'a`.
-///
-/// This is what the combinators of [`DeviceOp`] return, and what can be awaited:
+/// A type-erased op with output `T`, which borrows nothing shorter than `'a`. The combinators of [`DeviceOp`]
+/// return it. Unlike a plain `DeviceOp`, it can be awaited:
 ///
 /// ```
 /// use inflight::device_op::BoxedOp;
@@ -34,11 +33,11 @@ pub(super) type Steps<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + '
 /// ```
 #[must_use = "an op is only a description: nothing runs until it is awaited, waited for or spawned"]
 pub struct BoxedOp<'a, T> {
-    start: Box<dyn FnOnce(ExecutionContext) -> Steps<'a, T> + Send + 'a>,
+    start: Box<dyn FnOnce(ExecutionContext) -> OpFuture<'a, T> + Send + 'a>,
 }
 
 impl<'a, T> BoxedOp<'a, T> {
-    /// An op of these steps.
+    /// Creates an op from an async function of its context.
     pub(super) fn new<S, F>(steps: S) -> BoxedOp<'a, T>
     where
         S: FnOnce(ExecutionContext) -> F + Send + 'a,
@@ -47,7 +46,7 @@ impl<'a, T> BoxedOp<'a, T> {
         BoxedOp { start: Box::new(|context| Box::pin(steps(context))) }
     }
 
-    pub(super) fn start(self, context: ExecutionContext) -> Steps<'a, T> {
+    pub(super) fn start(self, context: ExecutionContext) -> OpFuture<'a, T> {
         (self.start)(context)
     }
 }
@@ -64,10 +63,11 @@ impl<'a, T: Send + 'a> IntoFuture for BoxedOp<'a, T> {
     type Output = Result<T>;
     type IntoFuture = DeviceFuture<'a, T>;
 
-    /// A future that runs the op when it is first polled: on the stream of the thread that does, on the CPU.
+    /// Converts the op into a future, which runs it on the CPU, on the default stream of the thread that first
+    /// polls it.
     #[track_caller]
     fn into_future(self) -> DeviceFuture<'a, T> {
-        DeviceFuture::new(self, Place::Default, Location::caller())
+        DeviceFuture::new(self, Placement::ThreadDefault, Location::caller())
     }
 }
 
@@ -77,7 +77,8 @@ impl<T> fmt::Debug for BoxedOp<'_, T> {
     }
 }
 
-/// An op of one step: a function that is called when the op runs.
+/// Creates an op from a function that is called when the op runs. A panic in the function is an
+/// [`Error::Panicked`](crate::Error::Panicked).
 ///
 /// ```
 /// use inflight::{DeviceOp, Tensor, device_op};
@@ -96,11 +97,11 @@ where
     F: FnOnce(&ExecutionContext) -> Result<T> + Send + 'a,
 {
     let location = Location::caller();
-    BoxedOp::new(async move |context| guarded(location, || function(&context))?)
+    BoxedOp::new(async move |context| catch_panic(location, || function(&context))?)
 }
 
-/// As [`from_fn`], with everything that is recorded laid to `location`.
-pub(super) fn creation<'a, T, F>(
+/// As [`from_fn`], but attributes everything that is recorded to `location`.
+pub(super) fn constructor<'a, T, F>(
     location: &'static Location<'static>,
     function: F,
 ) -> BoxedOp<'a, T>
@@ -109,11 +110,11 @@ where
     F: FnOnce(&ExecutionContext) -> Result<T> + Send + 'a,
 {
     BoxedOp::new(async move |context| {
-        guarded(location, || recorded_at(location, || function(&context)))?
+        catch_panic(location, || recorded_at(location, || function(&context)))?
     })
 }
 
-/// An op that has its output already.
+/// Creates an op whose output is an existing value.
 pub fn value<'a, T: Send + 'a>(value: T) -> BoxedOp<'a, T> {
     BoxedOp::new(async move |_| Ok(value))
 }

@@ -1,6 +1,6 @@
-//! Where an op runs.
+//! Execution contexts: the device, stream and scheduling policy that an op runs with.
 
-use super::boxed::{BoxedOp, Steps};
+use super::boxed::{BoxedOp, OpFuture};
 use super::{DeviceOp, Policy};
 use crate::runtime::scope::{self, DeviceValue, Scope};
 use crate::runtime::{Device, Stream, panic_message};
@@ -12,7 +12,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-/// Where an op runs: its device and its stream. A cheap handle.
+/// The device and stream that an op runs on. A cheap handle.
 #[derive(Clone, Debug)]
 pub struct ExecutionContext {
     shared: Arc<Shared>,
@@ -20,36 +20,40 @@ pub struct ExecutionContext {
 
 struct Shared {
     stream: Stream,
-    /// Chooses the streams of parts that may run beside each other; `None` if they run one after another.
+    /// Chooses streams for concurrent parts; `None` runs them in sequence.
     policy: Option<Policy>,
     location: &'static Location<'static>,
-    /// What the op recorded. Taken out while a step of the op runs.
+    /// Recording scope of the op. Taken while the op is polled.
     scope: Mutex<Scope>,
-    /// Values that parts of the op have submitted on their own.
+    /// Values that child ops submitted separately.
     submitted: Mutex<Vec<DeviceValue>>,
 }
 
-/// Where to run an op whose place was not settled when it was described.
-pub(super) enum Place {
-    /// On the stream, on the CPU, of the thread that runs it.
-    Default,
-    /// Where the policy says.
+/// Where an op will run, before a stream is chosen.
+pub(super) enum Placement {
+    /// On the CPU, on the default stream of the thread that runs the op.
+    ThreadDefault,
+    /// On a stream that the policy chooses.
     Policy(Policy),
 }
 
-impl Place {
+impl Placement {
     pub fn context(self, location: &'static Location<'static>) -> ExecutionContext {
         match self {
-            Place::Default => ExecutionContext::on_default_stream(&Device::cpu(), location),
-            Place::Policy(policy) => ExecutionContext::new(policy.choose(), Some(policy), location),
+            Placement::ThreadDefault => {
+                ExecutionContext::on_default_stream(&Device::cpu(), location)
+            }
+            Placement::Policy(policy) => {
+                ExecutionContext::new(policy.choose(), Some(policy), location)
+            }
         }
     }
 
-    /// The device, if it is known before a stream is chosen.
+    /// The device, which is known before a stream is chosen.
     pub fn device(&self) -> Device {
         match self {
-            Place::Default => Device::cpu(),
-            Place::Policy(policy) => policy.device(),
+            Placement::ThreadDefault => Device::cpu(),
+            Placement::Policy(policy) => policy.device(),
         }
     }
 }
@@ -60,7 +64,7 @@ impl ExecutionContext {
         policy: Option<Policy>,
         location: &'static Location<'static>,
     ) -> ExecutionContext {
-        stream.inner().open();
+        stream.inner().op_started();
         let scope = Mutex::new(Scope::new(stream.device(), stream.inner()));
         let submitted = Mutex::new(Vec::new());
         ExecutionContext { shared: Arc::new(Shared { stream, policy, location, scope, submitted }) }
@@ -84,15 +88,15 @@ impl ExecutionContext {
         &self.shared.stream
     }
 
-    /// Makes a tensor that was recorded elsewhere part of the work: the op is not done before its value is
-    /// in memory. A tensor that the op's own steps record is, without this.
+    /// Makes a tensor that was recorded outside of the op part of its results: the op then completes only when the
+    /// tensor is in memory. Tensors that the op itself records are included automatically.
     ///
-    /// Called while the op executes.
+    /// Call it while the op executes.
     pub fn include(&self, tensor: &Tensor) {
         scope::include(tensor.node());
     }
 
-    /// The context of a part that may run beside others: on another stream, if the policy has one.
+    /// A context for a concurrent child: on another stream, if the policy chooses one.
     pub(super) fn fork(&self) -> Option<ExecutionContext> {
         let policy = self.shared.policy.as_ref()?;
         let stream = policy.choose();
@@ -100,37 +104,37 @@ impl ExecutionContext {
             .then(|| ExecutionContext::new(stream, Some(policy.clone()), self.shared.location))
     }
 
-    /// The context of a part that is submitted before this op is, on the same stream.
-    pub(super) fn part(&self) -> ExecutionContext {
+    /// A context for a child that is submitted before this op, on the same stream.
+    pub(super) fn same_stream_child(&self) -> ExecutionContext {
         let Shared { stream, policy, location, .. } = &*self.shared;
         ExecutionContext::new(stream.clone(), policy.clone(), location)
     }
 
-    /// The context of a part on another device.
-    pub(super) fn beside(&self, device: &Device) -> ExecutionContext {
+    /// A context for a child on another device.
+    pub(super) fn on_device(&self, device: &Device) -> ExecutionContext {
         ExecutionContext::on_default_stream(device, self.shared.location)
     }
 
-    /// Runs a part of an op in this context of its own.
-    pub(super) async fn run<O: DeviceOp>(
+    /// Runs a child op in this context.
+    pub(super) async fn run_child<O: DeviceOp>(
         self,
         op: O,
-        whole: &ExecutionContext,
+        parent: &ExecutionContext,
     ) -> Result<O::Output> {
-        let executed = Execution::new(op.boxed(), self, false).await?;
-        whole.adopt(&executed.values);
+        let executed = OpExecution::new(op.boxed(), self, false).await?;
+        parent.add_submitted(&executed.values);
         Ok(executed.output)
     }
 
-    /// Makes values that a part has submitted part of this op's work.
-    pub(super) fn adopt(&self, values: &[DeviceValue]) {
+    /// Adds a child's submitted values to this op's results.
+    pub(super) fn add_submitted(&self, values: &[DeviceValue]) {
         self.shared.submitted.lock().extend_from_slice(values);
     }
 }
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        self.stream.inner().close();
+        self.stream.inner().op_finished();
     }
 }
 
@@ -140,33 +144,37 @@ impl std::fmt::Debug for Shared {
     }
 }
 
-/// An op whose steps are run, and what they record submitted.
-pub(super) struct Execution<'a, T> {
+/// Polls an op's future inside its recording scope, and submits what it recorded when it is done.
+pub(super) struct OpExecution<'a, T> {
     context: ExecutionContext,
-    steps: Steps<'a, T>,
-    /// Whether the caller is about to wait: then it may as well dispatch what it submits.
+    steps: OpFuture<'a, T>,
+    /// Whether the caller is about to wait, so it dispatches the segments itself.
     assisted: bool,
 }
 
-/// What an op has come to: all of it is submitted.
+/// The outcome of an op whose steps are done: everything is submitted.
 #[derive(Clone)]
-pub(super) struct Executed<T> {
+pub(super) struct SubmittedOp<T> {
     pub output: T,
-    /// The op is done when these are in memory.
+    /// The op is complete when these values are in memory.
     pub values: Vec<DeviceValue>,
 }
 
-impl<'a, T> Execution<'a, T> {
-    pub fn new(op: BoxedOp<'a, T>, context: ExecutionContext, assisted: bool) -> Execution<'a, T> {
-        Execution { steps: op.start(context.clone()), context, assisted }
+impl<'a, T> OpExecution<'a, T> {
+    pub fn new(
+        op: BoxedOp<'a, T>,
+        context: ExecutionContext,
+        assisted: bool,
+    ) -> OpExecution<'a, T> {
+        OpExecution { steps: op.start(context.clone()), context, assisted }
     }
 }
 
-impl<T> Future for Execution<'_, T> {
-    type Output = Result<Executed<T>>;
+impl<T> Future for OpExecution<'_, T> {
+    type Output = Result<SubmittedOp<T>>;
 
     fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
-        let Execution { context, steps, assisted } = &mut *self;
+        let OpExecution { context, steps, assisted } = &mut *self;
         let context = &*context.shared;
         let mut recorded = std::mem::take(&mut *context.scope.lock());
         let polled = catch_unwind(AssertUnwindSafe(|| {
@@ -174,7 +182,7 @@ impl<T> Future for Execution<'_, T> {
                 Poll::Pending => Poll::Pending,
                 Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
                 Poll::Ready(Ok(output)) => {
-                    Poll::Ready(scope::settle(*assisted).map(|values| (output, values)))
+                    Poll::Ready(scope::flush(*assisted).map(|values| (output, values)))
                 }
             })
         }));
@@ -185,7 +193,7 @@ impl<T> Future for Execution<'_, T> {
         });
         polled.map_ok(|(output, mut values)| {
             values.append(&mut context.submitted.lock());
-            Executed { output, values }
+            SubmittedOp { output, values }
         })
     }
 }

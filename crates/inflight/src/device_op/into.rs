@@ -1,4 +1,4 @@
-//! What can be an input.
+//! Conversion of ops, tensors, promises and scalars into ops.
 
 use super::boxed::{BoxedOp, value};
 use super::{DeviceOp, ExecutionContext};
@@ -7,9 +7,9 @@ use crate::runtime::Pending;
 use crate::{Result, Tensor};
 use std::sync::Arc;
 
-/// What can be an input of an op: another op, a tensor in any form, a promise, or a number.
+/// A value that can be an input of an op: another op, a tensor (owned, shared or borrowed), a promise, or a scalar.
 ///
-/// A function that takes inputs this way takes them mixed:
+/// A function that takes inputs of this type accepts any mix of them:
 ///
 /// ```
 /// use inflight::device_op::BoxedOp;
@@ -31,20 +31,20 @@ use std::sync::Arc;
 /// # }
 /// ```
 ///
-/// `Tensor`, `Arc<Tensor>` and `&Tensor` all are inputs whose output is a `Tensor`. With `&Tensor` the op
-/// borrows the tensor until it has run.
+/// The output of `Tensor`, `Arc<Tensor>` and `&Tensor` inputs is a `Tensor`. An op made from a `&Tensor` borrows
+/// the tensor until it has run.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an input of an op",
-    note = "inputs are ops, `Tensor`, `Arc<Tensor>`, `&Tensor`, `Pending<…>` and numbers; \
+    note = "inputs are ops, `Tensor`, `Arc<Tensor>`, `&Tensor`, `Pending<…>` and scalars; \
             `device_op::value(…)` makes an op of any other value"
 )]
 pub trait IntoDeviceOp {
-    /// What the op sees.
+    /// The type of the input's value.
     type Output: Send;
-    /// The input as an op.
+    /// The op type.
     type Op: DeviceOp<Output = Self::Output>;
 
-    /// The input as an op. Runs nothing.
+    /// Converts the input into an op. Runs nothing.
     fn into_op(self) -> Self::Op;
 }
 
@@ -57,7 +57,7 @@ impl<O: DeviceOp> IntoDeviceOp for O {
     }
 }
 
-/// The output of an op is in memory when the op is done, also if it is one of its inputs.
+/// Includes an input tensor in the op's results, so that it is in memory when the op completes.
 fn included(tensor: Tensor, context: &ExecutionContext) -> Result<Tensor> {
     context.include(&tensor);
     Ok(tensor)
@@ -108,11 +108,11 @@ impl<T: Clone + Send + 'static> IntoDeviceOp for Pending<T> {
     }
 }
 
-macro_rules! numbers {
-    ($($number:ty),*) => {$(
-        impl IntoDeviceOp for $number {
-            type Output = $number;
-            type Op = BoxedOp<'static, $number>;
+macro_rules! scalars {
+    ($($scalar:ty),*) => {$(
+        impl IntoDeviceOp for $scalar {
+            type Output = $scalar;
+            type Op = BoxedOp<'static, $scalar>;
 
             fn into_op(self) -> Self::Op {
                 value(self)
@@ -121,5 +121,5 @@ macro_rules! numbers {
     )*};
 }
 
-numbers!(usize);
-for_elements!(numbers);
+scalars!(usize);
+for_elements!(scalars);

@@ -1,9 +1,9 @@
-//! Descriptions of work: composed first, run later.
+//! Device ops: lazy descriptions of work that are composed first and run later.
 //!
-//! A [`DeviceOp`] says what is to be done. Making one, or composing several, runs nothing. Then one and the
-//! same op is run as the caller likes: [`sync`](DeviceOp::sync) and [`sync_on`](DeviceOp::sync_on) wait,
-//! `.await` suspends the task, [`schedule`](DeviceOp::schedule) chooses the stream, and
-//! [`spawn`](DeviceOp::spawn) needs no executor at all.
+//! A [`DeviceOp`] describes work. Creating or composing ops runs nothing. The caller chooses how to run an op:
+//! [`sync`](DeviceOp::sync) and [`sync_on`](DeviceOp::sync_on) wait, `.await` suspends the task,
+//! [`schedule`](DeviceOp::schedule) chooses the stream, and [`spawn`](DeviceOp::spawn) runs it in the background
+//! without an executor.
 //!
 //! ```
 //! use inflight::{DeviceOp, api, zip};
@@ -19,24 +19,22 @@
 //! # }
 //! ```
 //!
-//! # What an op is when it is done
+//! # Completion
 //!
-//! The steps of an op record tensors, and what they record is fused as usual. When the last step is over,
-//! every value that was made, or given to the op, and that somebody still holds, is submitted on the op's
-//! stream. The op is done when all of these are in memory. If one of them could not be computed, that is
-//! the op's error.
+//! The steps of an op record tensors, which are fused as usual. After the last step, every live value that the op
+//! recorded or was given is submitted on the op's stream. The op is complete when all these values are in memory.
+//! If one of them fails, the op fails with its error.
 //!
-//! # Dropping futures
+//! # Cancellation
 //!
-//! The runtime owns what work on a device reads and writes. So a future may be dropped, aborted or
-//! forgotten at any moment: that returns at once. Steps that did not run yet then never run; what was
-//! submitted goes on to its end, and its memory comes back.
+//! The runtime owns what device work reads and writes, so a future may be dropped, aborted or forgotten at any
+//! moment, and that returns at once. Steps that have not run yet never run. Submitted work runs to completion, and
+//! its memory is freed afterwards.
 //!
 //! # Inputs
 //!
-//! Whatever takes an [`IntoDeviceOp`] takes ops, tensors and numbers alike. A borrowed tensor makes an op
-//! that lives no longer than the borrow: it can be waited for and awaited, and the compiler refuses to
-//! spawn it.
+//! Functions that take an [`IntoDeviceOp`] accept ops, tensors and scalars alike. An op made from a borrowed tensor
+//! lives no longer than the borrow: it can be waited for and awaited, and the compiler refuses to spawn it.
 
 pub mod api;
 mod boxed;
@@ -60,14 +58,14 @@ pub use zip::{Zip, join_all};
 
 use crate::runtime::{Device, Pending, Stream, panic_message};
 use crate::{Element, Error, Result, Shape, Tensor};
-use context::Place;
+use context::Placement;
 use std::borrow::Borrow;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 
-/// A description of work that has not started.
+/// A lazy description of work.
 ///
-/// There is one method to write, and an `async fn` does: what it needs is in the context.
+/// Implementations provide one method, usually as an `async fn`, which gets its device and stream from the context:
 ///
 /// ```
 /// use inflight::device_op::ExecutionContext;
@@ -90,13 +88,13 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 /// # }
 /// ```
 ///
-/// The combinators return [`BoxedOp`], which can be awaited; [`boxed`](DeviceOp::boxed) makes one of any op.
+/// The combinators return [`BoxedOp`], which can be awaited; [`boxed`](DeviceOp::boxed) converts any op into one.
 #[must_use = "an op is only a description: nothing runs until it is awaited, waited for or spawned"]
 pub trait DeviceOp: Sized + Send {
-    /// What there is when the work is done.
+    /// The type of the result.
     type Output: Send;
 
-    /// Does the work, in the context's place. Tensors that it records need not be submitted, or waited for.
+    /// Executes the op in a context. Tensors that it records are submitted when it returns.
     ///
     /// It must not block: where it needs a value on the host, it awaits it.
     fn execute(
@@ -104,42 +102,40 @@ pub trait DeviceOp: Sized + Send {
         context: &ExecutionContext,
     ) -> impl Future<Output = Result<Self::Output>> + Send;
 
-    /// Runs the op on this thread's stream on the CPU and waits until it is done.
+    /// Runs the op on the CPU, on this thread's default stream, and waits until it is complete.
     #[track_caller]
     fn sync(self) -> Result<Self::Output> {
-        future::block_on(self, Place::Default, Location::caller())
+        future::block_on(self, Placement::ThreadDefault, Location::caller())
     }
 
-    /// Runs the op on a stream and waits until it is done.
+    /// Runs the op on a stream and waits until it is complete.
     #[track_caller]
     fn sync_on(self, stream: &Stream) -> Result<Self::Output> {
-        future::block_on(self, Place::Policy(stream.into()), Location::caller())
+        future::block_on(self, Placement::Policy(stream.into()), Location::caller())
     }
 
-    /// A future that runs the op on the streams of a policy, when it is first polled. A [`Stream`] is a
-    /// policy too.
+    /// Returns a future that runs the op on the policy's streams when first polled. A [`Stream`] is a policy too.
     #[track_caller]
     fn schedule<'a>(self, policy: impl Into<Policy>) -> DeviceFuture<'a, Self::Output>
     where
         Self: 'a,
         Self::Output: 'a,
     {
-        DeviceFuture::new(self.boxed(), Place::Policy(policy.into()), Location::caller())
+        DeviceFuture::new(self.boxed(), Placement::Policy(policy.into()), Location::caller())
     }
 
-    /// Starts the op on a thread of the runtime, without any executor, and returns at once.
-    ///
-    /// What is spawned must own all it needs.
+    /// Runs the op on a thread of the runtime, without an executor, and returns at once. The op must own everything
+    /// it needs.
     #[track_caller]
     fn spawn(self) -> Pending<Self::Output>
     where
         Self: 'static,
         Self::Output: 'static,
     {
-        DeviceFuture::new(self.boxed(), Place::Default, Location::caller()).spawn()
+        DeviceFuture::new(self.boxed(), Placement::ThreadDefault, Location::caller()).spawn()
     }
 
-    /// The same op on another device: on this thread's stream there.
+    /// Moves the op to another device, where it runs on this thread's default stream.
     fn on<'a>(self, device: &Device) -> BoxedOp<'a, Self::Output>
     where
         Self: 'a,
@@ -148,11 +144,11 @@ pub trait DeviceOp: Sized + Send {
         let device = device.clone();
         BoxedOp::new(async move |context| match context.device() == &device {
             true => self.execute(&context).await,
-            false => context.beside(&device).run(self, &context).await,
+            false => context.on_device(&device).run_child(self, &context).await,
         })
     }
 
-    /// A function of the output.
+    /// Applies a function to the output. A panic in the function is an [`Error::Panicked`].
     #[track_caller]
     fn map<'a, R, F>(self, function: F) -> BoxedOp<'a, R>
     where
@@ -163,11 +159,11 @@ pub trait DeviceOp: Sized + Send {
         let location = Location::caller();
         BoxedOp::new(async move |context| {
             let output = self.execute(&context).await?;
-            guarded(location, || function(output))
+            catch_panic(location, || function(output))
         })
     }
 
-    /// A function of the output that may fail.
+    /// Applies a function that can fail to the output.
     #[track_caller]
     fn and_then<'a, R, F>(self, function: F) -> BoxedOp<'a, R>
     where
@@ -178,11 +174,11 @@ pub trait DeviceOp: Sized + Send {
         let location = Location::caller();
         BoxedOp::new(async move |context| {
             let output = self.execute(&context).await?;
-            guarded(location, || function(output))?
+            catch_panic(location, || function(output))?
         })
     }
 
-    /// Follow-up work on the output: on the same stream, after this op.
+    /// Runs another op, made from the output, after this one on the same stream.
     #[track_caller]
     fn then<'a, N, F>(self, function: F) -> BoxedOp<'a, N::Output>
     where
@@ -194,12 +190,12 @@ pub trait DeviceOp: Sized + Send {
         let location = Location::caller();
         BoxedOp::new(async move |context| {
             let output = self.execute(&context).await?;
-            let next = guarded(location, || function(output))?;
+            let next = catch_panic(location, || function(output))?;
             next.execute(&context).await
         })
     }
 
-    /// Shows the output to a function and passes it on.
+    /// Calls a function with a reference to the output and passes the output on.
     #[track_caller]
     fn inspect<'a, F>(self, function: F) -> BoxedOp<'a, Self::Output>
     where
@@ -210,12 +206,12 @@ pub trait DeviceOp: Sized + Send {
         let location = Location::caller();
         BoxedOp::new(async move |context| {
             let output = self.execute(&context).await?;
-            guarded(location, || function(&output))?;
+            catch_panic(location, || function(&output))?;
             Ok(output)
         })
     }
 
-    /// The first member of a tuple.
+    /// Selects the first member of a tuple output.
     fn first<'a>(self) -> BoxedOp<'a, <Self::Output as Tuple>::First>
     where
         Self: 'a,
@@ -225,7 +221,7 @@ pub trait DeviceOp: Sized + Send {
         self.map(Tuple::first)
     }
 
-    /// The last member of a tuple.
+    /// Selects the last member of a tuple output.
     fn last<'a>(self) -> BoxedOp<'a, <Self::Output as Tuple>::Last>
     where
         Self: 'a,
@@ -235,7 +231,7 @@ pub trait DeviceOp: Sized + Send {
         self.map(Tuple::last)
     }
 
-    /// An op for each member of a tuple. The work is done once, for whichever of them runs first.
+    /// Splits a tuple output into one op per member. The work runs once, when the first of them runs.
     fn unzip<'a>(self) -> <Self::Output as Unzip<'a>>::Ops
     where
         Self: 'a,
@@ -244,7 +240,7 @@ pub trait DeviceOp: Sized + Send {
         Unzip::unzip(self.boxed())
     }
 
-    /// An op that can be cloned: it runs exactly once, and all clones have its output, or its error.
+    /// Makes the op cloneable: it runs exactly once, and all clones get its output or its error.
     fn shared<'a>(self) -> SharedOp<'a, Self::Output>
     where
         Self: 'a,
@@ -253,7 +249,7 @@ pub trait DeviceOp: Sized + Send {
         SharedOp::new(self.boxed())
     }
 
-    /// The op as a type that depends on its output alone, and that can be awaited.
+    /// Erases the op's type down to its output. The result can be awaited.
     fn boxed<'a>(self) -> BoxedOp<'a, Self::Output>
     where
         Self: 'a,
@@ -262,7 +258,7 @@ pub trait DeviceOp: Sized + Send {
         BoxedOp::new(async move |context| self.execute(&context).await)
     }
 
-    /// The output tensor in another shape.
+    /// Reshapes the output tensor.
     #[track_caller]
     fn reshape<'a>(self, shape: impl Into<Shape>) -> BoxedOp<'a, Tensor>
     where
@@ -275,8 +271,7 @@ pub trait DeviceOp: Sized + Send {
         })
     }
 
-    /// A tensor of its own with the elements of the output tensor. Tensors never change, so both share
-    /// their memory.
+    /// Clones the output tensor. Tensors are immutable, so both share their memory.
     fn dup<'a>(self) -> BoxedOp<'a, Tensor>
     where
         Self: 'a,
@@ -285,7 +280,7 @@ pub trait DeviceOp: Sized + Send {
         self.map(|tensor| tensor.borrow().clone())
     }
 
-    /// The elements of the output tensor, in row-major order, on the host. `T` must be its dtype.
+    /// Copies the output tensor's elements to the host, in row-major order. `T` must match the tensor's dtype.
     #[track_caller]
     fn to_host_vec<'a, T: Element>(self) -> BoxedOp<'a, Vec<T>>
     where
@@ -304,8 +299,8 @@ pub trait DeviceOp: Sized + Send {
     }
 }
 
-/// Runs a caller's function. A panic is its error.
-fn guarded<R>(location: &'static Location<'static>, function: impl FnOnce() -> R) -> Result<R> {
+/// Calls a user's function and converts a panic into an error.
+fn catch_panic<R>(location: &'static Location<'static>, function: impl FnOnce() -> R) -> Result<R> {
     catch_unwind(AssertUnwindSafe(function))
         .map_err(|panic| Error::Panicked { message: panic_message(&*panic).into(), location })
 }

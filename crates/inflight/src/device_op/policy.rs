@@ -1,12 +1,12 @@
-//! Which stream an op runs on.
+//! Scheduling policies: the choice of an op's stream.
 
 use crate::runtime::{Device, Stream};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Chooses streams: for an op when it starts, and for the members of `zip!` and `join_all`, which then run
-/// at the same time. A cheap handle.
+/// Chooses the stream of each op that starts, and of each member of `zip!` and `join_all`, which then run
+/// concurrently. A cheap handle.
 ///
 /// ```
 /// use inflight::{Device, DeviceOp, Policy, api, zip};
@@ -24,79 +24,80 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// ```
 #[derive(Clone)]
 pub struct Policy {
-    choice: Arc<Choice>,
+    strategy: Arc<Strategy>,
 }
 
-enum Choice {
-    One(Stream),
+enum Strategy {
+    SingleStream(Stream),
     RoundRobin { streams: Vec<Stream>, next: AtomicUsize },
     LeastLoaded(Vec<Stream>),
-    Own { device: Device, choose: Box<dyn Fn() -> Stream + Send + Sync> },
+    Custom { device: Device, choose: Box<dyn Fn() -> Stream + Send + Sync> },
 }
 
 impl Policy {
-    fn of(choice: Choice) -> Policy {
-        Policy { choice: Arc::new(choice) }
+    fn from_strategy(strategy: Strategy) -> Policy {
+        Policy { strategy: Arc::new(strategy) }
     }
 
-    /// Everything on one stream, one after another.
+    /// Creates a policy that runs everything on one stream, in sequence.
     pub fn one(stream: &Stream) -> Policy {
-        Policy::of(Choice::One(stream.clone()))
+        Policy::from_strategy(Strategy::SingleStream(stream.clone()))
     }
 
-    /// One stream after the other, in turn.
+    /// Creates a policy that rotates through the streams.
     ///
     /// # Panics
-    /// If there is no stream.
+    /// If `streams` is empty.
     pub fn round_robin(streams: impl IntoIterator<Item = Stream>) -> Policy {
-        let streams = pool(streams);
-        Policy::of(Choice::RoundRobin { streams, next: AtomicUsize::new(0) })
+        let streams = collect_streams(streams);
+        Policy::from_strategy(Strategy::RoundRobin { streams, next: AtomicUsize::new(0) })
     }
 
-    /// The stream that has least to do: the fewest ops that have started, or been submitted, and are not
-    /// done. The first of several such.
+    /// Creates a policy that chooses the stream with the lowest load: the fewest unfinished ops and segments. Ties
+    /// go to the first.
     ///
     /// # Panics
-    /// If there is no stream.
+    /// If `streams` is empty.
     pub fn least_loaded(streams: impl IntoIterator<Item = Stream>) -> Policy {
-        Policy::of(Choice::LeastLoaded(pool(streams)))
+        Policy::from_strategy(Strategy::LeastLoaded(collect_streams(streams)))
     }
 
-    /// Whatever a function says, called for each op that starts and each member of a `zip!` but its first.
+    /// Creates a policy from a function, which is called for each op that starts and each member of a `zip!` but
+    /// its first.
     pub fn new(device: &Device, choose: impl Fn() -> Stream + Send + Sync + 'static) -> Policy {
-        Policy::of(Choice::Own { device: device.clone(), choose: Box::new(choose) })
+        Policy::from_strategy(Strategy::Custom { device: device.clone(), choose: Box::new(choose) })
     }
 
-    /// The device of its streams.
+    /// The device of the policy's streams.
     pub fn device(&self) -> Device {
-        match &*self.choice {
-            Choice::One(stream) => stream.device().clone(),
-            Choice::RoundRobin { streams, .. } | Choice::LeastLoaded(streams) => {
+        match &*self.strategy {
+            Strategy::SingleStream(stream) => stream.device().clone(),
+            Strategy::RoundRobin { streams, .. } | Strategy::LeastLoaded(streams) => {
                 streams[0].device().clone()
             }
-            Choice::Own { device, .. } => device.clone(),
+            Strategy::Custom { device, .. } => device.clone(),
         }
     }
 
-    /// The stream for what starts now.
+    /// Chooses the stream for the next op.
     pub fn choose(&self) -> Stream {
-        match &*self.choice {
-            Choice::One(stream) => stream.clone(),
-            Choice::RoundRobin { streams, next } => {
+        match &*self.strategy {
+            Strategy::SingleStream(stream) => stream.clone(),
+            Strategy::RoundRobin { streams, next } => {
                 streams[next.fetch_add(1, Ordering::Relaxed) % streams.len()].clone()
             }
-            Choice::LeastLoaded(streams) => {
+            Strategy::LeastLoaded(streams) => {
                 let least = streams.iter().min_by_key(|stream| stream.inner().load());
-                least.expect("a pool has streams").clone()
+                least.expect("a policy has at least one stream").clone()
             }
-            Choice::Own { choose, .. } => choose(),
+            Strategy::Custom { choose, .. } => choose(),
         }
     }
 }
 
-fn pool(streams: impl IntoIterator<Item = Stream>) -> Vec<Stream> {
+fn collect_streams(streams: impl IntoIterator<Item = Stream>) -> Vec<Stream> {
     let streams: Vec<Stream> = streams.into_iter().collect();
-    assert!(!streams.is_empty(), "a pool needs at least one stream");
+    assert!(!streams.is_empty(), "a Policy needs at least one stream");
     streams
 }
 
@@ -120,11 +121,11 @@ impl From<Stream> for Policy {
 
 impl fmt::Debug for Policy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &*self.choice {
-            Choice::One(stream) => write!(f, "Policy::one({stream:?})"),
-            Choice::RoundRobin { streams, .. } => write!(f, "Policy::round_robin({streams:?})"),
-            Choice::LeastLoaded(streams) => write!(f, "Policy::least_loaded({streams:?})"),
-            Choice::Own { device, .. } => write!(f, "Policy::new({device:?})"),
+        match &*self.strategy {
+            Strategy::SingleStream(stream) => write!(f, "Policy::one({stream:?})"),
+            Strategy::RoundRobin { streams, .. } => write!(f, "Policy::round_robin({streams:?})"),
+            Strategy::LeastLoaded(streams) => write!(f, "Policy::least_loaded({streams:?})"),
+            Strategy::Custom { device, .. } => write!(f, "Policy::new({device:?})"),
         }
     }
 }

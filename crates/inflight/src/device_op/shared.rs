@@ -1,7 +1,7 @@
-//! Ops with many consumers.
+//! Shared ops: one execution with many consumers.
 
 use super::boxed::BoxedOp;
-use super::context::{Executed, Execution, ExecutionContext, Place};
+use super::context::{ExecutionContext, OpExecution, Placement, SubmittedOp};
 use super::{DeviceFuture, DeviceOp};
 use crate::Result;
 use parking_lot::Mutex;
@@ -12,10 +12,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
-/// An op that runs exactly once, however many clones of it run, and wherever. All of them have its output,
-/// or its error.
+/// An op that runs exactly once. All clones get its output or its error, wherever they run.
 ///
-/// It runs where the first of them does. If that one is dropped on the way, another goes on.
+/// It runs in the context of the first clone that is polled. If that clone is dropped before completion, another
+/// one continues.
 ///
 /// ```
 /// use inflight::{DeviceOp, api, zip};
@@ -34,33 +34,33 @@ use std::task::{Context, Poll, Wake, Waker};
 /// ```
 #[must_use = "an op is only a description: nothing runs until it is awaited, waited for or spawned"]
 pub struct SharedOp<'a, T> {
-    cell: Arc<Cell<'a, T>>,
+    shared: Arc<SharedCell<'a, T>>,
 }
 
-struct Cell<'a, T> {
-    /// Locked by the consumer that gets on with the op. Nobody waits for the lock.
+struct SharedCell<'a, T> {
+    /// Locked by the consumer that polls the op; others use `try_lock` and never block.
     state: Mutex<State<'a, T>>,
-    consumers: Arc<Consumers>,
-    /// True iff a consumer found `state` locked and was not woken since.
+    wakers: Arc<WakerList>,
+    /// Set by a consumer that found `state` locked. The lock's holder then wakes all consumers.
     contended: AtomicBool,
 }
 
 enum State<'a, T> {
-    /// No consumer has begun.
-    Described(BoxedOp<'a, T>),
-    /// A consumer has begun. Whichever of them is polled goes on.
-    Running(Execution<'a, T>),
-    /// It is submitted, or it failed.
-    Done(Result<Executed<T>>),
-    /// Only while a consumer moves it from one state to the next.
-    Moving,
+    /// No consumer has polled the op.
+    NotStarted(BoxedOp<'a, T>),
+    /// Started. Any consumer's poll drives it.
+    Running(OpExecution<'a, T>),
+    /// Submitted or failed.
+    Done(Result<SubmittedOp<T>>),
+    /// Temporary, during a transition by the lock's holder.
+    Transitioning,
 }
 
-/// The tasks of all consumers that wait.
+/// Wakers of all waiting consumers.
 #[derive(Default)]
-struct Consumers(Mutex<Vec<Waker>>);
+struct WakerList(Mutex<Vec<Waker>>);
 
-impl Consumers {
+impl WakerList {
     fn add(&self, waker: &Waker) {
         let mut wakers = self.0.lock();
         if !wakers.iter().any(|known| known.will_wake(waker)) {
@@ -74,7 +74,7 @@ impl Consumers {
     }
 }
 
-impl Wake for Consumers {
+impl Wake for WakerList {
     fn wake(self: Arc<Self>) {
         self.wake_all();
     }
@@ -82,35 +82,35 @@ impl Wake for Consumers {
 
 impl<'a, T> SharedOp<'a, T> {
     pub(super) fn new(op: BoxedOp<'a, T>) -> SharedOp<'a, T> {
-        let state = Mutex::new(State::Described(op));
-        let (consumers, contended) = (Arc::default(), AtomicBool::new(false));
-        SharedOp { cell: Arc::new(Cell { state, consumers, contended }) }
+        let state = Mutex::new(State::NotStarted(op));
+        let (wakers, contended) = (Arc::default(), AtomicBool::new(false));
+        SharedOp { shared: Arc::new(SharedCell { state, wakers, contended }) }
     }
 }
 
-impl<T: Clone> Cell<'_, T> {
+impl<T: Clone> SharedCell<'_, T> {
     fn poll(
         &self,
         context: &ExecutionContext,
         task: &mut Context<'_>,
-    ) -> Poll<Result<Executed<T>>> {
-        // First of all, so that it cannot be missed when the op gets on.
-        self.consumers.add(task.waker());
+    ) -> Poll<Result<SubmittedOp<T>>> {
+        // Register before trying the lock, so that progress by another consumer cannot be missed.
+        self.wakers.add(task.waker());
         let Some(mut state) = self.state.try_lock().or_else(|| {
-            // Another consumer has the lock. It looks at this after giving it back, if the second try
-            // fails as well.
+            // Another consumer holds the lock. It checks this flag after releasing the lock, in case the second try
+            // fails too.
             self.contended.store(true, Ordering::SeqCst);
             self.state.try_lock()
         }) else {
             return Poll::Pending;
         };
-        if let State::Described(_) = &*state
-            && let State::Described(op) = std::mem::replace(&mut *state, State::Moving)
+        if let State::NotStarted(_) = &*state
+            && let State::NotStarted(op) = std::mem::replace(&mut *state, State::Transitioning)
         {
-            *state = State::Running(Execution::new(op, context.part(), false));
+            *state = State::Running(OpExecution::new(op, context.same_stream_child(), false));
         }
         if let State::Running(execution) = &mut *state {
-            let waker = Waker::from(self.consumers.clone());
+            let waker = Waker::from(self.wakers.clone());
             let execution = std::pin::Pin::new(execution);
             match execution.poll(&mut Context::from_waker(&waker)) {
                 Poll::Pending => {}
@@ -123,7 +123,7 @@ impl<T: Clone> Cell<'_, T> {
         };
         drop(state);
         if self.contended.swap(false, Ordering::SeqCst) || polled.is_ready() {
-            self.consumers.wake_all();
+            self.wakers.wake_all();
         }
         polled
     }
@@ -133,15 +133,15 @@ impl<'a, T: Clone + Send + 'a> DeviceOp for SharedOp<'a, T> {
     type Output = T;
 
     async fn execute(self, context: &ExecutionContext) -> Result<T> {
-        let executed = poll_fn(|task| self.cell.poll(context, task)).await?;
-        context.adopt(&executed.values);
+        let executed = poll_fn(|task| self.shared.poll(context, task)).await?;
+        context.add_submitted(&executed.values);
         Ok(executed.output)
     }
 }
 
 impl<T> Clone for SharedOp<'_, T> {
     fn clone(&self) -> Self {
-        SharedOp { cell: self.cell.clone() }
+        SharedOp { shared: self.shared.clone() }
     }
 }
 
@@ -151,7 +151,7 @@ impl<'a, T: Clone + Send + 'a> IntoFuture for SharedOp<'a, T> {
 
     #[track_caller]
     fn into_future(self) -> DeviceFuture<'a, T> {
-        DeviceFuture::new(self.boxed(), Place::Default, Location::caller())
+        DeviceFuture::new(self.boxed(), Placement::ThreadDefault, Location::caller())
     }
 }
 

@@ -1,8 +1,8 @@
-//! Threads of the runtime that run spawned ops.
+//! Executor of spawned ops: a thread pool with a shared FIFO queue.
 //!
-//! A task is polled when it was spawned or woken, by whichever thread is free. There are as many threads as
-//! the machine has cores, started when they are needed. A thread whose task blocks does not count: another
-//! takes its place, so that tasks may wait for each other.
+//! A free thread polls a task when it is spawned or woken. Threads are started on demand, up to the number of
+//! cores. A thread whose task blocks is not counted, and a replacement is started, so that tasks may block on each
+//! other (compare tokio's `block_in_place`).
 
 use crate::Result;
 use crate::runtime::Promise;
@@ -18,15 +18,15 @@ use std::task::{Context, Poll, Wake, Waker};
 
 static SPAWNER: LazyLock<Spawner> = LazyLock::new(|| Spawner {
     state: Mutex::new(State::default()),
-    arrived: Condvar::new(),
+    task_ready: Condvar::new(),
     threads: std::thread::available_parallelism().map_or(2, usize::from).max(2),
 });
 
 struct Spawner {
     state: Mutex<State>,
-    /// Notified when there is a task and a thread that sleeps.
-    arrived: Condvar,
-    /// How many threads may run tasks that do not block.
+    /// Notified when a task is queued and a thread is idle.
+    task_ready: Condvar,
+    /// Maximum number of non-blocked threads.
     threads: usize,
 }
 
@@ -35,27 +35,28 @@ struct State {
     tasks: VecDeque<Arc<Task>>,
     /// All threads.
     threads: usize,
-    /// Those that sleep.
+    /// Sleeping threads.
     idle: usize,
-    /// Those whose task has blocked.
+    /// Threads whose task is blocked.
     blocked: usize,
 }
 
 struct Task {
-    /// `None` when it is done, or unwanted.
+    /// `None` once the task is complete or cancelled.
     future: Mutex<Option<Pin<Box<dyn Future<Output = ()> + Send>>>>,
-    /// True iff it is among the spawner's tasks.
+    /// True iff the task is in the queue.
     queued: AtomicBool,
-    /// True iff nobody wants its output any more.
-    unwanted: AtomicBool,
+    /// True iff all handles of the output are dropped.
+    cancelled: AtomicBool,
 }
 
 thread_local! {
-    /// Whether this is a thread of the spawner, and its task has blocked.
+    /// On threads of the spawner: whether the current task has blocked.
     static BLOCKED: Cell<Option<bool>> = const { Cell::new(None) };
 }
 
-/// Runs a future. Its output completes the promise; if nobody wants it any more, the future is dropped.
+/// Runs a future and completes the promise with its output. Drops the future if all handles of the promise are
+/// dropped.
 pub(super) fn spawn<T: Send + 'static>(
     future: impl Future<Output = Result<T>> + Send + 'static,
     promise: Promise<T>,
@@ -63,27 +64,27 @@ pub(super) fn spawn<T: Send + 'static>(
     let task = Arc::new(Task {
         future: Mutex::new(None),
         queued: AtomicBool::new(true),
-        unwanted: AtomicBool::new(false),
+        cancelled: AtomicBool::new(false),
     });
-    let unwanted = Arc::downgrade(&task);
+    let weak_task = Arc::downgrade(&task);
     promise.on_unwanted(move || {
-        if let Some(task) = unwanted.upgrade() {
-            task.unwanted.store(true, Ordering::SeqCst);
-            task.drop_unwanted();
+        if let Some(task) = weak_task.upgrade() {
+            task.cancelled.store(true, Ordering::SeqCst);
+            task.drop_if_cancelled();
         }
     });
     *task.future.lock() = Some(Box::pin(async move { promise.complete(future.await) }));
     SPAWNER.push(task);
 }
 
-/// Called by any thread that is about to wait.
-pub(crate) fn about_to_wait() {
+/// Called before a thread blocks, to keep the pool at full concurrency.
+pub(crate) fn enter_blocking() {
     if BLOCKED.try_with(Cell::get) == Ok(Some(false)) {
         BLOCKED.set(Some(true));
         let mut state = SPAWNER.state.lock();
         state.blocked += 1;
         if !state.tasks.is_empty() && state.idle == 0 {
-            SPAWNER.start(&mut state);
+            SPAWNER.start_thread(&mut state);
         }
     }
 }
@@ -93,13 +94,13 @@ impl Spawner {
         let mut state = self.state.lock();
         state.tasks.push_back(task);
         if state.idle > 0 {
-            self.arrived.notify_one();
+            self.task_ready.notify_one();
         } else if state.threads - state.blocked < self.threads {
-            self.start(&mut state);
+            self.start_thread(&mut state);
         }
     }
 
-    fn start(&'static self, state: &mut State) {
+    fn start_thread(&'static self, state: &mut State) {
         state.threads += 1;
         std::thread::Builder::new()
             .name("inflight-op".to_owned())
@@ -118,14 +119,14 @@ impl Spawner {
                 if BLOCKED.replace(Some(false)) == Some(true) {
                     state.blocked -= 1;
                 }
-                // Others have come while this one was blocked.
+                // Replacements were started while this thread was blocked.
                 if state.threads - state.blocked > self.threads {
                     state.threads -= 1;
                     return;
                 }
             } else {
                 state.idle += 1;
-                self.arrived.wait(&mut state);
+                self.task_ready.wait(&mut state);
                 state.idle -= 1;
             }
         }
@@ -134,14 +135,14 @@ impl Spawner {
 
 impl Task {
     fn run(self: Arc<Task>) {
-        // Whoever wakes it from here on has it polled again.
+        // From here on, a wakeup queues the task again.
         self.queued.store(false, Ordering::Release);
         let waker = Waker::from(self.clone());
         let mut slot = self.future.lock();
         let Some(future) = &mut *slot else { return };
-        let unwanted = self.unwanted.load(Ordering::SeqCst);
-        // What a future owns may panic when it is dropped. The thread goes on.
-        let polled = catch_unwind(AssertUnwindSafe(|| match unwanted {
+        let cancelled = self.cancelled.load(Ordering::SeqCst);
+        // Futures and their captures may panic when they are dropped; the thread survives.
+        let polled = catch_unwind(AssertUnwindSafe(|| match cancelled {
             true => Poll::Ready(()),
             false => future.as_mut().poll(&mut Context::from_waker(&waker)),
         }));
@@ -152,13 +153,13 @@ impl Task {
         drop(slot);
         let _ = catch_unwind(AssertUnwindSafe(|| {
             drop(done);
-            self.drop_unwanted();
+            self.drop_if_cancelled();
         }));
     }
 
-    /// Lets go of the future, if nobody wants its output. If it is being polled, that is done after.
-    fn drop_unwanted(&self) {
-        if self.unwanted.load(Ordering::SeqCst) {
+    /// Drops a cancelled future, unless it is being polled, in which case `run` drops it afterwards.
+    fn drop_if_cancelled(&self) {
+        if self.cancelled.load(Ordering::SeqCst) {
             let future = self.future.try_lock().and_then(|mut future| future.take());
             drop(future);
         }

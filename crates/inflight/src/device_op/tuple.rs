@@ -1,4 +1,4 @@
-//! The members of tuples.
+//! Ops with tuple outputs: member access and `unzip`.
 
 use super::{BoxedOp, DeviceOp};
 use crate::{Error, Result};
@@ -13,30 +13,30 @@ pub trait Tuple {
     /// The type of the last member.
     type Last;
 
-    /// The first member.
+    /// Returns the first member.
     fn first(self) -> Self::First;
-    /// The last member.
+    /// Returns the last member.
     fn last(self) -> Self::Last;
 }
 
-/// A tuple of two to eight members, each of which can be the output of an op of its own.
+/// A tuple of two to eight members that `unzip` can split into ops.
 pub trait Unzip<'a>: Sized {
-    /// An op for each member.
+    /// A tuple of ops, one per member.
     type Ops;
 
-    /// The ops of the members of an op's output.
+    /// Splits an op into the ops of its members.
     fn unzip(op: BoxedOp<'a, Self>) -> Self::Ops;
 }
 
-/// A member that one op takes.
-type Slot<T> = Arc<Mutex<Option<T>>>;
+/// A member, until its op takes it.
+type MemberSlot<T> = Arc<Mutex<Option<T>>>;
 
-fn slot<T>(value: T) -> Slot<T> {
+fn member_slot<T>(value: T) -> MemberSlot<T> {
     Arc::new(Mutex::new(Some(value)))
 }
 
 #[track_caller]
-fn take<T>(slot: &Slot<T>) -> Result<T> {
+fn take_member<T>(slot: &MemberSlot<T>) -> Result<T> {
     let location = Location::caller();
     slot.lock().take().ok_or(Error::Abandoned { work: "member of an unzipped op", location })
 }
@@ -60,9 +60,9 @@ macro_rules! tuples {
             type Ops = ($(BoxedOp<'a, $member>,)+);
 
             fn unzip(op: BoxedOp<'a, Self>) -> Self::Ops {
-                // The slots are cloned, and the members moved: they need not be `Clone`.
-                let slots = op.map(|members| ($(slot(members.$position),)+)).shared();
-                ($(slots.clone().and_then(|slots| take(&slots.$position)),)+)
+                // The slots are cloned and the members moved, so members need not be `Clone`.
+                let slots = op.map(|members| ($(member_slot(members.$position),)+)).shared();
+                ($(slots.clone().and_then(|slots| take_member(&slots.$position)),)+)
             }
         }
     )*};

@@ -1,16 +1,16 @@
-//! Ops side by side.
+//! Concurrent composition of ops: `zip!` and `join_all`.
 
-use super::boxed::{BoxedOp, Steps};
+use super::boxed::{BoxedOp, OpFuture};
 use super::context::ExecutionContext;
 use super::{DeviceOp, IntoDeviceOp};
 use crate::Result;
 use std::future::poll_fn;
 use std::task::{Context, Poll, ready};
 
-/// Combines two to eight ops, tensors or numbers into one op, whose output is the tuple of their outputs.
+/// Combines two to eight ops, tensors or scalars into one op, whose output is the tuple of their outputs.
 ///
-/// The members do not depend on each other. Run with a [`Policy`](crate::Policy) that has several streams,
-/// they run at the same time; on one stream they are recorded together.
+/// The members are independent. With a [`Policy`](crate::Policy) of several streams they run concurrently; on one
+/// stream they are recorded together.
 ///
 /// ```
 /// use inflight::{DeviceOp, api, zip};
@@ -28,32 +28,32 @@ macro_rules! zip {
     };
 }
 
-/// A tuple of two to eight inputs: what [`zip!`](crate::zip!) takes.
+/// A tuple of two to eight inputs for [`zip!`](crate::zip!).
 #[diagnostic::on_unimplemented(
     message = "`zip!` cannot combine `{Self}`",
-    note = "it takes two to eight members: ops, tensors and numbers"
+    note = "it takes two to eight members: ops, tensors and scalars"
 )]
 pub trait Zip<'a> {
     /// The tuple of the members' outputs.
     type Output;
 
-    /// One op for all members.
+    /// Combines the members into one op.
     fn zip(self) -> BoxedOp<'a, Self::Output>;
 }
 
-/// A member on its way.
+/// A member op and its progress.
 struct Member<'a, T> {
     state: State<'a, T>,
 }
 
 enum State<'a, T> {
-    /// Never polled. The first member runs on the stream of the whole, each other where the policy says.
-    Described {
+    /// Never polled. The first member runs on the parent's stream, the others on streams of the policy.
+    NotStarted {
         op: BoxedOp<'a, T>,
         first: bool,
     },
-    Running(Steps<'a, T>),
-    /// Done, and the output not taken.
+    Running(OpFuture<'a, T>),
+    /// Complete; the output is not taken yet.
     Done(T),
     Taken,
 }
@@ -64,20 +64,21 @@ impl<'a, T: Send + 'a> Member<'a, T> {
         I: IntoDeviceOp<Output = T>,
         I::Op: 'a,
     {
-        Member { state: State::Described { op: input.into_op().boxed(), first } }
+        Member { state: State::NotStarted { op: input.into_op().boxed(), first } }
     }
 
-    /// Gets on with the member. Ready when its output is there.
-    fn poll(&mut self, whole: &ExecutionContext, task: &mut Context<'_>) -> Poll<Result<()>> {
-        if let State::Described { .. } = self.state
-            && let State::Described { op, first } = std::mem::replace(&mut self.state, State::Taken)
+    /// Polls the member. Ready when its output is stored.
+    fn poll(&mut self, parent: &ExecutionContext, task: &mut Context<'_>) -> Poll<Result<()>> {
+        if let State::NotStarted { .. } = self.state
+            && let State::NotStarted { op, first } =
+                std::mem::replace(&mut self.state, State::Taken)
         {
-            let beside = if first { None } else { whole.fork() };
-            self.state = State::Running(match beside {
-                None => op.start(whole.clone()),
+            let fork = if first { None } else { parent.fork() };
+            self.state = State::Running(match fork {
+                None => op.start(parent.clone()),
                 Some(context) => {
-                    let whole = whole.clone();
-                    Box::pin(async move { context.run(op, &whole).await })
+                    let parent = parent.clone();
+                    Box::pin(async move { context.run_child(op, &parent).await })
                 }
             });
         }
@@ -107,9 +108,9 @@ macro_rules! tuples {
                 let ($(mut $member,)+) = ($(Member::new(self.$position, $position == 0),)+);
                 BoxedOp::new(async move |context| {
                     poll_fn(|task| {
-                        let mut left = false;
-                        $(left |= poll_member(&mut $member, &context, task)?;)+
-                        match left {
+                        let mut any_pending = false;
+                        $(any_pending |= poll_member(&mut $member, &context, task)?;)+
+                        match any_pending {
                             true => Poll::Pending,
                             false => Poll::Ready(Ok(($($member.take(),)+))),
                         }
@@ -121,13 +122,13 @@ macro_rules! tuples {
     )*};
 }
 
-/// Gets on with a member, and says whether it is not done.
+/// Polls a member and returns whether it is still pending.
 fn poll_member<'a, T: Send + 'a>(
     member: &mut Member<'a, T>,
-    whole: &ExecutionContext,
+    parent: &ExecutionContext,
     task: &mut Context<'_>,
 ) -> Result<bool> {
-    match member.poll(whole, task) {
+    match member.poll(parent, task) {
         Poll::Pending => Ok(true),
         Poll::Ready(done) => done.map(|()| false),
     }
@@ -143,8 +144,8 @@ tuples! {
     A a 0, B b 1, C c 2, D d 3, E e 4, F f 5, G g 6, H h 7;
 }
 
-/// Combines any number of ops into one, whose output is the vector of their outputs, in order. They run as
-/// the members of [`zip!`](crate::zip!) do.
+/// Combines any number of ops into one, whose output is the vector of their outputs, in order. They run
+/// concurrently like the members of [`zip!`](crate::zip!).
 ///
 /// ```
 /// use inflight::device_op::join_all;
@@ -168,11 +169,11 @@ where
         members.map(|(position, input)| Member::new(input, position == 0)).collect();
     BoxedOp::new(async move |context| {
         poll_fn(|task| {
-            let mut left = false;
+            let mut any_pending = false;
             for member in &mut members {
-                left |= poll_member(member, &context, task)?;
+                any_pending |= poll_member(member, &context, task)?;
             }
-            match left {
+            match any_pending {
                 true => Poll::Pending,
                 false => Poll::Ready(Ok(members.iter_mut().map(Member::take).collect())),
             }

@@ -1,15 +1,15 @@
-//! Tensors in files and in other crates' arrays.
+//! Reading and writing tensors: `.npy` and `.safetensors` files, and `ndarray` arrays.
 //!
-//! - [`load_npy`], [`save_npy`]: one array, as NumPy writes it;
+//! - [`load_npy`], [`save_npy`]: one array in NumPy's format;
 //! - [`load_safetensors`], [`save_safetensors`]: named tensors;
-//! - [`Tensor::from_ndarray`](crate::Tensor::from_ndarray),
-//!   [`Tensor::to_ndarray`](crate::Tensor::to_ndarray): arrays of the crate `ndarray`.
+//! - [`Tensor::from_ndarray`](crate::Tensor::from_ndarray), [`Tensor::to_ndarray`](crate::Tensor::to_ndarray):
+//!   arrays of the `ndarray` crate.
 //!
-//! Saving waits for the values. A file is written beside its target and then put in its place, so neither a
-//! full disk nor a crash loses what was there before.
+//! Saving waits for the values. A file is written to a temporary file and then renamed, so that neither a full disk
+//! nor a crash loses the previous contents.
 
+/// Dispatches on a dtype: `$body` with `$T` as the Rust type for the listed dtypes, `$other` for one special case.
 #[cfg(any(feature = "npy", feature = "safetensors"))]
-/// Matches a dtype: `$body` with `$T` as its Rust type for those listed, and one special case.
 macro_rules! match_dtype {
     ($dtype:expr, $T:ident => $body:expr, $special:pat => $other:expr; $($variant:ident $type:ty),*) => {
         match $dtype {
@@ -39,28 +39,28 @@ use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-// Elements go to files as they are in memory.
-const _: () =
-    assert!(cfg!(target_endian = "little"), "files are written by little-endian machines");
+// Files store elements as they are in memory.
+const _: () = assert!(cfg!(target_endian = "little"), "only little-endian machines are supported");
 
-/// An error of a file.
+/// Creates an [`Error::File`].
 pub(crate) fn file_error(path: &Path, message: impl ToString) -> Error {
     Error::File { path: path.display().to_string(), message: message.to_string() }
 }
 
-/// All of a file.
+/// Reads a whole file.
 pub(crate) fn read_file(path: &Path) -> Result<Vec<u8>> {
     fs::read(path).map_err(|error| file_error(path, error))
 }
 
-/// Writes a file beside `path`, by `write`, and puts it in its place once it is whole and on the disk.
+/// Atomically replaces a file: `write` writes a temporary file in the same folder, which is then synced and
+/// renamed.
 pub(crate) fn replace_file(path: &Path, write: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     let failed = |error: std::io::Error| file_error(path, error);
-    // What a link points to is replaced, not the link.
+    // Replace the target of a symbolic link, not the link.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let before = fs::metadata(&target).ok();
     if before.as_ref().is_some_and(|before| !before.is_file()) {
-        return Err(file_error(path, "is not a file that could be replaced"));
+        return Err(file_error(path, "exists and is not a regular file, so it cannot be replaced"));
     }
     let temporary = Temporary::beside(&target).map_err(failed)?;
     let permissions = match before {
@@ -73,7 +73,7 @@ pub(crate) fn replace_file(path: &Path, write: impl FnOnce(&Path) -> Result<()>)
     fs::rename(&temporary.path, &target).map_err(failed)
 }
 
-/// A file that is removed when it is dropped, if it is still there.
+/// A temporary file, removed on drop.
 struct Temporary {
     path: PathBuf,
 }
@@ -97,7 +97,7 @@ impl Temporary {
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        // After a rename there is nothing to remove; otherwise, the error that led here counts more.
+        // After a rename there is nothing to remove. Otherwise, the error that led here matters more.
         let _ = fs::remove_file(&self.path);
     }
 }

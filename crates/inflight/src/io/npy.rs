@@ -9,7 +9,7 @@ use std::io::{BufWriter, Write};
 use std::panic::Location;
 use std::path::Path;
 
-/// Runs `$body` with `$T` as the Rust type of a dtype, for the dtypes that NumPy has.
+/// Dispatches on the dtypes that NumPy has.
 macro_rules! match_numpy {
     ($dtype:expr, $T:ident => $body:expr, else $other:expr) => {
         match_dtype!($dtype, $T => $body, DType::BF16 => $other;
@@ -18,24 +18,29 @@ macro_rules! match_numpy {
     };
 }
 
-/// The array in a `.npy` file, of either byte order and either order of axes.
+/// Loads the array of a `.npy` file, of any byte order and in C or Fortran order. Does not wait for the upload.
+///
+/// # Errors
+/// [`Error::File`](crate::Error::File) if the file cannot be read, is damaged, or has an unsupported element type.
 pub fn load_npy(path: impl AsRef<Path>, device: &Device) -> Result<Tensor> {
     let path = path.as_ref();
     let bytes = read_file(path)?;
     let array = Array::parse(&bytes).map_err(|message| file_error(path, message))?;
-    let Array { dtype, shape, columns_first, file } = array;
+    let Array { dtype, shape, is_fortran_order, file } = array;
     match_numpy!(dtype, T => {
         let elements = file.into_vec::<T>().map_err(|error| file_error(path, error))?;
-        match columns_first {
+        match is_fortran_order {
             true => Tensor::from_vec_column_major(elements, shape, device),
             false => Tensor::from_vec(elements, shape, device),
         }
-    }, else unreachable!("no type of NumPy's is bf16"))
+    }, else unreachable!("NumPy has no bf16"))
 }
 
-/// Writes a tensor as a `.npy` file. Waits for its value.
+/// Saves a tensor as a `.npy` file. Waits for its value.
 ///
-/// NumPy has no `bf16`: cast to `f32` first.
+/// # Errors
+/// The tensor's own error; [`Error::File`](crate::Error::File) if the file cannot be written, or for `bf16`, which
+/// NumPy does not have: cast to `f32` first.
 #[track_caller]
 pub fn save_npy(path: impl AsRef<Path>, tensor: &Tensor) -> Result<()> {
     let location = Location::caller();
@@ -51,7 +56,7 @@ pub fn save_npy(path: impl AsRef<Path>, tensor: &Tensor) -> Result<()> {
         match_numpy!(tensor.dtype(), T => {
             let elements = tensor.to_vec::<T>()?;
             write(temporary, &shape, &elements).map_err(|error| file_error(path, error))
-        }, else unreachable!("bf16 was refused"))
+        }, else unreachable!("bf16 was rejected above"))
     })
 }
 
@@ -68,14 +73,14 @@ fn write<T: npyz::AutoSerialize>(
     file.flush()
 }
 
-/// What was found in a file, or what is wrong with it.
+/// A parse result, with an error message.
 type Parsed<T> = std::result::Result<T, String>;
 
-/// A file whose header was understood and whose elements are all there.
+/// A file with a valid header and complete data.
 struct Array<'a> {
     dtype: DType,
     shape: Shape,
-    columns_first: bool,
+    is_fortran_order: bool,
     file: NpyFile<&'a [u8]>,
 }
 
@@ -93,13 +98,13 @@ impl Array<'_> {
         let expected = shape.elements() * dtype.size();
         if data.len() != expected {
             return Err(format!(
-                "{dtype}{shape} takes {expected} bytes, there are {} after the header",
+                "{dtype}{shape} needs {expected} bytes after the header, found {}",
                 data.len()
             ));
         }
-        let columns_first = header.order() == Order::Fortran;
+        let is_fortran_order = header.order() == Order::Fortran;
         let file = NpyFile::with_header(header, data);
-        Ok(Array { dtype, shape, columns_first, file })
+        Ok(Array { dtype, shape, is_fortran_order, file })
     }
 }
 
@@ -125,27 +130,28 @@ fn dtype(header: &NpyHeader) -> Parsed<DType> {
         Some((TypeChar::Complex, 8)) => DType::C64,
         Some((TypeChar::Complex, 16)) => DType::C128,
         _ => {
-            let accepted = "booleans, integers, floats of 2 to 8 bytes and complex numbers";
-            return Err(format!("the elements are {}; what loads is {accepted}", descr.descr()));
+            let accepted = "booleans, integers, floats of 2, 4 or 8 bytes, or complex floats";
+            return Err(format!("found elements of type {}, expected {accepted}", descr.descr()));
         }
     })
 }
 
-/// Refuses headers that the parser cannot take: it recurses on brackets, and multiplies extents unchecked.
+/// Rejects headers that the parser cannot handle: it recurses on brackets and multiplies extents unchecked.
 fn check_header(bytes: &[u8]) -> Parsed<()> {
-    const DEEPEST: usize = 16;
-    let cut_off = || format!("the file ends within its header, after {} bytes", bytes.len());
+    const MAX_DEPTH: usize = 16;
+    let truncated =
+        || format!("truncated: the file ends within its header, after {} bytes", bytes.len());
     if !bytes.starts_with(b"\x93NUMPY") {
         return Err("not a .npy file: it does not start with \\x93NUMPY".to_owned());
     }
-    let header = match bytes.get(6).ok_or_else(cut_off)? {
+    let header = match bytes.get(6).ok_or_else(truncated)? {
         1 => bytes.get(8..10).map(|len| (10, u16::from_le_bytes([len[0], len[1]]) as usize)),
         _ => bytes
             .get(8..12)
             .map(|len| (12, u32::from_le_bytes([len[0], len[1], len[2], len[3]]) as usize)),
     };
-    let (start, len) = header.ok_or_else(cut_off)?;
-    let text = bytes[start..].get(..len).ok_or_else(cut_off)?;
+    let (start, len) = header.ok_or_else(truncated)?;
+    let text = bytes[start..].get(..len).ok_or_else(truncated)?;
     let mut depth = 0usize;
     for byte in text {
         match byte {
@@ -153,16 +159,16 @@ fn check_header(bytes: &[u8]) -> Parsed<()> {
             b')' | b']' | b'}' => depth = depth.saturating_sub(1),
             _ => {}
         }
-        if depth > DEEPEST {
-            return Err("the header's brackets are nested too deeply".to_owned());
+        if depth > MAX_DEPTH {
+            return Err("damaged header: brackets nested too deeply".to_owned());
         }
     }
-    let mut numbers = text.split(|byte| !byte.is_ascii_digit()).filter(|digits| !digits.is_empty());
-    let product = numbers.try_fold(1u64, |product, digits| {
-        let number = digits.iter().try_fold(0u64, |number, digit| {
-            number.checked_mul(10)?.checked_add(u64::from(digit - b'0'))
+    let mut extents = text.split(|byte| !byte.is_ascii_digit()).filter(|digits| !digits.is_empty());
+    let product = extents.try_fold(1u64, |product, digits| {
+        let extent = digits.iter().try_fold(0u64, |extent, digit| {
+            extent.checked_mul(10)?.checked_add(u64::from(digit - b'0'))
         });
-        product.checked_mul(number?.max(1))
+        product.checked_mul(extent?.max(1))
     });
-    product.map(|_| ()).ok_or_else(|| "the header's numbers are too large".to_owned())
+    product.map(|_| ()).ok_or_else(|| "damaged header: the shape is too large".to_owned())
 }

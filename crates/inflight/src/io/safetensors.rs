@@ -1,4 +1,4 @@
-//! `.safetensors` files: named tensors, and a few words about them.
+//! `.safetensors` files: named tensors and string metadata.
 
 use super::{file_error, read_file, replace_file};
 use crate::runtime::{Device, WaitReason};
@@ -10,17 +10,17 @@ use std::collections::{BTreeMap, HashMap};
 use std::panic::Location;
 use std::path::Path;
 
-/// What a `.safetensors` file holds.
+/// Contents of a `.safetensors` file.
 #[derive(Clone, Debug, Default)]
 pub struct Safetensors {
-    /// The tensors, by name.
+    /// Tensors by name.
     pub tensors: BTreeMap<String, Tensor>,
-    /// What else the file says, such as `format`.
+    /// Metadata, such as `format`.
     pub metadata: BTreeMap<String, String>,
 }
 
-/// Runs `$body` with `$T` as the Rust type of a dtype other than `bool`.
-macro_rules! match_number {
+/// Dispatches on dtypes, with a special case for `bool`.
+macro_rules! match_numeric {
     ($dtype:expr, $T:ident => $body:expr, bool => $bool:expr) => {
         match_dtype!($dtype, $T => $body, DType::Bool => $bool;
             I8 i8, I16 i16, I32 i32, I64 i64, U8 u8, U16 u16, U32 u32, U64 u64, F16 f16,
@@ -28,7 +28,10 @@ macro_rules! match_number {
     };
 }
 
-/// All tensors of a `.safetensors` file.
+/// Loads all tensors of a `.safetensors` file. Does not wait for the uploads.
+///
+/// # Errors
+/// [`Error::File`] if the file cannot be read or is damaged, or if a tensor has an unsupported dtype.
 pub fn load_safetensors(path: impl AsRef<Path>, device: &Device) -> Result<Safetensors> {
     let path = path.as_ref();
     let bytes = read_file(path)?;
@@ -47,9 +50,11 @@ pub fn load_safetensors(path: impl AsRef<Path>, device: &Device) -> Result<Safet
     Ok(Safetensors { tensors, metadata })
 }
 
-/// Writes named tensors and what else is to be said of them as a `.safetensors` file. Waits for their values.
+/// Saves named tensors and metadata as a `.safetensors` file. Waits for the values.
 ///
-/// The format has no `complex128`.
+/// # Errors
+/// The first failed tensor's error; [`Error::File`] if the file cannot be written, if two tensors have the same
+/// name, or for `complex128`, which the format does not have.
 #[track_caller]
 pub fn save_safetensors<S: AsRef<str>, T: Borrow<Tensor>>(
     path: impl AsRef<Path>,
@@ -60,25 +65,26 @@ pub fn save_safetensors<S: AsRef<str>, T: Borrow<Tensor>>(
     let path = path.as_ref();
     let tensors: Vec<(S, T)> = tensors.into_iter().collect();
     let failure = OnceCell::new();
-    let mut stored: BTreeMap<&str, Stored<'_>> = BTreeMap::new();
+    let mut entries: BTreeMap<&str, TensorEntry<'_>> = BTreeMap::new();
     for (name, tensor) in &tensors {
         let (name, tensor) = (name.as_ref(), tensor.borrow());
         tensor.check()?;
-        let dtype = to_stored(tensor.dtype()).ok_or_else(|| {
+        let dtype = to_file_dtype(tensor.dtype()).ok_or_else(|| {
             let message = format!("tensor {name:?}: the format has no {}", tensor.dtype());
             file_error(path, message)
         })?;
-        if stored.insert(name, Stored { tensor, dtype, failure: &failure }).is_some() {
+        if entries.insert(name, TensorEntry { tensor, dtype, failure: &failure }).is_some() {
             return Err(file_error(path, format!("two tensors are named {name:?}")));
         }
     }
-    for stored in stored.values() {
-        stored.tensor.waited_for(WaitReason::Read, location)?;
+    for entries in entries.values() {
+        entries.tensor.waited_for(WaitReason::Read, location)?;
     }
-    let words: HashMap<String, String> = metadata.clone().into_iter().collect();
-    let words = (!words.is_empty()).then_some(words);
+    let string_metadata: HashMap<String, String> = metadata.clone().into_iter().collect();
+    let string_metadata = (!string_metadata.is_empty()).then_some(string_metadata);
     replace_file(path, |temporary| {
-        serialize_to_file(stored, words, temporary).map_err(|error| file_error(path, error))?;
+        serialize_to_file(entries, string_metadata, temporary)
+            .map_err(|error| file_error(path, error))?;
         match failure.get() {
             Some(error) => Err(Error::clone(error)),
             None => Ok(()),
@@ -86,15 +92,15 @@ pub fn save_safetensors<S: AsRef<str>, T: Borrow<Tensor>>(
     })
 }
 
-/// A tensor, as the file's writer sees it: its bytes are copied out when they are written.
-struct Stored<'a> {
+/// A tensor to be written: its bytes are copied to the host when the writer asks for them.
+struct TensorEntry<'a> {
     tensor: &'a Tensor,
     dtype: Dtype,
-    /// The first error of a copy. The writer has no place for one.
+    /// The first copy error. The writer's trait cannot return errors.
     failure: &'a OnceCell<Error>,
 }
 
-impl View for Stored<'_> {
+impl View for TensorEntry<'_> {
     fn dtype(&self) -> Dtype {
         self.dtype
     }
@@ -116,27 +122,27 @@ impl View for Stored<'_> {
 }
 
 fn bytes_of(tensor: &Tensor) -> Result<Vec<u8>> {
-    Ok(match_number!(
+    Ok(match_numeric!(
         tensor.dtype(),
         T => bytemuck::cast_slice(&tensor.to_vec::<T>()?).to_vec(),
         bool => tensor.to_vec::<bool>()?.into_iter().map(u8::from).collect()
     ))
 }
 
-/// The tensor that a file holds, or what is wrong with how it is stored.
+/// Creates a tensor from a file's entry.
 fn load(view: &TensorView<'_>, device: &Device) -> std::result::Result<Result<Tensor>, String> {
-    let dtype = from_stored(view.dtype())
-        .ok_or_else(|| format!("its elements, {:?}, are of no dtype there is", view.dtype()))?;
+    let dtype = from_file_dtype(view.dtype())
+        .ok_or_else(|| format!("its element type {:?} is not supported", view.dtype()))?;
     let shape = Shape::new(view.shape());
     if shape.checked_elements().is_none() {
-        return Err(format!("its shape, {shape}, is too large"));
+        return Err(format!("its shape {shape} is too large"));
     }
-    Ok(match_number!(
+    Ok(match_numeric!(
         dtype,
         T => Tensor::from_vec(bytemuck::pod_collect_to_vec::<u8, T>(view.data()), shape, device),
         bool => {
             if let Some(byte) = view.data().iter().find(|&&byte| byte > 1) {
-                return Err(format!("{byte} is neither true nor false"));
+                return Err(format!("found the byte {byte} in a boolean tensor, which is neither true (1) nor false (0)"));
             }
             let elements: Vec<bool> = view.data().iter().map(|&byte| byte == 1).collect();
             Tensor::from_vec(elements, shape, device)
@@ -144,8 +150,8 @@ fn load(view: &TensorView<'_>, device: &Device) -> std::result::Result<Result<Te
     ))
 }
 
-/// The dtypes that files and tensors both have.
-const BOTH: [(DType, Dtype); 14] = [
+/// The dtypes that tensors and the file format share.
+const COMMON_DTYPES: [(DType, Dtype); 14] = [
     (DType::Bool, Dtype::BOOL),
     (DType::I8, Dtype::I8),
     (DType::I16, Dtype::I16),
@@ -162,10 +168,10 @@ const BOTH: [(DType, Dtype); 14] = [
     (DType::C64, Dtype::C64),
 ];
 
-fn to_stored(dtype: DType) -> Option<Dtype> {
-    BOTH.iter().find(|(own, _)| *own == dtype).map(|&(_, stored)| stored)
+fn to_file_dtype(dtype: DType) -> Option<Dtype> {
+    COMMON_DTYPES.iter().find(|(own, _)| *own == dtype).map(|&(_, entries)| entries)
 }
 
-fn from_stored(dtype: Dtype) -> Option<DType> {
-    BOTH.iter().find(|(_, stored)| *stored == dtype).map(|&(own, _)| own)
+fn from_file_dtype(dtype: Dtype) -> Option<DType> {
+    COMMON_DTYPES.iter().find(|(_, entries)| *entries == dtype).map(|&(own, _)| own)
 }

@@ -2,7 +2,7 @@
 
 use crate::lists::{for_elements, for_tuples};
 use crate::runtime::Device;
-use crate::runtime::pending::task::{List, Now, Operands};
+use crate::runtime::pending::task::{OperandList, Operands, Ready};
 use crate::{Pending, Tensor};
 
 /// Whether a call runs at once or later. There are two modes: [`Plain`] and [`Deferred`].
@@ -109,10 +109,10 @@ macro_rules! plain {
         impl Argument for $type {
             type Mode = Plain;
             type Value = $type;
-            type Held = Now<$type>;
+            type Held = Ready<$type>;
 
-            fn hold(self) -> Now<$type> {
-                Now(self)
+            fn hold(self) -> Ready<$type> {
+                Ready(self)
             }
         }
     )*};
@@ -125,10 +125,10 @@ impl sealed::Sealed for &Tensor {}
 impl Argument for &Tensor {
     type Mode = Plain;
     type Value = Tensor;
-    type Held = Now<Tensor>;
+    type Held = Ready<Tensor>;
 
-    fn hold(self) -> Now<Tensor> {
-        Now(self.clone())
+    fn hold(self) -> Ready<Tensor> {
+        Ready(self.clone())
     }
 }
 
@@ -181,9 +181,9 @@ impl<A: Argument> sealed::Sealed for Vec<A> {}
 impl<A: Argument> Argument for Vec<A> {
     type Mode = A::Mode;
     type Value = Vec<A::Value>;
-    type Held = List<A::Held>;
+    type Held = OperandList<A::Held>;
 
-    fn hold(self) -> List<A::Held> {
+    fn hold(self) -> OperandList<A::Held> {
         self.into_iter().map(Argument::hold).collect::<Vec<_>>().into()
     }
 
@@ -196,9 +196,9 @@ impl<A: Argument, const N: usize> sealed::Sealed for [A; N] {}
 impl<A: Argument, const N: usize> Argument for [A; N] {
     type Mode = A::Mode;
     type Value = Vec<A::Value>;
-    type Held = List<A::Held>;
+    type Held = OperandList<A::Held>;
 
-    fn hold(self) -> List<A::Held> {
+    fn hold(self) -> OperandList<A::Held> {
         self.into_iter().map(Argument::hold).collect::<Vec<_>>().into()
     }
 
@@ -214,7 +214,7 @@ where
 {
     type Mode = <&'a T as Argument>::Mode;
     type Value = Vec<<&'a T as Argument>::Value>;
-    type Held = List<<&'a T as Argument>::Held>;
+    type Held = OperandList<<&'a T as Argument>::Held>;
 
     fn hold(self) -> Self::Held {
         self.iter().map(Argument::hold).collect::<Vec<_>>().into()
@@ -232,7 +232,7 @@ where
 {
     type Mode = <&'a T as Argument>::Mode;
     type Value = Vec<<&'a T as Argument>::Value>;
-    type Held = List<<&'a T as Argument>::Held>;
+    type Held = OperandList<<&'a T as Argument>::Held>;
 
     fn hold(self) -> Self::Held {
         self.as_slice().hold()

@@ -3,7 +3,7 @@
 use super::argument::{Argument, Call, Mixed, Mode};
 use crate::Pending;
 use crate::runtime::Device;
-use crate::runtime::pending::task::{Operands, Place, start, submitted};
+use crate::runtime::pending::task::{Operands, RunOn, flush_after, spawn_task};
 use crate::tensor::recorded_at;
 use std::panic::Location;
 
@@ -112,6 +112,6 @@ where
     R: Send + 'static,
 {
     let device = call.device.unwrap_or_else(Device::cpu);
-    let work = submitted(call.location, move |values| Ok(work(values)));
-    start(call.operands, &device, Place::Queue(device.clone()), call.location, work)
+    let work = flush_after(call.location, move |values| Ok(work(values)));
+    spawn_task(call.operands, &device, RunOn::Queue(device.clone()), call.location, work)
 }

@@ -55,6 +55,6 @@ pub fn split2<A: Argument<Value = Tensor>>(x: A, axis: impl Axis) -> Mixed<(A,),
 impl Tensor {
     /// This tensor as a completed promise: values computed from it with [`pending`](crate::pending) are pending.
     pub fn to_async(&self) -> Pending<Tensor> {
-        Pending::settled(Ok(self.clone()), Some(self.device().clone()))
+        Pending::completed(Ok(self.clone()), Some(self.device().clone()))
     }
 }

@@ -151,6 +151,8 @@ ops! {
     fn powf(x: tensor, power: f64) -> Tensor = x.powf(power);
     fn square(x: tensor) -> Tensor = x.square();
     fn reciprocal(x: tensor) -> Tensor = x.reciprocal();
+    fn is_close(x: tensor, other: operand, relative: f64, absolute: f64) -> Tensor =
+        x.is_close(other, relative, absolute);
     fn clamp(x: tensor, low: operand, high: operand) -> Tensor = x.clamp(low, high);
     fn logical_and(x: tensor, other: operand) -> Tensor = x.logical_and(other);
     fn logical_or(x: tensor, other: operand) -> Tensor = x.logical_or(other);

@@ -1,12 +1,12 @@
-//! From a lowered program to plans, kernels and functions.
+//! Program compilation: from a lowered program to plans, kernels and host functions.
 
-use super::calls;
 use super::control::{Case, While};
-use super::join;
-use super::repeat::Small;
-use super::sequence::{Action, Call, Compute, Sequence, Source, Step};
+use super::custom_call;
+use super::device_loop::LoopPlan;
+use super::merge;
+use super::sequence::{Action, Call, Compute, Sequence, Step, StepResult};
 use crate::runtime::Device;
-use crate::runtime::cache::ReadyPlan;
+use crate::runtime::compilation_cache::CompiledPlan;
 use crate::runtime::value::Value;
 use crate::{Error, Result, Tensor};
 use inflight_backend::{Label, LabelOp, SourceLocation};
@@ -19,26 +19,26 @@ use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use std::sync::{Arc, LazyLock};
 
-/// A program for one set of argument types, ready to run on one device.
-pub(super) struct Compiled {
+/// A program compiled for one set of argument types and one device.
+pub(super) struct CompiledProgram {
     pub arguments: Vec<lowered::Argument>,
     pub results: Vec<lowered::ValueType>,
-    /// Some may still be on their way to the device.
+    /// Constants; their upload to the device may still be in progress.
     pub constants: Vec<Arc<Value>>,
-    /// Takes the arguments and the constants, and gives the results that are not passed through.
+    /// Computes the results from the arguments and constants, except results that are arguments.
     pub body: Sequence,
-    /// What each result is.
+    /// The source of each result.
     pub sources: Vec<ResultSource>,
-    /// Names the whole program, for faults that belong to no part of it.
+    /// Label of the whole program, for faults that belong to no specific op.
     pub labels: Arc<[LabelOp]>,
 }
 
-/// What a result of a program is.
+/// Source of a program's result.
 #[derive(Clone, Copy)]
 pub(super) enum ResultSource {
     /// An output of the body.
     Output(usize),
-    /// An argument, as it is.
+    /// An argument, passed through.
     Argument(usize),
 }
 
@@ -47,21 +47,26 @@ pub(super) fn compile(
     program: &lowered::Program,
     name: &Arc<str>,
     device: &Device,
-) -> Result<Compiled> {
+) -> Result<CompiledProgram> {
     let mut constants = Vec::with_capacity(program.constants.len());
     for constant in &program.constants {
         let (shape, dtype) = (constant.ty.shape.clone(), constant.ty.dtype);
         let tensor = Tensor::from_bytes(&constant.bytes, shape, dtype, device)?;
         constants.push(tensor.node().value().expect("host data is a value").clone());
     }
-    let repeats = device.capabilities().device_loops;
-    let mut compiler =
-        Compiler { name, repeats, problems: Vec::new(), graphs: Vec::new(), plans: Vec::new() };
+    let device_loops = device.capabilities().device_loops;
+    let mut compiler = Compiler {
+        name,
+        device_loops,
+        problems: Vec::new(),
+        graphs: Vec::new(),
+        plans: Vec::new(),
+    };
     compiler.collect(&program.body);
-    compiler.plans = prepare(&compiler.graphs, device);
+    compiler.plans = compile_graphs(&compiler.graphs, device);
     for plan in &compiler.plans {
         if let Some(fault) = plan.fault() {
-            compiler.problems.push(format!("{name}: a kernel could not be compiled: {fault}"));
+            compiler.problems.push(format!("{name}: a kernel failed to compile: {fault}"));
         }
     }
     let mut plans = std::mem::take(&mut compiler.plans).into_iter();
@@ -69,7 +74,7 @@ pub(super) fn compile(
     if !compiler.problems.is_empty() {
         return Err(Error::Program(compiler.problems.join("\n").into()));
     }
-    // A result that is an argument shares its value, unless the result may fail for another reason.
+    // A passed-through argument shares its value, unless a failing side effect may still fail all results.
     let arguments = program.arguments.len();
     let mut sources = Vec::with_capacity(body.outputs.len());
     let mut outputs = Vec::new();
@@ -84,7 +89,7 @@ pub(super) fn compile(
     }
     body.outputs = outputs;
     let labels = [label_op(name, "program", Location::default())];
-    Ok(Compiled {
+    Ok(CompiledProgram {
         arguments: program.arguments.clone(),
         results: program.results.clone(),
         constants,
@@ -94,29 +99,31 @@ pub(super) fn compile(
     })
 }
 
-/// A program of up to so many commands is put on its stream by whoever executes it: to wake the dispatcher takes as
-/// long.
-const FEW_COMMANDS: usize = 32;
+/// Programs of up to this many commands are enqueued by the calling thread, because waking the dispatcher thread
+/// takes as long.
+const MAX_INLINE_COMMANDS: usize = 32;
 
-impl Compiled {
-    /// Whether its execution begins with so few commands that nobody else need be asked to emit them.
+impl CompiledProgram {
+    /// Whether the initial commands are few enough for the calling thread to enqueue.
     pub fn is_short(&self) -> bool {
         let commands = |step: &Step| match &step.action {
             Action::Compute(compute) => compute.ready.plan.batches.len(),
             _ => 1,
         };
-        self.body.steps.iter().map(commands).sum::<usize>() <= FEW_COMMANDS
+        self.body.steps.iter().map(commands).sum::<usize>() <= MAX_INLINE_COMMANDS
     }
 
-    /// The plans of all that it computes.
-    pub fn plans(&self) -> Vec<&Arc<ReadyPlan>> {
+    /// All plans of the program, including those of loops and branches.
+    pub fn plans(&self) -> Vec<&Arc<CompiledPlan>> {
         let mut plans = Vec::new();
         let mut open = vec![&self.body];
         while let Some(sequence) = open.pop() {
             for step in &sequence.steps {
                 match &step.action {
                     Action::Compute(compute) => plans.push(&compute.ready),
-                    Action::While(repeated) => open.extend([&repeated.condition, &repeated.turn]),
+                    Action::While(while_loop) => {
+                        open.extend([&while_loop.condition, &while_loop.iteration])
+                    }
                     Action::Case(case) => open.extend(&case.branches),
                     Action::Call(_) => {}
                 }
@@ -126,19 +133,19 @@ impl Compiled {
     }
 }
 
-/// Plans graphs, on several threads if there are several.
-fn prepare(graphs: &[Arc<Graph>], device: &Device) -> Vec<Arc<ReadyPlan>> {
-    const WORTH_A_THREAD: usize = 8;
+/// Plans graphs and compiles their kernels, in parallel if there are many.
+fn compile_graphs(graphs: &[Arc<Graph>], device: &Device) -> Vec<Arc<CompiledPlan>> {
+    const MIN_GRAPHS_PER_THREAD: usize = 8;
     let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get());
-    let each = graphs.len().div_ceil(threads).max(WORTH_A_THREAD);
-    let prepare = |graph: &Arc<Graph>| device.dispatcher().prepare(graph);
+    let each = graphs.len().div_ceil(threads).max(MIN_GRAPHS_PER_THREAD);
+    let compile_graphs = |graph: &Arc<Graph>| device.dispatcher().compile_graph(graph);
     if graphs.len() <= each {
-        return graphs.iter().map(prepare).collect();
+        return graphs.iter().map(compile_graphs).collect();
     }
     std::thread::scope(|scope| {
         let parts: Vec<_> = graphs
             .chunks(each)
-            .map(|part| scope.spawn(move || part.iter().map(prepare).collect::<Vec<_>>()))
+            .map(|part| scope.spawn(move || part.iter().map(compile_graphs).collect::<Vec<_>>()))
             .collect();
         let done = parts
             .into_iter()
@@ -150,26 +157,26 @@ fn prepare(graphs: &[Arc<Graph>], device: &Device) -> Vec<Arc<ReadyPlan>> {
 struct Compiler<'a> {
     name: &'a Arc<str>,
     /// Whether the device's streams run loops themselves.
-    repeats: bool,
-    /// All that is wrong.
+    device_loops: bool,
+    /// All errors found so far.
     problems: Vec<String>,
-    /// The graphs of all sequences, in the order in which [`sequence`](Compiler::sequence) comes to them.
+    /// Graphs of all sequences, in the order in which [`sequence`](Compiler::sequence) visits them.
     graphs: Vec<Arc<Graph>>,
-    plans: Vec<Arc<ReadyPlan>>,
+    plans: Vec<Arc<CompiledPlan>>,
 }
 
 impl Compiler<'_> {
-    /// Notes all graphs of a sequence.
+    /// Collects all graphs of a sequence.
     fn collect(&mut self, sequence: &lowered::Sequence) {
         for step in &sequence.steps {
             match &step.action {
                 lowered::Action::Compute { graph, .. } => {
-                    let (graph, _) = distinct(graph);
+                    let (graph, _) = dedup_outputs(graph);
                     self.graphs.push(Arc::new(graph));
                 }
                 lowered::Action::While { condition, body, carried } => {
                     self.collect(condition);
-                    self.collect(&join::turn(body, condition, *carried));
+                    self.collect(&merge::loop_iteration(body, condition, *carried));
                 }
                 lowered::Action::Case { branches } => {
                     branches.iter().for_each(|branch| self.collect(branch));
@@ -182,7 +189,7 @@ impl Compiler<'_> {
     fn sequence(
         &mut self,
         sequence: &lowered::Sequence,
-        plans: &mut impl Iterator<Item = Arc<ReadyPlan>>,
+        plans: &mut impl Iterator<Item = Arc<CompiledPlan>>,
     ) -> Sequence {
         let mut has_effects = false;
         let mut steps = Vec::with_capacity(sequence.steps.len());
@@ -194,14 +201,23 @@ impl Compiler<'_> {
                 }
                 lowered::Action::While { condition, body, carried } => {
                     let label = self.label("stablehlo.while", step.location);
-                    let turn = join::turn(body, condition, *carried);
+                    let iteration = merge::loop_iteration(body, condition, *carried);
                     let condition = self.sequence(condition, plans);
-                    let turn = self.sequence(&turn, plans);
-                    has_effects |= turn.has_effects;
+                    let iteration = self.sequence(&iteration, plans);
+                    has_effects |= iteration.has_effects;
                     let inputs = step.inputs.len();
-                    let small = self.repeats.then(|| Small::of(&turn, inputs)).flatten();
+                    let device_loop = self
+                        .device_loops
+                        .then(|| LoopPlan::for_iteration(&iteration, inputs))
+                        .flatten();
                     let carried = *carried;
-                    Action::While(Arc::new(While { condition, turn, carried, small, label }))
+                    Action::While(Arc::new(While {
+                        condition,
+                        iteration,
+                        carried,
+                        device_loop,
+                        label,
+                    }))
                 }
                 lowered::Action::Case { branches } => {
                     let label = self.label("stablehlo.case", step.location);
@@ -215,12 +231,13 @@ impl Compiler<'_> {
                         slots.iter().map(|&slot| sequence.values[slot].clone()).collect()
                     };
                     let (inputs, outputs) = (types(&step.inputs), types(&step.results));
-                    let resolved = calls::resolve(&call.target, &call.attributes, inputs, outputs);
+                    let resolved =
+                        custom_call::resolve(&call.target, &call.attributes, inputs, outputs);
                     let function = match resolved {
                         Ok(function) => function,
                         Err(message) => {
-                            let place = place(self.name, step.location);
-                            self.problems.push(format!("{place}: {message}"));
+                            let location = source_location(self.name, step.location);
+                            self.problems.push(format!("{location}: {message}"));
                             continue;
                         }
                     };
@@ -250,12 +267,12 @@ impl Compiler<'_> {
         &self,
         graph: &Graph,
         origins: &[lowered::Origin],
-        ready: Arc<ReadyPlan>,
+        ready: Arc<CompiledPlan>,
     ) -> Compute {
-        let (_, results) = distinct(graph);
+        let (_, results) = dedup_outputs(graph);
         let mut outputs = SmallVec::new();
         for (position, source) in results.iter().enumerate() {
-            if matches!(source, Source::Output) {
+            if matches!(source, StepResult::PlanOutput) {
                 outputs.push(position);
             }
         }
@@ -268,51 +285,52 @@ impl Compiler<'_> {
         }
     }
 
-    /// The label of something that is one op.
+    /// Label of a single op.
     fn label(&self, name: &str, location: Location) -> Label {
         let work = Arc::new(Work { nodes: vec![0], ..Work::default() });
         Label { segment: [label_op(self.name, name, location)].into(), work }
     }
 }
 
-/// The graph with each computed output once, and what each of its outputs is.
-fn distinct(graph: &Graph) -> (Graph, SmallVec<[Source; 8]>) {
+/// Removes duplicate outputs and inputs among the outputs. Returns the graph and the source of each original
+/// output.
+fn dedup_outputs(graph: &Graph) -> (Graph, SmallVec<[StepResult; 8]>) {
     let inputs: Vec<NodeId> = graph.inputs().collect();
     let mut result = graph.clone();
     result.outputs.clear();
-    let mut sources: SmallVec<[Source; 8]> = SmallVec::new();
+    let mut sources: SmallVec<[StepResult; 8]> = SmallVec::new();
     for (position, &output) in graph.outputs.iter().enumerate() {
         let earlier = graph.outputs[..position].iter().position(|&known| known == output);
         sources.push(match (&graph.node(output).op, earlier) {
             (Op::Input, _) => {
                 let input = inputs.iter().position(|&input| input == output);
-                Source::Input(input.expect("every input is listed"))
+                StepResult::Input(input.expect("every input is listed"))
             }
-            (_, Some(earlier)) => Source::Result(earlier),
+            (_, Some(earlier)) => StepResult::Duplicate(earlier),
             (_, None) => {
                 result.outputs.push(output);
-                Source::Output
+                StepResult::PlanOutput
             }
         });
     }
     (result, sources)
 }
 
-fn place(name: &Arc<str>, location: Location) -> SourceLocation {
+fn source_location(name: &Arc<str>, location: Location) -> SourceLocation {
     SourceLocation::Program { name: name.clone(), line: location.line, column: location.column }
 }
 
 fn label_op(name: &Arc<str>, op: &str, location: Location) -> LabelOp {
-    LabelOp { name: interned(op), location: place(name, location) }
+    LabelOp { name: intern(op), location: source_location(name, location) }
 }
 
-/// The name and the line of each node of a graph.
+/// Op name and source location of each graph node.
 pub(super) fn labels(name: &Arc<str>, origins: &[lowered::Origin]) -> Arc<[LabelOp]> {
     origins.iter().map(|origin| label_op(name, &origin.name, origin.location)).collect()
 }
 
-/// The same text, for as long as the process lives. There are only so many names of ops.
-fn interned(name: &str) -> &'static str {
+/// Interns a string for the lifetime of the process. The set of op names is small.
+fn intern(name: &str) -> &'static str {
     static NAMES: LazyLock<Mutex<FxHashSet<&'static str>>> = LazyLock::new(Mutex::default);
     let mut names = NAMES.lock();
     match names.get(name) {

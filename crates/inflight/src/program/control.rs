@@ -1,8 +1,9 @@
-//! Loops and branches: decided on the stream, when it comes to them.
+//! Control flow: loops and branches, decided on the stream when it reaches them. The predicate never travels to the
+//! caller or the dispatcher.
 
-use super::repeat::{Small, Turns};
-use super::sequence::{Buffers, Context, Sequence};
-use crate::runtime::commands::Emit;
+use super::device_loop::{LoopCommands, LoopPlan};
+use super::sequence::{Buffers, RunContext, Sequence};
+use crate::runtime::commands::CommandSink;
 use crate::runtime::panic_message;
 use inflight_backend::observe::{self, CommandKind};
 use inflight_backend::{Buffer, Command, DeviceLoop, Expansion, Fault, FaultKind, Label};
@@ -10,157 +11,161 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Weak};
 use std::time::Instant;
 
-/// A loop. Its inputs are the carried values, then those that stay the same.
+/// A `while` loop. Inputs: the carried values, then the loop-invariant values.
 pub(super) struct While {
-    /// Gives whether there is a first turn.
+    /// Computes whether the first iteration runs.
     pub condition: Sequence,
-    /// Gives the next carried values, and whether there is another turn.
-    pub turn: Sequence,
-    /// How many of the inputs are carried.
+    /// Computes the next carried values, and whether another iteration follows.
+    pub iteration: Sequence,
+    /// Number of carried values.
     pub carried: usize,
-    /// How its turns come about, if the stream can run them itself.
-    pub small: Option<Small>,
+    /// Set if the stream can iterate the loop by itself.
+    pub device_loop: Option<LoopPlan>,
     pub label: Label,
 }
 
-/// A branch. Its first input says which.
+/// A `case` or `if`. The first input is the branch index.
 pub(super) struct Case {
-    /// The last is also the one for numbers that are out of range.
+    /// The last branch is also used for out-of-range indices.
     pub branches: Vec<Sequence>,
     pub label: Label,
 }
 
-/// A loop that runs.
-struct Turning {
-    repeated: Arc<While>,
-    context: Arc<Context>,
-    /// What the next turn takes.
+/// A loop that is running.
+struct RunningLoop {
+    while_loop: Arc<While>,
+    context: Arc<RunContext>,
+    /// Inputs of the next iteration.
     inputs: Buffers,
-    /// Where the last values go. Whoever wants them holds them.
+    /// Buffers for the final values. Weak: if no handle is left, the loop stops.
     results: Arc<[Weak<Buffer>]>,
-    turns: u64,
-    /// When the first turn began, if somebody wants to know.
+    iterations: u64,
+    /// Start of the first iteration, if there are observers.
     began: Option<Instant>,
 }
 
 impl While {
     pub fn emit(
         self: &Arc<While>,
-        context: &Arc<Context>,
+        context: &Arc<RunContext>,
         inputs: Buffers,
         results: &[Arc<Buffer>],
-        emit: &mut dyn Emit,
+        sink: &mut dyn CommandSink,
     ) {
-        let source = self.condition.emit(context, inputs.clone(), &[], false, emit);
-        let turning = Turning {
-            repeated: self.clone(),
+        let source = self.condition.emit(context, inputs.clone(), &[], false, sink);
+        let running = RunningLoop {
+            while_loop: self.clone(),
             context: context.clone(),
             inputs,
             results: results.iter().map(Arc::downgrade).collect(),
-            turns: 0,
+            iterations: 0,
             began: None,
         };
-        emit.command(turning.when_known(source[0].clone()));
+        sink.push_command(running.expand_on_condition(source[0].clone()));
     }
 }
 
-impl Turning {
-    /// The command that goes on once it is known whether there is another turn.
-    fn when_known(self, source: Arc<Buffer>) -> Command {
+impl RunningLoop {
+    /// Command that reads the condition and then continues or ends the loop.
+    fn expand_on_condition(self, source: Arc<Buffer>) -> Command {
         let callback = Box::new(move |bytes: Result<&[u8], Fault>, expansion: &mut Expansion| {
-            let (results, repeated) = (self.results.clone(), self.repeated.clone());
+            let (results, while_loop) = (self.results.clone(), self.while_loop.clone());
             let results = results.iter().filter_map(Weak::upgrade);
-            guarded(results, &repeated.label, || self.go_on(bytes, expansion));
+            catch_fault(results, &while_loop.label, || self.step(bytes, expansion));
         });
         Command::Expand { source, callback }
     }
 
-    /// Emits another turn, or ends the loop.
-    fn go_on(
+    /// Emits the next iteration, or ends the loop.
+    fn step(
         mut self,
-        again: Result<&[u8], Fault>,
+        continues: Result<&[u8], Fault>,
         expansion: &mut Expansion,
     ) -> Result<(), Fault> {
-        let again = again.inspect_err(|_| self.end(expansion))?;
-        if self.turns == 0 && observe::is_listening() {
+        let continues = continues.inspect_err(|_| self.report(expansion))?;
+        if self.iterations == 0 && observe::is_listening() {
             self.began = Some(Instant::now());
         }
-        let is_wanted = self.repeated.turn.has_effects
+        let is_needed = self.while_loop.iteration.has_effects
             || self.results.iter().any(|result| result.strong_count() > 0);
-        if again.first().is_none_or(|&again| again == 0) || !is_wanted {
+        if continues.first().is_none_or(|&flag| flag == 0) || !is_needed {
             for (result, value) in self.results.iter().zip(&self.inputs) {
                 if let Some(result) = result.upgrade() {
                     result.adopt(value);
                 }
             }
-            self.end(expansion);
+            self.report(expansion);
             return Ok(());
         }
-        let repeated = self.repeated.clone();
-        let carried = repeated.carried;
-        // A value that failed fails only what depends on it, which a turn decides command by command.
-        let is_whole = self.inputs.iter().all(|input| input.fault().is_none());
-        if let Some(small) = repeated.small.as_ref().filter(|_| is_whole) {
-            self.repeat(small, &mut expansion.commands);
+        let while_loop = self.while_loop.clone();
+        let carried = while_loop.carried;
+        // Failed inputs go through the general path, where each command checks its own operands.
+        let inputs_are_valid = self.inputs.iter().all(|input| input.fault().is_none());
+        if let Some(loop_plan) = while_loop.device_loop.as_ref().filter(|_| inputs_are_valid) {
+            self.run_on_stream(loop_plan, &mut expansion.commands);
             return Ok(());
         }
-        // What this turn takes and the next does not is held by its commands alone.
-        let fixed: Buffers = self.inputs[carried..].iter().cloned().collect();
+        // Only the commands keep this iteration's other inputs alive.
+        let invariant: Buffers = self.inputs[carried..].iter().cloned().collect();
         let inputs = std::mem::take(&mut self.inputs);
         let mut next =
-            repeated.turn.emit(&self.context, inputs, &[], false, &mut expansion.commands);
-        let source = next.pop().expect("a turn ends with its condition");
-        next.extend(fixed);
+            while_loop.iteration.emit(&self.context, inputs, &[], false, &mut expansion.commands);
+        let source = next.pop().expect("an iteration ends with its condition");
+        next.extend(invariant);
         self.inputs = next;
-        self.turns += 1;
-        expansion.commands.push(self.when_known(source));
+        self.iterations += 1;
+        expansion.commands.push(self.expand_on_condition(source));
         Ok(())
     }
 
-    /// Leaves all turns to the stream.
-    fn repeat(mut self, small: &Small, commands: &mut Vec<Command>) {
-        let (repeated, results) = (self.repeated.clone(), self.results.clone());
+    /// Hands the whole loop to the stream (device loop).
+    fn run_on_stream(mut self, loop_plan: &LoopPlan, commands: &mut Vec<Command>) {
+        let (while_loop, results) = (self.while_loop.clone(), self.results.clone());
         let inputs = std::mem::take(&mut self.inputs);
-        let Turns { before, turns, values, counters } =
-            small.turns(&repeated.turn, &inputs, repeated.carried);
-        commands.extend(before);
-        let condition = |values: &Buffers| values.last().expect("a turn has a condition").clone();
-        let again = [condition(&values[0]), condition(&values[1])];
+        let LoopCommands { initial_copies, bodies, values, counters } =
+            loop_plan.commands(&while_loop.iteration, &inputs, while_loop.carried);
+        commands.extend(initial_copies);
+        let condition =
+            |values: &Buffers| values.last().expect("an iteration has a condition").clone();
+        let continue_flags = [condition(&values[0]), condition(&values[1])];
         let is_wanted = {
             let results = results.clone();
             Box::new(move || results.iter().any(|result| result.strong_count() > 0))
         };
-        let callback = Box::new(move |taken: Result<u64, Fault>, expansion: &mut Expansion| {
-            let wanted = results.iter().filter_map(Weak::upgrade);
-            guarded(wanted, &repeated.label, || {
-                self.turns = *taken.as_ref().unwrap_or(&0);
-                self.end(expansion);
-                let taken = taken?;
-                self.context.counters.add_times(&counters, taken);
-                let last = &values[((taken + 1) % 2) as usize];
-                for (result, value) in self.results.iter().zip(last) {
-                    if let Some(result) = result.upgrade() {
-                        result.adopt(value);
+        let callback =
+            Box::new(move |iterations: Result<u64, Fault>, expansion: &mut Expansion| {
+                let live_results = results.iter().filter_map(Weak::upgrade);
+                catch_fault(live_results, &while_loop.label, || {
+                    self.iterations = *iterations.as_ref().unwrap_or(&0);
+                    self.report(expansion);
+                    let iterations = iterations?;
+                    self.context.counters.add_times(&counters, iterations);
+                    let last = &values[((iterations + 1) % 2) as usize];
+                    for (result, value) in self.results.iter().zip(last) {
+                        if let Some(result) = result.upgrade() {
+                            result.adopt(value);
+                        }
                     }
-                }
-                Ok(())
+                    Ok(())
+                });
             });
-        });
         commands.push(Command::Loop(Box::new(DeviceLoop {
-            bodies: turns,
-            continue_flags: again,
+            bodies,
+            continue_flags,
             iterations: 0,
             is_wanted,
             callback,
         })));
     }
 
-    /// Reports the loop to those who listen.
-    fn end(&self, expansion: &Expansion) {
+    /// Reports the loop to the observers.
+    fn report(&self, expansion: &Expansion) {
         if let Some(began) = self.began {
-            let what =
-                CommandKind::Loop { label: self.repeated.label.clone(), iterations: self.turns };
-            observe::report(expansion.stream, expansion.device, &what, began);
+            let kind = CommandKind::Loop {
+                label: self.while_loop.label.clone(),
+                iterations: self.iterations,
+            };
+            observe::report(expansion.stream, expansion.device, &kind, began);
         }
     }
 }
@@ -168,16 +173,16 @@ impl Turning {
 impl Case {
     pub fn emit(
         self: &Arc<Case>,
-        context: &Arc<Context>,
+        context: &Arc<RunContext>,
         mut inputs: Buffers,
         results: &[Arc<Buffer>],
-        emit: &mut dyn Emit,
+        sink: &mut dyn CommandSink,
     ) {
         let source = inputs.remove(0);
         let (case, context) = (self.clone(), context.clone());
         let results: Buffers = results.iter().cloned().collect();
         let callback = Box::new(move |bytes: Result<&[u8], Fault>, expansion: &mut Expansion| {
-            guarded(results.iter().cloned(), &case.label, || {
+            catch_fault(results.iter().cloned(), &case.label, || {
                 let index = bytes?.first_chunk().map_or(-1, |bytes| i32::from_le_bytes(*bytes));
                 let last = case.branches.len() - 1;
                 let index = usize::try_from(index).map_or(last, |index| index.min(last));
@@ -186,12 +191,12 @@ impl Case {
                 Ok(())
             });
         });
-        emit.command(Command::Expand { source, callback });
+        sink.push_command(Command::Expand { source, callback });
     }
 }
 
-/// Runs a decision. If it fails, or panics, the step's results have the fault.
-fn guarded(
+/// Runs a control-flow decision. On failure or panic, the step's results get the fault.
+fn catch_fault(
     results: impl Iterator<Item = Arc<Buffer>>,
     label: &Label,
     decide: impl FnOnce() -> Result<(), Fault>,

@@ -1,11 +1,11 @@
-//! Executables: programs compiled for a device.
+//! Executables: programs compiled for a device, and their asynchronous execution with buffer donation.
 
-use super::compile::{Compiled, ResultSource, compile};
-use super::sequence::Run;
-use super::source::{Declared, Program};
-use crate::runtime::dispatcher::{Content, Donated, Held, Segment, Submission};
+use super::compile::{CompiledProgram, ResultSource, compile};
+use super::sequence::ProgramRun;
+use super::source::{DeclaredTypes, Program};
+use crate::runtime::dispatcher::{DonatedInput, Segment, SegmentBody, Submission, UnflushedStream};
 use crate::runtime::value::Value;
-use crate::runtime::wait::{WaitReason, Waiting, wait_for_values};
+use crate::runtime::wait::{HostWait, WaitReason, wait_for_values};
 use crate::runtime::{Device, Pending, Promise, Stream, recorder, scope};
 use crate::tensor::Node;
 use crate::{DType, Error, Result, Shape, Tensor};
@@ -19,99 +19,108 @@ use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
 
-/// A program compiled for a device. Cheap to clone, usable from any thread, several executions at a time.
+/// A program compiled for a device. Cheap to clone; any position of threads may execute it concurrently.
+///
+/// - [`execute`](Executable::execute) and [`execute_on`](Executable::execute_on) return at once (asynchronous
+///   dispatch);
+/// - [`submit`](Executable::submit) returns at once, with a promise of completion;
+/// - [`execute_and_wait`](Executable::execute_and_wait) waits until the execution is done.
+///
+/// All of them may wait for back-pressure, when too much work is in flight.
 #[derive(Clone)]
-pub struct Executable(Arc<Inner>);
+pub struct Executable(Arc<ExecutableInner>);
 
-struct Inner {
+struct ExecutableInner {
     device: Device,
     program: Program,
-    ready: Ready,
+    compilation: Compilation,
     arguments: Vec<ArgumentType>,
     results: Vec<ResultType>,
 }
 
-/// What an executable runs.
-enum Ready {
-    /// The same for all arguments.
-    Fixed(Arc<Compiled>),
-    /// What was compiled for arguments of these shapes. Kernels do not depend on sizes, so other shapes are
-    /// planned anew, but rarely compiled.
-    ByShapes(Mutex<FxHashMap<Vec<Shape>, Arc<Compiled>>>),
+/// Compiled variants of an executable.
+enum Compilation {
+    /// One variant for all arguments: all shapes are static.
+    Static(Arc<CompiledProgram>),
+    /// One variant per set of argument shapes (dynamic shapes). Kernels do not depend on extents, so a new set of
+    /// shapes needs planning, but rarely compilation.
+    PerShape(Mutex<FxHashMap<Vec<Shape>, Arc<CompiledProgram>>>),
 }
 
-/// Beyond this many sets of shapes, what was compiled for them is forgotten.
-const MOST_SHAPES: usize = 256;
+/// Capacity of the variant cache; it is cleared when full.
+const MAX_SHAPE_VARIANTS: usize = 256;
 
-/// What an executable takes.
+/// Name and type of an executable's argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArgumentType {
-    /// What the program calls it: by its location, as JAX's `loc("x")`, or else as it was written, without `%`.
+    /// Name in the program: from its location, such as JAX's `loc("x")`, or else as written, without `%`.
     pub name: String,
-    /// The type of its elements.
+    /// Dtype of the elements.
     pub dtype: DType,
-    /// Its extents, outermost first. `None` is any.
+    /// Extents, outermost first. `None` accepts any extent.
     pub extents: Vec<Option<usize>>,
-    /// Whether an execution takes the tensor for its own use: the caller cannot use it again.
+    /// Whether the argument's buffer is donated: the execution may reuse its memory, and the caller cannot use the
+    /// tensor again.
     pub is_donated: bool,
 }
 
-/// What an executable gives.
+/// Type of an executable's result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResultType {
-    /// The type of its elements.
+    /// Dtype of the elements.
     pub dtype: DType,
-    /// Its extents, outermost first. `None` depends on those of the arguments.
+    /// Extents, outermost first. `None` depends on the arguments.
     pub extents: Vec<Option<usize>>,
 }
 
-/// An execution that has started.
+/// An execution that has started, as returned by [`Executable::submit`].
 pub struct Execution {
-    /// What it computes.
+    /// The results; tensors like any other.
     pub results: Vec<Tensor>,
-    /// Completed when all of it is done. Its error is that of the first call that failed among those that a
-    /// program makes for what they do, such as its checks; an error in computing a result is the result's.
+    /// Completed when the whole execution is done. Its error is that of the first failed call with side effects,
+    /// such as a check. A failure to compute a result is that result's error.
     pub done: Pending<()>,
 }
 
 impl Execution {
-    /// Waits until all of it is done: one wait, in which this thread does its part of the work.
+    /// Waits until the whole execution is done, as a single wait. This thread helps with the work.
     ///
     /// # Errors
-    /// That of `done`, or else that of the first result that has one.
+    /// The error of `done`, or else that of the first failed result. [`Error::WaitDenied`] if a
+    /// [`SyncGuard`](crate::SyncGuard) denies the wait.
     #[track_caller]
     pub fn wait(&self) -> Result<()> {
         let location = Location::caller();
         let computed = match self.results.first() {
             Some(first) => {
-                let mut waiting = Waiting::new(first.device(), WaitReason::Sync, location);
+                let mut waiting = HostWait::new(first.device(), WaitReason::Sync, location);
                 wait_for_results(&self.results, &mut waiting)
             }
             None => Ok(()),
         };
-        outcome(self.done.clone().get(), computed)
+        execution_result(self.done.clone().get(), computed)
     }
 }
 
-/// How an execution ended: with the error of `done`, or else that of a result. A promise that was given up says less
-/// than the result that it was given up for.
-fn outcome(done: Result<()>, computed: Result<()>) -> Result<()> {
+/// Combines the outcomes of an execution: the error of `done` first, unless `done` was merely abandoned because a
+/// result failed.
+fn execution_result(done: Result<()>, computed: Result<()>) -> Result<()> {
     match done {
         Err(Error::Abandoned { .. }) => computed.and(done),
         done => done.and(computed),
     }
 }
 
-/// An execution on its way.
-struct Submitted {
+/// An execution that was submitted.
+struct SubmittedExecution {
     results: Vec<Tensor>,
-    /// Its stream, if nobody was told yet that it has something to run.
-    held: Option<Held>,
+    /// The stream, if its worker was not notified yet.
+    unflushed: Option<UnflushedStream>,
     submission: Arc<Submission>,
 }
 
-/// Waits until results are in memory. The error is that of the first that has one.
-fn wait_for_results(results: &[Tensor], waiting: &mut Waiting) -> Result<()> {
+/// Waits until results are written. Returns the first error among them.
+fn wait_for_results(results: &[Tensor], waiting: &mut HostWait) -> Result<()> {
     let mut values = SmallVec::<[_; 8]>::new();
     for tensor in results {
         tensor.check()?;
@@ -121,27 +130,29 @@ fn wait_for_results(results: &[Tensor], waiting: &mut Waiting) -> Result<()> {
 }
 
 impl Device {
-    /// Compiles a program for this device: all planning and compilation is done here, and none when it is
-    /// executed.
+    /// Compiles a program for this device. Blocks for all planning and kernel compilation, so that executions do
+    /// neither. A program with dynamic shapes is compiled when arguments of new shapes first come.
     ///
     /// # Errors
-    /// All that the device cannot do, each with its line.
+    /// [`Error::Program`] with everything that the device does not support, each with its source line.
     pub fn compile(&self, program: &Program) -> Result<Executable> {
         let inner = match program.open_types() {
-            // What depends on shapes is found out when they are known; that there is no such operation, now.
-            Some(declared) => Inner {
+            // Shape-dependent errors wait for concrete shapes; unknown operations are reported now.
+            Some(declared) => ExecutableInner {
                 arguments: declared_arguments(program, &declared)?,
                 results: declared.results.iter().map(declared_result).collect::<Result<_>>()?,
-                ready: program.check_operations().map(|()| Ready::ByShapes(Mutex::default()))?,
+                compilation: program
+                    .check_operations()
+                    .map(|()| Compilation::PerShape(Mutex::default()))?,
                 device: self.clone(),
                 program: program.clone(),
             },
             None => {
                 let compiled = compile(&*program.lower(None)?, &program.name, self)?;
-                Inner {
-                    arguments: compiled.arguments.iter().map(ArgumentType::fixed).collect(),
-                    results: compiled.results.iter().map(ResultType::fixed).collect(),
-                    ready: Ready::Fixed(Arc::new(compiled)),
+                ExecutableInner {
+                    arguments: compiled.arguments.iter().map(ArgumentType::of_static).collect(),
+                    results: compiled.results.iter().map(ResultType::of_static).collect(),
+                    compilation: Compilation::Static(Arc::new(compiled)),
                     device: self.clone(),
                     program: program.clone(),
                 }
@@ -151,21 +162,25 @@ impl Device {
     }
 }
 
-fn declared_arguments(program: &Program, declared: &Declared) -> Result<Vec<ArgumentType>> {
-    let all = declared.arguments.iter().zip(&declared.donated).enumerate();
-    all.map(|(number, (tensor, &is_donated))| {
-        let ResultType { dtype, extents } = declared_result(tensor).map_err(|error| {
-            Error::Program(format!("{}: argument {number}: {error}", program.name).into())
-        })?;
-        let name = declared.names[number].clone();
-        Ok(ArgumentType { name, dtype, extents, is_donated })
-    })
-    .collect()
+fn declared_arguments(program: &Program, declared: &DeclaredTypes) -> Result<Vec<ArgumentType>> {
+    let arguments = declared.arguments.iter().zip(&declared.donated).enumerate();
+    arguments
+        .map(|(position, (tensor, &is_donated))| {
+            let ResultType { dtype, extents } = declared_result(tensor).map_err(|error| {
+                Error::Program(format!("{}: argument {position}: {error}", program.name).into())
+            })?;
+            let name = declared.names[position].clone();
+            Ok(ArgumentType { name, dtype, extents, is_donated })
+        })
+        .collect()
 }
 
 fn declared_result(tensor: &TensorType) -> Result<ResultType> {
     let ElementType::Core(dtype) = tensor.element else {
-        return Err(Error::Invalid(format!("no dtype is {:?}", tensor.element)));
+        return Err(Error::Invalid(format!(
+            "the element type {:?} is not supported",
+            tensor.element
+        )));
     };
     let extents = tensor.dimensions.iter().map(|dimension| dimension.map(|extent| extent as usize));
     Ok(ResultType { dtype, extents: extents.collect() })
@@ -177,72 +192,80 @@ impl Executable {
         &self.0.device
     }
 
-    /// What messages call its program.
+    /// The program's name, as error messages give it.
     pub fn name(&self) -> &str {
         &self.0.program.name
     }
 
-    /// What it takes.
+    /// The program's arguments, in order.
     pub fn arguments(&self) -> &[ArgumentType] {
         &self.0.arguments
     }
 
-    /// What it gives.
+    /// The program's results, in order.
     pub fn results(&self) -> &[ResultType] {
         &self.0.results
     }
 
-    /// Executes the program on this thread's stream. Returns at once, unless too much is in flight: the results
-    /// are tensors like any other, and the arguments may be recorded, in flight or there.
+    /// Executes the program on this thread's default stream. Returns at once, except for back-pressure: the results
+    /// are tensors like any other, and arguments may be recorded, in flight or in memory.
     ///
-    /// A tensor given for a donated argument cannot be used again; clones of it can.
+    /// A tensor passed for a donated argument cannot be used again; its clones can.
     ///
     /// # Errors
-    /// If there are more or fewer arguments than the program has, or if one is not what it takes. Then nothing
-    /// runs, and every tensor is as it was. What fails later is the error of the results.
+    /// [`Error::Argument`] if the arguments do not match the program in count, dtype, shape or device. Then nothing
+    /// runs, and no tensor is donated. Later failures are the errors of the results.
     #[track_caller]
     pub fn execute(&self, arguments: &[&Tensor]) -> Result<Vec<Tensor>> {
         let location = Location::caller();
         Ok(self.enqueue(arguments, None, None, false, location)?.results)
     }
 
-    /// Executes the program and waits until all of it is done: one wait, in which this thread does its part of the
-    /// work. Of short programs that is all of it, and no other thread is woken.
+    /// Executes the program and waits until it is done, as a single wait. This thread helps with the work; it runs
+    /// short programs entirely by itself, without waking another thread.
     ///
     /// # Errors
-    /// As for [`execute`](Executable::execute), and then as for [`Execution::wait`]: after such an error donated
-    /// arguments are gone, and there are no results.
+    /// As for [`execute`](Executable::execute), then as for [`Execution::wait`]. After the latter, donated
+    /// arguments are gone and there are no results.
     #[track_caller]
     pub fn execute_and_wait(&self, arguments: &[&Tensor]) -> Result<Vec<Tensor>> {
         let location = Location::caller();
         let device = &self.0.device;
-        let mut waiting = Waiting::new(device, WaitReason::Sync, location);
+        let mut waiting = HostWait::new(device, WaitReason::Sync, location);
         waiting.begin()?;
         let (promise, done) = Promise::of("execution", device, location);
-        let Submitted { results, held, submission } =
+        let SubmittedExecution { results, unflushed, submission } =
             self.enqueue(arguments, None, Some(promise), true, location)?;
-        waiting.hold(held);
-        // Arguments that were recorded only have been queued before.
+        waiting.set_unflushed(unflushed);
+        // Recorded arguments were queued before this execution.
         if !submission.dispatched.is_reached() {
             device.dispatcher().assist();
         }
         waiting.on(&submission.dispatched, None)?;
-        let finished = submission.finished.get().expect("a dispatched segment has its end");
+        let finished =
+            submission.finished.get().expect("a dispatched segment has its completion point");
         waiting.on(&finished.event, finished.stream.as_ref())?;
         let computed = wait_for_results(&results, &mut waiting);
-        outcome(done.get(), computed)?;
+        execution_result(done.get(), computed)?;
         Ok(results)
     }
 
-    /// As [`execute`](Executable::execute), on another stream.
+    /// Executes the program on another stream. Returns at once, as [`execute`](Executable::execute).
+    ///
+    /// # Errors
+    /// As for [`execute`](Executable::execute), and if the stream belongs to another device.
     #[track_caller]
     pub fn execute_on(&self, stream: &Stream, arguments: &[&Tensor]) -> Result<Vec<Tensor>> {
         let location = Location::caller();
         Ok(self.enqueue(arguments, Some(stream), None, false, location)?.results)
     }
 
-    /// As [`execute`](Executable::execute), with a promise that tells when all of it is done: how a program
-    /// that checks itself says that a check failed.
+    /// Executes the program, and also returns a promise that completes when the whole execution is done. Returns at
+    /// once, as [`execute`](Executable::execute). Use it for programs with side effects, such as checks, whose
+    /// failures only [`Execution::done`] reports.
+    ///
+    /// # Errors
+    /// As for [`execute`](Executable::execute).
     #[track_caller]
     pub fn submit(&self, arguments: &[&Tensor]) -> Result<Execution> {
         let location = Location::caller();
@@ -251,7 +274,7 @@ impl Executable {
         Ok(Execution { results: submitted.results, done })
     }
 
-    /// With `waits`, the caller goes on to wait, and may be given the stream to run itself.
+    /// Submits an execution. With `waits`, the caller waits next, and gets the stream unflushed to run it itself.
     fn enqueue(
         &self,
         arguments: &[&Tensor],
@@ -259,7 +282,7 @@ impl Executable {
         done: Option<Promise<()>>,
         waits: bool,
         location: &'static Location<'static>,
-    ) -> Result<Submitted> {
+    ) -> Result<SubmittedExecution> {
         let device = &self.0.device;
         self.check_arguments(arguments, stream, location)?;
         let compiled = self.compiled_for(arguments)?;
@@ -280,18 +303,23 @@ impl Executable {
                 ResultSource::Output(_) => None,
             })
             .collect();
-        // If something is queued before, it may have to be planned, which is no work for this thread.
-        let emits = (waits || compiled.is_short()) && device.dispatcher().last().is_reached();
+        // If other segments are queued, leave it to the dispatcher thread: they may need planning.
+        let dispatches_here =
+            (waits || compiled.is_short()) && device.dispatcher().all_dispatched().is_reached();
         let mut submitted = None;
-        device.dispatcher().submit(emits, |dispatched| {
+        device.dispatcher().submit(dispatches_here, |dispatched| {
             let bytes = compiled.body.outputs.iter().map(|&slot| compiled.body.bytes[slot]);
             outputs.extend(bytes.map(|bytes| Value::scheduled(bytes, dispatched.clone())));
-            let submission = Submission::new(dispatched, Submission::WEIGHT);
-            stream.note(submission.clone());
+            let submission = Submission::new(dispatched, Submission::DEFAULT_WEIGHT);
+            stream.track(submission.clone());
             submitted = Some(submission.clone());
             Segment {
                 labels: compiled.labels.clone(),
-                content: Content::Program(Run { program: compiled.clone(), counters, done }),
+                body: SegmentBody::Program(ProgramRun {
+                    program: compiled.clone(),
+                    counters,
+                    done,
+                }),
                 inputs,
                 donated,
                 outputs: outputs.clone(),
@@ -299,8 +327,8 @@ impl Executable {
                 submission,
             }
         });
-        // Nobody else begins with it before the results are there for the caller, who may wait for them at once.
-        let held = emits.then(|| device.dispatcher().assist_holding(&stream));
+        // The stream's worker is notified only when the results exist, since the caller may wait for them at once.
+        let unflushed = dispatches_here.then(|| device.dispatcher().assist_unflushed(&stream));
         let results = compiled.results.iter().zip(&compiled.sources).zip(passed);
         let tensors = results.map(|((ty, source), passed)| {
             let value = match (source, passed) {
@@ -316,33 +344,33 @@ impl Executable {
         let results = tensors.collect();
         let submission = submitted.expect("the segment was made when it was submitted");
         if waits {
-            return Ok(Submitted { results, held, submission });
+            return Ok(SubmittedExecution { results, unflushed, submission });
         }
-        drop(held);
-        recorder::hold_back_outside_ops(device, &stream, location);
-        Ok(Submitted { results, held: None, submission })
+        drop(unflushed);
+        recorder::apply_backpressure_outside_ops(device, &stream, location);
+        Ok(SubmittedExecution { results, unflushed: None, submission })
     }
 
     pub(super) fn program(&self) -> &Program {
         &self.0.program
     }
 
-    /// All that was compiled so far.
-    pub(super) fn all_compiled(&self) -> Vec<Arc<Compiled>> {
-        match &self.0.ready {
-            Ready::Fixed(compiled) => vec![compiled.clone()],
-            Ready::ByShapes(known) => known.lock().values().cloned().collect(),
+    /// All variants compiled so far.
+    pub(super) fn all_compiled(&self) -> Vec<Arc<CompiledProgram>> {
+        match &self.0.compilation {
+            Compilation::Static(compiled) => vec![compiled.clone()],
+            Compilation::PerShape(variants) => variants.lock().values().cloned().collect(),
         }
     }
 
-    /// What runs for these arguments, which are known to fit.
-    fn compiled_for(&self, arguments: &[&Tensor]) -> Result<Arc<Compiled>> {
-        let known = match &self.0.ready {
-            Ready::Fixed(compiled) => return Ok(compiled.clone()),
-            Ready::ByShapes(known) => known,
+    /// Returns the variant for the arguments' shapes, compiling it if needed. The arguments were checked before.
+    fn compiled_for(&self, arguments: &[&Tensor]) -> Result<Arc<CompiledProgram>> {
+        let variants = match &self.0.compilation {
+            Compilation::Static(compiled) => return Ok(compiled.clone()),
+            Compilation::PerShape(variants) => variants,
         };
         let shapes: Vec<Shape> = arguments.iter().map(|tensor| tensor.shape().clone()).collect();
-        if let Some(compiled) = known.lock().get(&shapes) {
+        if let Some(compiled) = variants.lock().get(&shapes) {
             return Ok(compiled.clone());
         }
         let types: Vec<ValueType> = arguments
@@ -352,42 +380,44 @@ impl Executable {
         let program = &self.0.program;
         let lowered = program.lower(Some(&types))?;
         let compiled = Arc::new(compile(&lowered, &program.name, &self.0.device)?);
-        let mut known = known.lock();
-        if known.len() >= MOST_SHAPES {
-            known.clear();
+        let mut variants = variants.lock();
+        if variants.len() >= MAX_SHAPE_VARIANTS {
+            variants.clear();
         }
-        Ok(known.entry(shapes).or_insert(compiled).clone())
+        Ok(variants.entry(shapes).or_insert(compiled).clone())
     }
 
-    /// Whether the program takes these. Nothing is changed.
+    /// Checks the arguments against the program. Changes nothing.
     fn check_arguments(
         &self,
         arguments: &[&Tensor],
         stream: Option<&Stream>,
         location: &'static Location<'static>,
     ) -> Result<()> {
-        let wrong = |message: String| {
+        let error = |message: String| {
             let program = self.0.program.name.clone();
             Err(Error::Argument { program, message, location })
         };
         let (expected, found) = (self.0.arguments.len(), arguments.len());
         if expected != found {
-            return wrong(format!("expected {expected} arguments, found {found}"));
+            return error(format!("expected {expected} arguments, found {found}"));
         }
         if let Some(other) = stream.map(Stream::device).filter(|device| **device != self.0.device) {
             let own = &self.0.device;
-            return wrong(format!("compiled for {own:?}, the stream is one of {other:?}"));
+            return error(format!(
+                "expected a stream of {own:?}, the device it was compiled for, found a stream of {other:?}"
+            ));
         }
-        for (number, (tensor, ty)) in arguments.iter().zip(&self.0.arguments).enumerate() {
-            let named = || format!("argument {number} ({})", ty.name);
+        for (position, (tensor, ty)) in arguments.iter().zip(&self.0.arguments).enumerate() {
+            let named = || format!("argument {position} ({})", ty.name);
             tensor.check()?;
-            if !ty.takes(tensor) {
+            if !ty.accepts(tensor) {
                 let (dtype, shape) = (tensor.dtype(), tensor.shape());
-                return wrong(format!("{}: expected {ty}, found {dtype}{shape}", named()));
+                return error(format!("{}: expected {ty}, found {dtype}{shape}", named()));
             }
             let (own, found) = (&self.0.device, tensor.device());
             if own != found {
-                return wrong(format!(
+                return error(format!(
                     "{}: expected a tensor on {own:?} (device {}), found one on {found:?} (device {}); \
                      move it with .to_device(…)",
                     named(),
@@ -396,11 +426,11 @@ impl Executable {
                 ));
             }
             let same = |other: &&Tensor| Arc::ptr_eq(other.node(), tensor.node());
-            let earlier = arguments[..number].iter().position(same);
+            let earlier = arguments[..position].iter().position(same);
             if let Some(earlier) = earlier
                 && (ty.is_donated || self.0.arguments[earlier].is_donated)
             {
-                return wrong(format!(
+                return error(format!(
                     "{}: the same tensor is also argument {earlier} ({}), and one that is donated \
                      cannot be passed twice; pass a copy",
                     named(),
@@ -411,12 +441,12 @@ impl Executable {
         Ok(())
     }
 
-    /// Takes the donated arguments from their tensors. Returns those that nobody else can ask for.
+    /// Donates arguments: invalidates their tensors. Returns the inputs that no other tensor can read.
     fn donate(
         &self,
         arguments: &[&Tensor],
         location: &'static Location<'static>,
-    ) -> Result<Vec<Donated>> {
+    ) -> Result<Vec<DonatedInput>> {
         let mut donated = Vec::new();
         for (input, (tensor, ty)) in arguments.iter().zip(&self.0.arguments).enumerate() {
             if !ty.is_donated {
@@ -426,9 +456,9 @@ impl Executable {
             let error = Error::Donated { argument: argument.into(), location };
             let fault = Fault::from(FaultKind::Donated(error.to_string()));
             match tensor.donate(error, location) {
-                Some(true) => donated.push(Donated { input, fault }),
+                Some(true) => donated.push(DonatedInput { input, fault }),
                 Some(false) => {}
-                // Another thread was faster.
+                // Another thread donated it first.
                 None => tensor.check()?,
             }
         }
@@ -437,7 +467,7 @@ impl Executable {
 }
 
 impl ArgumentType {
-    fn fixed(argument: &Argument) -> ArgumentType {
+    fn of_static(argument: &Argument) -> ArgumentType {
         ArgumentType {
             name: argument.name.clone(),
             dtype: argument.ty.dtype,
@@ -446,7 +476,7 @@ impl ArgumentType {
         }
     }
 
-    fn takes(&self, tensor: &Tensor) -> bool {
+    fn accepts(&self, tensor: &Tensor) -> bool {
         let fits = |(extent, found): (&Option<usize>, &usize)| {
             extent.is_none_or(|extent| extent == *found)
         };
@@ -457,28 +487,28 @@ impl ArgumentType {
 }
 
 impl ResultType {
-    fn fixed(ty: &ValueType) -> ResultType {
+    fn of_static(ty: &ValueType) -> ResultType {
         let extents = ty.shape.iter().map(|&extent| Some(extent)).collect();
         ResultType { dtype: ty.dtype, extents }
     }
 }
 
-/// Submits what is only recorded of some tensors.
+/// Submits arguments that are only recorded.
 fn schedule(
     tensors: &[&Tensor],
     device: &Device,
     location: &'static Location<'static>,
 ) -> Result<()> {
     let recorded = tensors.iter().filter(|tensor| tensor.node().value().is_none());
-    let wanted: Vec<Arc<Node>> = recorded.map(|tensor| tensor.node().clone()).collect();
-    if wanted.is_empty() {
+    let recorded_nodes: Vec<Arc<Node>> = recorded.map(|tensor| tensor.node().clone()).collect();
+    if recorded_nodes.is_empty() {
         return Ok(());
     }
-    recorder::submit(device, &wanted, recorder::Choice::WorthStoring, false, location);
-    match wanted.iter().all(|node| node.value().is_some()) {
+    recorder::submit(device, &recorded_nodes, recorder::Materialize::WorthStoring, false, location);
+    match recorded_nodes.iter().all(|node| node.value().is_some()) {
         true => Ok(()),
         false => Err(Error::Invalid(format!(
-            "nothing can be executed while its thread is ending; at {location}"
+            "cannot execute on a thread that is shutting down; at {location}"
         ))),
     }
 }

@@ -1,7 +1,7 @@
-//! What a program would run.
+//! Explanation of a program's kernels.
 
 use super::compile::labels;
-use super::join;
+use super::merge;
 use super::source::Program;
 use crate::explain::explain_plan;
 use crate::{Error, Explanation, Result, Shape};
@@ -10,27 +10,28 @@ use inflight_hlo::program::{Action, Sequence, ValueType};
 use inflight_ir::plan::plan;
 
 impl Program {
-    /// Explains the kernels that executing the program runs, those of a loop once for its first condition and
-    /// once for a turn, those of a branch once for each of its cases. Nothing runs.
+    /// Explains the kernels that an execution runs, without running anything. A loop's kernels appear once for the
+    /// first condition and once for an iteration; a branch's kernels once per case.
     ///
     /// # Errors
-    /// All that cannot be done, each with its line; and a program whose arguments have open extents, for which
-    /// there is [`explain_for`](Program::explain_for).
+    /// [`Error::Program`] with everything that is not supported, each with its line, or if argument extents are
+    /// dynamic; then use [`explain_for`](Program::explain_for).
     pub fn explain(&self) -> Result<Explanation> {
         let mut explanation = Explanation { kernels: Vec::new() };
         self.explain_sequence(&self.lower(None)?.body, &mut explanation);
         Ok(explanation)
     }
 
-    /// Explains the kernels for arguments of these shapes, in order: what [`explain`](Program::explain) does, where
-    /// extents are open.
+    /// Explains the kernels for arguments of the given shapes, in order. For programs with dynamic extents;
+    /// otherwise use [`explain`](Program::explain).
     ///
     /// # Errors
-    /// All that cannot be done, each with its line; and shapes that do not fit the arguments.
+    /// [`Error::Program`] with everything that is not supported, each with its line; [`Error::Invalid`] if the
+    /// shapes do not match the arguments, or if the program's shapes are static.
     pub fn explain_for(&self, shapes: &[Shape]) -> Result<Explanation> {
         let Some(declared) = self.open_types() else {
             return Err(Error::Invalid(format!(
-                "{}: the shapes of its arguments are known; leave them out",
+                "{}: its argument shapes are static; use Program::explain, without shapes",
                 self.name()
             )));
         };
@@ -38,14 +39,14 @@ impl Program {
             declared.arguments.iter().zip(&declared.names).map(|(ty, name)| match ty.element {
                 ElementType::Core(dtype) => Ok(dtype),
                 _ => Err(Error::Invalid(format!(
-                    "{}: the elements of argument {name} are of a type that is not supported",
+                    "{}: the element type of argument {name} is not supported",
                     self.name()
                 ))),
             });
         let dtypes = dtypes.collect::<Result<Vec<_>>>()?;
         if dtypes.len() != shapes.len() {
             return Err(Error::Invalid(format!(
-                "{} takes {} argument{}, {} shape{} given",
+                "{} takes {} argument{}, but {} shape{} given",
                 self.name(),
                 dtypes.len(),
                 if dtypes.len() == 1 { "" } else { "s" },
@@ -70,8 +71,8 @@ impl Program {
                 }
                 Action::While { condition, body, carried } => {
                     self.explain_sequence(condition, explanation);
-                    let turn = join::turn(body, condition, *carried);
-                    self.explain_sequence(&turn, explanation);
+                    let iteration = merge::loop_iteration(body, condition, *carried);
+                    self.explain_sequence(&iteration, explanation);
                 }
                 Action::Case { branches } => {
                     branches.iter().for_each(|branch| self.explain_sequence(branch, explanation));

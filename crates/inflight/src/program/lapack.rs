@@ -1,37 +1,36 @@
-//! Calls of LAPACK that JAX exports for CPUs and that no operation stands for: factors of matrices, on the host.
-//!
-//! All of it is computed in double precision.
+//! LAPACK custom calls that JAX exports for CPUs and that have no StableHLO op: LU, QR and Hermitian
+//! eigendecompositions, computed on the host in double precision.
 
-use super::calls::{HostView, HostViewMut};
+use super::custom_call::{HostView, HostViewMut};
 use crate::{Complex, DType};
 use inflight_hlo::module::{Attribute, Attributes, attribute};
 use inflight_hlo::program::ValueType;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 use std::sync::Arc;
 
-type Function = dyn Fn(&[HostView<'_>], &mut [HostViewMut<'_>]) -> Result<(), String> + Send + Sync;
+type CustomCallFn =
+    dyn Fn(&[HostView<'_>], &mut [HostViewMut<'_>]) -> Result<(), String> + Send + Sync;
 
-/// The routines, without the letter of their precision.
+/// LAPACK routines, without their precision prefix.
 #[derive(Clone, Copy)]
 enum Routine {
-    /// L·U with rows exchanged: the factors in one matrix, the exchanges counted from 1, and whether U is singular.
+    /// LU with partial pivoting: the factors in one matrix, the pivots (1-based), and `info`.
     Getrf,
-    /// Q·R: R above reflections, and the factors of these.
+    /// Householder QR: R above the reflectors, and the scalar factors τ.
     Geqrf,
-    /// The columns of Q that reflections stand for.
+    /// Generates the columns of Q from the reflectors.
     Orgqr,
-    /// The eigenvectors and the eigenvalues of a Hermitian matrix, ascending, and whether they were not found. Only
-    /// one triangle of it is read.
+    /// Hermitian eigendecomposition: eigenvectors, ascending eigenvalues, and `info`. Reads only one triangle.
     Syevd { lower: bool },
 }
 
-/// The call of that name for values of these types. `None` if there is none.
+/// Resolves a call's target for values of these types. `None` if the target is not a LAPACK call.
 pub(super) fn resolve(
     target: &str,
     attributes: &Attributes,
     inputs: &[ValueType],
     outputs: &[ValueType],
-) -> Result<Option<Arc<Function>>, String> {
+) -> Result<Option<Arc<CustomCallFn>>, String> {
     let name = target.strip_prefix("lapack_").and_then(|name| name.strip_suffix("_ffi"));
     let Some(name) = name.and_then(|name| name.strip_prefix(['s', 'd', 'c', 'z'])) else {
         return Ok(None);
@@ -44,10 +43,12 @@ pub(super) fn resolve(
         _ => return Ok(None),
     };
     let Some(dtype) = inputs.first().map(|input| input.dtype) else {
-        return Err(format!("{target} takes a matrix"));
+        return Err(format!(
+            "{target}: expected a matrix as its first argument, found no argument"
+        ));
     };
-    fits(routine, inputs, outputs)
-        .ok_or_else(|| format!("{target} takes and gives other types"))?;
+    types_match(routine, inputs, outputs)
+        .ok_or_else(|| mismatch_message(target, inputs, outputs))?;
     Ok(Some(match dtype {
         DType::F32 | DType::F64 => {
             Arc::new(move |read, written| run::<f64>(routine, read, written))
@@ -56,7 +57,21 @@ pub(super) fn resolve(
     }))
 }
 
-/// Whether the triangle that is read is the lower one.
+/// Error message for a call whose types do not match its routine.
+fn mismatch_message(target: &str, inputs: &[ValueType], outputs: &[ValueType]) -> String {
+    let list = |types: &[ValueType]| {
+        let types: Vec<String> =
+            types.iter().map(|ty| format!("{}{}", ty.dtype, ty.shape)).collect();
+        types.join(", ")
+    };
+    format!(
+        "{target}: found argument types ({}) and result types ({}), which do not match the LAPACK routine",
+        list(inputs),
+        list(outputs)
+    )
+}
+
+/// Whether the lower triangle is read.
 fn is_lower(attributes: &Attributes) -> bool {
     let options = match attribute(attributes, "mhlo.backend_config") {
         Some(Attribute::Dictionary(options)) => attribute(options, "uplo"),
@@ -65,8 +80,8 @@ fn is_lower(attributes: &Attributes) -> bool {
     !matches!(options, Some(Attribute::Integer(letter, _)) if *letter == i128::from(b'U'))
 }
 
-/// Whether a routine takes and gives values of these types.
-fn fits(routine: Routine, inputs: &[ValueType], outputs: &[ValueType]) -> Option<()> {
+/// Checks the types of a routine's inputs and outputs.
+fn types_match(routine: Routine, inputs: &[ValueType], outputs: &[ValueType]) -> Option<()> {
     let first = inputs.first()?;
     let real = match first.dtype {
         DType::F32 | DType::C64 => DType::F32,
@@ -79,9 +94,9 @@ fn fits(routine: Routine, inputs: &[ValueType], outputs: &[ValueType]) -> Option
     };
     let (matrix, least) = ([rows, columns], rows.min(columns));
     let fits = match (routine, inputs, outputs) {
-        (Routine::Getrf, [_], [factors, exchanges, info]) => {
+        (Routine::Getrf, [_], [factors, pivots, info]) => {
             is(factors, first.dtype, &matrix)
-                && is(exchanges, DType::I32, &[least])
+                && is(pivots, DType::I32, &[least])
                 && is(info, DType::I32, &[])
         }
         (Routine::Geqrf, [_], [factors, scales]) => {
@@ -112,40 +127,40 @@ fn run<F: Field>(
     outputs: &mut [HostViewMut<'_>],
 ) -> Result<(), String> {
     let (batch, &[rows, columns]) =
-        inputs[0].shape.split_last_chunk::<2>().ok_or("a matrix is expected")?;
+        inputs[0].shape.split_last_chunk::<2>().ok_or("expected a matrix as the first argument")?;
     let count: usize = batch.iter().product();
-    let mut all = elements::<F>(&inputs[0]);
-    let mut others: Vec<Vec<F>> = vec![Vec::new(); outputs.len().saturating_sub(1)];
+    let mut factors = elements::<F>(&inputs[0]);
+    let mut more_outputs: Vec<Vec<F>> = vec![Vec::new(); outputs.len().saturating_sub(1)];
     let scales = inputs.get(1).map(elements::<F>).unwrap_or_default();
-    for number in 0..count {
+    for index in 0..count {
         let size = rows * columns;
         let matrix =
-            &mut Matrix { elements: &mut all[number * size..(number + 1) * size], rows, columns };
+            &mut Matrix { elements: &mut factors[index * size..(index + 1) * size], rows, columns };
         match routine {
             Routine::Getrf => {
-                let (exchanges, info) = eliminate(matrix);
-                others[0].extend(exchanges);
-                others[1].push(info);
+                let (pivots, info) = lu_factorize(matrix);
+                more_outputs[0].extend(pivots);
+                more_outputs[1].push(info);
             }
-            Routine::Geqrf => others[0].extend(reflect(matrix)),
+            Routine::Geqrf => more_outputs[0].extend(householder_qr(matrix)),
             Routine::Orgqr => {
                 let each = scales.len() / count;
-                generate(matrix, &scales[number * each..(number + 1) * each]);
+                generate_q(matrix, &scales[index * each..(index + 1) * each]);
             }
             Routine::Syevd { lower } => {
-                let (values, info) = diagonalize(matrix, lower);
-                others[0].extend(values);
-                others[1].push(info);
+                let (values, info) = jacobi_eigen(matrix, lower);
+                more_outputs[0].extend(values);
+                more_outputs[1].push(info);
             }
         }
     }
-    for (values, output) in [all].into_iter().chain(others).zip(outputs) {
+    for (values, output) in [factors].into_iter().chain(more_outputs).zip(outputs) {
         write(&values, output);
     }
     Ok(())
 }
 
-/// A matrix, row by row.
+/// A row-major matrix.
 struct Matrix<'a, F> {
     elements: &'a mut [F],
     rows: usize,
@@ -162,20 +177,20 @@ impl<F: Field> Matrix<'_, F> {
     }
 }
 
-/// Gaussian elimination. The rows exchanged at each step, counted from 1, and the first step, counted from 1, whose
-/// pivot is zero.
-fn eliminate<F: Field>(a: &mut Matrix<'_, F>) -> (Vec<F>, F) {
-    let mut exchanges = Vec::new();
+/// LU factorization with partial pivoting, in place. Returns the pivots (1-based), and `info`: the first step with
+/// a zero pivot (1-based), or 0.
+fn lu_factorize<F: Field>(a: &mut Matrix<'_, F>) -> (Vec<F>, F) {
+    let mut pivots = Vec::new();
     let mut info = 0;
     for step in 0..a.rows.min(a.columns) {
         let mut pivot = step;
         for row in step + 1..a.rows {
-            if a.at(row, step).weight() > a.at(pivot, step).weight() {
+            if a.at(row, step).l1_norm() > a.at(pivot, step).l1_norm() {
                 pivot = row;
             }
         }
-        exchanges.push(F::of(pivot as f64 + 1.0));
-        if a.at(pivot, step).weight() == 0.0 {
+        pivots.push(F::of(pivot as f64 + 1.0));
+        if a.at(pivot, step).l1_norm() == 0.0 {
             info = if info == 0 { step + 1 } else { info };
             continue;
         }
@@ -192,21 +207,21 @@ fn eliminate<F: Field>(a: &mut Matrix<'_, F>) -> (Vec<F>, F) {
             }
         }
     }
-    (exchanges, F::of(info as f64))
+    (pivots, F::of(info as f64))
 }
 
-/// Householder's reflections 1 − τ·v·vᴴ, which leave R; below its diagonal are the vectors v but for their first
-/// elements, which are 1. The factors τ.
-fn reflect<F: Field>(a: &mut Matrix<'_, F>) -> Vec<F> {
+/// Householder QR, in place: reflectors 1 − τ·v·vᴴ. R is left on and above the diagonal, the vectors v below it
+/// without their leading 1. Returns the factors τ.
+fn householder_qr<F: Field>(a: &mut Matrix<'_, F>) -> Vec<F> {
     let mut scales = Vec::new();
     for step in 0..a.rows.min(a.columns) {
         let first = a.at(step, step);
-        let below: f64 = (step + 1..a.rows).map(|row| a.at(row, step).square()).sum();
+        let below: f64 = (step + 1..a.rows).map(|row| a.at(row, step).norm_squared()).sum();
         if below == 0.0 && first.is_real() {
             scales.push(F::of(0.0));
             continue;
         }
-        let length = (first.square() + below).sqrt();
+        let length = (first.norm_squared() + below).sqrt();
         let left = F::of(if first.real() >= 0.0 { -length } else { length });
         let scale = (left - first) / left;
         let divisor = first - left;
@@ -214,14 +229,14 @@ fn reflect<F: Field>(a: &mut Matrix<'_, F>) -> Vec<F> {
             a.set(row, step, a.at(row, step) / divisor);
         }
         a.set(step, step, left);
-        apply(a, step, step + 1, scale.conjugate(), |a, row| a.at(row, step));
+        apply_reflector(a, step, step + 1, scale.conjugate(), |a, row| a.at(row, step));
         scales.push(scale);
     }
     scales
 }
 
-/// Applies a reflection to the columns from `first` on: its vector is 1 at row `step`, and `vector` below.
-fn apply<F: Field>(
+/// Applies a reflector to the columns from `first` on. Its vector is 1 at row `step`, and `vector` below.
+fn apply_reflector<F: Field>(
     a: &mut Matrix<'_, F>,
     step: usize,
     first: usize,
@@ -242,8 +257,8 @@ fn apply<F: Field>(
     }
 }
 
-/// The first columns of the product of reflections, in place of their vectors.
-fn generate<F: Field>(a: &mut Matrix<'_, F>, scales: &[F]) {
+/// Generates the leading columns of Q from the reflectors, in place.
+fn generate_q<F: Field>(a: &mut Matrix<'_, F>, scales: &[F]) {
     let vectors: Vec<F> = a.elements.to_vec();
     let columns = a.columns;
     for row in 0..a.rows {
@@ -252,16 +267,16 @@ fn generate<F: Field>(a: &mut Matrix<'_, F>, scales: &[F]) {
         }
     }
     for (step, &scale) in scales.iter().enumerate().rev() {
-        apply(a, step, step, scale, |_, row| vectors[row * columns + step]);
+        apply_reflector(a, step, step, scale, |_, row| vectors[row * columns + step]);
     }
 }
 
-/// The most times that all pairs of rows are rotated; a handful is usual.
-const MOST_SWEEPS: usize = 60;
+/// Limit on Jacobi sweeps; a handful is usual.
+const MAX_SWEEPS: usize = 60;
 
-/// Jacobi's rotations: the eigenvectors, in place of a Hermitian matrix, and the eigenvalues, ascending; and whether
-/// they were not found.
-fn diagonalize<F: Field>(a: &mut Matrix<'_, F>, lower: bool) -> (Vec<F>, F) {
+/// Cyclic Jacobi eigendecomposition. Replaces the Hermitian matrix by its eigenvectors. Returns the eigenvalues,
+/// ascending, and `info`: 1 if it did not converge.
+fn jacobi_eigen<F: Field>(a: &mut Matrix<'_, F>, lower: bool) -> (Vec<F>, F) {
     let n = a.rows;
     for i in 0..n {
         a.set(i, i, F::of(a.at(i, i).real()));
@@ -275,18 +290,19 @@ fn diagonalize<F: Field>(a: &mut Matrix<'_, F>, lower: bool) -> (Vec<F>, F) {
     let mut values = a.elements.to_vec();
     let mut vectors = vec![F::of(0.0); n * n];
     (0..n).for_each(|i| vectors[i * n + i] = F::of(1.0));
-    let total: f64 = values.iter().map(|value| value.square()).sum();
-    let sweeps = if total.is_finite() { MOST_SWEEPS } else { 0 };
+    let total: f64 = values.iter().map(|value| value.norm_squared()).sum();
+    let sweeps = if total.is_finite() { MAX_SWEEPS } else { 0 };
     let mut found = false;
     for _ in 0..sweeps {
-        let rest: f64 = (0..n * n).filter(|i| i / n != i % n).map(|i| values[i].square()).sum();
+        let rest: f64 =
+            (0..n * n).filter(|i| i / n != i % n).map(|i| values[i].norm_squared()).sum();
         if rest <= total * 1e-32 {
             found = true;
             break;
         }
         for p in 0..n {
             for q in p + 1..n {
-                rotate(&mut values, &mut vectors, n, p, q);
+                jacobi_rotate(&mut values, &mut vectors, n, p, q);
             }
         }
     }
@@ -302,10 +318,10 @@ fn diagonalize<F: Field>(a: &mut Matrix<'_, F>, lower: bool) -> (Vec<F>, F) {
     (sorted, F::of(if found { 0.0 } else { 1.0 }))
 }
 
-/// Turns two axes such that the element of their row and column becomes zero.
-fn rotate<F: Field>(values: &mut [F], vectors: &mut [F], n: usize, p: usize, q: usize) {
+/// Applies the Jacobi rotation that zeroes the element (p, q).
+fn jacobi_rotate<F: Field>(values: &mut [F], vectors: &mut [F], n: usize, p: usize, q: usize) {
     let between = values[p * n + q];
-    let size = between.square().sqrt();
+    let size = between.norm_squared().sqrt();
     if size == 0.0 {
         return;
     }
@@ -329,7 +345,7 @@ fn rotate<F: Field>(values: &mut [F], vectors: &mut [F], n: usize, p: usize, q: 
     (values[p * n + q], values[q * n + p]) = (F::of(0.0), F::of(0.0));
 }
 
-/// The numbers that matrices are of.
+/// Scalar field of the matrices: real or complex.
 trait Field:
     Copy
     + Add<Output = Self>
@@ -351,13 +367,13 @@ trait Field:
         self.parts().im == 0.0
     }
 
-    /// The square of the absolute value.
-    fn square(self) -> f64 {
+    /// Squared absolute value.
+    fn norm_squared(self) -> f64 {
         self.parts().norm_sqr()
     }
 
-    /// What pivots are chosen by.
-    fn weight(self) -> f64 {
+    /// |re| + |im|, which pivots are compared by.
+    fn l1_norm(self) -> f64 {
         self.parts().l1_norm()
     }
 }
@@ -420,17 +436,17 @@ fn elements<F: Field>(view: &HostView<'_>) -> Vec<F> {
     }
 }
 
-/// Writes numbers as elements of a dtype.
+/// Converts values to the output's dtype and stores them.
 fn write<F: Field>(values: &[F], output: &mut HostViewMut<'_>) {
     let size = output.dtype.size();
-    for (value, place) in values.iter().zip(output.bytes.chunks_exact_mut(size)) {
+    for (value, target) in values.iter().zip(output.bytes.chunks_exact_mut(size)) {
         let Complex { re, im } = value.parts();
         match output.dtype {
-            DType::I32 => place.copy_from_slice(&(re as i32).to_le_bytes()),
-            DType::F32 => place.copy_from_slice(&(re as f32).to_le_bytes()),
-            DType::F64 => place.copy_from_slice(&re.to_le_bytes()),
-            DType::C64 => place.copy_from_slice(bytemuck::bytes_of(&[re as f32, im as f32])),
-            _ => place.copy_from_slice(bytemuck::bytes_of(&[re, im])),
+            DType::I32 => target.copy_from_slice(&(re as i32).to_le_bytes()),
+            DType::F32 => target.copy_from_slice(&(re as f32).to_le_bytes()),
+            DType::F64 => target.copy_from_slice(&re.to_le_bytes()),
+            DType::C64 => target.copy_from_slice(bytemuck::bytes_of(&[re as f32, im as f32])),
+            _ => target.copy_from_slice(bytemuck::bytes_of(&[re, im])),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Programs: StableHLO compiled once for a device, executed many times.
+//! Programs: StableHLO, compiled once for a device (as with PJRT) and executed many times.
 //!
 //! ```
 //! use inflight::{Device, Program, Tensor};
@@ -19,28 +19,30 @@
 //! # }
 //! ```
 //!
-//! - [`Program`]: the program as it was written;
-//! - `compile`: plans and kernels for everything it computes; `join`: steps that are better one;
-//! - [`Executable`]: checks arguments, gives up what is donated, and submits;
-//! - `sequence`, `control`: from a compiled program and its buffers to commands. Loops and branches are decided
-//!   on the stream, when it comes to them: neither the caller nor the dispatcher waits. `repeat`: loops of small
-//!   turns, all of which the stream runs;
-//! - [`Calls`]: functions of the host that programs call; `check`: those that come with the crate;
-//! - `store`: executables in files; `explain`: what a program would run.
+//! - [`Program`]: a parsed StableHLO module;
+//! - `compile`: compiles a lowered program: plans, kernels and host functions; `merge`: merges adjacent graphs, so
+//!   that a loop's body and condition are planned together;
+//! - [`Executable`]: argument checks, buffer donation, asynchronous dispatch;
+//! - `sequence`: command emission for an execution; `control`: control flow (`while`, `case`), decided on the
+//!   stream when it gets there, so neither the caller nor the dispatcher waits; `device_loop`: small loops that the
+//!   stream iterates by itself;
+//! - [`CustomCalls`]: host functions that programs call (`custom_call`, host callbacks); `lapack`: the LAPACK ones
+//!   that come with the crate;
+//! - `executable_file`: saved executables; `explain`: the kernels of a program.
 
-mod calls;
 mod compile;
 mod control;
+mod custom_call;
+mod device_loop;
 mod executable;
+mod executable_file;
 mod explain;
-mod join;
 mod lapack;
-mod repeat;
+mod merge;
 mod sequence;
 mod source;
-mod store;
 
-pub use calls::{Calls, HostView, HostViewMut};
+pub use custom_call::{CustomCalls, HostView, HostViewMut};
 pub use executable::{ArgumentType, Executable, Execution, ResultType};
-pub(crate) use sequence::Run;
+pub(crate) use sequence::ProgramRun;
 pub use source::Program;

@@ -1,10 +1,10 @@
-//! From a compiled program and its buffers to commands.
+//! Command emission for a program execution: from a compiled program and its buffers to stream commands.
 
-use super::compile::Compiled;
+use super::compile::CompiledProgram;
 use super::control::{Case, While};
 use crate::runtime::Promise;
-use crate::runtime::cache::ReadyPlan;
-use crate::runtime::commands::{Bound, Emit};
+use crate::runtime::commands::{BoundPlan, CommandSink};
+use crate::runtime::compilation_cache::CompiledPlan;
 use crate::runtime::stats::Counters;
 use inflight_backend::{Buffer, Command, HostCall, HostFunction, Label, LabelOp};
 use inflight_hlo::program::Slot;
@@ -15,14 +15,14 @@ use std::sync::Arc;
 /// Buffers of a step or a sequence.
 pub(super) type Buffers = SmallVec<[Arc<Buffer>; 8]>;
 
-/// Steps in order, ready to run. Values are numbered: the inputs first.
+/// Steps in order, compiled. Values are numbered slots; inputs come first.
 pub(super) struct Sequence {
-    /// The size of every value.
+    /// Size of every value in bytes.
     pub bytes: Vec<usize>,
     pub steps: Vec<Step>,
-    /// The values that are wanted in the end.
+    /// Slots of the results.
     pub outputs: Vec<Slot>,
-    /// True iff a step, or one within, calls the host for what it does and not for what it returns.
+    /// True iff a step, or one nested in it, is a call with side effects.
     pub has_effects: bool,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct Step {
     pub results: SmallVec<[Slot; 8]>,
 }
 
-/// What a step does.
+/// Operation of a step.
 pub(super) enum Action {
     Compute(Box<Compute>),
     While(Arc<While>),
@@ -41,62 +41,67 @@ pub(super) enum Action {
     Call(Call),
 }
 
-/// A graph with its plan.
+/// A graph with its compiled plan.
 pub(super) struct Compute {
-    pub ready: Arc<ReadyPlan>,
+    pub ready: Arc<CompiledPlan>,
     pub scalars: Vec<Scalar>,
     pub labels: Arc<[LabelOp]>,
-    /// What each of the step's results is.
-    pub results: SmallVec<[Source; 8]>,
-    /// For each of the plan's outputs, the step's result it is.
+    /// Source of each of the step's results.
+    pub results: SmallVec<[StepResult; 8]>,
+    /// For each output of the plan, the position among the step's results.
     pub outputs: SmallVec<[usize; 8]>,
 }
 
-/// What a result of a graph is.
+/// Source of a graph step's result.
 #[derive(Clone, Copy)]
-pub(super) enum Source {
+pub(super) enum StepResult {
     /// The plan's next output.
-    Output,
-    /// One of the step's inputs, as it is.
+    PlanOutput,
+    /// An input of the step, passed through.
     Input(usize),
-    /// The same as an earlier result.
-    Result(usize),
+    /// A duplicate of an earlier result.
+    Duplicate(usize),
 }
 
-/// A function of the host.
+/// A host function call (custom call).
 pub(super) struct Call {
     pub function: HostFunction,
     pub label: Label,
-    /// True iff it is called for what it does.
+    /// True iff it has side effects, so it must run even if its results are unused.
     pub has_effects: bool,
 }
 
-/// What all parts of one execution share.
-pub(super) struct Context {
+/// State shared by all parts of one execution.
+pub(super) struct RunContext {
     pub counters: Arc<Counters>,
-    /// Fails with the first call that fails among those that are made for what they do.
+    /// Zero-sized buffer that takes the fault of the first failed call with side effects.
     pub witness: Option<Arc<Buffer>>,
 }
 
-/// One execution of a program, on its way to a stream.
-pub(crate) struct Run {
-    pub(super) program: Arc<Compiled>,
+/// One execution of a program, to be enqueued on a stream.
+pub(crate) struct ProgramRun {
+    pub(super) program: Arc<CompiledProgram>,
     pub(super) counters: Arc<Counters>,
-    /// Completed when all is done, with the first failed call if one failed.
+    /// Completed when the execution is done, with the first failed call with side effects.
     pub(super) done: Option<Promise<()>>,
 }
 
-impl Run {
-    /// Emits everything. `inputs` are the arguments and the constants.
-    pub fn emit(&mut self, inputs: &[Arc<Buffer>], outputs: &[Arc<Buffer>], emit: &mut dyn Emit) {
+impl ProgramRun {
+    /// Emits all commands. `inputs` are the arguments, then the constants.
+    pub fn emit(
+        &mut self,
+        inputs: &[Arc<Buffer>],
+        outputs: &[Arc<Buffer>],
+        sink: &mut dyn CommandSink,
+    ) {
         let body = &self.program.body;
         let witness = body.has_effects.then(|| Buffer::declare(0));
         let context =
-            Arc::new(Context { counters: self.counters.clone(), witness: witness.clone() });
-        let all: Buffers = inputs.iter().cloned().collect();
-        // Until the end, nobody knows whether the results are to be had.
+            Arc::new(RunContext { counters: self.counters.clone(), witness: witness.clone() });
+        let values: Buffers = inputs.iter().cloned().collect();
+        // A side effect may fail all results, so signal them only at the end.
         let announce = !body.has_effects;
-        body.emit(&context, all, outputs, announce, emit);
+        body.emit(&context, values, outputs, announce, sink);
         if witness.is_some() || self.done.is_some() {
             let outputs: Vec<Arc<Buffer>> = outputs.to_vec();
             let done = self.done.take();
@@ -111,63 +116,61 @@ impl Run {
                 }
             });
             let source = witness.unwrap_or_else(|| Buffer::declare(0));
-            emit.command(Command::Expand { source, callback });
+            sink.push_command(Command::Expand { source, callback });
         }
     }
 }
 
 impl Sequence {
-    /// Emits all steps, and returns the outputs. The first of these are to be in `wanted`; the others get
-    /// buffers of their own, or are inputs as they are. With `announce`, outputs are announced by their
-    /// positions when they are written.
+    /// Emits all steps and returns the outputs. The first outputs go to `result_buffers`, the others to new buffers
+    /// or pass inputs through. With `announce`, reports outputs as soon as they are written.
     pub fn emit(
         &self,
-        context: &Arc<Context>,
+        context: &Arc<RunContext>,
         inputs: Buffers,
-        wanted: &[Arc<Buffer>],
+        result_buffers: &[Arc<Buffer>],
         announce: bool,
-        emit: &mut dyn Emit,
+        sink: &mut dyn CommandSink,
     ) -> Buffers {
         let mut values: SmallVec<[Option<Arc<Buffer>>; 16]> =
             inputs.into_iter().map(Some).collect();
         values.resize(self.bytes.len(), None);
-        // An output that a step defines is written where it is wanted, once; others share its memory, and
-        // know that before anything runs.
-        for (&slot, buffer) in self.outputs.iter().zip(wanted) {
+        // A step writes an output directly to its result buffer. Duplicate outputs alias it, before anything runs.
+        for (&slot, buffer) in self.outputs.iter().zip(result_buffers) {
             match &values[slot] {
                 Some(value) => buffer.adopt(value),
                 None => values[slot] = Some(buffer.clone()),
             }
         }
         for (position, step) in self.steps.iter().enumerate() {
-            self.emit_step(step, context, &mut values, announce, emit);
+            self.emit_step(step, context, &mut values, announce, sink);
             if announce && position + 1 < self.steps.len() {
-                self.announce(step.results.iter().copied(), emit);
+                self.announce(step.results.iter().copied(), sink);
             }
         }
         let value = |slot: Slot| values[slot].clone().expect("a step before has defined it");
         self.outputs.iter().map(|&slot| value(slot)).collect()
     }
 
-    /// Announces those of the values that are outputs.
-    fn announce(&self, slots: impl Iterator<Item = Slot>, emit: &mut dyn Emit) {
+    /// Reports those of the slots that are outputs.
+    fn announce(&self, slots: impl Iterator<Item = Slot>, sink: &mut dyn CommandSink) {
         let mut written = SmallVec::<[usize; 8]>::new();
         for slot in slots {
             let outputs = self.outputs.iter().enumerate();
             written.extend(outputs.filter(|&(_, &output)| output == slot).map(|(at, _)| at));
         }
         if !written.is_empty() {
-            emit.written(&written);
+            sink.outputs_written(&written);
         }
     }
 
     fn emit_step(
         &self,
         step: &Step,
-        context: &Arc<Context>,
+        context: &Arc<RunContext>,
         values: &mut [Option<Arc<Buffer>>],
         announce: bool,
-        emit: &mut dyn Emit,
+        sink: &mut dyn CommandSink,
     ) {
         let inputs: Buffers = step
             .inputs
@@ -175,10 +178,13 @@ impl Sequence {
             .map(|&slot| values[slot].clone().expect("a step before has defined it"))
             .collect();
         if let Action::Compute(compute) = &step.action {
-            let results = compute.place(self, step, &inputs, values);
-            let bound =
-                Bound { ready: &compute.ready, scalars: &compute.scalars, labels: &compute.labels };
-            let mut announced = Announced { sequence: self, step, compute, announce, emit };
+            let results = compute.bind_results(self, step, &inputs, values);
+            let bound = BoundPlan {
+                ready: &compute.ready,
+                scalars: &compute.scalars,
+                labels: &compute.labels,
+            };
+            let mut announced = StepSink { sequence: self, step, compute, announce, sink };
             bound.emit(&inputs, &results, &context.counters, &mut announced);
             return;
         }
@@ -191,9 +197,9 @@ impl Sequence {
             .collect();
         match &step.action {
             Action::Compute(_) => unreachable!("handled above"),
-            Action::While(repeated) => repeated.emit(context, inputs, &results, emit),
-            Action::Case(case) => case.emit(context, inputs, &results, emit),
-            Action::Call(call) => emit.command(Command::Host(HostCall {
+            Action::While(while_loop) => while_loop.emit(context, inputs, &results, sink),
+            Action::Case(case) => case.emit(context, inputs, &results, sink),
+            Action::Call(call) => sink.push_command(Command::Host(HostCall {
                 function: call.function.clone(),
                 inputs: inputs.into_iter().collect(),
                 outputs: results.into_iter().collect(),
@@ -204,31 +210,31 @@ impl Sequence {
     }
 }
 
-/// What a step's plan asks for, with outputs by their positions among the sequence's.
-struct Announced<'a> {
+/// Adapter that maps a step's plan outputs to the sequence's outputs.
+struct StepSink<'a> {
     sequence: &'a Sequence,
     step: &'a Step,
     compute: &'a Compute,
     announce: bool,
-    emit: &'a mut dyn Emit,
+    sink: &'a mut dyn CommandSink,
 }
 
-impl Emit for Announced<'_> {
-    fn command(&mut self, command: Command) {
-        self.emit.command(command);
+impl CommandSink for StepSink<'_> {
+    fn push_command(&mut self, command: Command) {
+        self.sink.push_command(command);
     }
 
-    fn written(&mut self, outputs: &[usize]) {
+    fn outputs_written(&mut self, outputs: &[usize]) {
         if self.announce {
             let slot = |&output: &usize| self.step.results[self.compute.outputs[output]];
-            self.sequence.announce(outputs.iter().map(slot), self.emit);
+            self.sequence.announce(outputs.iter().map(slot), self.sink);
         }
     }
 }
 
 impl Compute {
-    /// The buffers of the plan's outputs; all of the step's results have theirs then.
-    fn place(
+    /// Returns the buffers of the plan's outputs, and binds all of the step's result slots.
+    fn bind_results(
         &self,
         sequence: &Sequence,
         step: &Step,
@@ -238,19 +244,19 @@ impl Compute {
         let mut outputs = Buffers::new();
         for (source, &slot) in self.results.iter().zip(&step.results) {
             let shared = match *source {
-                Source::Output => {
+                StepResult::PlanOutput => {
                     let bytes = sequence.bytes[slot];
-                    let place = values[slot].get_or_insert_with(|| Buffer::declare(bytes));
-                    outputs.push(place.clone());
+                    let buffer = values[slot].get_or_insert_with(|| Buffer::declare(bytes));
+                    outputs.push(buffer.clone());
                     continue;
                 }
-                Source::Input(input) => inputs[input].clone(),
-                Source::Result(earlier) => values[step.results[earlier]]
+                StepResult::Input(input) => inputs[input].clone(),
+                StepResult::Duplicate(earlier) => values[step.results[earlier]]
                     .clone()
                     .expect("earlier results have their buffers"),
             };
             match &values[slot] {
-                Some(place) => place.adopt(&shared),
+                Some(buffer) => buffer.adopt(&shared),
                 None => values[slot] = Some(shared),
             }
         }

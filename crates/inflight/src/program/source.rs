@@ -1,6 +1,6 @@
-//! Programs as they were written.
+//! StableHLO programs as they were read, before compilation.
 
-use super::calls;
+use super::custom_call;
 use crate::{Error, Result};
 use inflight_hlo::lower::{LowerError, Problem, custom_call_targets, entry, lower, verify};
 use inflight_hlo::module::{ElementType, Module, Operation, Type};
@@ -9,44 +9,44 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A StableHLO program that devices can compile. Cheap to clone.
+/// A StableHLO program. Cheap to clone. Compile it with [`Device::compile`](crate::Device::compile).
 #[derive(Clone)]
 pub struct Program {
     pub(super) name: Arc<str>,
-    pub(super) form: Form,
+    pub(super) source: ProgramSource,
 }
 
-/// What a program was given as.
+/// Source of a program.
 #[derive(Clone)]
-pub(super) enum Form {
-    /// Text or bytecode.
-    Written { module: Arc<Module>, source: Arc<[u8]> },
-    /// Graphs and steps.
+pub(super) enum ProgramSource {
+    /// StableHLO text or bytecode, parsed and as read.
+    StableHlo { module: Arc<Module>, source: Arc<[u8]> },
+    /// Already lowered to graphs.
     Lowered(Arc<lowered::Program>),
 }
 
 impl Program {
-    /// Reads a program's text: a module, or a function alone. `@main` is what is executed, or the only public
+    /// Parses StableHLO text: a module or a single function. The entry point is `@main`, or else the only public
     /// function.
     ///
     /// # Errors
-    /// What is wrong with the text, with its line and column.
+    /// [`Error::Program`] with the line and column of a syntax error.
     pub fn parse(text: &str) -> Result<Program> {
         Program::read(text.as_bytes(), None)
     }
 
-    /// Reads a program from text or from MLIR bytecode of StableHLO's portable artifacts, as JAX exports them.
+    /// Reads StableHLO text, or the MLIR bytecode of a portable artifact, as JAX exports it.
     ///
     /// # Errors
-    /// What is wrong with it, and where.
+    /// [`Error::Program`] with the position of the error.
     pub fn from_bytes(bytes: &[u8]) -> Result<Program> {
         Program::read(bytes, None)
     }
 
-    /// Reads a program's file: text or bytecode, whichever it is.
+    /// Reads a program from a file of text or bytecode; the format is detected.
     ///
     /// # Errors
-    /// If the file cannot be read; or what is wrong with it, and where.
+    /// [`Error::File`] if the file cannot be read; [`Error::Program`] with the position of an error in it.
     pub fn load(path: impl AsRef<Path>) -> Result<Program> {
         let path = path.as_ref();
         let bytes = crate::io::read_file(path)?;
@@ -59,43 +59,44 @@ impl Program {
             Error::Program(format!("{name}: {error}").into())
         })?;
         let name = name.or(module.name.as_deref()).unwrap_or("program").into();
-        let form = Form::Written { module: Arc::new(module), source: bytes.into() };
-        Ok(Program { name, form })
+        let source = ProgramSource::StableHlo { module: Arc::new(module), source: bytes.into() };
+        Ok(Program { name, source })
     }
 
-    /// A program that is lowered already.
+    /// Wraps a lowered program.
     #[doc(hidden)]
     pub fn from_lowered(program: lowered::Program) -> Program {
         let name = program.name.as_str().into();
-        Program { name, form: Form::Lowered(Arc::new(program)) }
+        Program { name, source: ProgramSource::Lowered(Arc::new(program)) }
     }
 
-    /// What messages call it: its file, or the name of its module.
+    /// The program's name in error messages: its file, or else its module's name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The program in canonical text.
+    /// Prints the program as canonical StableHLO text.
     ///
     /// # Errors
-    /// If it was given as graphs, which have no text.
+    /// [`Error::Invalid`] if the program was built from graphs, which have no text.
     pub fn to_text(&self) -> Result<String> {
-        match &self.form {
-            Form::Written { module, .. } => Ok(inflight_hlo::print(module)),
-            Form::Lowered(_) => {
-                Err(Error::Invalid(format!("{}: it was given as graphs, not as text", self.name)))
-            }
+        match &self.source {
+            ProgramSource::StableHlo { module, .. } => Ok(inflight_hlo::print(module)),
+            ProgramSource::Lowered(_) => Err(Error::Invalid(format!(
+                "{}: built from graphs, so it has no StableHLO text",
+                self.name
+            ))),
         }
     }
 
-    /// The first thing it uses that no device of this crate will ever have, and its line: quantized types,
-    /// tokens, communication between programs, and communication between devices.
+    /// Returns the first feature used that is out of this crate's scope, with its line: quantized types, tokens,
+    /// and communication between programs or devices. `None` if there is none.
     pub fn excluded_feature(&self) -> Option<String> {
-        let Form::Written { module, .. } = &self.form else { return None };
+        let ProgramSource::StableHlo { module, .. } = &self.source else { return None };
         let mut pending: Vec<&Operation> =
             module.functions.iter().rev().flat_map(|f| f.body.operations.iter().rev()).collect();
         while let Some(operation) = pending.pop() {
-            if let Some(feature) = excluded(operation) {
+            if let Some(feature) = unsupported_feature(operation) {
                 let (name, line) = (&operation.name, operation.location.line);
                 return Some(format!("{feature} ({name}, line {line})"));
             }
@@ -105,9 +106,9 @@ impl Program {
         None
     }
 
-    /// The types of the arguments as declared, if some of their extents are open.
-    pub(super) fn open_types(&self) -> Option<Declared> {
-        let Form::Written { module, .. } = &self.form else { return None };
+    /// The declared argument and result types, if some argument extents are dynamic.
+    pub(super) fn open_types(&self) -> Option<DeclaredTypes> {
+        let ProgramSource::StableHlo { module, .. } = &self.source else { return None };
         let function = entry(module).ok()?;
         let tensors = function.body.arguments.iter().map(|argument| match &argument.ty {
             Type::Tensor(tensor) => Some(tensor.clone()),
@@ -129,7 +130,7 @@ impl Program {
                 .iter()
                 .any(|(name, _)| name == "tf.aliasing_output" || name == "jax.buffer_donor")
         });
-        Some(Declared {
+        Some(DeclaredTypes {
             names: (0..arguments.len()).map(|number| function.argument_name(number)).collect(),
             donated: donated.collect(),
             arguments,
@@ -137,24 +138,24 @@ impl Program {
         })
     }
 
-    /// Whether all its operations are known, and the functions it calls, whatever its arguments are.
+    /// Checks that all operations and custom calls are known, independently of argument types.
     pub(super) fn check_operations(&self) -> Result<()> {
-        let Form::Written { module, .. } = &self.form else { return Ok(()) };
-        let known = verify(module).err();
-        match with_unknown_calls(module, known) {
+        let ProgramSource::StableHlo { module, .. } = &self.source else { return Ok(()) };
+        let error = verify(module).err();
+        match with_unknown_calls(module, error) {
             None => Ok(()),
             Some(error) => Err(self.unsupported(&error)),
         }
     }
 
-    /// The program for these argument types, or for its own.
+    /// Lowers the program for the given argument types, or for the declared ones.
     pub(super) fn lower(
         &self,
         arguments: Option<&[lowered::ValueType]>,
     ) -> Result<Arc<lowered::Program>> {
-        match &self.form {
-            Form::Lowered(program) => Ok(program.clone()),
-            Form::Written { module, .. } => match lower(module, arguments) {
+        match &self.source {
+            ProgramSource::Lowered(program) => Ok(program.clone()),
+            ProgramSource::StableHlo { module, .. } => match lower(module, arguments) {
                 Ok(program) => Ok(Arc::new(program)),
                 Err(error) => {
                     let error = with_unknown_calls(module, Some(error));
@@ -181,31 +182,31 @@ impl Program {
     }
 }
 
-/// What the arguments and results of a function are declared to be.
-pub(super) struct Declared {
+/// Declared types of the entry point's arguments and results.
+pub(super) struct DeclaredTypes {
     pub names: Vec<String>,
     pub arguments: Vec<inflight_hlo::module::TensorType>,
     pub donated: Vec<bool>,
     pub results: Vec<inflight_hlo::module::TensorType>,
 }
 
-/// What is wrong with a program, and each call of a function that is not there, in the order of the text.
+/// Adds each unknown custom call to a program's errors, in source order.
 fn with_unknown_calls(module: &Module, error: Option<LowerError>) -> Option<LowerError> {
     let mut problems = error.map_or_else(Vec::new, |error| error.problems);
-    // Without a function to execute there are no calls, and that is said already.
-    let called = custom_call_targets(module).unwrap_or_default();
-    let unknown = called.into_iter().filter(|(target, _)| !calls::is_known(target));
+    // Without an entry point there are no calls to check; that error is reported already.
+    let targets = custom_call_targets(module).unwrap_or_default();
+    let unknown = targets.into_iter().filter(|(target, _)| !custom_call::is_known(target));
     problems.extend(unknown.map(|(target, location)| Problem {
         operation: "stablehlo.custom_call".to_owned(),
         location,
-        message: calls::unknown(&target),
+        message: custom_call::unknown_target_message(&target),
     }));
     problems.sort_by_key(|problem| (problem.location.line, problem.location.column));
     (!problems.is_empty()).then_some(LowerError { problems })
 }
 
-/// What about an operation is out of this crate's scope.
-fn excluded(operation: &Operation) -> Option<&'static str> {
+/// The out-of-scope feature that an operation uses, if any.
+fn unsupported_feature(operation: &Operation) -> Option<&'static str> {
     const ACROSS_DEVICES: [&str; 8] = [
         "all_gather",
         "all_reduce",

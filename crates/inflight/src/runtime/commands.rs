@@ -1,6 +1,7 @@
-//! From a plan and its buffers to commands: the same for what was recorded and for programs.
+//! Command emission: turns a compiled plan and its buffers into stream commands. Recorded segments and StableHLO
+//! programs share this code.
 
-use super::cache::ReadyPlan;
+use super::compilation_cache::CompiledPlan;
 use super::stats::Counters;
 use inflight_backend::{
     Batch, BlockLaunch, Buffer, ChainedGemmLaunch, Command, Epilogue, Fault, GemmLaunch,
@@ -11,139 +12,141 @@ use inflight_ir::plan::{self, BufferId, GemmStep, LaunchStep, MatrixOperand, Sca
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// Takes what running a plan asks of a stream, in order.
-pub(crate) trait Emit {
-    /// Takes a command that is to be run.
-    fn command(&mut self, command: Command);
+/// Receives the commands of a plan in stream order.
+pub(crate) trait CommandSink {
+    /// Appends a command.
+    fn push_command(&mut self, command: Command);
 
-    /// The commands so far have written these outputs, by their positions, and more commands follow.
-    fn written(&mut self, outputs: &[usize]);
+    /// Reports that the commands so far write these outputs (positions), and that more commands follow.
+    fn outputs_written(&mut self, outputs: &[usize]);
 }
 
-/// A list of commands, which tells nobody of outputs.
-impl Emit for Vec<Command> {
-    fn command(&mut self, command: Command) {
+/// Collects commands; ignores reports of written outputs.
+impl CommandSink for Vec<Command> {
+    fn push_command(&mut self, command: Command) {
         self.push(command);
     }
 
-    fn written(&mut self, _: &[usize]) {}
+    fn outputs_written(&mut self, _: &[usize]) {}
 }
 
-/// What commands do that were emitted and are not counted yet: to count each by itself would be a good part of what
-/// emitting it takes. They are counted when this is dropped, at the latest.
-struct Uncounted<'a> {
+/// Counter updates of emitted commands, accumulated locally and flushed in one go. Updating the shared atomics per
+/// command is a measurable part of emission. Dropping flushes the rest.
+struct BatchedCounters<'a> {
     counters: &'a Counters,
     launches: u64,
     read: u64,
     written: u64,
 }
 
-impl<'a> Uncounted<'a> {
-    fn new(counters: &'a Counters) -> Uncounted<'a> {
-        Uncounted { counters, launches: 0, read: 0, written: 0 }
+impl<'a> BatchedCounters<'a> {
+    fn new(counters: &'a Counters) -> BatchedCounters<'a> {
+        BatchedCounters { counters, launches: 0, read: 0, written: 0 }
     }
 
-    fn count(&mut self) {
+    fn flush(&mut self) {
         Counters::add(&self.counters.launches, std::mem::take(&mut self.launches));
         Counters::add(&self.counters.bytes_read, std::mem::take(&mut self.read));
         Counters::add(&self.counters.bytes_written, std::mem::take(&mut self.written));
     }
 }
 
-impl Drop for Uncounted<'_> {
+impl Drop for BatchedCounters<'_> {
     fn drop(&mut self) {
-        self.count();
+        self.flush();
     }
 }
 
-/// A plan, and what is the same whenever it runs.
-pub(crate) struct Bound<'a> {
-    pub ready: &'a ReadyPlan,
-    /// The values of the graph's scalars.
+/// A compiled plan, bound to the scalars and labels of one graph.
+pub(crate) struct BoundPlan<'a> {
+    pub ready: &'a CompiledPlan,
+    /// Values of the graph's scalars.
     pub scalars: &'a [Scalar],
-    /// The op and the line of each of the graph's nodes.
+    /// Op name and source location of each graph node.
     pub labels: &'a Arc<[LabelOp]>,
 }
 
-impl Bound<'_> {
-    /// Emits the commands that compute `outputs` from `inputs`. What has no kernel gets its fault now.
+impl BoundPlan<'_> {
+    /// Emits the commands that compute `outputs` from `inputs`. The results of steps whose kernel failed to compile
+    /// get the compilation fault immediately.
     pub fn emit(
         &self,
         inputs: &[Arc<Buffer>],
         outputs: &[Arc<Buffer>],
         counters: &Counters,
-        emit: &mut dyn Emit,
+        sink: &mut dyn CommandSink,
     ) {
         let plan = &self.ready.plan;
-        // The value that each buffer of the plan is, or new memory for what only the plan needs.
+        // Plan buffers: inputs bound to their values; outputs and temporaries are bound on first use.
         let mut buffers: SmallVec<[Option<Arc<Buffer>>; 8]> = plan
             .buffers
             .iter()
             .map(|buffer| buffer.input.map(|input| inputs[input].clone()))
             .collect();
         for (output, &buffer) in outputs.iter().zip(&plan.outputs) {
-            // An output may be an input in another shape, or the same as another output.
+            // An output aliases an input (reshape) or an earlier output: share its memory.
             match &buffers[buffer as usize] {
                 Some(same) => output.adopt(same),
                 None => buffers[buffer as usize] = Some(output.clone()),
             }
         }
-        let mut uses_left: SmallVec<[u32; 16]> = SmallVec::from_slice(&self.ready.uses);
-        let mut uncounted = Uncounted::new(counters);
-        // The launches of the batch that is being gathered.
-        let mut gathered: Vec<Launch> = Vec::new();
+        let mut remaining_uses: SmallVec<[u32; 16]> = SmallVec::from_slice(&self.ready.uses);
+        let mut batched_counters = BatchedCounters::new(counters);
+        // Launches of the current launch batch.
+        let mut batch_launches: Vec<Launch> = Vec::new();
         let mut batches = plan.batches.iter().enumerate();
-        let (mut batch, mut left) = (0, 0);
+        let (mut batch, mut remaining_in_batch) = (0, 0);
         for (position, step) in plan.steps.iter().enumerate() {
-            if left == 0
-                && let Some((number, &size)) = batches.next()
+            if remaining_in_batch == 0
+                && let Some((next, &size)) = batches.next()
             {
-                (batch, left) = (number, size);
-                uncounted.launches += 1;
+                (batch, remaining_in_batch) = (next, size);
+                batched_counters.launches += 1;
             }
-            left -= 1;
-            let batched = self.ready.batch_work[batch].as_ref();
+            remaining_in_batch -= 1;
+            let batch_work = self.ready.batch_work[batch].as_ref();
             let mut bind = |id: BufferId| {
                 let index = id as usize;
                 let described = plan.buffers[index];
                 let bytes = described.elements * described.dtype.size();
                 let buffer = buffers[index].get_or_insert_with(|| Buffer::declare(bytes)).clone();
-                // Nothing but the commands that use it should keep a temporary alive.
-                uses_left[index] -= 1;
-                if uses_left[index] == 0 {
+                // Drop the local reference at the last use, so that only the commands keep a temporary alive.
+                remaining_uses[index] -= 1;
+                if remaining_uses[index] == 0 {
                     buffers[index] = None;
                 }
                 buffer
             };
             let work = self.ready.work[position].clone();
             let label = Label { segment: self.labels.clone(), work };
-            uncounted.read += label.work.bytes_read;
-            uncounted.written += label.work.bytes_written;
+            batched_counters.read += label.work.bytes_read;
+            batched_counters.written += label.work.bytes_written;
             let kernels = &self.ready.planned[position];
-            // Where a kernel is missing, the results have the fault: the step is not run.
+            // A step without a kernel is skipped; `launch` has marked its results with the fault.
             match step {
                 Step::Launch(step) => {
                     let buffers = step.buffers.iter().map(|&id| bind(id)).collect();
-                    match (self.launch(step, &kernels[0], buffers, label), batched) {
+                    match (self.launch(step, &kernels[0], buffers, label), batch_work) {
                         (Err(_), _) => {}
-                        (Ok(launch), Some(_)) => gathered.push(launch),
-                        (Ok(launch), None) => emit.command(Command::Launch(launch)),
+                        (Ok(launch), Some(_)) => batch_launches.push(launch),
+                        (Ok(launch), None) => sink.push_command(Command::Launch(launch)),
                     }
                 }
-                Step::Gemm(contraction) => {
-                    // In the order of the step's launches.
-                    let mut launches: SmallVec<[Result<Launch, Unlaunched>; 2]> = SmallVec::new();
+                Step::Gemm(gemm) => {
+                    // In the order of `GemmStep::launches`.
+                    let mut launches: SmallVec<[Result<Launch, MissingKernel>; 2]> =
+                        SmallVec::new();
                     for (step, kernel) in step.launches().iter().zip(kernels) {
                         let buffers = step.buffers.iter().map(|&id| bind(id)).collect();
                         launches.push(self.launch(step, kernel, buffers, label.clone()));
                     }
                     let mut launches = launches.into_iter();
-                    if let Ok(contract) = contract(contraction, &mut launches, &mut bind, &label) {
-                        emit.command(Command::Gemm(Box::new(contract)));
+                    if let Ok(gemm) = gemm_launch(gemm, &mut launches, &mut bind, &label) {
+                        sink.push_command(Command::Gemm(Box::new(gemm)));
                     }
                 }
                 Step::Routine(step) => {
-                    emit.command(Command::Routine(Box::new(RoutineCall {
+                    sink.push_command(Command::Routine(Box::new(RoutineCall {
                         routine: step.routine.clone(),
                         operands: step.operands.iter().map(|&id| bind(id)).collect(),
                         result: bind(step.result),
@@ -151,17 +154,17 @@ impl Bound<'_> {
                     })));
                 }
             }
-            if let (Some(work), 0) = (batched, left) {
-                let launches = std::mem::take(&mut gathered);
+            if let (Some(work), 0) = (batch_work, remaining_in_batch) {
+                let launches = std::mem::take(&mut batch_launches);
                 let label = Label { segment: self.labels.clone(), work: work.clone() };
-                emit.command(Command::Batch(Batch { launches, label }));
+                sink.push_command(Command::Batch(Batch { launches, label }));
             }
-            // A value that is done is announced at once: its reader need not wait for the rest.
-            let finished = &self.ready.finished[position];
-            if !finished.is_empty() && position + 1 < plan.steps.len() {
-                // Whoever reads it may look at the counters then.
-                uncounted.count();
-                emit.written(finished);
+            // Signal outputs as soon as they are written, so that readers need not wait for the whole plan.
+            let outputs_written = &self.ready.outputs_written[position];
+            if !outputs_written.is_empty() && position + 1 < plan.steps.len() {
+                // A reader may look at the counters as soon as the output is signaled.
+                batched_counters.flush();
+                sink.outputs_written(outputs_written);
             }
         }
     }
@@ -172,12 +175,12 @@ impl Bound<'_> {
         planned: &Result<Arc<PlannedLaunch>, Fault>,
         buffers: SmallVec<[Arc<Buffer>; 6]>,
         label: Label,
-    ) -> Result<Launch, Unlaunched> {
+    ) -> Result<Launch, MissingKernel> {
         let planned = planned.as_ref().map_err(|fault| {
             let fault = Fault { label: Some(label.clone()), ..fault.clone() };
             let results = step.kernel.params.iter().zip(&buffers).filter(|(param, _)| param.writes);
             results.for_each(|(_, buffer)| buffer.fail(fault.clone()));
-            Unlaunched(fault)
+            MissingKernel(fault)
         })?;
         let scalars = step.scalars.iter().map(|source| match source {
             ScalarSource::Graph(position) => self.scalars[*position],
@@ -187,17 +190,17 @@ impl Bound<'_> {
     }
 }
 
-/// A launch that has no kernel. Its results carry the fault.
-struct Unlaunched(Fault);
+/// Marks a launch whose kernel failed to compile. The launch's results carry the fault.
+struct MissingKernel(Fault);
 
-/// The command of a contraction, whose launches, and those of what surrounds it, are the next of `launches`. If
-/// one of those has no kernel, there is no command, and its results have the fault.
-fn contract(
+/// Builds a GEMM launch. Takes the launches of the step's prologue and epilogue from `launches`, in order. If one
+/// of their kernels is missing, marks the results with its fault and returns an error.
+fn gemm_launch(
     step: &GemmStep,
-    launches: &mut dyn Iterator<Item = Result<Launch, Unlaunched>>,
+    launches: &mut dyn Iterator<Item = Result<Launch, MissingKernel>>,
     bind: &mut dyn FnMut(BufferId) -> Arc<Buffer>,
     label: &Label,
-) -> Result<GemmLaunch, Unlaunched> {
+) -> Result<GemmLaunch, MissingKernel> {
     let producer = match step.prologue.as_ref().map(|prologue| &prologue.producer) {
         None => None,
         Some(plan::Producer::Kernel(kernel)) => {
@@ -213,9 +216,9 @@ fn contract(
             }))
         }
         Some(plan::Producer::Gemm(chained)) => {
-            let first = contract(&chained.gemm, launches, bind, label);
-            Some(first.map(|contract| {
-                Producer::Gemm(ChainedGemmLaunch { gemm: contract, operand_param: chained.value })
+            let first = gemm_launch(&chained.gemm, launches, bind, label);
+            Some(first.map(|gemm| {
+                Producer::Gemm(ChainedGemmLaunch { gemm, operand_param: chained.value })
             }))
         }
     };
@@ -223,10 +226,10 @@ fn contract(
         let launch = launches.next().expect("a launch for each kernel");
         launch.map(|launch| Box::new(Epilogue { launch, gemm_result: epilogue.gemm_result }))
     });
-    // Whatever comes of it, all buffers are bound: each binding is counted.
-    let [a, b, c] = [&step.a, &step.b, &step.c].map(|matrix| operand(matrix, bind));
+    // Bind all operands even on error: `remaining_uses` counts every binding.
+    let [a, b, c] = [&step.a, &step.b, &step.c].map(|matrix| gemm_operand(matrix, bind));
     let (producer, epilogue) = (producer.transpose(), epilogue.transpose());
-    if let Err(Unlaunched(fault)) = &producer {
+    if let Err(MissingKernel(fault)) = &producer {
         match &epilogue {
             Ok(Some(epilogue)) => epilogue.launch.fail(fault),
             Ok(None) => c.buffer.fail(fault.clone()),
@@ -251,7 +254,10 @@ fn contract(
     })
 }
 
-fn operand(operand: &MatrixOperand, bind: &mut dyn FnMut(BufferId) -> Arc<Buffer>) -> GemmOperand {
+fn gemm_operand(
+    operand: &MatrixOperand,
+    bind: &mut dyn FnMut(BufferId) -> Arc<Buffer>,
+) -> GemmOperand {
     GemmOperand {
         buffer: bind(operand.buffer),
         offset: operand.offset,

@@ -1,8 +1,9 @@
-//! Devices.
+//! Devices: opening, properties, statistics, and the per-device state of the runtime.
 
-use super::cache::{Cache, plan_target};
+use super::compilation_cache::{CompilationCache, plan_target};
+use super::device_info::DeviceInfo;
 use super::dispatcher::Dispatcher;
-use super::pending::queue::Queue;
+use super::pending::queue::PendingQueue;
 use super::reads::Reads;
 use super::recorder;
 use super::stats::{Counters, Stats};
@@ -10,10 +11,10 @@ use super::stream::{InFlight, Stream};
 use super::trace;
 use super::uploads::Uploads;
 use super::value::Value;
-use super::wait::{WaitReason, Waiting};
+use super::wait::{HostWait, WaitReason};
 use crate::{Element, Error, Result};
 use inflight_backend::{
-    Backend, Buffer, Capabilities, DiskCache, Memory, MemoryStats, Pool, Priority,
+    Backend, Buffer, Capabilities, DiskCache, InvalidVariable, Memory, MemoryStats, Pool, Priority,
     Stream as BackendStream, Timeline,
 };
 use inflight_cpu::CpuBackend;
@@ -33,58 +34,59 @@ pub use inflight_cpu::{Options as CpuOptions, Path as CpuPath};
 #[cfg(feature = "cuda")]
 pub use inflight_cuda::Options as CudaOptions;
 
-/// A cheap handle to a device. Always explicit: there is no current device.
+/// A device that computes tensors: the CPU or an NVIDIA GPU. A cheap handle. There is no implicit current device:
+/// constructors take one.
 #[derive(Clone)]
-pub struct Device(Arc<Inner>);
+pub struct Device(Arc<DeviceInner>);
 
-struct Inner {
-    /// Distinguishes devices; never reused.
+struct DeviceInner {
+    /// Unique id, never reused.
     id: u64,
     name: &'static str,
     backend: Arc<dyn Backend>,
     counters: Arc<Counters>,
-    cache: Arc<Cache>,
+    cache: Arc<CompilationCache>,
     dispatcher: Dispatcher,
-    /// Held while a part of the recorded graph is taken out, so that a node is scheduled once.
+    /// Locked while a segment is extracted from the recorded graph, so that each node is scheduled once.
     scheduling: Mutex<()>,
     streams: Mutex<Vec<Weak<DeviceStream>>>,
-    /// The default stream of each thread that recorded on the device.
+    /// Default stream of each thread that recorded on the device.
     thread_streams: Mutex<FxHashMap<ThreadId, Arc<DeviceStream>>>,
     reads: Arc<Reads>,
     uploads: Arc<Uploads>,
-    queue: Queue,
+    pending_queue: PendingQueue,
 }
 
-/// Every device that was opened, and some that are closed.
-static OPEN: Mutex<Vec<Weak<Inner>>> = Mutex::new(Vec::new());
+/// All open devices; may contain closed ones.
+static OPEN_DEVICES: Mutex<Vec<Weak<DeviceInner>>> = Mutex::new(Vec::new());
 
-/// A stream of a device and the timeline of what was done on it.
+/// A backend stream, its timeline, and its segments in flight.
 pub(crate) struct DeviceStream {
     pub stream: Arc<dyn BackendStream>,
     pub timeline: Arc<Timeline>,
-    /// The last value that the dispatcher gave out. Only the dispatcher changes it.
-    pub last: AtomicU64,
-    /// Segments submitted to it, without the oldest ones that are done.
+    /// Last timeline value handed out. Only the dispatcher changes it.
+    pub last_signal: AtomicU64,
+    /// Submitted segments; the oldest finished ones are dropped.
     pub in_flight: Mutex<InFlight>,
-    /// How many ops run on it.
-    pub open: AtomicUsize,
+    /// Number of device ops running on the stream.
+    pub running_ops: AtomicUsize,
 }
 
 impl Device {
-    /// The processor. Its threads and caches are shared by the whole process.
+    /// Returns the process-wide CPU device. Every call returns the same device.
     ///
-    /// `INFLIGHT_THREADS` sets the number of worker threads; `INFLIGHT_CPU` (`auto`, `avx512`, `avx2`,
-    /// `block`) how kernels are run; `INFLIGHT_CACHE` the folder that compiled kernels are kept in for later
-    /// processes, or `off`.
+    /// Environment variables set it up: `INFLIGHT_THREADS` the number of worker threads (1 to 4096); `INFLIGHT_CPU`
+    /// the code path (`auto`, `avx512`, `avx2` or `block`); `INFLIGHT_CACHE` the folder of the kernel cache, or
+    /// `off`.
     ///
     /// # Panics
-    /// If one of these variables has a value that makes no sense; [`Device::open_cpu`] returns that as an
-    /// error.
+    /// If `INFLIGHT_THREADS` or `INFLIGHT_CPU` has another value. To handle that as an error, use
+    /// [`CpuOptions::from_env`] with [`Device::open_cpu`].
     pub fn cpu() -> Device {
         static CPU: OnceLock<Device> = OnceLock::new();
         let open = || match CpuOptions::from_env().map_err(Error::from).and_then(Device::open_cpu) {
             Ok(device) => {
-                device.keep_kernels_of_environment();
+                device.enable_kernel_cache_from_env();
                 device
             }
             Err(error) => panic!("the CPU device cannot be opened: {error}"),
@@ -92,20 +94,24 @@ impl Device {
         CPU.get_or_init(open).clone()
     }
 
-    /// Another device on the processor, with threads, memory, caches and counters of its own.
+    /// Opens another CPU device, with its own worker threads, memory pool, caches and counters.
+    ///
+    /// # Errors
+    /// If the CPU lacks the requested instruction set, or if the worker threads cannot be started.
     pub fn open_cpu(options: CpuOptions) -> Result<Device> {
         let backend = CpuBackend::new(options)?;
         Ok(Device::with_backend("cpu", backend))
     }
 
-    /// The NVIDIA GPU of this number. Its memory and caches are shared by the whole process.
+    /// Returns the process-wide device of an NVIDIA GPU. Every call with the same ordinal returns the same device.
     ///
-    /// `INFLIGHT_TF32=1` and `INFLIGHT_F16_ACCUMULATE=1` set its [`CudaOptions`]; `INFLIGHT_CACHE` is the folder that
-    /// compiled kernels are kept in for later processes, or `off`.
+    /// `INFLIGHT_TF32=1` and `INFLIGHT_F16_ACCUMULATE=1` set its [`CudaOptions`]; `INFLIGHT_CACHE` sets the folder
+    /// of the kernel cache, or `off`. CUDA is loaded at run time, so building a program that calls this needs no
+    /// part of it.
     ///
     /// # Errors
-    /// If there is no driver, no such GPU, or no NVRTC to compile kernels with; the error says what was looked
-    /// for. Nothing of CUDA is needed to build a program that calls this.
+    /// If the driver, the GPU or NVRTC is missing; the error lists the locations searched. [`Error::Invalid`] if a
+    /// variable has a value that is not accepted.
     pub fn cuda(ordinal: usize) -> Result<Device> {
         static OPEN: Mutex<Vec<(usize, Device)>> = Mutex::new(Vec::new());
         let mut open = OPEN.lock();
@@ -117,7 +123,7 @@ impl Device {
         Ok(device)
     }
 
-    /// Another device on an NVIDIA GPU, with streams, memory, caches and counters of its own.
+    /// Opens another device on an NVIDIA GPU, with its own streams, memory pool, caches and counters.
     ///
     /// # Errors
     /// As for [`Device::cuda`].
@@ -128,7 +134,7 @@ impl Device {
         Err(no_cuda(&format!("cuda:{ordinal}")))
     }
 
-    /// The same with options of its own, such as TF32 for products.
+    /// Opens another device on an NVIDIA GPU with explicit options, such as TF32 for matmuls.
     ///
     /// # Errors
     /// As for [`Device::cuda`].
@@ -137,9 +143,9 @@ impl Device {
         static NAMES: Mutex<Vec<(usize, &'static str)>> = Mutex::new(Vec::new());
         let backend = CudaBackend::new(ordinal, options)?;
         let mut names = NAMES.lock();
-        let known = names.iter().find(|(known, _)| *known == ordinal).map(|(_, name)| *name);
-        let name = known.unwrap_or_else(|| {
-            // There are as many of these as there are GPUs.
+        let existing = names.iter().find(|(known, _)| *known == ordinal).map(|(_, name)| *name);
+        let name = existing.unwrap_or_else(|| {
+            // Leaks at most one name per GPU.
             let name: &'static str = Box::leak(format!("cuda:{ordinal}").into_boxed_str());
             names.push((ordinal, name));
             name
@@ -147,10 +153,10 @@ impl Device {
         Ok(Device::with_backend(name, backend))
     }
 
-    /// How many NVIDIA GPUs there are.
+    /// Returns the number of NVIDIA GPUs.
     ///
     /// # Errors
-    /// If there is no driver that could say; the error says what was looked for.
+    /// If there is no CUDA driver; the error lists the locations searched.
     pub fn cuda_count() -> Result<usize> {
         #[cfg(feature = "cuda")]
         return inflight_cuda::count().map_err(|message| {
@@ -160,16 +166,16 @@ impl Device {
         Err(no_cuda("the number of GPUs"))
     }
 
-    /// A device on any backend.
+    /// Creates a device on any backend.
     pub fn with_backend(name: &'static str, backend: Arc<dyn Backend>) -> Device {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        trace::follow_environment();
-        let cache = Arc::new(Cache::default());
+        trace::start_from_env();
+        let cache = Arc::new(CompilationCache::default());
         let counters = Arc::new(Counters::default());
         let dispatcher = Dispatcher::new(backend.clone(), cache.clone(), counters.clone());
         let reads = Arc::new(Reads::new(backend.stream(Priority::High)));
         let uploads = Arc::new(Uploads::new(backend.stream(Priority::High)));
-        let device = Device(Arc::new(Inner {
+        let device = Device(Arc::new(DeviceInner {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             name,
             backend,
@@ -181,47 +187,66 @@ impl Device {
             thread_streams: Mutex::default(),
             reads,
             uploads,
-            queue: Queue::new(),
+            pending_queue: PendingQueue::new(),
         }));
-        let mut open = OPEN.lock();
+        let mut open = OPEN_DEVICES.lock();
         open.retain(|device| device.strong_count() > 0);
         open.push(Arc::downgrade(&device.0));
         drop(open);
         device
     }
 
-    /// Every device that is open.
-    pub(crate) fn all_open() -> Vec<Device> {
-        OPEN.lock().iter().filter_map(Weak::upgrade).map(Device).collect()
+    /// All open devices.
+    pub(crate) fn open_devices() -> Vec<Device> {
+        OPEN_DEVICES.lock().iter().filter_map(Weak::upgrade).map(Device).collect()
     }
 
-    /// What the runtime knows of it.
-    pub fn capabilities(&self) -> &Capabilities {
+    /// Returns the device's properties: model, compilation target, parallelism and memory.
+    ///
+    /// ```
+    /// use inflight::{Device, Parallelism};
+    ///
+    /// let info = Device::cpu().info();
+    /// println!("{}: {}, {} bytes of memory", info.name, info.parallelism, info.memory_bytes);
+    /// assert!(matches!(info.parallelism, Parallelism::Threads(1..)));
+    /// assert!(info.host_visible);
+    /// ```
+    pub fn info(&self) -> DeviceInfo {
+        DeviceInfo::from(self.capabilities())
+    }
+
+    /// Backend properties, including flags for the planner.
+    pub(crate) fn capabilities(&self) -> &Capabilities {
         self.0.backend.capabilities()
     }
 
-    /// What can be planned for it.
+    /// The plan target for this device.
     pub(crate) fn plan_target(&self) -> PlanTarget {
         plan_target(self.capabilities())
     }
 
-    /// The short name: `cpu`, `cuda:0`.
+    /// Short name: `cpu`, `cuda:0`.
     pub fn name(&self) -> &'static str {
         self.0.name
     }
 
-    /// Keeps compiled kernels in this folder, for this device and for those of other processes, and takes from
-    /// there what they have compiled. Says whether the device does so now: it keeps to the first folder.
+    /// Enables the persistent kernel cache in `folder`: later compilations are looked up there first, and stored
+    /// there. Creates the folder if needed. Returns whether the folder is used: `false` if a kernel cache is
+    /// already set, which stays.
     ///
-    /// [`Device::cpu`] does this by itself. What is in the folder is run as machine code: it must be writable
-    /// by nobody who is not trusted.
+    /// [`Device::cpu`] enables the folder of `INFLIGHT_CACHE`, or else the user's cache folder, by itself; a device from
+    /// [`Device::open_cpu`] has no kernel cache on disk until this is called. GPU devices ignore this folder: their
+    /// compiled kernels are always stored in the folder of `INFLIGHT_CACHE`. Processes may share a folder. Entries are
+    /// keyed by the exact compiler and kernel, so stale entries are never used.
+    ///
+    /// The folder's contents are executed as machine code: only trusted users may have write access.
     ///
     /// # Errors
-    /// If there is no such folder and none can be made.
+    /// [`Error::File`] if the folder does not exist and cannot be created.
     pub fn set_kernel_cache_dir(&self, folder: impl AsRef<Path>) -> Result<bool> {
         let folder = folder.as_ref();
         match DiskCache::open(folder) {
-            Ok(disk) => Ok(self.0.cache.keep_on(disk)),
+            Ok(disk) => Ok(self.0.cache.set_disk_cache(disk)),
             Err(error) => {
                 let path = folder.display().to_string();
                 Err(Error::File { path, message: error.to_string() })
@@ -229,88 +254,92 @@ impl Device {
         }
     }
 
-    /// Keeps compiled kernels where the environment says.
-    pub(crate) fn keep_kernels_of_environment(&self) {
+    /// Enables the kernel cache that `INFLIGHT_CACHE` names.
+    pub(crate) fn enable_kernel_cache_from_env(&self) {
         if let Some(disk) = DiskCache::from_env() {
-            self.0.cache.keep_on(disk);
+            self.0.cache.set_disk_cache(disk);
         }
     }
 
-    /// Submits what this thread has recorded. Does not wait.
+    /// Submits the ops that this thread has recorded. Does not wait for their results.
     ///
-    /// A live value that is cheap to compute again may stay recorded, to be fused into what reads it.
+    /// A live value that is cheap to recompute may stay recorded, to be fused into later ops that read it.
     #[track_caller]
     pub fn flush(&self) {
         recorder::flush(self, Location::caller());
     }
 
-    /// Submits what this thread has recorded, then waits until everything submitted to the device by any
-    /// thread is done, asynchronous reads and queued pending work included.
+    /// Submits the ops that this thread has recorded, then waits until all work submitted to the device by any
+    /// thread is done, including asynchronous reads and queued pending work.
     ///
-    /// Pending work whose operands are not there is not waited for.
+    /// Pending work whose operands are not available yet is not waited for. Failed computations are not errors
+    /// here.
+    ///
+    /// # Errors
+    /// [`Error::WaitDenied`] if a [`SyncGuard`](crate::SyncGuard) denies the wait.
     #[track_caller]
     pub fn wait(&self) -> Result<()> {
         let location = Location::caller();
         recorder::flush(self, location);
-        self.come_to_rest(location)
+        self.synchronize(location)
     }
 
-    /// Waits until everything submitted to the device is done.
-    fn come_to_rest(&self, location: &'static Location<'static>) -> Result<()> {
-        let mut waiting = Waiting::new(self, WaitReason::Sync, location);
-        if let Some(drained) = self.0.queue.drained() {
+    /// Waits until all submitted work is done.
+    fn synchronize(&self, location: &'static Location<'static>) -> Result<()> {
+        let mut waiting = HostWait::new(self, WaitReason::Sync, location);
+        if let Some(drained) = self.0.pending_queue.drain_marker() {
             waiting.on_completion(&drained)?;
         }
         self.dispatcher().assist();
-        waiting.on(&self.dispatcher().last(), None)?;
+        waiting.on(&self.dispatcher().all_dispatched(), None)?;
         let streams: Vec<Arc<DeviceStream>> =
             self.0.streams.lock().iter().filter_map(Weak::upgrade).collect();
         for stream in streams {
-            let event = stream.timeline.event(stream.last.load(Ordering::Acquire));
+            let event = stream.timeline.event(stream.last_signal.load(Ordering::Acquire));
             waiting.on(&event, Some(&stream.stream))?;
         }
-        waiting.on(&self.0.uploads.last(), None)?;
-        for event in self.0.reads.all() {
+        waiting.on(&self.0.uploads.last_event(), None)?;
+        for event in self.0.reads.completion_events() {
             waiting.on(&event, None)?;
         }
         Ok(())
     }
 
-    /// The device's counters.
+    /// Reads the device's counters.
     pub fn stats(&self) -> Stats {
         self.0.counters.read(self.memory())
     }
 
-    /// How much memory is in use, cached and allowed.
+    /// Memory in use, cached for reuse, and allowed.
     pub fn memory(&self) -> MemoryStats {
         self.0.backend.pool().stats()
     }
 
-    /// The most memory that values may take; `None` for as much as there is. Work that does not fit is an
-    /// error of its values.
+    /// Limits the memory that values may take; `None` removes the limit. A value that does not fit fails with an
+    /// out-of-memory error.
     pub fn set_memory_limit(&self, bytes: Option<usize>) {
         self.0.backend.pool().set_limit(bytes);
     }
 
-    /// Gives memory that is kept for reuse back to the system. Returns how many bytes that were.
+    /// Returns cached memory to the system, and the number of bytes.
     ///
-    /// A GPU gives memory back only when it has nothing to do. So, if there is any, this waits for all that was submitted
-    /// to it, and must not be called by what the device itself calls, such as a host function. If others use the same GPU,
-    /// its driver waits for those as well.
+    /// On a GPU this waits for all submitted work if there is cached memory, because the driver frees memory only
+    /// while the GPU is idle; if other processes use the GPU, the driver waits for their work too. Do not call it
+    /// from a callback that the device runs, such as a host function.
     ///
     /// # Errors
-    /// If it would have to wait, and a [`SyncGuard`](crate::SyncGuard) denies that.
+    /// [`Error::WaitDenied`] if it would have to wait and a [`SyncGuard`](crate::SyncGuard) denies that.
     #[track_caller]
     pub fn trim(&self) -> Result<usize> {
         let pool = self.0.backend.pool();
         if !self.capabilities().host_visible && pool.stats().cached > 0 {
-            self.come_to_rest(Location::caller())?;
+            self.synchronize(Location::caller())?;
         }
         Ok(pool.trim())
     }
 
-    /// The libraries that the device uses beyond what it needs, each with its version, or with what it does without it
-    /// and how to get it. Looking for one may take a while.
+    /// Optional libraries that the device uses: each with its version, or with the consequences of its absence and
+    /// how to install it. May take a while, since libraries are loaded to find out.
     pub fn libraries(&self) -> Vec<(&'static str, std::result::Result<String, String>)> {
         self.0.backend.libraries()
     }
@@ -327,7 +356,7 @@ impl Device {
         &self.0.dispatcher
     }
 
-    /// Where it is, to tell devices apart.
+    /// Address, for a lock order among devices.
     pub(crate) fn address(&self) -> usize {
         Arc::as_ptr(&self.0).addr()
     }
@@ -340,9 +369,9 @@ impl Device {
         self.0.backend.pool()
     }
 
-    /// The elements of a vector as a value: taken over where the device uses the host's memory, on their way
-    /// to the device where it has its own.
-    pub(crate) fn value_of<T: Element>(&self, data: Vec<T>) -> Arc<Value> {
+    /// Creates a value from a vector's elements: zero-copy on a host-visible device, uploaded asynchronously
+    /// otherwise.
+    pub(crate) fn value_from_vec<T: Element>(&self, data: Vec<T>) -> Arc<Value> {
         if self.capabilities().host_visible {
             return Value::ready(Buffer::with_memory(self.pool().adopt(data)));
         }
@@ -350,24 +379,24 @@ impl Device {
         self.0.uploads.upload(&source)
     }
 
-    /// A copy of elements as a value. Where the device uses the host's memory, it is in the device's own: it begins
-    /// at a cache line and, if it is large, lies on huge pages, which a vector does not.
-    pub(crate) fn value_of_copy<T: Element>(&self, data: &[T]) -> Arc<Value> {
+    /// Creates a value from a copy of elements. On a host-visible device the copy is in the pool's memory, which is
+    /// cache-line aligned and uses huge pages if large, unlike a vector.
+    pub(crate) fn value_from_slice<T: Element>(&self, data: &[T]) -> Arc<Value> {
         if self.capabilities().host_visible {
-            // SAFETY: the host sees the device's memory.
+            // SAFETY: the device's memory is host-visible.
             if let Ok(memory) = unsafe { self.pool().copy_of(data) } {
                 return Value::ready(Buffer::with_memory(memory));
             }
         }
-        self.value_of(data.to_vec())
+        self.value_from_vec(data.to_vec())
     }
 
-    /// The same, for elements that others have as well: copied where the device uses the host's memory.
-    pub(crate) fn value_of_shared<T: Element>(&self, data: Arc<Vec<T>>) -> Arc<Value> {
+    /// Creates a value from shared elements: copied on a host-visible device, uploaded without a copy otherwise.
+    pub(crate) fn value_from_shared<T: Element>(&self, data: Arc<Vec<T>>) -> Arc<Value> {
         if self.capabilities().host_visible {
-            return self.value_of_copy(&data);
+            return self.value_from_slice(&data);
         }
-        // An upload does nothing but read its source.
+        // Lending is fine: an upload only reads its source.
         let source = Value::ready(Buffer::with_memory(Memory::lend(data)));
         self.0.uploads.upload(&source)
     }
@@ -376,44 +405,45 @@ impl Device {
         &self.0.uploads
     }
 
-    /// A reference that does not keep the device open.
+    /// A weak reference, which does not keep the device open.
     pub(crate) fn downgrade(&self) -> WeakDevice {
         WeakDevice(Arc::downgrade(&self.0))
     }
 
-    /// A thread's own stream.
+    /// A thread's default stream.
     pub(crate) fn thread_stream(&self, thread: ThreadId) -> Arc<DeviceStream> {
-        let known = self.0.thread_streams.lock().get(&thread).cloned();
-        known.unwrap_or_else(|| {
+        let existing = self.0.thread_streams.lock().get(&thread).cloned();
+        existing.unwrap_or_else(|| {
             let stream = self.new_stream(Priority::Normal);
             self.0.thread_streams.lock().insert(thread, stream.clone());
             stream
         })
     }
 
-    /// Forgets the stream of a thread that has ended. What is queued on it still runs.
-    pub(crate) fn end_thread(&self, thread: ThreadId) {
+    /// Removes the stream of a thread that has exited. Queued work still runs.
+    pub(crate) fn remove_thread_stream(&self, thread: ThreadId) {
         self.0.thread_streams.lock().remove(&thread);
     }
 
-    /// A new stream: an ordered queue of work, beside those that threads have.
+    /// Creates a stream: an ordered queue of work, independent of the threads' default streams.
     pub fn stream(&self) -> Stream {
         self.stream_with_priority(Priority::Normal)
     }
 
-    /// A new stream whose work goes before, or after, that of other streams when both have some.
+    /// Creates a stream with a scheduling priority relative to the device's other streams. Priority affects when
+    /// work runs, never its results.
     pub fn stream_with_priority(&self, priority: Priority) -> Stream {
         Stream::new(self.clone(), self.new_stream(priority))
     }
 
-    /// A new stream on the device.
+    /// Creates a stream.
     pub(crate) fn new_stream(&self, priority: Priority) -> Arc<DeviceStream> {
         let stream = Arc::new(DeviceStream {
             stream: self.0.backend.stream(priority),
             timeline: Timeline::new(),
-            last: AtomicU64::new(0),
+            last_signal: AtomicU64::new(0),
             in_flight: Mutex::default(),
-            open: AtomicUsize::new(0),
+            running_ops: AtomicUsize::new(0),
         });
         let mut streams = self.0.streams.lock();
         streams.retain(|stream| stream.strong_count() > 0);
@@ -421,9 +451,9 @@ impl Device {
         stream
     }
 
-    /// The thread that does pending work.
-    pub(crate) fn queue(&self) -> &Queue {
-        &self.0.queue
+    /// The queue of the pending-work thread.
+    pub(crate) fn pending_queue(&self) -> &PendingQueue {
+        &self.0.pending_queue
     }
 
     pub(crate) fn reads(&self) -> &Arc<Reads> {
@@ -431,16 +461,22 @@ impl Device {
     }
 }
 
-/// The error of asking for a GPU in a build that has no CUDA backend.
+/// Error for requesting a GPU in a build without the CUDA backend.
 #[cfg(not(feature = "cuda"))]
-fn no_cuda(asked: &str) -> Error {
+fn no_cuda(requested: &str) -> Error {
     Error::Invalid(format!(
-        "{asked} needs the CUDA backend, which this build leaves out: enable the feature `cuda` of the crate `inflight`"
+        "{requested}: this build has no CUDA backend; enable the feature `cuda` of the crate `inflight`"
     ))
 }
 
-/// A reference to a device that does not keep it open.
-pub(crate) struct WeakDevice(Weak<Inner>);
+impl From<InvalidVariable> for Error {
+    fn from(error: InvalidVariable) -> Error {
+        Error::Invalid(error.to_string())
+    }
+}
+
+/// A weak reference to a device.
+pub(crate) struct WeakDevice(Weak<DeviceInner>);
 
 impl WeakDevice {
     /// The device, if it is still open.
@@ -448,7 +484,7 @@ impl WeakDevice {
         self.0.upgrade().map(Device)
     }
 
-    /// Whether this is a reference to `device`.
+    /// Whether this refers to `device`.
     pub fn is(&self, device: &Device) -> bool {
         std::ptr::eq(self.0.as_ptr(), Arc::as_ptr(&device.0))
     }
@@ -465,5 +501,24 @@ impl Eq for Device {}
 impl fmt::Debug for Device {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.0.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_invalid_variable_is_an_invalid_setting_and_no_device_fault() {
+        let error = InvalidVariable {
+            name: "INFLIGHT_CPU",
+            value: "sse2".into(),
+            expected: "auto or avx2",
+        };
+        let error = Error::from(error);
+        assert!(matches!(error, Error::Invalid(_)), "{error}");
+        for part in ["INFLIGHT_CPU", "\"sse2\"", "auto or avx2"] {
+            assert!(error.to_string().contains(part), "{part}: {error}");
+        }
     }
 }

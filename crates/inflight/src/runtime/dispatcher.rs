@@ -1,16 +1,17 @@
-//! The dispatcher: takes submitted segments in order, plans them, and puts their commands on streams.
+//! The dispatcher thread and its work queue: takes submitted segments in order, plans and compiles them, and
+//! enqueues their commands on streams.
 //!
-//! A thread does this, so that whoever records pays for recording only. A caller that is about to wait
-//! does it itself, if the thread is not at it: that saves the way there and back.
+//! A dedicated thread dispatches, so that recording stays cheap. A caller that is about to wait dispatches the
+//! queue itself if the thread is idle, which saves two thread switches.
 
-use super::cache::{Cache, Kept, ReadyPlan};
-use super::commands::{Bound, Emit};
+use super::commands::{BoundPlan, CommandSink};
+use super::compilation_cache::{CompilationCache, CompiledPlan, SerializedKernel};
 use super::device::DeviceStream;
 use super::stats::Counters;
 use super::trace::{self, Span};
-use super::value::{Value, Written};
+use super::value::{CompletionPoint, Value};
 #[cfg(feature = "hlo")]
-use crate::program::Run;
+use crate::program::ProgramRun;
 use inflight_backend::{
     Backend, Buffer, Command, Event, Fault, FaultKind, Label, LabelOp, Stream, Timeline, WorkQueue,
 };
@@ -22,58 +23,58 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Once, OnceLock};
 use std::time::Duration;
 
-/// So long the thread of a device that is not the host looks for a segment before it sleeps.
-const PATIENCE: Duration = Duration::from_micros(50);
+/// Time that the dispatcher thread polls its queue before it sleeps, on devices other than the host.
+const SPIN_BUDGET: Duration = Duration::from_micros(50);
 
-/// A part of the recorded graph, or an execution of a program, on its way to a device.
+/// A part of the recorded graph, or a program execution, on its way to a device.
 pub(crate) struct Segment {
-    /// What is computed. Its outputs are `outputs`, its inputs are `inputs`.
-    pub content: Content,
+    /// The computation, from `inputs` to `outputs`.
+    pub body: SegmentBody,
     pub inputs: Vec<Arc<Value>>,
-    /// The inputs that are given up.
-    pub donated: Vec<Donated>,
+    /// Donated inputs.
+    pub donated: Vec<DonatedInput>,
     pub outputs: Vec<Arc<Value>>,
-    /// The op and the caller's line of each node.
+    /// Op name and source location of each node.
     pub labels: Arc<[LabelOp]>,
     pub stream: Arc<DeviceStream>,
     pub submission: Arc<Submission>,
 }
 
-/// What a segment computes.
-pub(crate) enum Content {
+/// The computation of a segment.
+pub(crate) enum SegmentBody {
     /// A part of the recorded graph.
     Recorded(Graph),
-    /// A program.
+    /// A program execution.
     #[cfg(feature = "hlo")]
-    Program(Run),
+    Program(ProgramRun),
 }
 
-/// An input that its tensor gives up, and that nobody else can ask for.
-pub(crate) struct Donated {
-    /// Its position.
+/// A donated input (buffer donation): no tensor can read it after this segment.
+pub(crate) struct DonatedInput {
+    /// Position among the inputs.
     pub input: usize,
-    /// What whoever asks for it all the same gets.
+    /// Fault that later readers of the value get.
     pub fault: Fault,
 }
 
-/// One segment's progress.
+/// Progress of one segment.
 pub(crate) struct Submission {
     /// Reached iff the segment's commands are on their stream.
     pub dispatched: Event,
-    /// Reached iff all of them are done. Set before `dispatched` is reached.
-    pub finished: OnceLock<Written>,
-    /// What it weighs among all that is in flight.
+    /// Its event is reached iff all commands are done. Set before `dispatched` is reached.
+    pub finished: OnceLock<CompletionPoint>,
+    /// The segment's share of the back-pressure limit.
     pub weight: usize,
 }
 
 impl Submission {
-    /// What most segments weigh.
-    pub const WEIGHT: usize = 16;
+    /// Back-pressure weight of most segments.
+    pub const DEFAULT_WEIGHT: usize = 16;
 
-    /// What those weigh that a device is done with in a moment, and that keep hardly any memory.
-    pub const LIGHT: usize = 1;
+    /// Weight of segments that finish quickly and hold little memory.
+    pub const LIGHT_WEIGHT: usize = 1;
 
-    /// A segment that is about to be queued.
+    /// The progress of a segment that is about to be queued.
     pub fn new(dispatched: Event, weight: usize) -> Arc<Submission> {
         Arc::new(Submission { dispatched, finished: OnceLock::new(), weight })
     }
@@ -83,13 +84,13 @@ impl Submission {
     }
 }
 
-/// A stream that has commands which nobody was told of. When this is dropped, they are.
+/// A stream with enqueued commands that its worker was not notified of. The drop flushes the stream.
 #[must_use]
-pub(crate) struct Held {
+pub(crate) struct UnflushedStream {
     pub stream: Arc<DeviceStream>,
 }
 
-impl Drop for Held {
+impl Drop for UnflushedStream {
     fn drop(&mut self) {
         self.stream.stream.flush();
     }
@@ -102,21 +103,21 @@ pub(crate) struct Dispatcher {
 
 struct Shared {
     queue: WorkQueue<Segment>,
-    /// Starts the thread when it is first needed.
+    /// Starts the thread on first use.
     thread: Once,
-    /// Reaches a segment's number when the segment is on its stream.
+    /// Reaches a segment's sequence number when the segment is dispatched.
     timeline: Arc<Timeline>,
     backend: Arc<dyn Backend>,
-    cache: Arc<Cache>,
+    cache: Arc<CompilationCache>,
     counters: Arc<Counters>,
-    /// The stream whose last commands may still have to be flushed, because more of them are about to come.
+    /// A stream whose flush is deferred because more commands are about to follow.
     unflushed: Mutex<Option<Arc<DeviceStream>>>,
 }
 
 impl Dispatcher {
     pub fn new(
         backend: Arc<dyn Backend>,
-        cache: Arc<Cache>,
+        cache: Arc<CompilationCache>,
         counters: Arc<Counters>,
     ) -> Dispatcher {
         Dispatcher {
@@ -132,10 +133,9 @@ impl Dispatcher {
         }
     }
 
-    /// Queues a segment. `prepare` makes it, given the event of its dispatch, while the queue's order is
-    /// held still.
+    /// Queues a segment. `prepare` creates it from the event of its dispatch, while the queue is locked.
     ///
-    /// With `assisted`, the caller goes on to [`assist`](Dispatcher::assist), so the thread is not woken.
+    /// With `assisted`, the caller calls [`assist`](Dispatcher::assist) next, so the thread is not woken.
     pub fn submit(&self, assisted: bool, prepare: impl FnOnce(Event) -> Segment) {
         let timeline = &self.shared.timeline;
         self.shared.queue.push(|number| prepare(timeline.event(number)));
@@ -146,32 +146,32 @@ impl Dispatcher {
         }
     }
 
-    /// Dispatches what is queued on this thread, unless another one is at it.
+    /// Dispatches the queued segments on this thread, unless another thread is dispatching.
     pub fn assist(&self) {
         self.shared.queue.help(|segment| self.shared.dispatch(segment, None));
     }
 
-    /// The same, for a caller that goes on to run this stream itself: nobody else is woken for it until what is
-    /// returned is dropped.
-    pub fn assist_holding(&self, stream: &Arc<DeviceStream>) -> Held {
-        let held = Held { stream: stream.clone() };
+    /// As [`assist`](Dispatcher::assist), for a caller that runs `stream` itself: the stream's worker is not
+    /// notified until the returned guard is dropped.
+    pub fn assist_unflushed(&self, stream: &Arc<DeviceStream>) -> UnflushedStream {
+        let caller_stream = UnflushedStream { stream: stream.clone() };
         self.shared.queue.help(|segment| self.shared.dispatch(segment, Some(stream)));
-        held
+        caller_stream
     }
 
-    /// The plan of a graph with its kernels compiled, all of it on this thread.
-    pub fn prepare(&self, graph: &Graph) -> Arc<ReadyPlan> {
+    /// Plans a graph and compiles its kernels on this thread.
+    pub fn compile_graph(&self, graph: &Graph) -> Arc<CompiledPlan> {
         self.shared.cache.plan(&mut graph.clone(), &*self.shared.backend, &self.shared.counters)
     }
 
-    /// Makes compiled kernels known that somebody has kept.
-    pub fn bring(&self, kernels: impl Iterator<Item = Kept>) {
-        self.shared.cache.bring(kernels);
+    /// Adds serialized kernels to the kernel cache.
+    pub fn preload_kernels(&self, kernels: impl Iterator<Item = SerializedKernel>) {
+        self.shared.cache.preload_kernels(kernels);
     }
 
-    /// The kernels of a plan as they are kept.
-    pub fn kept(&self, ready: &ReadyPlan) -> Vec<Kept> {
-        self.shared.cache.kept(ready, &*self.shared.backend)
+    /// Serializes the kernels of a plan.
+    pub fn serialized_kernels(&self, ready: &CompiledPlan) -> Vec<SerializedKernel> {
+        self.shared.cache.serialized_kernels(ready, &*self.shared.backend)
     }
 
     /// The device's counters.
@@ -179,20 +179,20 @@ impl Dispatcher {
         &self.shared.counters
     }
 
-    /// Reached iff everything submitted so far is on its streams.
-    pub fn last(&self) -> Event {
+    /// Event that is reached when all segments submitted so far are dispatched.
+    pub fn all_dispatched(&self) -> Event {
         self.shared.timeline.event(self.shared.queue.pushed())
     }
 
     fn start(&self) {
         self.shared.thread.call_once(|| {
             let shared = self.shared.clone();
-            // Where the device is the host, it may need the processor.
+            // Do not spin on a host device: its kernels need the cores.
             let is_host = shared.backend.capabilities().host_visible;
-            let patience = if is_host { Duration::ZERO } else { PATIENCE };
+            let spin_budget = if is_host { Duration::ZERO } else { SPIN_BUDGET };
             let dispatch = move || {
                 let queue = &shared.queue;
-                queue.serve_spinning(patience, |segment| shared.dispatch(segment, None));
+                queue.serve_spinning(spin_budget, |segment| shared.dispatch(segment, None));
             };
             std::thread::Builder::new()
                 .name("inflight-dispatcher".to_owned())
@@ -204,21 +204,23 @@ impl Dispatcher {
 
 impl Drop for Dispatcher {
     fn drop(&mut self) {
-        // The thread ends when it has dispatched what is queued. Nobody waits for it. What is queued
-        // without a thread was pushed by a caller who helps, and has.
+        // The thread exits after the queued segments; the drop does not wait for it. If there is no thread,
+        // assisting callers have dispatched their own segments.
         self.shared.queue.close();
     }
 }
 
 impl Shared {
-    /// One segment, from its graph to commands on its stream. Whatever happens, its values get their
-    /// events, and a failure is the fault of all of them. The caller sees to the stream that it has `held`.
-    fn dispatch(&self, mut segment: Segment, held: Option<&Arc<DeviceStream>>) {
+    /// Dispatches one segment, from graph to commands on its stream. Always signals the segment's values; on
+    /// failure, they all get the fault. The caller flushes `caller_stream` itself.
+    fn dispatch(&self, mut segment: Segment, caller_stream: Option<&Arc<DeviceStream>>) {
         let _span = trace::begin(|| Span::Dispatch { ops: segment.labels.len() });
         let stream = segment.stream.clone();
-        // To plan what others record may take long, and the caller's own waits for that no longer.
-        if let Some(held) = held.filter(|held| !Arc::ptr_eq(held, &stream)) {
-            held.stream.flush();
+        // Planning another thread's segment may take long: flush the caller's stream first.
+        if let Some(caller_stream) =
+            caller_stream.filter(|caller_stream| !Arc::ptr_eq(caller_stream, &stream))
+        {
+            caller_stream.stream.flush();
         }
         self.flush_unless(Some(&stream));
         let outcome = catch_unwind(AssertUnwindSafe(|| {
@@ -237,26 +239,29 @@ impl Shared {
         }
         let last = stream.signal();
         for value in &segment.outputs {
-            let _ = value.written.set(Written::on(&stream, last.clone()));
+            let _ = value.written.set(CompletionPoint::on(&stream, last.clone()));
         }
-        let _ = segment.submission.finished.set(Written::on(&stream, last));
-        // Whoever holds its stream back runs it next, unless there is more to dispatch before.
-        let is_held = held.is_some_and(|held| Arc::ptr_eq(held, &stream)) && self.queue.is_empty();
-        // On a device that takes commands from the host, each flush costs; on one that is the host, each delay
-        // does.
+        let _ = segment.submission.finished.set(CompletionPoint::on(&stream, last));
+        // The caller runs its unflushed stream next, unless more segments are queued.
+        let caller_runs_it = caller_stream
+            .is_some_and(|caller_stream| Arc::ptr_eq(caller_stream, &stream))
+            && self.queue.is_empty();
+        // On a device with its own memory each flush has a cost, so batch flushes. On a host device, a delayed
+        // flush delays the work.
         let has_own_memory = !self.backend.capabilities().host_visible;
         let more_follows = has_own_memory && !self.queue.is_empty();
-        if !is_held && !more_follows {
+        if !caller_runs_it && !more_follows {
             stream.stream.flush();
         }
-        *self.unflushed.lock() = (!is_held && more_follows).then_some(stream);
-        // Whoever learns that the segment is dispatched may count on it holding no values any more.
+        *self.unflushed.lock() = (!caller_runs_it && more_follows).then_some(stream);
+        // Drop the segment's references to values before signaling its dispatch, so that waiters see exact
+        // reference counts.
         let dispatched = segment.submission.dispatched.clone();
         drop(segment);
         dispatched.signal();
     }
 
-    /// Flushes the stream that is not yet, unless it is this one.
+    /// Flushes the deferred stream, unless it is this one.
     fn flush_unless(&self, stream: Option<&Arc<DeviceStream>>) {
         let mut unflushed = self.unflushed.lock();
         let is_same = |other: &Arc<DeviceStream>| stream.is_some_and(|s| Arc::ptr_eq(s, other));
@@ -266,63 +271,67 @@ impl Shared {
     }
 
     fn enqueue(&self, segment: &mut Segment) {
-        wait_for_inputs(segment);
+        enqueue_input_waits(segment);
         let stream = segment.stream.clone();
         let inputs = segment.take_inputs();
         let outputs: Vec<Arc<Buffer>> =
             segment.outputs.iter().map(|value| value.buffer()).collect();
-        let mut emit = Enqueued { stream: &stream, outputs: &segment.outputs };
-        match &mut segment.content {
-            Content::Recorded(graph) => {
-                // Planning and compiling take a while, and the device should have something to do meanwhile.
-                let about_to_plan = || self.flush_unless(None);
-                let ready =
-                    self.cache.plan_after(graph, &*self.backend, &self.counters, about_to_plan);
+        let mut sink = StreamSink { stream: &stream, outputs: &segment.outputs };
+        match &mut segment.body {
+            SegmentBody::Recorded(graph) => {
+                // Planning and compiling take long: give the device its deferred commands first.
+                let before_planning = || self.flush_unless(None);
+                let ready = self.cache.plan_with_callback(
+                    graph,
+                    &*self.backend,
+                    &self.counters,
+                    before_planning,
+                );
                 let _span = trace::begin(|| Span::Enqueue);
                 let bound =
-                    Bound { ready: &ready, scalars: &graph.scalars, labels: &segment.labels };
-                bound.emit(&inputs, &outputs, &self.counters, &mut emit);
+                    BoundPlan { ready: &ready, scalars: &graph.scalars, labels: &segment.labels };
+                bound.emit(&inputs, &outputs, &self.counters, &mut sink);
             }
             #[cfg(feature = "hlo")]
-            Content::Program(run) => {
+            SegmentBody::Program(run) => {
                 let _span = trace::begin(|| Span::Enqueue);
-                run.emit(&inputs, &outputs, &mut emit);
+                run.emit(&inputs, &outputs, &mut sink);
             }
         }
     }
 }
 
-/// Puts what a segment asks for on its stream.
-struct Enqueued<'a> {
+/// Enqueues a segment's commands on its stream, and sets its values' completion points.
+struct StreamSink<'a> {
     stream: &'a DeviceStream,
     outputs: &'a [Arc<Value>],
 }
 
-impl Emit for Enqueued<'_> {
-    fn command(&mut self, command: Command) {
+impl CommandSink for StreamSink<'_> {
+    fn push_command(&mut self, command: Command) {
         self.stream.enqueue(command);
     }
 
-    fn written(&mut self, outputs: &[usize]) {
+    fn outputs_written(&mut self, outputs: &[usize]) {
         let event = self.stream.signal();
         for &output in outputs {
-            let written = Written::on(self.stream, event.clone());
+            let written = CompletionPoint::on(self.stream, event.clone());
             let _ = self.outputs[output].written.set(written);
         }
     }
 }
 
 impl Segment {
-    /// The buffers of the inputs. Those that are given up are taken from their values, if nobody else has
-    /// them: then their memory is free as soon as the last command that reads them has run.
+    /// Takes the input buffers. A donated buffer is moved out of its value if there is no other reference, so that
+    /// its memory is free once the last command that reads it has run.
     fn take_inputs(&mut self) -> Vec<Arc<Buffer>> {
         let mut buffers: Vec<Arc<Buffer>> =
             self.inputs.iter().map(|value| value.buffer()).collect();
         for donated in std::mem::take(&mut self.donated) {
             let value = &self.inputs[donated.input];
-            // The tensor's node, and this segment.
+            // One reference from the tensor's node, one from this segment.
             if Arc::strong_count(value) == 2 {
-                buffers[donated.input] = value.give_up(donated.fault);
+                buffers[donated.input] = value.donate(donated.fault);
             }
         }
         self.inputs.clear();
@@ -331,11 +340,11 @@ impl Segment {
 }
 
 /// Makes the stream wait for inputs that other streams write.
-fn wait_for_inputs(segment: &Segment) {
+fn enqueue_input_waits(segment: &Segment) {
     let own = segment.stream.timeline.event(0);
     let mut waited: Vec<Event> = Vec::new();
     for input in &segment.inputs {
-        let event = &written_or_bridge(input);
+        let event = &written_event(input);
         if event.is_reached() || event.same_timeline(&own) {
             continue;
         }
@@ -350,50 +359,50 @@ fn wait_for_inputs(segment: &Segment) {
     }
 }
 
-/// The point at which a value is in memory. If it is another device's, and the dispatcher there has not come
-/// to it yet, a point that is reached then.
-fn written_or_bridge(value: &Arc<Value>) -> Event {
+/// Event at which a value is written. For another device's value that is not dispatched yet, returns a bridge event
+/// that is signaled later.
+fn written_event(value: &Arc<Value>) -> Event {
     if let Some(written) = value.written.get() {
         return written.event.clone();
     }
     let bridge = Timeline::new().event(1);
     let (reached, written) = (bridge.clone(), value.clone());
     value.dispatched.on_reached(Box::new(move || {
-        let written = written.written.get().expect("a dispatched value has its event");
+        let written = written.written.get().expect("a dispatched value has its completion point");
         written.event.on_reached(Box::new(move || reached.signal()));
     }));
     bridge
 }
 
 impl DeviceStream {
-    /// Puts a command of a plan on the stream.
+    /// Enqueues a command of a plan.
     fn enqueue(&self, command: Command) {
-        // SAFETY: the planner derives extents, maps and the sizes of buffers from the same shapes, and has
-        // indices clamped or masked. What a command reads is written by commands before it on this stream,
-        // or by other streams whose events it was made to wait for; a buffer is written by one segment, before
-        // any reader learns of it. The expansions of a program give commands of plans as well, on buffers of
-        // their own and on those that the program was given or is to write.
+        // SAFETY: the planner derives extents, index maps and buffer sizes from the same shapes, and indices are
+        // clamped or masked, so accesses are in bounds. A command reads buffers that earlier commands on this
+        // stream write, or commands on other streams that this stream waits for. One segment writes each buffer,
+        // before any reader learns of it. Expansions of a program emit commands of plans too, on buffers of their
+        // own and on the program's inputs and outputs.
         unsafe { self.stream.enqueue(command) };
     }
 
-    /// Puts the next point of the timeline on the stream.
+    /// Enqueues a signal of the next timeline value.
     fn signal(&self) -> Event {
-        let value = self.last.load(Ordering::Relaxed) + 1;
+        let value = self.last_signal.load(Ordering::Relaxed) + 1;
         let event = self.timeline.event(value);
         self.enqueue(Command::Signal(event.clone()));
-        self.last.store(value, Ordering::Release);
+        self.last_signal.store(value, Ordering::Release);
         event
     }
 }
 
-impl Written {
-    fn on(stream: &DeviceStream, event: Event) -> Written {
+impl CompletionPoint {
+    fn on(stream: &DeviceStream, event: Event) -> CompletionPoint {
         let stream: Arc<dyn Stream> = stream.stream.clone();
-        Written { event, stream: Some(stream) }
+        CompletionPoint { event, stream: Some(stream) }
     }
 }
 
-/// What a panic said.
+/// The message of a panic payload.
 pub(crate) fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
     match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
         (Some(message), _) => (*message).to_owned(),

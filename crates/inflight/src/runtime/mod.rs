@@ -1,18 +1,21 @@
-//! From recorded nodes to commands on a device, and back to values.
+//! The runtime core: from recorded nodes to commands on a device, and back to values.
 //!
-//! - [`device`](Device): a handle, its caches and its streams;
-//! - [`stream`](Stream): a handle of a queue of work;
-//! - `recorder`: what each thread has recorded and not submitted; `scope`: what an op has;
-//! - `segment`: takes a submitted part out of the recorded graph;
-//! - `dispatcher`: plans, compiles and enqueues segments, in order; `commands`: a plan's commands;
-//! - `wait`: the one place where the host waits;
-//! - `pending`: promises, and the thread that does pending work; `reads`: copies out of a device that
-//!   complete them; `uploads`: copies into a device with memory of its own;
-//! - [`trace`]: what ran when, for people to look at.
+//! - [`device`](Device): device handle, with its caches and streams; [`device_info`](DeviceInfo): its properties;
+//! - [`stream`](Stream): public handle of an ordered work queue;
+//! - `recorder`: ops that a thread has recorded and not submitted, and back-pressure; `scope`: the same for a
+//!   device op;
+//! - `segment`: segment submission and materialization choice;
+//! - `dispatcher`: the dispatcher thread: plans, compiles and enqueues segments in order;
+//! - `compilation_cache`: plan cache, kernel cache in memory and on disk; `commands`: command emission for a plan;
+//! - `wait`: all blocking waits of the host, and `SyncGuard`;
+//! - `pending`: promises, wakers, and the pending-work thread; `reads`: asynchronous device-to-host copies;
+//!   `uploads`: host-to-device copies;
+//! - `stats`: counters; [`trace`]: execution traces for `chrome://tracing` and Perfetto.
 
-pub(crate) mod cache;
 pub(crate) mod commands;
+pub(crate) mod compilation_cache;
 pub(crate) mod device;
+mod device_info;
 pub(crate) mod dispatcher;
 pub(crate) mod pending;
 mod reads;
@@ -29,9 +32,10 @@ pub(crate) mod wait;
 #[cfg(feature = "cuda")]
 pub use device::CudaOptions;
 pub use device::{CpuOptions, CpuPath, Device};
+pub use device_info::{DeviceInfo, Parallelism};
 pub(crate) use dispatcher::panic_message;
 pub use pending::{Pending, Promise};
 pub use recorder::no_fuse;
-pub use stats::{Stats, counted, stats};
+pub use stats::{Stats, collect_stats, stats};
 pub use stream::Stream;
 pub use wait::{SyncGuard, WaitReason};

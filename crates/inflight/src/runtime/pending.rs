@@ -1,17 +1,20 @@
-//! Promises: work that has started, and a value that will be there.
+//! Promises: work that has started, and its future value ([`Promise`] is the producer, [`Pending`] the consumer).
 //!
-//! - `task`: work that is done when its operands are there, or never, if nobody wants it any more;
-//! - `queue`: the thread of a device that does such work in order;
-//! - `combine`: promises made from promises;
-//! - `flat`: chains of promises without recursion.
+//! Waker path: [`Promise::complete`] stores the value in a `Completion` of the backend crate, which then wakes the
+//! registered wakers of awaiting tasks, unparks blocked threads and calls the callbacks of dependent tasks.
+//!
+//! - `task`: tasks that run when their operands are available, and cancellation of unwanted work;
+//! - `queue`: a device's pending-work thread, its work queue and back-pressure;
+//! - `combine`: promises derived from promises (`map`, `join`, …);
+//! - `trampoline`: runs chains of completions without recursion.
 
 mod combine;
-mod flat;
 pub(crate) mod queue;
 pub(crate) mod task;
+mod trampoline;
 
 use super::Device;
-use super::wait::{WaitReason, Waiting};
+use super::wait::{HostWait, WaitReason};
 use crate::{Error, Result};
 use inflight_backend::{Completion, WakerSlot};
 use parking_lot::Mutex;
@@ -23,20 +26,19 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-/// Work that has started. [`get`](Pending::get) waits for its value, [`is_ready`](Pending::is_ready) never
-/// waits, `.await` suspends the task, and clones share the value.
+/// A handle of a value that is being computed. [`get`](Pending::get) blocks until it is available, `.await`
+/// suspends the task, and [`is_ready`](Pending::is_ready) never waits. Clones share the value.
 ///
-/// Dropping it, at any moment, returns at once: what running work needs is kept by the runtime, not by this.
-/// Dropping the last of its clones says that the value is unwanted: work that has not begun is then skipped,
-/// and lets go of its operands.
+/// Dropping a handle returns at once, at any moment: the runtime owns what running work needs. Dropping the last
+/// clone cancels the work: if it has not started, it is skipped and its operands are released.
 #[must_use = "dropping the last handle of pending work cancels it: wait with .get(), .await it or keep it"]
 pub struct Pending<T> {
     shared: Arc<Shared<T>>,
     slot: WakerSlot,
 }
 
-/// The side of a [`Pending`] that gives the value. If it is dropped without a value, readers get
-/// [`Error::Abandoned`], which names the work and the line that started it.
+/// The producer of a [`Pending`]'s value. If it is dropped without completing, readers get [`Error::Abandoned`]
+/// with the kind of work and the source location that started it.
 pub struct Promise<T> {
     shared: Option<Arc<Shared<T>>>,
     work: &'static str,
@@ -45,12 +47,12 @@ pub struct Promise<T> {
 
 struct Shared<T> {
     completion: Completion<Result<T>>,
-    /// Where waits are counted. `None` only if the value is there from the start.
+    /// Device on which waits are counted. `None` only if the value was available from the start.
     device: Option<Device>,
-    /// How many [`Pending`]s there are. From zero it never ascends again.
+    /// Number of [`Pending`] handles. Never rises again from zero.
     consumers: AtomicUsize,
-    /// Called when `consumers` reaches zero.
-    unwanted: Mutex<Option<Box<dyn FnOnce() + Send>>>,
+    /// Cancellation callback, called when `consumers` reaches zero.
+    on_cancel: Mutex<Option<Box<dyn FnOnce() + Send>>>,
 }
 
 impl<T> Shared<T> {
@@ -59,19 +61,19 @@ impl<T> Shared<T> {
             completion: Completion::new(),
             device,
             consumers: AtomicUsize::new(1),
-            unwanted: Mutex::new(None),
+            on_cancel: Mutex::new(None),
         })
     }
 }
 
 impl<T> Promise<T> {
-    /// A promise and its pending value.
+    /// Creates a promise and its pending value. Host waits for the value are counted on `device`.
     #[track_caller]
     pub fn new(device: &Device) -> (Promise<T>, Pending<T>) {
         Promise::of("work", device, Location::caller())
     }
 
-    /// A promise for work of this kind, started at `location`, and its pending value.
+    /// A promise for the given kind of work, started at `location`, and its pending value.
     pub(crate) fn of(
         work: &'static str,
         device: &Device,
@@ -82,23 +84,24 @@ impl<T> Promise<T> {
         (Promise { shared: Some(shared), work, location }, pending)
     }
 
-    /// Gives the value and wakes everybody.
+    /// Completes the promise with a value or an error, and wakes all waiting threads and tasks.
     pub fn complete(mut self, value: Result<T>) {
         if let Some(shared) = self.shared.take() {
             shared.completion.complete(value);
         }
     }
 
-    /// Whether anybody can still ask for the value. Once `false`, it stays so.
+    /// Whether a handle of the value exists. Once `false`, it stays `false`; the producer may then stop.
     pub fn is_wanted(&self) -> bool {
         let shared = self.shared.as_ref();
         shared.is_some_and(|shared| shared.consumers.load(Ordering::Acquire) > 0)
     }
 
-    /// Calls this, on the thread that drops it, when the last [`Pending`] is gone.
+    /// Sets the cancellation callback. It is called when the last [`Pending`] is dropped, on the thread that drops
+    /// it.
     pub fn on_unwanted(&self, callback: impl FnOnce() + Send + 'static) {
         if let Some(shared) = &self.shared {
-            *shared.unwanted.lock() = Some(Box::new(callback));
+            *shared.on_cancel.lock() = Some(Box::new(callback));
         }
     }
 }
@@ -113,48 +116,54 @@ impl<T> Drop for Promise<T> {
 }
 
 impl<T> Pending<T> {
-    /// A promise whose value is there.
+    /// Creates a pending value that is already available.
     pub fn ready(value: T) -> Pending<T> {
-        Pending::settled(Ok(value), None)
+        Pending::completed(Ok(value), None)
     }
 
-    /// A promise that is kept or broken already.
-    pub(crate) fn settled(value: Result<T>, device: Option<Device>) -> Pending<T> {
+    /// A completed promise.
+    pub(crate) fn completed(value: Result<T>, device: Option<Device>) -> Pending<T> {
         let shared = Shared::new(device);
         shared.completion.complete(value);
         Pending { shared, slot: WakerSlot::default() }
     }
 
-    /// Whether the value is there. Never waits.
+    /// Whether the value is available. Never waits.
     pub fn is_ready(&self) -> bool {
         self.shared.completion.is_done()
     }
 
-    /// Where waits for it are counted.
+    /// Device on which waits are counted.
     pub(crate) fn device(&self) -> Option<&Device> {
         self.shared.device.as_ref()
     }
 }
 
 impl<T: Clone> Pending<T> {
-    /// The value, waited for. The last handle moves it out, others clone it.
+    /// Waits until the value is available and returns it. The last handle moves the value out, other handles clone
+    /// it.
+    ///
+    /// # Errors
+    /// The work's error, or [`Error::WaitDenied`] if it would have to wait and a [`SyncGuard`](crate::SyncGuard)
+    /// denies that.
     #[track_caller]
     pub fn get(self) -> Result<T> {
         let location = Location::caller();
         if let Some(device) = self.device() {
-            let mut waiting = Waiting::new(device, WaitReason::Get, location);
+            let mut waiting = HostWait::new(device, WaitReason::Get, location);
             waiting.on_completion(&self.shared.completion)?;
         }
         self.take()
     }
 
-    /// The value, if it is there in time. With no time at all, this never waits.
+    /// Waits at most `timeout` and returns the value, or `None` if it is not available by then. Never waits if
+    /// `timeout` is zero.
     #[track_caller]
     pub fn get_timeout(&self, timeout: Duration) -> Option<Result<T>> {
         let location = Location::caller();
         let completion = &self.shared.completion;
         if let Some(device) = self.device() {
-            let mut waiting = Waiting::new(device, WaitReason::Get, location);
+            let mut waiting = HostWait::new(device, WaitReason::Get, location);
             if let Err(denied) = waiting.on_completion_within(completion, timeout) {
                 return Some(Err(denied));
             }
@@ -162,20 +171,20 @@ impl<T: Clone> Pending<T> {
         completion.peek(Clone::clone)
     }
 
-    /// The value of a promise that is ready.
+    /// The value of a completed promise.
     fn take(self) -> Result<T> {
         let completion = &self.shared.completion;
         let value = match self.shared.consumers.load(Ordering::Acquire) {
-            // Nobody else can ask, now or later.
+            // No other handle exists, so none can appear: move the value out.
             1 => completion.update(|value| {
                 let location = Location::caller();
-                let taken =
-                    Err(Error::Abandoned { work: "value taken by its last handle", location });
-                std::mem::replace(value, taken)
+                let tombstone =
+                    Err(Error::Abandoned { work: "value moved out by its last handle", location });
+                std::mem::replace(value, tombstone)
             }),
             _ => completion.peek(Clone::clone),
         };
-        value.expect("a value that is there stays")
+        value.expect("a completed promise keeps its value")
     }
 }
 
@@ -190,9 +199,9 @@ impl<T> Drop for Pending<T> {
     fn drop(&mut self) {
         self.shared.completion.forget(&mut self.slot);
         if self.shared.consumers.fetch_sub(1, Ordering::AcqRel) == 1 {
-            let unwanted = self.shared.unwanted.lock().take();
-            if let Some(unwanted) = unwanted {
-                flat::run(unwanted);
+            let on_cancel = self.shared.on_cancel.lock().take();
+            if let Some(on_cancel) = on_cancel {
+                trampoline::run(on_cancel);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Asynchronous reads: copies out of a device, on a stream that does nothing else.
+//! Asynchronous device-to-host copies, on a dedicated stream.
 
 use inflight_backend::{Buffer, Command, Event, ReadCallback, Stream, Timeline};
 use parking_lot::Mutex;
@@ -7,16 +7,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A device's asynchronous reads.
 ///
-/// A read is registered when it is asked for and enqueued when its value is there, so that no read waits
-/// behind another whose value is not.
+/// A read is registered when it is requested, and enqueued only when its value is written. So no read waits behind
+/// another read whose value is not available yet.
 pub(crate) struct Reads {
     stream: Arc<dyn Stream>,
     registered: AtomicU64,
-    /// How many were enqueued. Held while one is, so that the timelines ascend.
+    /// Number of enqueued reads. Locked while enqueueing, so that timeline values ascend.
     count: Mutex<u64>,
-    /// Reaches `n` when `n` reads were enqueued.
+    /// Reaches `n` when `n` reads are enqueued.
     enqueued: Arc<Timeline>,
-    /// Reaches `n` when the first `n` of those are done.
+    /// Reaches `n` when the first `n` enqueued reads are done.
     done: Arc<Timeline>,
 }
 
@@ -31,17 +31,17 @@ impl Reads {
         }
     }
 
-    /// Announces a read. [`enqueue`](Reads::enqueue) must follow.
+    /// Registers a read. [`enqueue`](Reads::enqueue) must follow.
     pub fn register(&self) {
         self.registered.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Copies a buffer whose value is there.
+    /// Enqueues the copy of a buffer that is written.
     pub fn enqueue(&self, source: Arc<Buffer>, callback: ReadCallback) {
         let number = {
             let mut count = self.count.lock();
             *count += 1;
-            // SAFETY: the buffer's value is there, so nobody writes it any more.
+            // SAFETY: the value is written, so no command writes the buffer any more.
             unsafe {
                 self.stream.enqueue(Command::Read { source, callback });
                 self.stream.enqueue(Command::Signal(self.done.event(*count)));
@@ -52,8 +52,8 @@ impl Reads {
         self.enqueued.signal(number);
     }
 
-    /// Reached, one after the other, when every read registered so far is done.
-    pub fn all(&self) -> [Event; 2] {
+    /// Two events, to be waited for in order: all reads registered so far are enqueued, and then done.
+    pub fn completion_events(&self) -> [Event; 2] {
         let registered = self.registered.load(Ordering::Relaxed);
         [self.enqueued.event(registered), self.done.event(registered)]
     }

@@ -1,14 +1,15 @@
-//! What each thread has recorded and not submitted.
+//! Per-thread recording, and back-pressure.
 //!
-//! A thread has a stream of its own on each device, so one thread's wait does not stall another's work. While
-//! it executes an op, it records into the op's [`scope`] instead.
+//! A recorder holds the ops that a thread has recorded on a device and not submitted. Each thread has its own
+//! stream on each device, so a wait on one thread does not stall another thread's work. While a thread executes a
+//! device op, it records into the op's [`scope`] instead.
 
 use super::Device;
 use super::device::{DeviceStream, WeakDevice};
-use super::dispatcher::Held;
+use super::dispatcher::UnflushedStream;
 use super::scope;
 use super::segment;
-pub(crate) use super::segment::Choice;
+pub(crate) use super::segment::Materialize;
 use super::stats::Counters;
 use super::trace::{self, Span};
 use super::wait;
@@ -20,54 +21,54 @@ use std::panic::Location;
 use std::sync::{Arc, Weak};
 use std::thread::{self, ThreadId};
 
-/// After this many recorded ops what is recorded is submitted, and every live value is written: nothing
-/// grows in a loop that never reads.
-const MOST_OPS: usize = 512;
+/// Recorded ops that trigger a submission, which then materializes every live value. Bounds the graph of a loop
+/// that never reads a value.
+const MAX_RECORDED_OPS: usize = 512;
 
-/// So is it when recorded ops keep more bytes alive than this that nobody else does.
-const MOST_PINNED: usize = 256 << 20;
+/// Bytes kept alive only by recorded ops that trigger a submission as well.
+const MAX_PINNED_BYTES: usize = 256 << 20;
 
-/// Smaller values are not counted among those: what is recorded has no more than `MOST_OPS` of them.
-const SMALL: usize = 64 << 10;
+/// Values up to this size are not counted as pinned; `MAX_RECORDED_OPS` bounds their total.
+const SMALL_VALUE_BYTES: usize = 64 << 10;
 
-/// With so many segments of one stream in flight, recording waits for the oldest.
-const MOST_IN_FLIGHT: usize = 16;
+/// Back-pressure limit: with more segments of one stream in flight, recording waits for the oldest.
+const MAX_SEGMENTS_IN_FLIGHT: usize = 16;
 
-/// One thread's, or one op's, recording for one device.
+/// Ops that one thread, or one device op, has recorded for one device.
 pub(super) struct Recorder {
     device: WeakDevice,
     target: Target,
-    /// What was recorded since the last submission, and live values that stayed recorded then.
+    /// Nodes recorded since the last submission, and live ones that it left unsubmitted.
     nodes: Vec<Weak<Node>>,
-    /// Large values in memory that what is recorded reads, and their bytes together.
+    /// Large values in memory that recorded ops read, and their total size.
     pinned: Vec<Weak<Node>>,
     pinned_bytes: usize,
 }
 
-/// Where what is recorded goes to.
+/// Stream that a recorder submits to.
 enum Target {
-    /// The default stream of a thread.
+    /// The thread's default stream.
     Thread(ThreadId),
-    /// The stream of an op.
+    /// The stream of a device op.
     Stream(Arc<DeviceStream>),
 }
 
 thread_local! {
     static RECORDERS: RefCell<Vec<Recorder>> = const { RefCell::new(Vec::new()) };
-    /// Whether each op is submitted by itself.
-    static UNFUSED: Cell<bool> = const { Cell::new(false) };
+    /// Whether every op is submitted on its own (`no_fuse`).
+    static NO_FUSE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs `f` on this thread's recorder for a device. `None` while the thread is ending.
-fn with<R>(device: &Device, f: impl FnOnce(&mut Recorder) -> R) -> Option<R> {
+/// Runs `f` on this thread's recorder for a device. `None` while the thread shuts down.
+fn with_recorder<R>(device: &Device, f: impl FnOnce(&mut Recorder) -> R) -> Option<R> {
     if scope::is_entered() {
         return scope::with_recorder(device, f);
     }
     RECORDERS
         .try_with(|recorders| {
             let mut recorders = recorders.borrow_mut();
-            let known = recorders.iter().position(|recorder| recorder.device.is(device));
-            let position = known.unwrap_or_else(|| {
+            let existing = recorders.iter().position(|recorder| recorder.device.is(device));
+            let position = existing.unwrap_or_else(|| {
                 recorders.retain(|recorder| recorder.device.upgrade().is_some());
                 let target = Target::Thread(thread::current().id());
                 recorders.push(Recorder::new(device, target));
@@ -84,7 +85,7 @@ impl Recorder {
         Recorder { device, target, nodes: Vec::new(), pinned: Vec::new(), pinned_bytes: 0 }
     }
 
-    /// An op's.
+    /// The recorder of a device op.
     pub fn on_stream(device: &Device, stream: Arc<DeviceStream>) -> Recorder {
         Recorder::new(device, Target::Stream(stream))
     }
@@ -96,12 +97,12 @@ impl Recorder {
         }
     }
 
-    /// Notes a recorded value.
+    /// Adds a recorded node.
     pub fn push(&mut self, node: &Arc<Node>) {
         self.nodes.push(Arc::downgrade(node));
     }
 
-    /// Notes a large value in memory that a recorded op reads.
+    /// Tracks a large value that a recorded op reads.
     fn pin(&mut self, value: &Arc<Node>) {
         let pointer = Arc::as_ptr(value);
         if !self.pinned.iter().any(|known| known.as_ptr() == pointer) {
@@ -110,10 +111,10 @@ impl Recorder {
         }
     }
 
-    /// Notes the large values in memory that a recorded value is computed from.
+    /// Tracks the large values that an unsubmitted node depends on.
     fn pin_operands(&mut self, node: &Arc<Node>) {
         let mut stack: SmallVec<[Arc<Node>; 8]> = SmallVec::from_iter([node.clone()]);
-        // What stays recorded is small: it would be stored otherwise. But there may be many ways through it.
+        // Unsubmitted graphs are small, but may contain many paths to one node.
         let mut seen: SmallVec<[*const Node; 64]> = SmallVec::new();
         while let Some(node) = stack.pop() {
             if seen.contains(&Arc::as_ptr(&node)) {
@@ -122,15 +123,15 @@ impl Recorder {
             seen.push(Arc::as_ptr(&node));
             match node.value() {
                 None => stack.extend(node.inputs().iter().cloned()),
-                Some(_) if node.bytes() > SMALL => self.pin(&node),
+                Some(_) if node.bytes() > SMALL_VALUE_BYTES => self.pin(&node),
                 Some(_) => {}
             }
         }
     }
 
-    /// Whether what is recorded keeps too many bytes alive that nobody else does.
-    fn is_heavy(&mut self) -> bool {
-        if self.pinned_bytes <= MOST_PINNED {
+    /// Whether recorded ops alone keep more than `MAX_PINNED_BYTES` alive.
+    fn pins_too_much_memory(&mut self) -> bool {
+        if self.pinned_bytes <= MAX_PINNED_BYTES {
             return false;
         }
         let mut orphaned = 0;
@@ -143,27 +144,27 @@ impl Recorder {
                 true
             }
         });
-        orphaned > MOST_PINNED
+        orphaned > MAX_PINNED_BYTES
     }
 }
 
 impl Drop for Recorder {
-    /// The thread ends. What it leaves recorded is submitted, so that a chain that goes from thread to
-    /// thread does not grow. What an op leaves recorded, because it failed or was dropped, is not.
+    /// Submits the remaining ops when the thread exits, so that a chain handed from thread to thread does not grow
+    /// without bound. The remaining ops of a device op, which failed or was dropped, are discarded.
     fn drop(&mut self) {
         let Target::Thread(thread) = self.target else { return };
         let Some(device) = self.device.upgrade() else { return };
         let live: Vec<Arc<Node>> =
             self.nodes.iter().filter_map(Weak::upgrade).filter(|node| node.is_live()).collect();
         let stream = device.thread_stream(thread);
-        segment::submit(&device, &stream, &[], &live, Choice::EveryLive, false);
-        device.end_thread(thread);
+        segment::submit(&device, &stream, &[], &live, Materialize::AllLive, false);
+        device.remove_thread_stream(thread);
     }
 }
 
-/// Runs `work`. Each op that this thread records meanwhile is submitted by itself, so that it runs in a kernel of
-/// its own and its result is written: nothing is fused. The values are the same; it is for finding out what
-/// fusion does, and is slow.
+/// Runs `work` without fusion: every op that this thread records during the call is submitted on its own, so it
+/// runs in its own kernel and its result is materialized. The values are the same. For debugging and measuring
+/// fusion; slow.
 ///
 /// ```
 /// use inflight::{Device, Tensor};
@@ -179,43 +180,43 @@ pub fn no_fuse<R>(work: impl FnOnce() -> R) -> R {
     struct Restore(bool);
     impl Drop for Restore {
         fn drop(&mut self) {
-            UNFUSED.set(self.0);
+            NO_FUSE.set(self.0);
         }
     }
-    let _restore = Restore(UNFUSED.replace(true));
+    let _restore = Restore(NO_FUSE.replace(true));
     work()
 }
 
-/// Notes a new node. Submits when there is enough.
-pub(crate) fn note(node: &Arc<Node>) {
+/// Records a new node. Submits the recorded ops when there are too many or when they pin too much memory.
+pub(crate) fn record(node: &Arc<Node>) {
     let device = node.device();
     Counters::add(&device.counters().recorded, 1);
-    let full = with(device, |recorder| {
+    let full = with_recorder(device, |recorder| {
         recorder.push(node);
         for input in node.inputs().iter() {
-            if input.value().is_some() && input.bytes() > SMALL {
+            if input.value().is_some() && input.bytes() > SMALL_VALUE_BYTES {
                 recorder.pin(input);
             }
         }
-        recorder.nodes.len() >= MOST_OPS || recorder.is_heavy()
+        recorder.nodes.len() >= MAX_RECORDED_OPS || recorder.pins_too_much_memory()
     });
-    if UNFUSED.get() {
-        let wanted = std::slice::from_ref(node);
-        submit(device, wanted, Choice::WorthStoring, false, node.location());
+    if NO_FUSE.get() {
+        let requested = std::slice::from_ref(node);
+        submit(device, requested, Materialize::WorthStoring, false, node.location());
         return;
     }
     if full == Some(true) {
-        submit(device, &[], Choice::EveryLive, false, node.location());
+        submit(device, &[], Materialize::AllLive, false, node.location());
     }
 }
 
-/// Submits what this thread recorded on a device, without waiting for it.
+/// Submits the ops that this thread recorded on a device. Does not wait for their results.
 pub(crate) fn flush(device: &Device, location: &'static Location<'static>) {
-    submit(device, &[], Choice::WorthStoring, false, location);
+    submit(device, &[], Materialize::WorthStoring, false, location);
 }
 
-/// Submits what this thread recorded on every device, and dispatches it if nobody else does. Does not wait,
-/// unless too much is in flight.
+/// Submits the ops that this thread recorded on all devices, and dispatches them unless the dispatcher thread
+/// already does. Waits only for back-pressure.
 pub(crate) fn flush_all(location: &'static Location<'static>) {
     let devices = RECORDERS.try_with(|recorders| {
         let recorders = recorders.borrow();
@@ -223,109 +224,113 @@ pub(crate) fn flush_all(location: &'static Location<'static>) {
         recorded.filter_map(|recorder| recorder.device.upgrade()).collect::<SmallVec<[Device; 2]>>()
     });
     for device in devices.unwrap_or_default() {
-        submit(&device, &[], Choice::WorthStoring, true, location);
+        submit(&device, &[], Materialize::WorthStoring, true, location);
     }
 }
 
-/// Sees to it that a node is scheduled.
+/// Submits a node unless it already has a value.
 pub(crate) fn schedule(node: &Arc<Node>) {
     if node.value().is_none() {
-        let wanted = std::slice::from_ref(node);
-        submit(node.device(), wanted, Choice::WorthStoring, false, node.location());
+        let requested = std::slice::from_ref(node);
+        submit(node.device(), requested, Materialize::WorthStoring, false, node.location());
     }
 }
 
-/// Sees to it that a node is scheduled, and dispatches it: the caller is about to wait for it, and runs its
-/// stream, which is returned if it is this thread's.
-pub(crate) fn schedule_and_hold(node: &Arc<Node>) -> Option<Held> {
+/// Submits and dispatches a node that the caller is about to wait for. Returns the thread's stream unflushed, for
+/// the caller to run itself.
+pub(crate) fn schedule_and_assist(node: &Arc<Node>) -> Option<UnflushedStream> {
     if node.value().is_some() {
         return None;
     }
-    let wanted = std::slice::from_ref(node);
+    let requested = std::slice::from_ref(node);
     let device = node.device();
-    let (stream, held) = submit_recorded(device, wanted, Choice::WorthStoring, true);
+    let (stream, unflushed) = submit_recorded(device, requested, Materialize::WorthStoring, true);
     if !scope::is_entered()
-        && let Some(oldest) = stream.excess(MOST_IN_FLIGHT)
+        && let Some(oldest) = stream.backpressure_point(MAX_SEGMENTS_IN_FLIGHT)
     {
-        drop(held);
-        wait::hold_back(device, &oldest, node.location());
+        drop(unflushed);
+        wait::wait_for_backpressure(device, &oldest, node.location());
         return None;
     }
-    held
+    unflushed
 }
 
-/// Submits `wanted` and what this thread recorded. Waits for nothing, unless too much is in flight.
+/// Submits `requested` and the ops that this thread recorded. Waits only for back-pressure.
 ///
-/// An op is held back only if it records without end. Otherwise that is done before it starts, so that the
-/// thread of an executor need not wait.
+/// Inside a device op, back-pressure applies only when the recorder is full (`AllLive`). Otherwise the op has
+/// waited asynchronously before it started, so that it does not block an executor's thread.
 pub(crate) fn submit(
     device: &Device,
-    wanted: &[Arc<Node>],
-    choice: Choice,
+    requested: &[Arc<Node>],
+    materialize: Materialize,
     assisted: bool,
     location: &'static Location<'static>,
 ) {
-    let (stream, _) = submit_recorded(device, wanted, choice, assisted);
-    if choice != Choice::EveryLive && scope::is_entered() {
+    let (stream, _) = submit_recorded(device, requested, materialize, assisted);
+    if materialize != Materialize::AllLive && scope::is_entered() {
         return;
     }
-    hold_back(device, &stream, location);
+    apply_backpressure(device, &stream, location);
 }
 
-/// The stream that what this thread records on a device goes to.
+/// The stream that this thread's ops on a device are submitted to.
 pub(crate) fn stream_of(device: &Device) -> Arc<DeviceStream> {
-    with(device, |recorder| recorder.stream(device))
+    with_recorder(device, |recorder| recorder.stream(device))
         .unwrap_or_else(|| device.new_stream(Priority::default()))
 }
 
-/// Waits if too much of a stream is in flight. Work that an op submits is not held back.
-pub(crate) fn hold_back_outside_ops(
+/// Back-pressure: waits if too many segments of the stream are in flight, except inside a device op.
+pub(crate) fn apply_backpressure_outside_ops(
     device: &Device,
     stream: &DeviceStream,
     location: &'static Location<'static>,
 ) {
     if !scope::is_entered() {
-        hold_back(device, stream, location);
+        apply_backpressure(device, stream, location);
     }
 }
 
-fn hold_back(device: &Device, stream: &DeviceStream, location: &'static Location<'static>) {
-    if let Some(oldest) = stream.excess(MOST_IN_FLIGHT) {
-        wait::hold_back(device, &oldest, location);
+fn apply_backpressure(
+    device: &Device,
+    stream: &DeviceStream,
+    location: &'static Location<'static>,
+) {
+    if let Some(oldest) = stream.backpressure_point(MAX_SEGMENTS_IN_FLIGHT) {
+        wait::wait_for_backpressure(device, &oldest, location);
     }
 }
 
-/// Submits `wanted` and what this thread recorded, and returns the stream; if the caller assists, with what
-/// holds it back from others. Never waits.
+/// Submits `requested` and the ops that this thread recorded, and returns the stream. A caller that assists also
+/// dispatches, and gets the stream unflushed. Never waits.
 pub(super) fn submit_recorded(
     device: &Device,
-    wanted: &[Arc<Node>],
-    choice: Choice,
+    requested: &[Arc<Node>],
+    materialize: Materialize,
     assisted: bool,
-) -> (Arc<DeviceStream>, Option<Held>) {
-    let Some((stream, recorded)) = with(device, |recorder| {
+) -> (Arc<DeviceStream>, Option<UnflushedStream>) {
+    let Some((stream, recorded)) = with_recorder(device, |recorder| {
         recorder.pinned.clear();
         recorder.pinned_bytes = 0;
         (recorder.stream(device), std::mem::take(&mut recorder.nodes))
     }) else {
-        // The thread is ending, and with it what it recorded: only what is wanted is left to do.
+        // The thread is shutting down and its recorder is gone: submit only the requested nodes.
         let stream = device.new_stream(Priority::default());
-        segment::submit(device, &stream, wanted, &[], choice, false);
+        segment::submit(device, &stream, requested, &[], materialize, false);
         return (stream, None);
     };
     let mut live: Vec<Arc<Node>> = Vec::new();
     live.extend(recorded.iter().filter_map(Weak::upgrade).filter(|node| node.is_live()));
     let span = trace::begin(|| Span::Submit { device: device.name() });
-    segment::submit(device, &stream, wanted, &live, choice, assisted);
+    segment::submit(device, &stream, requested, &live, materialize, assisted);
     drop(span);
-    // Nobody was woken for it: whatever the caller goes on to do, it is dispatched.
-    let held = assisted.then(|| device.dispatcher().assist_holding(&stream));
-    scope::note_submitted(&live);
-    // What stayed recorded is looked at again next time.
+    // The dispatcher thread was not woken for this segment, so the caller must dispatch it.
+    let unflushed = assisted.then(|| device.dispatcher().assist_unflushed(&stream));
+    scope::track_submitted(&live);
+    // Keep nodes that were not submitted for the next submission.
     live.retain(|node| node.value().is_none());
-    with(device, |recorder| {
+    with_recorder(device, |recorder| {
         live.iter().for_each(|node| recorder.pin_operands(node));
         recorder.nodes.extend(live.iter().map(Arc::downgrade));
     });
-    (stream, held)
+    (stream, unflushed)
 }

@@ -1,42 +1,42 @@
-//! What the execution of one op records.
+//! Recording scope of a [`DeviceOp`](crate::DeviceOp).
 //!
-//! While a thread runs a step of a [`DeviceOp`](crate::DeviceOp), it records into that op's scope and not
-//! into its own recorder. So an op that is awaited submits what it made, on the stream it was given, and
-//! nothing else; and its steps may run on different threads.
+//! While a thread polls an op, recorded tensors go to the op's scope instead of the thread's recorder. So awaiting
+//! an op submits exactly what that op recorded, on the op's stream, and successive polls may run on different
+//! threads.
 
 use super::Device;
 use super::device::DeviceStream;
 use super::recorder::{self, Recorder};
-use super::segment::Choice;
+use super::segment::Materialize;
 use super::value::Value;
 use crate::Result;
 use crate::tensor::Node;
 use std::cell::RefCell;
 use std::sync::{Arc, Weak};
 
-/// What one op recorded.
+/// Recording state of one op.
 #[derive(Default)]
 pub(crate) struct Scope {
-    /// One for each of `devices`.
+    /// One recorder per entry of `devices`.
     recorders: Vec<Recorder>,
     devices: Vec<Device>,
-    /// What was submitted on the way and was alive then, and values that the op was given.
+    /// Values submitted so far, and values that the op included.
     submitted: Vec<Weak<Node>>,
-    /// Recorded mistakes, the first one first.
+    /// Nodes of recording errors, in order.
     failed: Vec<Weak<Node>>,
 }
 
-/// A value that an op made, and its device.
+/// A device and a value on it.
 pub(crate) type DeviceValue = (Device, Arc<Value>);
 
 thread_local! {
-    /// Those of the ops that this thread is executing, the innermost last.
+    /// Stack of the scopes that this thread is executing, innermost last.
     static SCOPES: RefCell<Vec<Scope>> = const { RefCell::new(Vec::new()) };
 }
 
 impl Scope {
-    /// Nothing recorded yet. What is recorded on the device goes to the stream; what is recorded on others,
-    /// to the default stream of whichever thread does.
+    /// An empty scope. Ops on `device` go to `stream`; ops on other devices go to the polling thread's default
+    /// stream there.
     pub fn new(device: &Device, stream: &Arc<DeviceStream>) -> Scope {
         let recorders = vec![Recorder::on_stream(device, stream.clone())];
         Scope { recorders, devices: vec![device.clone()], ..Scope::default() }
@@ -44,7 +44,7 @@ impl Scope {
 
     /// Runs `f` with this thread recording into the scope.
     pub fn enter<R>(&mut self, f: impl FnOnce() -> R) -> R {
-        /// Takes the scope back from the thread, also when `f` panics.
+        /// Pops the scope off the thread's stack, also if `f` panics.
         struct Entered<'a>(&'a mut Scope);
         impl Drop for Entered<'_> {
             fn drop(&mut self) {
@@ -53,7 +53,7 @@ impl Scope {
             }
         }
         let mut scope = Some(std::mem::take(self));
-        // A thread that is ending cannot record: then the scope stays empty.
+        // Thread-local storage is gone while a thread shuts down; the scope then stays empty.
         let _ = SCOPES.try_with(|scopes| scopes.borrow_mut().extend(scope.take()));
         let _entered = Entered(self);
         f()
@@ -61,8 +61,8 @@ impl Scope {
 
     /// The scope's recorder for a device.
     fn recorder(&mut self, device: &Device) -> &mut Recorder {
-        let known = self.devices.iter().position(|known| known == device);
-        let position = known.unwrap_or_else(|| {
+        let existing = self.devices.iter().position(|known| known == device);
+        let position = existing.unwrap_or_else(|| {
             let stream = device.thread_stream(std::thread::current().id());
             self.recorders.push(Recorder::on_stream(device, stream));
             self.devices.push(device.clone());
@@ -72,23 +72,23 @@ impl Scope {
     }
 }
 
-/// Runs `f` on the scope that this thread records into, if there is one.
+/// Runs `f` on this thread's innermost scope, if any.
 fn current<R>(f: impl FnOnce(&mut Scope) -> R) -> Option<R> {
     SCOPES.try_with(|scopes| scopes.borrow_mut().last_mut().map(f)).ok().flatten()
 }
 
-/// Whether this thread executes an op.
+/// Whether this thread is executing an op.
 pub(super) fn is_entered() -> bool {
     current(|_| ()).is_some()
 }
 
-/// Runs `f` on the recorder for a device of the scope that this thread records into, if there is one.
+/// Runs `f` on the innermost scope's recorder for a device, if any.
 pub(super) fn with_recorder<R>(device: &Device, f: impl FnOnce(&mut Recorder) -> R) -> Option<R> {
     current(|scope| f(scope.recorder(device)))
 }
 
-/// Notes what a submission has scheduled, for the op that this thread executes.
-pub(super) fn note_submitted(nodes: &[Arc<Node>]) {
+/// Tracks the values of a submission in the current scope.
+pub(super) fn track_submitted(nodes: &[Arc<Node>]) {
     current(|scope| {
         scope.submitted.retain(|node| node.upgrade().is_some_and(|node| node.is_live()));
         let scheduled = nodes.iter().filter(|node| node.value().is_some());
@@ -96,15 +96,15 @@ pub(super) fn note_submitted(nodes: &[Arc<Node>]) {
     });
 }
 
-/// Notes a mistake, for the op that this thread executes.
-pub(crate) fn note_failed(node: &Arc<Node>) {
+/// Tracks a recording error in the current scope.
+pub(crate) fn track_failed(node: &Arc<Node>) {
     current(|scope| scope.failed.push(Arc::downgrade(node)));
 }
 
-/// Makes a value that was recorded elsewhere part of what the op on this thread is to bring about.
+/// Makes a value that was recorded elsewhere part of the current op's results.
 pub(crate) fn include(node: &Arc<Node>) {
     if node.error().is_some() {
-        note_failed(node);
+        track_failed(node);
     } else if node.value().is_some() {
         current(|scope| scope.submitted.push(Arc::downgrade(node)));
     } else if !node.is_constant() {
@@ -112,12 +112,11 @@ pub(crate) fn include(node: &Arc<Node>) {
     }
 }
 
-/// Submits what is recorded in the scope of this thread and alive, all of it. Returns every value of the
-/// scope that somebody can still ask for, or the first mistake among them. With `assisted`, the caller is
-/// about to wait, and dispatches what it submits.
-pub(crate) fn settle(assisted: bool) -> Result<Vec<DeviceValue>> {
+/// Submits all live values recorded in the current scope. Returns every live value of the scope, or its first
+/// recording error. `assisted` means that the caller is about to wait, so it dispatches the segments itself.
+pub(crate) fn flush(assisted: bool) -> Result<Vec<DeviceValue>> {
     for device in current(|scope| scope.devices.clone()).unwrap_or_default() {
-        recorder::submit_recorded(&device, &[], Choice::EveryLive, assisted);
+        recorder::submit_recorded(&device, &[], Materialize::AllLive, assisted);
     }
     let (failed, submitted) =
         current(|scope| (std::mem::take(&mut scope.failed), std::mem::take(&mut scope.submitted)))

@@ -1,11 +1,12 @@
-//! Takes a part out of the recorded graph and submits it.
+//! Segment submission: extracts a segment (the part of the recorded graph that the requested values need) as a flat
+//! `Graph` and submits it to the dispatcher.
 //!
-//! Which values are written is decided here, on the thread that submits, from the program and the handles
-//! that are alive: never from how far a device has come.
+//! The choice of materialized values, which are stored to memory, is made here, on the submitting thread. It
+//! depends only on the program and on live handles, never on the device's progress, so results are deterministic.
 
 use super::Device;
 use super::device::DeviceStream;
-use super::dispatcher::{Content, Segment, Submission};
+use super::dispatcher::{Segment, SegmentBody, Submission};
 use super::value::Value;
 use crate::tensor::{Inputs, Node};
 use inflight_backend::{LabelOp, SourceLocation};
@@ -15,94 +16,98 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Which live values are written, beside those that are wanted.
+/// Which live values to materialize, besides the requested ones.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Choice {
-    /// Those that are dearer to compute again than to store.
+pub(crate) enum Materialize {
+    /// Values that are more expensive to recompute than to store.
     WorthStoring,
-    /// All of them.
-    EveryLive,
+    /// All live values.
+    AllLive,
 }
 
-/// The operands of nodes that were scheduled.
+/// Operands of nodes that this submission scheduled.
 type Released = SmallVec<[Inputs; 2]>;
 
-/// Schedules `wanted`, and of `live` what `choice` says, on a stream.
+/// Submits a segment that computes `requested`, and those of `live` that `materialize` selects, on a stream.
 pub(crate) fn submit(
     device: &Device,
     stream: &Arc<DeviceStream>,
-    wanted: &[Arc<Node>],
+    requested: &[Arc<Node>],
     live: &[Arc<Node>],
-    choice: Choice,
+    materialize: Materialize,
     assisted: bool,
 ) {
     let mut released = Released::new();
     let _scheduling = device.scheduling().lock();
-    let mut builder = Builder::new();
-    for node in wanted {
-        builder.want(node);
+    let mut builder = SegmentBuilder::new();
+    for node in requested {
+        builder.request(node);
     }
-    builder.walk();
-    // The latest first: what they are computed from is then known to be computed on the way.
-    let is_wanted = |node: &Arc<Node>| wanted.iter().any(|wanted| Arc::ptr_eq(wanted, node));
-    for node in live.iter().rev().filter(|node| !is_wanted(node)) {
-        if choice == Choice::EveryLive && !node.is_constant() || builder.is_worth_storing(node) {
-            builder.want(node);
-            builder.walk();
+    builder.visit_outputs();
+    // Latest first, so that their operands are already known to be computed by this segment.
+    let is_requested =
+        |node: &Arc<Node>| requested.iter().any(|requested| Arc::ptr_eq(requested, node));
+    for node in live.iter().rev().filter(|node| !is_requested(node)) {
+        if materialize == Materialize::AllLive && !node.is_constant()
+            || builder.is_worth_storing(node)
+        {
+            builder.request(node);
+            builder.visit_outputs();
         }
     }
     if builder.outputs.is_empty() {
-        builder.share(&mut released);
+        builder.alias_reshapes(&mut released);
         return;
     }
     device.dispatcher().submit(assisted, |dispatched| {
-        // Where the host computes, whoever submits more only takes its time.
+        // All segments weigh the same on a device that shares the host's cores: submitting further ahead would only
+        // compete with the computation.
         let weight = match device.capabilities().host_visible {
-            true => Submission::WEIGHT,
+            true => Submission::DEFAULT_WEIGHT,
             false => builder.weight(),
         };
         let submission = Submission::new(dispatched, weight);
         let segment = builder.finish(stream, &submission, &mut released);
-        stream.note(submission);
+        stream.track(submission);
         segment
     });
-    // `released` holds the operands of nodes that are scheduled now: they go after the lock does.
+    // The scheduling lock is released before `released`: dropping operands may free whole subgraphs.
 }
 
-/// The graph that reading these nodes would submit, and the op and line of each of its nodes. Nothing is
-/// scheduled.
-pub(crate) fn preview(wanted: &[Arc<Node>]) -> (Graph, Vec<LabelOp>) {
-    let mut devices: Vec<&Device> = wanted.iter().map(|node| node.device()).collect();
-    // Whoever locks several does so in the same order.
+/// Returns the graph that reading these nodes would submit, with the op and source location of each node. Submits
+/// nothing.
+pub(crate) fn preview(requested: &[Arc<Node>]) -> (Graph, Vec<LabelOp>) {
+    let mut devices: Vec<&Device> = requested.iter().map(|node| node.device()).collect();
+    // Lock order by address prevents deadlocks between threads that lock several devices.
     devices.sort_unstable_by_key(|device| device.address());
     devices.dedup_by_key(|device| device.address());
     let _scheduling: Vec<_> = devices.iter().map(|device| device.scheduling().lock()).collect();
-    let mut builder = Builder::new();
-    for node in wanted {
-        builder.want(node);
+    let mut builder = SegmentBuilder::new();
+    for node in requested {
+        builder.request(node);
     }
-    builder.walk();
+    builder.visit_outputs();
     let outputs = builder.outputs.iter().map(|node| builder.position(node));
     builder.graph.outputs = outputs.collect();
     (builder.graph, builder.labels)
 }
 
-/// What computing a value again costs, against storing and reading it.
+/// Cost of recomputing a value, relative to storing and loading it.
 #[derive(PartialEq, Eq)]
-enum Recomputing {
-    /// No more than storing it. It never need be stored.
+enum RecomputeCost {
+    /// At most the cost of storing: never materialized unless requested.
     Free,
-    /// A few times as much. It is stored when it is computed for the second time: temporaries of an
-    /// expression, which are alive when its end is read but never looked at, are not stored at all.
+    /// A few times the cost of storing: materialized when it would be computed a second time. Temporaries of an
+    /// expression, which are alive at submission but never read, are therefore not stored.
     Affordable,
-    /// Much more. It is stored at once.
+    /// Much more than storing: materialized at once.
     Expensive,
 }
 
-/// Weighs a recorded value by counted bytes, and by work in bytes that could be moved in the same time.
-fn weigh(node: &Arc<Node>) -> Recomputing {
-    const MOST_NODES: usize = 64;
-    const AFFORDABLE: usize = 8;
+/// Estimates the recompute cost of a recorded value from bytes loaded, plus compute expressed as equivalent bytes.
+fn recompute_cost(node: &Arc<Node>) -> RecomputeCost {
+    const MAX_VISITED_NODES: usize = 64;
+    const AFFORDABLE_FACTOR: usize = 8;
     let mut work = 0;
     let mut largest = node.elements();
     let mut stack: SmallVec<[Arc<Node>; 8]> = SmallVec::new();
@@ -114,102 +119,104 @@ fn weigh(node: &Arc<Node>) -> Recomputing {
             continue;
         }
         seen.push(Arc::as_ptr(&node));
-        if seen.len() > MOST_NODES {
-            return Recomputing::Expensive;
+        if seen.len() > MAX_VISITED_NODES {
+            return RecomputeCost::Expensive;
         }
         if node.value().is_some() {
             leaves.push(node);
             continue;
         }
         largest = largest.max(node.elements());
-        // Four for each byte that could be moved instead.
+        // Four units of work take about as long as one byte of memory traffic.
         work += match node.op() {
             Op::Unary(op) if op.is_transcendental() => 16 * node.elements(),
             Op::Binary(BinaryOp::Pow | BinaryOp::Atan2) => 32 * node.elements(),
-            Op::Dot(_) | Op::Scatter { .. } | Op::Scan { .. } => return Recomputing::Expensive,
-            op if op.is_routine() => return Recomputing::Expensive,
+            Op::Dot(_) | Op::Scatter { .. } | Op::Scan { .. } => return RecomputeCost::Expensive,
+            op if op.is_routine() => return RecomputeCost::Expensive,
             op if op.is_view() => 0,
             _ => node.elements(),
         };
         stack.extend(node.inputs().iter().cloned());
     }
-    // A view reads no more of a value than it has elements itself.
+    // A view loads at most as many elements of a value as the view itself has.
     let read: usize =
         leaves.iter().map(|leaf| leaf.bytes().min(largest * leaf.dtype().size())).sum();
-    let (again, store) = (read + work / 4, 2 * node.bytes());
-    match again {
-        again if again <= store => Recomputing::Free,
-        again if again <= AFFORDABLE * store => Recomputing::Affordable,
-        _ => Recomputing::Expensive,
+    let (recompute, store) = (read + work / 4, 2 * node.bytes());
+    match recompute {
+        recompute if recompute <= store => RecomputeCost::Free,
+        recompute if recompute <= AFFORDABLE_FACTOR * store => RecomputeCost::Affordable,
+        _ => RecomputeCost::Expensive,
     }
 }
 
-/// Tells walks through recorded graphs apart.
-static WALKS: AtomicU64 = AtomicU64::new(1);
+/// Generates traversal ids, which tag visited nodes.
+static TRAVERSALS: AtomicU64 = AtomicU64::new(1);
 
-/// How many nodes most segments have no more than.
-const SMALL: usize = 12;
+/// Initial capacity: most segments have no more nodes than this.
+const TYPICAL_NODES: usize = 12;
 
 /// Builds the flat graph of a segment.
-struct Builder {
-    walk: u64,
+struct SegmentBuilder {
+    traversal: u64,
     outputs: SmallVec<[Arc<Node>; 4]>,
-    /// Reshapes that share the value of what they reshape, and that.
-    shared: Vec<(Arc<Node>, Arc<Node>)>,
-    /// How many of the outputs the graph holds, with all they need.
-    walked: usize,
+    /// Reshapes that share their operand's memory, each with its operand.
+    aliased_reshapes: Vec<(Arc<Node>, Arc<Node>)>,
+    /// Number of outputs whose operands are already in the graph.
+    visited_outputs: usize,
     graph: Graph,
     inputs: Vec<Arc<Value>>,
     labels: Vec<LabelOp>,
-    /// The nodes that the graph computes.
+    /// Nodes that the graph computes.
     computed: SmallVec<[Arc<Node>; 8]>,
 }
 
-impl Builder {
-    /// Nothing yet. The scheduling lock of the nodes' device is held as long as this exists.
-    fn new() -> Builder {
-        Builder {
-            walk: WALKS.fetch_add(1, Ordering::Relaxed),
+impl SegmentBuilder {
+    /// Creates an empty builder. The caller holds the scheduling lock of the nodes' device for the builder's
+    /// lifetime.
+    fn new() -> SegmentBuilder {
+        SegmentBuilder {
+            traversal: TRAVERSALS.fetch_add(1, Ordering::Relaxed),
             outputs: SmallVec::new(),
-            shared: Vec::new(),
-            walked: 0,
-            graph: Graph { nodes: Vec::with_capacity(SMALL), ..Graph::default() },
+            aliased_reshapes: Vec::new(),
+            visited_outputs: 0,
+            graph: Graph { nodes: Vec::with_capacity(TYPICAL_NODES), ..Graph::default() },
             inputs: Vec::new(),
-            labels: Vec::with_capacity(SMALL),
+            labels: Vec::with_capacity(TYPICAL_NODES),
             computed: SmallVec::new(),
         }
     }
 
-    /// The position of a node that the graph holds.
+    /// Graph id of a node that is already in the graph.
     fn position(&self, node: &Node) -> NodeId {
-        node.position_in(self.walk).expect("operands and outputs are in the graph")
+        node.position_in(self.traversal).expect("operands and outputs are in the graph")
     }
 
-    /// Whether a live value that nobody asked for should be stored.
+    /// Whether a live value that was not requested should be materialized.
     fn is_worth_storing(&self, node: &Arc<Node>) -> bool {
         if node.value().is_some() {
             return false;
         }
-        match weigh(node) {
-            Recomputing::Free => false,
-            Recomputing::Expensive => true,
-            // Computed on the way to something else, it may wait to be asked for; computed for itself,
-            // it is best started now.
-            Recomputing::Affordable => node.position_in(self.walk).is_none() || node.was_computed(),
+        match recompute_cost(node) {
+            RecomputeCost::Free => false,
+            RecomputeCost::Expensive => true,
+            // Already computed by this segment as an intermediate: defer until it is read. Otherwise start it now.
+            RecomputeCost::Affordable => {
+                node.position_in(self.traversal).is_none() || node.was_computed()
+            }
         }
     }
 
-    /// Asks for a node's value.
-    fn want(&mut self, node: &Arc<Node>) {
+    /// Requests a node's value as an output.
+    fn request(&mut self, node: &Arc<Node>) {
         if node.value().is_some() || node.error().is_some() {
             return;
         }
-        // Another shape over the same elements is the same memory.
+        // A reshape shares its operand's memory.
         if matches!(node.op(), Op::Reshape(_)) {
             let operand = node.inputs()[0].clone();
             if !operand.is_constant() {
-                self.want(&operand);
-                self.shared.push((node.clone(), operand));
+                self.request(&operand);
+                self.aliased_reshapes.push((node.clone(), operand));
                 return;
             }
         }
@@ -218,16 +225,16 @@ impl Builder {
         }
     }
 
-    /// Puts the outputs and all they need into the graph, operands first.
-    fn walk(&mut self) {
-        // The walk may find that more live values are best written.
-        while self.walked < self.outputs.len() {
-            let root = self.outputs[self.walked].clone();
-            self.walked += 1;
+    /// Appends the outputs and everything they need, operands first (post-order).
+    fn visit_outputs(&mut self) {
+        // The traversal may add live bases to `outputs`.
+        while self.visited_outputs < self.outputs.len() {
+            let root = self.outputs[self.visited_outputs].clone();
+            self.visited_outputs += 1;
             let mut stack = SmallVec::<[(Arc<Node>, bool); 16]>::new();
             stack.push((root, false));
             while let Some((node, operands_done)) = stack.pop() {
-                if node.position_in(self.walk).is_some() {
+                if node.position_in(self.traversal).is_some() {
                     continue;
                 }
                 if operands_done || node.value().is_some() {
@@ -241,15 +248,16 @@ impl Builder {
                 }
                 if node.op().is_routine() {
                     for input in inputs.iter() {
-                        self.want_live_base(input);
+                        self.request_live_base(input);
                     }
                 }
             }
         }
     }
 
-    /// A live value that is read from memory only is written for its later readers too.
-    fn want_live_base(&mut self, operand: &Arc<Node>) {
+    /// Materializes the live base of an operand that a routine loads from memory, so that later readers can use it
+    /// too.
+    fn request_live_base(&mut self, operand: &Arc<Node>) {
         let mut base = operand.clone();
         while base.value().is_none() && base.op().is_view() {
             if base.is_live() {
@@ -259,7 +267,7 @@ impl Builder {
             base = inner;
         }
         if base.value().is_none() && base.is_live() && !base.is_constant() && !base.op().is_view() {
-            self.want(&base);
+            self.request(&base);
         }
     }
 
@@ -288,22 +296,22 @@ impl Builder {
             name: node.op().name(),
             location: SourceLocation::Caller(node.location()),
         });
-        node.set_position_in(self.walk, id);
+        node.set_position_in(self.traversal, id);
     }
 
-    /// What the segment weighs in flight.
+    /// The segment's back-pressure weight.
     fn weight(&self) -> usize {
-        const FEW: usize = 16;
-        const SMALL: usize = 1 << 20;
+        const MAX_LIGHT_NODES: usize = 16;
+        const MAX_LIGHT_BYTES: usize = 1 << 20;
         let nodes = &self.graph.nodes;
         let bytes = nodes.iter().map(|node| node.shape.elements() * node.dtype.size());
-        match nodes.len() <= FEW && bytes.sum::<usize>() <= SMALL {
-            true => Submission::LIGHT,
-            false => Submission::WEIGHT,
+        match nodes.len() <= MAX_LIGHT_NODES && bytes.sum::<usize>() <= MAX_LIGHT_BYTES {
+            true => Submission::LIGHT_WEIGHT,
+            false => Submission::DEFAULT_WEIGHT,
         }
     }
 
-    /// Gives every output its value and makes the segment.
+    /// Assigns a value to every output and builds the segment.
     fn finish(
         mut self,
         stream: &Arc<DeviceStream>,
@@ -318,9 +326,9 @@ impl Builder {
             outputs.push(value.clone());
             released.push(node.realize(value));
         }
-        self.share(released);
+        self.alias_reshapes(released);
         Segment {
-            content: Content::Recorded(self.graph),
+            body: SegmentBody::Recorded(self.graph),
             inputs: self.inputs,
             donated: Vec::new(),
             outputs,
@@ -330,10 +338,10 @@ impl Builder {
         }
     }
 
-    /// Lets reshapes share the value of what they reshape.
-    fn share(&mut self, released: &mut Released) {
-        // Inner reshapes were pushed before the ones around them.
-        for (node, operand) in std::mem::take(&mut self.shared) {
+    /// Makes reshapes share their operand's value.
+    fn alias_reshapes(&mut self, released: &mut Released) {
+        // Inner reshapes come first.
+        for (node, operand) in std::mem::take(&mut self.aliased_reshapes) {
             if let (None, Some(value)) = (node.value(), operand.value()) {
                 released.push(node.realize(value.clone()));
             }

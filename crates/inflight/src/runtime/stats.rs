@@ -1,93 +1,94 @@
-//! Counters: what was done, not how long it took.
+//! Runtime counters: kernel launches, bytes, compilations, cache hits, allocations and host waits. They count
+//! events, not time.
 
 use super::{Device, WaitReason};
 use inflight_backend::MemoryStats;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The counters of all open devices together.
+/// Returns the sum of the counters of all open devices.
 pub fn stats() -> Stats {
-    Device::all_open().iter().fold(Stats::default(), |sum, device| sum.and(&device.stats()))
+    Device::open_devices().iter().fold(Stats::default(), |sum, device| sum.plus(&device.stats()))
 }
 
-/// Runs `work` and counts what all devices, and all threads, did meanwhile. The peak of memory is that of the
-/// time of `work` too.
+/// Runs `work` and returns its result with the counters of all devices and threads during the call.
+/// [`Stats::peak_memory`] is the peak during the call.
 ///
-/// What `work` started and did not wait for is counted as far as it came.
+/// Work that is still running when `work` returns is counted as far as it has come.
 ///
 /// ```
 /// use inflight::{Device, Tensor};
 ///
 /// # fn main() -> inflight::Result<()> {
 /// let x = Tensor::from_vec(vec![1.0f32; 1000], [1000], &Device::cpu())?;
-/// let (sum, stats) = inflight::counted(|| ((&x + 1.0).exp() * 2.0).sum_all().item::<f32>());
+/// let (sum, stats) = inflight::collect_stats(|| ((&x + 1.0).exp() * 2.0).sum_all().item::<f32>());
 /// assert!(sum? > 1000.0);
 /// println!("{} launches, {} bytes read", stats.launches, stats.bytes_read);
 /// # Ok(())
 /// # }
 /// ```
-pub fn counted<R>(work: impl FnOnce() -> R) -> (R, Stats) {
+pub fn collect_stats<R>(work: impl FnOnce() -> R) -> (R, Stats) {
     let before: Vec<(Device, Stats)> =
-        Device::all_open().into_iter().map(|device| (device.clone(), device.stats())).collect();
+        Device::open_devices().into_iter().map(|device| (device.clone(), device.stats())).collect();
     before.iter().for_each(|(device, _)| device.pool().reset_peak());
     let result = work();
-    let counted = Device::all_open().iter().fold(Stats::default(), |sum, device| {
+    let collected = Device::open_devices().iter().fold(Stats::default(), |sum, device| {
         let earlier = before.iter().find(|(known, _)| known == device);
         let now = device.stats();
-        sum.and(&earlier.map_or(now, |(_, earlier)| now.since(earlier)))
+        sum.plus(&earlier.map_or(now, |(_, earlier)| now.since(earlier)))
     });
-    (result, counted)
+    (result, collected)
 }
 
-/// A device's counters since it was opened, or between two readings ([`Stats::since`]).
+/// Counters of a device since it was opened, or the difference of two readings ([`Stats::since`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Ops recorded.
+    /// Recorded ops.
     pub recorded: u64,
-    /// Segments submitted.
+    /// Submitted segments.
     pub segments: u64,
-    /// Kernels and contractions launched.
+    /// Launched kernels, launch batches and GEMMs.
     pub launches: u64,
-    /// Bytes launched kernels read, each operand once.
+    /// Bytes read by launched kernels, each operand counted once.
     pub bytes_read: u64,
-    /// Bytes launched kernels write.
+    /// Bytes written by launched kernels.
     pub bytes_written: u64,
-    /// Segments whose plan was found.
+    /// Segments whose plan came from the plan cache.
     pub plan_hits: u64,
-    /// Segments that were planned.
+    /// Segments that were planned (plan cache misses).
     pub plans: u64,
-    /// Kernels compiled.
+    /// Compiled kernels.
     pub compiles: u64,
-    /// Kernels that an earlier process had compiled, loaded from disk.
+    /// Kernels loaded from disk instead of compiled.
     pub loads: u64,
-    /// Pending work that was skipped: nobody wanted it any more when its turn came.
+    /// Pending tasks that were cancelled before they started because all their handles were dropped.
     pub skipped: u64,
-    /// Requests for memory served.
+    /// Memory allocations.
     pub allocations: u64,
-    /// Those of them served with memory that was used before.
+    /// Allocations served from cached blocks.
     pub reuses: u64,
-    /// Bytes that were not read and written after all: a copy took its source's memory over. They are counted in
-    /// `bytes_read` and `bytes_written`, as the copy is in `launches`.
+    /// Bytes of copies that were elided because the result reused its source's memory in place. `bytes_read`,
+    /// `bytes_written` and `launches` count such copies too.
     pub bytes_taken_over: u64,
-    /// The most bytes of memory that were in use at once since the counting began.
+    /// Peak memory in use, in bytes.
     pub peak_memory: u64,
-    /// Waits of the host, by [`WaitReason`].
+    /// Host waits, indexed by [`WaitReason`].
     pub waits: [u64; WaitReason::COUNT],
 }
 
 impl Stats {
-    /// The waits for one reason.
+    /// Number of host waits for one reason.
     pub fn waits_for(&self, reason: WaitReason) -> u64 {
         self.waits[reason as usize]
     }
 
-    /// All waits.
+    /// Total number of host waits.
     pub fn all_waits(&self) -> u64 {
         self.waits.iter().sum()
     }
 
-    /// The sum of both, and of both peaks.
-    fn and(&self, other: &Stats) -> Stats {
+    /// Adds all counters, the peaks included.
+    fn plus(&self, other: &Stats) -> Stats {
         let mut waits = self.waits;
         for (wait, more) in waits.iter_mut().zip(other.waits) {
             *wait += more;
@@ -111,7 +112,7 @@ impl Stats {
         }
     }
 
-    /// What was counted after `earlier` was read. The peak is that of the later reading.
+    /// Difference to an earlier reading. `peak_memory` is that of the later reading.
     pub fn since(&self, earlier: &Stats) -> Stats {
         let mut waits = self.waits;
         for (wait, before) in waits.iter_mut().zip(earlier.waits) {
@@ -137,7 +138,7 @@ impl Stats {
     }
 }
 
-/// The counters themselves. Each is only ever added to.
+/// The live counters. They only ever increase.
 #[derive(Default)]
 pub(crate) struct Counters {
     pub recorded: AtomicU64,
@@ -158,7 +159,7 @@ impl Counters {
         counter.fetch_add(count, Ordering::Relaxed);
     }
 
-    /// Adds what was launched, read and written, so many times.
+    /// Adds the launches and bytes of `once`, multiplied by `times`.
     pub fn add_times(&self, once: &Counters, times: u64) {
         let add = |sum: &AtomicU64, once: &AtomicU64| {
             Counters::add(sum, once.load(Ordering::Relaxed) * times);
@@ -168,7 +169,7 @@ impl Counters {
         add(&self.bytes_written, &once.bytes_written);
     }
 
-    /// All of them, with those of the device's memory.
+    /// Reads all counters, with those of the memory pool.
     pub fn read(&self, memory: MemoryStats) -> Stats {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         Stats {

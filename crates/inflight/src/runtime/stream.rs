@@ -1,9 +1,9 @@
-//! Streams as users see them.
+//! Public stream handles, and tracking of the segments in flight on a stream, for back-pressure and load.
 
 use super::Device;
 use super::device::DeviceStream;
 use super::dispatcher::Submission;
-use super::wait::{WaitReason, Waiting};
+use super::wait::{HostWait, WaitReason};
 use crate::Result;
 use std::collections::VecDeque;
 use std::fmt;
@@ -11,12 +11,12 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// An ordered queue of work on a device: a cheap handle, usable from any thread.
+/// A handle of an ordered work queue on a device. Cheap to clone, usable from any thread.
 ///
-/// Every thread has a stream of its own, which is used unless another is named.
-/// [`Device::stream`] makes more; [`DeviceOp::sync_on`](crate::DeviceOp::sync_on) and
-/// [`Policy`](crate::Policy) use them. Work on different streams may run at the same time. A value that one
-/// stream computes and another reads is waited for by that stream, not by the host.
+/// Each thread has a default stream per device, used unless another is given. [`Device::stream`] creates more;
+/// [`DeviceOp::sync_on`](crate::DeviceOp::sync_on) and [`Policy`](crate::Policy) take them. Work on different
+/// streams may run concurrently. If one stream reads a value that another computes, the reading stream waits, not
+/// the host.
 ///
 /// ```
 /// use inflight::{Device, DeviceOp, api};
@@ -40,35 +40,35 @@ impl Stream {
         Stream { device, inner }
     }
 
-    /// The device it belongs to.
+    /// The stream's device.
     pub fn device(&self) -> &Device {
         &self.device
     }
 
-    /// Waits until everything submitted to the stream so far is done. A failure is not an error here: it
-    /// is the error of the values that could not be computed.
+    /// Waits until all work submitted to the stream so far is done. A failed computation is not an error here; the
+    /// failed values carry it.
     ///
     /// # Errors
-    /// If a [`SyncGuard`](crate::SyncGuard) forbids to wait.
+    /// [`Error::WaitDenied`](crate::Error::WaitDenied) if a [`SyncGuard`](crate::SyncGuard) denies the wait.
     #[track_caller]
     pub fn wait(&self) -> Result<()> {
         let location = Location::caller();
         let Some(last) = self.inner.last_submission() else { return Ok(()) };
-        let mut waiting = Waiting::new(&self.device, WaitReason::Sync, location);
+        let mut waiting = HostWait::new(&self.device, WaitReason::Sync, location);
         if !last.dispatched.is_reached() {
             self.device.dispatcher().assist();
         }
         waiting.on(&last.dispatched, None)?;
-        let finished = last.finished.get().expect("a dispatched segment has its end");
+        let finished = last.finished.get().expect("a dispatched segment has its completion point");
         waiting.on(&finished.event, finished.stream.as_ref())
     }
 
-    /// Whether everything submitted to the stream is done. Never waits.
+    /// Whether all work submitted to the stream is done. Never waits.
     pub fn is_idle(&self) -> bool {
         self.in_flight() == 0
     }
 
-    /// How many submitted pieces of work are not done. Never waits.
+    /// Number of submitted segments that are not done. Never waits.
     pub fn in_flight(&self) -> usize {
         self.inner.unfinished()
     }
@@ -79,7 +79,7 @@ impl Stream {
 }
 
 impl PartialEq for Stream {
-    /// Whether both are handles of one queue.
+    /// Whether both are handles of the same queue.
     fn eq(&self, other: &Stream) -> bool {
         Arc::ptr_eq(&self.inner, &other.inner)
     }
@@ -94,35 +94,34 @@ impl fmt::Debug for Stream {
 }
 
 impl DeviceStream {
-    /// Notes a segment submitted to the stream, and forgets those that are done. Called in the order in
-    /// which they are dispatched.
-    pub fn note(&self, submission: Arc<Submission>) {
+    /// Tracks a submitted segment and drops finished ones. Called in dispatch order.
+    pub fn track(&self, submission: Arc<Submission>) {
         let mut in_flight = self.in_flight.lock();
         in_flight.weight += submission.weight;
         in_flight.submissions.push_back(submission);
-        in_flight.forget_finished();
+        in_flight.drop_finished();
     }
 
-    /// The segment that must be done before no more than `most` are in flight, if there are more. Of light ones
-    /// there may be more, and then many are waited for at once.
-    pub fn excess(&self, most: usize) -> Option<Arc<Submission>> {
+    /// The segment to wait for so that at most `most` segments of default weight are in flight, or `None` if that
+    /// holds already. Light segments wait in bulk, for half of the limit.
+    pub fn backpressure_point(&self, most: usize) -> Option<Arc<Submission>> {
         let mut in_flight = self.in_flight.lock();
-        in_flight.forget_finished();
-        let allowed = most * Submission::WEIGHT;
+        in_flight.drop_finished();
+        let allowed = most * Submission::DEFAULT_WEIGHT;
         if in_flight.weight <= allowed {
             return None;
         }
-        let is_light = in_flight.submissions.back()?.weight == Submission::LIGHT;
-        let wanted = if is_light { allowed / 2 } else { allowed };
-        let mut left = in_flight.weight;
+        let is_light = in_flight.submissions.back()?.weight == Submission::LIGHT_WEIGHT;
+        let target = if is_light { allowed / 2 } else { allowed };
+        let mut remaining = in_flight.weight;
         let mut before = in_flight.submissions.iter().skip_while(|submission| {
-            left -= submission.weight;
-            left > wanted
+            remaining -= submission.weight;
+            remaining > target
         });
         before.next().cloned()
     }
 
-    /// Runs what is queued on this thread, as far as that is possible without waiting.
+    /// Runs queued commands on this thread, as far as possible without waiting.
     pub fn assist(&self) {
         let last = self.last_submission();
         if let Some(finished) = last.as_ref().and_then(|last| last.finished.get()) {
@@ -130,44 +129,44 @@ impl DeviceStream {
         }
     }
 
-    /// Notes an op that runs on the stream.
-    pub fn open(&self) {
-        self.open.fetch_add(1, Ordering::Relaxed);
+    /// A device op starts on the stream.
+    pub fn op_started(&self) {
+        self.running_ops.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Notes that an op does not run on the stream any more.
-    pub fn close(&self) {
-        self.open.fetch_sub(1, Ordering::Relaxed);
+    /// A device op has remaining the stream.
+    pub fn op_finished(&self) {
+        self.running_ops.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// How much the stream has to do: ops that run on it, and segments that are not done.
+    /// Load, for scheduling policies: running ops plus unfinished segments.
     pub fn load(&self) -> usize {
-        self.open.load(Ordering::Relaxed) + self.unfinished()
+        self.running_ops.load(Ordering::Relaxed) + self.unfinished()
     }
 
-    /// The last segment submitted to the stream, unless it is known to be done.
+    /// The last submitted segment, unless it is known to be finished.
     fn last_submission(&self) -> Option<Arc<Submission>> {
         self.in_flight.lock().submissions.back().cloned()
     }
 
-    /// How many segments are not done.
+    /// Number of unfinished segments.
     fn unfinished(&self) -> usize {
         let in_flight = &self.in_flight.lock().submissions;
-        // In the stream's order: those that are done come first.
+        // Segments finish in stream order.
         in_flight.len() - in_flight.partition_point(|submission| submission.is_finished())
     }
 }
 
-/// Segments of a stream that are not known to be done, in its order.
+/// Submitted segments not known to be finished, in stream order.
 #[derive(Default)]
 pub(crate) struct InFlight {
     submissions: VecDeque<Arc<Submission>>,
-    /// What they weigh.
+    /// Sum of their weights.
     weight: usize,
 }
 
 impl InFlight {
-    fn forget_finished(&mut self) {
+    fn drop_finished(&mut self) {
         while let Some(oldest) = self.submissions.pop_front_if(|oldest| oldest.is_finished()) {
             self.weight -= oldest.weight;
         }

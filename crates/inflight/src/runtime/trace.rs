@@ -1,11 +1,10 @@
-//! What ran when, as a file that `chrome://tracing`, Perfetto and `inflight timeline` show.
+//! Execution traces in Chrome's JSON format, for `chrome://tracing`, Perfetto and `inflight timeline`.
 //!
-//! There is a track for each host thread that submits, dispatches, waits or does pending work, and one for
-//! each stream. [`trace`] writes what happens during a call; `INFLIGHT_TRACE=path` what happens from the first
-//! device on until the process ends. While neither is in use, each point that could be traced costs one
-//! relaxed load.
+//! There is one track per host thread that submits, dispatches, waits or runs pending work, and one per stream.
+//! [`trace`] records one call; `INFLIGHT_TRACE=path` records from the first opened device to process exit. While no
+//! trace is active, each trace point costs one relaxed atomic load.
 //!
-//! With the feature `tracing`, the same points of the host are spans of the `tracing` crate too.
+//! With the feature `tracing`, the host's trace points are also spans of the `tracing` crate.
 
 use super::{Device, WaitReason};
 use crate::{Error, Result};
@@ -22,9 +21,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Once};
 use std::time::Instant;
 
-/// Runs `work` and writes what the whole process did meanwhile, as a Chrome trace.
+/// Runs `work` and writes a Chrome trace of the whole process during the call to `path`.
 ///
-/// What `work` started and did not wait for is written as far as it came. Traces may overlap and nest.
+/// Work that is still running when `work` returns appears as far as it has come. Call [`Device::wait`] inside
+/// `work` for a complete trace. Traces may overlap and nest.
+///
+/// # Errors
+/// If the file cannot be created or written.
 ///
 /// ```
 /// use inflight::{Device, Tensor};
@@ -40,15 +43,15 @@ use std::time::Instant;
 /// # }
 /// ```
 pub fn trace<R>(path: impl AsRef<Path>, work: impl FnOnce() -> R) -> Result<R> {
-    /// Stops the collection also if `work` panics.
-    struct Stop(Arc<Collector>);
-    impl Drop for Stop {
+    /// Stops the collector, also if `work` panics.
+    struct StopOnDrop(Arc<Collector>);
+    impl Drop for StopOnDrop {
         fn drop(&mut self) {
             self.0.stop();
         }
     }
     let collector = Collector::open(path.as_ref(), false)?;
-    let stop = Stop(collector.clone());
+    let stop = StopOnDrop(collector.clone());
     collector.start();
     let result = work();
     drop(stop);
@@ -56,8 +59,8 @@ pub fn trace<R>(path: impl AsRef<Path>, work: impl FnOnce() -> R) -> Result<R> {
     Ok(result)
 }
 
-/// Starts the trace that `INFLIGHT_TRACE` asks for, once.
-pub(crate) fn follow_environment() {
+/// Starts the trace that `INFLIGHT_TRACE` requests, once per process.
+pub(crate) fn start_from_env() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let Some(path) = std::env::var_os("INFLIGHT_TRACE").filter(|path| !path.is_empty()) else {
@@ -70,22 +73,22 @@ pub(crate) fn follow_environment() {
     });
 }
 
-/// Something that a thread of the host spends time on.
+/// A traced activity of a host thread.
 #[derive(Clone, Copy)]
 pub(crate) enum Span {
     /// The thread waits.
     Wait { device: &'static str, reason: WaitReason, location: &'static Location<'static> },
-    /// A part of the recorded graph is taken out.
+    /// A segment is extracted from the recorded graph and submitted.
     Submit { device: &'static str },
-    /// A segment of so many ops goes from its graph to commands on a stream.
+    /// A segment of `ops` ops is dispatched: planned, compiled and enqueued.
     Dispatch { ops: usize },
-    /// A segment is planned: its plan was not known.
+    /// A graph is planned (plan cache miss).
     Plan,
-    /// A kernel is compiled.
+    /// A kernel is compiled or loaded from disk.
     Compile,
-    /// A plan's commands are put on a stream.
+    /// A plan's commands are enqueued on a stream.
     Enqueue,
-    /// Pending work is done.
+    /// A pending task runs.
     Work { location: &'static Location<'static> },
 }
 
@@ -118,19 +121,19 @@ impl Span {
         }
     }
 
-    /// The details, as the members of a JSON object.
+    /// The span's arguments, as members of a JSON object.
     fn details(self) -> String {
         match self {
             Span::Wait { device, reason, location } => format!(
                 "\"reason\":{},\"device\":{},\"at\":{}",
-                quoted(&reason.to_string()),
-                quoted(device),
-                quoted(&location.to_string())
+                json_string(&reason.to_string()),
+                json_string(device),
+                json_string(&location.to_string())
             ),
-            Span::Submit { device } => format!("\"device\":{}", quoted(device)),
+            Span::Submit { device } => format!("\"device\":{}", json_string(device)),
             Span::Dispatch { ops } => format!("\"ops\":{ops}"),
             Span::Plan | Span::Compile | Span::Enqueue => String::new(),
-            Span::Work { location } => format!("\"at\":{}", quoted(&location.to_string())),
+            Span::Work { location } => format!("\"at\":{}", json_string(&location.to_string())),
         }
     }
 
@@ -152,77 +155,77 @@ impl Span {
     }
 }
 
-/// A span that lasts until it is dropped.
-pub(crate) struct Running {
-    /// `None` if nobody writes a trace.
+/// Records a span from its creation to its drop.
+pub(crate) struct SpanGuard {
+    /// `None` while no trace is active.
     span: Option<(Span, Instant)>,
     #[cfg(feature = "tracing")]
     _entered: tracing::span::EnteredSpan,
 }
 
-/// Begins a span on this thread, if somebody wants to know.
+/// Begins a span on this thread if a trace is active.
 #[cfg(not(feature = "tracing"))]
-pub(crate) fn begin(make: impl FnOnce() -> Span) -> Option<Running> {
-    observe::is_listening().then(|| Running { span: Some((make(), Instant::now())) })
+pub(crate) fn begin(make: impl FnOnce() -> Span) -> Option<SpanGuard> {
+    observe::is_listening().then(|| SpanGuard { span: Some((make(), Instant::now())) })
 }
 
 /// Begins a span on this thread.
 #[cfg(feature = "tracing")]
-pub(crate) fn begin(make: impl FnOnce() -> Span) -> Option<Running> {
+pub(crate) fn begin(make: impl FnOnce() -> Span) -> Option<SpanGuard> {
     let span = make();
     let listening = observe::is_listening();
-    Some(Running { span: listening.then(|| (span, Instant::now())), _entered: span.entered() })
+    Some(SpanGuard { span: listening.then(|| (span, Instant::now())), _entered: span.entered() })
 }
 
-impl Drop for Running {
+impl Drop for SpanGuard {
     fn drop(&mut self) {
         let Some((span, began)) = self.span else { return };
         let ended = Instant::now();
         let (thread, name) = this_thread();
-        let track = Track { process: HOST, number: thread, name };
+        let track = Track { process: HOST_PROCESS, id: thread, name };
         for collector in COLLECTORS.read().iter() {
             collector.write(&track, span.name(), span.category(), began, ended, &span.details());
         }
     }
 }
 
-/// The number of this thread, which no other thread of the process has, and its name.
+/// A process-unique id for this thread, and its name.
 fn this_thread() -> (u64, String) {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     thread_local! {
-        static NUMBER: u64 = NEXT.fetch_add(1, Ordering::Relaxed);
+        static ID: u64 = NEXT.fetch_add(1, Ordering::Relaxed);
     }
-    let number = NUMBER.try_with(|number| *number).unwrap_or(0);
+    let id = ID.try_with(|id| *id).unwrap_or(0);
     let name = std::thread::current().name().map(str::to_owned);
-    (number, name.unwrap_or_else(|| format!("thread {number}")))
+    (id, name.unwrap_or_else(|| format!("thread {id}")))
 }
 
 static COLLECTORS: RwLock<Vec<Arc<Collector>>> = RwLock::new(Vec::new());
 
-/// The process numbers of the two groups of tracks.
-const HOST: u64 = 1;
-const STREAMS: u64 = 2;
+/// Chrome trace process ids of the two groups of tracks.
+const HOST_PROCESS: u64 = 1;
+const DEVICE_PROCESS: u64 = 2;
 
-/// A row of the picture.
+/// A row of the trace: a host thread or a stream.
 struct Track {
     process: u64,
-    number: u64,
+    id: u64,
     name: String,
 }
 
-/// Writes a trace while it is taken. The file is an array of events, one on each line; a process that ends in
-/// the middle leaves an array without its end, which every reader of the format accepts.
+/// Writes events while the trace runs. The file is a JSON array with one event per line. If the process exits
+/// early, the closing bracket is missing, which all readers of the format accept.
 struct Collector {
     path: String,
     began: Instant,
-    file: Mutex<Sink>,
+    file: Mutex<TraceFile>,
 }
 
-struct Sink {
+struct TraceFile {
     out: BufWriter<File>,
-    /// Whether each event goes to the file at once: nobody will flush it later.
+    /// Flush after each event: the trace ends with the process, without a final flush.
     unbuffered: bool,
-    known: HashSet<(u64, u64)>,
+    named_tracks: HashSet<(u64, u64)>,
     error: Option<std::io::Error>,
 }
 
@@ -232,7 +235,7 @@ impl Collector {
         let opened = File::create(path).and_then(|file| {
             let mut out = BufWriter::new(file);
             out.write_all(b"[\n")?;
-            for (process, name) in [(HOST, "host"), (STREAMS, "device")] {
+            for (process, name) in [(HOST_PROCESS, "host"), (DEVICE_PROCESS, "device")] {
                 let event = "\"name\":\"process_name\",\"ph\":\"M\"";
                 writeln!(out, "{{{event},\"pid\":{process},\"args\":{{\"name\":\"{name}\"}}}},")?;
             }
@@ -242,7 +245,12 @@ impl Collector {
             Ok(out) => Ok(Arc::new(Collector {
                 path: name,
                 began: Instant::now(),
-                file: Mutex::new(Sink { out, unbuffered, known: HashSet::new(), error: None }),
+                file: Mutex::new(TraceFile {
+                    out,
+                    unbuffered,
+                    named_tracks: HashSet::new(),
+                    error: None,
+                }),
             })),
             Err(error) => Err(Error::File { path: name, message: error.to_string() }),
         }
@@ -259,20 +267,20 @@ impl Collector {
         COLLECTORS.write().retain(|known| !Arc::ptr_eq(known, self));
     }
 
-    /// Ends the array with an event that says how long the trace is.
+    /// Closes the array with an instant event that marks the end of the trace.
     fn finish(&self) -> Result<()> {
-        let mut sink = self.file.lock();
+        let mut file = self.file.lock();
         let event = "\"name\":\"end\",\"ph\":\"i\",\"s\":\"g\",\"pid\":1,\"tid\":0";
         let end = format!("{{{event},\"ts\":{}}}\n]\n", self.microseconds(Instant::now()));
-        sink.put(&end);
-        let flushed = sink.out.flush();
-        match sink.error.take().map_or(flushed, Err) {
+        file.append(&end);
+        let flushed = file.out.flush();
+        match file.error.take().map_or(flushed, Err) {
             Ok(()) => Ok(()),
             Err(error) => Err(Error::File { path: self.path.clone(), message: error.to_string() }),
         }
     }
 
-    /// Since the trace began, with nanoseconds behind the point.
+    /// Microseconds since the start of the trace, with three decimals.
     fn microseconds(&self, moment: Instant) -> String {
         let nanoseconds = moment.saturating_duration_since(self.began).as_nanos();
         format!("{}.{:03}", nanoseconds / 1000, nanoseconds % 1000)
@@ -288,30 +296,30 @@ impl Collector {
         details: &str,
     ) {
         let began = began.max(self.began);
-        let (process, number) = (track.process, track.number);
+        let (process, id) = (track.process, track.id);
         let nanoseconds = ended.saturating_duration_since(began).as_nanos();
         let event = format!(
-            "{{\"name\":{},\"cat\":\"{category}\",\"ph\":\"X\",\"ts\":{},\"dur\":{}.{:03},\"pid\":{process},\"tid\":{number},\"args\":{{{details}}}}},\n",
-            quoted(name),
+            "{{\"name\":{},\"cat\":\"{category}\",\"ph\":\"X\",\"ts\":{},\"dur\":{}.{:03},\"pid\":{process},\"tid\":{id},\"args\":{{{details}}}}},\n",
+            json_string(name),
             self.microseconds(began),
             nanoseconds / 1000,
             nanoseconds % 1000,
         );
-        let mut sink = self.file.lock();
-        if sink.known.insert((process, number)) {
+        let mut file = self.file.lock();
+        if file.named_tracks.insert((process, id)) {
             let named = format!(
-                "{{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":{process},\"tid\":{number},\"args\":{{\"name\":{}}}}},\n",
-                quoted(&track.name)
+                "{{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":{process},\"tid\":{id},\"args\":{{\"name\":{}}}}},\n",
+                json_string(&track.name)
             );
-            sink.put(&named);
+            file.append(&named);
         }
-        sink.put(&event);
+        file.append(&event);
     }
 }
 
-impl Sink {
-    /// The first error stays; nothing is written after it.
-    fn put(&mut self, text: &str) {
+impl TraceFile {
+    /// Appends text. The first error is kept, and nothing is written after it.
+    fn append(&mut self, text: &str) {
         if self.error.is_some() {
             return;
         }
@@ -326,13 +334,13 @@ impl Sink {
 impl Observer for Collector {
     fn command_ran(&self, ran: &RanCommand<'_>) {
         let name = format!("{} stream {}", ran.device, ran.stream);
-        let track = Track { process: STREAMS, number: ran.stream, name };
+        let track = Track { process: DEVICE_PROCESS, id: ran.stream, name };
         match ran.kind {
             CommandKind::Compute(label) => {
                 let title = title(label.ops().map(|op| op.name));
                 let details = format!(
                     "{},\"bytes_read\":{},\"bytes_written\":{}",
-                    sources(label),
+                    source_list(label),
                     label.work.bytes_read,
                     label.work.bytes_written
                 );
@@ -340,11 +348,11 @@ impl Observer for Collector {
             }
             CommandKind::Host(label) => {
                 let title = title(label.ops().map(|op| op.name));
-                self.write(&track, &title, "host", ran.began, ran.ended, &sources(label));
+                self.write(&track, &title, "host", ran.began, ran.ended, &source_list(label));
             }
             CommandKind::Loop { label, iterations } => {
                 let title = title(label.ops().map(|op| op.name));
-                let details = format!("{},\"turns\":{iterations}", sources(label));
+                let details = format!("{},\"iterations\":{iterations}", source_list(label));
                 self.write(&track, &title, "loop", ran.began, ran.ended, &details);
             }
             CommandKind::Read { bytes } => {
@@ -355,22 +363,22 @@ impl Observer for Collector {
     }
 }
 
-/// The ops of a label, and where they were written, as a member of a JSON object.
-fn sources(label: &Label) -> String {
+/// The ops of a label with their source locations, as a member of a JSON object.
+fn source_list(label: &Label) -> String {
     let ops: Vec<String> =
-        label.ops().map(|op| quoted(&format!("{} at {}", op.name, op.location))).collect();
+        label.ops().map(|op| json_string(&format!("{} at {}", op.name, op.location))).collect();
     format!("\"ops\":[{}]", ops.join(","))
 }
 
-/// The ops of a kernel in a few words.
+/// Short title of a command: the names of its ops, truncated.
 fn title<'a>(names: impl Iterator<Item = &'a str>) -> String {
-    const MOST: usize = 6;
+    const MAX_NAMES: usize = 6;
     let mut shown: Vec<&str> = Vec::new();
     let mut hidden = 0;
     for name in names {
         match shown.len() {
             _ if shown.last() == Some(&name) => {}
-            MOST => hidden += 1,
+            MAX_NAMES => hidden += 1,
             _ => shown.push(name),
         }
     }
@@ -381,8 +389,8 @@ fn title<'a>(names: impl Iterator<Item = &'a str>) -> String {
     title
 }
 
-/// A JSON string.
-fn quoted(text: &str) -> String {
+/// Quotes and escapes a JSON string.
+fn json_string(text: &str) -> String {
     let mut result = String::with_capacity(text.len() + 2);
     result.push('"');
     for character in text.chars() {
@@ -404,12 +412,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn strings_are_quoted() {
-        assert_eq!(quoted("a\"b\\c\nd"), "\"a\\\"b\\\\c\\u000ad\"");
+    fn json_strings_are_escaped() {
+        assert_eq!(json_string("a\"b\\c\nd"), "\"a\\\"b\\\\c\\u000ad\"");
     }
 
     #[test]
-    fn titles_are_short() {
+    fn titles_are_truncated() {
         assert_eq!(title(["exp", "exp", "sum"].into_iter()), "exp sum");
         let names = ["a", "b", "c", "d", "e", "f", "g", "h"];
         assert_eq!(title(names.into_iter()), "a b c d e f +2");

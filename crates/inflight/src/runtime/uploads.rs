@@ -1,4 +1,4 @@
-//! Copies into a device that has memory of its own, on a stream that does nothing else.
+//! Asynchronous host-to-device copies, on a dedicated stream.
 
 use super::value::Value;
 use inflight_backend::{Buffer, Command, Event, Stream, Timeline};
@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// A device's uploads.
 pub(crate) struct Uploads {
     stream: Arc<dyn Stream>,
-    /// Reached when all that were enqueued are done.
+    /// Reached when all uploads enqueued so far are done.
     last: Mutex<Event>,
 }
 
@@ -17,11 +17,12 @@ impl Uploads {
         Uploads { stream, last: Mutex::new(Event::reached()) }
     }
 
-    /// The value on the device of a value that the host can read. The copy begins when that is there.
+    /// Copies a host-visible value to the device, starting when the source is written. Returns the device value at
+    /// once.
     pub fn upload(self: &Arc<Uploads>, source: &Arc<Value>) -> Arc<Value> {
         let target = Buffer::declare(source.buffer().bytes());
         let event = Timeline::new().event(1);
-        let value = Value::written_at(target.clone(), event.clone());
+        let value = Value::ready_at(target.clone(), event.clone());
         let uploads = self.clone();
         source.when_written(move |source| uploads.enqueue(source, target, event));
         value
@@ -29,7 +30,7 @@ impl Uploads {
 
     fn enqueue(&self, source: Arc<Buffer>, target: Arc<Buffer>, event: Event) {
         let mut last = self.last.lock();
-        // SAFETY: the source's value is there, so nobody writes it any more; nobody reads the target before
+        // SAFETY: the source is written, so no command writes it any more. The target is new, and readers wait for
         // the event.
         unsafe {
             self.stream.enqueue(Command::Upload { source, target });
@@ -40,8 +41,8 @@ impl Uploads {
         self.stream.flush();
     }
 
-    /// Reached when every upload enqueued so far is done.
-    pub fn last(&self) -> Event {
+    /// Reached when all uploads enqueued so far are done.
+    pub fn last_event(&self) -> Event {
         self.last.lock().clone()
     }
 }

@@ -1,11 +1,12 @@
-//! The one place where the host waits.
+//! All blocking waits of the host: permission (`SyncGuard`), counting, tracing, and assisting with the awaited
+//! work.
 
 use super::Device;
-use super::dispatcher::{Held, Submission};
+use super::dispatcher::{Submission, UnflushedStream};
 use super::pending::queue;
 use super::stats::Counters;
 use super::trace::{self, Span};
-use super::value::{Value, Written};
+use super::value::{CompletionPoint, Value};
 use crate::device_op::spawner;
 use crate::{Error, Result};
 use inflight_backend::{Completion, Event, Stream};
@@ -21,22 +22,22 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
-/// Why the host waits.
+/// Reason for a host wait. Counted per reason in [`Stats::waits`](crate::Stats::waits).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(usize)]
 pub enum WaitReason {
-    /// Values were read: `to_vec`, `item`, `to_bytes`, `to_ndarray`, `Transaction::execute`, printing, saving.
+    /// A read of values: `to_vec`, `item`, `to_bytes`, `to_ndarray`, `Transaction::execute`, printing, saving.
     Read,
-    /// Work was waited for: `wait`, `sync`, `sync_on`, `execute_and_wait`, `trim` on a GPU.
+    /// An explicit wait for work: `wait`, `sync`, `sync_on`, `execute_and_wait`, `trim` on a GPU.
     Sync,
-    /// A promise was asked for its value: `get`, `get_timeout`.
+    /// A wait for a promise: `get`, `get_timeout`.
     Get,
-    /// Too much is in flight: recording was held back.
+    /// Back-pressure: too much work is in flight, so the submitting thread waits.
     Backpressure,
 }
 
 impl WaitReason {
-    /// The number of reasons.
+    /// Number of reasons.
     pub const COUNT: usize = 4;
 }
 
@@ -51,7 +52,7 @@ impl fmt::Display for WaitReason {
     }
 }
 
-/// What this thread may do where it would have to wait.
+/// Guard that sets whether this thread may block to wait for a device: allow, warn, or deny with an error.
 ///
 /// ```
 /// use inflight::{Device, Error, SyncGuard, Tensor};
@@ -62,132 +63,134 @@ impl fmt::Display for WaitReason {
 /// assert!(matches!(y.to_vec::<f32>(), Err(Error::WaitDenied { .. })));
 /// ```
 ///
-/// The guard holds for this thread until it is dropped; guards nest. Back-pressure is never denied: it
-/// is counted, and warned of.
+/// The guard holds for this thread until it is dropped. Guards nest. Back-pressure is never denied; under
+/// [`deny`](SyncGuard::deny) it is counted and printed as a warning.
 #[must_use = "the guard holds until it is dropped"]
 pub struct SyncGuard {
-    before: Policy,
-    // Guards restore what was there before: they must not leave the thread.
+    before: WaitPolicy,
+    // Not `Send`: the drop restores the previous policy of the same thread.
     not_send: std::marker::PhantomData<*const ()>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Policy {
+enum WaitPolicy {
     Allow,
     Warn,
     Deny,
 }
 
 thread_local! {
-    static POLICY: Cell<Policy> = const { Cell::new(Policy::Allow) };
+    static WAIT_POLICY: Cell<WaitPolicy> = const { Cell::new(WaitPolicy::Allow) };
 }
 
 impl SyncGuard {
-    /// Waits are as they always are.
+    /// Permits waits, the default.
     pub fn allow() -> SyncGuard {
-        SyncGuard::set(Policy::Allow)
+        SyncGuard::set(WaitPolicy::Allow)
     }
 
-    /// Each wait prints its reason and the caller's line to standard error.
+    /// Permits waits, and prints the reason and source location of each to standard error.
     pub fn warn() -> SyncGuard {
-        SyncGuard::set(Policy::Warn)
+        SyncGuard::set(WaitPolicy::Warn)
     }
 
-    /// A call that would have to wait is an [`Error::WaitDenied`] instead.
+    /// Denies waits: a call that would have to wait returns [`Error::WaitDenied`].
     pub fn deny() -> SyncGuard {
-        SyncGuard::set(Policy::Deny)
+        SyncGuard::set(WaitPolicy::Deny)
     }
 
-    fn set(policy: Policy) -> SyncGuard {
-        let before = POLICY.with(|current| current.replace(policy));
+    fn set(policy: WaitPolicy) -> SyncGuard {
+        let before = WAIT_POLICY.with(|current| current.replace(policy));
         SyncGuard { before, not_send: std::marker::PhantomData }
     }
 }
 
 impl Drop for SyncGuard {
     fn drop(&mut self) {
-        POLICY.with(|current| current.set(self.before));
+        WAIT_POLICY.with(|current| current.set(self.before));
     }
 }
 
 /// Asks the guard whether this thread may wait, and counts the wait.
-pub(crate) fn permit(
+pub(crate) fn permit_wait(
     device: &Device,
     reason: WaitReason,
     location: &'static Location<'static>,
 ) -> Result<()> {
-    match POLICY.with(Cell::get) {
-        Policy::Allow => {}
-        Policy::Deny if reason != WaitReason::Backpressure => {
+    match WAIT_POLICY.with(Cell::get) {
+        WaitPolicy::Allow => {}
+        WaitPolicy::Deny if reason != WaitReason::Backpressure => {
             return Err(Error::WaitDenied { reason, location });
         }
-        Policy::Warn | Policy::Deny => eprintln!("inflight: waiting ({reason}) at {location}"),
+        WaitPolicy::Warn | WaitPolicy::Deny => {
+            eprintln!("inflight: waiting ({reason}) at {location}")
+        }
     }
     Counters::add(&device.counters().waits[reason as usize], 1);
-    spawner::about_to_wait();
+    spawner::enter_blocking();
     Ok(())
 }
 
-/// One wait of the host, however many things it waits for: permitted, counted and traced when the first of
-/// them is not there yet.
-pub(crate) struct Waiting<'a> {
+/// One host wait for any number of events. Permitted, counted and traced once, when the first event is not reached
+/// yet.
+pub(crate) struct HostWait<'a> {
     device: &'a Device,
     reason: WaitReason,
     location: &'static Location<'static>,
     begun: bool,
-    /// A stream that this thread runs itself, if it is the one that is waited for.
-    held: Option<Held>,
-    span: Option<trace::Running>,
+    /// This thread's stream, which it runs itself if that is the awaited stream.
+    unflushed: Option<UnflushedStream>,
+    span: Option<trace::SpanGuard>,
 }
 
-impl<'a> Waiting<'a> {
+impl<'a> HostWait<'a> {
     pub fn new(
         device: &'a Device,
         reason: WaitReason,
         location: &'static Location<'static>,
-    ) -> Waiting<'a> {
-        Waiting { device, reason, location, begun: false, held: None, span: None }
+    ) -> HostWait<'a> {
+        HostWait { device, reason, location, begun: false, unflushed: None, span: None }
     }
 
-    /// Asks for permission, the first time. A caller that is about to submit what it waits for begins before
-    /// that, so that how fast it is computed changes nothing.
+    /// Begins the wait: asks for permission on the first call. Called before submitting the awaited work, so that
+    /// permission does not depend on how fast the work runs.
     pub fn begin(&mut self) -> Result<()> {
         if !self.begun {
-            permit(self.device, self.reason, self.location)?;
+            permit_wait(self.device, self.reason, self.location)?;
             self.begun = true;
             self.span = trace::begin(|| Span::wait(self.device, self.reason, self.location));
         }
         Ok(())
     }
 
-    /// Takes a stream over that others were not told of.
-    pub fn hold(&mut self, held: Option<Held>) {
-        self.held = held;
+    /// Takes a stream whose worker was not notified.
+    pub fn set_unflushed(&mut self, unflushed: Option<UnflushedStream>) {
+        self.unflushed = unflushed;
     }
 
-    /// Blocks this thread until a point of a stream is reached, helping the stream along.
+    /// Blocks until an event is reached, as a helping waiter: this thread runs the stream's work meanwhile.
     pub fn on(&mut self, event: &Event, stream: Option<&Arc<dyn Stream>>) -> Result<()> {
         if !event.is_reached() {
             self.begin()?;
-            let is_assisted =
-                |held: &Held| stream.is_some_and(|stream| Arc::ptr_eq(stream, &held.stream.stream));
-            // What this thread does not run itself must not wait for it.
-            self.held.take_if(|held| !is_assisted(held));
+            let is_assisted = |unflushed: &UnflushedStream| {
+                stream.is_some_and(|stream| Arc::ptr_eq(stream, &unflushed.stream.stream))
+            };
+            // Flush a stream that this thread does not run itself.
+            self.unflushed.take_if(|unflushed| !is_assisted(unflushed));
             if let Some(stream) = stream {
                 stream.assist(event);
             }
-            self.held = None;
+            self.unflushed = None;
             event.wait();
         }
         Ok(())
     }
 
-    /// Blocks this thread until a future is done. Before it goes to sleep, `assist` may do some of what the
-    /// future waits for.
+    /// Blocks until a future is ready. `assist` is called before each sleep to run some of the awaited work.
     pub fn on_future<F: Future>(&mut self, future: F, assist: impl Fn()) -> Result<F::Output> {
-        let sleeper =
-            Arc::new(Sleeper { thread: thread::current(), woken: AtomicBool::new(false) });
-        let waker = Waker::from(sleeper.clone());
+        let thread_waker =
+            Arc::new(ThreadWaker { thread: thread::current(), woken: AtomicBool::new(false) });
+        let waker = Waker::from(thread_waker.clone());
         let mut future = pin!(future);
         loop {
             if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
@@ -196,13 +199,13 @@ impl<'a> Waiting<'a> {
             self.begin()?;
             self.device.dispatcher().assist();
             assist();
-            while !sleeper.woken.swap(false, Ordering::Acquire) {
+            while !thread_waker.woken.swap(false, Ordering::Acquire) {
                 thread::park();
             }
         }
     }
 
-    /// Blocks this thread until a promise has its value, but no longer than `timeout`.
+    /// Blocks until a promise is completed, at most for `timeout`.
     pub fn on_completion_within<T>(
         &mut self,
         completion: &Completion<T>,
@@ -215,7 +218,7 @@ impl<'a> Waiting<'a> {
         Ok(())
     }
 
-    /// Blocks this thread until a promise has its value.
+    /// Blocks until a promise is completed.
     pub fn on_completion<T>(&mut self, completion: &Completion<T>) -> Result<()> {
         if !completion.is_done() {
             self.begin()?;
@@ -225,41 +228,40 @@ impl<'a> Waiting<'a> {
     }
 }
 
-/// The waker of a thread that waits for a future.
-struct Sleeper {
+/// Waker that unparks a thread.
+struct ThreadWaker {
     thread: Thread,
-    /// True iff it was woken since its last look.
+    /// Set by `wake`, cleared when the thread polls again.
     woken: AtomicBool,
 }
 
-impl Wake for Sleeper {
-    fn wake(self: Arc<Sleeper>) {
+impl Wake for ThreadWaker {
+    fn wake(self: Arc<ThreadWaker>) {
         self.woken.store(true, Ordering::Release);
         self.thread.unpark();
     }
 }
 
-/// Waits until values are in memory: one wait, however many there are. The fault of the first that has one
-/// is the error.
+/// Waits for values, as one host wait. Returns the first fault among them.
 pub(crate) fn wait_for_values<'a>(
     values: impl Iterator<Item = (&'a Device, &'a Value)> + Clone,
-    waiting: &mut Waiting,
+    waiting: &mut HostWait,
 ) -> Result<()> {
     if values.clone().any(|(_, value)| !value.is_ready()) {
         waiting.begin()?;
-        // All are set going before any is waited for.
+        // Dispatch all values before waiting for any.
         for (device, value) in values.clone() {
             if !value.dispatched.is_reached() {
                 device.dispatcher().assist();
             }
         }
-        let mut points = SmallVec::<[&Written; 8]>::new();
+        let mut points = SmallVec::<[&CompletionPoint; 8]>::new();
         for (_, value) in values.clone() {
             waiting.on(&value.dispatched, None)?;
-            points.push(value.written.get().expect("a dispatched value has its event"));
+            points.push(value.written.get().expect("a dispatched value has its completion point"));
         }
-        // The last point of a stream first: a thread that helps the stream along to there does not let go of it at
-        // each point before.
+        // Latest event of each stream first: a helping waiter then runs the stream to that point without stopping
+        // at earlier ones.
         points.sort_by_key(|point| Reverse((point.event.timeline_id(), point.event.value())));
         for point in points {
             waiting.on(&point.event, point.stream.as_ref())?;
@@ -271,27 +273,28 @@ pub(crate) fn wait_for_values<'a>(
     }
 }
 
-/// Waits for a point in a stream that the dispatcher has reached or will reach.
+/// Waits for an event.
 pub(crate) fn wait_for_event(
     device: &Device,
     event: &Event,
     reason: WaitReason,
     location: &'static Location<'static>,
 ) -> Result<()> {
-    Waiting::new(device, reason, location).on(event, None)
+    HostWait::new(device, reason, location).on(event, None)
 }
 
-/// Waits for an old segment: too much is in flight. `location` is what was being recorded or submitted.
-pub(crate) fn hold_back(
+/// Back-pressure: waits for an earlier segment to finish. `location` is the op or submission that is held back.
+pub(crate) fn wait_for_backpressure(
     device: &Device,
     oldest: &Submission,
     location: &'static Location<'static>,
 ) {
-    let mut waiting = Waiting::new(device, WaitReason::Backpressure, location);
-    // Also what this thread submitted last: somebody may be waiting for it before the oldest is done.
+    let mut waiting = HostWait::new(device, WaitReason::Backpressure, location);
+    // Dispatch this thread's own segments first: another thread may need them before the oldest is done.
     device.dispatcher().assist();
     let waited = waiting.on(&oldest.dispatched, None).and_then(|()| {
-        let finished = oldest.finished.get().expect("a dispatched segment has its end");
+        let finished =
+            oldest.finished.get().expect("a dispatched segment has its completion point");
         waiting.on(&finished.event, finished.stream.as_ref())
     });
     debug_assert!(waited.is_ok(), "back-pressure is never denied");

@@ -46,7 +46,7 @@ impl Tensor {
         device: &Device,
     ) -> Result<Tensor> {
         Tensor::from_host_data::<T>(data.len(), shape.into(), device, Location::caller(), || {
-            device.value_of(data)
+            device.value_from_vec(data)
         })
     }
 
@@ -62,7 +62,7 @@ impl Tensor {
         device: &Device,
     ) -> Result<Tensor> {
         Tensor::from_host_data::<T>(data.len(), shape.into(), device, Location::caller(), || {
-            device.value_of_copy(data)
+            device.value_from_slice(data)
         })
     }
 
@@ -100,7 +100,7 @@ impl Tensor {
         device: &Device,
     ) -> Result<Tensor> {
         Tensor::from_host_data::<T>(data.len(), shape.into(), device, Location::caller(), || {
-            device.value_of_shared(data)
+            device.value_from_shared(data)
         })
     }
 

@@ -3,7 +3,7 @@
 use super::Tensor;
 use crate::lists::for_elements;
 use crate::runtime::value::Value;
-use crate::runtime::wait::{WaitReason, Waiting, wait_for_values};
+use crate::runtime::wait::{HostWait, WaitReason, wait_for_values};
 use crate::runtime::{Device, Pending, Promise, recorder};
 use crate::{DType, Element, Error, Result};
 use inflight_backend::{Buffer, Fault, Memory, ReadCallback, Timeline};
@@ -178,7 +178,7 @@ impl Tensor {
         location: &'static Location<'static>,
     ) -> Result<Arc<Value>> {
         self.check()?;
-        let mut waiting = Waiting::new(self.device(), reason, location);
+        let mut waiting = HostWait::new(self.device(), reason, location);
         if !self.node().value().is_some_and(|value| value.is_ready())
             && let Err(denied) = waiting.begin()
         {
@@ -186,7 +186,7 @@ impl Tensor {
             recorder::schedule(self.node());
             return Err(denied);
         }
-        waiting.hold(recorder::schedule_and_hold(self.node()));
+        waiting.set_unflushed(recorder::schedule_and_assist(self.node()));
         let value = self.node().value().expect("a scheduled node has a value");
         let value = match reason {
             WaitReason::Read => host_value(self.device(), value),
@@ -348,7 +348,7 @@ pub(crate) fn host_value(device: &Device, value: &Arc<Value>) -> Arc<Value> {
     }
     let target = Buffer::declare(value.buffer().bytes());
     let event = Timeline::new().event(1);
-    let copy = Value::written_at(target.clone(), event.clone());
+    let copy = Value::ready_at(target.clone(), event.clone());
     let callback = Box::new(move |bytes: std::result::Result<&[u8], Fault>| {
         match bytes {
             Ok(bytes) => {

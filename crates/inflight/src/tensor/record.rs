@@ -82,9 +82,9 @@ pub(super) fn record_at(
         Ok((shape, dtype)) => {
             let inputs = operands.iter().map(|operand| operand.node().clone()).collect();
             let node = Arc::new(Node::recorded(op, inputs, shape, dtype, device, location));
-            // Create the handle first: noting the node may trigger a submission, which must see the node as live.
+            // Create the handle first: recording the node may trigger a submission, which must see the node as live.
             let tensor = Tensor::from_node(node);
-            recorder::note(tensor.node());
+            recorder::record(tensor.node());
             tensor
         }
         Err(cause) => fail(op.name(), OpCause::Infer(cause), &op, operands, location),
@@ -101,7 +101,7 @@ pub(super) fn record_source(
 ) -> Tensor {
     let node = Node::recorded(op, SmallVec::new(), shape, dtype, device, location);
     let tensor = Tensor::from_node(Arc::new(node));
-    recorder::note(tensor.node());
+    recorder::record(tensor.node());
     tensor
 }
 
@@ -173,6 +173,6 @@ pub(super) fn failed_tensor(
 ) -> Tensor {
     let node = Node::failed(error, shape, dtype, device, location);
     let tensor = Tensor::from_node(Arc::new(node));
-    scope::note_failed(tensor.node());
+    scope::track_failed(tensor.node());
     tensor
 }

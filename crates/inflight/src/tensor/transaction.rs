@@ -2,9 +2,9 @@
 
 use super::Tensor;
 use super::read::{copy_elements, host_value, read_when_written};
-use crate::runtime::segment::Choice;
+use crate::runtime::segment::Materialize;
 use crate::runtime::value::Value;
-use crate::runtime::wait::{WaitReason, Waiting, wait_for_values};
+use crate::runtime::wait::{HostWait, WaitReason, wait_for_values};
 use crate::runtime::{Device, Pending, Promise, recorder};
 use crate::{DType, Element, Error, Result, Shape};
 use inflight_backend::Fault;
@@ -72,7 +72,7 @@ impl Transaction {
         let Some(device) = missing.or(self.tensors.first()).map(Tensor::device) else {
             return Ok(Vec::new());
         };
-        let mut waiting = Waiting::new(device, WaitReason::Read, location);
+        let mut waiting = HostWait::new(device, WaitReason::Read, location);
         if missing.is_some()
             && let Err(denied) = waiting.begin()
         {
@@ -98,7 +98,7 @@ impl Transaction {
         let device = self.tensors.first().map(|tensor| tensor.device().clone());
         let results = match self.submit(false, location) {
             Ok(results) => results,
-            Err(error) => return Pending::settled(Err(error), device),
+            Err(error) => return Pending::completed(Err(error), device),
         };
         let Some(device) = device else { return Pending::ready(results) };
         let (promise, pending) = Promise::of("read", &device, location);
@@ -142,7 +142,7 @@ impl Transaction {
             let on_device = self.tensors.iter().filter(|tensor| tensor.device() == device);
             let outputs: Vec<_> = on_device.map(|tensor| tensor.node().clone()).collect();
             if outputs.iter().any(|node| node.value().is_none()) {
-                recorder::submit(device, &outputs, Choice::WorthStoring, assisted, location);
+                recorder::submit(device, &outputs, Materialize::WorthStoring, assisted, location);
             }
         }
         let results = self

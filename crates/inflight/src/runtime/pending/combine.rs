@@ -1,9 +1,7 @@
-//! Promises made from promises.
-//!
-//! An error, or a panic, of one is that of all that are made from it.
+//! Combinators: promises derived from promises. Errors and panics propagate to all derived promises.
 
 use super::Pending;
-use super::task::{Operands, Place, Resume, start, submitted};
+use super::task::{Operands, Resume, RunOn, flush_after, spawn_task};
 use crate::lists::for_tuples;
 use crate::pending::{Argument, Deferred};
 use crate::runtime::Device;
@@ -11,53 +9,57 @@ use crate::{Error, Result};
 use std::panic::Location;
 
 impl<T: Clone + Send + 'static> Pending<T> {
-    /// What `f` makes of the value. It runs on the device's thread for pending work, in the order in which
-    /// such work was asked for; ops that it records are submitted.
+    /// Applies a function to the value once it is available. The function runs on the device's pending-work thread,
+    /// in the order in which such work was map_on_queue; the ops that it records are submitted afterwards. Returns at
+    /// once, unless too much work is map_on_queue (back-pressure).
+    ///
+    /// An error of this promise is the result's error without a call of `f`; a panic in `f` is an
+    /// [`Error::Panicked`].
     #[track_caller]
     pub fn map<U: Send + 'static>(self, f: impl FnOnce(T) -> U + Send + 'static) -> Pending<U> {
-        self.queued(Location::caller(), move |value| Ok(f(value)))
+        self.map_on_queue(Location::caller(), move |value| Ok(f(value)))
     }
 
-    /// As [`map`](Pending::map), with a function that can fail.
+    /// Applies a function that can fail; otherwise as [`map`](Pending::map).
     #[track_caller]
     pub fn and_then<U: Send + 'static>(
         self,
         f: impl FnOnce(T) -> Result<U> + Send + 'static,
     ) -> Pending<U> {
-        self.queued(Location::caller(), f)
+        self.map_on_queue(Location::caller(), f)
     }
 
-    fn queued<U: Send + 'static>(
+    fn map_on_queue<U: Send + 'static>(
         self,
         location: &'static Location<'static>,
         f: impl FnOnce(T) -> Result<U> + Send + 'static,
     ) -> Pending<U> {
         let device = self.device().cloned().unwrap_or_else(Device::cpu);
-        let place = Place::Queue(device.clone());
-        start(self, &device, place, location, submitted(location, f))
+        let run_on = RunOn::Queue(device.clone());
+        spawn_task(self, &device, run_on, location, flush_after(location, f))
     }
 
-    /// A part of the value, taken on the thread that completes it: `take` must be short and must not block.
-    fn part<U: Send + 'static>(
+    /// Extracts a part of the value on the completing thread. `take` must be short and must not block.
+    fn project<U: Send + 'static>(
         self,
         location: &'static Location<'static>,
         take: impl FnOnce(&T) -> Result<U> + Send + 'static,
     ) -> Pending<U> {
         let device = self.device().cloned().unwrap_or_else(Device::cpu);
-        // Only the part is cloned, not all of the value.
-        let work = move |whole: Pending<T>| {
+        // Clones only the part, not the whole value.
+        let work = move |pending: Pending<T>| {
             let part =
-                whole.shared.completion.peek(|value| take(value.as_ref().map_err(Clone::clone)?));
-            part.expect("a part is taken when the value is there")
+                pending.shared.completion.peek(|value| take(value.as_ref().map_err(Clone::clone)?));
+            part.expect("the task runs when the value is available")
         };
-        start(Unlooked(self), &device, Place::Inline, location, work)
+        spawn_task(BorrowedOperand(self), &device, RunOn::Inline, location, work)
     }
 }
 
-/// A promise whose value is waited for and then looked at in place.
-struct Unlooked<T>(Pending<T>);
+/// An operand whose value is borrowed in place instead of cloned.
+struct BorrowedOperand<T>(Pending<T>);
 
-impl<T: Clone + Send + 'static> Operands for Unlooked<T> {
+impl<T: Clone + Send + 'static> Operands for BorrowedOperand<T> {
     type Value = Pending<T>;
 
     fn park(&mut self, resume: &mut Resume<'_>) -> bool {
@@ -70,8 +72,8 @@ impl<T: Clone + Send + 'static> Operands for Unlooked<T> {
 }
 
 impl Pending<()> {
-    /// All values together, in their order, once the last of them is there; the first error in their order, if
-    /// there is one. Takes a tuple, an array or a vector, also with plain tensors in between.
+    /// Combines promises into one, whose value holds all values in order. Takes a tuple, an array or a vector;
+    /// plain tensors may be mixed in. Completes with the last value; if some fail, with the first error in order.
     ///
     /// ```
     /// use inflight::Pending;
@@ -88,26 +90,27 @@ impl Pending<()> {
     pub fn join<A: Argument<Mode = Deferred>>(all: A) -> Pending<A::Value> {
         let location = Location::caller();
         let device = all.device().unwrap_or_else(Device::cpu);
-        start(all.hold(), &device, Place::Inline, location, Ok)
+        spawn_task(all.hold(), &device, RunOn::Inline, location, Ok)
     }
 }
 
 impl<T: Clone + Send + 'static> Pending<Vec<T>> {
-    /// The element at this index. [`Error::Invalid`] if there is none.
+    /// Returns the element at an index as its own promise. If there is none, its error is an [`Error::Invalid`].
     #[track_caller]
     pub fn at(&self, index: usize) -> Pending<T> {
         let location = Location::caller();
-        self.clone().part(location, move |elements| {
+        self.clone().project(location, move |elements| {
             elements.get(index).cloned().ok_or_else(|| {
                 let count = elements.len();
                 Error::Invalid(format!(
-                    "element {index} of a pending vector of {count} at {location}"
+                    "element {index} of a pending vector of {count} elements is out of range; at {location}"
                 ))
             })
         })
     }
 
-    /// The first `count` elements, each on its own. One that does not exist is an [`Error::Invalid`].
+    /// Returns the first `count` elements as separate promises. The error of a missing element is an
+    /// [`Error::Invalid`].
     #[track_caller]
     pub fn elements(&self, count: usize) -> Vec<Pending<T>> {
         (0..count).map(|index| self.at(index)).collect()
@@ -117,11 +120,11 @@ impl<T: Clone + Send + 'static> Pending<Vec<T>> {
 macro_rules! tuples {
     ($($($name:ident $position:tt),+;)*) => {$(
         impl<$($name: Clone + Send + 'static),+> Pending<($($name,)+)> {
-            /// The values of the tuple, each on its own.
+            /// Returns the members of the tuple as separate promises.
             #[track_caller]
             pub fn unzip(self) -> ($(Pending<$name>,)+) {
                 let location = Location::caller();
-                ($(self.clone().part(location, |tuple| Ok(tuple.$position.clone())),)+)
+                ($(self.clone().project(location, |tuple| Ok(tuple.$position.clone())),)+)
             }
         }
     )*};

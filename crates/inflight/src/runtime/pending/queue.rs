@@ -1,6 +1,6 @@
-//! The thread of a device that does pending work, in the order it was asked for.
+//! The pending-work thread of a device and its work queue (FIFO), with back-pressure.
 
-use super::task::{Cell, Place};
+use super::task::{RunOn, TaskCell};
 use crate::runtime::Device;
 use crate::runtime::wait::{self, WaitReason};
 use inflight_backend::{Completion, Timeline, WorkQueue};
@@ -8,47 +8,47 @@ use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::sync::{Arc, Once};
 
-/// With so much pending work queued, whoever asks for more waits until there is less.
-const MOST_QUEUED: u64 = 1024;
+/// Back-pressure limit: with more queued tasks, the thread that queues another waits.
+const MAX_QUEUED: u64 = 1024;
 
 /// A device's pending work.
-pub(crate) struct Queue {
+pub(crate) struct PendingQueue {
     shared: Arc<Shared>,
 }
 
 struct Shared {
     items: WorkQueue<(u64, Item)>,
-    /// Starts the thread when it is first needed.
+    /// Starts the thread on first use.
     thread: Once,
-    /// Reaches an item's number when the item was handled.
+    /// Reaches an item's number when the item is handled.
     handled: Arc<Timeline>,
 }
 
 enum Item {
-    /// Work. If an operand is not there, it goes back to the end of the queue when it is.
-    Task(Arc<Cell>, Device),
-    /// Completed when everything before it was handled.
+    /// A task. If an operand is missing, the task parks and is queued again when the operand completes.
+    Task(Arc<TaskCell>, Device),
+    /// Completed when all earlier items are handled.
     Marker(Arc<Completion<()>>),
-    /// Nothing: makes the thread look whether what it waits for is there.
-    Look,
+    /// No work: wakes the thread to check again what it is waiting for.
+    Recheck,
 }
 
-/// The queue whose thread this is.
-struct Serving {
+/// State of a pending-work thread.
+struct WorkerState {
     shared: Arc<Shared>,
-    /// How many items are being handled: more than one if work waits for other work of its own queue.
+    /// Nesting depth of handled items; more than one if a task waits for other tasks of its own queue.
     depth: usize,
-    /// Markers met inside of an item: they come after it.
+    /// Markers taken while handling an item; they complete after that item.
     markers: Vec<Arc<Completion<()>>>,
 }
 
 thread_local! {
-    static SERVING: RefCell<Option<Serving>> = const { RefCell::new(None) };
+    static WORKER: RefCell<Option<WorkerState>> = const { RefCell::new(None) };
 }
 
-impl Queue {
-    pub fn new() -> Queue {
-        Queue {
+impl PendingQueue {
+    pub fn new() -> PendingQueue {
+        PendingQueue {
             shared: Arc::new(Shared {
                 items: WorkQueue::new(),
                 thread: Once::new(),
@@ -57,16 +57,16 @@ impl Queue {
         }
     }
 
-    /// Queues a task, and waits if too many are queued.
-    pub fn push_held_back(
+    /// Queues a task. Waits if too many are queued.
+    pub fn push_with_backpressure(
         &self,
-        task: Arc<Cell>,
+        task: Arc<TaskCell>,
         device: &Device,
         location: &'static Location<'static>,
     ) {
         let number = self.shared.push(Item::Task(task, device.clone()));
-        // The threads of queues are never held back: two could wait for each other.
-        let Some(oldest) = number.checked_sub(MOST_QUEUED).filter(|_| !is_serving()) else {
+        // Never block a pending-work thread for back-pressure: two could wait for each other.
+        let Some(oldest) = number.checked_sub(MAX_QUEUED).filter(|_| !is_worker_thread()) else {
             return;
         };
         let event = self.shared.handled.event(oldest);
@@ -75,14 +75,14 @@ impl Queue {
     }
 
     /// Queues a task. Never waits.
-    pub fn push(&self, task: Arc<Cell>, device: Device) {
+    pub fn push(&self, task: Arc<TaskCell>, device: Device) {
         self.shared.push(Item::Task(task, device));
     }
 
-    /// Completed when everything that is queued was handled. `None` if nothing is, or on the thread that
-    /// would have to do it.
-    pub fn drained(&self) -> Option<Arc<Completion<()>>> {
-        if self.shared.handled.completed() >= self.shared.items.pushed() || is_serving() {
+    /// A completion that is reached when all queued items are handled. `None` if the queue is empty, or on the
+    /// pending-work thread itself, which would deadlock.
+    pub fn drain_marker(&self) -> Option<Arc<Completion<()>>> {
+        if self.shared.handled.completed() >= self.shared.items.pushed() || is_worker_thread() {
             return None;
         }
         let marker = Arc::new(Completion::new());
@@ -91,9 +91,9 @@ impl Queue {
     }
 }
 
-impl Drop for Queue {
+impl Drop for PendingQueue {
     fn drop(&mut self) {
-        // The thread ends when it has handled what is queued. Nobody waits for it.
+        // The thread exits after the queued items; the drop does not wait for it.
         self.shared.items.close();
     }
 }
@@ -110,32 +110,32 @@ impl Shared {
             std::thread::Builder::new()
                 .name("inflight-pending".to_owned())
                 .spawn(move || shared.serve())
-                .expect("the thread of pending work starts");
+                .expect("the pending-work thread starts");
         });
         self.items.notify();
         number
     }
 
     fn serve(self: Arc<Shared>) {
-        let serving = Serving { shared: self.clone(), depth: 0, markers: Vec::new() };
-        SERVING.with(|current| *current.borrow_mut() = Some(serving));
+        let worker = WorkerState { shared: self.clone(), depth: 0, markers: Vec::new() };
+        WORKER.with(|current| *current.borrow_mut() = Some(worker));
         self.items.serve(|item| self.handle(item));
     }
 
     fn handle(&self, (number, item): (u64, Item)) {
-        change_serving(|serving| serving.depth += 1);
+        with_worker(|worker| worker.depth += 1);
         match item {
             Item::Task(cell, device) => {
-                // What work owns may panic when it is dropped. The thread goes on.
-                let _ = catch_unwind(AssertUnwindSafe(|| cell.attempt(&Place::Queue(device))));
+                // A panic in the drop of a task's captures must not end the thread.
+                let _ = catch_unwind(AssertUnwindSafe(|| cell.try_run(&RunOn::Queue(device))));
             }
-            Item::Marker(marker) => change_serving(|serving| serving.markers.push(marker)),
-            Item::Look => {}
+            Item::Marker(marker) => with_worker(|worker| worker.markers.push(marker)),
+            Item::Recheck => {}
         }
-        let due = change_serving(|serving| {
-            serving.depth -= 1;
-            match serving.depth {
-                0 => std::mem::take(&mut serving.markers),
+        let due = with_worker(|worker| {
+            worker.depth -= 1;
+            match worker.depth {
+                0 => std::mem::take(&mut worker.markers),
                 _ => Vec::new(),
             }
         });
@@ -144,26 +144,28 @@ impl Shared {
     }
 }
 
-fn change_serving<R>(change: impl FnOnce(&mut Serving) -> R) -> R {
-    SERVING.with(|current| change(current.borrow_mut().as_mut().expect("the thread of a queue")))
+fn with_worker<R>(change: impl FnOnce(&mut WorkerState) -> R) -> R {
+    WORKER.with(|current| {
+        change(current.borrow_mut().as_mut().expect("this is a pending-work thread"))
+    })
 }
 
-fn is_serving() -> bool {
-    SERVING.try_with(|current| current.borrow().is_some()).unwrap_or(false)
+fn is_worker_thread() -> bool {
+    WORKER.try_with(|current| current.borrow().is_some()).unwrap_or(false)
 }
 
-/// Blocks this thread until the value is there. The thread of a queue does what is queued meanwhile: the
+/// Blocks this thread until the promise is completed. A pending-work thread handles its queue meanwhile, since the
 /// value may come from there.
 pub(crate) fn wait<T>(completion: &Completion<T>) {
-    let serving = SERVING
-        .try_with(|current| current.borrow().as_ref().map(|serving| serving.shared.clone()))
+    let worker = WORKER
+        .try_with(|current| current.borrow().as_ref().map(|worker| worker.shared.clone()))
         .unwrap_or(None);
-    if let Some(shared) = serving {
+    if let Some(shared) = worker {
         let waker = shared.clone();
-        let look = Box::new(move || {
-            waker.push(Item::Look);
+        let recheck = Box::new(move || {
+            waker.push(Item::Recheck);
         });
-        if !completion.watch(look) {
+        if !completion.watch(recheck) {
             return;
         }
         while !completion.is_done()

@@ -1,6 +1,7 @@
-//! Work that is done when its operands are there, or never, if nobody wants it any more.
+//! Tasks: work that runs once its operands are available, and is cancelled if all handles of its result are dropped
+//! first.
 
-use super::{Pending, Promise, flat};
+use super::{Pending, Promise, trampoline};
 use crate::lists::for_tuples;
 use crate::runtime::Device;
 use crate::runtime::dispatcher::panic_message;
@@ -12,26 +13,26 @@ use parking_lot::Mutex;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::sync::Arc;
 
-/// Makes the call that goes on with a task.
+/// Creates the callback that resumes a parked task.
 pub type Resume<'a> = dyn FnMut() -> Box<dyn FnOnce() + Send> + 'a;
 
-/// What work needs: values, some of which may not be there yet.
+/// Operands of a task, some of which may not be available yet.
 pub trait Operands: Send + 'static {
-    /// What the work gets to see.
+    /// The operands' values, as the task's function gets them.
     type Value;
 
-    /// Looks for a value that is not there, sees to it that what `resume` makes is called when it is, and
-    /// returns `true`. If all are there, returns `false`.
+    /// If an operand is missing, registers a callback from `resume` for its completion and returns `true`. Returns
+    /// `false` if all operands are available.
     fn park(&mut self, resume: &mut Resume<'_>) -> bool;
 
-    /// The values; the first error if one of them is none. All must be there.
+    /// Takes the values, or the first error. All operands must be available.
     fn take(self) -> Result<Self::Value>;
 }
 
-/// A value that is there.
-pub struct Now<T>(pub T);
+/// An operand that is available.
+pub struct Ready<T>(pub T);
 
-impl<T: Send + 'static> Operands for Now<T> {
+impl<T: Send + 'static> Operands for Ready<T> {
     type Value = T;
 
     fn park(&mut self, _: &mut Resume<'_>) -> bool {
@@ -67,20 +68,20 @@ impl<O: Operands> Operands for Option<O> {
     }
 }
 
-/// Many operands.
-pub struct List<O> {
+/// A list of operands.
+pub struct OperandList<O> {
     items: Vec<O>,
-    /// All before this one are known to be there.
+    /// Operands before this index are known to be available.
     next: usize,
 }
 
-impl<O> From<Vec<O>> for List<O> {
-    fn from(items: Vec<O>) -> List<O> {
-        List { items, next: 0 }
+impl<O> From<Vec<O>> for OperandList<O> {
+    fn from(items: Vec<O>) -> OperandList<O> {
+        OperandList { items, next: 0 }
     }
 }
 
-impl<O: Operands> Operands for List<O> {
+impl<O: Operands> Operands for OperandList<O> {
     type Value = Vec<O::Value>;
 
     fn park(&mut self, resume: &mut Resume<'_>) -> bool {
@@ -116,31 +117,31 @@ macro_rules! tuples {
 
 for_tuples!(tuples);
 
-/// Where a task is done.
+/// Where a task runs.
 #[derive(Clone)]
-pub(crate) enum Place {
-    /// On the thread that completes the last operand, at once. For what is short and cannot block.
+pub(crate) enum RunOn {
+    /// On the thread that completes the last operand. For short, non-blocking work.
     Inline,
-    /// On the thread of the device's queue, after what was queued before. What it records is submitted.
+    /// On the device's pending-work thread, in queue order.
     Queue(Device),
 }
 
-/// A task that waits. Empty when it has begun, or when nobody wanted it any more.
-pub(crate) struct Cell(Mutex<Option<Box<dyn Task>>>);
+/// A task that has not started. Empty once it has started or was cancelled.
+pub(crate) struct TaskCell(Mutex<Option<Box<dyn Task>>>);
 
 trait Task: Send {
     fn park(&mut self, resume: &mut Resume<'_>) -> bool;
     fn run(self: Box<Self>);
 }
 
-struct Job<O, F, R> {
+struct ParkedJob<O, F, R> {
     operands: O,
     work: F,
     promise: Promise<R>,
     location: &'static Location<'static>,
 }
 
-impl<O, F, R> Task for Job<O, F, R>
+impl<O, F, R> Task for ParkedJob<O, F, R>
 where
     O: Operands,
     F: FnOnce(O::Value) -> Result<R> + Send,
@@ -151,7 +152,7 @@ where
     }
 
     fn run(self: Box<Self>) {
-        let Job { operands, work, promise, location } = *self;
+        let ParkedJob { operands, work, promise, location } = *self;
         let outcome = catch_unwind(AssertUnwindSafe(|| operands.take().and_then(work)));
         promise.complete(outcome.unwrap_or_else(|panic| {
             Err(Error::Panicked { message: panic_message(&*panic).into(), location })
@@ -159,12 +160,12 @@ where
     }
 }
 
-/// Has `work` done on the operands' values once they are there. An error among them, or a panic of `work`, is
+/// Runs `work` on the operands' values once they are available. An operand's error, or a panic in `work`, becomes
 /// the promise's error.
-pub(crate) fn start<O, R>(
+pub(crate) fn spawn_task<O, R>(
     operands: O,
     device: &Device,
-    place: Place,
+    run_on: RunOn,
     location: &'static Location<'static>,
     work: impl FnOnce(O::Value) -> Result<R> + Send + 'static,
 ) -> Pending<R>
@@ -173,50 +174,52 @@ where
     R: Send + 'static,
 {
     let (promise, pending) = Promise::of("pending op", device, location);
-    let cell = Arc::new(Cell(Mutex::new(None)));
+    let cell = Arc::new(TaskCell(Mutex::new(None)));
     {
-        let (cell, place) = (cell.clone(), place.clone());
-        promise.on_unwanted(move || cell.skip(&place));
+        let (cell, run_on) = (cell.clone(), run_on.clone());
+        promise.on_unwanted(move || cell.cancel(&run_on));
     }
-    *cell.0.lock() = Some(Box::new(Job { operands, work, promise, location }));
-    match &place {
-        Place::Inline => cell.attempt(&place),
-        Place::Queue(device) => device.queue().push_held_back(cell, device, location),
+    *cell.0.lock() = Some(Box::new(ParkedJob { operands, work, promise, location }));
+    match &run_on {
+        RunOn::Inline => cell.try_run(&run_on),
+        RunOn::Queue(device) => {
+            device.pending_queue().push_with_backpressure(cell, device, location)
+        }
     }
     pending
 }
 
-impl Cell {
-    /// Does the work, or, if an operand is not there, sees to it that this is called again when it is.
-    pub fn attempt(self: &Arc<Cell>, place: &Place) {
+impl TaskCell {
+    /// Runs the task, or parks it until a missing operand is available.
+    pub fn try_run(self: &Arc<TaskCell>, run_on: &RunOn) {
         let mut waiting = self.0.lock();
         let Some(task) = waiting.as_mut() else { return };
         let parked = task.park(&mut || {
-            let (cell, place) = (self.clone(), place.clone());
-            Box::new(move || match place {
-                Place::Inline => flat::run(Box::new(move || cell.attempt(&Place::Inline))),
-                Place::Queue(device) => device.queue().push(cell, device.clone()),
+            let (cell, run_on) = (self.clone(), run_on.clone());
+            Box::new(move || match run_on {
+                RunOn::Inline => trampoline::run(Box::new(move || cell.try_run(&RunOn::Inline))),
+                RunOn::Queue(device) => device.pending_queue().push(cell, device.clone()),
             })
         });
         if parked {
             return;
         }
-        let task = waiting.take().expect("it was there, and the lock is held");
+        let task = waiting.take().expect("checked above under the same lock");
         drop(waiting);
         task.run();
     }
 
-    /// Lets go of the task: nobody wants its result.
-    fn skip(&self, place: &Place) {
+    /// Cancels the task and drops its operands: no handle of its result is left.
+    fn cancel(&self, run_on: &RunOn) {
         let task = self.0.lock().take();
-        if let (Some(_), Place::Queue(device)) = (&task, place) {
+        if let (Some(_), RunOn::Queue(device)) = (&task, run_on) {
             Counters::add(&device.counters().skipped, 1);
         }
     }
 }
 
-/// `work`, followed by the submission of what it recorded, on whichever devices.
-pub(crate) fn submitted<V, R>(
+/// Wraps `work` to submit what it recorded, on all devices, when it returns.
+pub(crate) fn flush_after<V, R>(
     location: &'static Location<'static>,
     work: impl FnOnce(V) -> Result<R> + Send + 'static,
 ) -> impl FnOnce(V) -> Result<R> + Send + 'static {
