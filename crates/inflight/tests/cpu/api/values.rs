@@ -19,7 +19,7 @@ fn scalars_take_the_dtype_of_the_tensor_on_either_side() -> Result<()> {
     assert_eq!(x.gt(0).to_vec::<bool>()?, [true, false, true]);
     assert_eq!(x.eq(4).sum_all().item::<usize>()?, 1);
     let message = (Tensor::from([1u8, 2]) + 300usize).check().unwrap_err().to_string();
-    assert!(message.contains("300 is not a value of u8"), "{message}");
+    assert!(message.contains("expected a scalar that u8 can represent, found 300"), "{message}");
     Ok(())
 }
 
@@ -46,7 +46,10 @@ fn items_of_integer_tensors_are_read_as_sizes() -> Result<()> {
     assert_eq!(Tensor::from([-5i8]).item::<isize>()?, -5);
     assert_eq!(Tensor::scalar(u64::MAX, &device()).item::<usize>()?, usize::MAX);
     let error = Tensor::from([-5i32]).item::<usize>().unwrap_err().to_string();
-    assert!(error.contains("usize has no value -5") && error.contains("values.rs:"), "{error}");
+    assert!(
+        error.contains("usize can represent, found -5") && error.contains("values.rs:"),
+        "{error}"
+    );
     let error = x.slice(..1).item::<usize>().unwrap_err().to_string();
     assert!(error.contains("f64"), "{error}");
     Ok(())
@@ -235,9 +238,59 @@ fn indices_are_drawn_by_weight() -> Result<()> {
         assert_eq!(row, [0, 1, 2, 3, 4, 5]);
     }
     let error = rng.multinomial(&weights, 5, false).check().unwrap_err().to_string();
-    assert!(error.contains("5 indices without replacement from 4 classes"), "{error}");
+    assert!(
+        error.contains("at most 4 indices without replacement from 4 classes, found 5"),
+        "{error}"
+    );
     assert!(rng.categorical(&Tensor::scalar(1.0f32, &device)).is_failed());
     Ok(())
+}
+
+#[test]
+fn random_tensors_take_shape_dtype_and_device_of_another() -> Result<()> {
+    let device = device();
+    let x = Tensor::zeros::<f64>([3, 4], &device);
+    assert_eq!(
+        values::<f64>(&x.rand_like(9)),
+        values::<f64>(&Tensor::rand::<f64>([3, 4], 9, &device))
+    );
+    let normal = Tensor::randn::<f64>(0.0, 1.0, [3, 4], 9, &device);
+    assert_eq!(values::<f64>(&x.randn_like(9)), values::<f64>(&normal));
+    let half = x.cast(DType::F16);
+    for drawn in [half.rand_like(1), half.randn_like(1)] {
+        assert_eq!((drawn.shape(), drawn.dtype()), (half.shape(), DType::F16));
+        assert_eq!(drawn.device(), half.device());
+    }
+    // A generator advances with every draw.
+    let (mut rng, mut same) = (Rng::new(11), Rng::new(11));
+    let first = values::<f64>(&rng.rand_like(&x));
+    assert_eq!(first, values::<f64>(&x.rand_like(same.next_seed())));
+    assert_ne!(first, values::<f64>(&rng.rand_like(&x)));
+    same.next_seed();
+    assert_eq!(values::<f64>(&rng.randn_like(&x)), values::<f64>(&x.randn_like(same.next_seed())));
+    let integers = Tensor::zeros::<i32>([2], &device);
+    for (name, failed) in
+        [("rand_like", integers.rand_like(0)), ("randn_like", integers.randn_like(0))]
+    {
+        let error = failed.check().unwrap_err();
+        assert_eq!(error.op(), Some(name));
+        assert!(error.to_string().contains("expected a float dtype, found i32"), "{error}");
+    }
+    Ok(())
+}
+
+#[test]
+fn wrong_host_data_names_the_expected_and_the_found_size() {
+    let error = Tensor::from_vec(vec![1.0f32; 5], [2, 3], &device()).unwrap_err().to_string();
+    assert!(error.contains("expected 6 elements for shape [2, 3], found 5"), "{error}");
+    let error = Tensor::from_slice(&[1u8], [usize::MAX, 2], &device()).unwrap_err().to_string();
+    assert!(error.contains("an addressable number of elements"), "{error}");
+    let error = Tensor::from_bytes(&[0; 7], [2], DType::F32, &device()).unwrap_err().to_string();
+    assert!(error.contains("expected 8 bytes for f32[2]") && error.contains("found 7"), "{error}");
+    let error = Tensor::from([1.0f32, 2.0]).item::<f32>().unwrap_err().to_string();
+    assert!(error.contains("expected exactly one element, found 2 of shape [2]"), "{error}");
+    let error = Tensor::from([1.0f32]).to_vec::<i32>().unwrap_err().to_string();
+    assert!(error.contains("expected a tensor of i32, found f32"), "{error}");
 }
 
 #[test]
