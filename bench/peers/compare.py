@@ -1,4 +1,4 @@
-"""Compares what `bench gpu` and `gpu.py` have printed: `compare.py OURS THEIRS`.
+"""Compares the outputs of `bench gpu` and `gpu.py`: `compare.py OURS THEIRS`.
 
 A row of both has the same inputs. Where the means of the results are apart by more than the dtype allows, that is said, and
 the exit code is 1. The table has milliseconds a call, and how often ours fits into the fastest other.
@@ -33,9 +33,9 @@ for name in names:
     if (name, "ours") not in found:
         continue
     ours = found[name, "ours"][1]
-    # The weighed mean may be of numbers that cancel out.
+    # The weighted mean may suffer from cancellation.
     scale = ours[0] or 1.0
-    # Halves, TF32, and sums of millions of numbers that cancel out.
+    # 16-bit floats, TF32, and sums of millions of elements with cancellation.
     is_rough = name.startswith(("bf16", "tf32")) or name.endswith(".mlir")
     tolerance = 2e-2 if is_rough else 1e-3 if "sum" in name else 1e-4
     for peer in peers[1:]:

@@ -25,7 +25,7 @@ def report(peer, name, timings, units, unit, means):
 
 
 def noise_of(i, number=int, mask=lambda i: i):
-    """24 bits that look random, of places. What is beyond 32 bits is taken off by the mask."""
+    """24 pseudo-random bits for each index. The mask drops overflow beyond 32 bits."""
     i = mask((i ^ (i >> 16)) * number(0x85EBCA6B))
     i = mask((i ^ (i >> 13)) * number(0xC2B2AE35))
     return ((i ^ (i >> 16)) >> 8) if "equal" not in sys.argv else i * number(0) + number(3 << 22)
@@ -41,7 +41,7 @@ def chosen(rows):
 
 
 def timed(call, wait, event=None):
-    """The medians of the wall time of a call and of the device's, if there are events, and how many were timed."""
+    """Median wall time of a call, median device time if events are available, and the number of timed calls."""
 
     def round(calls):
         first, last = (event(), event()) if event else (None, None)
@@ -68,7 +68,7 @@ def with_torch():
     import torch.nn.functional as F
 
     print("torch", torch.__version__)
-    # Convolutions of floats are of floats, as ours are.
+    # Convolutions in full f32 precision, as ours (no TF32).
     torch.backends.cudnn.allow_tf32 = False
     torch.backends.cudnn.benchmark = True
     bits = (1 << 32) - 1
@@ -182,7 +182,7 @@ def with_torch():
         torch.backends.cuda.matmul.allow_tf32 = name.startswith("tf32")
         timings = timed(lambda: f(*arguments), wait, event)
         report("torch", name, timings, units, unit, means(f(*arguments)))
-    # Those before the convolutions and routines.
+    # Rows before the convolutions and routines.
     last = [name for name, *_ in rows].index("bf16 layer + bias + gelu")
     for name, f, arguments, units, unit in chosen(rows[: last + 1]):
         torch.backends.cuda.matmul.allow_tf32 = name.startswith("tf32")
@@ -338,7 +338,7 @@ STEPS = [
 
 
 def jax_step(jax, jnp, noise, name, sides):
-    """The program of that name, from the values that the bench starts it with, as often."""
+    """Runs the named program from the same initial values, as often as the bench does."""
     from programs import adam, mlp_loss
 
     def start(position, *shape):
@@ -347,7 +347,7 @@ def jax_step(jax, jnp, noise, name, sides):
     weights = [
         (start(2 * layer, a, b), start(2 * layer + 1, b)) for layer, (a, b) in enumerate(zip(sides, sides[1:]))
     ]
-    # The parameters, and the two moments of each.
+    # Parameters, and two moments of each.
     fed = 6 * len(weights)
     state = weights, jax.tree.map(jnp.zeros_like, weights), jax.tree.map(jnp.zeros_like, weights), start(fed)
     x, labels = start(fed + 1, 1024, sides[0]), jnp.arange(1024, dtype=jnp.int32) % 10
@@ -368,7 +368,7 @@ def jax_step(jax, jnp, noise, name, sides):
         begun = time.perf_counter()
         state, _ = steps(state, 30)
         rounds.append((time.perf_counter() - begun) / 30)
-    # Those of the first steps are compared, as ours are.
+    # The losses of the first steps are compared.
     print(f"{'jax':14} {name:28} {statistics.median(rounds) * 1e3:9.3f} ms a step, means {losses[0]:e} {losses[2]:e}")
 
 

@@ -1,4 +1,4 @@
-"""The works in JAX, each one jitted function."""
+"""The workloads in JAX, each one jitted function."""
 
 import math
 import os
@@ -98,7 +98,7 @@ def adam_step(p, g, m, v, scale, correction):
 
 
 def adam(arrays):
-    """A call that gives its old parameters away, so that they are updated in place."""
+    """A call that donates its old parameters, so that they are updated in place."""
     p, g, m, v = (arrays[part::4] for part in range(4))
     compiled = jax.jit(adam_step, donate_argnums=(0, 2, 3))
     step = 0

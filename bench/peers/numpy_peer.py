@@ -1,4 +1,4 @@
-"""The works in NumPy, as a user would write them. Temporaries are reused where NumPy makes that easy."""
+"""The workloads in NumPy, as a user would write them. Temporaries are reused where NumPy makes that easy."""
 
 import math
 
@@ -150,7 +150,7 @@ class Peer:
         return f"NumPy {np.__version__}"
 
     def call(self, work, arrays, read):
-        # What is computed is already where it can be read.
+        # Results are in host memory already.
         if work == "adam":
             return adam(arrays)
         function = globals()[work]

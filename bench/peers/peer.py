@@ -30,8 +30,7 @@ MODULES = {
 
 
 def open_peer(name, threads):
-    # Set before the libraries are loaded, which read them once. The processors this process may use are set
-    # by who starts it.
+    # Set before the libraries are loaded, which read them once. The parent process sets the processor affinity.
     for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ[variable] = str(threads)
     return importlib.import_module(MODULES[name]).Peer(name, threads)
@@ -55,7 +54,7 @@ def timed(call, unmeasured, calls):
     seconds = []
     for _ in range(calls):
         begun = clock()
-        # The result is dropped within the time: giving memory back is part of a call.
+        # Drop the result within the timed section: freeing memory is part of a call.
         call()
         seconds.append(clock() - begun)
     return seconds
@@ -84,7 +83,7 @@ def serve(peer, answer):
 
 
 def main():
-    # What libraries print must not come between the answers.
+    # Output of the libraries must not mix with the answers.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
 

@@ -31,7 +31,7 @@ def forward(x, weights):
 
 
 def prepare(step):
-    """Keeps a core busy with making a batch, without keeping other threads from running Python."""
+    """Keeps a core busy with preparing a batch, without holding the GIL."""
     end = time.perf_counter() + MILLISECONDS / 1e3
     batch = ((np.arange(ELEMENTS, dtype=np.int32) + step) % 7).astype(np.float32) * np.float32(0.01)
     busy = np.ones(1 << 14, dtype=np.float32)
@@ -72,7 +72,7 @@ WAYS = {"sync": sync, "log the previous step": log_previous, "loader thread": lo
 
 
 def main():
-    # The same as in the bench, so that the sums can be compared.
+    # Same values as in the bench, so that the sums can be compared.
     positions = np.arange(ELEMENTS, dtype=np.int64).reshape(EXTENT, EXTENT)
     weights = jnp.asarray((positions * 37 % 101).astype(np.float32) * np.float32(0.001))
     sums = {name: way(weights) for name, way in WAYS.items()}

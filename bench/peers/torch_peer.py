@@ -1,4 +1,4 @@
-"""The works in PyTorch: eager, with PyTorch's own fused functions where it has them, and under torch.compile."""
+"""The workloads in PyTorch: eager, with PyTorch's own fused functions where it has them, and under torch.compile."""
 
 import os
 
@@ -94,7 +94,7 @@ def optimizer(parameters, gradients, means, squares, **options):
 def adam(arrays, compiled):
     """A call that updates the parameters in place."""
     p, g, m, v = (arrays[part::4] for part in range(4))
-    # Eager is fastest with PyTorch's own fused kernel; the compiler is given the ops.
+    # Eager mode uses PyTorch's fused kernel; torch.compile gets the individual ops.
     steps = optimizer(p, g, m, v, **({"capturable": False} if compiled else {"fused": True}))
     step = torch.compile(steps.step) if compiled else steps.step
 
@@ -120,7 +120,7 @@ class Peer:
         if work == "adam":
             return adam(tensors, self.compiled)
         if work == "cross_entropy":
-            # PyTorch takes labels of 64 bits only.
+            # PyTorch accepts 64-bit labels only.
             tensors[1] = tensors[1].long()
         function = globals()[work]
         if self.compiled:

@@ -78,6 +78,11 @@ impl Label {
     pub fn ops(&self) -> impl Iterator<Item = LabelOp> + '_ {
         self.work.nodes.iter().filter_map(|&node| self.segment.get(node as usize).cloned())
     }
+
+    /// The calls that recorded these ops, in recording order. Each call is listed once, with its ops.
+    pub fn calls(&self) -> Vec<LabelCall> {
+        LabelCall::group(self.ops())
+    }
 }
 
 /// A recorded op and its source location.
@@ -85,8 +90,51 @@ impl Label {
 pub struct LabelOp {
     /// The op's name.
     pub name: &'static str,
+    /// The method that the caller called, if it records several ops: `softmax` for the `exp` of a softmax.
+    pub method: Option<&'static str>,
     /// Source location of the call that recorded the op.
     pub location: SourceLocation,
+}
+
+impl LabelOp {
+    /// The name in the caller's code: the method, or the op itself.
+    pub fn called_name(&self) -> &'static str {
+        self.method.unwrap_or(self.name)
+    }
+}
+
+/// A call in the caller's code, with the ops that it recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LabelCall {
+    /// The method or op that was called.
+    pub name: &'static str,
+    /// Source location of the call.
+    pub location: SourceLocation,
+    /// The names of the ops, in recording order.
+    pub ops: Vec<&'static str>,
+}
+
+impl LabelCall {
+    /// Groups ops by call. Ops of one name at one location count as one call.
+    pub fn group(ops: impl Iterator<Item = LabelOp>) -> Vec<LabelCall> {
+        let mut calls: Vec<LabelCall> = Vec::new();
+        for op in ops {
+            let name = op.called_name();
+            let is_same = |call: &&mut LabelCall| call.name == name && call.location == op.location;
+            // Ops of a call are mostly adjacent.
+            match calls.iter_mut().rev().find(is_same) {
+                Some(call) => call.ops.push(op.name),
+                None => calls.push(LabelCall { name, location: op.location, ops: vec![op.name] }),
+            }
+        }
+        calls
+    }
+}
+
+impl fmt::Display for LabelCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at {}", self.name, self.location)
+    }
 }
 
 /// Source location of a recorded op.

@@ -30,12 +30,13 @@ pub use command::{
 };
 pub use completion::{Completion, WakerSlot};
 pub use disk::DiskCache;
-pub use fault::{Fault, FaultKind, Label, LabelOp, SourceLocation};
+pub use fault::{Fault, FaultKind, Label, LabelCall, LabelOp, SourceLocation};
 pub use pool::{MemoryStats, Pool};
 pub use timeline::{Event, Timeline};
 pub use variable::{InvalidVariable, read_variable};
 pub use work_queue::WorkQueue;
 
+use inflight_ir::DType;
 use inflight_ir::kernel::Kernel;
 use inflight_ir::plan::{Plan, Step};
 use std::any::Any;
@@ -92,6 +93,17 @@ impl Priority {
     pub const URGENT_FIRST: [Priority; 3] = [Priority::High, Priority::Normal, Priority::Low];
 }
 
+/// Peak rates of a device: upper bounds that no kernel exceeds for long.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PeakRates {
+    /// Memory bandwidth in bytes per second.
+    pub bytes_per_second: Option<f64>,
+    /// `f32` operations per second outside of GEMMs; a fused multiply-add is two.
+    pub flops: Option<f64>,
+    /// Operations per second of a GEMM, for each dtype with matrix units.
+    pub gemm_flops: Vec<(DType, f64)>,
+}
+
 /// A device.
 pub trait Backend: Send + Sync + 'static {
     /// The device's properties.
@@ -134,6 +146,11 @@ pub trait Backend: Send + Sync + 'static {
         Vec::new()
     }
 
+    /// Peak rates computed from the device's attributes, for profiles. `None` if they cannot be computed.
+    fn peak_rates(&self) -> Option<PeakRates> {
+        None
+    }
+
     /// The caching allocator that the device's buffers come from.
     fn pool(&self) -> &Arc<Pool>;
 }
@@ -145,6 +162,12 @@ pub trait Backend: Send + Sync + 'static {
 /// command either has memory with all bytes written, or has a fault. It does not touch the buffers of a command
 /// that it has passed.
 pub unsafe trait Stream: Send + Sync {
+    /// The id under which the stream reports its commands to [observers](observe). `None` for a stream that reports
+    /// under no id of its own.
+    fn id(&self) -> Option<u64> {
+        None
+    }
+
     /// Appends a command to the queue. Never blocks. The command may stay queued until [`flush`](Stream::flush) or
     /// [`assist`](Stream::assist).
     ///

@@ -9,7 +9,7 @@ use clap::{Parser, Subcommand};
 use command::{check, devices, explain, format, run, timeline};
 use std::process::ExitCode;
 
-/// An asynchronous tensor runtime.
+/// Runs, explains, profiles and benchmarks programs of the inflight tensor runtime.
 #[derive(Parser)]
 #[command(name = "inflight", version)]
 struct Arguments {
@@ -19,19 +19,19 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Executes a StableHLO program, text or bytecode, and prints its results; or trains with it.
+    /// Executes a StableHLO program (text or bytecode) and prints its results, or trains with it
     Run(run::Arguments),
-    /// Runs programs that check themselves.
+    /// Runs self-checking StableHLO programs and reports which fail
     Check(check::Arguments),
-    /// Shows the kernels that a program becomes.
+    /// Prints the kernels of a program: fused ops, bytes, operations, and why each kernel ends where it does
     Explain(explain::Arguments),
-    /// Prints a program in canonical text.
+    /// Prints a program as canonical StableHLO text
     Fmt(format::Arguments),
-    /// Measures works here and, with --peers, the same works in other libraries.
+    /// Benchmarks workloads here and, with --peers, the same workloads in other libraries
     Bench(bench::Arguments),
-    /// Lists the devices that tensors can be on.
+    /// Lists the devices, with compute capability, SMs or threads, and memory
     Devices(devices::Arguments),
-    /// Draws a trace, as INFLIGHT_TRACE, inflight::trace and --trace write it, as a picture.
+    /// Draws a trace file (of INFLIGHT_TRACE, inflight::trace or --trace) as an SVG timeline
     Timeline(timeline::Arguments),
 }
 

@@ -1,36 +1,36 @@
-//! How a command ends.
+//! Outcomes of commands: text for standard output, or an error and an exit code.
 
 use inflight::{CpuOptions, Device, Error};
 use std::fmt::{self, Display};
 use std::io::Write;
 use std::process::ExitCode;
 
-/// What a command prints in the end, or why it failed.
+/// The text that a command prints, or its failure.
 pub type Outcome = Result<String, Failure>;
 
-/// Why a command failed, and the exit code that says so.
+/// A failure, with its exit code.
 #[derive(Debug)]
 pub struct Failure {
-    /// What went wrong, and what to do.
+    /// The error and what to do.
     pub message: String,
-    /// 2 if the command was asked for something that does not exist, 1 if what it did failed.
+    /// 2 for a wrong argument or a missing file, 1 for work that failed.
     pub code: u8,
-    /// What it found all the same, which is printed as if it had not failed.
+    /// Partial output, printed as on success.
     pub found: String,
 }
 
 impl Failure {
-    /// The command was asked for something that does not exist.
+    /// A wrong argument or a missing file.
     pub fn misuse(message: impl Into<String>) -> Failure {
         Failure { message: message.into(), code: 2, found: String::new() }
     }
 
-    /// What the command did failed.
+    /// Work that failed.
     pub fn failed(message: impl Into<String>) -> Failure {
         Failure { message: message.into(), code: 1, found: String::new() }
     }
 
-    /// This is printed before the message.
+    /// Adds output that is printed before the message.
     pub fn with_found(self, found: String) -> Failure {
         Failure { found, ..self }
     }
@@ -45,7 +45,7 @@ impl From<Error> for Failure {
     }
 }
 
-/// Prints how a command ended; the process exits with what is returned.
+/// Prints an outcome. Returns the exit code of the process.
 pub fn end(outcome: Outcome) -> ExitCode {
     match outcome {
         Ok(text) => print(&text),
@@ -59,7 +59,7 @@ pub fn end(outcome: Outcome) -> ExitCode {
     }
 }
 
-/// Prints what a command found. Whoever reads it may have gone away.
+/// Prints to standard output. A closed pipe is not an error.
 fn print(text: &str) -> ExitCode {
     match writeln!(std::io::stdout(), "{}", text.trim_end()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
@@ -70,12 +70,12 @@ fn print(text: &str) -> ExitCode {
     }
 }
 
-/// Writes a line to standard error. If that cannot be, there is nowhere to say so.
+/// Writes a line to standard error. Ignores errors.
 pub fn note(line: fmt::Arguments<'_>) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
-/// So many of something, such as `1 kernel`, `2 kernels` and `3 launches`.
+/// A count with its noun: `1 kernel`, `2 kernels`, `3 launches`.
 pub fn counted<N: Display + PartialEq + From<u8>>(count: N, singular: &str) -> String {
     match singular {
         _ if count == N::from(1) => format!("{count} {singular}"),
@@ -84,12 +84,12 @@ pub fn counted<N: Display + PartialEq + From<u8>>(count: N, singular: &str) -> S
     }
 }
 
-/// The options of the CPU in the environment.
+/// CPU options from the environment.
 pub fn cpu_options() -> Result<CpuOptions, Failure> {
     CpuOptions::from_env().map_err(|fault| Failure::misuse(Error::from(fault).to_string()))
 }
 
-/// The device of that name.
+/// Opens the device of a name: `cpu`, `cuda`, `cuda:1`.
 pub fn device(name: &str) -> Result<Device, Failure> {
     let opened = match name {
         "cpu" => Device::open_cpu(cpu_options()?),
@@ -99,9 +99,19 @@ pub fn device(name: &str) -> Result<Device, Failure> {
         }
         other => {
             return Err(Failure::misuse(format!(
-                "there is no device {other:?}; `inflight devices` lists those there are"
+                "there is no device {other:?}; `inflight devices` lists the devices"
             )));
         }
     };
     opened.map_err(|error| Failure::misuse(format!("{name}: {error}")))
+}
+
+/// Bytes in binary units, with one decimal from KiB on.
+pub fn bytes(count: u64) -> String {
+    match count {
+        0..1024 => counted(count, "byte"),
+        1024..1_048_576 => format!("{:.1} KiB", count as f64 / 1024.0),
+        1_048_576..1_073_741_824 => format!("{:.1} MiB", count as f64 / 1_048_576.0),
+        _ => format!("{:.1} GiB", count as f64 / 1_073_741_824.0),
+    }
 }

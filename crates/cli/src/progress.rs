@@ -1,18 +1,18 @@
-//! A bar that shows how far a command is, on standard error, if a person looks at it.
+//! A progress bar on standard error, if that is a terminal.
 
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-/// Short commands show nothing.
+/// Delay before the bar appears.
 const QUIET: Duration = Duration::from_millis(500);
 
-/// The least time between two pictures.
+/// Minimum time between updates.
 const FRAME: Duration = Duration::from_millis(50);
 
-/// Characters of the bar.
+/// Width of the bar in characters.
 const WIDTH: usize = 30;
 
-/// Shows how many of some steps are done.
+/// Progress bar of a number of steps.
 pub struct Progress {
     total: usize,
     began: Instant,
@@ -21,13 +21,13 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// None of so many.
+    /// A bar of `total` steps, none done.
     pub fn new(total: usize) -> Progress {
         let is_visible = std::io::stderr().is_terminal();
         Progress { total, began: Instant::now(), shown: None, is_visible }
     }
 
-    /// So many are done; `note` says more.
+    /// Shows `done` steps, with a note.
     pub fn show(&mut self, done: usize, note: impl FnOnce() -> String) {
         let due = self.shown.map_or(self.began + QUIET, |shown| shown + FRAME);
         if !self.is_visible || Instant::now() < due {
@@ -35,7 +35,7 @@ impl Progress {
         }
         self.shown = Some(Instant::now());
         let text = bar(done, self.total, &note());
-        // If nobody can see it, nobody misses it.
+        // Ignore write errors: the bar is optional.
         let _ = write!(std::io::stderr(), "\r\x1b[2K{text}");
         let _ = std::io::stderr().flush();
     }

@@ -115,7 +115,7 @@ fn arguments_are_the_files_of_a_folder() {
     assert_eq!(missing.status.code(), Some(2));
     let named = format!("argument 1 (y) of {} is f32[2, 2]: ", program.display());
     assert!(stderr(&missing).contains(&named), "{}", stderr(&missing));
-    assert!(stderr(&missing).contains("in_01.npy is not there"), "{}", stderr(&missing));
+    assert!(stderr(&missing).contains("in_01.npy does not exist"), "{}", stderr(&missing));
     let made_up = run(&["--inputs", text(&inputs), "--random", "5"]);
     assert!(made_up.status.success(), "{}", stderr(&made_up));
     std::fs::rename(&second, inputs.join("in_01.npy")).unwrap();
@@ -136,7 +136,7 @@ fn arguments_are_the_files_of_a_folder() {
 }
 
 #[test]
-fn what_was_compared_is_said() {
+fn comparison_result_is_printed() {
     let folder = Folder::new("expect");
     let program = folder.file("two.mlir", TWO);
     let results = folder.0.join("results");
@@ -158,12 +158,16 @@ fn what_was_compared_is_said() {
     std::fs::copy(results.join("out_01.npy"), results.join("out_02.npy")).unwrap();
     let more = run(&expect);
     assert_eq!(more.status.code(), Some(1));
-    assert!(stderr(&more).contains("out_02.npy, but only 2 results"), "{}", stderr(&more));
+    assert!(
+        stderr(&more).contains("out_02.npy exists, but the program has only 2 results"),
+        "{}",
+        stderr(&more)
+    );
     for wrong in ["-1", "nan", "inf", "much"] {
         let output = run(&["--expect", text(&results), "--tolerance", wrong]);
         assert_eq!(output.status.code(), Some(2), "{wrong}");
         let said = stderr(&output);
-        assert!(said.contains("expected a finite number from 0 on"), "{wrong}: {said}");
+        assert!(said.contains("expected a finite number of at least 0"), "{wrong}: {said}");
     }
     let alone = run(&["--tolerance", "0.1"]);
     assert_eq!(alone.status.code(), Some(2));
@@ -201,7 +205,7 @@ fn json_has_the_elements() {
 }
 
 #[test]
-fn nobody_has_to_read_what_is_printed() {
+fn closed_pipe_is_not_an_error() {
     let folder = Folder::new("unread");
     let wrong = folder.file("wrong.mlir", &checking("[2.0, 5.0]"));
     let unread = || {
@@ -228,7 +232,7 @@ fn nobody_has_to_read_what_is_printed() {
 }
 
 #[test]
-fn what_does_not_exist_cannot_be_asked_for() {
+fn unknown_arguments_are_misuse() {
     let folder = Folder::new("nothing");
     let program = folder.file("scaled.mlir", SCALED);
     let open = folder.file("open.mlir", &SCALED.replace("3xf32", "?x4xf32"));
@@ -279,7 +283,7 @@ fn what_does_not_exist_cannot_be_asked_for() {
 }
 
 #[test]
-fn what_is_missing_is_named_with_what_to_do() {
+fn missing_files_are_named_with_a_remedy() {
     let folder = Folder::new("missing");
     let program = folder.file("scaled.mlir", SCALED);
     let nowhere = folder.0.join("nowhere.mlir");
@@ -299,7 +303,7 @@ fn what_is_missing_is_named_with_what_to_do() {
 }
 
 #[test]
-fn all_that_is_unsupported_is_listed_in_order() {
+fn unsupported_operations_are_listed_in_order() {
     let folder = Folder::new("unsupported");
     let program = folder.file(
         "many.mlir",
@@ -320,7 +324,7 @@ fn all_that_is_unsupported_is_listed_in_order() {
 }
 
 #[test]
-fn open_extents_are_explained_for_shapes() {
+fn dynamic_extents_are_explained_for_given_shapes() {
     let folder = Folder::new("open");
     let program = folder.file("open.mlir", &SCALED.replace("3xf32", "?x4xf32"));
     let explain = |more: &[&str]| {
@@ -330,7 +334,7 @@ fn open_extents_are_explained_for_shapes() {
     };
     assert!(stderr(&explain(&[])).contains("give the shapes of all arguments, with one --shape"));
     let explained = stdout(&explain(&["--shape", "5x4"]));
-    assert!(explained.contains("80 bytes read, 80 bytes written"), "{explained}");
+    assert!(explained.contains("80 B read, 80 B written"), "{explained}");
     for (shape, said) in [("5x3", "found f32[5, 3]"), ("5*4", "such as 32x64")] {
         let output = explain(&["--shape", shape]);
         assert!(stderr(&output).contains(said), "{}", stderr(&output));
@@ -366,7 +370,7 @@ fn check_counts_and_names_the_first_difference() {
     assert_eq!(said.lines().last(), Some("1 passed, 2 failed, 1 skipped"));
     let given = folder.file("given.mlir", SCALED);
     let output = inflight(&["check", text(&given)]);
-    let said = "given.mlir: takes 1 argument; `inflight run` gives it some\n";
+    let said = "given.mlir: takes 1 argument; use `inflight run` to pass them\n";
     assert!(stdout(&output).contains(said), "{}", stdout(&output));
 }
 
@@ -378,7 +382,17 @@ fn programs_are_formatted_and_explained() {
     let again = folder.file("formatted.mlir", &formatted);
     assert_eq!(stdout(&inflight(&["fmt", text(&again)])), formatted);
     let explained = stdout(&inflight(&["explain", text(&program)]));
-    assert!(explained.contains("1 kernel, 12 bytes read, 12 bytes written"), "{explained}");
+    assert!(explained.contains("1 kernel, 12 B read, 12 B written"), "{explained}");
+    assert!(!explained.contains("load"), "{explained}");
+    let with_ir = stdout(&inflight(&["explain", text(&program), "--ir"]));
+    assert!(with_ir.contains("load") && with_ir.contains("store"), "{with_ir}");
+    let run = ["run", text(&program), "--random", "1", "--repeat", "5", "--profile"];
+    let profiled = stdout(&inflight(&run));
+    assert!(profiled.contains("in 5 launches of 1 kernel"), "{profiled}");
+    assert!(profiled.contains("stablehlo.add at scaled.mlir:"), "{profiled}");
+    let json = stdout(&inflight(&[&run[..], &["--json"]].concat()));
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["profile"]["kernels"][0]["launches"], 5);
     let json = stdout(&inflight(&["explain", text(&program), "--json"]));
     assert_eq!(
         serde_json::from_str::<serde_json::Value>(&json).unwrap()["kernels"][0]["bytes_read"],
@@ -426,7 +440,7 @@ fn training_learns_the_digits() {
 }
 
 #[test]
-fn what_cannot_be_trained_is_named() {
+fn untrainable_programs_and_data_are_named() {
     let folder = Folder::new("untrained");
     let narrow = folder.file("narrow.csv", "1,2,0\n3,4,1\n");
     let few = folder.file("few.csv", &format!("{}\n", ["1"; 65].join(",")).repeat(9));
@@ -491,7 +505,7 @@ fn train_small(folder: &Folder, step: &str, predict: &str, labels: [&str; 2]) ->
 }
 
 #[test]
-fn programs_that_do_not_fit_each_other_are_not_trained() {
+fn mismatched_step_and_prediction_are_rejected() {
     let folder = Folder::new("small");
     let good = train_small(&folder, STEP, PREDICT, ["0", "1"]);
     assert!(good.status.success(), "{}", stderr(&good));
@@ -537,7 +551,7 @@ fn programs_that_do_not_fit_each_other_are_not_trained() {
 }
 
 #[test]
-fn what_was_learned_is_kept_when_it_cannot_be_measured() {
+fn trained_state_is_saved_when_testing_fails() {
     let folder = Folder::new("unmeasured");
     let output = train_small(&folder, STEP, TWICE, ["0", "1"]);
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
@@ -547,7 +561,7 @@ fn what_was_learned_is_kept_when_it_cannot_be_measured() {
 }
 
 #[test]
-fn a_loss_that_is_not_a_number_is_a_failure() {
+fn non_finite_loss_is_a_failure() {
     let folder = Folder::new("diverged");
     let output = train_small(&folder, &STEP.replace("0.5", "0x7FC00000"), PREDICT, ["0", "1"]);
     assert_eq!(output.status.code(), Some(1), "{}", stdout(&output));
@@ -559,7 +573,7 @@ fn a_loss_that_is_not_a_number_is_a_failure() {
 }
 
 #[test]
-fn a_file_that_does_not_fit_an_argument_is_named() {
+fn file_of_the_wrong_type_is_named() {
     let folder = Folder::new("misfit");
     let program = folder.file("scaled.mlir", SCALED);
     let done = inflight(&["run", text(&program), "--random", "1", "--output", text(&folder.0)]);

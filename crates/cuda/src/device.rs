@@ -11,11 +11,13 @@ use crate::launch_config::AnalyzedKernel;
 use crate::library::{self, CudaLibrary};
 use crate::memory::{self, StagingPool};
 use crate::options::Options;
+use crate::peak::peak_rates;
 use crate::stream::{CopyThreads, CudaStream, Waiters};
 use crate::{gemm, routine};
 use cudarc::driver::sys::{CUdevice_attribute as Attribute, CUresult};
 use inflight_backend::{
-    Backend, Capabilities, Compiled, DiskCache, Event, Fault, FaultKind, Pool, Priority, Stream,
+    Backend, Capabilities, Compiled, DiskCache, Event, Fault, FaultKind, PeakRates, Pool, Priority,
+    Stream,
 };
 use inflight_ir::kernel::{InPlacePair, Kernel, in_place_pairs};
 use inflight_ir::plan::{GemmStep, LaunchStep, Plan, Step};
@@ -154,6 +156,10 @@ impl CudaBackend {
 impl Backend for CudaBackend {
     fn capabilities(&self) -> &Capabilities {
         &self.capabilities
+    }
+
+    fn peak_rates(&self) -> Option<PeakRates> {
+        Some(peak_rates(&self.shared.context, self.shared.uses_tf32))
     }
 
     fn compile(&self, kernel: &Kernel) -> Result<Compiled, Fault> {

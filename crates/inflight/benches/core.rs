@@ -1,4 +1,4 @@
-//! What the core costs. `cargo bench -p inflight`.
+//! Microbenchmarks of recording, submission and fused kernels: `cargo bench -p inflight`.
 //!
 //! Throughput counts useful bytes: each input read once, each output written once.
 
@@ -16,7 +16,7 @@ fn ramp(shape: &[usize]) -> Tensor {
     Tensor::from_vec(data, shape, &Device::cpu()).expect("the data fills the shape")
 }
 
-/// Times `f` on a ready input, until its result is in memory.
+/// Times `f` on a materialized input until its result is in memory.
 fn run(bencher: Bencher, shape: &[usize], bytes: usize, f: impl Fn(&Tensor) -> Tensor + Sync) {
     let x = ramp(shape);
     bencher
@@ -53,7 +53,7 @@ mod overhead {
     }
 }
 
-/// Elements of a tensor that stays in the cache, and of one that does not.
+/// Element counts: in cache, and larger than the cache.
 const SIZES: [usize; 2] = [64 << 10, 16 << 20];
 
 #[divan::bench(args = SIZES)]
@@ -68,7 +68,7 @@ fn gelu(bencher: Bencher, elements: usize) {
     run(bencher, &[elements], 8 * elements, Tensor::gelu_tanh);
 }
 
-/// Rows and columns that stay in the cache, and that do not.
+/// Rows and columns: in cache, and larger than the cache.
 const MATRICES: [(usize, usize); 2] = [(64, 1024), (4096, 1024)];
 
 #[divan::bench(args = MATRICES)]

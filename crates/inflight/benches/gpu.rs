@@ -1,5 +1,5 @@
-//! What a GPU does with its memory. `cargo bench -p inflight --bench gpu -- [cuda:0]`, or the binary of
-//! `cargo xtask bundle` on a machine without a toolchain; `bench/peers/gpu.py` has the same rows of others.
+//! GPU benchmarks: bandwidth, GEMM, convolutions, routines, programs. `cargo bench -p inflight --bench gpu -- [cuda:0]`, or the binary of
+//! `cargo xtask bundle` on a machine without a toolchain; `bench/peers/gpu.py` has the same rows for other libraries.
 //!
 //! Calls are queued back to back and timed together; throughput counts useful bytes, each input read once and
 //! each output written once, or useful operations, by wall time; beside it is the time that the device had something to
@@ -18,12 +18,12 @@ use std::time::Instant;
 const ROWS: usize = 16384;
 const COLUMNS: usize = 4096;
 
-/// How often calls are timed together: as many as take a tenth of a second, so that the first one's way to the device and
-/// the last one's way back do not count.
+/// Calls timed together: as many as take a tenth of a second, so that the latency of the first launch and of the last
+/// completion is negligible.
 const ROUNDS: usize = 7;
 const ROUND_SECONDS: f64 = 0.1;
 
-/// How often two works are timed in turns, and how often before that counts.
+/// Alternating rounds of two workloads that are timed, and warm-up rounds.
 const TURNS: usize = 21;
 const WARM_TURNS: usize = 20;
 
@@ -42,7 +42,7 @@ pub fn main() -> Result<()> {
     let device = match Device::cuda(ordinal) {
         Ok(device) => device,
         Err(error) => {
-            println!("SKIPPED: {error}");
+            println!("not measured: {error}");
             return Ok(());
         }
     };
@@ -106,7 +106,7 @@ pub fn main() -> Result<()> {
     routines(&device)
 }
 
-/// Products of `f32`, of numbers as they are or, of `tf32`, that may be rounded.
+/// GEMMs of `f32`, in full precision or with TF32.
 fn products(numbers: &str, ordinal: usize) -> Result<()> {
     let works = ["matmul 4096", "matmul 8192", "matmul + bias + relu"];
     let names = works.map(|work| format!("{numbers} {work}"));
@@ -130,7 +130,7 @@ fn products(numbers: &str, ordinal: usize) -> Result<()> {
     Ok(())
 }
 
-/// Some of the same of halves.
+/// GEMMs of 16-bit floats.
 fn halves([x, y]: [Tensor; 2], square: &Tensor) -> Result<()> {
     x.wait()?;
     y.wait()?;
@@ -144,7 +144,7 @@ fn halves([x, y]: [Tensor; 2], square: &Tensor) -> Result<()> {
     time("bf16 transpose + add", 2 * 8192 * 8192 * 2, "GB/s", || square.transpose() + square)
 }
 
-/// How long a process takes from its start to a first result, and to a first product.
+/// Time from process start to a first result, and to a first GEMM.
 fn first_results() -> Result<()> {
     let start = Instant::now();
     let since = || start.elapsed().as_secs_f64() * 1e3;
@@ -163,7 +163,7 @@ fn first_results() -> Result<()> {
     Ok(())
 }
 
-/// A layer of a large network, and the product alone: what follows it should cost nothing.
+/// A dense layer, and its GEMM alone: the fused epilogue should cost nothing.
 fn layer(device: &Device) -> Result<()> {
     let [rows, inner, columns] = [8192, 4096, 16384];
     let of = |rows: usize, columns: usize, which: u32| -> Result<Tensor> {
@@ -181,7 +181,7 @@ fn layer(device: &Device) -> Result<()> {
     in_turns("bf16 layer in turns", operations, "GFLOP/s", works)
 }
 
-/// Convolutions of 3 × 3, such as a residual network's, in PyTorch's layout.
+/// 3 × 3 convolutions of a residual network, in NCHW layout.
 fn convolutions(device: &Device) -> Result<()> {
     for (size, features) in [(56, 64), (14, 256)] {
         for dtype in [DType::F32, DType::BF16] {
@@ -200,7 +200,7 @@ fn convolutions(device: &Device) -> Result<()> {
     Ok(())
 }
 
-/// Sorts and triangular factors, in elements a second.
+/// Sorts, Cholesky and triangular solves, in elements per second.
 fn routines(device: &Device) -> Result<()> {
     let count = 1 << 20;
     let scrambled =
@@ -226,8 +226,8 @@ fn routines(device: &Device) -> Result<()> {
     time("cholesky 4096 x 4096", 4096usize.pow(3) / 3, "GFLOP/s", || large.cholesky())
 }
 
-/// One of some matrices of numbers from -1 to 1, the same as the peers'. They look random: what a product draws of the
-/// device's power, and so its speed, depends on its numbers.
+/// A matrix of pseudo-random values from -1 to 1, the same as the peers'. The power draw of a GEMM, and so its speed,
+/// depends on the values.
 fn matrix(rows: usize, columns: usize, which: u32, device: &Device) -> Result<Tensor> {
     let data = (0..rows * columns).map(|i| noise(which, i)).collect();
     let tensor = Tensor::from_vec(data, [rows, columns], device)?;
@@ -247,16 +247,16 @@ fn noise(which: u32, i: usize) -> f32 {
     ((x ^ x >> 16) >> 8) as f32 / (1 << 23) as f32 - 1.0
 }
 
-/// The mean of magnitudes, and of elements by weights from 0 to 12.
+/// Mean of magnitudes, and weighted mean with weights from 0 to 12.
 fn digest(result: &Tensor) -> Result<[f32; 2]> {
-    let count = result.shape().elements();
+    let count = result.shape().element_count();
     let flat = result.reshape([count]).cast(DType::F32);
     let weights = (0..count).map(|i| (i % 13) as f32).collect();
     let weights = Tensor::from_vec::<f32>(weights, [count], result.device())?;
     Ok([flat.abs().mean_all().item()?, (flat * weights).mean_all().item()?])
 }
 
-/// Times a function of one tensor, after its result on a few rows was compared with the CPU's.
+/// Times a function of one tensor, after comparing its result on a few rows with the CPU's.
 fn row(
     name: &str,
     x: &Tensor,
@@ -268,7 +268,7 @@ fn row(
         return Ok(());
     }
     let part = x.slice(0..64).to_device(cpu);
-    // Of a matrix that has to be square there is no such part.
+    // A square matrix cannot be sliced this way.
     if let Ok(expected) = f(&part).to_vec::<f32>() {
         let found = f(&x.slice(0..64)).to_vec::<f32>()?;
         let largest = found
@@ -281,7 +281,7 @@ fn row(
     time(name, bytes, "GB/s", || f(x))
 }
 
-/// What is asked for on the command line: some rows, by words of their names, and how many calls are timed together.
+/// Command-line arguments: row name filters, and the number of calls timed together.
 struct Asked {
     words: Vec<String>,
     calls: Option<usize>,
@@ -303,7 +303,7 @@ impl Asked {
         Asked { words, calls }
     }
 
-    /// Whether this row is.
+    /// Whether a row matches the filters.
     fn has(&self, name: &str) -> bool {
         self.words.is_empty() || self.words.iter().any(|word| name.contains(word.as_str()))
     }
@@ -327,7 +327,7 @@ fn time(name: &str, units: usize, unit: &str, f: impl Fn() -> Tensor) -> Result<
     Ok(())
 }
 
-/// How many calls a round has. They have been warmed up then.
+/// Warms up, and returns the number of calls of a round.
 fn calls_of_round(asked: &Asked, f: &dyn Fn() -> Tensor) -> Result<usize> {
     (0..3).try_for_each(|_| round(f, 1).map(drop))?;
     Ok(match asked.calls {
@@ -336,7 +336,7 @@ fn calls_of_round(asked: &Asked, f: &dyn Fn() -> Tensor) -> Result<usize> {
     })
 }
 
-/// How long a call takes of so many that are queued, in seconds.
+/// Seconds per call, with `calls` calls queued.
 fn round(f: &dyn Fn() -> Tensor, calls: usize) -> Result<f64> {
     let start = Instant::now();
     let mut last = None;
@@ -350,8 +350,8 @@ fn round(f: &dyn Fn() -> Tensor, calls: usize) -> Result<f64> {
     Ok(start.elapsed().as_secs_f64() / calls as f64)
 }
 
-/// Rounds of two works in turns, for as long as it takes the device to be as warm as it gets: what can be said of one is
-/// then not said of a cooler device.
+/// Alternating rounds of two workloads, until the device has reached its steady temperature, so that both run at the same
+/// clock.
 fn in_turns(
     name: &str,
     units: usize,
@@ -378,7 +378,7 @@ fn in_turns(
     Ok(())
 }
 
-/// How long the device had kernels to run, in seconds: what a trace says of them.
+/// Seconds during which the device ran kernels, from a trace.
 fn busy(work: impl FnOnce() -> Result<f64>) -> Result<f64> {
     let path = std::env::temp_dir().join(format!("inflight-bench-{}.json", std::process::id()));
     inflight::trace(&path, work)??;
@@ -394,7 +394,7 @@ fn busy(work: impl FnOnce() -> Result<f64>) -> Result<f64> {
         .filter_map(|line| Some((number(line, "\"ts\":")?, number(line, "\"dur\":")?)))
         .collect();
     spans.sort_by(|a, b| a.0.total_cmp(&b.0));
-    // Kernels that were launched together are all shown from the first one's beginning on.
+    // Commands of one batch begin together: count the longest.
     spans.dedup_by(|later, earlier| {
         let is_same = later.0 - earlier.0 < 0.5;
         earlier.1 = if is_same { earlier.1.max(later.1) } else { earlier.1 };
@@ -404,7 +404,7 @@ fn busy(work: impl FnOnce() -> Result<f64>) -> Result<f64> {
     Ok(busy / 1e6)
 }
 
-/// The median of a few rounds, in seconds.
+/// Median of a few rounds, in seconds.
 fn median(mut round: impl FnMut() -> Result<f64>) -> Result<f64> {
     Ok(middle((0..ROUNDS).map(|_| round()).collect::<Result<Vec<f64>>>()?))
 }
@@ -414,7 +414,7 @@ fn middle(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-/// A thousand small calls, each of which needs the one before and is submitted by itself.
+/// A thousand small dependent calls, each submitted by itself.
 fn small_calls(device: &Device) -> Result<()> {
     let seconds = median(|| {
         let mut x = Tensor::zeros::<f32>([1024], device);
@@ -433,8 +433,7 @@ fn small_calls(device: &Device) -> Result<()> {
     Ok(())
 }
 
-/// A program of a thousand small kernels, each of which needs all of the one before: sums of rows that are what
-/// came before it.
+/// A program of a thousand small dependent kernels: each broadcasts the row sums of its predecessor.
 fn small_kernels(device: &Device) -> Result<()> {
     const STEPS: usize = 1000;
     let mut text = "func.func @main(%x0: tensor<32xf32>) -> tensor<32xf32> {\n\
@@ -504,7 +503,7 @@ fn small_kernels(device: &Device) -> Result<()> {
     Ok(())
 }
 
-/// A program whose first results are the first arguments of its next execution, such as a training step.
+/// A program whose first results are the first arguments of its next execution, as a training step.
 fn training_steps(path: &str, device: &Device) -> Result<()> {
     let program = Program::load(path)?;
     let executable = device.compile(&program)?;
@@ -516,7 +515,7 @@ fn training_steps(path: &str, device: &Device) -> Result<()> {
             (argument.dtype, &argument.extents) == (result.dtype, &result.extents)
         })
         .count();
-    // The moments of an optimizer, which have the shapes of the weights again, begin with zero.
+    // Optimizer moments have the shapes of the weights and start at zero.
     let weights = fed / 3;
     let of = |position: usize| &executable.arguments()[position].extents;
     let has_moments = (0..2 * weights).all(|position| of(position) == of(position + weights));
@@ -530,13 +529,13 @@ fn training_steps(path: &str, device: &Device) -> Result<()> {
             }
             DType::F32 => {
                 let scale = if shape.rank() == 2 { 0.02 } else { 0.5 };
-                let data = (0..shape.elements()).map(|i| noise(position as u32, i) * scale);
+                let data = (0..shape.element_count()).map(|i| noise(position as u32, i) * scale);
                 let data = data.collect();
                 Tensor::from_vec::<f32>(data, shape, device)
             }
             // Labels of ten classes.
             dtype => {
-                let labels = (0..shape.elements()).map(|i| (i % 10) as f32).collect();
+                let labels = (0..shape.element_count()).map(|i| (i % 10) as f32).collect();
                 Ok(Tensor::from_vec::<f32>(labels, shape, device)?.cast(dtype))
             }
         }
@@ -549,7 +548,7 @@ fn training_steps(path: &str, device: &Device) -> Result<()> {
         results.into_iter().take(fed).enumerate().for_each(|(at, result)| values[at] = result);
         Ok(loss)
     };
-    // Those of the first steps are compared: what is rounded otherwise makes others of later ones.
+    // Only the losses of the first steps are compared: rounding differences grow with the steps.
     let mut losses = Vec::new();
     for _ in 0..5 {
         let loss = step()?;

@@ -1,6 +1,6 @@
-//! Host preparation and device work, one after the other or at the same time.
-//! `cargo bench -p inflight --bench pipeline`, and with `-- cuda:0` on a GPU: there a batch is 64 MiB that have to be
-//! copied, and with `--trace FILE` what ran when is written.
+//! Data pipeline benchmark: host preparation and device work, sequential or overlapped.
+//! `cargo bench -p inflight --bench pipeline`, and with `-- cuda:0` on a GPU: there a batch is 64 MiB that has to be
+//! copied, and `--trace FILE` writes a Chrome trace.
 //!
 //! Each step prepares a batch on the host, uploads it, computes on the device, and logs a loss. How the loss is
 //! read decides whether the next batch is prepared meanwhile. The device has one core less than the machine.
@@ -17,21 +17,21 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What is measured: so many steps of so much preparation and so many products of square matrices.
+/// A configuration: steps, preparation time, and GEMMs per step.
 struct Pipeline {
     device: Device,
     steps: usize,
     preparation: Duration,
     extent: usize,
     products: usize,
-    /// How many elements of a batch differ.
+    /// Number of distinct elements of a batch.
     varying: usize,
-    /// Those that were made.
+    /// Batches prepared so far.
     batches: Mutex<Vec<Arc<Vec<f32>>>>,
 }
 
 impl Pipeline {
-    /// Keeps a core busy with making a batch, in memory that an earlier one had if that is not needed any more.
+    /// Keeps a core busy with preparing a batch, in the memory of an earlier batch if that is free.
     fn prepare(&self, step: usize) -> Arc<Vec<f32>> {
         let begun = Instant::now();
         let mut batches = self.batches.lock().expect("nobody panicked");
@@ -44,7 +44,7 @@ impl Pipeline {
         for (i, x) in elements.iter_mut().take(self.varying).enumerate() {
             *x = ((i + step) % 7) as f32 * 0.01;
         }
-        // Where the device uses the host's memory, it takes the batch for itself.
+        // A device that shares host memory takes ownership of the batch.
         if !self.device.info().host_visible {
             batches.push(batch.clone());
         }
@@ -83,7 +83,7 @@ impl Pipeline {
         Tensor::from_vec(weights.collect(), shape, &self.device).expect("the data fills the shape")
     }
 
-    /// Device work alone, a step.
+    /// Device work alone, per step.
     fn device_alone(&self) -> Result<Duration> {
         let weights = self.weights();
         let batches: Vec<_> = (0..6).map(|step| self.prepare(step)).collect();
@@ -97,8 +97,8 @@ impl Pipeline {
         Ok(fastest)
     }
 
-    /// A step of a batch that is there, without its upload, of as many that are queued: a device that always has something to
-    /// do gets warm, and slower.
+    /// Seconds of a step without upload, with as many steps queued as in a run, so that the device reaches the same
+    /// temperature and clock.
     fn computing_alone(&self) -> Result<Duration> {
         let (weights, x) = (self.weights(), self.upload(self.prepare(0))?);
         let round = || -> Result<Duration> {
@@ -117,7 +117,7 @@ impl Pipeline {
         round()
     }
 
-    /// Host preparation alone, a step.
+    /// Host preparation alone, per step.
     fn preparing_alone(&self) -> Duration {
         let timed = |step| {
             let begun = Instant::now();
@@ -127,7 +127,7 @@ impl Pipeline {
         (0..6).map(timed).min().expect("there are some")
     }
 
-    /// Reads each loss where it is made.
+    /// Reads each loss synchronously.
     fn sync(&self, weights: &Tensor) -> Result<f32> {
         let mut sum = 0.0;
         for step in 0..self.steps {
@@ -137,7 +137,7 @@ impl Pipeline {
         Ok(sum)
     }
 
-    /// Asks for each loss without waiting, and waits for it at once.
+    /// Starts an asynchronous read of each loss, and waits for it at once.
     fn naive(&self, weights: &Tensor) -> Result<f32> {
         let mut sum = 0.0;
         for step in 0..self.steps {
@@ -148,7 +148,7 @@ impl Pipeline {
         Ok(sum)
     }
 
-    /// Asks for each loss without waiting, and looks at it when the next batch is under way.
+    /// Starts an asynchronous read of each loss, and waits for it after the next batch was submitted.
     fn log_previous(&self, weights: &Tensor) -> Result<f32> {
         let mut sum = 0.0;
         let mut previous: Option<Pending<f32>> = None;
@@ -162,7 +162,7 @@ impl Pipeline {
         Ok(sum + previous.map_or(Ok(0.0), Pending::get)?)
     }
 
-    /// Prepares on another thread, two batches ahead at most.
+    /// Prefetches on another thread, at most two batches ahead.
     fn loader(&self, weights: &Tensor) -> Result<f32> {
         let (send, batches) = mpsc::sync_channel(2);
         thread::scope(|scope| {
@@ -178,11 +178,11 @@ impl Pipeline {
         })
     }
 
-    /// Runs every way, and prints what a step takes, beside a peer's figures.
+    /// Runs every variant, and prints the time of a step beside the peer's.
     fn table(&self, peer: Option<&Peer>) -> Result<()> {
         let alone = match self.device.info().host_visible {
             true => self.device_alone()?,
-            // The upload is no work of the processors that compute.
+            // A copy engine performs the upload beside the computation: leave it out.
             false => self.computing_alone()?,
         };
         let preparation = self.preparing_alone();
@@ -243,7 +243,7 @@ impl Pipeline {
         Ok(())
     }
 
-    /// The same in JAX. `None`, and a word about it, if no Python has it.
+    /// Runs the same in JAX. Prints a note and returns `None` if JAX is not available.
     fn in_jax(&self) -> Option<Peer> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/peers");
         let python = std::env::var_os("INFLIGHT_PEERS_PYTHON").map(PathBuf::from);
@@ -272,17 +272,17 @@ impl Pipeline {
     }
 }
 
-/// How often each way runs.
+/// Repetitions of each variant.
 const ROUNDS: usize = 5;
 
-/// What another library takes for the same.
+/// Times of another library.
 struct Peer {
     versions: String,
     figures: Value,
 }
 
 impl Peer {
-    /// Its milliseconds a step, if it has this way. It has to have computed what we have.
+    /// Milliseconds per step of a variant, if it has it. Its losses must equal ours.
     fn figure(&self, way: &str, sum: f32) -> Option<f64> {
         let theirs = self.figures["sums"][way].as_f64()?;
         let apart = (theirs - f64::from(sum)).abs();
@@ -299,12 +299,12 @@ fn ratio(duration: Duration, least: Duration) -> f64 {
     duration.as_secs_f64() / least.as_secs_f64()
 }
 
-/// The table of a GPU: a step takes it about as long as the host.
+/// The table of a GPU: device work balanced with host preparation.
 fn on_gpu(ordinal: usize, trace: Option<&str>) -> Result<()> {
     let device = match Device::cuda(ordinal) {
         Ok(device) => device,
         Err(error) => {
-            println!("SKIPPED: {error}");
+            println!("not measured: {error}");
             return Ok(());
         }
     };
@@ -360,7 +360,7 @@ pub fn main() -> Result<()> {
         varying: 384 * 384,
         batches: Mutex::default(),
     };
-    // As many products as take about as long as the preparation.
+    // As many GEMMs as take about as long as the preparation.
     let one = pipeline.device_alone()?;
     pipeline.products = (preparation.as_secs_f64() / one.as_secs_f64()).round().max(1.0) as usize;
     pipeline.table(None)?;

@@ -54,19 +54,26 @@ mod explain;
 pub mod io;
 mod lists;
 pub mod pending;
+mod profile;
 #[cfg(feature = "hlo")]
 pub mod program;
 pub mod runtime;
 mod tensor;
+mod units;
 
 pub use device_op::{DeviceFuture, DeviceOp, IntoDeviceOp, Policy, api};
 pub use error::{Error, OpCause, OpError, Result};
-pub use explain::{ExplainedKernel, ExplainedOp, ExplainedValue, Explanation, explain};
+pub use explain::{
+    ExplainOutputs, ExplainedKernel, ExplainedOp, ExplainedValue, Explanation, explain,
+};
 pub use half::{bf16, f16};
 pub use inflight_backend::{MemoryStats, Priority};
 pub use inflight_ir::graph::{DotAxes, Transpose};
-pub use inflight_ir::{DType, Element, Scalar, Shape};
+pub use inflight_ir::{DType, Element, Item, Scalar, Shape};
 pub use num_complex::Complex;
+pub use profile::{
+    Bound, DeviceLimits, LimitSource, Profile, ProfiledKernel, ProfiledKind, ProfiledWait, profile,
+};
 #[cfg(feature = "hlo")]
 pub use program::{Executable, Program};
 #[cfg(feature = "cuda")]
@@ -77,8 +84,8 @@ pub use runtime::{
     WaitReason, collect_stats, no_fuse, stats,
 };
 pub use tensor::{
-    Axes, Axis, ConvOptions, Expected, Extents, Integer, Item, NestedArray, Operand, Padding,
-    PerAxis, PoolOptions, Rng, Rows, Slice, SliceIndex, Slices, Tensor, TensorData, Transaction,
+    Axes, Axis, ConvOptions, Expected, Extents, Integer, NestedArray, Operand, Padding, PerAxis,
+    PoolOptions, Rng, Rows, Slice, SliceIndex, Slices, Tensor, TensorData, Transaction,
     TriangularOptions,
 };
 #[doc(hidden)]

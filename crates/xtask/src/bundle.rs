@@ -1,17 +1,17 @@
-//! A folder that tests and benches a machine without a Rust toolchain.
+//! Bundles tests and benches in a folder, for machines without a Rust toolchain.
 
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The most that a bundle may weigh.
+/// Maximum size of a bundle in bytes.
 const MOST_BYTES: u64 = 40 << 20;
 
-/// What runs the tests, by which a bundle is known.
+/// The script that runs the tests. Its presence marks a folder as a bundle.
 const RUN_TESTS: &str = "run-tests";
 
-/// Builds everything and puts it there.
+/// Builds everything and copies it to the folder.
 pub fn bundle(folder: &Path) -> Result<(), String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     if folder.exists() {
@@ -23,12 +23,10 @@ pub fn bundle(folder: &Path) -> Result<(), String> {
         fs::remove_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     }
     make(folder)?;
-    let inflight = ["-p", "inflight", "--features", "bundle", "--no-run"];
-    let test = [&["test", "--release", "--test", "device"], &inflight[..]].concat();
-    let bench = [&["bench", "--bench", "bench"], &inflight[..]].concat();
-    // A device that is lost stays so: a program of its own.
-    let lost = vec!["test", "--release", "--no-run", "-p", "inflight-cuda", "--test", "lost"];
-    for arguments in [test, lost, bench] {
+    let tests = ["test", "--release", "--no-run", "-p", "inflight", "-p", "inflight-cuda"];
+    let names = ["--test", "every_device", "--test", "gpu", "--test", "lost_device"];
+    let bench = ["bench", "--bench", "bench", "-p", "inflight", "--features", "bundle", "--no-run"];
+    for arguments in [[&tests[..], &names[..]].concat(), bench.to_vec()] {
         for (name, path) in built(&root, &arguments)? {
             strip(&path, &folder.join(name))?;
         }
@@ -46,7 +44,7 @@ pub fn bundle(folder: &Path) -> Result<(), String> {
         "export INFLIGHT_TEST_DEVICE=${INFLIGHT_TEST_DEVICE:-cuda:0}\n\
          export INFLIGHT_TEST_OPS=$PWD/ops\n\
          ./inflight devices\n\
-         ./device --skip every_method_that_records_has_its_function \"$@\" && ./lost\n",
+         ./every_device \"$@\" && ./gpu \"$@\" && ./lost_device\n",
     )?;
     script(
         &folder.join("run-bench"),
@@ -65,7 +63,7 @@ pub fn bundle(folder: &Path) -> Result<(), String> {
     }
 }
 
-/// Runs cargo and returns the names and paths of the executables it made.
+/// Runs cargo. Returns the names and paths of the built executables.
 fn built(root: &Path, arguments: &[&str]) -> Result<Vec<(String, PathBuf)>, String> {
     let output = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()))
         .args(arguments)
@@ -86,7 +84,7 @@ fn built(root: &Path, arguments: &[&str]) -> Result<Vec<(String, PathBuf)>, Stri
     Ok(executables.collect())
 }
 
-/// A copy without what only a debugger needs.
+/// Copies an executable without debug information.
 fn strip(from: &Path, to: &Path) -> Result<(), String> {
     copy(from, to)?;
     let stripped = Command::new("strip").arg(to).status();
@@ -109,7 +107,7 @@ fn script(path: &Path, body: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Copies the files of a folder, but no folders in it.
+/// Copies the files of a folder, without subfolders.
 fn copy_files(from: &Path, to: &Path) -> Result<(), String> {
     make(to)?;
     let entries = fs::read_dir(from).map_err(|error| format!("{}: {error}", from.display()))?;
@@ -127,7 +125,7 @@ fn copy(from: &Path, to: &Path) -> Result<(), String> {
     fs::copy(from, to).map(|_| ()).map_err(|error| format!("{}: {error}", from.display()))
 }
 
-/// Bytes of all the files in a folder.
+/// Total size of the files in a folder.
 fn weight(folder: &Path) -> u64 {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries

@@ -1,4 +1,4 @@
-//! What the project does with itself.
+//! Project tasks: `cargo xtask`.
 
 mod bundle;
 
@@ -6,7 +6,7 @@ use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// What the project does with itself.
+/// Project tasks
 #[derive(Parser)]
 #[command(name = "cargo xtask")]
 struct Arguments {
@@ -16,10 +16,10 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Gathers stripped tests, benches and the command, with the peers' scripts, in a folder that runs on a
-    /// machine with a GPU and no Rust toolchain.
+    /// Bundles stripped tests, benches, the command and the peers' scripts in a folder, to run on a GPU machine without
+    /// a Rust toolchain
     Bundle {
-        /// The folder. What it holds is replaced.
+        /// The folder; its contents are replaced
         folder: PathBuf,
     },
 }

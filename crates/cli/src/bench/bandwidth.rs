@@ -1,6 +1,6 @@
-//! What the memory gives: a pass over as many bytes as a work reads and writes, that does nothing else.
+//! Memory bandwidth baseline: streams as many bytes as a workload reads and writes, without computing.
 //!
-//! Bytes are copied by `memcpy` or by a loop of vectors, whichever is faster for so many.
+//! Bytes are copied by `memcpy` or by a SIMD loop, whichever is faster for the size.
 
 use memmap2::{Advice, MmapMut};
 use pulp::{Arch, Simd, WithSimd};
@@ -9,7 +9,7 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::Instant;
 
-/// Bytes to read and bytes to write, by threads of its own that each have their part.
+/// Buffers to read and write, partitioned over threads.
 pub struct Pass {
     threads: usize,
     copy: Copy,
@@ -17,11 +17,11 @@ pub struct Pass {
     target: MmapMut,
 }
 
-/// What a part is a multiple of, so that parts share no line of the cache.
+/// Alignment of partitions, so that threads share no cache line.
 const LINE: usize = 64;
 
 impl Pass {
-    /// Reserves and fills the memory.
+    /// Allocates and touches the memory.
     pub fn new(read: usize, written: usize, threads: usize) -> std::io::Result<Pass> {
         let (source, target) = (memory(read)?, memory(written)?);
         let mut pass = Pass { threads, copy: Copy::Library, source, target };
@@ -34,7 +34,7 @@ impl Pass {
         Ok(pass)
     }
 
-    /// The seconds of one pass, of so many without a pause between them.
+    /// Seconds of one pass, as the mean of `repeats` passes.
     pub fn seconds(&mut self, repeats: usize) -> f64 {
         let (threads, copy) = (self.threads, self.copy);
         let part = |bytes: usize| bytes.div_ceil(threads).next_multiple_of(LINE);
@@ -67,34 +67,34 @@ impl Pass {
     }
 }
 
-/// Memory on pages as large as those of our own buffers.
+/// Memory on huge pages, as our own buffers.
 fn memory(bytes: usize) -> std::io::Result<MmapMut> {
     let mut memory = MmapMut::map_anon(bytes.max(1).next_multiple_of(LINE))?;
     if cfg!(target_os = "linux") {
-        // Large pages are a matter of speed alone.
+        // Failure is ignored: huge pages affect speed only.
         let _ = memory.advise(Advice::HugePage);
     }
     memory.fill(1);
     Ok(memory)
 }
 
-/// How bytes are copied.
+/// Copy method.
 #[derive(Clone, Copy, Debug)]
 enum Copy {
     /// By `memcpy`.
     Library,
-    /// By a loop over the widest vectors there are.
+    /// By a loop over the widest vectors of the processor.
     Vectors,
 }
 
-/// Copies as much as fits, and reads the rest.
+/// Copies as much as fits into the target, and reads the rest.
 fn pass(source: &[u8], target: &mut [u8], copy: Copy) {
     let copied = source.len().min(target.len());
     let (first, rest) = source.split_at(copied);
     let (filled, more) = target.split_at_mut(copied);
     match copy {
         Copy::Library => filled.copy_from_slice(first),
-        // A loop that only copied would become a call of `memcpy`; it does not know that it does.
+        // The compiler would turn a plain copy loop into `memcpy`, so the loop mixes in a value it cannot see through.
         Copy::Vectors => {
             Arch::new().dispatch(Mixed { source: first, target: filled, mix: black_box(0) })
         }
@@ -103,7 +103,7 @@ fn pass(source: &[u8], target: &mut [u8], copy: Copy) {
     black_box(Arch::new().dispatch(Folded(rest)));
 }
 
-/// Writes each word of the source, mixed with another.
+/// Writes each word of the source, XORed with a constant.
 struct Mixed<'a> {
     source: &'a [u8],
     target: &'a mut [u8],
@@ -124,7 +124,7 @@ impl WithSimd for Mixed<'_> {
     }
 }
 
-/// Gives a value that depends on every byte of whole words.
+/// Folds all words into a value that depends on every byte.
 struct Folded<'a>(&'a [u8]);
 
 impl WithSimd for Folded<'_> {
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn every_byte_counts() {
+    fn folded_value_depends_on_every_byte() {
         let mut bytes = vec![0u8; 4096];
         let folded = |bytes: &[u8]| Arch::new().dispatch(Folded(bytes));
         assert_eq!(folded(&bytes), 0);
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn any_number_of_threads_shares_a_pass() {
+    fn passes_are_partitioned_over_any_thread_count() {
         for threads in 1..4 {
             for (read, written) in [(1 << 16, 1 << 16), (1 << 16, 4), (4 << 10, 3 << 10), (1, 1)] {
                 let mut pass = Pass::new(read, written, threads).unwrap();

@@ -1,11 +1,11 @@
-//! Whether two results are the same.
+//! Comparison of our results with those of a peer.
 
 use inflight::io::load_npy;
 use inflight::{DType, Device, Error, Result, Tensor};
 use std::path::Path;
 
-/// How far a peer's results, in files, are from ours: the largest of |a − b| / (|b| + the root mean square of b)
-/// over all elements, where a is ours. Infinite where one has an element that the other has not.
+/// Largest relative difference between our results and a peer's, which are in files: |a − b| / (|b| + RMS of b), where a
+/// is ours. Infinite if shapes differ.
 pub fn difference(ours: &[Vec<f32>], folder: &Path, count: usize, device: &Device) -> Result<f64> {
     if count != ours.len() {
         let message = format!("{count} results, where ours are {}", ours.len());
@@ -14,17 +14,17 @@ pub fn difference(ours: &[Vec<f32>], folder: &Path, count: usize, device: &Devic
     let mut largest = 0.0f64;
     for (position, ours) in ours.iter().enumerate() {
         let theirs = load_npy(folder.join(format!("{position}.npy")), device)?;
-        largest = largest.max(apart(ours, &elements(&theirs)?));
+        largest = largest.max(relative_difference(ours, &elements(&theirs)?));
     }
     Ok(largest)
 }
 
-/// A tensor's elements, of which a float is the nearest `f32`.
+/// A tensor's elements as `f32`.
 pub fn elements(tensor: &Tensor) -> Result<Vec<f32>> {
     tensor.cast(DType::F32).to_vec::<f32>()
 }
 
-fn apart(ours: &[f32], theirs: &[f32]) -> f64 {
+fn relative_difference(ours: &[f32], theirs: &[f32]) -> f64 {
     if ours.len() != theirs.len() {
         return f64::INFINITY;
     }
@@ -47,26 +47,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_distance_is_relative_to_the_element_and_to_all() {
-        assert_eq!(apart(&[1.0, 2.0], &[1.0, 2.0]), 0.0);
+    fn difference_is_relative_to_element_and_rms() {
+        assert_eq!(relative_difference(&[1.0, 2.0], &[1.0, 2.0]), 0.0);
         // The root mean square of 3 and 4 is 3.54.
         let expected = 0.5 / (4.0 + 12.5f64.sqrt());
-        assert!((apart(&[3.0, 4.5], &[3.0, 4.0]) - expected).abs() < 1e-12);
-        // A small element among large ones may be off by as much as they.
-        assert!(apart(&[1e-9, 1.0], &[0.0, 1.0]) < 1e-8);
+        assert!((relative_difference(&[3.0, 4.5], &[3.0, 4.0]) - expected).abs() < 1e-12);
+        // A small element among large ones is compared on their scale.
+        assert!(relative_difference(&[1e-9, 1.0], &[0.0, 1.0]) < 1e-8);
     }
 
     #[test]
-    fn what_is_not_there_is_infinitely_far() {
-        assert_eq!(apart(&[1.0], &[1.0, 2.0]), f64::INFINITY);
-        assert_eq!(apart(&[f32::NAN], &[1.0]), f64::INFINITY);
-        assert_eq!(apart(&[1.0], &[f32::NAN]), f64::INFINITY);
-        assert_eq!(apart(&[1.0, 0.0], &[f32::INFINITY, 0.0]), f64::INFINITY);
-        assert_eq!(apart(&[], &[]), 0.0);
+    fn missing_elements_differ_infinitely() {
+        assert_eq!(relative_difference(&[1.0], &[1.0, 2.0]), f64::INFINITY);
+        assert_eq!(relative_difference(&[f32::NAN], &[1.0]), f64::INFINITY);
+        assert_eq!(relative_difference(&[1.0], &[f32::NAN]), f64::INFINITY);
+        assert_eq!(relative_difference(&[1.0, 0.0], &[f32::INFINITY, 0.0]), f64::INFINITY);
+        assert_eq!(relative_difference(&[], &[]), 0.0);
     }
 
     #[test]
-    fn files_are_compared_in_their_order() {
+    fn files_are_compared_in_order() {
         let device = Device::cpu();
         let folder = tempfile::tempdir().unwrap();
         for (name, value) in [("0.npy", 1.0f32), ("1.npy", 2.0)] {

@@ -1,11 +1,11 @@
-//! `inflight bench`: what works cost here, and the same works elsewhere, measured in turns.
+//! `inflight bench`: times workloads here and in other libraries, alternating between them.
 //!
-//! - this file: the arguments, and the list of what is done;
-//! - `work`: what a work is; `works`: all of them;
-//! - `bandwidth`: what the memory gives, to judge the others by;
-//! - `peer`: another library, in a process of its own;
-//! - `session`: turns with a given number of threads;
-//! - `compare`: whether two results are the same;
+//! - this file: arguments and control flow;
+//! - `work`: the description of a workload; `works`: all workloads;
+//! - `bandwidth`: a memory bandwidth baseline for each workload;
+//! - `peer`: another library in its own process;
+//! - `session`: the measurement with a given number of threads;
+//! - `compare`: comparison of results;
 //! - `report`: tables and JSON.
 
 mod bandwidth;
@@ -23,40 +23,40 @@ use std::path::PathBuf;
 use std::thread;
 use work::Work;
 
-/// What `inflight bench` is told.
+/// Arguments of `inflight bench`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Runs the same works in NumPy, JAX, PyTorch and torch.compile, where Python has them.
+    /// Also runs the workloads in NumPy, JAX, PyTorch and torch.compile, as far as Python has them
     #[arg(long)]
     peers: bool,
-    /// The Python that has the peers; else INFLIGHT_PEERS_PYTHON, bench/peers/.venv/bin/python, or python3.
+    /// Python interpreter of the peers (default: INFLIGHT_PEERS_PYTHON, bench/peers/.venv/bin/python, or python3)
     #[arg(long)]
     python: Option<PathBuf>,
-    /// Numbers of threads, with commas between them; as many processors are used.
+    /// Thread counts, comma-separated. Threads are pinned to as many processors
     #[arg(long, value_delimiter = ',', default_value = "1,2")]
     threads: Vec<usize>,
-    /// Only works whose name and size contain this.
+    /// Runs only workloads whose name and size contain this text
     #[arg(long)]
     only: Option<String>,
-    /// How often each takes its turn.
+    /// Number of rounds; each round times every library once
     #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
-    /// Prints JSON.
+    /// Prints JSON
     #[arg(long, conflicts_with = "markdown")]
     json: bool,
-    /// Prints tables for a Markdown file.
+    /// Prints Markdown tables
     #[arg(long)]
     markdown: bool,
 }
 
-/// Measures, and returns what was found as text. An error if a peer computes something else than we do.
+/// Measures and reports. Differing results of a peer are an error.
 pub fn bench(arguments: &Arguments) -> Outcome {
-    let works = chosen(arguments.only.as_deref())?;
+    let works = matching_works(arguments.only.as_deref())?;
     let options = cpu_options()?;
     let mut report = Report::new();
     for &threads in &arguments.threads {
         let processors = processors(threads)?;
-        // Whatever the thread starts, workers and peers, keeps to its processors.
+        // Workers and peers inherit the processor affinity of the thread that starts them.
         let measured = thread::scope(|scope| {
             let run = || Session::open(arguments, &processors, options)?.measure(&works);
             scope.spawn(run).join().map_err(|_| Failure::failed("a bench panicked"))
@@ -76,8 +76,8 @@ pub fn bench(arguments: &Arguments) -> Outcome {
     }
 }
 
-/// The works whose name and size contain the pattern.
-fn chosen(pattern: Option<&str>) -> Result<Vec<Work>, Failure> {
+/// Workloads whose name and size contain the pattern.
+fn matching_works(pattern: Option<&str>) -> Result<Vec<Work>, Failure> {
     let mut works = works::all();
     let Some(pattern) = pattern else { return Ok(works) };
     let names: Vec<String> = works.iter().map(Work::title).collect();
@@ -86,13 +86,13 @@ fn chosen(pattern: Option<&str>) -> Result<Vec<Work>, Failure> {
     match works.is_empty() {
         false => Ok(works),
         true => Err(Failure::misuse(format!(
-            "no work is called {pattern:?}; there are {}",
+            "no workload matches {pattern:?}; the workloads are {}",
             names.join(", ")
         ))),
     }
 }
 
-/// The first so many processors that this process may use.
+/// The first `threads` processors that this process may use.
 fn processors(threads: usize) -> Result<Vec<usize>, Failure> {
     let allowed = session::allowed_processors();
     match threads {
@@ -139,10 +139,10 @@ mod tests {
 
     #[test]
     fn works_are_chosen_by_a_part_of_their_title() {
-        let works = chosen(Some("softmax")).unwrap();
+        let works = matching_works(Some("softmax")).unwrap();
         assert!(works.len() >= 2, "there are several sizes");
         assert!(works.iter().all(|work| work.title().contains("softmax")));
-        let message = chosen(Some("sofmax")).err().unwrap().message;
+        let message = matching_works(Some("sofmax")).err().unwrap().message;
         assert!(
             message.contains("\"sofmax\"") && message.contains("softmax 4096×1024"),
             "{message}"

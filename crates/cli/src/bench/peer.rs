@@ -1,5 +1,5 @@
-//! Another library, in a process of its own that takes requests as lines of JSON; `bench/peers/peer.py` says
-//! which.
+//! A peer: another library in a Python process that takes requests as lines of JSON; `bench/peers/peer.py` defines the
+//! protocol.
 
 use super::work::Work;
 use inflight::{Error, Result};
@@ -9,7 +9,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-/// The peers' names, as the scripts know them, and as people do.
+/// Peers: name in the scripts, and title.
 pub const NAMES: [(&str, &str); 4] =
     [("numpy", "NumPy"), ("jax", "JAX"), ("torch", "PyTorch"), ("torch.compile", "torch.compile")];
 
@@ -19,7 +19,7 @@ macro_rules! script {
     };
 }
 
-/// The scripts. The command carries them, so that it runs anywhere.
+/// The scripts, embedded so that the command runs anywhere.
 pub const SCRIPTS: [(&str, &str); 4] = [
     script!("peer.py"),
     script!("numpy_peer.py"),
@@ -27,12 +27,12 @@ pub const SCRIPTS: [(&str, &str); 4] = [
     script!("torch_peer.py"),
 ];
 
-/// Where a peer is looked for if nobody says where it is.
+/// Default interpreter, if it exists.
 const ENVIRONMENT: &str = "bench/peers/.venv/bin/python";
 
 /// A running peer.
 pub struct Peer {
-    /// Its name, as the scripts know it.
+    /// Its name in the scripts.
     pub name: &'static str,
     /// Its name and version.
     pub versions: String,
@@ -42,7 +42,7 @@ pub struct Peer {
     log: PathBuf,
 }
 
-/// The Python to run peers in.
+/// The interpreter to run peers with.
 pub fn python(named: Option<&Path>) -> PathBuf {
     let variable = std::env::var_os("INFLIGHT_PEERS_PYTHON").map(PathBuf::from);
     let environment = Some(PathBuf::from(ENVIRONMENT)).filter(|path| path.exists());
@@ -50,7 +50,7 @@ pub fn python(named: Option<&Path>) -> PathBuf {
     named.or(variable).or(environment).unwrap_or_else(|| PathBuf::from("python3"))
 }
 
-/// Puts the scripts into a folder.
+/// Writes the scripts to a folder.
 pub fn write_scripts(folder: &Path) -> Result<()> {
     for (name, script) in SCRIPTS {
         let path = folder.join(name);
@@ -63,7 +63,7 @@ pub fn write_scripts(folder: &Path) -> Result<()> {
 }
 
 impl Peer {
-    /// Starts a peer with so many threads. The scripts are in the folder, which also takes what it logs.
+    /// Starts a peer with a number of threads. The folder holds the scripts and receives the log.
     pub fn start(
         name: &'static str,
         python: &Path,
@@ -88,7 +88,7 @@ impl Peer {
         Ok(peer)
     }
 
-    /// Makes a work's call and makes it once. What it computes is in the folder, as so many files.
+    /// Prepares a workload and runs it once. Writes its results to the folder and returns their count.
     pub fn prepare(
         &mut self,
         work: &Work,
@@ -102,21 +102,21 @@ impl Peer {
             "read": work.read,
             "outputs": outputs,
         }))?;
-        answer["outputs"].as_u64().map(|count| count as usize).ok_or_else(|| strange(&answer))
+        answer["outputs"].as_u64().map(|count| count as usize).ok_or_else(|| unexpected(&answer))
     }
 
-    /// Calls it, and returns what each call took, in seconds.
+    /// Runs the workload. Returns the seconds of each timed call.
     pub fn run(
         &mut self,
         unmeasured: usize,
         calls: usize,
     ) -> std::result::Result<Vec<f64>, String> {
         let answer = self.ask(json!({ "do": "run", "unmeasured": unmeasured, "calls": calls }))?;
-        let seconds = answer["seconds"].as_array().ok_or_else(|| strange(&answer))?;
-        seconds.iter().map(|each| each.as_f64().ok_or_else(|| strange(&answer))).collect()
+        let seconds = answer["seconds"].as_array().ok_or_else(|| unexpected(&answer))?;
+        seconds.iter().map(|each| each.as_f64().ok_or_else(|| unexpected(&answer))).collect()
     }
 
-    /// Lets it forget the work.
+    /// Releases the workload.
     pub fn finish(&mut self) -> std::result::Result<(), String> {
         self.ask(json!({ "do": "finish" })).map(drop)
     }
@@ -134,30 +134,30 @@ impl Peer {
             return Err(self.ended());
         }
         let answer: Value = serde_json::from_str(&line)
-            .map_err(|error| format!("it answered {line:?}, which is not JSON: {error}"))?;
+            .map_err(|error| format!("the answer {line:?} is not JSON: {error}"))?;
         match answer["error"].as_str() {
             Some(message) => Err(message.to_owned()),
             None => Ok(answer),
         }
     }
 
-    /// That it is not there any more, and what it said last.
+    /// Error for a peer that has exited, with the last line of its log.
     fn ended(&self) -> String {
         let log = std::fs::read_to_string(&self.log).unwrap_or_default();
         match log.lines().rfind(|line| !line.trim().is_empty()) {
-            Some(line) => format!("it ended: {line}"),
-            None => "it ended without a word".to_owned(),
+            Some(line) => format!("the peer exited: {line}"),
+            None => "the peer exited without output".to_owned(),
         }
     }
 }
 
-fn strange(answer: &Value) -> String {
-    format!("it answered {answer}, which is not what was asked for")
+fn unexpected(answer: &Value) -> String {
+    format!("unexpected answer {answer}")
 }
 
 impl Drop for Peer {
     fn drop(&mut self) {
-        // It keeps nothing that is worth waiting for; one that has ended is not there to be killed.
+        // The peer has no state to flush. Killing a peer that has exited fails harmlessly.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
@@ -168,14 +168,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_python_that_is_not_there_is_named() {
+    fn missing_interpreter_is_named() {
         let folder = tempfile::tempdir().unwrap();
         let python = Path::new("/no/such/python");
         let error = Peer::start("numpy", python, folder.path(), 1).err().unwrap();
         assert!(error.contains("/no/such/python"), "{error}");
     }
 
-    /// A stand-in for Python that runs a shell script in place of ours.
+    /// A peer whose interpreter is a shell script.
     fn shell(script: &str) -> (tempfile::TempDir, std::result::Result<Peer, String>) {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("peer.py"), script).unwrap();
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_taken_apart() {
+    fn answers_are_parsed() {
         let (_folder, peer) = shell(
             r#"echo '{"versions": "Shell 1"}'
             read line; echo '{"seconds": [0.5, 0.25]}'
@@ -197,11 +197,11 @@ mod tests {
         assert_eq!(peer.run(1, 2).unwrap(), [0.5, 0.25]);
         assert_eq!(peer.run(1, 2).unwrap_err(), "it is broken");
         assert!(peer.run(1, 2).unwrap_err().contains("not JSON"));
-        assert_eq!(peer.run(1, 2).unwrap_err(), "it ended: out of paper");
+        assert_eq!(peer.run(1, 2).unwrap_err(), "the peer exited: out of paper");
     }
 
     #[test]
-    fn a_peer_that_is_not_installed_says_so() {
+    fn peer_without_library_reports_it() {
         let (_folder, peer) =
             shell(r#"echo '{"error": "ModuleNotFoundError: No module named x"}'"#);
         assert_eq!(peer.err().unwrap(), "ModuleNotFoundError: No module named x");

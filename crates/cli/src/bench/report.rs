@@ -1,4 +1,4 @@
-//! Tables and JSON.
+//! Benchmark reports: tables and JSON.
 
 use super::peer;
 use super::work::{Amount, Work};
@@ -6,58 +6,58 @@ use inflight::Stats;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 
-/// What was measured with every number of threads.
+/// Measurements for all thread counts.
 pub struct Report {
     sessions: Vec<Measured>,
 }
 
-/// What was measured with one number of threads.
+/// Measurements for one thread count.
 pub struct Measured {
     pub threads: usize,
     pub processor: String,
     pub target: String,
-    /// How many threads wanted to run in the minute before.
+    /// Load average of the minute before.
     pub load: Option<f64>,
-    /// The peers that ran, by name, and their versions.
+    /// The peers that ran: name and version.
     pub versions: Vec<(&'static str, String)>,
-    /// Those that did not, and why.
+    /// The peers that did not run, and why.
     pub missing: Vec<(&'static str, String)>,
     pub rows: Vec<Row>,
 }
 
-/// What was measured of a work.
+/// Measurements of a workload.
 pub struct Row {
     name: &'static str,
     size: String,
     amount: Amount,
     tolerance: f64,
     ours: Times,
-    /// A pass over as many bytes.
+    /// Bandwidth baseline for as many bytes.
     memory: Option<Times>,
     counted: Stats,
     /// In the order of the session's peers.
     peers: Vec<PeerRow>,
 }
 
-/// What was measured of a work in a peer.
+/// Measurements of a workload in a peer.
 pub struct PeerRow {
-    /// What its calls took, or why it made none.
+    /// Times of its calls, or why there are none.
     pub times: Result<Times, String>,
-    /// How far its results are from ours.
+    /// Difference of its results from ours.
     pub difference: Result<f64, String>,
 }
 
-/// What calls took, in seconds, the shortest first.
+/// Times of calls in seconds, ascending.
 pub struct Times(Vec<f64>);
 
 impl Times {
-    /// Of calls in any order, at least one.
+    /// Sorts times; at least one.
     pub fn new(mut seconds: Vec<f64>) -> Times {
         seconds.sort_by(f64::total_cmp);
         Times(seconds)
     }
 
-    /// What half of the calls took at most; not a number if there was none.
+    /// Median; NaN without calls.
     pub fn median(&self) -> f64 {
         self.quantile(0.5)
     }
@@ -97,7 +97,7 @@ impl Row {
         }
     }
 
-    /// Billions of bytes or operations in a second, and what they are.
+    /// Rate in 10⁹ bytes or operations per second, with its unit.
     fn rate(&self) -> Option<(f64, &'static str)> {
         let seconds = 1e9 * self.ours.median();
         match self.amount {
@@ -174,7 +174,7 @@ impl Row {
 }
 
 impl Measured {
-    /// What a peer is called by people.
+    /// Titles of the peers.
     fn titles(&self) -> impl Iterator<Item = &'static str> {
         let title =
             |name| peer::NAMES.iter().find(|known| known.0 == name).map_or(name, |known| known.1);
@@ -197,7 +197,7 @@ impl Measured {
             let _ = writeln!(text, "load before: {load:.2}");
         }
         text.push('\n');
-        let head = ["work", "size", "ours", "rate", "memory"].into_iter();
+        let head = ["workload", "size", "ours", "rate", "memory"].into_iter();
         let head = head.chain(self.titles()).chain(["tolerance"]).map(str::to_owned).collect();
         let lines: Vec<Vec<String>> =
             std::iter::once(head).chain(self.rows.iter().map(Row::cells)).collect();
@@ -235,7 +235,7 @@ impl Report {
         self.sessions.push(measured);
     }
 
-    /// Where a peer's results are not ours, in words.
+    /// Messages about results of peers that differ from ours.
     pub fn differences(&self) -> Vec<String> {
         let mut differences = Vec::new();
         for session in &self.sessions {
@@ -254,7 +254,7 @@ impl Report {
         differences
     }
 
-    /// Tables, for people or for a Markdown file.
+    /// Renders tables, plain or Markdown.
     pub fn text(&self, markdown: bool) -> String {
         const LEGEND: &str = "Medians of calls as a user makes them: recording, memory, running and waiting. \
             A peer's column is its time divided by ours: above 1 we are faster. So is the memory's, of a pass \
@@ -264,7 +264,7 @@ impl Report {
         format!("{LEGEND}\n\n{}", tables.join("\n"))
     }
 
-    /// Everything.
+    /// Renders everything as JSON.
     pub fn json(&self) -> String {
         let sessions = self.sessions.iter().map(|session| {
             let versions = session.versions.iter().map(|(name, text)| ((*name).to_owned(), json!(text)));
@@ -283,7 +283,7 @@ impl Report {
     }
 }
 
-/// Lines of cells, the first of which is the head.
+/// Renders a table; the first line is the header.
 fn table(lines: &[Vec<String>], markdown: bool) -> String {
     let columns = lines.first().map_or(0, Vec::len);
     let width = |column: usize| {
@@ -292,7 +292,7 @@ fn table(lines: &[Vec<String>], markdown: bool) -> String {
     let widths: Vec<usize> = (0..columns).map(width).collect();
     let mut text = String::new();
     for (position, line) in lines.iter().enumerate() {
-        // Words to the left, numbers to the right.
+        // Text is left-aligned, values right-aligned.
         let padded =
             line.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| match column {
                 0 | 1 => format!("{cell:width$}"),
@@ -311,7 +311,7 @@ fn table(lines: &[Vec<String>], markdown: bool) -> String {
     text
 }
 
-/// Three digits that count.
+/// Three significant digits.
 fn digits(value: f64) -> String {
     match value {
         value if value >= 100.0 => format!("{value:.0}"),
@@ -362,7 +362,7 @@ mod tests {
         let text = report.text(true);
         let row = text.lines().find(|line| line.contains("64 Ki |")).unwrap();
         let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
-        // 512 KiB in 20 µs; the memory takes half as long; the first peer three times, the second half as long.
+        // 512 KiB in 20 µs; the baseline takes half as long, the first peer three times as long, the second half as long.
         let expected = [
             "a·x + b",
             "64 Ki",
@@ -392,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_is_in_the_json() {
+    fn json_has_all_measurements() {
         let mut report = Report::new();
         report.add(measured());
         let json: Value = serde_json::from_str(&report.json()).unwrap();

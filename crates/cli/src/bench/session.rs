@@ -1,4 +1,5 @@
-//! Turns: ours, the memory's, a peer's, the next peer's, and again, all on the same processors.
+//! A measurement session. Each round times ours, the bandwidth baseline and each peer once, on the same processors, so
+//! that drifting clocks and other load affect all alike.
 
 use super::Arguments;
 use super::bandwidth::Pass;
@@ -14,16 +15,16 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// How long a turn should take.
-const TURN: f64 = 0.1;
+/// Target duration of one timed run, in seconds.
+const RUN_SECONDS: f64 = 0.1;
 
-/// The most calls of a turn: enough for a median of the shortest.
-const MOST_CALLS: usize = 1000;
+/// Maximum number of calls of a run: enough for a median of the shortest calls.
+const MAX_CALLS: usize = 1000;
 
-/// A pause before each turn. Threads of the one before may spin that long for more work.
+/// Pause before each run. Worker threads of the previous run may spin that long.
 const PAUSE: Duration = Duration::from_millis(40);
 
-/// A device and peers with the same number of threads.
+/// A device and peers with equal thread counts.
 pub struct Session {
     processors: Vec<usize>,
     rounds: u32,
@@ -34,24 +35,24 @@ pub struct Session {
     missing: Vec<(&'static str, String)>,
 }
 
-/// What takes a turn: so many calls that are not measured, then so many that are, in seconds each.
-type Turn<'a> = Box<dyn FnMut(usize, usize) -> std::result::Result<Vec<f64>, String> + 'a>;
+/// Runs warm-up calls, then timed calls. Returns the seconds of each timed call.
+type TimedRun<'a> = Box<dyn FnMut(usize, usize) -> std::result::Result<Vec<f64>, String> + 'a>;
 
-/// Something that is measured, with what it has shown so far.
+/// One side of the comparison, with its measurements so far.
 struct Side<'a> {
-    turn: Turn<'a>,
+    run: TimedRun<'a>,
     calls: usize,
     seconds: std::result::Result<Vec<f64>, String>,
 }
 
 impl Session {
-    /// Opens the device and starts the peers, all on these processors, as this thread from now on.
+    /// Opens the device and starts the peers, pinned to these processors together with this thread.
     pub fn open(
         arguments: &Arguments,
         processors: &[usize],
         options: CpuOptions,
     ) -> Result<Session> {
-        keep_to(processors)?;
+        pin_to(processors)?;
         let options = CpuOptions { threads: Some(processors.len()), ..options };
         let folder = tempfile::tempdir().map_err(|error| Error::File {
             path: std::env::temp_dir().display().to_string(),
@@ -91,7 +92,7 @@ impl Session {
         Ok(())
     }
 
-    /// Measures every work.
+    /// Measures all workloads.
     pub fn measure(mut self, works: &[Work]) -> Result<Measured> {
         let threads = self.processors.len();
         let load = load();
@@ -115,7 +116,7 @@ impl Session {
         })
     }
 
-    /// Measures one work. A peer's failure is what the row says of it; ours is an error.
+    /// Measures one workload. A peer's failure goes into the row; our own failure is an error.
     fn row(&mut self, work: &Work) -> Result<Row> {
         let (call, results) = self.prepare_ours(work)?;
         let differences = self.prepare_peers(work, &results)?;
@@ -139,7 +140,7 @@ impl Session {
                 Err(message) => Side::failed(message.clone()),
             });
         }
-        take_turns(&mut sides, self.rounds);
+        time_rounds(&mut sides, self.rounds);
         let mut times = sides.into_iter().map(|side| side.seconds.map(Times::new));
         let ours = times.next().expect("the first side is ours").map_err(Error::Invalid)?;
         let memory = match has_memory {
@@ -149,13 +150,13 @@ impl Session {
         let peers = times.zip(differences).map(|(times, difference)| PeerRow { times, difference });
         let peers = peers.collect();
         for peer in &mut self.peers {
-            // One that fails here fails the next time too, where it is said.
+            // A failure here recurs in the next request, which reports it.
             let _ = peer.finish();
         }
         Ok(Row::new(work, ours, memory, counted, peers))
     }
 
-    /// Our call, and what it computes the first time.
+    /// Prepares our call. Returns it with the results of its first run.
     fn prepare_ours(&self, work: &Work) -> Result<(Call, Vec<Vec<f32>>)> {
         let inputs = work.tensors(&self.device)?;
         if !self.peers.is_empty() {
@@ -173,7 +174,7 @@ impl Session {
         (0..work.inputs.len()).map(name).collect()
     }
 
-    /// How far the results of each peer's first call are from ours, or why it cannot be called.
+    /// Runs each peer once. Returns the difference of its results from ours, or why it failed.
     fn prepare_peers(
         &mut self,
         work: &Work,
@@ -194,13 +195,13 @@ impl Session {
             differences.push(difference);
         }
         for path in inputs {
-            // The folder goes away with the session; until then it should not grow.
+            // Keep the session folder small.
             let _ = std::fs::remove_file(path);
         }
         Ok(differences)
     }
 
-    /// A pass over the bytes of the work, if it is measured by them.
+    /// The bandwidth baseline of a workload that is measured in bytes.
     fn memory(&self, work: &Work) -> Result<Option<Pass>> {
         let Amount::Bytes { read, written } = work.amount else { return Ok(None) };
         let reserved = |error| Error::Invalid(format!("no memory for {}: {error}", work.title()));
@@ -209,36 +210,33 @@ impl Session {
 }
 
 impl<'a> Side<'a> {
-    fn new(turn: Turn<'a>) -> Side<'a> {
-        Side { turn, calls: 1, seconds: Ok(Vec::new()) }
+    fn new(run: TimedRun<'a>) -> Side<'a> {
+        Side { run, calls: 1, seconds: Ok(Vec::new()) }
     }
 
     fn failed(message: String) -> Side<'a> {
-        Side { turn: Box::new(|_, _| Ok(Vec::new())), calls: 1, seconds: Err(message) }
+        Side { run: Box::new(|_, _| Ok(Vec::new())), calls: 1, seconds: Err(message) }
     }
 
-    /// Finds how many calls make a turn.
+    /// Determines the number of calls of a run.
     fn size(&mut self) {
         self.record(|side| {
-            let first = Times::new((side.turn)(2, 3)?).median();
-            side.calls = ((TURN / first) as usize).clamp(1, MOST_CALLS);
+            let first = Times::new((side.run)(2, 3)?).median();
+            side.calls = ((RUN_SECONDS / first) as usize).clamp(1, MAX_CALLS);
             Ok(Vec::new())
         });
     }
 
-    fn take_turn(&mut self) {
-        self.record(|side| (side.turn)(side.calls.div_ceil(10), side.calls));
+    fn time_run(&mut self) {
+        self.record(|side| (side.run)(side.calls.div_ceil(10), side.calls));
     }
 
-    fn record(
-        &mut self,
-        turn: impl FnOnce(&mut Side<'a>) -> std::result::Result<Vec<f64>, String>,
-    ) {
+    fn record(&mut self, run: impl FnOnce(&mut Side<'a>) -> std::result::Result<Vec<f64>, String>) {
         if self.seconds.is_err() {
             return;
         }
         thread::sleep(PAUSE);
-        match (turn(self), &mut self.seconds) {
+        match (run(self), &mut self.seconds) {
             (Ok(more), Ok(seconds)) => seconds.extend(more),
             (Err(message), seconds) => *seconds = Err(message),
             (Ok(_), Err(_)) => {}
@@ -246,18 +244,18 @@ impl<'a> Side<'a> {
     }
 }
 
-fn take_turns(sides: &mut [Side<'_>], rounds: u32) {
+fn time_rounds(sides: &mut [Side<'_>], rounds: u32) {
     for side in &mut *sides {
         side.size();
     }
     for _ in 0..rounds {
         for side in &mut *sides {
-            side.take_turn();
+            side.time_run();
         }
     }
 }
 
-/// Calls ours, and returns what each call took. Dropping the results is a part of a call.
+/// Runs our call. Returns the time of each timed call, which includes dropping the results.
 fn ours(work: &Work, call: &mut Call, unmeasured: usize, calls: usize) -> Result<Vec<f64>> {
     for _ in 0..unmeasured {
         work.complete(call)?;
@@ -271,7 +269,7 @@ fn ours(work: &Work, call: &mut Call, unmeasured: usize, calls: usize) -> Result
     Ok(seconds)
 }
 
-/// What a warm call makes the device do.
+/// Counters of one warm call.
 fn counted(work: &Work, call: &mut Call, device: &Device) -> Result<Stats> {
     work.complete(call)?;
     let before = device.stats();
@@ -279,13 +277,13 @@ fn counted(work: &Work, call: &mut Call, device: &Device) -> Result<Stats> {
     Ok(device.stats().since(&before))
 }
 
-/// How many threads wanted to run during the last minute, on average, if the system says.
+/// Load average of the last minute, if the system reports it.
 fn load() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/loadavg").ok()?;
     text.split_whitespace().next()?.parse().ok()
 }
 
-/// The processors this process may use.
+/// Processors that this process may use.
 #[cfg(target_os = "linux")]
 pub fn allowed_processors() -> Vec<usize> {
     use rustix::thread::{CpuSet, sched_getaffinity};
@@ -296,29 +294,31 @@ pub fn allowed_processors() -> Vec<usize> {
     }
 }
 
-/// The processors there are.
+/// All processors.
 #[cfg(not(target_os = "linux"))]
 pub fn allowed_processors() -> Vec<usize> {
     (0..thread::available_parallelism().map_or(1, usize::from)).collect()
 }
 
-/// Keeps this thread, and the threads and processes it starts, to these processors.
+/// Pins this thread, and the threads and processes it starts, to processors.
 #[cfg(target_os = "linux")]
-fn keep_to(processors: &[usize]) -> Result<()> {
+fn pin_to(processors: &[usize]) -> Result<()> {
     use rustix::thread::{CpuSet, sched_setaffinity};
     let mut set = CpuSet::new();
     for &processor in processors {
         set.set(processor);
     }
     sched_setaffinity(None, &set).map_err(|error| {
-        Error::Invalid(format!("this thread cannot be kept to processors {processors:?}: {error}"))
+        Error::Invalid(format!(
+            "this thread cannot be pinned to processors {processors:?}: {error}"
+        ))
     })
 }
 
-/// Elsewhere the number of threads is all that is kept to.
+/// Without affinity support, only the thread count applies.
 #[cfg(not(target_os = "linux"))]
-fn keep_to(_processors: &[usize]) -> Result<()> {
-    note(format_args!("threads are not kept to processors on this system"));
+fn pin_to(_processors: &[usize]) -> Result<()> {
+    note(format_args!("threads are not pinned to processors on this system"));
     Ok(())
 }
 
@@ -328,36 +328,36 @@ mod tests {
     use std::cell::RefCell;
 
     #[test]
-    fn sides_take_turns() {
+    fn sides_alternate() {
         let order = RefCell::new(String::new());
         let side = |name| {
             let order = &order;
             Side::new(Box::new(move |_, calls| {
                 order.borrow_mut().push(name);
-                // As long as a whole turn, so that there is one call in each.
-                Ok(vec![TURN; calls])
+                // As long as a whole run, so that each run has one call.
+                Ok(vec![RUN_SECONDS; calls])
             }))
         };
         let mut sides = [side('a'), side('b'), Side::failed("broken".to_owned())];
-        take_turns(&mut sides, 3);
+        time_rounds(&mut sides, 3);
         let kept: Vec<_> = sides.iter().map(|side| side.seconds.clone()).collect();
         drop(sides);
-        // Once to find the size of a turn, then three rounds.
+        // One call to size the run, then three rounds.
         assert_eq!(order.into_inner(), "abababab");
-        let three = Ok(vec![TURN; 3]);
+        let three = Ok(vec![RUN_SECONDS; 3]);
         assert_eq!(kept, [three.clone(), three, Err("broken".to_owned())]);
     }
 
     #[test]
-    fn a_side_that_fails_takes_no_more_turns() {
-        let mut turns = 0;
+    fn failed_side_runs_no_more() {
+        let mut runs = 0;
         let mut sides = [Side::new(Box::new(|_, calls| {
-            turns += 1;
-            if turns == 2 { Err("out of memory".to_owned()) } else { Ok(vec![1.0; calls]) }
+            runs += 1;
+            if runs == 2 { Err("out of memory".to_owned()) } else { Ok(vec![1.0; calls]) }
         }))];
-        take_turns(&mut sides, 5);
+        time_rounds(&mut sides, 5);
         assert_eq!(sides[0].seconds, Err("out of memory".to_owned()));
         drop(sides);
-        assert_eq!(turns, 2);
+        assert_eq!(runs, 2);
     }
 }

@@ -1,63 +1,63 @@
-//! What a work is.
+//! The description of a workload: operands, a call, and a lower bound of its bytes or operations.
 
 use inflight::{Device, Result, Tensor, Transaction};
 
-/// Something to compute, here and in every peer.
+/// A workload, implemented here and in every peer.
 pub struct Work {
-    /// What it is called in the table.
+    /// Name in the table.
     pub name: &'static str,
-    /// What it is called in the peers' scripts.
+    /// Function name in the peers' scripts.
     pub function: &'static str,
-    /// How large it is, in words.
+    /// Size, as text.
     pub size: String,
-    /// What it computes on.
+    /// Operands.
     pub inputs: Vec<Input>,
-    /// What a call has to do at least.
+    /// Minimum bytes or operations of a call.
     pub amount: Amount,
-    /// Whether a call ends with the elements on the host, not only in the device's memory.
+    /// Whether a call ends with the results on the host.
     pub read: bool,
-    /// How far results may be apart: |a − b| ≤ tolerance · (|b| + the root mean square of all b).
+    /// Tolerance of results: |a − b| ≤ tolerance · (|b| + RMS of b).
     pub tolerance: f64,
-    /// Makes our call from the inputs.
+    /// Creates our call from the operands.
     pub ours: Maker,
 }
 
-/// Records a call's results, without waiting for them. May keep state from call to call.
+/// Records the results of a call, without waiting. May carry state from call to call.
 pub type Call = Box<dyn FnMut() -> Vec<Tensor>>;
 
-/// Makes a call from its inputs.
+/// Creates a call from its operands.
 pub type Maker = Box<dyn Fn(Vec<Tensor>) -> Call + Send + Sync>;
 
-/// A call that computes one result, the same every time.
+/// A call without state and with one result.
 pub fn one(f: fn(&[Tensor]) -> Tensor) -> Maker {
     Box::new(move |inputs| Box::new(move || vec![f(&inputs)]))
 }
 
 /// An operand.
 pub struct Input {
-    /// Its extents.
+    /// Shape.
     pub shape: Vec<usize>,
-    /// What its elements are.
+    /// Distribution of the elements.
     pub values: Values,
 }
 
-/// The elements of an operand.
+/// Distribution of the elements of an operand.
 #[derive(Clone, Copy)]
 pub enum Values {
-    /// `f32`, evenly between two numbers.
+    /// Uniform `f32` between two values.
     Between(f32, f32),
-    /// `i32` from 0 on, smaller than this.
+    /// Uniform `i32` in `0..` this bound.
     Below(i32),
 }
 
-/// What a call has to do at least.
+/// Minimum bytes or operations of a call.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Amount {
-    /// So many bytes are read, and so many written, if every operand is read once and every result written once.
+    /// Bytes read and written, each operand and each result once.
     Bytes { read: usize, written: usize },
-    /// So many additions and multiplications.
+    /// Additions and multiplications.
     Operations(usize),
-    /// It is the call itself that is measured.
+    /// Nothing: the overhead of the call is measured.
     Call,
 }
 
@@ -67,12 +67,12 @@ impl Work {
         format!("{} {}", self.name, self.size)
     }
 
-    /// The operands on a device.
+    /// Creates the operands on a device.
     pub fn tensors(&self, device: &Device) -> Result<Vec<Tensor>> {
         self.inputs.iter().zip(1..).map(|(input, seed)| input.tensor(seed, device)).collect()
     }
 
-    /// Makes one call and waits for what it computes.
+    /// Runs one call and waits for its results.
     pub fn complete(&self, call: &mut Call) -> Result<()> {
         let results = call();
         match &results[..] {
@@ -92,7 +92,7 @@ impl Input {
         Input { shape: shape.into(), values: Values::Between(-1.0, 1.0) }
     }
 
-    /// With other elements.
+    /// With another distribution.
     pub fn with(self, values: Values) -> Input {
         Input { values, ..self }
     }
@@ -115,7 +115,7 @@ impl Input {
     }
 }
 
-/// A splitmix64 sequence.
+/// A splitmix64 generator.
 struct Random(u64);
 
 impl Random {
@@ -127,7 +127,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// From 0 on, smaller than 1.
+    /// Uniform in [0, 1).
     fn fraction(&mut self) -> f32 {
         (self.next() >> 40) as f32 / (1u64 << 24) as f32
     }

@@ -1,4 +1,4 @@
-//! `inflight check`: programs that check themselves.
+//! `inflight check`: runs self-checking programs.
 
 use super::program;
 use crate::outcome::{Failure, Outcome, counted, device};
@@ -12,28 +12,28 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// What to check, and where.
+/// Arguments of `inflight check`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Programs, and folders of programs (.mlir, .mlirbc).
+    /// Programs, and folders of programs (.mlir, .mlirbc)
     #[arg(required = true)]
     paths: Vec<PathBuf>,
-    /// How many programs run at a time. As many as there are processors, if not given.
+    /// Number of programs that run concurrently (default: number of processors)
     #[arg(short, long, value_name = "N", allow_negative_numbers = true)]
     jobs: Option<NonZeroUsize>,
-    /// Where they run.
+    /// Device: cpu, cuda, cuda:1, …
     #[arg(long, default_value = "cpu")]
     device: String,
 }
 
-/// What became of a program.
+/// Verdict on a program.
 enum Verdict {
     Passed,
     Failed(String),
     Skipped(String),
 }
 
-/// Runs all programs; prints those that failed or were skipped.
+/// Runs all programs. Prints those that failed or were skipped.
 pub fn check(arguments: &Arguments) -> Outcome {
     let mut files = Vec::new();
     for path in &arguments.paths {
@@ -82,7 +82,7 @@ pub fn check(arguments: &Arguments) -> Outcome {
     }
 }
 
-/// A message about a file, with its name in the beginning, where some messages have it, and not again for a line.
+/// Prefixes a message with the file name unless it has it, and shortens `name:line` to `line` elsewhere.
 fn named_once(name: &str, message: &str) -> String {
     match message.strip_prefix(name) {
         Some(rest) if rest.starts_with([':', ',', ' ']) => message.to_owned(),
@@ -90,7 +90,7 @@ fn named_once(name: &str, message: &str) -> String {
     }
 }
 
-/// The programs at a path.
+/// Collects the programs at a path.
 fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
     let failed = |error: std::io::Error| {
         Failure::misuse(format!(
@@ -113,7 +113,7 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The verdict on each file, in their order.
+/// Runs the files concurrently. Returns verdicts in file order.
 fn judge_all(files: &[PathBuf], jobs: usize, device: &Device) -> Vec<Verdict> {
     let next = AtomicUsize::new(0);
     let verdicts: Mutex<Vec<Option<Verdict>>> = Mutex::new(files.iter().map(|_| None).collect());
@@ -126,14 +126,19 @@ fn judge_all(files: &[PathBuf], jobs: usize, device: &Device) -> Vec<Verdict> {
                     let Some(file) = files.get(number) else { return };
                     let verdict = catch_unwind(AssertUnwindSafe(|| judge(file, device)))
                         .unwrap_or_else(|_| Verdict::Failed("panicked".to_owned()));
-                    verdicts.lock().expect("nobody panics here")[number] = Some(verdict);
+                    verdicts.lock().expect("no thread panics while it holds the lock")[number] =
+                        Some(verdict);
                     let name = || file.file_name().unwrap_or_default().display().to_string();
-                    progress.lock().expect("nobody panics here").show(number, name);
+                    progress
+                        .lock()
+                        .expect("no thread panics while it holds the lock")
+                        .show(number, name);
                 }
             });
         }
     });
-    let verdicts = verdicts.into_inner().expect("nobody panics here").into_iter();
+    let verdicts =
+        verdicts.into_inner().expect("no thread panics while it holds the lock").into_iter();
     verdicts.map(|verdict| verdict.expect("every file was judged")).collect()
 }
 
@@ -147,10 +152,12 @@ fn judge(file: &Path, device: &Device) -> Verdict {
         let taken = executable.arguments().len();
         if taken > 0 {
             let arguments = counted(taken, "argument");
-            return Ok(Verdict::Failed(format!("takes {arguments}; `inflight run` gives it some")));
+            return Ok(Verdict::Failed(format!(
+                "takes {arguments}; use `inflight run` to pass them"
+            )));
         }
         let execution = executable.submit(&[])?;
-        // A result that fails is a failure too, whether or not a check looks at it.
+        // A failed result is a failure even if no check reads it.
         let mut outcome = execution.done.get();
         for result in &execution.results {
             outcome = outcome.and(result.wait());

@@ -1,18 +1,19 @@
-//! `inflight devices`: what tensors can be on.
+//! `inflight devices`: lists the devices and their properties.
 
+use crate::outcome::bytes;
 use crate::outcome::{Failure, Outcome, device};
-use inflight::Device;
+use inflight::{Device, Parallelism};
 use serde_json::{Value, json};
 
-/// How to print it.
+/// Arguments of `inflight devices`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Prints a JSON array, one object for each device.
+    /// Prints a JSON array with one object for each device
     #[arg(long)]
     json: bool,
 }
 
-/// What there is, as text or as JSON.
+/// Lists the devices as text or JSON.
 pub fn devices(arguments: &Arguments) -> Outcome {
     listing(arguments.json)
 }
@@ -20,30 +21,30 @@ pub fn devices(arguments: &Arguments) -> Outcome {
 fn listing(json: bool) -> Result<String, Failure> {
     let mut found = vec![Found::Device(device("cpu")?)];
     match Device::cuda_count() {
-        Ok(0) => found.push(Found::Nothing("cuda".to_owned(), "a driver, but no GPU".to_owned())),
+        Ok(0) => found.push(Found::Missing("cuda".to_owned(), "a driver, but no GPU".to_owned())),
         Ok(count) => found.extend((0..count).map(|ordinal| match Device::cuda(ordinal) {
             Ok(device) => Found::Device(device),
-            Err(error) => Found::Nothing(format!("cuda:{ordinal}"), error.to_string()),
+            Err(error) => Found::Missing(format!("cuda:{ordinal}"), error.to_string()),
         })),
-        Err(error) => found.push(Found::Nothing("cuda".to_owned(), error.to_string())),
+        Err(error) => found.push(Found::Missing("cuda".to_owned(), error.to_string())),
     }
     Ok(match json {
-        true => format!("{:#}", Value::from_iter(found.iter().map(described))),
-        false => found.iter().map(listed).collect::<Vec<_>>().join("\n\n"),
+        true => format!("{:#}", Value::from_iter(found.iter().map(to_json))),
+        false => found.iter().map(to_text).collect::<Vec<_>>().join("\n\n"),
     })
 }
 
-/// What a look for a device found.
+/// A device, or why there is none.
 enum Found {
     Device(Device),
-    /// Nothing of this name, and what was looked for.
-    Nothing(String, String),
+    /// No device of this name, and the reason.
+    Missing(String, String),
 }
 
-fn described(found: &Found) -> Value {
+fn to_json(found: &Found) -> Value {
     let device = match found {
         Found::Device(device) => device,
-        Found::Nothing(name, reason) => return json!({ "device": name, "missing": reason }),
+        Found::Missing(name, reason) => return json!({ "device": name, "missing": reason }),
     };
     let info = device.info();
     let libraries = device.libraries().into_iter().map(|(name, found)| {
@@ -53,7 +54,7 @@ fn described(found: &Found) -> Value {
         };
         (name.to_owned(), found)
     });
-    json!({
+    let mut json = json!({
         "device": device.name(),
         "name": info.name,
         "target": info.target,
@@ -61,28 +62,46 @@ fn described(found: &Found) -> Value {
         "parallelism": info.parallelism.count(),
         "memory_bytes": info.memory_bytes,
         "libraries": Value::from_iter(libraries),
-    })
+    });
+    if let Some(capability) = compute_capability(&info.target) {
+        json["compute_capability"] = capability.into();
+    }
+    json
 }
 
-fn listed(found: &Found) -> String {
+fn to_text(found: &Found) -> String {
     let device = match found {
         Found::Device(device) => device,
-        Found::Nothing(name, reason) => return format!("{name}: none; {reason}"),
+        Found::Missing(name, reason) => return format!("{name}: not available; {reason}"),
     };
     let info = device.info();
-    let memory = info.memory_bytes as f64 / f64::powi(2.0, 30);
+    let memory = bytes(info.memory_bytes);
     let mut lines = vec![
         format!("{}: {}", device.name(), info.name),
-        format!("  target   {}", info.target),
-        format!("  vectors  {} bits", 8 * info.vector_bytes),
-        format!("  units    {}", info.parallelism),
-        format!("  memory   {memory:.1} GiB"),
+        format!("  {:19} {}", "target", info.target),
+        format!("  {:19} {} bits", "vector width", 8 * info.vector_bytes),
+        match info.parallelism {
+            Parallelism::Multiprocessors(count) => format!("  {:19} {count}", "SMs"),
+            other => format!("  {:19} {}", "threads", other.count()),
+        },
+        format!("  {:19} {memory}", "memory"),
     ];
+    if let Some(capability) = compute_capability(&info.target) {
+        lines.insert(1, format!("  {:19} {capability}", "compute capability"));
+    }
     lines.extend(device.libraries().into_iter().map(|(name, found)| match found {
-        Ok(version) => format!("  {name:8} {version}"),
-        Err(missing) => format!("  {name:8} none; {missing}"),
+        Ok(version) => format!("  {name:19} {version}"),
+        Err(missing) => format!("  {name:19} not found; {missing}"),
     }));
     lines.join("\n")
+}
+
+/// The compute capability of a GPU target: `9.0` for `sm_90a, NVRTC 13.0`.
+fn compute_capability(target: &str) -> Option<String> {
+    let digits: String =
+        target.strip_prefix("sm_")?.chars().take_while(char::is_ascii_digit).collect();
+    let (major, minor) = digits.split_at_checked(digits.len().checked_sub(1)?)?;
+    Some(format!("{major}.{minor}"))
 }
 
 #[cfg(test)]
@@ -90,9 +109,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn devices_are_described_twice_alike() {
-        let described: Value = serde_json::from_str(&listing(true).unwrap()).unwrap();
-        let cpu = &described[0];
+    fn compute_capabilities_are_read_from_targets() {
+        assert_eq!(compute_capability("sm_90a, NVRTC 13.0").unwrap(), "9.0");
+        assert_eq!(compute_capability("sm_120, NVRTC 13.0").unwrap(), "12.0");
+        assert_eq!(compute_capability("x86_64-avx512"), None);
+    }
+
+    #[test]
+    fn text_and_json_describe_the_same_devices() {
+        let json: Value = serde_json::from_str(&listing(true).unwrap()).unwrap();
+        let cpu = &json[0];
         assert_eq!(cpu["device"], "cpu");
         assert!(cpu["parallelism"].as_u64().unwrap() > 0);
         let listed = listing(false).unwrap();

@@ -1,23 +1,26 @@
-//! `inflight explain`: the kernels that a program becomes.
+//! `inflight explain`: prints the kernels of a program.
 
 use super::program;
 use crate::outcome::{Failure, Outcome, counted, device};
 use inflight::{Error, Program, Shape};
 use std::path::PathBuf;
 
-/// Which program, and how to show it.
+/// Arguments of `inflight explain`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// The program, text or bytecode.
+    /// The program (text or bytecode)
     file: PathBuf,
-    /// The shape of the next argument, such as 32x64, or `scalar`. Give one for each argument, in order, if
-    /// the program leaves extents open.
+    /// Shape of the next argument, such as 32x64, or `scalar`. Required for each argument, in order, if the program
+    /// has dynamic extents
     #[arg(long, value_name = "SHAPE", value_parser = shape)]
     shape: Vec<Shape>,
-    /// Writes a page to look at.
+    /// Prints the tile IR of each kernel
+    #[arg(long, conflicts_with_all = ["json", "html"])]
+    ir: bool,
+    /// Writes a self-contained HTML page instead
     #[arg(long, value_name = "FILE", conflicts_with = "json")]
     html: Option<PathBuf>,
-    /// Prints JSON, for tools.
+    /// Prints JSON, with primitives and tile IR
     #[arg(long)]
     json: bool,
 }
@@ -31,13 +34,13 @@ fn shape(text: &str) -> Result<Shape, String> {
     Ok(Shape::new(&extents))
 }
 
-/// The kernels, as text or as JSON; or where the page is.
+/// Prints the kernels as text or JSON, or writes the page.
 pub fn explain(arguments: &Arguments) -> Outcome {
     let program = program::load(&arguments.file)?;
     let explanation = match arguments.shape.is_empty() {
         true => program.explain().map_err(|error| unexplained(&program, error))?,
         false => program.explain_for(&arguments.shape).map_err(|error| match error {
-            // Too many shapes, too few, or any where none is open.
+            // Too many shapes, too few, or shapes for a program without dynamic extents.
             Error::Invalid(message) => Failure::misuse(message),
             other => other.into(),
         })?,
@@ -51,11 +54,12 @@ pub fn explain(arguments: &Arguments) -> Outcome {
             Ok(format!("{}: {kernels}", path.display()))
         }
         (None, true) => Ok(explanation.to_json()),
+        (None, false) if arguments.ir => Ok(explanation.with_ir().to_string()),
         (None, false) => Ok(explanation.to_string()),
     }
 }
 
-/// Why a program cannot be explained without shapes. If all that is wrong is that extents are open, it compiles.
+/// The failure of a program without shapes. If only dynamic extents are the cause, names the argument to give.
 fn unexplained(program: &Program, error: Error) -> Failure {
     let compiled = device("cpu").and_then(|device| Ok(device.compile(program)?));
     let Ok(executable) = compiled else { return error.into() };

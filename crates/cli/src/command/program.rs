@@ -1,10 +1,10 @@
-//! The file of a program, as most commands take it.
+//! Loading a program file, for the commands that take one.
 
 use crate::outcome::Failure;
 use inflight::Program;
 use std::path::Path;
 
-/// Reads a program. What is no program at all, a folder or an empty file, is called that.
+/// Reads a program. A folder and an empty file have errors of their own.
 pub fn load(path: &Path) -> Result<Program, Failure> {
     if path.is_dir() {
         return Err(Failure::misuse(format!(
@@ -18,7 +18,7 @@ pub fn load(path: &Path) -> Result<Program, Failure> {
     })
 }
 
-/// Whether there is nothing but spaces in a file. A pipe, which was read already, is not asked again.
+/// Whether a file holds nothing but white space. A pipe is not read a second time.
 fn is_empty(path: &Path) -> bool {
     path.is_file()
         && std::fs::read(path).is_ok_and(|bytes| bytes.iter().all(u8::is_ascii_whitespace))

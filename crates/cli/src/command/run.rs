@@ -1,9 +1,9 @@
-//! `inflight run`: a program, executed.
+//! `inflight run`: executes a program.
 //!
-//! - this file: what is asked for, executed and measured;
-//! - `inputs`: the values of arguments;
-//! - `files`: tensors in numbered files of a folder;
-//! - `compare`: results against those expected;
+//! - this file: arguments, execution and measurement;
+//! - `inputs`: argument values;
+//! - `files`: folders of numbered tensor files;
+//! - `compare`: comparison with expected results;
 //! - `values`: results as JSON.
 
 mod compare;
@@ -13,38 +13,38 @@ mod values;
 
 use super::program;
 use super::training::{self, Learned, TrainingArguments};
-use crate::outcome::{Failure, Outcome, counted, device};
+use crate::outcome::{Failure, Outcome, bytes, counted, device};
 use crate::progress::Progress;
 use compare::{Agreement, compare};
 use files::{check_output, save};
-use inflight::{Device, Stats, Tensor};
+use inflight::{Device, Executable, Profile, Stats, Tensor};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// What to run, on what, and what to do with the results.
+/// Arguments of `inflight run`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// The program: StableHLO text, or bytecode as jax.export writes it.
+    /// The program: StableHLO text, or bytecode as jax.export writes it
     file: PathBuf,
-    /// The value of the next argument, a .npy file. Give one for each argument, in order.
+    /// Value of the next argument, a .npy file. One for each argument, in order
     #[arg(long, value_name = "FILE")]
     input: Vec<PathBuf>,
-    /// The values of all arguments: in_00.npy, in_01.npy, … of this folder, in order.
+    /// Values of all arguments: in_00.npy, in_01.npy, … in this folder
     #[arg(long, value_name = "FOLDER", conflicts_with = "input")]
     inputs: Option<PathBuf>,
-    /// Makes up the arguments that no file is given for, from this seed; in training the first weights and
-    /// the order of rows.
+    /// Fills arguments without a file with random values of this seed. With --train, seeds the initial weights and the
+    /// order of rows
     #[arg(long, value_name = "SEED", allow_negative_numbers = true)]
     random: Option<u64>,
-    /// Writes the results to this folder, as out_00.npy, out_01.npy, …
+    /// Writes the results to out_00.npy, out_01.npy, … in this folder
     #[arg(long, value_name = "FOLDER")]
     output: Option<PathBuf>,
-    /// Compares the results with out_00.npy, out_01.npy, … in this folder.
+    /// Compares the results with out_00.npy, out_01.npy, … in this folder
     #[arg(long, value_name = "FOLDER")]
     expect: Option<PathBuf>,
-    /// How far results may be from what is expected, as a part of the largest magnitude expected.
+    /// Tolerance of --expect, relative to the largest expected magnitude of each result
     #[arg(
         long,
         default_value_t = 1e-4,
@@ -53,22 +53,25 @@ pub struct Arguments {
         value_parser = tolerance
     )]
     tolerance: f64,
-    /// Where it runs.
+    /// Device: cpu, cuda, cuda:1, …
     #[arg(long, default_value = "cpu")]
     device: String,
-    /// Executes it so often.
+    /// Number of executions
     #[arg(long, default_value_t = 1, value_name = "N", allow_negative_numbers = true)]
     repeat: usize,
-    /// Keeps executions in flight: waits once, in the end. This is the default.
+    /// Keeps executions in flight and waits once, at the end (default)
     #[arg(long, conflicts_with = "sync")]
     r#async: bool,
-    /// Waits for each execution before the next.
+    /// Waits for each execution before submitting the next
     #[arg(long)]
     sync: bool,
-    /// Writes what ran when, for chrome://tracing, Perfetto or `inflight timeline`.
+    /// Prints a profile: time, bytes, FLOPs and the share of the device's limit of each kernel
+    #[arg(long, conflicts_with = "train")]
+    profile: bool,
+    /// Writes a Chrome trace for Perfetto, chrome://tracing or `inflight timeline`
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// Prints JSON. Values of a result of more than 10,000 elements are null: --output writes them.
+    /// Prints JSON. Values of results with more than 10,000 elements are null: use --output
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -78,20 +81,21 @@ pub struct Arguments {
 fn tolerance(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(number) if number.is_finite() && number >= 0.0 => Ok(number),
-        _ => Err("expected a finite number from 0 on".to_owned()),
+        _ => Err("expected a finite number of at least 0".to_owned()),
     }
 }
 
-/// What was done and measured.
+/// Results and measurements.
 struct Report {
     results: Vec<Tensor>,
     compiling: Duration,
     executing: Duration,
     stats: Stats,
     agreement: Option<Agreement>,
+    profile: Option<Profile>,
 }
 
-/// Runs the program; the text is its results.
+/// Runs the program and prints its results.
 pub fn run(arguments: &Arguments) -> Outcome {
     if arguments.repeat == 0 {
         return Err(Failure::misuse("--repeat 0: nothing would run; give 1 or more"));
@@ -119,7 +123,7 @@ pub fn run(arguments: &Arguments) -> Outcome {
     }
 }
 
-/// Trains with the program, a step; what is written are the arguments that the next step would have.
+/// Trains with the program as a training step. Writes the arguments of the step that would follow.
 fn train(arguments: &Arguments, data: &Path, device: &Device) -> Outcome {
     let seed = arguments.random.unwrap_or(1);
     let keep = |state: &[Tensor]| match &arguments.output {
@@ -145,11 +149,30 @@ fn measure(arguments: &Arguments, device: &Device) -> Result<Report, Failure> {
     let values = inputs::values(arguments, &executable, device)?;
     device.wait()?;
     let before = device.stats();
+    let execute = || execute(arguments, &executable, &values);
+    let (executed, profile) = match arguments.profile {
+        true => {
+            let (executed, profile) = inflight::profile(execute)?;
+            (executed?, Some(profile))
+        }
+        false => (execute()?, None),
+    };
+    let (results, executing) = executed;
+    let stats = device.stats().since(&before);
+    Ok(Report { results, compiling, executing, stats, agreement: None, profile })
+}
+
+/// Executes the program as often as asked for. Returns the last results and the time of all executions.
+fn execute(
+    arguments: &Arguments,
+    executable: &Executable,
+    values: &[Tensor],
+) -> Result<(Vec<Tensor>, Duration), Failure> {
     let began = Instant::now();
     let mut progress = Progress::new(arguments.repeat);
     let mut results = Vec::new();
     for done in 0..arguments.repeat {
-        // Clones: an argument that is donated is needed for the next execution all the same.
+        // Clones, because an execution may consume a donated argument that the next one needs.
         let clones: Vec<Tensor> = values.to_vec();
         let references: Vec<&Tensor> = clones.iter().collect();
         let is_last = done + 1 == arguments.repeat;
@@ -162,15 +185,12 @@ fn measure(arguments: &Arguments, device: &Device) -> Result<Report, Failure> {
             format!("{rate:.0} executions a second")
         });
     }
-    let executing = began.elapsed();
-    drop(progress);
-    let stats = device.stats().since(&before);
-    Ok(Report { results, compiling, executing, stats, agreement: None })
+    Ok((results, began.elapsed()))
 }
 
-/// Whether a result is too large to be printed, and is not written to a file either.
+/// Whether a result is too large to print and is not written to a file.
 fn is_unprinted(arguments: &Arguments, result: &Tensor) -> bool {
-    arguments.output.is_none() && result.elements() > values::MOST_ELEMENTS
+    arguments.output.is_none() && result.element_count() > values::MOST_ELEMENTS
 }
 
 fn to_text(arguments: &Arguments, report: &Report) -> String {
@@ -195,9 +215,12 @@ fn to_text(arguments: &Arguments, report: &Report) -> String {
         counted(arguments.repeat, "execution"),
         1e3 * each,
         per(report.stats.launches, "launch"),
-        per(report.stats.bytes_read, "byte"),
-        per(report.stats.bytes_written, "byte"),
+        bytes(report.stats.bytes_read / arguments.repeat as u64),
+        bytes(report.stats.bytes_written / arguments.repeat as u64),
     );
+    if let Some(profile) = &report.profile {
+        let _ = write!(text, "\n\n{profile}");
+    }
     text
 }
 
@@ -223,6 +246,9 @@ fn to_json(arguments: &Arguments, report: &Report) -> Result<Value, Failure> {
         "bytes_read": report.stats.bytes_read,
         "bytes_written": report.stats.bytes_written,
     });
+    if let Some(profile) = &report.profile {
+        json["profile"] = serde_json::from_str(&profile.to_json()).unwrap_or_default();
+    }
     if let Some(agreement) = &report.agreement {
         json["compared"] = agreement.to_json();
     }

@@ -1,7 +1,7 @@
-//! `inflight timeline`: a trace as a picture.
+//! `inflight timeline`: draws a trace as an SVG.
 //!
-//! - this file: the events of a trace file, in tracks;
-//! - `draw`: tracks as an SVG that needs nothing but itself.
+//! - this file: parses trace events into tracks;
+//! - `draw`: renders tracks as a self-contained SVG.
 
 mod draw;
 
@@ -11,15 +11,15 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// What to draw.
+/// Arguments of `inflight timeline`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// The trace.
+    /// The trace file
     trace: PathBuf,
-    /// The picture, an SVG.
+    /// The SVG file to write
     #[arg(short, long, default_value = "timeline.svg")]
     output: PathBuf,
-    /// Pixels from left to right.
+    /// Width in pixels
     #[arg(
         long,
         default_value_t = 1400,
@@ -29,12 +29,12 @@ pub struct Arguments {
     width: u32,
 }
 
-/// Draws what is asked for.
+/// Draws a trace.
 pub fn timeline(arguments: &Arguments) -> Outcome {
     Ok(draw_trace(&arguments.trace, &arguments.output, arguments.width)?)
 }
 
-/// Reads a trace and writes its picture. Returns what was done, in words.
+/// Reads a trace and writes its SVG. Returns a summary.
 fn draw_trace(trace: &Path, picture: &Path, width: u32) -> Result<String> {
     let file = |path: &Path, error: std::io::Error| Error::File {
         path: path.display().to_string(),
@@ -49,28 +49,28 @@ fn draw_trace(trace: &Path, picture: &Path, width: u32) -> Result<String> {
     Ok(format!("{}: {spans} on {rows}", picture.display()))
 }
 
-/// A row of the picture.
+/// A row of the timeline.
 #[derive(Debug, Default)]
 struct Track {
     name: String,
-    /// By their beginning; one that contains another comes before it.
+    /// By start time; an enclosing span comes before those inside.
     spans: Vec<Span>,
 }
 
-/// Something that took time. Times are in microseconds.
+/// A timed event. Times are in microseconds.
 #[derive(Debug)]
 struct Span {
     name: String,
     category: String,
     begin: f64,
     end: f64,
-    /// How many spans of the track it is inside of.
+    /// Nesting depth: the number of enclosing spans of the track.
     depth: usize,
     /// One line for each detail.
     details: Vec<String>,
 }
 
-/// The tracks of a trace in the Chrome format, in the order of their numbers.
+/// Parses a trace in the Chrome format into tracks, by process and thread id.
 fn tracks(text: &str) -> std::result::Result<Vec<Track>, String> {
     let value = parse(text)?;
     let events = match &value {
@@ -100,14 +100,14 @@ fn tracks(text: &str) -> std::result::Result<Vec<Track>, String> {
     Ok(tracks.into_values().filter(|track| !track.spans.is_empty()).collect())
 }
 
-/// A trace of a process that ended in the middle is an array without its end.
+/// Parses JSON. The trace of a process that ended early is an array without its closing bracket.
 fn parse(text: &str) -> std::result::Result<Value, String> {
     let whole = serde_json::from_str(text);
     let error = match whole {
         Ok(value) => return Ok(value),
         Err(error) => error,
     };
-    // Each event is on a line of its own: the last whole one is before a comma at a line's end.
+    // Each event is on its own line: the last complete one is before a comma at the end of a line.
     let begun = text.rfind("},\n").map(|end| format!("{}]", &text[..=end]));
     begun
         .and_then(|array| serde_json::from_str(&array).ok())
@@ -116,7 +116,7 @@ fn parse(text: &str) -> std::result::Result<Value, String> {
 
 fn span(event: &Value) -> std::result::Result<Span, String> {
     let time = |key: &str| {
-        event[key].as_f64().ok_or_else(|| format!("an event without a number \"{key}\": {event}"))
+        event[key].as_f64().ok_or_else(|| format!("an event without a numeric \"{key}\": {event}"))
     };
     let begin = time("ts")?;
     let details =
@@ -138,7 +138,7 @@ fn shown(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Sorts the spans of a track and finds out which are inside of which.
+/// Sorts the spans of a track and computes their nesting depths.
 fn nest(spans: &mut [Span]) {
     spans.sort_by(|a, b| a.begin.total_cmp(&b.begin).then(b.end.total_cmp(&a.end)));
     let mut around: Vec<f64> = Vec::new();
@@ -169,7 +169,7 @@ mod tests {
         let names: Vec<&str> = tracks.iter().map(|track| track.name.as_str()).collect();
         assert_eq!(names, ["main", "cpu stream 4"]);
         let depths: Vec<usize> = tracks[0].spans.iter().map(|span| span.depth).collect();
-        assert_eq!(depths, [0, 1], "the dispatch is inside of the wait");
+        assert_eq!(depths, [0, 1], "the dispatch is inside the wait");
         assert_eq!(tracks[0].spans[0].end, 30.5);
         assert_eq!(tracks[1].spans[0].details, ["exp at a.rs:1:2", "bytes_read: 8"]);
     }
@@ -188,13 +188,13 @@ mod tests {
     }
 
     #[test]
-    fn the_picture_shows_every_span() {
+    fn svg_shows_every_span() {
         let picture = draw::svg(&tracks(TRACE).unwrap(), 1000);
         assert!(picture.starts_with("<svg ") && picture.trim_end().ends_with("</svg>"));
         assert_eq!(picture.matches("class=\"span").count(), 3);
         assert!(picture.contains("exp &lt;&amp;&gt; sum"), "text is escaped");
         assert!(picture.contains("main") && picture.contains("cpu stream 4"));
-        // It needs nothing from elsewhere.
+        // Self-contained.
         assert!(!picture.contains("href") && !picture.contains("<script"));
         assert!(draw::svg(&[], 1000).contains("</svg>"));
     }

@@ -1,7 +1,7 @@
-//! `inflight run STEP --train DATA`: a training step that was exported, executed on batch after batch.
+//! `inflight run STEP --train DATA`: trains with an exported training step.
 //!
-//! Steps are executed one after another without waiting: while one runs, the next batch is prepared, and the
-//! loss that is shown is that of the step before.
+//! Steps are submitted without waiting: while one runs, the next batch is prepared, and the loss shown is that of the
+//! previous step.
 
 mod table;
 
@@ -15,12 +15,12 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 use table::{Batches, Table};
 
-/// How to train.
+/// Arguments of training.
 #[derive(clap::Args)]
 pub struct TrainingArguments {
-    /// Trains: FILE is a step, executed on batches of these rows (numbers with commas between, what is to be
-    /// predicted last, a whole number; .csv or .csv.gz). Its last two arguments are a batch and its labels, its
-    /// last result is the loss, and its other results are its other arguments in the next step. Needs --predict.
+    /// Trains on these rows (.csv or .csv.gz, the label last, an integer): FILE is a training step whose last two
+    /// arguments are a batch and its labels, whose last result is the loss, and whose other results are the other
+    /// arguments of the next step. Requires --predict
     #[arg(
         long,
         value_name = "DATA",
@@ -28,11 +28,11 @@ pub struct TrainingArguments {
         conflicts_with_all = ["input", "inputs", "expect", "tolerance", "repeat", "sync", "async"]
     )]
     pub train: Option<PathBuf>,
-    /// The program that says what is predicted, from the first of the step's arguments, which are the
-    /// parameters, and rows. Every fifth row is kept to test it with.
+    /// The program that predicts labels from the step's parameters, its first arguments, and rows. Every fifth row is
+    /// held out for testing
     #[arg(long, value_name = "FILE", requires = "train")]
     predict: Option<PathBuf>,
-    /// How many times to go through the rows.
+    /// Number of epochs
     #[arg(
         long,
         default_value_t = 30,
@@ -43,7 +43,7 @@ pub struct TrainingArguments {
     epochs: usize,
 }
 
-/// What was learned, and how fast.
+/// Result of training.
 pub struct Learned {
     rows: usize,
     steps: usize,
@@ -56,7 +56,7 @@ pub struct Learned {
 }
 
 impl Learned {
-    /// For people.
+    /// Renders it as text.
     pub fn to_text(&self) -> String {
         format!(
             "{} learned in {} of {}: {:.0} steps a second\n\
@@ -73,7 +73,7 @@ impl Learned {
         )
     }
 
-    /// For programs.
+    /// Renders it as JSON.
     pub fn to_json(&self) -> Value {
         json!({
             "rows": self.rows,
@@ -88,10 +88,10 @@ impl Learned {
     }
 }
 
-/// The arguments of a step that are its batch.
+/// A training step.
 struct Step {
     executable: Executable,
-    /// How many arguments come before the batch.
+    /// Number of arguments before the batch.
     state: usize,
     batch: usize,
 }
@@ -158,7 +158,7 @@ impl Step {
         Ok(Step { executable, state, batch })
     }
 
-    /// Random weights for the first `parameters` arguments; all else is zero.
+    /// Initial state: random weights for the first `parameters` arguments, zeros for the rest.
     fn first_state(&self, parameters: usize, seed: u64, device: &Device) -> Vec<Tensor> {
         let types = self.executable.arguments()[..self.state].iter().enumerate();
         let state = types.map(|(number, ty)| {
@@ -167,7 +167,7 @@ impl Step {
                 0 | 1 => Tensor::zeros_with_dtype(extents, ty.dtype, device),
                 _ if number >= parameters => Tensor::zeros_with_dtype(extents, ty.dtype, device),
                 _ => {
-                    // What comes in is all but the last axis.
+                    // The fan-in: all axes but the last.
                     let inputs: usize = extents[..extents.len() - 1].iter().product();
                     let deviation = (2.0 / inputs.max(1) as f64).sqrt();
                     let seed = seed.wrapping_add(number as u64);
@@ -179,14 +179,13 @@ impl Step {
     }
 }
 
-/// Whether two extents may be the same, of which one may be open.
+/// Whether two extents may be equal; `None` is dynamic.
 fn may_equal(a: Option<usize>, b: Option<usize>) -> bool {
     a.zip(b).is_none_or(|(a, b)| a == b)
 }
 
-/// Trains, and measures what was learned. What the arguments of the next step would be, without a batch, is given
-/// to `keep` as soon as it is known: it is kept even if it cannot be measured, but not if the loss says that nothing
-/// was learned.
+/// Trains and tests. Passes the final state to `keep` before testing, so that it is saved even if testing fails, but not
+/// if the loss is not finite.
 pub fn train(
     step: &Path,
     data: &Path,
@@ -220,7 +219,7 @@ pub fn train(
     let (mut first_loss, mut loss) = (None, f32::NAN);
     let began = Instant::now();
     for number in 0..steps {
-        // Prepared while the step before runs.
+        // Prepared while the previous step runs.
         let (rows, labels) = batches.next(device)?;
         let batch = [rows.cast(types[0].dtype), labels.cast(types[1].dtype)];
         let inputs: Vec<&Tensor> = state.iter().chain(&batch).collect();
@@ -244,7 +243,7 @@ pub fn train(
     if loss.is_nan() {
         let first = first_loss.unwrap_or(loss);
         return Err(Failure::failed(format!(
-            "nothing was learned: the loss was {first:.4} at first and is not a number in the end; likely there \
+            "training diverged: the loss was {first:.4} at first and is not finite at the end; likely there \
              are labels that the model has no class for, numbers in {} that are too large, or the step's learning \
              rate is too large",
             data.display()
@@ -264,7 +263,7 @@ pub fn train(
     })
 }
 
-/// How many steps there are.
+/// Number of steps.
 fn steps(epochs: usize, batches: usize) -> Result<usize, Failure> {
     epochs.checked_mul(batches).ok_or_else(|| {
         Failure::misuse(format!(
@@ -273,12 +272,12 @@ fn steps(epochs: usize, batches: usize) -> Result<usize, Failure> {
     })
 }
 
-/// The program that predicts.
+/// The prediction program.
 struct Prediction {
     executable: Executable,
-    /// How many of the step's arguments it takes, before the rows.
+    /// Number of the step's arguments it takes before the rows.
     parameters: usize,
-    /// How many rows it takes.
+    /// Number of rows it takes.
     rows: usize,
 }
 
@@ -329,7 +328,7 @@ impl Prediction {
         Ok(Prediction { parameters: parameters.len(), rows: taken, executable })
     }
 
-    /// How many rows were tested, and the share of those whose label was predicted.
+    /// Number of tested rows, and the fraction predicted correctly.
     fn accuracy(
         &self,
         state: &[Tensor],

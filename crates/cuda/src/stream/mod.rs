@@ -163,6 +163,10 @@ impl CudaStream {
 // results, and one that is not submitted fails them. A signal fires when the driver reports everything before it as
 // done. Memory that a command uses is marked as in use until then; whatever else the command needs is retained.
 unsafe impl Stream for CudaStream {
+    fn id(&self) -> Option<u64> {
+        Some(self.core.id)
+    }
+
     unsafe fn enqueue(&self, command: Command) {
         let mut queue = self.core.queue.lock();
         queue.pending.push_back(command);
@@ -341,6 +345,8 @@ impl Core {
         }
         if let Some(observed) = observed {
             queue.completions.push(Completion::CommandTimer(observed));
+            // A batch has one pair of timed events: a batch of its own gives the command its own time.
+            self.close_batch(queue);
         }
         None
     }
@@ -474,7 +480,10 @@ impl Core {
         let point = self.raw().and_then(|raw| self.shared.events.record(raw));
         let point = point.map(Arc::new);
         let work = std::mem::take(&mut queue.completions);
-        if let Ok(point) = &point {
+        // Observers hear of a command before the waiters of a later signal go on: only the completion thread signals.
+        if let Ok(point) = &point
+            && !observe::is_listening()
+        {
             for completion in &work {
                 if let Completion::Signal(event) = completion {
                     self.shared.record_signal(event, point);

@@ -1,4 +1,4 @@
-//! The benches of devices as one program: what `cargo xtask bundle` takes to a machine with a GPU.
+//! All device benches as one program, for `cargo xtask bundle`.
 
 #[path = "../gpu.rs"]
 mod gpu;

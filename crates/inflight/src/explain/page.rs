@@ -1,6 +1,7 @@
-//! An explanation as one self-contained page: the kernels drawn as boxes, the bytes between them as edges.
+//! An explanation as one self-contained HTML page: a box for each kernel, and an edge for each value between kernels.
 
 use super::{ExplainedKernel, Explanation};
+use crate::units::bytes;
 use std::fmt::Write;
 
 const BOX_WIDTH: usize = 460;
@@ -9,20 +10,20 @@ const GAP: usize = 56;
 const LEFT: usize = 150;
 const RIGHT: usize = LEFT + BOX_WIDTH;
 
-/// How far to the right of the boxes the first edge around them runs: sizes are written before it.
-const AROUND: usize = 90;
-/// How far apart such edges are.
-const LANE: usize = 12;
-/// How far apart edges from a box to the next are.
-const BESIDE: usize = 90;
+/// Distance from the boxes to the first edge that passes others on the right. Labels of sizes stand before it.
+const LANE_OFFSET: usize = 90;
+/// Distance between such edges.
+const LANE_WIDTH: usize = 12;
+/// Distance between edges from a box to the next.
+const SLOT_WIDTH: usize = 90;
 
-/// The most ops that are listed in a box; the rest is in the text below.
-const MOST_OPS: usize = 12;
+/// Maximum number of ops listed in a box; the text below lists all.
+const MAX_LISTED_OPS: usize = 12;
 
-/// The most letters that fit into a box.
-const MOST_LETTERS: usize = 60;
+/// Maximum number of characters of a line in a box.
+const MAX_LINE_CHARS: usize = 60;
 
-/// The page's text.
+/// Renders the page.
 pub fn page(explanation: &Explanation) -> String {
     let edges = edges(&explanation.kernels);
     let mut tops = Vec::new();
@@ -41,7 +42,7 @@ pub fn page(explanation: &Explanation) -> String {
         super::count_kernels(explanation),
         bytes(total(|kernel| kernel.bytes_read)),
         bytes(total(|kernel| kernel.bytes_written)),
-        RIGHT + AROUND + LANE * lanes + 20,
+        RIGHT + LANE_OFFSET + LANE_WIDTH * lanes + 20,
     );
     for edge in &edges {
         edge.draw(&mut page, &tops);
@@ -67,19 +68,19 @@ struct Edge {
     writer: Option<usize>,
     reader: usize,
     bytes: u64,
-    /// Its place among the edges that come to the same side of the reader.
-    place: usize,
-    /// Where it runs around the boxes in between, if there are any.
+    /// Its index among the edges that enter the same side of the reader.
+    slot: usize,
+    /// The column to the right of the boxes in which it passes the boxes in between, if there are any.
     lane: Option<usize>,
 }
 
-/// All values that are read, each with its place.
+/// An edge for each value that a kernel reads.
 fn edges(kernels: &[ExplainedKernel]) -> Vec<Edge> {
     let mut edges: Vec<Edge> = Vec::new();
-    // The last reader of each edge around.
+    // The last reader of each lane.
     let mut lanes: Vec<usize> = Vec::new();
     for (reader, kernel) in kernels.iter().enumerate() {
-        let mut places = [0; 3];
+        let mut slots = [0; 3];
         for read in &kernel.reads {
             let writes =
                 |kernel: &ExplainedKernel| kernel.writes.iter().any(|w| w.value == read.value);
@@ -99,29 +100,29 @@ fn edges(kernels: &[ExplainedKernel]) -> Vec<Edge> {
                 lane
             });
             let bytes = (read.elements * read.dtype.size()) as u64;
-            edges.push(Edge { writer, reader, bytes, place: places[side], lane });
-            places[side] += 1;
+            edges.push(Edge { writer, reader, bytes, slot: slots[side], lane });
+            slots[side] += 1;
         }
     }
     edges
 }
 
 impl Edge {
-    /// Draws it: inputs come from the left, what the box above writes from there, all else around on the right.
+    /// Draws it: inputs enter on the left, results of the previous kernel from above, all others on the right.
     fn draw(&self, page: &mut String, tops: &[(usize, usize)]) {
         let to = tops[self.reader].0;
-        let beside = to + (self.place + 1) * LINE;
+        let beside = to + (self.slot + 1) * LINE;
         let (path, anchor, x, y) = match (self.writer, self.lane) {
             (None, _) => {
                 (format!("M {} {beside} H {LEFT}", LEFT - 44), "end", LEFT - 50, beside + 4)
             }
             (Some(writer), None) => {
-                let x = LEFT + 30 + self.place * BESIDE;
+                let x = LEFT + 30 + self.slot * SLOT_WIDTH;
                 let from = tops[writer].1;
                 (format!("M {x} {from} V {to}"), "start", x + 8, from + GAP / 2 + 4)
             }
             (Some(writer), Some(lane)) => {
-                let (from, side) = (tops[writer].1 - 8, RIGHT + AROUND + lane * LANE);
+                let (from, side) = (tops[writer].1 - 8, RIGHT + LANE_OFFSET + lane * LANE_WIDTH);
                 let path = format!("M {RIGHT} {from} H {side} V {beside} H {RIGHT}");
                 (path, "start", RIGHT + 12, beside - 4)
             }
@@ -137,8 +138,8 @@ impl Edge {
 
 /// How high a box is: its lines fit into it, and the edges on its sides are beside it.
 fn height(position: usize, kernel: &ExplainedKernel, edges: &[Edge]) -> usize {
-    let ops = kernel.ops.len().min(MOST_OPS) + usize::from(kernel.ops.len() > MOST_OPS);
-    let beside = edges.iter().filter(|edge| edge.reader == position).map(|edge| edge.place + 1);
+    let ops = kernel.ops.len().min(MAX_LISTED_OPS) + usize::from(kernel.ops.len() > MAX_LISTED_OPS);
+    let beside = edges.iter().filter(|edge| edge.reader == position).map(|edge| edge.slot + 1);
     (2 + ops + kernel.writes.len()).max(beside.max().unwrap_or(0) + 1) * LINE + 12
 }
 
@@ -163,33 +164,24 @@ fn draw(
     };
     line("title", format!("kernel {position}"));
     let (read, written) = (bytes(kernel.bytes_read), bytes(kernel.bytes_written));
-    line("small", format!("{read} read · {written} written · {} operations", kernel.arithmetic));
-    for op in kernel.ops.iter().take(MOST_OPS) {
-        let place = op.location.rsplit('/').next().unwrap_or_default();
-        line("op", format!("{} · {place}", op.name));
+    line("small", format!("{read} read · {written} written · {} operations", kernel.flops));
+    for op in kernel.ops.iter().take(MAX_LISTED_OPS) {
+        let location = op.location.rsplit('/').next().unwrap_or_default();
+        line("op", format!("{} · {location}", op.name));
     }
-    if kernel.ops.len() > MOST_OPS {
-        line("small", format!("and {} more", kernel.ops.len() - MOST_OPS));
+    if kernel.ops.len() > MAX_LISTED_OPS {
+        line("small", format!("and {} more", kernel.ops.len() - MAX_LISTED_OPS));
     }
     for value in &kernel.writes {
         line("reason", format!("→ value {}: {}", value.value, value.reason));
     }
 }
 
-/// As much of a line as fits into a box.
+/// Truncates a line to the width of a box.
 fn shortened(line: String) -> String {
-    match line.char_indices().nth(MOST_LETTERS) {
+    match line.char_indices().nth(MAX_LINE_CHARS) {
         None => line,
         Some((end, _)) => format!("{}…", &line[..end]),
-    }
-}
-
-fn bytes(count: u64) -> String {
-    match count {
-        0..1024 => format!("{count} B"),
-        1024..1_048_576 => format!("{:.1} KiB", count as f64 / 1024.0),
-        1_048_576..1_073_741_824 => format!("{:.1} MiB", count as f64 / 1_048_576.0),
-        _ => format!("{:.2} GiB", count as f64 / 1_073_741_824.0),
     }
 }
 

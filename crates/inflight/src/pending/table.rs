@@ -283,5 +283,7 @@ ops! {
     fn zeros_like(x: tensor) -> Tensor = x.zeros_like();
     fn ones_like(x: tensor) -> Tensor = x.ones_like();
     fn full_like(x: tensor, value: scalar) -> Tensor = x.full_like(value);
+    fn rand_like(x: tensor, seed: u64) -> Tensor = x.rand_like(seed);
+    fn randn_like(x: tensor, seed: u64) -> Tensor = x.randn_like(seed);
     fn to_device(x: tensor, device: device) -> Tensor = x.to_device(&device);
 }

@@ -256,7 +256,11 @@ impl Compiler<'_> {
             });
         }
         Sequence {
-            bytes: sequence.values.iter().map(|ty| ty.shape.elements() * ty.dtype.size()).collect(),
+            bytes: sequence
+                .values
+                .iter()
+                .map(|ty| ty.shape.element_count() * ty.dtype.size())
+                .collect(),
             steps,
             outputs: sequence.outputs.clone(),
             has_effects,
@@ -321,7 +325,7 @@ fn source_location(name: &Arc<str>, location: Location) -> SourceLocation {
 }
 
 fn label_op(name: &Arc<str>, op: &str, location: Location) -> LabelOp {
-    LabelOp { name: intern(op), location: source_location(name, location) }
+    LabelOp { name: intern(op), method: None, location: source_location(name, location) }
 }
 
 /// Op name and source location of each graph node.

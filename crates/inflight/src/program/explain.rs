@@ -17,7 +17,7 @@ impl Program {
     /// [`Error::Program`] with everything that is not supported, each with its line, or if argument extents are
     /// dynamic; then use [`explain_for`](Program::explain_for).
     pub fn explain(&self) -> Result<Explanation> {
-        let mut explanation = Explanation { kernels: Vec::new() };
+        let mut explanation = Explanation::of(Vec::new());
         self.explain_sequence(&self.lower(None)?.body, &mut explanation);
         Ok(explanation)
     }
@@ -57,7 +57,7 @@ impl Program {
         let types = dtypes.into_iter().zip(shapes);
         let types: Vec<ValueType> =
             types.map(|(dtype, shape)| ValueType { shape: shape.clone(), dtype }).collect();
-        let mut explanation = Explanation { kernels: Vec::new() };
+        let mut explanation = Explanation::of(Vec::new());
         self.explain_sequence(&self.lower(Some(&types))?.body, &mut explanation);
         Ok(explanation)
     }

@@ -14,8 +14,8 @@ use super::value::Value;
 use super::wait::{HostWait, WaitReason};
 use crate::{Element, Error, Result};
 use inflight_backend::{
-    Backend, Buffer, Capabilities, DiskCache, InvalidVariable, Memory, MemoryStats, Pool, Priority,
-    Stream as BackendStream, Timeline,
+    Backend, Buffer, Capabilities, DiskCache, InvalidVariable, Memory, MemoryStats, PeakRates,
+    Pool, Priority, Stream as BackendStream, Timeline,
 };
 use inflight_cpu::CpuBackend;
 #[cfg(feature = "cuda")]
@@ -62,6 +62,8 @@ static OPEN_DEVICES: Mutex<Vec<Weak<DeviceInner>>> = Mutex::new(Vec::new());
 
 /// A backend stream, its timeline, and its segments in flight.
 pub(crate) struct DeviceStream {
+    /// The id of the device.
+    pub device_id: u64,
     pub stream: Arc<dyn BackendStream>,
     pub timeline: Arc<Timeline>,
     /// Last timeline value handed out. Only the dispatcher changes it.
@@ -292,17 +294,49 @@ impl Device {
         }
         self.dispatcher().assist();
         waiting.on(&self.dispatcher().all_dispatched(), None)?;
-        let streams: Vec<Arc<DeviceStream>> =
-            self.0.streams.lock().iter().filter_map(Weak::upgrade).collect();
-        for stream in streams {
-            let event = stream.timeline.event(stream.last_signal.load(Ordering::Acquire));
-            waiting.on(&event, Some(&stream.stream))?;
-        }
+        self.synchronize_streams(|_| true, &mut waiting)?;
         waiting.on(&self.0.uploads.last_event(), None)?;
         for event in self.0.reads.completion_events() {
             waiting.on(&event, None)?;
         }
         Ok(())
+    }
+
+    /// Waits for the work submitted to some of the device's streams, all of which is dispatched.
+    fn synchronize_streams(
+        &self,
+        is_awaited: impl Fn(&Arc<DeviceStream>) -> bool,
+        waiting: &mut HostWait<'_>,
+    ) -> Result<()> {
+        let streams: Vec<Arc<DeviceStream>> =
+            self.0.streams.lock().iter().filter_map(Weak::upgrade).collect();
+        for stream in streams.iter().filter(|stream| is_awaited(stream)) {
+            let event = stream.timeline.event(stream.last_signal.load(Ordering::Acquire));
+            waiting.on(&event, Some(&stream.stream))?;
+        }
+        Ok(())
+    }
+
+    /// Waits until all work submitted so far to some of the device's streams is done: one wait at most.
+    pub(crate) fn wait_for_streams(
+        &self,
+        is_awaited: impl Fn(&Arc<DeviceStream>) -> bool,
+        location: &'static Location<'static>,
+    ) -> Result<()> {
+        let mut waiting = HostWait::new(self, WaitReason::Sync, location);
+        self.dispatcher().assist();
+        waiting.on(&self.dispatcher().all_dispatched(), None)?;
+        self.synchronize_streams(is_awaited, &mut waiting)
+    }
+
+    /// The default stream of a thread, if it has submitted work to the device.
+    pub(crate) fn existing_thread_stream(&self, thread: ThreadId) -> Option<Arc<DeviceStream>> {
+        self.0.thread_streams.lock().get(&thread).cloned()
+    }
+
+    /// Peak rates that the backend computes from the device's attributes.
+    pub(crate) fn peak_rates(&self) -> Option<PeakRates> {
+        self.0.backend.peak_rates()
     }
 
     /// Reads the device's counters.
@@ -439,6 +473,7 @@ impl Device {
     /// Creates a stream.
     pub(crate) fn new_stream(&self, priority: Priority) -> Arc<DeviceStream> {
         let stream = Arc::new(DeviceStream {
+            device_id: self.0.id,
             stream: self.0.backend.stream(priority),
             timeline: Timeline::new(),
             last_signal: AtomicU64::new(0),

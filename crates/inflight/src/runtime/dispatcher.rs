@@ -11,6 +11,7 @@ use super::stats::Counters;
 use super::trace::{self, Span};
 use super::value::{CompletionPoint, Value};
 #[cfg(feature = "hlo")]
+use crate::profile;
 use crate::program::ProgramRun;
 use inflight_backend::{
     Backend, Buffer, Command, Event, Fault, FaultKind, Label, LabelOp, Stream, Timeline, WorkQueue,
@@ -138,7 +139,11 @@ impl Dispatcher {
     /// With `assisted`, the caller calls [`assist`](Dispatcher::assist) next, so the thread is not woken.
     pub fn submit(&self, assisted: bool, prepare: impl FnOnce(Event) -> Segment) {
         let timeline = &self.shared.timeline;
-        self.shared.queue.push(|number| prepare(timeline.event(number)));
+        self.shared.queue.push(|number| {
+            let segment = prepare(timeline.event(number));
+            profile::record_stream(&segment.stream);
+            segment
+        });
         Counters::add(&self.shared.counters.segments, 1);
         if !assisted {
             self.start();

@@ -7,7 +7,7 @@
 //! With the feature `tracing`, the host's trace points are also spans of the `tracing` crate.
 
 use super::{Device, WaitReason};
-use crate::{Error, Result};
+use crate::{Error, Result, profile};
 use inflight_backend::Label;
 use inflight_backend::observe::{self, CommandKind, Observer, RanCommand};
 use parking_lot::{Mutex, RwLock};
@@ -181,6 +181,9 @@ impl Drop for SpanGuard {
     fn drop(&mut self) {
         let Some((span, began)) = self.span else { return };
         let ended = Instant::now();
+        if let Span::Wait { reason, location, .. } = span {
+            profile::record_wait(reason, location, ended - began);
+        }
         let (thread, name) = this_thread();
         let track = Track { process: HOST_PROCESS, id: thread, name };
         for collector in COLLECTORS.read().iter() {
@@ -337,7 +340,7 @@ impl Observer for Collector {
         let track = Track { process: DEVICE_PROCESS, id: ran.stream, name };
         match ran.kind {
             CommandKind::Compute(label) => {
-                let title = title(label.ops().map(|op| op.name));
+                let title = title(label.calls().iter().map(|call| call.name));
                 let details = format!(
                     "{},\"bytes_read\":{},\"bytes_written\":{}",
                     source_list(label),
@@ -347,11 +350,11 @@ impl Observer for Collector {
                 self.write(&track, &title, "kernel", ran.began, ran.ended, &details);
             }
             CommandKind::Host(label) => {
-                let title = title(label.ops().map(|op| op.name));
+                let title = title(label.calls().iter().map(|call| call.name));
                 self.write(&track, &title, "host", ran.began, ran.ended, &source_list(label));
             }
             CommandKind::Loop { label, iterations } => {
-                let title = title(label.ops().map(|op| op.name));
+                let title = title(label.calls().iter().map(|call| call.name));
                 let details = format!("{},\"iterations\":{iterations}", source_list(label));
                 self.write(&track, &title, "loop", ran.began, ran.ended, &details);
             }
@@ -363,10 +366,10 @@ impl Observer for Collector {
     }
 }
 
-/// The ops of a label with their source locations, as a member of a JSON object.
+/// The calls of a label with their source locations, as a member of a JSON object.
 fn source_list(label: &Label) -> String {
     let ops: Vec<String> =
-        label.ops().map(|op| json_string(&format!("{} at {}", op.name, op.location))).collect();
+        label.calls().iter().map(|call| json_string(&call.to_string())).collect();
     format!("\"ops\":[{}]", ops.join(","))
 }
 

@@ -4,6 +4,7 @@
 use super::index::{self, Coordinate, IndexMap, UnflattenError};
 use super::materialize::{MaterializedSet, is_alias};
 use super::prologue::{OperandLayout, Side};
+use super::work::distinct_elements;
 use super::{BufferId, Epilogue, GemmStep, MatrixOperand, Work};
 use crate::graph::{Graph, NodeId, Op};
 use smallvec::SmallVec;
@@ -194,7 +195,7 @@ impl RawGemm {
             Side::B => (last, before),
         };
         let layout = OperandLayout::new(&axes, row, column)?;
-        let elements = graph.node(operand.base).shape.elements();
+        let elements = graph.node(operand.base).shape.element_count();
         let is_all = operand.offset == 0 && layout.rows() * layout.columns() == elements;
         is_all.then_some((operand.base, layout))
     }
@@ -221,11 +222,11 @@ impl RawGemm {
         let strides: SmallVec<[isize; 6]> =
             node.shape.strides().iter().map(|&stride| stride as isize).collect();
         let bytes = |elements: usize| (elements * node.dtype.size()) as u64;
-        // Elements along an axis of stride zero are read once.
+        // An operand may be broadcast, and windows overlap: each element is read once.
         let read = |operand: &StridedOperand, input: usize| {
             let extents = graph.node(node.inputs[input]).shape.extents();
-            let distinct = extents.iter().zip(&operand.strides);
-            bytes(distinct.filter(|(_, stride)| **stride != 0).map(|(extent, _)| extent).product())
+            let axes = extents.iter().copied().zip(operand.strides.iter().copied());
+            bytes(distinct_elements(axes).min(graph.node(operand.base).shape.element_count()))
         };
         GemmStep {
             dtype: node.dtype,
@@ -241,7 +242,8 @@ impl RawGemm {
             work: Work {
                 nodes: vec![self.node],
                 bytes_read: read(&self.a, 0) + read(&self.b, 1),
-                bytes_written: bytes(node.shape.elements()),
+                bytes_written: bytes(node.shape.element_count()),
+                ..Work::default()
             },
         }
     }

@@ -2,7 +2,7 @@
 //! axes, and assigns the rest to grid and reduction.
 
 use super::lower::{RawAccess, RawKernel};
-use super::{BufferId, Epilogue, LaunchStep, Work};
+use super::{BufferId, Epilogue, LaunchStep, work};
 use crate::Shape;
 use crate::graph::NodeId;
 use crate::kernel::{AccessShape, Kernel, Kind, LaunchShape, VectorAxis};
@@ -94,7 +94,7 @@ pub fn lay_out_epilogue(
         expected *= axis.extent as isize;
     }
     // An epilogue cannot read only a slice of the result.
-    if vector.extent != columns || expected != shape.elements() as isize {
+    if vector.extent != columns || expected != shape.element_count() as isize {
         return None;
     }
     merge_axes(&mut axes, true);
@@ -147,7 +147,7 @@ pub fn build_launch(
     };
     debug_assert_eq!(crate::kernel::verify(&kernel), Ok(()), "{kernel:?}");
     let shape = LaunchShape { extents, accesses: shapes };
-    let work = count_work(raw, &shape);
+    let work = work::count_work(raw, &shape);
     LaunchStep {
         kernel: Arc::new(kernel),
         shape: Arc::new(shape),
@@ -240,48 +240,4 @@ pub fn merge_axes(axes: &mut Vec<Axis>, adjacent_only: bool) {
             inner = axes.len();
         }
     }
-}
-
-/// The nodes a kernel computes and the bytes it moves, counting each distinct element of each operand once.
-fn count_work(raw: &RawKernel, shape: &LaunchShape) -> Work {
-    let mut nodes = raw.nodes.clone();
-    nodes.sort_unstable();
-    nodes.dedup();
-    let mut work = Work { nodes, ..Work::default() };
-    for (param, (_, data)) in raw.params.iter().enumerate() {
-        let accesses = raw.accesses.iter().zip(&shape.accesses);
-        for (raw_access, access) in accesses.filter(|(raw, _)| raw.param == Some(param as u32)) {
-            let points = || shape.extents.iter().zip(&access.strides);
-            let visited: usize =
-                points().filter(|(_, stride)| **stride != 0).map(|(extent, _)| extent).product();
-            // Overlapping windows: the distinct elements are no more than the address range.
-            let reach: usize = points()
-                .map(|(extent, stride)| extent.saturating_sub(1) * stride.unsigned_abs())
-                .sum();
-            let distinct = visited.min(reach + 1).min(raw_access.elements);
-            // Gathered elements count once for each access, because the indices are unknown.
-            let indexed = access.index_stride != 0;
-            let touched = if indexed { shape.extents.iter().product() } else { distinct };
-            let bytes = (touched * data.dtype.size()) as u64;
-            if raw_access.stores {
-                work.bytes_written += bytes;
-            } else {
-                work.bytes_read += bytes;
-            }
-            if has_combining_store(raw, raw_access) {
-                work.bytes_read += bytes;
-            }
-        }
-    }
-    work
-}
-
-fn has_combining_store(raw: &RawKernel, access: &RawAccess) -> bool {
-    access.stores
-        && raw.body.iter().any(|instruction| match instruction.kind {
-            Kind::Store { access: stored, combine: Some(_), .. } => {
-                raw.accesses[stored as usize] == *access
-            }
-            _ => false,
-        })
 }

@@ -16,6 +16,8 @@
 //!    grid, reduction and vector;
 //! 7. [`batch`]: launch batching. Independent launches are reordered to be adjacent and share a command.
 //!
+//! [`work`] counts the bytes and operations of each step, for explanations and profiles.
+//!
 //! The result depends on the graph and the target alone, so plans are cached by the structure of the graph.
 
 mod batch;
@@ -33,8 +35,9 @@ mod reason;
 mod rewrite;
 mod routine;
 mod scatter_to_select;
+mod work;
 
-use crate::graph::{Graph, NodeId};
+use crate::graph::Graph;
 use crate::kernel::{Kernel, LaunchShape, VectorAxis};
 use crate::{DType, Scalar};
 use smallvec::SmallVec;
@@ -44,6 +47,7 @@ pub use prologue::{BlockKernel, ChainedGemm, Producer, Prologue, Side};
 pub use reason::Reason;
 pub use rewrite::MAX_SUM_CHAIN;
 pub use routine::{ImplicitGemmOperands, Lines, Routine, RoutineStep, TriangularSystems};
+pub use work::Work;
 
 /// Alignment of the feature axis of implicit GEMM operands: features are contiguous and padded to a multiple of this
 /// many bytes.
@@ -166,17 +170,6 @@ pub struct MatrixOperand {
     pub row_stride: isize,
     /// The stride between columns.
     pub column_stride: isize,
-}
-
-/// The work of a step, for explanations, messages and counters.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Work {
-    /// The graph nodes that the step computes, ascending.
-    pub nodes: Vec<NodeId>,
-    /// Bytes read, each distinct element of each operand once.
-    pub bytes_read: u64,
-    /// Bytes written, each element once.
-    pub bytes_written: u64,
 }
 
 impl Step {
@@ -350,6 +343,7 @@ pub fn plan_for(graph: &Graph, plan_target: PlanTarget) -> Plan {
     let mut steps = buffer_assignment::bind_steps(graph, &groups, &assignment, plan_target);
     for step in &mut steps {
         rewritten.restore_original_ids(&mut step.work_mut().nodes);
+        work::count_operations(step);
     }
     let (steps, batches) = batch::batch_launches(steps);
     Plan { buffers: assignment.buffers, outputs: assignment.outputs, steps, batches }

@@ -1,13 +1,13 @@
-//! Works on one element at a time.
+//! Elementwise workloads.
 
 use super::super::work::{Amount, Call, Input, Values, Work, one};
 use super::{count, words};
 use inflight::Tensor;
 
-/// Elements of a tensor that does not fit the cache, and of one that does.
+/// Element counts: larger than the cache, and in cache.
 const SIZES: [usize; 2] = [16 << 20, 64 << 10];
 
-/// Tensors that an Adam step updates, and the elements of each.
+/// Parameter tensors of an Adam step, and the elements of each.
 const PARAMETERS: usize = 20;
 const PARAMETER: usize = 1 << 20;
 
@@ -28,7 +28,7 @@ pub fn works() -> Vec<Work> {
     works
 }
 
-/// From one tensor to one of the same shape.
+/// One operand, one result of its shape.
 fn unary(
     name: &'static str,
     function: &'static str,
@@ -52,7 +52,7 @@ fn chain(x: &Tensor) -> Tensor {
     y.maximum(0.1).minimum(2.0) * 3.0 - 1.0
 }
 
-/// A step of Adam on many tensors. The state goes from call to call, as in training.
+/// A step of Adam on many tensors, with state from call to call, as in training.
 fn adam() -> Work {
     let positive = || Input::new([PARAMETER]).with(Values::Between(0.0, 1.0));
     let plain = || Input::new([PARAMETER]);
@@ -85,7 +85,7 @@ fn adam_steps(mut tensors: Vec<Tensor>) -> Call {
             *square = &*square * beta2 + gradient.square() * (1.0 - beta2);
             *parameter = &*parameter - &*mean * scale / (square.sqrt() * correction + 1e-8);
         }
-        // The parameters first: they are compared.
+        // Parameters first: they are compared.
         let updated = [0, 2, 3].into_iter().flat_map(|part| tensors.iter().skip(part).step_by(4));
         updated.cloned().collect()
     })

@@ -1,22 +1,21 @@
-//! All works, in the order of the table. What a function of the peers' scripts is called here is `function`
-//! there: `bench/peers/*_peer.py`.
+//! All workloads, in table order. `function` names the implementation in the peers' scripts, `bench/peers/*_peer.py`.
 
 mod elementwise;
+mod gemm;
 mod movement;
-mod products;
 mod rows;
 
 use super::work::Work;
 
-/// Every work.
+/// All workloads.
 pub fn all() -> Vec<Work> {
-    [elementwise::works(), rows::works(), products::works(), movement::works()]
+    [elementwise::works(), rows::works(), gemm::works(), movement::works()]
         .into_iter()
         .flatten()
         .collect()
 }
 
-/// An extent as people say it: 65536 is 64 Ki.
+/// An extent with a binary prefix: 65536 is 64 Ki.
 fn count(elements: usize) -> String {
     match elements {
         n if n >= 1 << 20 && n % (1 << 20) == 0 => format!("{} Mi", n >> 20),
@@ -25,12 +24,12 @@ fn count(elements: usize) -> String {
     }
 }
 
-/// Extents with × between them.
+/// Extents joined by ×.
 fn extents(shape: &[usize]) -> String {
     shape.iter().map(usize::to_string).collect::<Vec<_>>().join("×")
 }
 
-/// Bytes of so many `f32` or `i32`.
+/// Bytes of 32-bit elements.
 const fn words(elements: usize) -> usize {
     4 * elements
 }
@@ -44,7 +43,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn every_peer_has_every_work() {
+    fn every_peer_implements_every_workload() {
         let libraries = SCRIPTS.iter().filter(|(name, _)| name.ends_with("_peer.py"));
         for (name, script) in libraries {
             for work in all() {
@@ -61,7 +60,7 @@ mod tests {
         assert_eq!(titles.len(), works.len());
     }
 
-    /// Counts what is read and written, so that the table's rates are those of the whole work.
+    /// Declared bytes match the operands and results, so that rates in the table are those of the whole workload.
     #[test]
     fn amounts_in_bytes_are_those_of_operands_and_results() {
         let device = Device::open_cpu(CpuOptions::default()).unwrap();
@@ -75,7 +74,7 @@ mod tests {
                 assert_eq!(read, words(operands), "{}", work.title());
             }
             let mut call = (work.ours)(work.tensors(&device).unwrap());
-            let results: usize = call().iter().map(|result| result.elements()).sum();
+            let results: usize = call().iter().map(|result| result.element_count()).sum();
             assert_eq!(written, words(results), "{}", work.title());
         }
     }

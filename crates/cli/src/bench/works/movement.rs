@@ -1,4 +1,4 @@
-//! Works that move elements.
+//! Data movement workloads: transposes and gathers.
 
 use super::super::work::{Amount, Input, Values, Work, one};
 use super::{extents, words};
@@ -18,12 +18,12 @@ pub fn works() -> Vec<Work> {
             ours: one(|x| &x[0] + x[1].transpose()),
         },
         moved("batched transpose", "batched_transpose", &[64, 256, 256], |x| x[0].swap_dims(1, 2)),
-        moved("split of heads", "split_heads", &[8, 512, 8, 64], |x| x[0].permute([0, 2, 1, 3])),
+        moved("split heads", "split_heads", &[8, 512, 8, 64], |x| x[0].permute([0, 2, 1, 3])),
         gather_rows(50_000, 256, 8_192),
     ]
 }
 
-/// The same elements in another order.
+/// A permutation of the elements.
 fn moved(
     name: &'static str,
     function: &'static str,
@@ -45,7 +45,7 @@ fn moved(
 
 fn gather_rows(rows: usize, columns: usize, picked: usize) -> Work {
     Work {
-        name: "gather of rows",
+        name: "gather rows",
         function: "gather_rows",
         size: format!("{picked} of {}", extents(&[rows, columns])),
         inputs: vec![

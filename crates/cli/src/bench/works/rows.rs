@@ -1,10 +1,10 @@
-//! Works with sums, largest elements and means of rows and columns.
+//! Reduction workloads over rows and columns.
 
 use super::super::work::{Amount, Input, Values, Work, one};
 use super::{extents, words};
 use inflight::Tensor;
 
-/// Rows and columns that do not fit the cache, and that do.
+/// Rows and columns: larger than the cache, and in cache.
 const SIZES: [[usize; 2]; 2] = [[4096, 1024], [64, 1024]];
 
 pub fn works() -> Vec<Work> {
@@ -26,7 +26,7 @@ pub fn works() -> Vec<Work> {
     works
 }
 
-/// On a matrix, and so many vectors as long as its rows.
+/// A workload on a matrix and some vectors with one element for each column.
 fn work(
     name: &'static str,
     function: &'static str,
@@ -52,7 +52,7 @@ fn work(
     }
 }
 
-/// The mean over the rows of ln Σ eˣ less the element that the label names.
+/// Mean over the rows of logsumexp minus the logit of the label.
 fn cross_entropy([rows, columns]: [usize; 2]) -> Work {
     let logits = Input::new([rows, columns]).with(Values::Between(-4.0, 4.0));
     let labels = Input::new([rows]).with(Values::Below(columns as i32));

@@ -1,4 +1,4 @@
-//! Results against those that are expected.
+//! Comparison of results with expected results.
 
 use super::files::{numbered, superfluous};
 use crate::outcome::{Failure, counted};
@@ -7,16 +7,16 @@ use serde_json::{Value, json};
 use std::fmt;
 use std::path::Path;
 
-/// That all results are as expected.
+/// Agreement of all results with the expected ones.
 pub struct Agreement {
     results: usize,
-    /// As a part of the largest magnitude that is expected in the same result.
+    /// Relative to the largest expected magnitude of the same result.
     largest_difference: f64,
     tolerance: f64,
 }
 
 impl Agreement {
-    /// For people.
+    /// Renders it as text.
     pub fn to_text(&self) -> String {
         format!(
             "{} as expected; the largest difference is {:e} of the largest magnitude, the tolerance {:e}",
@@ -29,7 +29,7 @@ impl Agreement {
         )
     }
 
-    /// For programs.
+    /// Renders it as JSON.
     pub fn to_json(&self) -> Value {
         json!({
             "results": self.results,
@@ -39,17 +39,17 @@ impl Agreement {
     }
 }
 
-/// How far a result is from what is expected.
+/// Difference of a result from the expected one.
 struct Difference {
-    /// Elements that are further away than they may be.
+    /// Number of elements beyond the tolerance.
     count: usize,
-    /// The first of them.
+    /// Position of the first of them.
     first: Option<usize>,
-    /// As a part of the largest magnitude expected. Infinite if one of two is no finite number.
+    /// Largest difference relative to the largest expected magnitude. Infinite if only one of two elements is finite.
     largest: f64,
 }
 
-/// Whether all results are no further from what is expected than they may be.
+/// Compares all results with files. A difference beyond the tolerance is a failure.
 pub fn compare(
     results: &[Tensor],
     folder: &Path,
@@ -91,7 +91,7 @@ pub fn compare(
     }
     if let Some(path) = superfluous(folder, "out", results.len())? {
         let results = counted(results.len(), "result");
-        wrong.push(format!("there is {}, but only {results}", path.display()));
+        wrong.push(format!("{} exists, but the program has only {results}", path.display()));
     }
     match wrong.is_empty() {
         true => Ok(agreement),
@@ -99,7 +99,7 @@ pub fn compare(
     }
 }
 
-/// An element. Whole numbers stay what they are: not all are an `f64`.
+/// An element. Integers stay exact: not all are representable in `f64`.
 #[derive(Clone, Copy)]
 enum Number {
     Whole(i128),
@@ -116,7 +116,7 @@ impl Number {
         }
     }
 
-    /// How far two numbers of a kind are apart. Infinities of one sign, and what is not a number, are the same.
+    /// Distance of two elements of one kind. Equal infinities and two NaNs have distance 0.
     fn distance(self, other: Number) -> f64 {
         let apart = |a: f64, b: f64| match a == b || a.is_nan() && b.is_nan() {
             true => 0.0,
@@ -161,7 +161,7 @@ fn numbers(tensor: &Tensor) -> Result<Vec<Number>> {
 }
 
 fn difference(found: &[Number], expected: &[Number], tolerance: f64) -> Difference {
-    // Of an infinite magnitude everything would be a small part.
+    // Relative to an infinite magnitude, every difference would be 0.
     let magnitudes = expected.iter().map(|value| value.magnitude());
     let scale = magnitudes.filter(|magnitude| magnitude.is_finite()).fold(0.0, f64::max);
     let mut difference = Difference { count: 0, first: None, largest: 0.0 };
@@ -180,7 +180,7 @@ fn difference(found: &[Number], expected: &[Number], tolerance: f64) -> Differen
     difference
 }
 
-/// Where the element of this number is.
+/// Multi-index of a flat index.
 fn index(number: usize, shape: &[usize]) -> Vec<usize> {
     let mut rest = number;
     let mut index: Vec<usize> = shape
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_finite_must_be_the_same() {
+    fn non_finite_elements_must_be_equal() {
         let (nan, infinity) = (f64::NAN, f64::INFINITY);
         assert_eq!(of(&[nan, infinity, 1.0], &[nan, infinity, 1.0]).largest, 0.0);
         let apart = of(&[1.0, 3.0, infinity], &[1.0, 2.0, -infinity]);
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn large_whole_numbers_are_told_apart() {
+    fn large_integers_compare_exactly() {
         let of = |value: u64| {
             numbers(&Tensor::from_slice(&[value], [1], &Device::cpu()).unwrap()).unwrap()
         };
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn elements_are_where_they_are() {
+    fn flat_indices_are_unflattened() {
         assert_eq!(index(5, &[2, 3]), [1, 2]);
         assert_eq!(index(0, &[]), [0; 0]);
     }

@@ -4,12 +4,12 @@ use crate::outcome::Failure;
 use inflight::{Tensor, io};
 use std::path::{Path, PathBuf};
 
-/// The file of the tensor of this number.
+/// Path of the tensor at this index.
 pub fn numbered(folder: &Path, kind: &str, number: usize) -> PathBuf {
     folder.join(format!("{kind}_{number:02}.npy"))
 }
 
-/// The first file of this kind that is none of the first `count`, if there is one.
+/// Returns the first file of this kind beyond the first `count`.
 pub fn superfluous(folder: &Path, kind: &str, count: usize) -> Result<Option<PathBuf>, Failure> {
     let failed = |error| Failure::misuse(format!("the folder {}: {error}", folder.display()));
     let known: Vec<PathBuf> = (0..count).map(|number| numbered(folder, kind, number)).collect();
@@ -26,7 +26,7 @@ pub fn superfluous(folder: &Path, kind: &str, count: usize) -> Result<Option<Pat
     Ok(first)
 }
 
-/// An error if results cannot be written to this because it is no folder.
+/// Checks that the output path is not a file.
 pub fn check_output(folder: &Path) -> Result<(), Failure> {
     match folder.exists() && !folder.is_dir() {
         true => Err(Failure::misuse(format!(
@@ -37,7 +37,7 @@ pub fn check_output(folder: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Writes tensors to a folder, which is made if there is none.
+/// Writes tensors to a folder, creating it if needed.
 pub fn save(tensors: &[Tensor], folder: &Path) -> Result<(), Failure> {
     std::fs::create_dir_all(folder)
         .map_err(|error| Failure::misuse(format!("the folder {}: {error}", folder.display())))?;

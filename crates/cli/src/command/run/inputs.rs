@@ -1,4 +1,4 @@
-//! The values of a program's arguments: those given, and those made up.
+//! Argument values of a program: from files, or random.
 
 use super::Arguments;
 use super::files::{numbered, superfluous};
@@ -7,7 +7,7 @@ use inflight::program::ArgumentType;
 use inflight::{DType, Device, Executable, Tensor, io};
 use std::path::{Path, PathBuf};
 
-/// The value of each argument.
+/// Returns the value of each argument.
 pub fn values(
     arguments: &Arguments,
     executable: &Executable,
@@ -24,13 +24,13 @@ pub fn values(
         (None, None) => {
             let missing = match &arguments.inputs {
                 Some(folder) => {
-                    format!("{} is not there", numbered(folder, "in", number).display())
+                    format!("{} does not exist", numbered(folder, "in", number).display())
                 }
                 None => "give its value with --input FILE.npy, those of all with --inputs FOLDER"
                     .to_owned(),
             };
             Err(Failure::misuse(format!(
-                "argument {number} ({}) of {} is {ty}: {missing}, or have it made up with --random SEED",
+                "argument {number} ({}) of {} is {ty}: {missing}, or fill it with random values by --random SEED",
                 ty.name,
                 executable.name()
             )))
@@ -39,7 +39,7 @@ pub fn values(
     types.iter().enumerate().map(value).collect()
 }
 
-/// The file of each argument that there is one for.
+/// Returns the file of each argument that has one.
 fn files(arguments: &Arguments, executable: &Executable) -> Result<Vec<Option<PathBuf>>, Failure> {
     let taken = executable.arguments().len();
     let takes = || format!("{} takes {}", executable.name(), counted(taken, "argument"));
@@ -62,7 +62,7 @@ fn files(arguments: &Arguments, executable: &Executable) -> Result<Vec<Option<Pa
     Ok((0..taken).map(file).collect())
 }
 
-/// The value of an argument, from a file.
+/// Reads the value of an argument from a file.
 fn read(path: &Path, number: usize, ty: &ArgumentType, device: &Device) -> Result<Tensor, Failure> {
     let tensor = io::load_npy(path, device)?;
     let fits = |(extent, found): (&Option<usize>, &usize)| extent.is_none_or(|e| e == *found);
@@ -81,12 +81,12 @@ fn read(path: &Path, number: usize, ty: &ArgumentType, device: &Device) -> Resul
     )))
 }
 
-/// Numbers of a normal distribution, or whole numbers from 0 to 9.
+/// Normally distributed floats, or integers from 0 to 9.
 fn random(number: usize, ty: &ArgumentType, seed: u64, device: &Device) -> Result<Tensor, Failure> {
     let extents: Option<Vec<usize>> = ty.extents.iter().copied().collect();
     let Some(extents) = extents else {
         return Err(Failure::misuse(format!(
-            "argument {number} is {ty}, and its open extents cannot be made up: give it with --input"
+            "argument {number} is {ty}, and it has dynamic extents, which cannot be random: give it with --input"
         )));
     };
     let seed = seed.wrapping_add(number as u64);

@@ -3,13 +3,13 @@
 use inflight::{Complex, DType, Result, Tensor};
 use serde_json::{Value, json};
 
-/// Results of more elements are for files.
+/// Results with more elements are not printed.
 pub const MOST_ELEMENTS: usize = 10_000;
 
 /// The elements in nested arrays: numbers, `true` and `false`; `[re, im]` for a complex number; `"NaN"`,
-/// `"Infinity"` and `"-Infinity"` for what JSON has no number for. `null` if there are too many.
+/// `"Infinity"` and `"-Infinity"` for non-finite floats. `null` if there are too many.
 pub fn to_json(tensor: &Tensor) -> Result<Value> {
-    if tensor.elements() > MOST_ELEMENTS {
+    if tensor.element_count() > MOST_ELEMENTS {
         return Ok(Value::Null);
     }
     let mut elements = elements(tensor)?.into_iter();
@@ -44,7 +44,7 @@ fn elements(tensor: &Tensor) -> Result<Vec<Value>> {
     })
 }
 
-/// The number of the fewest digits that is this one as an `f32`: 0.1 and not 0.10000000149011612.
+/// The shortest decimal that rounds to this `f32`: 0.1 and not 0.10000000149011612.
 fn shortest(value: f32) -> f64 {
     let short = value.to_string().parse().unwrap_or(f64::NAN);
     if short as f32 == value { short } else { f64::from(value) }
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn elements_are_what_they_are() {
+    fn elements_become_json_of_their_dtype() {
         assert_eq!(json_of(&[0.1f32, -2.0, 1e30, 4.0], &[2, 2]), json!([[0.1, -2.0], [1e30, 4.0]]));
         assert_eq!(json_of(&[f32::NAN, f32::INFINITY], &[2]), json!(["NaN", "Infinity"]));
         assert_eq!(json_of(&[f64::NEG_INFINITY], &[]), json!("-Infinity"));

@@ -1,19 +1,19 @@
-//! Tracks as an SVG.
+//! Renders tracks as an SVG.
 
 use super::{Span, Track};
 use std::fmt::Write;
 
-/// Where tracks' names are.
+/// Width of the column of track names.
 const GUTTER: f64 = 190.0;
 const MARGIN: f64 = 16.0;
 const ROW: f64 = 20.0;
 const GAP: f64 = 14.0;
-/// Where the axis and the legend are.
+/// Height of the axis and the legend.
 const HEAD: f64 = 64.0;
-/// The width of a letter of a span's name, about.
+/// Approximate width of a character of a span's name.
 const LETTER: f64 = 6.2;
 
-/// What the kinds of spans are called, and their colours.
+/// Categories of spans: name, legend text, colour.
 const KINDS: [(&str, &str, &str); 6] = [
     ("kernel", "kernel", "#2f6fb0"),
     ("copy", "copy to the host", "#1f8a70"),
@@ -23,7 +23,7 @@ const KINDS: [(&str, &str, &str); 6] = [
     ("work", "pending work", "#7a5bb5"),
 ];
 
-/// The picture of these tracks, this many pixels wide.
+/// Renders tracks, `width` pixels wide.
 pub fn svg(tracks: &[Track], width: u32) -> String {
     let width = f64::from(width.max(500));
     let spans = || tracks.iter().flat_map(|track| &track.spans);
@@ -58,7 +58,7 @@ pub fn svg(tracks: &[Track], width: u32) -> String {
     out
 }
 
-/// From times to places.
+/// Maps times to x coordinates.
 struct Scale {
     begin: f64,
     /// Microseconds.
@@ -88,7 +88,7 @@ fn legend(out: &mut String) {
     }
 }
 
-/// Lines at round times.
+/// Draws grid lines at round times.
 fn axis(out: &mut String, scale: &Scale, end: f64, width: f64, height: f64) {
     let step = round_step(scale.per_pixel * 90.0);
     let mut tick = 0.0;
@@ -100,7 +100,7 @@ fn axis(out: &mut String, scale: &Scale, end: f64, width: f64, height: f64) {
             HEAD - 12.0,
             height - MARGIN
         );
-        // A number that would be cut off at the edge is left out.
+        // Skip a label that the edge would cut off.
         if x + 40.0 < width {
             let _ = writeln!(
                 out,
@@ -114,7 +114,7 @@ fn axis(out: &mut String, scale: &Scale, end: f64, width: f64, height: f64) {
     }
 }
 
-/// The smallest of 1, 2, 5, 10, … that is not below this.
+/// The smallest of 1, 2, 5, 10, … of at least `least`.
 fn round_step(least: f64) -> f64 {
     let power = 10f64.powf(least.max(1e-3).log10().floor());
     [1.0, 2.0, 5.0, 10.0]
@@ -124,7 +124,7 @@ fn round_step(least: f64) -> f64 {
         .unwrap_or(power * 10.0)
 }
 
-/// A time in the unit that suits a scale.
+/// Formats a time in the unit of a scale.
 fn duration(microseconds: f64, scale: f64) -> String {
     let (value, step, unit) = match scale {
         s if s >= 1e6 => (microseconds / 1e6, scale / 1e6, "s"),
@@ -172,7 +172,7 @@ fn draw_span(out: &mut String, span: &Span, scale: &Scale, top: f64) {
         out,
         "<rect class=\"span{}\" x=\"{x:.2}\" y=\"{y:.1}\" width=\"{width:.2}\" height=\"{ROW}\" rx=\"1.5\" \
          fill=\"{colour}\"><title>{}</title></rect>",
-        // A line around a thin span would be all there is to see of it.
+        // No outline for thin spans: it would cover them.
         if width > 2.0 { " wide" } else { "" },
         escaped(&title)
     );
@@ -188,7 +188,7 @@ fn draw_span(out: &mut String, span: &Span, scale: &Scale, top: f64) {
     }
 }
 
-/// The text, or as much of it as fits.
+/// Truncates text to a number of characters.
 fn shortened(text: &str, letters: usize) -> String {
     if text.chars().count() <= letters {
         return text.to_owned();
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_cut_to_what_fits() {
+    fn long_names_are_truncated() {
         assert_eq!(shortened("softmax", 7), "softmax");
         assert_eq!(shortened("softmax", 4), "sof…");
     }

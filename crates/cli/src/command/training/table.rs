@@ -1,4 +1,4 @@
-//! Rows of numbers to learn from.
+//! Training data: rows of numbers with labels, from CSV.
 
 use crate::outcome::Failure;
 use flate2::read::MultiGzDecoder;
@@ -6,13 +6,13 @@ use inflight::{DType, Device, Result, Scalar, Tensor};
 use std::io::Read;
 use std::path::Path;
 
-/// Every so many rows, one is kept for testing.
+/// One of this many rows is held out for testing.
 const TEST_EVERY: usize = 5;
 
-/// Labels are below this: an f32 holds every whole number up to it.
+/// Upper bound of labels: an f32 represents every integer up to it.
 const LABELS: f32 = (1u32 << 24) as f32;
 
-/// Rows of numbers from −1 to 1, and a label for each, a whole number.
+/// Rows of values from −1 to 1, each with an integer label.
 pub struct Table {
     /// The length of a row.
     pub columns: usize,
@@ -21,7 +21,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// Reads numbers with commas between, a row a line, its label last. They are divided by the largest.
+    /// Reads CSV: a row per line, its label last. Values are divided by the largest magnitude.
     pub fn load(path: &Path) -> std::result::Result<Table, Failure> {
         let wrong = |what: String| Failure::misuse(format!("{}: {what}", path.display()));
         let bytes = std::fs::read(path).map_err(|error| wrong(error.to_string()))?;
@@ -45,7 +45,7 @@ impl Table {
             let label = table.values.pop().expect("a line that is split has a part");
             if label.fract() != 0.0 || !(0.0..LABELS).contains(&label) {
                 return Err(format!(
-                    "the label {label} in line {line} is not a whole number from 0 on, below {LABELS}"
+                    "the label {label} in line {line} is not an integer of at least 0, below {LABELS}"
                 ));
             }
             let columns = table.values.len() - start;
@@ -72,7 +72,7 @@ impl Table {
         Ok(table)
     }
 
-    /// A label that no element of a type is, if there is one.
+    /// A label that a dtype cannot represent, if there is one.
     pub fn label_outside(&self, dtype: DType) -> Option<f32> {
         let is_outside = |label: f32| {
             let there = Scalar::from(label).cast(dtype);
@@ -82,12 +82,12 @@ impl Table {
         self.labels.iter().map(|label| label.abs()).find(|&label| is_outside(label))
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     pub fn rows(&self) -> usize {
         self.labels.len()
     }
 
-    /// The rows to learn from, and those to test with.
+    /// Splits the rows into training and test rows.
     pub fn divided(self) -> (Table, Table) {
         let empty = || Table { columns: self.columns, values: Vec::new(), labels: Vec::new() };
         let mut parts = (empty(), empty());
@@ -102,7 +102,7 @@ impl Table {
         parts
     }
 
-    /// Some rows, and their labels.
+    /// Gathers rows and their labels into tensors.
     pub fn tensors(&self, rows: &[usize], device: &Device) -> Result<(Tensor, Tensor)> {
         let mut values = Vec::with_capacity(rows.len() * self.columns);
         for &row in rows {
@@ -114,7 +114,7 @@ impl Table {
     }
 }
 
-/// The text that a file holds, which may be compressed, in several parts.
+/// Decodes a file as text; gzip may have several members.
 fn text_of(bytes: Vec<u8>) -> std::result::Result<String, String> {
     if !bytes.starts_with(&[0x1f, 0x8b]) {
         return String::from_utf8(bytes)
@@ -126,7 +126,7 @@ fn text_of(bytes: Vec<u8>) -> std::result::Result<String, String> {
     Ok(text)
 }
 
-/// Batches of rows in a random order, without end.
+/// Endless batches of rows in random order.
 pub struct Batches<'a> {
     table: &'a Table,
     batch: usize,
@@ -135,7 +135,7 @@ pub struct Batches<'a> {
 }
 
 impl<'a> Batches<'a> {
-    /// Batches of so many rows.
+    /// Batches of `batch` rows.
     pub fn new(table: &'a Table, batch: usize, seed: u64) -> Batches<'a> {
         Batches { table, batch, order: Vec::new(), random: seed }
     }
@@ -153,7 +153,7 @@ impl<'a> Batches<'a> {
         self.table.tensors(&chosen, device)
     }
 
-    /// The next number of a splitmix generator.
+    /// Next value of a splitmix64 generator.
     fn draw(&mut self) -> u64 {
         self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.random ^ (self.random >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_table_is_said_with_its_line() {
+    fn parse_errors_name_the_line() {
         let error = |text: &str| Table::parse(text).err().unwrap();
         assert_eq!(error("1,2,0\n1,x,0\n"), "\"x\" in line 2 is not a number");
         assert_eq!(error("1,2,0\n\n1,0\n"), "line 3 has 1 numbers and a label, the first has 2");
@@ -192,14 +192,14 @@ mod tests {
         assert_eq!(error("-inf,2,0\n"), "\"-inf\" in line 1 is not a finite number");
         assert_eq!(error("1,2,inf\n"), "\"inf\" in line 1 is not a finite number");
         for label in ["0.5", "-1", "16777216"] {
-            let said = format!("the label {label} in line 2 is not a whole number from 0 on");
+            let said = format!("the label {label} in line 2 is not an integer of at least 0");
             let error = error(&format!("1,2,0\n1,2,{label}\n"));
             assert!(error.starts_with(&said), "{error}");
         }
     }
 
     #[test]
-    fn labels_that_a_type_does_not_hold_are_found() {
+    fn labels_outside_a_dtype_are_found() {
         let table = Table::parse("1,0\n1,-0\n1,1\n1,300\n1,2049\n").unwrap();
         assert_eq!(table.label_outside(DType::I32), None);
         assert_eq!(table.label_outside(DType::F32), None);
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_compressed_in_parts_is_read_to_the_end() {
+    fn gzip_with_several_members_is_read_to_the_end() {
         let part = |text: &str| {
             let mut part = GzEncoder::new(Vec::new(), Compression::fast());
             part.write_all(text.as_bytes()).unwrap();
