@@ -1,5 +1,7 @@
 //! Values as users write them: scalars on either side, nested arrays, reads, comparisons, random state.
 
+#![allow(clippy::reversed_empty_ranges)] // a negative step counts down
+
 use inflight::{
     DType, Device, Element, Pending, Result, Rng, Scalar, Shape, Tensor, Transpose,
     TriangularOptions, assert_close,
