@@ -1,6 +1,11 @@
 //! Values as users write them: scalars on either side, nested arrays, reads, comparisons, random state.
 
-use inflight::{DType, Device, Element, Pending, Result, Rng, Scalar, Shape, Tensor, assert_close};
+#![allow(clippy::reversed_empty_ranges)] // a negative step counts down
+
+use inflight::{
+    DType, Device, Element, Pending, Result, Rng, Scalar, Shape, Tensor, Transpose,
+    TriangularOptions, assert_close,
+};
 
 fn device() -> Device {
     Device::cpu()
@@ -36,6 +41,28 @@ fn generic_functions_read_items_and_take_scalars() -> Result<()> {
     assert_eq!(total(&[250u8, 1], 2)?, 255);
     assert_eq!((Tensor::from([1.0f32, 2.0]) * Scalar::from(3)).dtype(), DType::F32);
     Ok(())
+}
+
+#[test]
+fn slices_are_assigned_numbers_and_shapes_compare_with_arrays() -> Result<()> {
+    let x = Tensor::zeros::<u8>((2, 3), &device());
+    assert_eq!(x.shape(), [2, 3]);
+    assert!(x.shape() != [3, 2] && x.shape() != [2]);
+    assert_eq!(x.slice_assign((.., -1), 7.0).to_vec::<u8>()?, [0, 0, 7, 0, 0, 7]);
+    let message = x.slice_assign(0, 300).check().unwrap_err().to_string();
+    assert!(message.contains("slice_assign") && message.contains("300"), "{message}");
+    Ok(())
+}
+
+#[test]
+fn triangular_options_are_built_from_each_other() {
+    let factor = Tensor::from([[2.0, 0.0], [1.0, 3.0]]);
+    let b = Tensor::from([[4.0], [3.0]]);
+    let transposed = TriangularOptions::lower().transpose(Transpose::Transpose);
+    let x = factor.solve_triangular(&b, transposed);
+    assert_close!(x, factor.transpose().solve_triangular(&b, TriangularOptions::upper()));
+    let right = TriangularOptions::lower().left_side(false).unit_diagonal(true);
+    assert_close!(factor.solve_triangular(&b.transpose(), right), [[1.0, 3.0]]);
 }
 
 #[test]
