@@ -24,7 +24,9 @@ fn a_profile_counts_launches_bytes_and_operations() {
     let (values, profile) = inflight::profile(|| {
         let mut last = Vec::new();
         for _ in 0..3 {
-            last = x.matmul(&x).relu().to_vec::<f32>().unwrap();
+            let result = x.matmul(&x).relu();
+            // In one expression, the handle of the product would be alive and its value be stored.
+            last = result.to_vec::<f32>().unwrap();
         }
         last
     })
