@@ -46,7 +46,7 @@ fn run(graph: &Graph, operands: &[Array], threads: usize) -> Result<Array, Fault
     let backend = device(threads);
     let mut queue = Queue::new(&backend);
     let buffers: Vec<Arc<Buffer>> = operands.iter().map(device_buffer).collect();
-    let result = Buffer::declare(node.shape.elements() * node.dtype.size());
+    let result = Buffer::declare(node.shape.element_count() * node.dtype.size());
     let inputs = step.operands.iter().map(|&id| plan.buffers[id as usize].input.expect("an input"));
     let call = RoutineCall {
         routine: step.routine.clone(),
@@ -82,7 +82,7 @@ fn check_exact(op: Op, operands: &[Array]) {
 
 /// Random elements of any dtype, with repeats; floats include zeros of both signs, infinities and NaN.
 fn elements(dtype: DType, shape: Shape, random: &mut Random) -> Array {
-    let values = (0..shape.elements()).map(|_| {
+    let values = (0..shape.element_count()).map(|_| {
         let bits = random.next();
         match (dtype.is_float(), bits % 16) {
             (true, 0) => (-0.0f64).to_scalar().cast(dtype),
@@ -140,7 +140,8 @@ fn later_keys_break_ties() {
     let mut random = Random(13);
     for extent in [50, 70_000] {
         let shape = Shape::from([extent, 2]);
-        let coarse: Vec<u8> = (0..shape.elements()).map(|_| (random.next() % 5) as u8).collect();
+        let coarse: Vec<u8> =
+            (0..shape.element_count()).map(|_| (random.next() % 5) as u8).collect();
         let keys = [
             Array::from_vec(coarse, &shape),
             elements(DType::BF16, shape.clone(), &mut random),
@@ -197,7 +198,7 @@ fn scatter_combines_updates_in_order() {
         let x = elements(DType::I32, Shape::from(shape), &mut random);
         let other = Shape::from(shape).with(1, updates);
         let index: Vec<i8> =
-            (0..other.elements()).map(|_| (random.next() % 14) as i8 - 2).collect();
+            (0..other.element_count()).map(|_| (random.next() % 14) as i8 - 2).collect();
         let operands =
             [x, Array::from_vec(index, &other), elements(DType::I32, other, &mut random)];
         check_exact(Op::Scatter { axis: 1, combine: combine.clone() }, &operands);
@@ -301,7 +302,7 @@ fn triangular_solve_matches_the_reference() {
             for left_side in [true, false] {
                 let extents = if left_side { [batch, n, systems] } else { [batch, systems, n] };
                 let shape = Shape::from(extents);
-                let values = (0..shape.elements())
+                let values = (0..shape.element_count())
                     .map(|_| Complex::new(random.real(), random.real()) / 2.0)
                     .collect();
                 let operands = [a.clone(), from_complex_values(values, &shape, dtype)];
