@@ -174,7 +174,7 @@ impl Backend for CpuBackend {
     }
 
     fn compile(&self, kernel: &Kernel) -> Result<Compiled, Fault> {
-        Ok(Arc::new(launch::compile(kernel, self.path)))
+        Ok(Arc::new(launch::compile(kernel, self.path, &self.pool)))
     }
 
     fn compiler(&self) -> Option<String> {
@@ -186,7 +186,7 @@ impl Backend for CpuBackend {
     }
 
     fn load(&self, kernel: &Kernel, saved: &[u8]) -> Option<Compiled> {
-        Some(Arc::new(launch::load(kernel, self.path, saved)?))
+        Some(Arc::new(launch::load(kernel, self.path, saved, &self.pool)?))
     }
 
     fn stream(&self, priority: Priority) -> Arc<dyn Stream> {

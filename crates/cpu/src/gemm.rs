@@ -18,13 +18,14 @@ use crate::workers::Workers;
 use fusion::RedirectedOutput;
 pub use fusion::{EpilogueRunner, PrologueRunner};
 use half::{bf16, f16};
-use inflight_backend::GemmLaunch;
+use inflight_backend::{FaultKind, GemmLaunch, Pool};
 use inflight_ir::DType;
 use inflight_ir::plan::Side;
 use num_complex::Complex;
 use partition::{BlockRows, Constraints, Panel, Partition};
 use problem::Problem;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A strided matrix in memory: the address of its first element, and the distances, in elements, to the next row
 /// and column.
@@ -133,13 +134,13 @@ macro_rules! with_element {
     };
 }
 
-/// Runs a GEMM on the worker threads. Returns the message of a panic, if there was one.
+/// Runs a GEMM on the worker threads. Returns the fault of a panic, if there was one.
 ///
 /// # Safety
 /// Addresses must be those of the operands' buffers, with elements of the dtype at every address that offsets and
 /// strides reach, and no other thread may access those of the result meanwhile, or write the others. Of chained GEMMs,
 /// the first must have an epilogue that writes the rows of the second's operand densely, one after another.
-pub unsafe fn run(workers: &Workers, gemm: &BoundGemm) -> Result<(), String> {
+pub unsafe fn run(workers: &Workers, gemm: &BoundGemm) -> Result<(), FaultKind> {
     let run = with_element!(gemm.launch.dtype, run_typed);
     // SAFETY: promised by the caller; the types are the dtypes' host forms, up to the sign.
     unsafe { run(workers, gemm) }
@@ -147,7 +148,7 @@ pub unsafe fn run(workers: &Workers, gemm: &BoundGemm) -> Result<(), String> {
 
 /// # Safety
 /// As for [`run`], and `T` must be the host form of the dtype.
-unsafe fn run_typed<T: GemmElement>(workers: &Workers, gemm: &BoundGemm) -> Result<(), String> {
+unsafe fn run_typed<T: GemmElement>(workers: &Workers, gemm: &BoundGemm) -> Result<(), FaultKind> {
     let typed = TypedGemm::<T>::new(gemm);
     // SAFETY: promised by the caller.
     unsafe { materialized_operand::run_with_materialized_operand(workers, typed, run_panels) }
@@ -155,7 +156,10 @@ unsafe fn run_typed<T: GemmElement>(workers: &Workers, gemm: &BoundGemm) -> Resu
 
 /// # Safety
 /// As for [`run`].
-unsafe fn run_panels<T: GemmElement>(workers: &Workers, gemm: &TypedGemm<T>) -> Result<(), String> {
+unsafe fn run_panels<T: GemmElement>(
+    workers: &Workers,
+    gemm: &TypedGemm<T>,
+) -> Result<(), FaultKind> {
     let problem = &gemm.problem;
     let block_rows = |source: &TypedSource<T>| match source {
         TypedSource::Memory(_) | TypedSource::Materialized(_) => None,
@@ -340,6 +344,8 @@ struct ChainedGemmRunner<'a> {
     block_rows: usize,
     /// Bytes of an element of the operand.
     element_size: usize,
+    /// The source of scratch memory.
+    pool: &'a Arc<Pool>,
     /// Computes rows to an address.
     compute: Box<dyn Fn(Range<usize>, *mut u8) + Sync + 'a>,
 }
@@ -350,10 +356,14 @@ impl<'a> ChainedGemmRunner<'a> {
 
     fn new(first: &'a BoundGemm<'a>, value: usize, element_size: usize) -> ChainedGemmRunner<'a> {
         let bind = with_element!(first.launch.dtype, bind_chained_gemm);
+        let GemmTarget::Epilogue(epilogue) = &first.c else {
+            unreachable!("the first of two chained GEMMs has an epilogue")
+        };
         ChainedGemmRunner {
             block_rows: (ChainedGemmRunner::MAX_BLOCK_ELEMENTS / first.launch.n.max(1))
                 .clamp(32, 256),
             element_size,
+            pool: epilogue.pool(),
             compute: bind(first, value, element_size),
         }
     }
@@ -361,7 +371,7 @@ impl<'a> ChainedGemmRunner<'a> {
     /// # Safety
     /// The rows must be rows of the operand, of `k` elements each.
     unsafe fn with_rows<T>(&self, rows: Range<usize>, k: usize, f: impl FnOnce(Matrix<T>)) {
-        with_scratch(|scratch| {
+        with_scratch(self.pool, |scratch| {
             let start = scratch.bytes(rows.len() * k * self.element_size);
             (self.compute)(rows, start);
             f(Matrix { start: start.cast(), row: k as isize, column: 1 });

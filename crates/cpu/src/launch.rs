@@ -3,8 +3,9 @@
 
 use crate::call::{Call, Part, Scratch, with_scratch};
 use crate::device::Path;
-use crate::workers::{Workers, panic_message};
+use crate::workers::{Workers, panic_fault};
 use crate::{block, emit};
+use inflight_backend::{FaultKind, Pool};
 use inflight_ir::Scalar;
 use inflight_ir::kernel::{
     AccessId, InPlacePair, Kernel, Kind, LaunchShape, VectorAxis, expand, in_place_pairs,
@@ -13,6 +14,7 @@ use parking_lot::Mutex;
 use smallvec::SmallVec;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 /// A launch of less work than this runs on one thread: handing a part to another thread costs as much. About 16 Ki
 /// elements of `a + b`.
@@ -44,6 +46,8 @@ pub struct CompiledKernel {
     reduces_columns: bool,
     /// Operands and results that may share memory (in-place reuse).
     in_place_pairs: Vec<InPlacePair>,
+    /// The source of the launches' scratch memory.
+    pool: Arc<Pool>,
 }
 
 /// The executable form of a kernel.
@@ -55,22 +59,22 @@ enum KernelCode {
 }
 
 /// Compiles a kernel to machine code, or for the block interpreter if the emitter does not support it.
-pub fn compile(kernel: &Kernel, path: Path) -> CompiledKernel {
+pub fn compile(kernel: &Kernel, path: Path, pool: &Arc<Pool>) -> CompiledKernel {
     let native = path.isa().and_then(|isa| emit::compile(kernel, isa).ok());
-    CompiledKernel::new(kernel, native)
+    CompiledKernel::new(kernel, native, pool)
 }
 
 /// Loads a kernel that [`CompiledKernel::save`] serialized on the same path. `None` if the bytes are not valid.
-pub fn load(kernel: &Kernel, path: Path, saved: &[u8]) -> Option<CompiledKernel> {
+pub fn load(kernel: &Kernel, path: Path, saved: &[u8], pool: &Arc<Pool>) -> Option<CompiledKernel> {
     let native = match saved {
         [] => None,
         code => Some(emit::load(kernel, path.isa()?, code)?),
     };
-    Some(CompiledKernel::new(kernel, native))
+    Some(CompiledKernel::new(kernel, native, pool))
 }
 
 impl CompiledKernel {
-    fn new(kernel: &Kernel, native: Option<emit::Code>) -> CompiledKernel {
+    fn new(kernel: &Kernel, native: Option<emit::Code>, pool: &Arc<Pool>) -> CompiledKernel {
         let code = match native {
             Some(code) => KernelCode::Native(code),
             None => KernelCode::Block(block::Program::new(kernel)),
@@ -83,12 +87,18 @@ impl CompiledKernel {
             colliding_stores: colliding_stores(kernel),
             reduces_columns: kernel.reduces_columns(),
             in_place_pairs: portable_in_place_pairs(kernel),
+            pool: pool.clone(),
         }
     }
 
     /// Operands and results that may share memory (in-place reuse).
     pub fn in_place_pairs(&self) -> &[InPlacePair] {
         &self.in_place_pairs
+    }
+
+    /// The source of the launches' scratch memory.
+    pub fn pool(&self) -> &Arc<Pool> {
+        &self.pool
     }
 
     /// Whether threads may share a launch's vector axis: its points are independent, and no two write one address.
@@ -160,7 +170,7 @@ impl<'a> BoundLaunch<'a> {
         let call = Call { buffers: &launch.buffers, scalars: launch.scalars, shape };
         let code = match &compiled.code {
             // SAFETY: promised by the caller. The argument block holds the addresses.
-            KernelCode::Native(code) => unsafe { code.bind(&call, &part) },
+            KernelCode::Native(code) => unsafe { code.bind(&call, &part, &compiled.pool) },
             KernelCode::Block(_) => None,
         };
         match code {
@@ -173,7 +183,7 @@ impl<'a> BoundLaunch<'a> {
     ///
     /// # Safety
     /// As for [`run`].
-    pub unsafe fn run(&self, workers: &Workers) -> Result<(), String> {
+    pub unsafe fn run(&self, workers: &Workers) -> Result<(), FaultKind> {
         // SAFETY: promised by the caller.
         unsafe {
             match self {
@@ -184,7 +194,7 @@ impl<'a> BoundLaunch<'a> {
                 }
                 BoundLaunch::Parallel(launch) => {
                     let mut failed = run(workers, std::slice::from_ref(launch)).into_iter();
-                    return failed.next().map_or(Ok(()), |(_, message)| Err(message));
+                    return failed.next().map_or(Ok(()), |(_, fault)| Err(fault));
                 }
             }
         }
@@ -192,13 +202,13 @@ impl<'a> BoundLaunch<'a> {
     }
 }
 
-/// Runs a batch of independent launches in one parallel loop. Returns the indices of the launches that panicked, with
-/// their messages; the others have run.
+/// Runs a batch of independent launches in one parallel loop. Returns the indices of the launches that failed, with
+/// their faults; the others have run.
 ///
 /// # Safety
 /// The buffers must match the kernels: at every address that the shapes' maps reach there must be an element. No other
 /// thread and no other launch of the batch may write it meanwhile, nor access it at all if the kernel writes it.
-pub unsafe fn run(workers: &Workers, launches: &[PreparedLaunch<'_>]) -> Vec<(usize, String)> {
+pub unsafe fn run(workers: &Workers, launches: &[PreparedLaunch<'_>]) -> Vec<(usize, FaultKind)> {
     // A batch of small launches runs on one thread if their total work is small.
     let work = launches.iter().map(|launch| work(launch.compiled, launch.shape));
     let threads = match work.fold(0, usize::saturating_add) >= MIN_PARALLEL_WORK {
@@ -232,7 +242,7 @@ pub unsafe fn run(workers: &Workers, launches: &[PreparedLaunch<'_>]) -> Vec<(us
         // SAFETY: promised by the caller; the parts of a launch are independent of each other.
         let run = catch_unwind(AssertUnwindSafe(|| unsafe { kernel.run_part(call, &part) }));
         if let Err(panic) = run {
-            failed.lock().push((launch, panic_message(&*panic)));
+            failed.lock().push((launch, panic_fault(panic)));
         }
     };
     let run = match threads {
@@ -240,8 +250,8 @@ pub unsafe fn run(workers: &Workers, launches: &[PreparedLaunch<'_>]) -> Vec<(us
         _ => workers.parallel_for(parts, &run_part),
     };
     let mut failed = failed.into_inner();
-    if let Err(message) = run {
-        failed.extend((0..launches.len()).map(|launch| (launch, message.clone())));
+    if let Err(fault) = run {
+        failed.extend((0..launches.len()).map(|launch| (launch, fault.clone())));
     }
     failed
 }
@@ -253,7 +263,7 @@ impl CompiledKernel {
     /// As for [`run`]; other threads may run other parts of the same call.
     pub unsafe fn run_part(&self, call: &Call, part: &Part) {
         // SAFETY: promised by the caller.
-        with_scratch(|scratch| unsafe { self.code.run(call, part, scratch) });
+        with_scratch(&self.pool, |scratch| unsafe { self.code.run(call, part, scratch) });
     }
 
     /// Like [`run_part`](CompiledKernel::run_part), without non-temporal stores: the results stay in the caches, because
@@ -263,7 +273,7 @@ impl CompiledKernel {
     /// As for [`run_part`](CompiledKernel::run_part).
     pub unsafe fn run_part_in_cache(&self, call: &Call, part: &Part) {
         // SAFETY: promised by the caller.
-        with_scratch(|scratch| unsafe {
+        with_scratch(&self.pool, |scratch| unsafe {
             match &self.code {
                 KernelCode::Native(code) => code.run_in_cache(call, part, scratch),
                 KernelCode::Block(program) => program.run(call, part, scratch),
@@ -434,6 +444,7 @@ mod tests {
             colliding_stores: Vec::new(),
             reduces_columns: kernel.reduces_columns(),
             in_place_pairs: Vec::new(),
+            pool: crate::memory::pool(),
         };
         let shape = LaunchShape { extents: extents.into(), accesses: vec![] };
         let partition = Partition::new(&compiled, &shape, threads);

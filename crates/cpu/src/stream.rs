@@ -7,7 +7,7 @@
 use crate::gemm::{self, BoundGemm, EpilogueRunner, GemmTarget, OperandSource, PrologueRunner};
 use crate::launch::{self, CompiledKernel, PreparedLaunch};
 use crate::routine;
-use crate::workers::{Workers, panic_message};
+use crate::workers::{Workers, panic_fault};
 use inflight_backend::observe::{self, CommandTimer};
 use inflight_backend::sync::thread::{self, ThreadId};
 use inflight_backend::sync::{MODEL_CHECKED, Mutex, MutexGuard, hint};
@@ -297,12 +297,12 @@ impl Core {
         let run =
             catch_unwind(AssertUnwindSafe(|| unsafe { launch::run(&self.workers, &prepared) }));
         let failed = run.unwrap_or_else(|panic| {
-            let message = panic_message(&*panic);
-            (0..running.len()).map(|launch| (launch, message.clone())).collect()
+            let fault = panic_fault(panic);
+            (0..running.len()).map(|launch| (launch, fault.clone())).collect()
         });
-        for (launch, message) in failed {
+        for (launch, fault) in failed {
             let launch = running[launch];
-            launch.fail(&labelled_fault(FaultKind::Panicked(message), &launch.label));
+            launch.fail(&labelled_fault(fault, &launch.label));
         }
     }
 
@@ -324,7 +324,7 @@ impl Core {
             let bound = self.bind_gemm(launch, None)?;
             // SAFETY: as for a launch.
             let run = unsafe { gemm::run(&self.workers, &bound) };
-            run.map_err(|message| labelled_fault(FaultKind::Panicked(message), label))
+            run.map_err(|fault| labelled_fault(fault, label))
         });
         if let Err(fault) = result {
             launch.fail(&fault);
@@ -533,9 +533,8 @@ fn compiled_kernel(launch: &Launch) -> Result<&CompiledKernel, Fault> {
 
 /// Runs a command and converts a panic to a fault.
 fn catch_panic(label: &Label, run: impl FnOnce() -> Result<(), Fault>) -> Result<(), Fault> {
-    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
-        Err(labelled_fault(FaultKind::Panicked(panic_message(&*panic)), label))
-    })
+    catch_unwind(AssertUnwindSafe(run))
+        .unwrap_or_else(|panic| Err(labelled_fault(panic_fault(panic), label)))
 }
 
 fn labelled_fault(kind: FaultKind, label: &Label) -> Fault {

@@ -7,10 +7,10 @@
 //! idle threads help with loops. A thread outside the pool that waits for a stream can help with that stream's loops
 //! (a *helping waiter*, [`Workers::help_until`]).
 
-use inflight_backend::Priority;
 use inflight_backend::sync::atomic::{AtomicUsize, Ordering};
 use inflight_backend::sync::thread::{self, JoinHandle, Thread, ThreadId};
 use inflight_backend::sync::{Condvar, MODEL_CHECKED, Mutex, MutexGuard, hint};
+use inflight_backend::{FaultKind, Priority};
 use std::any::Any;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -115,8 +115,12 @@ impl Workers {
     /// Runs `body` for each chunk index below `chunks`, on this thread and on idle ones, and returns when all chunks are
     /// done. Subnormal floats are flushed to zero meanwhile.
     ///
-    /// If a chunk panics, chunks that no thread has begun are skipped and the panic's message is returned.
-    pub fn parallel_for(&self, chunks: usize, body: &(dyn Fn(usize) + Sync)) -> Result<(), String> {
+    /// If a chunk panics, chunks that no thread has begun are skipped and the panic's fault is returned.
+    pub fn parallel_for(
+        &self,
+        chunks: usize,
+        body: &(dyn Fn(usize) + Sync),
+    ) -> Result<(), FaultKind> {
         // SAFETY: this only erases the lifetime of the body. It is used between here and the return of `close_loop`,
         // which waits for the last helper to finish.
         let body = unsafe { std::mem::transmute::<Body<'_>, Body<'static>>(body) };
@@ -353,8 +357,8 @@ struct ParallelLoop {
     helpers: AtomicUsize,
     /// The thread that started the loop.
     owner: Thread,
-    /// The message of the first panic.
-    panic: Mutex<Option<String>>,
+    /// The fault of the first panic.
+    panic: Mutex<Option<FaultKind>>,
 }
 
 /// The end of a loop's range that a thread claims chunks from.
@@ -393,7 +397,7 @@ impl ParallelLoop {
             };
             if let Err(payload) = catch_unwind(AssertUnwindSafe(|| (self.body)(chunk))) {
                 self.claimed.store(self.chunks, Ordering::Relaxed);
-                self.panic.lock().get_or_insert(panic_message(&*payload));
+                self.panic.lock().get_or_insert(panic_fault(payload));
             }
         }
     }
@@ -405,20 +409,23 @@ impl ParallelLoop {
         }
     }
 
-    fn result(&self) -> Result<(), String> {
+    fn result(&self) -> Result<(), FaultKind> {
         self.panic.lock().take().map_or(Ok(()), Err)
     }
 }
 
-/// The message of a panic.
-pub fn panic_message(payload: &(dyn Any + Send)) -> String {
-    if let Some(message) = payload.downcast_ref::<&str>() {
-        message.to_string()
-    } else if let Some(message) = payload.downcast_ref::<String>() {
-        message.clone()
-    } else {
-        "a panic without a message".to_string()
-    }
+/// The fault of a panic: the payload itself if it is one, otherwise the panic's message.
+pub fn panic_fault(payload: Box<dyn Any + Send>) -> FaultKind {
+    let payload = match payload.downcast::<FaultKind>() {
+        Ok(fault) => return *fault,
+        Err(payload) => payload,
+    };
+    let message = match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
+        (Some(message), _) => message.to_string(),
+        (_, Some(message)) => message.clone(),
+        _ => "a panic without a message".to_string(),
+    };
+    FaultKind::Panicked(message)
 }
 
 /// Flush-to-zero mode (FTZ and DAZ) of the current thread: while this exists, subnormal operands and results are zero.

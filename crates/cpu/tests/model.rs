@@ -5,12 +5,13 @@
 //!
 //! Without the flag the same bodies run on real threads.
 
-mod common;
+#[path = "device/support.rs"]
+mod support;
 
-use common::{Queue, buffer, device, square_gemm};
 use inflight_backend::sync::{MODEL_CHECKED, Mutex, explore, thread};
 use inflight_backend::{Buffer, Command, Event, Timeline};
 use std::sync::Arc;
+use support::{Queue, buffer, device, square_gemm};
 
 fn check(body: impl Fn() + Send + Sync + 'static) {
     explore(if MODEL_CHECKED { 1000 } else { 50 }, body);
@@ -120,7 +121,7 @@ fn a_gemm_in_panels_is_complete_when_signalled() {
         other.stream.flush();
         let mut queue = Queue::new(&device);
         queue.wait_for(&event);
-        common::enqueue(&queue.stream, square_gemm(n, &ones, &ones, &result));
+        support::enqueue(&queue.stream, square_gemm(n, &ones, &ones, &result));
         assert_eq!(queue.read::<f32>(&result).unwrap(), vec![n as f32; n * n]);
     });
 }
@@ -145,7 +146,7 @@ fn commands_of_an_expansion_run_before_queued_ones() {
         let device = device(2);
         let mut queue = Queue::new(&device);
         let order = Log::default();
-        common::enqueue(&queue.stream, iterations(&order, 1, 3));
+        support::enqueue(&queue.stream, iterations(&order, 1, 3));
         // Enqueued before, while or after the loop runs.
         queue.stream.flush();
         log(&queue, &order, 4);
@@ -173,7 +174,7 @@ fn an_expansion_may_wait_for_another_stream() {
                 expansion.commands.extend([Command::Wait(opened), after]);
             }),
         };
-        common::enqueue(&queue.stream, command);
+        support::enqueue(&queue.stream, command);
         log(&queue, &order, 2);
         let end = queue.signal();
         queue.stream.flush();

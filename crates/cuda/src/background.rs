@@ -234,8 +234,6 @@ pub fn shut_down() {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compile::Compiler;
-    use std::process::Command;
     use std::sync::mpsc;
 
     fn fault_of(task: &BackgroundTask<u32>) -> Fault {
@@ -324,43 +322,5 @@ mod tests {
         workers.prioritize(9);
         workers.run_tasks();
         assert_eq!(order.try_iter().collect::<Vec<_>>(), [2, 0, 1, 3]);
-    }
-
-    /// Set in the child process that exits while it compiles.
-    const EXITS: &str = "INFLIGHT_TEST_ENDS";
-
-    /// Runs in a process of its own: compiles kernels and exits when the first one is ready.
-    #[test]
-    #[ignore = "exits the process; the test below runs it"]
-    fn exits_during_compilation() {
-        if std::env::var_os(EXITS).is_none() {
-            return;
-        }
-        let line = "    x[threadIdx.x] = sinf(x[threadIdx.x]) * powf(x[threadIdx.x], 3.5f);\n";
-        let compiled = (0..8).map(|index| {
-            let lines = line.repeat(20 + 10 * index);
-            let text = format!("extern \"C\" __global__ void f(float* x) {{\n{lines}}}");
-            BackgroundTask::start(move || Compiler::new("sm_90".to_owned(), || None).compile(&text))
-        });
-        let compiled: Vec<_> = compiled.collect();
-        compiled[0].done.wait();
-        assert!(compiled[0].poll().is_ok());
-        std::process::exit(0);
-    }
-
-    #[test]
-    fn process_can_exit_during_compilation() {
-        if let Err(fault) = Compiler::new("sm_90".to_owned(), || None).version() {
-            println!("SKIPPED: {fault}");
-            return;
-        }
-        let arguments = ["--ignored", "--exact", "background::tests::exits_during_compilation"];
-        for _ in 0..3 {
-            let this = std::env::current_exe().expect("a test runs from a file");
-            let ended =
-                Command::new(this).args(arguments).env(EXITS, "1").output().expect("the test runs");
-            assert!(ended.status.success(), "{ended:?}");
-            assert!(!String::from_utf8_lossy(&ended.stdout).contains("test result"), "{ended:?}");
-        }
     }
 }

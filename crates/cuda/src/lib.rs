@@ -31,3 +31,20 @@ mod tensor_map;
 pub use device::{CudaBackend, count};
 pub use options::Options;
 pub use stream::{ReplayCounts, replay_counts};
+
+/// Internals that the tests of this crate reach. Not part of its interface.
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::background::{BackgroundTask, EnqueueError};
+    pub use crate::codegen::bf16x3_split::TEXT as BF16X3_SPLIT;
+    pub use crate::codegen::gemm::shared_bytes as gemm_shared_bytes;
+    pub use crate::codegen::operation::{binary, unary};
+    pub use crate::codegen::scaled_f16_split::TEXT as SCALED_F16_SPLIT;
+    pub use crate::codegen::types::name as type_name;
+    pub use crate::gemm::fused_epilogue::{
+        GemmConfig, OperandPacking, choose, store_kernel, store_launch_shape,
+    };
+    pub use crate::gemm::operand_split::{OperandMatrix, OperandSplit};
+    pub use crate::gemm::simt_gemm_source;
+    pub use crate::gemm::transpose::TEXT as TRANSPOSE;
+}

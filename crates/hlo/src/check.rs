@@ -139,7 +139,7 @@ fn expand_constant(dense: &Dense, ty: &ValueType) -> Result<Vec<u8>, String> {
         ));
     }
     Ok(match dense.is_splat {
-        true => dense.bytes.repeat(ty.shape.elements()),
+        true => dense.bytes.repeat(ty.shape.element_count()),
         false => dense.bytes.to_vec(),
     })
 }

@@ -227,7 +227,7 @@ that is read. |
 | `lapack_…getrf_ffi`, `geqrf`, `orgqr`, `ungqr`, `syevd`, `heevd` | functions of the runtime: LU and QR \
 factorizations, and eigenvectors of Hermitian matrices |
 | `check.…` | functions of the runtime that compare values |
-| any other | a function that is registered with `Calls::register`; `Device::compile` rejects unknown targets |
+| any other | a function that is registered with `CustomCalls::register`; `Device::compile` rejects unknown targets |
 
 ## How this page is generated
 

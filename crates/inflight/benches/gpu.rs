@@ -42,7 +42,7 @@ pub fn main() -> Result<()> {
     let device = match Device::cuda(ordinal) {
         Ok(device) => device,
         Err(error) => {
-            println!("SKIPPED: {error}");
+            println!("not measured: {error}");
             return Ok(());
         }
     };

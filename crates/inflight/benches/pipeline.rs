@@ -304,7 +304,7 @@ fn on_gpu(ordinal: usize, trace: Option<&str>) -> Result<()> {
     let device = match Device::cuda(ordinal) {
         Ok(device) => device,
         Err(error) => {
-            println!("SKIPPED: {error}");
+            println!("not measured: {error}");
             return Ok(());
         }
     };

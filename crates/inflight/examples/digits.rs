@@ -1,19 +1,14 @@
-//! Handwritten digits: softmax regression, then a network of two layers, both trained by gradient descent
-//! with gradients written out by hand.
+//! Handwritten digits: softmax regression, then a network of two layers, both trained by gradient descent with
+//! hand-written gradients. Run it with `cargo run --release -p inflight --example digits`.
 //!
-//! ```text
-//! cargo run --release -p inflight --example digits
-//! ```
-//!
-//! Every line below that computes something only records it. The work of a step is fused, compiled once,
-//! and runs while the next step is being recorded: the loop looks at the loss of an earlier step, never at
-//! the one in flight.
+//! Ops are recorded, not run. The work of a step is fused, compiled once, and runs while the next step is recorded: the
+//! loop reads the loss of an earlier step, never that of the step in flight.
 
 use flate2::read::GzDecoder;
-use inflight::{DType, Device, Pending, Result, Tensor, WaitReason};
+use inflight::{DType, Device, Pending, Result, Rng, Tensor, WaitReason};
 use std::io::Read;
 
-/// 1,797 images of 8 × 8 pixels from 0 to 16, one a line, the digit last.
+/// 1,797 images of 8 × 8 pixels from 0 to 16, one image per line, its digit last.
 const DIGITS: &[u8] = include_bytes!("../../../programs/digits.csv.gz");
 const PIXELS: usize = 64;
 const CLASSES: usize = 10;
@@ -22,7 +17,7 @@ const REPORT_EVERY: usize = 50;
 fn main() -> Result<()> {
     let device = Device::cpu();
     let (train, test) = load(&device)?;
-    println!("{} images to learn from, {} to test with", train.len(), test.len());
+    println!("{} training images, {} test images", train.len(), test.len());
 
     println!("\nSoftmax regression");
     let model = train_regression(&train, &device)?;
@@ -38,10 +33,10 @@ fn main() -> Result<()> {
 
     let stats = device.stats();
     println!("\n{} ops recorded, {} kernels launched", stats.recorded, stats.launches);
-    println!("{} segments planned, {} found planned", stats.plans, stats.plan_hits);
+    println!("{} segments planned, {} plan cache hits", stats.plans, stats.plan_hits);
     println!("{} kernels compiled", stats.compiles);
-    // The loops are recorded faster than they are computed, so recording is held back: a step waits for
-    // one long before it, never for itself.
+    // Recording is faster than computing, so the queue fills up and recording waits for a step long before the one it
+    // records, never for that step itself.
     let waits = |reason| stats.waits_for(reason);
     println!(
         "{} waits to read an accuracy, {} for a loss, {} for room in the queue",
@@ -68,16 +63,16 @@ fn train_regression(data: &Examples, device: &Device) -> Result<Regression> {
     const STEPS: usize = 300;
     const RATE: f32 = 0.5;
     let mut model = Regression {
-        weight: Tensor::zeros::<f32>([PIXELS, CLASSES], device),
-        bias: Tensor::zeros::<f32>([CLASSES], device),
+        weight: Tensor::zeros::<f32>((PIXELS, CLASSES), device),
+        bias: Tensor::zeros::<f32>(CLASSES, device),
     };
     let mut progress = Progress::default();
     for step in 0..=STEPS {
         let logits = model.logits(&data.images);
         progress.report(step, || data.loss(&logits))?;
         let error = data.logit_gradient(&logits);
-        model.weight = &model.weight - data.images.transpose().matmul(&error) * RATE;
-        model.bias = &model.bias - error.sum([0]) * RATE;
+        model.weight -= data.images.transpose().matmul(&error) * RATE;
+        model.bias -= error.sum(0) * RATE;
         device.flush();
     }
     progress.finish()?;
@@ -108,31 +103,29 @@ fn train_network(data: &Examples, device: &Device) -> Result<Network> {
     const STEPS: usize = 400;
     const RATE: f32 = 0.5;
     const HIDDEN: usize = 64;
-    // So scaled, what goes through a layer keeps its size.
-    let random = |inputs: usize, outputs: usize, seed: u64| {
+    // He initialization keeps the variance of the activations from layer to layer.
+    let mut rng = Rng::new(1);
+    let mut random = |inputs: usize, outputs: usize| {
         let deviation = (2.0 / inputs as f64).sqrt();
-        Tensor::randn::<f32>(0.0, deviation, [inputs, outputs], seed, device)
+        rng.normal::<f32>(0.0, deviation, (inputs, outputs), device)
     };
     let mut model = Network {
-        weights: [random(PIXELS, HIDDEN, 1), random(HIDDEN, CLASSES, 2)],
-        biases: [HIDDEN, CLASSES].map(|extent| Tensor::zeros::<f32>([extent], device)),
+        weights: [random(PIXELS, HIDDEN), random(HIDDEN, CLASSES)],
+        biases: [HIDDEN, CLASSES].map(|extent| Tensor::zeros::<f32>(extent, device)),
     };
     let mut progress = Progress::default();
     for step in 0..=STEPS {
         let hidden = model.hidden(&data.images);
         let logits = model.output(&hidden);
         progress.report(step, || data.loss(&logits))?;
-        // Backwards: from the logits to the hidden layer, where relu lets through what was positive.
+        // The gradient of the hidden layer passes where relu was active.
         let error = data.logit_gradient(&logits);
-        let active = hidden.gt(0).cast(DType::F32);
+        let active = hidden.gt(0).to::<f32>();
         let hidden_error = error.matmul(&model.weights[1].transpose()) * active;
         let layers = [(&data.images, &hidden_error), (&hidden, &error)];
         for (layer, (input, error)) in layers.into_iter().enumerate() {
-            let (weight, bias) = (&model.weights[layer], &model.biases[layer]);
-            let weight = weight - input.transpose().matmul(error) * RATE;
-            let bias = bias - error.sum([0]) * RATE;
-            model.weights[layer] = weight;
-            model.biases[layer] = bias;
+            model.weights[layer] -= input.transpose().matmul(error) * RATE;
+            model.biases[layer] -= error.sum(0) * RATE;
         }
         device.flush();
     }
@@ -140,7 +133,7 @@ fn train_network(data: &Examples, device: &Device) -> Result<Network> {
     Ok(model)
 }
 
-/// Images and what is on them.
+/// Images and their labels.
 struct Examples {
     /// One image in each row, pixels from 0 to 1.
     images: Tensor,
@@ -153,9 +146,9 @@ struct Examples {
 impl Examples {
     fn new(images: Vec<f32>, labels: Vec<i64>, device: &Device) -> Result<Examples> {
         let count = labels.len();
-        let labels = Tensor::from_vec(labels, [count], device)?;
+        let labels = Tensor::from_vec(labels, count, device)?;
         Ok(Examples {
-            images: Tensor::from_vec(images, [count, PIXELS], device)? / 16.0,
+            images: Tensor::from_vec(images, (count, PIXELS), device)? / 16,
             targets: labels.one_hot(CLASSES, DType::F32),
             labels,
         })
@@ -167,21 +160,21 @@ impl Examples {
 
     /// The mean cross entropy.
     fn loss(&self, logits: &Tensor) -> Tensor {
-        -(logits.log_softmax(1) * &self.targets).sum([1]).mean_all()
+        -(logits.log_softmax(1) * &self.targets).sum(1).mean_all()
     }
 
-    /// What [`loss`](Examples::loss) grows by, for each logit.
+    /// The gradient of [`loss`](Examples::loss) with respect to the logits.
     fn logit_gradient(&self, logits: &Tensor) -> Tensor {
-        (logits.softmax(1) - &self.targets) / self.len() as f32
+        (logits.softmax(1) - &self.targets) / self.len()
     }
 
-    /// The share of images whose digit has the largest logit. Waits.
+    /// The share of images whose digit has the largest logit. Reading it waits.
     fn accuracy(&self, logits: &Tensor) -> Result<f32> {
-        logits.argmax(1).eq(&self.labels).cast(DType::F32).mean_all().item()
+        logits.argmax(1).eq(&self.labels).to::<f32>().mean_all().item()
     }
 }
 
-/// Prints the loss of a step once the next report is due: by then it is there, and nobody waits for it.
+/// Prints the loss of a step when the next report is due: by then it is computed, and the read does not wait.
 #[derive(Default)]
 struct Progress {
     last: Option<(usize, Pending<f32>)>,
@@ -205,7 +198,7 @@ impl Progress {
     }
 }
 
-/// The images, every fifth of them kept for testing.
+/// The training images and, every fifth one, the test images.
 fn load(device: &Device) -> Result<(Examples, Examples)> {
     let mut text = String::new();
     GzDecoder::new(DIGITS).read_to_string(&mut text).expect("the data is part of the example");

@@ -1,4 +1,4 @@
-//! The one error type.
+//! The error type of the crate, and its messages.
 
 use crate::runtime::WaitReason;
 use inflight_backend::{Fault, FaultKind, LabelOp, SourceLocation};
@@ -11,98 +11,103 @@ use std::sync::Arc;
 /// A result whose error is [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What went wrong, where it was recorded, and what would help. Cheap to clone: it travels with values.
+/// An error: the cause, the source location of the call, and advice. Cheap to clone, because it travels with values.
 #[derive(Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// An op was given operands it cannot take.
+    /// An op or a method got operands or arguments that it does not accept.
     #[error("{0}")]
     Op(Arc<OpError>),
-    /// A device could not compute a value.
+    /// A device failed to compute a value.
     #[error("{}", describe_fault(.0))]
     Device(Arc<Fault>),
-    /// Host data does not fill a shape.
+    /// Host data does not have as many elements as the shape.
     #[error(
-        "{len} elements do not fill the shape {shape}, which has {}; at {location}",
-        .shape.checked_elements().map_or("too many".to_owned(), |n| n.to_string())
+        "expected {} for shape {shape}, found {len}; pass one element per index, or another shape; at {location}",
+        .shape.checked_elements().map_or("an addressable number of elements".to_owned(), |n| format!("{n} elements"))
     )]
     Length {
-        /// Elements given.
+        /// The number of elements passed.
         len: usize,
-        /// The shape asked for.
+        /// The requested shape.
         shape: Shape,
         /// The caller.
         location: &'static Location<'static>,
     },
-    /// A value was read as another dtype than it has.
+    /// A value was read as another dtype than its own.
     #[error(
-        "the tensor holds {found}, not {expected}: cast it first, with .cast(DType::…), or read it as {found}; at {location}"
+        "expected a tensor of {expected}, found {found}; read it as {found}, or cast it first with .cast(DType::…); at {location}"
     )]
     ReadType {
-        /// The dtype asked for.
+        /// The dtype of the read.
         expected: DType,
-        /// The dtype there is.
+        /// The dtype of the tensor.
         found: DType,
         /// The caller.
         location: &'static Location<'static>,
     },
-    /// One element was asked for, and there is another number of them.
-    #[error("item() needs exactly one element, the tensor of shape {shape} has {}; at {location}", .shape.elements())]
+    /// `item` was called on a tensor that does not have exactly one element.
+    #[error(
+        "item() expected exactly one element, found {} of shape {shape}; select one, or read all with .to_vec(); at {location}",
+        .shape.elements()
+    )]
     NotOneElement {
         /// The tensor's shape.
         shape: Shape,
         /// The caller.
         location: &'static Location<'static>,
     },
-    /// The host would have waited where a [`SyncGuard`](crate::SyncGuard) forbids it.
-    #[error("waiting ({reason}) is denied here by a SyncGuard; at {location}")]
+    /// A [`SyncGuard`](crate::SyncGuard) denied a wait.
+    #[error(
+        "waiting ({reason}) is denied here by a SyncGuard; use an asynchronous read, or SyncGuard::allow(); at {location}"
+    )]
     WaitDenied {
-        /// Why the host would have waited.
+        /// The reason for the wait.
         reason: WaitReason,
         /// The caller.
         location: &'static Location<'static>,
     },
-    /// Work that was handed to the runtime panicked.
+    /// A task or host function that the runtime ran panicked.
     #[error("panicked: {message}; in the work started at {location}")]
     Panicked {
-        /// What the panic said.
+        /// The panic message.
         message: Arc<str>,
-        /// Who started the work.
+        /// The caller that started the work.
         location: &'static Location<'static>,
     },
-    /// The side of a promise that should have given its value was dropped without giving one.
+    /// The producer of a promise was dropped before it completed the promise.
     #[error(
-        "the {work} started at {location} was abandoned: it was dropped before it had a value, because the thread or task \
-         that ran it ended"
+        "the {work} started at {location} was abandoned: its thread or task ended before the value was ready; keep it \
+         running until then"
     )]
     Abandoned {
-        /// The kind of work: a read, an execution, a device op, …
+        /// The kind of work, such as a read, an execution or a device op.
         work: &'static str,
         /// The caller that started it.
         location: &'static Location<'static>,
     },
-    /// A tensor was used after it was given up to an execution.
+    /// A tensor was used after it was donated to an execution.
     #[error(
-        "the tensor was donated at {location} as {argument}, and cannot be used again; clone it before, or \
+        "the tensor was donated at {location} as {argument}, and cannot be used again; clone it before the execution, or \
          use the execution's result"
     )]
     Donated {
-        /// The argument it was given up as.
+        /// The argument that it was donated as.
         argument: Arc<str>,
-        /// Who executed.
+        /// The caller of the execution.
         location: &'static Location<'static>,
     },
-    /// A program cannot be read, or not be compiled for a device. The message names all that is wrong with it.
+    /// A program cannot be parsed, or cannot be compiled for a device. The message lists all of its errors.
     #[error("{0}")]
     Program(Arc<str>),
-    /// An executable was given arguments that it does not take.
+    /// An executable got arguments that it does not accept.
     #[error("{program}: {message}; at {location}")]
     Argument {
         /// The program's name.
         program: Arc<str>,
-        /// The argument, what was expected and what was found.
+        /// The argument, the expected value and the value found.
         message: String,
-        /// Who executed.
+        /// The caller of the execution.
         location: &'static Location<'static>,
     },
     /// A file could not be read or written.
@@ -110,33 +115,33 @@ pub enum Error {
     File {
         /// The file.
         path: String,
-        /// What is wrong with it.
+        /// The cause.
         message: String,
     },
-    /// A setting or an argument is not one that exists.
+    /// A setting or an argument has an invalid value.
     #[error("{0}")]
     Invalid(String),
 }
 
-/// An op, its operands, where it was recorded, and what is wrong with them.
+/// A recorded error of an op: its name, operands, caller and cause.
 #[derive(Clone, Debug)]
 pub struct OpError {
-    /// The op's name.
+    /// The name of the op or method.
     pub op: &'static str,
     /// The shapes and dtypes of its operands.
     pub operands: Vec<(Shape, DType)>,
-    /// The caller's file and line.
+    /// The source location of the caller.
     pub location: &'static Location<'static>,
-    /// What is wrong.
+    /// The cause.
     pub cause: OpCause,
 }
 
-/// What is wrong with an op's operands.
+/// The cause of an [`OpError`].
 #[derive(Clone, Debug)]
 pub enum OpCause {
-    /// Shapes or dtypes.
+    /// Shape and dtype inference failed.
     Infer(InferError),
-    /// Something else, said in words.
+    /// Another cause, as a message.
     Message(String),
 }
 
@@ -157,48 +162,52 @@ impl fmt::Display for OpError {
     }
 }
 
-/// An error names so many places of what was being computed, and so many ops of each.
-const MOST_PLACES: usize = 6;
-const MOST_OPS: usize = 4;
+/// The maximum number of source locations in the message of a device fault.
+const MAX_LOCATIONS: usize = 6;
 
+/// The maximum number of ops named for each source location.
+const MAX_OPS_PER_LOCATION: usize = 4;
+
+/// Formats a device fault: its kind, and the ops that were being computed.
 fn describe_fault(fault: &Fault) -> String {
     let mut text = fault.kind.to_string();
     let ops = fault.label.iter().flat_map(|label| label.ops());
-    let places = places_of(ops);
-    if !places.is_empty() {
+    let locations = ops_by_location(ops);
+    if !locations.is_empty() {
         text.push_str("; while computing ");
-        text.push_str(&places);
+        text.push_str(&locations);
     }
     text
 }
 
-/// The methods called at each source location, in order: `add, mul at a.rs:1:2, softmax at a.rs:3:4`.
-fn places_of(ops: impl Iterator<Item = LabelOp>) -> String {
-    let mut places: Vec<(SourceLocation, Vec<&'static str>)> = Vec::new();
+/// Groups methods by source location, in order of first occurrence: `add, mul at a.rs:1:2, softmax at a.rs:3:4`.
+fn ops_by_location(ops: impl Iterator<Item = LabelOp>) -> String {
+    let mut groups: Vec<(SourceLocation, Vec<&'static str>)> = Vec::new();
     for op in ops {
-        match places.iter_mut().find(|(place, _)| *place == op.location) {
+        match groups.iter_mut().find(|(location, _)| *location == op.location) {
             Some((_, names)) if names.contains(&op.called_name()) => {}
             Some((_, names)) => names.push(op.called_name()),
             None => {
                 let name = op.called_name();
-                places.push((op.location, vec![name]));
+                groups.push((op.location, vec![name]));
             }
         }
     }
-    let of_place =
-        |(place, names): &(SourceLocation, Vec<&'static str>)| match names.len() > MOST_OPS {
-            true => format!("{}, … at {place}", names[..MOST_OPS].join(", ")),
-            false => format!("{} at {place}", names.join(", ")),
-        };
-    let mut texts: Vec<String> = places.iter().take(MOST_PLACES).map(of_place).collect();
-    if places.len() > MOST_PLACES {
-        texts.push(format!("and {} more places", places.len() - MOST_PLACES));
+    let format_group = |(location, names): &(SourceLocation, Vec<&'static str>)| match names.len()
+        > MAX_OPS_PER_LOCATION
+    {
+        true => format!("{}, … at {location}", names[..MAX_OPS_PER_LOCATION].join(", ")),
+        false => format!("{} at {location}", names.join(", ")),
+    };
+    let mut texts: Vec<String> = groups.iter().take(MAX_LOCATIONS).map(format_group).collect();
+    if groups.len() > MAX_LOCATIONS {
+        texts.push(format!("and {} more locations", groups.len() - MAX_LOCATIONS));
     }
     texts.join(", ")
 }
 
 impl Error {
-    /// The file and line of the code that caused this, when it is known.
+    /// The source location of the call that caused the error, if known.
     pub fn location(&self) -> Option<&'static Location<'static>> {
         match self {
             Error::Op(error) => Some(error.location),
@@ -215,7 +224,7 @@ impl Error {
         }
     }
 
-    /// The name of the op that failed, when one did.
+    /// The name of the op or method that failed, if the error is that of an op.
     pub fn op(&self) -> Option<&'static str> {
         match self {
             Error::Op(error) => Some(error.op),
@@ -224,14 +233,15 @@ impl Error {
         }
     }
 
-    /// Whether memory ran out.
+    /// Whether the device ran out of memory.
+    #[doc(alias("OutOfMemoryError", "oom"))]
     pub fn is_out_of_memory(&self) -> bool {
         matches!(self, Error::Device(fault) if matches!(fault.kind, FaultKind::OutOfMemory { .. }))
     }
 }
 
 impl fmt::Debug for Error {
-    /// As `Display`, so that `fn main() -> inflight::Result<()>` and `unwrap` print the op, the shapes and the line.
+    /// Same as `Display`, so that `fn main() -> inflight::Result<()>` and `unwrap` print the op, the shapes and the caller.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
@@ -248,21 +258,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_computed_is_named_by_place_and_shortened() {
+    fn fault_ops_are_grouped_by_location_and_truncated() {
         let op = |name: &'static str, line: u32| LabelOp {
             name,
             method: None,
             location: SourceLocation::Program { name: "a.mlir".into(), line, column: 1 },
         };
         let few = [op("add", 1), op("mul", 1), op("add", 1), op("exp", 2)];
-        assert_eq!(places_of(few.into_iter()), "add, mul at a.mlir:1:1, exp at a.mlir:2:1");
+        assert_eq!(ops_by_location(few.into_iter()), "add, mul at a.mlir:1:1, exp at a.mlir:2:1");
         let part = |name: &'static str| LabelOp { method: Some("softmax"), ..op(name, 1) };
         let softmax = [part("max"), part("sub"), op("log", 1)];
-        assert_eq!(places_of(softmax.into_iter()), "softmax, log at a.mlir:1:1");
+        assert_eq!(ops_by_location(softmax.into_iter()), "softmax, log at a.mlir:1:1");
         let names = ["add", "mul", "exp", "log", "sin"];
         let many = (1..=40).flat_map(|line| names.map(|name| op(name, line)));
-        let text = places_of(many);
+        let text = ops_by_location(many);
         assert!(text.starts_with("add, mul, exp, log, … at a.mlir:1:1, "), "{text}");
-        assert!(text.ends_with("at a.mlir:6:1, and 34 more places"), "{text}");
+        assert!(text.ends_with("at a.mlir:6:1, and 34 more locations"), "{text}");
     }
 }

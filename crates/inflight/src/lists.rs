@@ -1,6 +1,6 @@
-//! Lists that several macros go through.
+//! Macros that apply another macro to every element type or to every tuple size.
 
-/// Calls a macro with the tuples of one to eight members: for each, the members' names and positions.
+/// Calls a macro with the tuples of one to eight members, each as a list of type parameters and field indices.
 macro_rules! for_tuples {
     ($macro:ident) => {
         $macro! {
@@ -16,7 +16,7 @@ macro_rules! for_tuples {
     };
 }
 
-/// Calls a macro with a tensor's types of elements.
+/// Calls a macro with the list of all [`Element`](crate::Element) types.
 macro_rules! for_elements {
     ($macro:ident) => {
         $macro! {

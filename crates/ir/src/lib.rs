@@ -23,5 +23,5 @@ pub mod shape;
 
 pub use dtype::{DType, DTypeClass};
 pub use elementwise::{BinaryOp, CompareOp, UnaryOp};
-pub use scalar::{Element, Scalar};
+pub use scalar::{Element, Item, Scalar};
 pub use shape::{Axes, Shape};

@@ -10,7 +10,7 @@ use std::fmt;
 ///
 /// Sealed: exactly the types whose layout the runtime knows implement it.
 pub trait Element:
-    Copy + Send + Sync + PartialEq + fmt::Debug + Default + private::Sealed + 'static
+    Item + Copy + Send + Sync + PartialEq + fmt::Debug + Default + private::Sealed + 'static
 {
     /// The dtype that this type represents.
     const DTYPE: DType;
@@ -20,9 +20,47 @@ pub trait Element:
     fn from_scalar(scalar: Scalar) -> Self;
 }
 
+/// A Rust type that one element of a tensor can be read as: every [`Element`] type, and `usize` and `isize`, which read
+/// any integer dtype.
+#[diagnostic::on_unimplemented(
+    message = "a tensor's element cannot be read as `{Self}`",
+    note = "expected `bool`, an integer, `f16`, `bf16`, `f32`, `f64` or a complex type"
+)]
+pub trait Item: Sized + private::Sealed {
+    /// The dtype that an error asks for.
+    #[doc(hidden)]
+    const EXPECTED: DType;
+    /// Whether an element of this dtype can be read.
+    #[doc(hidden)]
+    fn reads(dtype: DType) -> bool;
+    /// The element, of a dtype that can be read. `None` if this type has no such value.
+    #[doc(hidden)]
+    fn from_element(element: Scalar) -> Option<Self>;
+}
+
 mod private {
     pub trait Sealed {}
 }
+
+macro_rules! sizes {
+    ($($type:ty: $dtype:ident),*) => {$(
+        impl private::Sealed for $type {}
+        impl Item for $type {
+            const EXPECTED: DType = DType::$dtype;
+            fn reads(dtype: DType) -> bool {
+                dtype.is_integer()
+            }
+            fn from_element(element: Scalar) -> Option<$type> {
+                match element.dtype {
+                    DType::U64 => u64::from_scalar(element).try_into().ok(),
+                    _ => i64::from_scalar(element).try_into().ok(),
+                }
+            }
+        }
+    )*};
+}
+
+sizes!(usize: U64, isize: I64);
 
 /// A value of any dtype, by its bits in memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -35,6 +73,15 @@ pub struct Scalar {
 macro_rules! element {
     ($type:ty, $dtype:ident, $from_bits:expr, $to_bits:expr) => {
         impl private::Sealed for $type {}
+        impl Item for $type {
+            const EXPECTED: DType = DType::$dtype;
+            fn reads(dtype: DType) -> bool {
+                dtype == DType::$dtype
+            }
+            fn from_element(element: Scalar) -> Option<$type> {
+                Some(<$type>::from_scalar(element))
+            }
+        }
         impl Element for $type {
             const DTYPE: DType = DType::$dtype;
             fn to_scalar(self) -> Scalar {

@@ -5,9 +5,12 @@
 //!   interpreter, and the comparison against it;
 //! - [`shrink`]: test case reduction, which finds a small case that fails the same way;
 //! - [`mod@print`]: graphs as text.
+//!
+//! And [`harness`], which runs tests that need something of the machine, such as a GPU.
 #![forbid(unsafe_code)]
 
 pub mod bound;
+pub mod harness;
 pub mod print;
 pub mod random;
 pub mod shrink;

@@ -23,12 +23,10 @@ pub fn bundle(folder: &Path) -> Result<(), String> {
         fs::remove_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     }
     make(folder)?;
-    let inflight = ["-p", "inflight", "--features", "bundle", "--no-run"];
-    let test = [&["test", "--release", "--test", "device"], &inflight[..]].concat();
-    let bench = [&["bench", "--bench", "bench"], &inflight[..]].concat();
-    // A lost device cannot be recovered within a process, so this test is its own program.
-    let lost = vec!["test", "--release", "--no-run", "-p", "inflight-cuda", "--test", "lost"];
-    for arguments in [test, lost, bench] {
+    let tests = ["test", "--release", "--no-run", "-p", "inflight", "-p", "inflight-cuda"];
+    let names = ["--test", "every_device", "--test", "gpu", "--test", "lost_device"];
+    let bench = ["bench", "--bench", "bench", "-p", "inflight", "--features", "bundle", "--no-run"];
+    for arguments in [[&tests[..], &names[..]].concat(), bench.to_vec()] {
         for (name, path) in built(&root, &arguments)? {
             strip(&path, &folder.join(name))?;
         }
@@ -46,7 +44,7 @@ pub fn bundle(folder: &Path) -> Result<(), String> {
         "export INFLIGHT_TEST_DEVICE=${INFLIGHT_TEST_DEVICE:-cuda:0}\n\
          export INFLIGHT_TEST_OPS=$PWD/ops\n\
          ./inflight devices\n\
-         ./device --skip every_method_that_records_has_its_function \"$@\" && ./lost\n",
+         ./every_device \"$@\" && ./gpu \"$@\" && ./lost_device\n",
     )?;
     script(
         &folder.join("run-bench"),

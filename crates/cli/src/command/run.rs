@@ -190,7 +190,7 @@ fn execute(
 
 /// Whether a result is too large to print and is not written to a file.
 fn is_unprinted(arguments: &Arguments, result: &Tensor) -> bool {
-    arguments.output.is_none() && result.elements() > values::MOST_ELEMENTS
+    arguments.output.is_none() && result.element_count() > values::MOST_ELEMENTS
 }
 
 fn to_text(arguments: &Arguments, report: &Report) -> String {

@@ -79,8 +79,8 @@ pub fn cast(from: DType, to: DType) -> Function {
             _ => from_native::<f32>(to),
         },
         DType::F64 => match to {
-            DType::F16 => unary_loop(f16::from_f64),
-            DType::BF16 => unary_loop(bf16::from_f64),
+            DType::F16 => unary_loop(|a: f64| f16::from_f32(round_to_odd_f32(a))),
+            DType::BF16 => unary_loop(|a: f64| bf16_from_f32(round_to_odd_f32(a))),
             DType::C128 => unary_loop(|a: f64| Complex::new(a, 0.0)),
             _ => from_native::<f64>(to),
         },
@@ -160,6 +160,18 @@ fn bf16_from_f32(value: f32) -> bf16 {
     let rounded = bits.wrapping_add(0x7fff + ((bits >> 16) & 1)) >> 16;
     let quiet = (bits >> 16) | 0x40;
     bf16::from_bits(if value.is_nan() { quiet } else { rounded } as u16)
+}
+
+/// Round to odd: an inexact value is truncated towards zero and its last bit is set (sticky). Rounding the result to a
+/// 16-bit float then gives the same as rounding the value itself, without double rounding; `half` converts through the
+/// nearest `f32` instead. Branch-free, so that the loop vectorizes. An overflow becomes the largest `f32`, whose last bit
+/// is set; NaN stays NaN.
+#[inline(always)]
+fn round_to_odd_f32(value: f64) -> f32 {
+    let nearest = value as f32;
+    let back = nearest as f64;
+    let truncated = nearest.to_bits() - (back.abs() > value.abs()) as u32;
+    f32::from_bits(truncated | (back != value) as u32)
 }
 
 #[derive(Clone, Copy)]

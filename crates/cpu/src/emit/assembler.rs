@@ -2,7 +2,7 @@
 //! encoder.
 
 use super::Isa;
-use iced_x86::{Code, Encoder, Instruction, MemoryOperand, Register, RoundingControl};
+use iced_x86::{Code, Encoder, Instruction, MemoryOperand, Register};
 
 /// Width of a vector register.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -327,23 +327,6 @@ impl Assembler {
             Operand::Memory(memory) => Instruction::with2(code, dest, memory.operand()),
         };
         self.encode_masked(instruction, masking);
-    }
-
-    /// Conversion with embedded rounding towards zero; 512-bit forms only.
-    pub(super) fn convert_towards_zero(
-        &mut self,
-        op: Op,
-        width: Width,
-        dest: (Width, u8),
-        source: (Width, u8),
-    ) {
-        let Some(code) = self.form(op, width) else { return };
-        let (dest, source) = (dest.0.register(dest.1), source.0.register(source.1));
-        let instruction = Instruction::with2(code, dest, source).map(|mut instruction| {
-            instruction.set_rounding_control(RoundingControl::RoundTowardZero);
-            instruction
-        });
-        self.encode(instruction);
     }
 
     /// `dest = op(source, immediate)` with operands of two widths; `width` selects the encoding.

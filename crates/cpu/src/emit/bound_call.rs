@@ -4,9 +4,11 @@ use super::Code;
 use super::argument_layout;
 use super::driver::{ArgumentBlock, CallBlock, Function, split_range};
 use crate::call::{Call, Part, Scratch};
+use inflight_backend::Pool;
 use inflight_ir::kernel::VectorAxis;
 use smallvec::SmallVec;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 /// Above this many blocks, recomputing the block arguments costs less than storing them.
 const MAX_BLOCKS: usize = 64;
@@ -20,7 +22,7 @@ pub struct BoundCode<'a> {
     /// Number of such words per block; at least one.
     words_per_block: usize,
     /// Owns the argument block and the scratch arrays.
-    _memory: Scratch,
+    _memory: Scratch<'a>,
     /// Keeps the function's code alive.
     _code: PhantomData<&'a Code>,
 }
@@ -34,7 +36,12 @@ impl Code {
     ///
     /// # Safety
     /// As for [`run`](Code::run), at every run of the bound code.
-    pub unsafe fn bind(&self, call: &Call, part: &Part) -> Option<BoundCode<'_>> {
+    pub unsafe fn bind<'a>(
+        &'a self,
+        call: &Call,
+        part: &Part,
+        pool: &'a Arc<Pool>,
+    ) -> Option<BoundCode<'a>> {
         let kernel = &self.kernel;
         let extents = &call.shape.extents;
         let vector_extent = *extents.last()?;
@@ -47,7 +54,7 @@ impl Code {
         {
             return None;
         }
-        let mut memory = Scratch::default();
+        let mut memory = Scratch::new(pool);
         // SAFETY: as for a run.
         let (arguments, width) = unsafe { self.prepare_arguments(call, vector.len(), &mut memory) };
         let offsets = self.block_word_offsets();

@@ -8,6 +8,9 @@ use super::opcodes::*;
 use inflight_ir::kernel::Value;
 use inflight_ir::{DType, DTypeClass, Scalar};
 
+/// The bits of an `f64` that its `f32` does not have.
+const DROPPED_BITS: u64 = (1 << (f64::MANTISSA_DIGITS - f32::MANTISSA_DIGITS)) - 1;
+
 fn unsupported(from: DType, to: DType) -> Unsupported {
     Unsupported(format!("a cast from {from} to {to}"))
 }
@@ -152,20 +155,17 @@ impl Emitter<'_> {
             self.assembler.convert(CVTPD2PS, wide, (narrow, dest), source, Masking::None);
             return Ok(());
         }
-        if wide != Width::Zmm {
-            return Err(unsupported(DType::F64, to));
-        }
-        // Round to odd first: truncate, and set the last bit if the result is inexact. The second rounding then
-        // sees on which side of a tie the input was.
-        let back = self.temporary()?;
-        let [inexact, _] = SCRATCH_MASKS;
-        let one = self.constant32(1);
-        self.assembler.convert_towards_zero(CVTPD2PS, wide, (narrow, dest), (wide, source));
-        let narrowed = (narrow, Operand::Vector(dest));
-        self.assembler.convert(CVTPS2PD, wide, (wide, back), narrowed, Masking::None);
-        let back = Operand::Vector(back);
-        self.assembler.compare(CMPPD, wide, inexact, source, back, NOT_EQUAL);
-        self.assembler.op3_masked(ORPS, narrow, dest, dest, one, Masking::Merge(inexact));
+        // Round to odd first: truncate to the precision of `f32`, and set the last bit if the value is inexact. The second
+        // rounding then sees on which side of a tie the value was, and the conversion between the two is exact.
+        let rounded = self.temporary()?;
+        let (dropped, kept) = (self.constant64(DROPPED_BITS), self.constant64(!DROPPED_BITS));
+        // The sum has the lowest kept bit set exactly if a dropped bit is set.
+        self.assembler.op3(ANDPS, wide, rounded, source, dropped);
+        self.assembler.op3(ADDQ, wide, rounded, rounded, dropped);
+        self.assembler.op3(ORPS, wide, rounded, rounded, Operand::Vector(source));
+        self.assembler.op3(ANDPS, wide, rounded, rounded, kept);
+        let rounded = (wide, Operand::Vector(rounded));
+        self.assembler.convert(CVTPD2PS, wide, (narrow, dest), rounded, Masking::None);
         self.canonicalize(to, dest)
     }
 

@@ -6,11 +6,12 @@ use super::Matrix;
 use super::partition::BlockRows;
 use crate::call::{Call, Part, with_scratch};
 use crate::launch::CompiledKernel;
-use inflight_backend::{BlockLaunch, Epilogue};
+use inflight_backend::{BlockLaunch, Epilogue, Pool};
 use inflight_ir::Scalar;
 use inflight_ir::kernel::{LaunchShape, VectorAxis};
 use smallvec::SmallVec;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A kernel with its buffers, to be run on parts of its domain.
 struct BoundKernel<'a> {
@@ -102,13 +103,18 @@ impl<'a> EpilogueRunner<'a> {
                     multiply(panel_at(to.address));
                     self.run_kernel(rows, columns, width, to.address, redirected);
                 }
-                _ => with_scratch(|panel| {
+                _ => with_scratch(self.pool(), |panel| {
                     let start = panel.bytes(rows.len() * width * self.element_size);
                     multiply(panel_at(start));
                     self.run_kernel(rows, columns, width, start, redirected);
                 }),
             }
         }
+    }
+
+    /// The source of scratch memory.
+    pub fn pool(&self) -> &'a Arc<Pool> {
+        self.kernel.compiled.pool()
     }
 
     /// Whether a param that the kernel writes may share the memory of the GEMM result (in-place reuse).
@@ -202,6 +208,11 @@ impl<'a> PrologueRunner<'a> {
         }
     }
 
+    /// The source of scratch memory.
+    pub fn pool(&self) -> &'a Arc<Pool> {
+        self.kernel.compiled.pool()
+    }
+
     /// Preferred rows of a block: multiples of what one vector axis covers, so that vectors stay full.
     pub fn block_rows(&self) -> BlockRows {
         let vector = self.block.rows.len() - 1;
@@ -240,7 +251,7 @@ impl<'a> PrologueRunner<'a> {
         f: impl FnOnce(Matrix<T>) -> R,
     ) -> R {
         let (row, column, elements) = self.layout(rows.len(), k);
-        with_scratch(|scratch| {
+        with_scratch(self.pool(), |scratch| {
             let start = scratch.bytes(elements * self.element_size);
             // SAFETY: promised by the caller; the block has room for these rows.
             unsafe { self.compute(rows, Matrix { start, row, column }) };

@@ -4,6 +4,7 @@ use super::partition::{BlockRows, PROLOGUE_ROWS};
 use super::{Extents, GemmElement, Matrix, TypedGemm, TypedSource};
 use crate::call::with_scratch;
 use crate::workers::Workers;
+use inflight_backend::FaultKind;
 use inflight_ir::plan::Side;
 
 /// Largest operand to materialize: it stays in a cache that all threads share.
@@ -22,8 +23,8 @@ const PARTS_PER_THREAD: usize = 2;
 pub(super) unsafe fn run_with_materialized_operand<T: GemmElement>(
     workers: &Workers,
     mut gemm: TypedGemm<'_, T>,
-    run: unsafe fn(&Workers, &TypedGemm<T>) -> Result<(), String>,
-) -> Result<(), String> {
+    run: unsafe fn(&Workers, &TypedGemm<T>) -> Result<(), FaultKind>,
+) -> Result<(), FaultKind> {
     let Extents { m, n, k } = gemm.problem.extents;
     let prologue = [(Side::A, m, n), (Side::B, n, m)].into_iter().find_map(|(side, own, other)| {
         let source = if side == Side::A { &gemm.a } else { &gemm.b };
@@ -49,7 +50,7 @@ pub(super) unsafe fn run_with_materialized_operand<T: GemmElement>(
         return unsafe { run(workers, &gemm) };
     };
     let (row, column, elements) = prologue.layout(own, k);
-    with_scratch(|scratch| {
+    with_scratch(prologue.pool(), |scratch| {
         let start = scratch.bytes(elements * prologue.element_size());
         let operand = SharedOperand(Matrix { start, row, column });
         let mut step = own.div_ceil(workers.thread_count() * PARTS_PER_THREAD).max(1);

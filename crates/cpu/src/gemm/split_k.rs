@@ -3,6 +3,7 @@
 use super::problem::Problem;
 use super::{Extents, GemmElement, GemmTarget, Matrix, TypedGemm, TypedSource};
 use crate::workers::Workers;
+use inflight_backend::FaultKind;
 
 /// Larger results have enough panels to occupy the threads.
 const MAX_RESULT_ELEMENTS: usize = 1 << 14;
@@ -30,7 +31,7 @@ pub(super) unsafe fn run<T: GemmElement>(
     gemm: &TypedGemm<T>,
     splits: usize,
     add: fn(T, T) -> T,
-) -> Result<(), String> {
+) -> Result<(), FaultKind> {
     let problem = &gemm.problem;
     let Extents { m, n, k } = problem.extents;
     let batches = problem.batches();

@@ -30,7 +30,7 @@ impl Device<'_> {
     /// Runs `body` for each chunk, on this thread and on idle workers.
     fn parallel_for(&self, chunks: usize, body: impl Fn(usize) + Sync) -> Result<(), Fault> {
         let run = self.workers.parallel_for(chunks, &body);
-        run.map_err(|message| FaultKind::Panicked(message).into())
+        run.map_err(Fault::from)
     }
 
     /// Allocates uninitialized memory for this many elements.

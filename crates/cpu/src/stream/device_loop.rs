@@ -3,7 +3,7 @@
 
 use super::{Core, add_label, catch_panic, check_operands, labelled_fault};
 use crate::launch::BoundLaunch;
-use crate::workers::{FlushToZero, panic_message};
+use crate::workers::{FlushToZero, panic_fault};
 use inflight_backend::{Buffer, Command, DeviceLoop, Expansion, Fault, FaultKind, Label, Launch};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -44,8 +44,7 @@ impl Core {
         let run = AssertUnwindSafe(|| self.run_iterations(&device_loop, &mut count));
         let outcome = catch_unwind(run);
         device_loop.iterations = count;
-        let outcome =
-            outcome.unwrap_or_else(|panic| Err(FaultKind::Panicked(panic_message(&*panic)).into()));
+        let outcome = outcome.unwrap_or_else(|panic| Err(panic_fault(panic).into()));
         let ended = match outcome {
             Ok(false) => return self.push_front(vec![Command::Loop(device_loop)]),
             Ok(true) => Ok(count),
@@ -179,8 +178,8 @@ impl Core {
                     // SAFETY: as above.
                     let run = || unsafe { launch.run(&self.workers) };
                     let run = catch_unwind(AssertUnwindSafe(run));
-                    run.unwrap_or_else(|panic| Err(panic_message(&*panic)))
-                        .map_err(|message| labelled_fault(FaultKind::Panicked(message), label))?;
+                    run.unwrap_or_else(|panic| Err(panic_fault(panic)))
+                        .map_err(|fault| labelled_fault(fault, label))?;
                 }
                 // SAFETY: both have this many bytes, and they are different buffers; the source has been written.
                 Action::Copy { from, to, bytes } => unsafe {

@@ -1,5 +1,5 @@
 use super::*;
-use inflight_backend::Priority;
+use inflight_backend::{FaultKind, Priority};
 use std::collections::HashSet;
 use std::sync::atomic::AtomicBool;
 
@@ -55,8 +55,9 @@ fn a_loop_runs_on_exactly_the_configured_threads() {
 fn a_panic_in_a_chunk_is_an_error_and_the_workers_survive() {
     let workers = Workers::start(2).unwrap();
     let result = workers.parallel_for(100, &|i| assert_ne!(i, 7, "the seventh fails"));
-    assert!(result.unwrap_err().contains("the seventh fails"));
-    assert_eq!(workers.parallel_for(1, &|_| panic!("alone")), Err("alone".to_string()));
+    assert!(result.unwrap_err().to_string().contains("the seventh fails"));
+    let alone = FaultKind::Panicked("alone".to_string());
+    assert_eq!(workers.parallel_for(1, &|_| panic!("alone")), Err(alone));
     assert_eq!(workers.parallel_for(100, &|_| {}), Ok(()));
     assert_eq!(workers.parallel_for(0, &|_| unreachable!()), Ok(()));
 }

@@ -429,6 +429,3 @@ FN c128 complex_pow(c128 a, c128 b) {
 ",
     ),
 ];
-
-#[cfg(test)]
-mod tests;

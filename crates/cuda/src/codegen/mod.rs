@@ -38,7 +38,8 @@ pub use gemm::{
     STAGE_K_BYTES as GEMM_STAGE_K_BYTES, TF32_TILE_COLUMNS, THREADS as GEMM_THREADS,
     TILE_ROWS as GEMM_TILE_ROWS,
 };
-pub(crate) use prelude::{waits_for_dependencies, with_functions};
+#[doc(hidden)]
+pub use prelude::{waits_for_dependencies, with_functions};
 
 use inflight_ir::elementwise::UnaryOp;
 use inflight_ir::kernel::{Kernel, Kind, Level, Value, VectorAxis, expand_except};

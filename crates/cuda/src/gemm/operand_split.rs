@@ -15,7 +15,9 @@ const MIN_BLOCK_GROUPS: usize = 2 * THREADS as usize;
 /// The kind of operand split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperandSplit {
+    /// One `f16` per element, with a common exponent.
     ScaledF16,
+    /// Three `bf16` per element.
     Bf16x3,
 }
 
@@ -40,7 +42,9 @@ impl OperandSplit {
 /// An `f32` matrix with contiguous lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OperandMatrix {
+    /// The number of lines.
     pub lines: usize,
+    /// Elements of a line.
     pub columns: usize,
     /// The distance of lines, in elements.
     pub leading: usize,

@@ -58,7 +58,7 @@ pub fn run(
         return Err(unsupported_dtype("convolution as implicit GEMM", *dtype));
     }
     let shape = gemm.shape(extents);
-    if shape.elements() == 0 {
+    if shape.element_count() == 0 {
         return Ok(());
     }
     let (groups, outputs, features) = (extents.groups(), extents.outputs, extents.features);

@@ -22,7 +22,7 @@ impl Builder {
                 continue;
             }
             let entry = &self.entries[id as usize];
-            let is_large = |shape: &Shape| shape.elements() > MAX_FOLDED_ELEMENTS;
+            let is_large = |shape: &Shape| shape.element_count() > MAX_FOLDED_ELEMENTS;
             let reads_large = entry.inputs.iter().any(|&input| is_large(self.shape(input)));
             if entry.op == Op::Input || is_large(&entry.shape) || reads_large {
                 self.not_constant.insert(id);
@@ -65,7 +65,7 @@ impl Builder {
     /// The value of a single-element node, if it is constant.
     pub fn constant_scalar(&mut self, id: NodeId) -> Option<Scalar> {
         let value = self.constant_value(id)?;
-        (value.elements() == 1).then(|| value.get(0))
+        (value.element_count() == 1).then(|| value.get(0))
     }
 
     /// Whether a node is a broadcast scalar constant.

@@ -410,7 +410,7 @@ pub(super) fn value_type(ty: &Type) -> Lowered<Option<ValueType>> {
         .collect();
     let shape = extents.map(|extents| Shape::new(&extents));
     if let Some(shape) = &shape
-        && shape.checked_elements().is_none()
+        && shape.checked_element_count().is_none()
     {
         return Err(format!("{} has too many elements", type_name(ty)).into());
     }

@@ -106,7 +106,7 @@ impl Addressing {
 
     /// The index vector, if there is exactly one and it is constant.
     pub fn single_constant_index(&self, builder: &mut Builder) -> Option<Vec<i64>> {
-        if self.index_shape.elements() != 1 {
+        if self.index_shape.element_count() != 1 {
             return None;
         }
         builder.constant_integers(self.indices)
@@ -322,7 +322,7 @@ fn flat(
     canonical: &Shape,
 ) -> Lowered<NodeId> {
     let shape = builder.shape(x).clone();
-    let to = index_dtype(builder.dtype(at.indices), shape.elements());
+    let to = index_dtype(builder.dtype(at.indices), shape.element_count());
     let strides = shape.strides();
     let zero = builder.integer(0, to);
     let mut position = zero;
@@ -360,8 +360,8 @@ fn gather_flat(
     shape: &Shape,
 ) -> Lowered<NodeId> {
     let position = builder.broadcast(position, shape)?;
-    let position = builder.reshape(position, &Shape::new(&[shape.elements()]))?;
-    let elements = builder.shape(x).elements();
+    let position = builder.reshape(position, &Shape::new(&[shape.element_count()]))?;
+    let elements = builder.shape(x).element_count();
     let x = builder.reshape(x, &Shape::new(&[elements]))?;
     let gathered = builder.push(Op::Gather { axis: 0 }, &[x, position])?;
     builder.reshape(gathered, shape)
@@ -421,7 +421,7 @@ pub(super) fn linear(
     sizes: &Shape,
     starts: &[(usize, NodeId)],
 ) -> Lowered<NodeId> {
-    let to = if shape.elements() > i32::MAX as usize { DType::I64 } else { DType::I32 };
+    let to = if shape.element_count() > i32::MAX as usize { DType::I64 } else { DType::I32 };
     let strides = shape.strides();
     let mut position = builder.integer(0, to);
     for axis in 0..shape.rank() {

@@ -77,7 +77,7 @@ fn vector(builder: &mut Builder, scalars: &[NodeId]) -> Lowered<NodeId> {
 
 /// 0, 1, 2, … in row-major order, as counters of the generator.
 fn counters(builder: &mut Builder, shape: &Shape, dtype: DType) -> Lowered<NodeId> {
-    let line = builder.iota(0, &Shape::new(&[shape.elements()]), dtype)?;
+    let line = builder.iota(0, &Shape::new(&[shape.element_count()]), dtype)?;
     builder.reshape(line, shape)
 }
 
@@ -94,7 +94,7 @@ fn threefry_bits(
         let inputs = builder.add(counts, counter)?;
         let inputs = split_u64(builder, inputs)?;
         let [lower, upper] = threefry(builder, inputs, key_halves)?;
-        (shape.elements(), join_u64(builder, lower, upper)?)
+        (shape.element_count(), join_u64(builder, lower, upper)?)
     } else {
         // Each counter gives two words, which are adjacent along one axis.
         let half = HalvedShape::new(shape);
@@ -103,7 +103,7 @@ fn threefry_bits(
         let inputs = split_u64(builder, inputs)?;
         let words = threefry(builder, inputs, key_halves)?;
         let value = half.merge(builder, words, shape)?;
-        (half.shape.elements(), builder.cast(value, bits)?)
+        (half.shape.element_count(), builder.cast(value, bits)?)
     };
     let drawn = builder.scalar(drawn as u64);
     let next = builder.add(counter, drawn)?;
@@ -188,7 +188,7 @@ fn philox_bits(
     // A state of two words has no high counter word: the key takes its place.
     let high = if is_long { element(builder, state, 2)? } else { key };
     // One 128-bit counter per block of four 32-bit words.
-    let words = if bits == DType::U64 { 2 } else { 1 } * shape.elements();
+    let words = if bits == DType::U64 { 2 } else { 1 } * shape.element_count();
     let blocks = words.div_ceil(4);
     let line = Shape::new(&[blocks]);
     let counts = builder.iota(0, &line, DType::U64)?;
@@ -234,7 +234,8 @@ fn interleave(builder: &mut Builder, words: &[NodeId], shape: &Shape) -> Lowered
         words.iter().map(|&word| builder.reshape(word, &column)).collect::<Lowered<_>>()?;
     let table = builder.concat(&columns, 1)?;
     let line = builder.reshape(table, &Shape::new(&[blocks * words.len()]))?;
-    let line = builder.slice(line, &[SliceAxis { start: 0, step: 1, len: shape.elements() }])?;
+    let line =
+        builder.slice(line, &[SliceAxis { start: 0, step: 1, len: shape.element_count() }])?;
     builder.reshape(line, shape)
 }
 

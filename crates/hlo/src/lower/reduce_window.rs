@@ -141,7 +141,7 @@ impl Windows {
             let padded = extent as i128 + inside + pad.low as i128 + pad.high as i128;
             windows.saturating_mul(axis.positions(usize::try_from(padded.max(0)).unwrap_or(0)))
         });
-        match self.elements() {
+        match self.element_count() {
             elements if elements <= MAX_SEQUENTIAL_ELEMENTS => true,
             elements => {
                 elements <= MAX_SEQUENTIAL_FEW
@@ -152,7 +152,7 @@ impl Windows {
     }
 
     /// The number of elements of a window.
-    fn elements(&self) -> usize {
+    fn element_count(&self) -> usize {
         self.sizes.iter().fold(1, |elements: usize, &size| elements.saturating_mul(size))
     }
 
@@ -195,7 +195,7 @@ fn reduce_sequentially<'a>(
     if positions.contains(&0) {
         return Ok(state);
     }
-    for element in 0..windows.elements() {
+    for element in 0..windows.element_count() {
         let builder = lowering.builder();
         let mut next = values.clone();
         let mut rest = element;

@@ -13,7 +13,7 @@
 //! ```
 
 use super::BoxedOp;
-use super::boxed::creation;
+use super::boxed::constructor;
 use crate::{Element, Shape, Tensor};
 use std::hash::{BuildHasher, RandomState};
 use std::panic::Location;
@@ -22,33 +22,35 @@ use std::panic::Location;
 #[track_caller]
 pub fn zeros<T: Element>(shape: impl Into<Shape>) -> BoxedOp<'static, Tensor> {
     let shape = shape.into();
-    creation(Location::caller(), |context| Ok(Tensor::zeros::<T>(shape, context.device())))
+    constructor(Location::caller(), |context| Ok(Tensor::zeros::<T>(shape, context.device())))
 }
 
 /// Returns an op that creates a tensor of ones.
 #[track_caller]
 pub fn ones<T: Element>(shape: impl Into<Shape>) -> BoxedOp<'static, Tensor> {
     let shape = shape.into();
-    creation(Location::caller(), |context| Ok(Tensor::ones::<T>(shape, context.device())))
+    constructor(Location::caller(), |context| Ok(Tensor::ones::<T>(shape, context.device())))
 }
 
 /// Returns an op that creates a tensor filled with one value.
 #[track_caller]
 pub fn full<T: Element>(value: T, shape: impl Into<Shape>) -> BoxedOp<'static, Tensor> {
     let shape = shape.into();
-    creation(Location::caller(), move |context| Ok(Tensor::full(value, shape, context.device())))
+    constructor(Location::caller(), move |context| Ok(Tensor::full(value, shape, context.device())))
 }
 
 /// Returns an op that creates the sequence 0, 1, 2, … of `count` elements on one axis.
 #[track_caller]
 pub fn arange<T: Element>(count: usize) -> BoxedOp<'static, Tensor> {
-    creation(Location::caller(), move |context| Ok(Tensor::iota::<T>(0, [count], context.device())))
+    constructor(Location::caller(), move |context| {
+        Ok(Tensor::iota::<T>(0, [count], context.device()))
+    })
 }
 
 /// Returns an op that creates `count` evenly spaced elements from `start` to `end`, both included, on one axis.
 #[track_caller]
 pub fn linspace<T: Element>(start: T, end: T, count: usize) -> BoxedOp<'static, Tensor> {
-    creation(Location::caller(), move |context| {
+    constructor(Location::caller(), move |context| {
         Ok(Tensor::linspace(start, end, count, context.device()))
     })
 }
@@ -56,7 +58,7 @@ pub fn linspace<T: Element>(start: T, end: T, count: usize) -> BoxedOp<'static, 
 /// Returns an op that creates the `n` × `n` identity matrix.
 #[track_caller]
 pub fn eye<T: Element>(n: usize) -> BoxedOp<'static, Tensor> {
-    creation(Location::caller(), move |context| Ok(Tensor::eye::<T>(n, context.device())))
+    constructor(Location::caller(), move |context| Ok(Tensor::eye::<T>(n, context.device())))
 }
 
 /// Returns an op that creates uniform random floats in [0, 1). The same seed gives the same bits on every device;
@@ -64,7 +66,7 @@ pub fn eye<T: Element>(n: usize) -> BoxedOp<'static, Tensor> {
 #[track_caller]
 pub fn rand<T: Element>(shape: impl Into<Shape>, seed: Option<u64>) -> BoxedOp<'static, Tensor> {
     let shape = shape.into();
-    creation(Location::caller(), move |context| {
+    constructor(Location::caller(), move |context| {
         Ok(Tensor::rand::<T>(shape, seed.unwrap_or_else(fresh_seed), context.device()))
     })
 }
@@ -79,7 +81,7 @@ pub fn randn<T: Element>(
     seed: Option<u64>,
 ) -> BoxedOp<'static, Tensor> {
     let shape = shape.into();
-    creation(Location::caller(), move |context| {
+    constructor(Location::caller(), move |context| {
         let seed = seed.unwrap_or_else(fresh_seed);
         Ok(Tensor::randn::<T>(mean, deviation, shape, seed, context.device()))
     })
@@ -90,7 +92,7 @@ pub fn randn<T: Element>(
 #[track_caller]
 pub fn from_vec<T: Element>(data: Vec<T>, shape: impl Into<Shape>) -> BoxedOp<'static, Tensor> {
     let shape = shape.into();
-    creation(Location::caller(), |context| Tensor::from_vec(data, shape, context.device()))
+    constructor(Location::caller(), |context| Tensor::from_vec(data, shape, context.device()))
 }
 
 /// A random seed: each standard hasher has its own random keys.

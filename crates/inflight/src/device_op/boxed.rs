@@ -1,7 +1,7 @@
 //! Type-erased ops ([`BoxedOp`]), and ops from functions and values.
 
 use super::context::{ExecutionContext, Placement};
-use super::{DeviceFuture, DeviceOp, guarded};
+use super::{DeviceFuture, DeviceOp, catch_panic};
 use crate::Result;
 use crate::tensor::recorded_at;
 use std::fmt;
@@ -97,11 +97,11 @@ where
     F: FnOnce(&ExecutionContext) -> Result<T> + Send + 'a,
 {
     let location = Location::caller();
-    BoxedOp::new(async move |context| guarded(location, || function(&context))?)
+    BoxedOp::new(async move |context| catch_panic(location, || function(&context))?)
 }
 
 /// As [`from_fn`], but attributes everything that is recorded to `location`.
-pub(super) fn creation<'a, T, F>(
+pub(super) fn constructor<'a, T, F>(
     location: &'static Location<'static>,
     function: F,
 ) -> BoxedOp<'a, T>
@@ -110,7 +110,7 @@ where
     F: FnOnce(&ExecutionContext) -> Result<T> + Send + 'a,
 {
     BoxedOp::new(async move |context| {
-        guarded(location, || recorded_at(location, || function(&context)))?
+        catch_panic(location, || recorded_at(location, || function(&context)))?
     })
 }
 

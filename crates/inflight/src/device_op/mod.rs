@@ -159,7 +159,7 @@ pub trait DeviceOp: Sized + Send {
         let location = Location::caller();
         BoxedOp::new(async move |context| {
             let output = self.execute(&context).await?;
-            guarded(location, || function(output))
+            catch_panic(location, || function(output))
         })
     }
 
@@ -174,7 +174,7 @@ pub trait DeviceOp: Sized + Send {
         let location = Location::caller();
         BoxedOp::new(async move |context| {
             let output = self.execute(&context).await?;
-            guarded(location, || function(output))?
+            catch_panic(location, || function(output))?
         })
     }
 
@@ -190,7 +190,7 @@ pub trait DeviceOp: Sized + Send {
         let location = Location::caller();
         BoxedOp::new(async move |context| {
             let output = self.execute(&context).await?;
-            let next = guarded(location, || function(output))?;
+            let next = catch_panic(location, || function(output))?;
             next.execute(&context).await
         })
     }
@@ -206,7 +206,7 @@ pub trait DeviceOp: Sized + Send {
         let location = Location::caller();
         BoxedOp::new(async move |context| {
             let output = self.execute(&context).await?;
-            guarded(location, || function(&output))?;
+            catch_panic(location, || function(&output))?;
             Ok(output)
         })
     }
@@ -300,7 +300,7 @@ pub trait DeviceOp: Sized + Send {
 }
 
 /// Calls a user's function and converts a panic into an error.
-fn guarded<R>(location: &'static Location<'static>, function: impl FnOnce() -> R) -> Result<R> {
+fn catch_panic<R>(location: &'static Location<'static>, function: impl FnOnce() -> R) -> Result<R> {
     catch_unwind(AssertUnwindSafe(function))
         .map_err(|panic| Error::Panicked { message: panic_message(&*panic).into(), location })
 }

@@ -138,7 +138,7 @@ fn dtype(header: &NpyHeader) -> Parsed<DType> {
 
 /// Rejects headers that the parser cannot handle: it recurses on brackets and multiplies extents unchecked.
 fn check_header(bytes: &[u8]) -> Parsed<()> {
-    const DEEPEST: usize = 16;
+    const MAX_DEPTH: usize = 16;
     let truncated =
         || format!("truncated: the file ends within its header, after {} bytes", bytes.len());
     if !bytes.starts_with(b"\x93NUMPY") {
@@ -159,16 +159,16 @@ fn check_header(bytes: &[u8]) -> Parsed<()> {
             b')' | b']' | b'}' => depth = depth.saturating_sub(1),
             _ => {}
         }
-        if depth > DEEPEST {
+        if depth > MAX_DEPTH {
             return Err("damaged header: brackets nested too deeply".to_owned());
         }
     }
-    let mut numbers = text.split(|byte| !byte.is_ascii_digit()).filter(|digits| !digits.is_empty());
-    let product = numbers.try_fold(1u64, |product, digits| {
-        let number = digits.iter().try_fold(0u64, |number, digit| {
-            number.checked_mul(10)?.checked_add(u64::from(digit - b'0'))
+    let mut extents = text.split(|byte| !byte.is_ascii_digit()).filter(|digits| !digits.is_empty());
+    let product = extents.try_fold(1u64, |product, digits| {
+        let extent = digits.iter().try_fold(0u64, |extent, digit| {
+            extent.checked_mul(10)?.checked_add(u64::from(digit - b'0'))
         });
-        product.checked_mul(number?.max(1))
+        product.checked_mul(extent?.max(1))
     });
-    product.map(|_| ()).ok_or_else(|| "damaged header: the shape overflows".to_owned())
+    product.map(|_| ()).ok_or_else(|| "damaged header: the shape is too large".to_owned())
 }

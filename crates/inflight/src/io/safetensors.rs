@@ -65,25 +65,25 @@ pub fn save_safetensors<S: AsRef<str>, T: Borrow<Tensor>>(
     let path = path.as_ref();
     let tensors: Vec<(S, T)> = tensors.into_iter().collect();
     let failure = OnceCell::new();
-    let mut stored: BTreeMap<&str, Stored<'_>> = BTreeMap::new();
+    let mut entries: BTreeMap<&str, TensorEntry<'_>> = BTreeMap::new();
     for (name, tensor) in &tensors {
         let (name, tensor) = (name.as_ref(), tensor.borrow());
         tensor.check()?;
-        let dtype = to_stored(tensor.dtype()).ok_or_else(|| {
+        let dtype = to_file_dtype(tensor.dtype()).ok_or_else(|| {
             let message = format!("tensor {name:?}: the format has no {}", tensor.dtype());
             file_error(path, message)
         })?;
-        if stored.insert(name, Stored { tensor, dtype, failure: &failure }).is_some() {
+        if entries.insert(name, TensorEntry { tensor, dtype, failure: &failure }).is_some() {
             return Err(file_error(path, format!("two tensors are named {name:?}")));
         }
     }
-    for stored in stored.values() {
-        stored.tensor.waited_for(WaitReason::Read, location)?;
+    for entries in entries.values() {
+        entries.tensor.waited_for(WaitReason::Read, location)?;
     }
     let string_metadata: HashMap<String, String> = metadata.clone().into_iter().collect();
     let string_metadata = (!string_metadata.is_empty()).then_some(string_metadata);
     replace_file(path, |temporary| {
-        serialize_to_file(stored, string_metadata, temporary)
+        serialize_to_file(entries, string_metadata, temporary)
             .map_err(|error| file_error(path, error))?;
         match failure.get() {
             Some(error) => Err(Error::clone(error)),
@@ -93,14 +93,14 @@ pub fn save_safetensors<S: AsRef<str>, T: Borrow<Tensor>>(
 }
 
 /// A tensor to be written: its bytes are copied to the host when the writer asks for them.
-struct Stored<'a> {
+struct TensorEntry<'a> {
     tensor: &'a Tensor,
     dtype: Dtype,
     /// The first copy error. The writer's trait cannot return errors.
     failure: &'a OnceCell<Error>,
 }
 
-impl View for Stored<'_> {
+impl View for TensorEntry<'_> {
     fn dtype(&self) -> Dtype {
         self.dtype
     }
@@ -131,7 +131,7 @@ fn bytes_of(tensor: &Tensor) -> Result<Vec<u8>> {
 
 /// Creates a tensor from a file's entry.
 fn load(view: &TensorView<'_>, device: &Device) -> std::result::Result<Result<Tensor>, String> {
-    let dtype = from_stored(view.dtype())
+    let dtype = from_file_dtype(view.dtype())
         .ok_or_else(|| format!("its element type {:?} is not supported", view.dtype()))?;
     let shape = Shape::new(view.shape());
     if shape.checked_elements().is_none() {
@@ -142,7 +142,7 @@ fn load(view: &TensorView<'_>, device: &Device) -> std::result::Result<Result<Te
         T => Tensor::from_vec(bytemuck::pod_collect_to_vec::<u8, T>(view.data()), shape, device),
         bool => {
             if let Some(byte) = view.data().iter().find(|&&byte| byte > 1) {
-                return Err(format!("found the byte {byte} in a boolean tensor, expected 0 or 1"));
+                return Err(format!("found the byte {byte} in a boolean tensor, which is neither true (1) nor false (0)"));
             }
             let elements: Vec<bool> = view.data().iter().map(|&byte| byte == 1).collect();
             Tensor::from_vec(elements, shape, device)
@@ -168,10 +168,10 @@ const COMMON_DTYPES: [(DType, Dtype); 14] = [
     (DType::C64, Dtype::C64),
 ];
 
-fn to_stored(dtype: DType) -> Option<Dtype> {
-    COMMON_DTYPES.iter().find(|(own, _)| *own == dtype).map(|&(_, stored)| stored)
+fn to_file_dtype(dtype: DType) -> Option<Dtype> {
+    COMMON_DTYPES.iter().find(|(own, _)| *own == dtype).map(|&(_, entries)| entries)
 }
 
-fn from_stored(dtype: Dtype) -> Option<DType> {
-    COMMON_DTYPES.iter().find(|(_, stored)| *stored == dtype).map(|&(own, _)| own)
+fn from_file_dtype(dtype: Dtype) -> Option<DType> {
+    COMMON_DTYPES.iter().find(|(_, entries)| *entries == dtype).map(|&(own, _)| own)
 }

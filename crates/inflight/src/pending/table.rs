@@ -151,6 +151,8 @@ ops! {
     fn powf(x: tensor, power: f64) -> Tensor = x.powf(power);
     fn square(x: tensor) -> Tensor = x.square();
     fn reciprocal(x: tensor) -> Tensor = x.reciprocal();
+    fn is_close(x: tensor, other: operand, relative: f64, absolute: f64) -> Tensor =
+        x.is_close(other, relative, absolute);
     fn clamp(x: tensor, low: operand, high: operand) -> Tensor = x.clamp(low, high);
     fn logical_and(x: tensor, other: operand) -> Tensor = x.logical_and(other);
     fn logical_or(x: tensor, other: operand) -> Tensor = x.logical_or(other);
@@ -281,5 +283,7 @@ ops! {
     fn zeros_like(x: tensor) -> Tensor = x.zeros_like();
     fn ones_like(x: tensor) -> Tensor = x.ones_like();
     fn full_like(x: tensor, value: scalar) -> Tensor = x.full_like(value);
+    fn rand_like(x: tensor, seed: u64) -> Tensor = x.rand_like(seed);
+    fn randn_like(x: tensor, seed: u64) -> Tensor = x.randn_like(seed);
     fn to_device(x: tensor, device: device) -> Tensor = x.to_device(&device);
 }

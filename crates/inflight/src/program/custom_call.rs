@@ -138,9 +138,9 @@ pub(super) fn is_known(target: &str) -> bool {
 
 /// Error message for a target that is not registered.
 pub(super) fn unknown_target_message(target: &str) -> String {
-    let known = CustomCalls::names().join(", ");
+    let registered = CustomCalls::names().join(", ");
     format!(
-        "no function is registered as {target:?}: register it with CustomCalls::register; registered are {known}"
+        "no function is registered as {target:?}: register it with CustomCalls::register; registered are {registered}"
     )
 }
 
@@ -151,8 +151,8 @@ pub(super) fn resolve(
     inputs: Vec<ValueType>,
     outputs: Vec<ValueType>,
 ) -> Result<HostFunction, String> {
-    let known = REGISTERED.read().get(target).cloned();
-    let function: Arc<CustomCallFn> = match known {
+    let registered = REGISTERED.read().get(target).cloned();
+    let function: Arc<CustomCallFn> = match registered {
         Some(function) => function,
         None => match Check::resolve(target, attributes, &inputs)? {
             Some(check) => {

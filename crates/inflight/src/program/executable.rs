@@ -19,7 +19,7 @@ use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
 
-/// A program compiled for a device. Cheap to clone; any number of threads may execute it concurrently.
+/// A program compiled for a device. Cheap to clone; any position of threads may execute it concurrently.
 ///
 /// - [`execute`](Executable::execute) and [`execute_on`](Executable::execute_on) return at once (asynchronous
 ///   dispatch);
@@ -163,15 +163,16 @@ impl Device {
 }
 
 fn declared_arguments(program: &Program, declared: &DeclaredTypes) -> Result<Vec<ArgumentType>> {
-    let all = declared.arguments.iter().zip(&declared.donated).enumerate();
-    all.map(|(number, (tensor, &is_donated))| {
-        let ResultType { dtype, extents } = declared_result(tensor).map_err(|error| {
-            Error::Program(format!("{}: argument {number}: {error}", program.name).into())
-        })?;
-        let name = declared.names[number].clone();
-        Ok(ArgumentType { name, dtype, extents, is_donated })
-    })
-    .collect()
+    let arguments = declared.arguments.iter().zip(&declared.donated).enumerate();
+    arguments
+        .map(|(position, (tensor, &is_donated))| {
+            let ResultType { dtype, extents } = declared_result(tensor).map_err(|error| {
+                Error::Program(format!("{}: argument {position}: {error}", program.name).into())
+            })?;
+            let name = declared.names[position].clone();
+            Ok(ArgumentType { name, dtype, extents, is_donated })
+        })
+        .collect()
 }
 
 fn declared_result(tensor: &TensorType) -> Result<ResultType> {
@@ -358,18 +359,18 @@ impl Executable {
     pub(super) fn all_compiled(&self) -> Vec<Arc<CompiledProgram>> {
         match &self.0.compilation {
             Compilation::Static(compiled) => vec![compiled.clone()],
-            Compilation::PerShape(known) => known.lock().values().cloned().collect(),
+            Compilation::PerShape(variants) => variants.lock().values().cloned().collect(),
         }
     }
 
     /// Returns the variant for the arguments' shapes, compiling it if needed. The arguments were checked before.
     fn compiled_for(&self, arguments: &[&Tensor]) -> Result<Arc<CompiledProgram>> {
-        let known = match &self.0.compilation {
+        let variants = match &self.0.compilation {
             Compilation::Static(compiled) => return Ok(compiled.clone()),
-            Compilation::PerShape(known) => known,
+            Compilation::PerShape(variants) => variants,
         };
         let shapes: Vec<Shape> = arguments.iter().map(|tensor| tensor.shape().clone()).collect();
-        if let Some(compiled) = known.lock().get(&shapes) {
+        if let Some(compiled) = variants.lock().get(&shapes) {
             return Ok(compiled.clone());
         }
         let types: Vec<ValueType> = arguments
@@ -379,11 +380,11 @@ impl Executable {
         let program = &self.0.program;
         let lowered = program.lower(Some(&types))?;
         let compiled = Arc::new(compile(&lowered, &program.name, &self.0.device)?);
-        let mut known = known.lock();
-        if known.len() >= MAX_SHAPE_VARIANTS {
-            known.clear();
+        let mut variants = variants.lock();
+        if variants.len() >= MAX_SHAPE_VARIANTS {
+            variants.clear();
         }
-        Ok(known.entry(shapes).or_insert(compiled).clone())
+        Ok(variants.entry(shapes).or_insert(compiled).clone())
     }
 
     /// Checks the arguments against the program. Changes nothing.
@@ -407,8 +408,8 @@ impl Executable {
                 "expected a stream of {own:?}, the device it was compiled for, found a stream of {other:?}"
             ));
         }
-        for (number, (tensor, ty)) in arguments.iter().zip(&self.0.arguments).enumerate() {
-            let named = || format!("argument {number} ({})", ty.name);
+        for (position, (tensor, ty)) in arguments.iter().zip(&self.0.arguments).enumerate() {
+            let named = || format!("argument {position} ({})", ty.name);
             tensor.check()?;
             if !ty.accepts(tensor) {
                 let (dtype, shape) = (tensor.dtype(), tensor.shape());
@@ -425,7 +426,7 @@ impl Executable {
                 ));
             }
             let same = |other: &&Tensor| Arc::ptr_eq(other.node(), tensor.node());
-            let earlier = arguments[..number].iter().position(same);
+            let earlier = arguments[..position].iter().position(same);
             if let Some(earlier) = earlier
                 && (ty.is_donated || self.0.arguments[earlier].is_donated)
             {
@@ -499,12 +500,12 @@ fn schedule(
     location: &'static Location<'static>,
 ) -> Result<()> {
     let recorded = tensors.iter().filter(|tensor| tensor.node().value().is_none());
-    let wanted: Vec<Arc<Node>> = recorded.map(|tensor| tensor.node().clone()).collect();
-    if wanted.is_empty() {
+    let recorded_nodes: Vec<Arc<Node>> = recorded.map(|tensor| tensor.node().clone()).collect();
+    if recorded_nodes.is_empty() {
         return Ok(());
     }
-    recorder::submit(device, &wanted, recorder::Materialize::WorthStoring, false, location);
-    match wanted.iter().all(|node| node.value().is_some()) {
+    recorder::submit(device, &recorded_nodes, recorder::Materialize::WorthStoring, false, location);
+    match recorded_nodes.iter().all(|node| node.value().is_some()) {
         true => Ok(()),
         false => Err(Error::Invalid(format!(
             "cannot execute on a thread that is shutting down; at {location}"

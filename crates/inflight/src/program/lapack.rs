@@ -129,32 +129,32 @@ fn run<F: Field>(
     let (batch, &[rows, columns]) =
         inputs[0].shape.split_last_chunk::<2>().ok_or("expected a matrix as the first argument")?;
     let count: usize = batch.iter().product();
-    let mut all = elements::<F>(&inputs[0]);
-    let mut others: Vec<Vec<F>> = vec![Vec::new(); outputs.len().saturating_sub(1)];
+    let mut factors = elements::<F>(&inputs[0]);
+    let mut more_outputs: Vec<Vec<F>> = vec![Vec::new(); outputs.len().saturating_sub(1)];
     let scales = inputs.get(1).map(elements::<F>).unwrap_or_default();
-    for number in 0..count {
+    for index in 0..count {
         let size = rows * columns;
         let matrix =
-            &mut Matrix { elements: &mut all[number * size..(number + 1) * size], rows, columns };
+            &mut Matrix { elements: &mut factors[index * size..(index + 1) * size], rows, columns };
         match routine {
             Routine::Getrf => {
                 let (pivots, info) = lu_factorize(matrix);
-                others[0].extend(pivots);
-                others[1].push(info);
+                more_outputs[0].extend(pivots);
+                more_outputs[1].push(info);
             }
-            Routine::Geqrf => others[0].extend(householder_qr(matrix)),
+            Routine::Geqrf => more_outputs[0].extend(householder_qr(matrix)),
             Routine::Orgqr => {
                 let each = scales.len() / count;
-                generate_q(matrix, &scales[number * each..(number + 1) * each]);
+                generate_q(matrix, &scales[index * each..(index + 1) * each]);
             }
             Routine::Syevd { lower } => {
                 let (values, info) = jacobi_eigen(matrix, lower);
-                others[0].extend(values);
-                others[1].push(info);
+                more_outputs[0].extend(values);
+                more_outputs[1].push(info);
             }
         }
     }
-    for (values, output) in [all].into_iter().chain(others).zip(outputs) {
+    for (values, output) in [factors].into_iter().chain(more_outputs).zip(outputs) {
         write(&values, output);
     }
     Ok(())

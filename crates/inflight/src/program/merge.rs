@@ -61,17 +61,17 @@ fn merge_steps(first: &Step, second: &Step, is_used: impl Fn(Slot) -> bool) -> O
     let mut graph = Graph::clone(a);
     let mut origins: Vec<Origin> = a_origins.to_vec();
     let mut inputs = first.inputs.clone();
-    let known: Vec<NodeId> = a.inputs().collect();
+    let a_inputs: Vec<NodeId> = a.inputs().collect();
     let mut b_inputs = second.inputs.iter();
     let mut nodes: Vec<NodeId> = Vec::with_capacity(b.nodes.len());
     for (node, origin) in b.nodes.iter().zip(b_origins.iter()) {
         if node.op == Op::Input {
             let slot = *b_inputs.next()?;
             let computed = first.results.iter().position(|&result| result == slot);
-            let given = inputs[..known.len()].iter().position(|&input| input == slot);
-            nodes.push(match (computed, given) {
+            let shared_input = inputs[..a_inputs.len()].iter().position(|&input| input == slot);
+            nodes.push(match (computed, shared_input) {
                 (Some(output), _) => a.outputs[output],
-                (None, Some(input)) => known[input],
+                (None, Some(input)) => a_inputs[input],
                 (None, None) => {
                     inputs.push(slot);
                     origins.push(origin.clone());
@@ -89,8 +89,8 @@ fn merge_steps(first: &Step, second: &Step, is_used: impl Fn(Slot) -> bool) -> O
     graph.outputs.clear();
     let mut results = Vec::new();
     let outputs = b.outputs.iter().map(|&output| nodes[output as usize]);
-    let all = first.results.iter().zip(a.outputs.iter().copied());
-    for (&slot, node) in all.chain(second.results.iter().zip(outputs)) {
+    let first_results = first.results.iter().zip(a.outputs.iter().copied());
+    for (&slot, node) in first_results.chain(second.results.iter().zip(outputs)) {
         if is_used(slot) {
             results.push(slot);
             graph.outputs.push(node);

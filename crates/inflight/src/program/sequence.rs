@@ -98,10 +98,10 @@ impl ProgramRun {
         let witness = body.has_effects.then(|| Buffer::declare(0));
         let context =
             Arc::new(RunContext { counters: self.counters.clone(), witness: witness.clone() });
-        let all: Buffers = inputs.iter().cloned().collect();
+        let values: Buffers = inputs.iter().cloned().collect();
         // A side effect may fail all results, so signal them only at the end.
         let announce = !body.has_effects;
-        body.emit(&context, all, outputs, announce, sink);
+        body.emit(&context, values, outputs, announce, sink);
         if witness.is_some() || self.done.is_some() {
             let outputs: Vec<Arc<Buffer>> = outputs.to_vec();
             let done = self.done.take();

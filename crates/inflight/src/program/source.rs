@@ -141,8 +141,8 @@ impl Program {
     /// Checks that all operations and custom calls are known, independently of argument types.
     pub(super) fn check_operations(&self) -> Result<()> {
         let ProgramSource::StableHlo { module, .. } = &self.source else { return Ok(()) };
-        let known = verify(module).err();
-        match with_unknown_calls(module, known) {
+        let error = verify(module).err();
+        match with_unknown_calls(module, error) {
             None => Ok(()),
             Some(error) => Err(self.unsupported(&error)),
         }
@@ -194,8 +194,8 @@ pub(super) struct DeclaredTypes {
 fn with_unknown_calls(module: &Module, error: Option<LowerError>) -> Option<LowerError> {
     let mut problems = error.map_or_else(Vec::new, |error| error.problems);
     // Without an entry point there are no calls to check; that error is reported already.
-    let called = custom_call_targets(module).unwrap_or_default();
-    let unknown = called.into_iter().filter(|(target, _)| !custom_call::is_known(target));
+    let targets = custom_call_targets(module).unwrap_or_default();
+    let unknown = targets.into_iter().filter(|(target, _)| !custom_call::is_known(target));
     problems.extend(unknown.map(|(target, location)| Problem {
         operation: "stablehlo.custom_call".to_owned(),
         location,

@@ -98,9 +98,9 @@ impl BoundPlan<'_> {
         let (mut batch, mut remaining_in_batch) = (0, 0);
         for (position, step) in plan.steps.iter().enumerate() {
             if remaining_in_batch == 0
-                && let Some((number, &size)) = batches.next()
+                && let Some((next, &size)) = batches.next()
             {
-                (batch, remaining_in_batch) = (number, size);
+                (batch, remaining_in_batch) = (next, size);
                 batched_counters.launches += 1;
             }
             remaining_in_batch -= 1;

@@ -181,11 +181,11 @@ impl CompilationCache {
         backend: &dyn Backend,
         counters: &Counters,
     ) -> Arc<CompiledPlan> {
-        self.plan_or_compile(graph, backend, counters, || {})
+        self.plan_with_callback(graph, backend, counters, || {})
     }
 
     /// As [`plan`](CompilationCache::plan); calls `before_planning` on a cache miss.
-    pub fn plan_or_compile(
+    pub fn plan_with_callback(
         &self,
         graph: &mut Graph,
         backend: &dyn Backend,

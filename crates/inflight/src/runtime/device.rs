@@ -145,8 +145,8 @@ impl Device {
         static NAMES: Mutex<Vec<(usize, &'static str)>> = Mutex::new(Vec::new());
         let backend = CudaBackend::new(ordinal, options)?;
         let mut names = NAMES.lock();
-        let known = names.iter().find(|(known, _)| *known == ordinal).map(|(_, name)| *name);
-        let name = known.unwrap_or_else(|| {
+        let existing = names.iter().find(|(known, _)| *known == ordinal).map(|(_, name)| *name);
+        let name = existing.unwrap_or_else(|| {
             // Leaks at most one name per GPU.
             let name: &'static str = Box::leak(format!("cuda:{ordinal}").into_boxed_str());
             names.push((ordinal, name));
@@ -446,8 +446,8 @@ impl Device {
 
     /// A thread's default stream.
     pub(crate) fn thread_stream(&self, thread: ThreadId) -> Arc<DeviceStream> {
-        let known = self.0.thread_streams.lock().get(&thread).cloned();
-        known.unwrap_or_else(|| {
+        let existing = self.0.thread_streams.lock().get(&thread).cloned();
+        existing.unwrap_or_else(|| {
             let stream = self.new_stream(Priority::Normal);
             self.0.thread_streams.lock().insert(thread, stream.clone());
             stream

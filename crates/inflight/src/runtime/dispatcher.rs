@@ -286,7 +286,7 @@ impl Shared {
             SegmentBody::Recorded(graph) => {
                 // Planning and compiling take long: give the device its deferred commands first.
                 let before_planning = || self.flush_unless(None);
-                let ready = self.cache.plan_or_compile(
+                let ready = self.cache.plan_with_callback(
                     graph,
                     &*self.backend,
                     &self.counters,

@@ -52,7 +52,7 @@ struct Shared<T> {
     /// Number of [`Pending`] handles. Never rises again from zero.
     consumers: AtomicUsize,
     /// Cancellation callback, called when `consumers` reaches zero.
-    unwanted: Mutex<Option<Box<dyn FnOnce() + Send>>>,
+    on_cancel: Mutex<Option<Box<dyn FnOnce() + Send>>>,
 }
 
 impl<T> Shared<T> {
@@ -61,7 +61,7 @@ impl<T> Shared<T> {
             completion: Completion::new(),
             device,
             consumers: AtomicUsize::new(1),
-            unwanted: Mutex::new(None),
+            on_cancel: Mutex::new(None),
         })
     }
 }
@@ -101,7 +101,7 @@ impl<T> Promise<T> {
     /// it.
     pub fn on_unwanted(&self, callback: impl FnOnce() + Send + 'static) {
         if let Some(shared) = &self.shared {
-            *shared.unwanted.lock() = Some(Box::new(callback));
+            *shared.on_cancel.lock() = Some(Box::new(callback));
         }
     }
 }
@@ -199,9 +199,9 @@ impl<T> Drop for Pending<T> {
     fn drop(&mut self) {
         self.shared.completion.forget(&mut self.slot);
         if self.shared.consumers.fetch_sub(1, Ordering::AcqRel) == 1 {
-            let unwanted = self.shared.unwanted.lock().take();
-            if let Some(unwanted) = unwanted {
-                trampoline::run(unwanted);
+            let on_cancel = self.shared.on_cancel.lock().take();
+            if let Some(on_cancel) = on_cancel {
+                trampoline::run(on_cancel);
             }
         }
     }

@@ -67,8 +67,8 @@ fn with_recorder<R>(device: &Device, f: impl FnOnce(&mut Recorder) -> R) -> Opti
     RECORDERS
         .try_with(|recorders| {
             let mut recorders = recorders.borrow_mut();
-            let known = recorders.iter().position(|recorder| recorder.device.is(device));
-            let position = known.unwrap_or_else(|| {
+            let existing = recorders.iter().position(|recorder| recorder.device.is(device));
+            let position = existing.unwrap_or_else(|| {
                 recorders.retain(|recorder| recorder.device.upgrade().is_some());
                 let target = Target::Thread(thread::current().id());
                 recorders.push(Recorder::new(device, target));
@@ -201,8 +201,8 @@ pub(crate) fn record(node: &Arc<Node>) {
         recorder.nodes.len() >= MAX_RECORDED_OPS || recorder.pins_too_much_memory()
     });
     if NO_FUSE.get() {
-        let wanted = std::slice::from_ref(node);
-        submit(device, wanted, Materialize::WorthStoring, false, node.location());
+        let requested = std::slice::from_ref(node);
+        submit(device, requested, Materialize::WorthStoring, false, node.location());
         return;
     }
     if full == Some(true) {
@@ -231,8 +231,8 @@ pub(crate) fn flush_all(location: &'static Location<'static>) {
 /// Submits a node unless it already has a value.
 pub(crate) fn schedule(node: &Arc<Node>) {
     if node.value().is_none() {
-        let wanted = std::slice::from_ref(node);
-        submit(node.device(), wanted, Materialize::WorthStoring, false, node.location());
+        let requested = std::slice::from_ref(node);
+        submit(node.device(), requested, Materialize::WorthStoring, false, node.location());
     }
 }
 
@@ -242,9 +242,9 @@ pub(crate) fn schedule_and_assist(node: &Arc<Node>) -> Option<UnflushedStream> {
     if node.value().is_some() {
         return None;
     }
-    let wanted = std::slice::from_ref(node);
+    let requested = std::slice::from_ref(node);
     let device = node.device();
-    let (stream, unflushed) = submit_recorded(device, wanted, Materialize::WorthStoring, true);
+    let (stream, unflushed) = submit_recorded(device, requested, Materialize::WorthStoring, true);
     if !scope::is_entered()
         && let Some(oldest) = stream.backpressure_point(MAX_SEGMENTS_IN_FLIGHT)
     {
@@ -255,18 +255,18 @@ pub(crate) fn schedule_and_assist(node: &Arc<Node>) -> Option<UnflushedStream> {
     unflushed
 }
 
-/// Submits `wanted` and the ops that this thread recorded. Waits only for back-pressure.
+/// Submits `requested` and the ops that this thread recorded. Waits only for back-pressure.
 ///
 /// Inside a device op, back-pressure applies only when the recorder is full (`AllLive`). Otherwise the op has
 /// waited asynchronously before it started, so that it does not block an executor's thread.
 pub(crate) fn submit(
     device: &Device,
-    wanted: &[Arc<Node>],
+    requested: &[Arc<Node>],
     materialize: Materialize,
     assisted: bool,
     location: &'static Location<'static>,
 ) {
-    let (stream, _) = submit_recorded(device, wanted, materialize, assisted);
+    let (stream, _) = submit_recorded(device, requested, materialize, assisted);
     if materialize != Materialize::AllLive && scope::is_entered() {
         return;
     }
@@ -300,11 +300,11 @@ fn apply_backpressure(
     }
 }
 
-/// Submits `wanted` and the ops that this thread recorded, and returns the stream. A caller that assists also
+/// Submits `requested` and the ops that this thread recorded, and returns the stream. A caller that assists also
 /// dispatches, and gets the stream unflushed. Never waits.
 pub(super) fn submit_recorded(
     device: &Device,
-    wanted: &[Arc<Node>],
+    requested: &[Arc<Node>],
     materialize: Materialize,
     assisted: bool,
 ) -> (Arc<DeviceStream>, Option<UnflushedStream>) {
@@ -313,15 +313,15 @@ pub(super) fn submit_recorded(
         recorder.pinned_bytes = 0;
         (recorder.stream(device), std::mem::take(&mut recorder.nodes))
     }) else {
-        // The thread is shutting down and its recorder is gone: submit only the wanted nodes.
+        // The thread is shutting down and its recorder is gone: submit only the requested nodes.
         let stream = device.new_stream(Priority::default());
-        segment::submit(device, &stream, wanted, &[], materialize, false);
+        segment::submit(device, &stream, requested, &[], materialize, false);
         return (stream, None);
     };
     let mut live: Vec<Arc<Node>> = Vec::new();
     live.extend(recorded.iter().filter_map(Weak::upgrade).filter(|node| node.is_live()));
     let span = trace::begin(|| Span::Submit { device: device.name() });
-    segment::submit(device, &stream, wanted, &live, materialize, assisted);
+    segment::submit(device, &stream, requested, &live, materialize, assisted);
     drop(span);
     // The dispatcher thread was not woken for this segment, so the caller must dispatch it.
     let unflushed = assisted.then(|| device.dispatcher().assist_unflushed(&stream));

@@ -61,8 +61,8 @@ impl Scope {
 
     /// The scope's recorder for a device.
     fn recorder(&mut self, device: &Device) -> &mut Recorder {
-        let known = self.devices.iter().position(|known| known == device);
-        let position = known.unwrap_or_else(|| {
+        let existing = self.devices.iter().position(|known| known == device);
+        let position = existing.unwrap_or_else(|| {
             let stream = device.thread_stream(std::thread::current().id());
             self.recorders.push(Recorder::on_stream(device, stream));
             self.devices.push(device.clone());

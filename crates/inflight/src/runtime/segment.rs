@@ -28,11 +28,11 @@ pub(crate) enum Materialize {
 /// Operands of nodes that this submission scheduled.
 type Released = SmallVec<[Inputs; 2]>;
 
-/// Submits a segment that computes `wanted`, and those of `live` that `materialize` selects, on a stream.
+/// Submits a segment that computes `requested`, and those of `live` that `materialize` selects, on a stream.
 pub(crate) fn submit(
     device: &Device,
     stream: &Arc<DeviceStream>,
-    wanted: &[Arc<Node>],
+    requested: &[Arc<Node>],
     live: &[Arc<Node>],
     materialize: Materialize,
     assisted: bool,
@@ -40,13 +40,14 @@ pub(crate) fn submit(
     let mut released = Released::new();
     let _scheduling = device.scheduling().lock();
     let mut builder = SegmentBuilder::new();
-    for node in wanted {
+    for node in requested {
         builder.request(node);
     }
     builder.visit_outputs();
     // Latest first, so that their operands are already known to be computed by this segment.
-    let is_wanted = |node: &Arc<Node>| wanted.iter().any(|wanted| Arc::ptr_eq(wanted, node));
-    for node in live.iter().rev().filter(|node| !is_wanted(node)) {
+    let is_requested =
+        |node: &Arc<Node>| requested.iter().any(|requested| Arc::ptr_eq(requested, node));
+    for node in live.iter().rev().filter(|node| !is_requested(node)) {
         if materialize == Materialize::AllLive && !node.is_constant()
             || builder.is_worth_storing(node)
         {
@@ -75,14 +76,14 @@ pub(crate) fn submit(
 
 /// Returns the graph that reading these nodes would submit, with the op and source location of each node. Submits
 /// nothing.
-pub(crate) fn preview(wanted: &[Arc<Node>]) -> (Graph, Vec<LabelOp>) {
-    let mut devices: Vec<&Device> = wanted.iter().map(|node| node.device()).collect();
+pub(crate) fn preview(requested: &[Arc<Node>]) -> (Graph, Vec<LabelOp>) {
+    let mut devices: Vec<&Device> = requested.iter().map(|node| node.device()).collect();
     // Lock order by address prevents deadlocks between threads that lock several devices.
     devices.sort_unstable_by_key(|device| device.address());
     devices.dedup_by_key(|device| device.address());
     let _scheduling: Vec<_> = devices.iter().map(|device| device.scheduling().lock()).collect();
     let mut builder = SegmentBuilder::new();
-    for node in wanted {
+    for node in requested {
         builder.request(node);
     }
     builder.visit_outputs();

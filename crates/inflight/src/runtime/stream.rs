@@ -112,11 +112,11 @@ impl DeviceStream {
             return None;
         }
         let is_light = in_flight.submissions.back()?.weight == Submission::LIGHT_WEIGHT;
-        let wanted = if is_light { allowed / 2 } else { allowed };
-        let mut left = in_flight.weight;
+        let target = if is_light { allowed / 2 } else { allowed };
+        let mut remaining = in_flight.weight;
         let mut before = in_flight.submissions.iter().skip_while(|submission| {
-            left -= submission.weight;
-            left > wanted
+            remaining -= submission.weight;
+            remaining > target
         });
         before.next().cloned()
     }
@@ -134,7 +134,7 @@ impl DeviceStream {
         self.running_ops.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A device op has left the stream.
+    /// A device op has remaining the stream.
     pub fn op_finished(&self) {
         self.running_ops.fetch_sub(1, Ordering::Relaxed);
     }

@@ -185,7 +185,7 @@ impl Drop for SpanGuard {
             profile::record_wait(reason, location, ended - began);
         }
         let (thread, name) = this_thread();
-        let track = Track { process: HOST_PROCESS, number: thread, name };
+        let track = Track { process: HOST_PROCESS, id: thread, name };
         for collector in COLLECTORS.read().iter() {
             collector.write(&track, span.name(), span.category(), began, ended, &span.details());
         }
@@ -196,11 +196,11 @@ impl Drop for SpanGuard {
 fn this_thread() -> (u64, String) {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     thread_local! {
-        static NUMBER: u64 = NEXT.fetch_add(1, Ordering::Relaxed);
+        static ID: u64 = NEXT.fetch_add(1, Ordering::Relaxed);
     }
-    let number = NUMBER.try_with(|number| *number).unwrap_or(0);
+    let id = ID.try_with(|id| *id).unwrap_or(0);
     let name = std::thread::current().name().map(str::to_owned);
-    (number, name.unwrap_or_else(|| format!("thread {number}")))
+    (id, name.unwrap_or_else(|| format!("thread {id}")))
 }
 
 static COLLECTORS: RwLock<Vec<Arc<Collector>>> = RwLock::new(Vec::new());
@@ -212,7 +212,7 @@ const DEVICE_PROCESS: u64 = 2;
 /// A row of the trace: a host thread or a stream.
 struct Track {
     process: u64,
-    number: u64,
+    id: u64,
     name: String,
 }
 
@@ -299,19 +299,19 @@ impl Collector {
         details: &str,
     ) {
         let began = began.max(self.began);
-        let (process, number) = (track.process, track.number);
+        let (process, id) = (track.process, track.id);
         let nanoseconds = ended.saturating_duration_since(began).as_nanos();
         let event = format!(
-            "{{\"name\":{},\"cat\":\"{category}\",\"ph\":\"X\",\"ts\":{},\"dur\":{}.{:03},\"pid\":{process},\"tid\":{number},\"args\":{{{details}}}}},\n",
+            "{{\"name\":{},\"cat\":\"{category}\",\"ph\":\"X\",\"ts\":{},\"dur\":{}.{:03},\"pid\":{process},\"tid\":{id},\"args\":{{{details}}}}},\n",
             json_string(name),
             self.microseconds(began),
             nanoseconds / 1000,
             nanoseconds % 1000,
         );
         let mut file = self.file.lock();
-        if file.named_tracks.insert((process, number)) {
+        if file.named_tracks.insert((process, id)) {
             let named = format!(
-                "{{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":{process},\"tid\":{number},\"args\":{{\"name\":{}}}}},\n",
+                "{{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":{process},\"tid\":{id},\"args\":{{\"name\":{}}}}},\n",
                 json_string(&track.name)
             );
             file.append(&named);
@@ -337,7 +337,7 @@ impl TraceFile {
 impl Observer for Collector {
     fn command_ran(&self, ran: &RanCommand<'_>) {
         let name = format!("{} stream {}", ran.device, ran.stream);
-        let track = Track { process: DEVICE_PROCESS, number: ran.stream, name };
+        let track = Track { process: DEVICE_PROCESS, id: ran.stream, name };
         match ran.kind {
             CommandKind::Compute(label) => {
                 let title = title(label.calls().iter().map(|call| call.name));

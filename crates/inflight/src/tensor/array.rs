@@ -5,7 +5,7 @@ use crate::Shape;
 use crate::lists::for_elements;
 use crate::runtime::Device;
 
-/// A scalar, or an array of such arrays: `[[1.0, 2.0], [3.0, 4.0]]`. Its lengths are a shape, whatever its depth.
+/// A scalar, or a nested array of scalars of any depth: `[[1.0, 2.0], [3.0, 4.0]]`. The array lengths are the shape.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an array of elements that a tensor can hold",
     note = "expected nested arrays of one element type, such as `[[1.0, 2.0], [3.0, 4.0]]`; a `Vec` needs a shape: `Tensor::from_vec(data, shape, &device)`"
@@ -13,12 +13,12 @@ use crate::runtime::Device;
 pub trait NestedArray: sealed::Sealed {}
 
 mod sealed {
-    /// Keeps [`NestedArray`](super::NestedArray) to scalars and arrays.
+    /// Seals [`NestedArray`](super::NestedArray): only scalars and arrays implement it.
     pub trait Sealed {
         /// The type of the innermost elements.
         type Item: crate::Element;
 
-        /// Appends the lengths, outermost first.
+        /// Appends the array lengths, outermost first.
         fn extents(extents: &mut Vec<usize>);
 
         /// Appends the elements in row-major order.
@@ -40,7 +40,7 @@ macro_rules! scalars {
         }
 
         impl From<Vec<$type>> for Tensor {
-            /// The elements on one axis, on the CPU.
+            /// Creates a rank-1 tensor on the CPU.
             #[track_caller]
             fn from(data: Vec<$type>) -> Tensor {
                 let shape = [data.len()];
@@ -67,7 +67,7 @@ impl<A: NestedArray, const N: usize> sealed::Sealed for [A; N] {
 }
 
 impl<A: NestedArray, const N: usize> From<[A; N]> for Tensor {
-    /// A nested array, on the CPU. [`Tensor::from_array`] makes one on another device.
+    /// Creates a tensor on the CPU. [`Tensor::from_array`] takes a device.
     #[track_caller]
     fn from(array: [A; N]) -> Tensor {
         Tensor::from_array(array, &Device::cpu())
@@ -75,7 +75,7 @@ impl<A: NestedArray, const N: usize> From<[A; N]> for Tensor {
 }
 
 impl Tensor {
-    /// A nested array as a tensor: the lengths of the arrays are the shape.
+    /// Creates a tensor from a nested array. The array lengths are the shape.
     ///
     /// ```
     /// use inflight::{Device, Shape, Tensor};
@@ -84,9 +84,7 @@ impl Tensor {
     /// assert_eq!(x.shape(), &Shape::from([2, 3]));
     /// let y = Tensor::from([[1., 2.], [3., 4.]]); // f64, on the CPU
     /// ```
-    #[doc(alias = "new")]
-    #[doc(alias = "tensor")]
-    #[doc(alias = "array")]
+    #[doc(alias("new", "tensor", "array", "asarray"))]
     #[track_caller]
     pub fn from_array<A: NestedArray>(array: A, device: &Device) -> Tensor {
         let (mut extents, mut elements) = (Vec::new(), Vec::new());

@@ -285,7 +285,7 @@ mod tests {
     fn every_form_of_axes_is_accepted() {
         let (n, list) = (1usize, vec![0i64, 2]);
         assert_eq!(resolved(n, 3), Ok(vec![1]));
-        assert_eq!(resolved(&n, 3), Ok(vec![1]));
+        assert_eq!(resolved([n].first().unwrap(), 3), Ok(vec![1]));
         assert_eq!(resolved(-1isize, 3), Ok(vec![2]));
         assert_eq!(resolved(&list, 3), Ok(vec![0, 2]));
         assert_eq!(resolved(&list[..1], 3), Ok(vec![0]));

@@ -1,22 +1,25 @@
-//! Comparing values within a tolerance.
+//! Approximate comparison within a relative and an absolute tolerance: `is_close`, `all_close`, `assert_close!`.
 
 use super::Tensor;
 use super::array::NestedArray;
 use super::method::naming;
-use super::operand::{Operand, look, materialize};
+use super::operand::{Operand, operand_ref, operand_tensor};
 use super::record::mistake;
 use crate::lists::for_elements;
 use crate::{DType, Result};
 use std::panic::Location;
 
 impl Tensor {
-    /// Where |a − b| ≤ `absolute` + `relative` · |b|, as `bool`. Equal infinities are close; NaN is close to nothing.
-    #[doc(alias = "isclose")]
+    /// Tests |a − b| ≤ `absolute` + `relative` · |b| for each element, as `bool`. Broadcasts.
+    ///
+    /// Equal infinities are close. NaN is close to nothing, itself included.
+    #[doc(alias("isclose"))]
     #[track_caller]
     pub fn is_close(&self, other: impl Operand, relative: f64, absolute: f64) -> Tensor {
         let _naming = naming("is_close");
         let location = Location::caller();
-        let other = match materialize(look(&other), self.dtype(), self.device(), location) {
+        let other = match operand_tensor(operand_ref(&other), self.dtype(), self.device(), location)
+        {
             Ok(other) => other,
             Err(message) => {
                 let shape = self.shape().clone();
@@ -29,12 +32,15 @@ impl Tensor {
             return (&a - &b).abs().le(b.abs() * relative + absolute) | equal;
         }
         let (a, b) = (self.widened(), other.widened());
-        let distance = (&a - &b).abs();
-        let allowed = b.abs() * relative + absolute;
-        distance.le(&allowed).bitwise_and(allowed.is_finite()) | equal
+        let difference = (&a - &b).abs();
+        let tolerance = b.abs() * relative + absolute;
+        difference.le(&tolerance).bitwise_and(tolerance.is_finite()) | equal
     }
 
-    /// Whether all elements are close, as [`is_close`](Tensor::is_close) says. A read: it waits.
+    /// Reads whether all elements are close, as defined by [`is_close`](Tensor::is_close). Waits for the result.
+    ///
+    /// # Errors
+    /// The first error of the computation, such as shapes that do not broadcast.
     ///
     /// ```
     /// use inflight::{Device, Tensor};
@@ -45,20 +51,20 @@ impl Tensor {
     /// # Ok(())
     /// # }
     /// ```
-    #[doc(alias = "allclose")]
+    #[doc(alias("allclose"))]
     #[track_caller]
     pub fn all_close(&self, other: impl Operand, relative: f64, absolute: f64) -> Result<bool> {
         self.is_close(other, relative, absolute).all_all().item()
     }
 }
 
-/// The values that [`assert_close!`](crate::assert_close) expects: a tensor, a vector or a nested array.
+/// The expected values of [`assert_close!`](crate::assert_close): a tensor, a scalar, a nested array or a vector.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be compared with a tensor",
     note = "expected `&Tensor`, a scalar, a nested array or a vector of elements"
 )]
 pub trait Expected {
-    /// The values as a tensor of this one's dtype and device.
+    /// Converts the values to a tensor with the dtype and on the device of `found`.
     fn expected_for(&self, found: &Tensor) -> Tensor;
 }
 
@@ -103,7 +109,7 @@ impl<A: NestedArray + Clone> Expected for Vec<A> {
     }
 }
 
-/// Says in words how `found` differs from what was expected, or `None` if it is close enough.
+/// Describes how `found` differs from the expected values, or returns `None` if all elements are close.
 #[doc(hidden)]
 #[track_caller]
 pub fn difference(
@@ -126,30 +132,34 @@ pub fn difference(
     };
     let close = found.is_close(&expected, relative, absolute) | both_nan(found, &expected);
     let read = || -> Result<Option<String>> {
-        let far = close.flatten().to_vec::<bool>()?;
-        let count = far.iter().filter(|close| !**close).count();
-        let Some(first) = far.iter().position(|close| !close) else { return Ok(None) };
-        let (mut index, mut rest) = (vec![0; found.rank()], first);
+        let close = close.flatten().to_vec::<bool>()?;
+        let count = close.iter().filter(|close| !**close).count();
+        let Some(first) = close.iter().position(|close| !close) else { return Ok(None) };
+        let (mut index, mut remainder) = (vec![0; found.rank()], first);
         for axis in (0..found.rank()).rev() {
-            index[axis] = rest % found.shape()[axis];
-            rest /= found.shape()[axis];
+            index[axis] = remainder % found.shape()[axis];
+            remainder /= found.shape()[axis];
         }
-        let at = |x: &Tensor| x.flatten().narrow(0, first, 1).reshape(()).to_string();
+        let element = |x: &Tensor| x.flatten().narrow(0, first, 1).reshape(()).to_string();
         Ok(Some(format!(
             "{count} of {} elements differ, the first at {index:?}: expected {}, found {} (relative tolerance \
              {relative:e}, absolute {absolute:e})",
-            far.len(),
-            at(&expected),
-            at(found),
+            close.len(),
+            element(&expected),
+            element(found),
         )))
     };
     read().unwrap_or_else(|error| Some(error.to_string()))
 }
 
-/// Asserts that a tensor has the expected values within a tolerance. Reads both, so it waits.
+/// Asserts that a tensor has the expected values within a tolerance. Waits for both.
 ///
-/// The expected values are a tensor, a nested array, a vector or a scalar. The tolerance is relative and absolute,
-/// 1e-5 and 1e-8 unless given. NaN is expected where NaN is found.
+/// The expected values are a tensor, a nested array, a vector or a scalar of the same shape; they are cast to the
+/// tensor's dtype. The optional arguments are the relative tolerance and the absolute tolerance. Without them, the
+/// tolerances are 1e-5 and 1e-8; with the relative tolerance alone, the absolute one is 0. NaN equals NaN here.
+///
+/// # Panics
+/// If the values differ, with the number of different elements and the first of them; or if reading them fails.
 ///
 /// ```
 /// use inflight::{Device, Tensor, assert_close};

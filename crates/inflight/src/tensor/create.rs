@@ -1,15 +1,15 @@
-//! New tensors: from host data, and from nothing.
+//! Tensor creation: from host data, constant fills, ranges and the identity matrix.
 //!
-//! Host data becomes a value at once. Everything else is recorded, and costs no memory until it must be
-//! stored.
+//! Host data is uploaded at once. The other constructors record an op, which is fused into its readers and takes no
+//! memory unless its result is materialized.
 //!
-//! Arguments come in one order: what the elements are, the shape, the dtype or the seed, the device. A constructor that
-//! takes host data returns a `Result`, because the data may not fill the shape. All others return a [`Tensor`], which
-//! carries the mistake if there is one.
+//! The order of arguments is: elements, shape, dtype or seed, device. A constructor from host data returns a `Result`,
+//! because the data may not have as many elements as the shape. The others return a [`Tensor`], which carries the
+//! error if there is one.
 
 use super::axis::{Axis, axis as axis_of};
 use super::method::{method, naming};
-use super::operand::{fit, whole};
+use super::operand::{fit, integer_value};
 use super::record::{caller, constant, mistake, record_at, record_source};
 use super::{Node, Tensor};
 use crate::runtime::Device;
@@ -21,42 +21,57 @@ use std::panic::Location;
 use std::sync::Arc;
 
 impl Tensor {
-    /// A tensor of these elements, in row-major order. The vector is taken over: not copied on a device
-    /// that uses the host's memory, and copied in the background to one that has its own.
+    /// Creates a tensor that owns the elements of a vector, in row-major order. Never waits.
+    ///
+    /// A device that uses host memory adopts the vector without a copy. A device with its own memory copies it in the
+    /// background.
+    ///
+    /// ```
+    /// use inflight::{Device, Tensor};
+    ///
+    /// # fn main() -> inflight::Result<()> {
+    /// let x = Tensor::from_vec(vec![1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0], [2, 3], &Device::cpu())?;
+    /// assert_eq!(x.shape().extents(), [2, 3]);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
-    /// If there are not as many elements as the shape has.
+    /// [`Error::Length`] if the number of elements is not that of the shape.
+    #[doc(alias("tensor", "array", "asarray", "from_numpy"))]
     #[track_caller]
     pub fn from_vec<T: Element>(
         data: Vec<T>,
         shape: impl Into<Shape>,
         device: &Device,
     ) -> Result<Tensor> {
-        Tensor::of_data::<T>(data.len(), shape.into(), device, Location::caller(), || {
+        Tensor::from_host_data::<T>(data.len(), shape.into(), device, Location::caller(), || {
             device.value_from_vec(data)
         })
     }
 
-    /// A tensor of a copy of these elements, in row-major order.
+    /// Creates a tensor from a copy of a slice, in row-major order. Never waits.
     ///
     /// # Errors
-    /// If there are not as many elements as the shape has.
+    /// [`Error::Length`] if the number of elements is not that of the shape.
+    #[doc(alias("tensor", "array"))]
     #[track_caller]
     pub fn from_slice<T: Element>(
         data: &[T],
         shape: impl Into<Shape>,
         device: &Device,
     ) -> Result<Tensor> {
-        Tensor::of_data::<T>(data.len(), shape.into(), device, Location::caller(), || {
+        Tensor::from_host_data::<T>(data.len(), shape.into(), device, Location::caller(), || {
             device.value_from_slice(data)
         })
     }
 
-    /// A tensor of the elements of a vector that the caller keeps, in row-major order. They are copied at once
-    /// on a device that uses the host's memory, and in the background to one that has its own.
+    /// Creates a tensor from a copy of a shared vector, in row-major order, so that the caller can reuse the vector as
+    /// a staging buffer. Never waits.
     ///
-    /// When the copy is done, the vector is the caller's alone again, and `Arc::get_mut` lets it be filled with
-    /// the next batch: a large vector that is new for each batch costs the host more than the copy does.
+    /// The copy is made at once on a device that uses host memory, and in the background on a device with its own
+    /// memory. After the copy the device releases its reference, and `Arc::get_mut` gives the vector back for the next
+    /// batch. Allocating a large vector for each batch costs the host more than the copy.
     ///
     /// ```
     /// use inflight::{Device, Tensor};
@@ -76,20 +91,21 @@ impl Tensor {
     /// ```
     ///
     /// # Errors
-    /// If there are not as many elements as the shape has.
+    /// [`Error::Length`] if the number of elements is not that of the shape.
+    #[doc(alias("from_numpy", "as_tensor", "pin_memory"))]
     #[track_caller]
     pub fn from_shared<T: Element>(
         data: Arc<Vec<T>>,
         shape: impl Into<Shape>,
         device: &Device,
     ) -> Result<Tensor> {
-        Tensor::of_data::<T>(data.len(), shape.into(), device, Location::caller(), || {
+        Tensor::from_host_data::<T>(data.len(), shape.into(), device, Location::caller(), || {
             device.value_from_shared(data)
         })
     }
 
-    /// A tensor of so many elements, which are only taken or copied if the shape has as many.
-    fn of_data<T: Element>(
+    /// Creates a tensor from `len` host elements. Calls `value` only if the shape has as many.
+    fn from_host_data<T: Element>(
         len: usize,
         shape: Shape,
         device: &Device,
@@ -104,10 +120,11 @@ impl Tensor {
         Ok(Tensor::from_node(Arc::new(node)))
     }
 
-    /// A tensor of these elements, in column-major order: the first axis varies fastest.
+    /// Creates a tensor from elements in column-major (Fortran) order: the first axis varies fastest. Never waits.
     ///
     /// # Errors
-    /// If there are not as many elements as the shape has.
+    /// [`Error::Length`] if the number of elements is not that of the shape.
+    #[doc(alias("asfortranarray", "fortran"))]
     #[track_caller]
     pub fn from_vec_column_major<T: Element>(
         data: Vec<T>,
@@ -125,11 +142,13 @@ impl Tensor {
         Ok(record_at(Op::Permute(axes), &[&stored], location))
     }
 
-    /// A tensor of these elements converted to another dtype, such as `f64` data as `f32`. They are
-    /// converted on the device, as [`cast`](Tensor::cast) does.
+    /// Creates a tensor from a vector and casts it to `dtype`, for example `f64` data to `f32`. Never waits.
+    ///
+    /// The device converts the elements, as [`cast`](Tensor::cast) does.
     ///
     /// # Errors
-    /// If there are not as many elements as the shape has.
+    /// [`Error::Length`] if the number of elements is not that of the shape.
+    #[doc(alias("tensor", "array", "asarray"))]
     #[track_caller]
     pub fn from_vec_as<T: Element>(
         data: Vec<T>,
@@ -140,19 +159,24 @@ impl Tensor {
         Ok(Tensor::from_vec(data, shape, device)?.cast(dtype))
     }
 
-    /// A tensor of rank 0.
+    /// Creates a tensor of rank 0.
+    #[doc(alias("scalar_tensor"))]
     #[track_caller]
     pub fn scalar<T: Element>(value: T, device: &Device) -> Tensor {
         constant(value.to_scalar(), device, Location::caller())
     }
 
-    /// A tensor of one value, repeated.
+    /// Creates a tensor filled with one value.
+    #[doc(alias("fill", "broadcast"))]
     #[track_caller]
     pub fn full<T: Element>(value: T, shape: impl Into<Shape>, device: &Device) -> Tensor {
-        repeated(value.to_scalar(), shape.into(), device)
+        record_full(value.to_scalar(), shape.into(), device)
     }
 
-    /// A tensor of one value of a run-time dtype, repeated. The value must be one that the dtype has.
+    /// Creates a tensor of a run-time dtype filled with one value.
+    ///
+    /// Floats are rounded. The result carries an error if an integer dtype or `bool` cannot represent the value.
+    #[doc(alias("full", "fill"))]
     #[track_caller]
     pub fn full_with_dtype(
         value: impl Into<Scalar>,
@@ -162,69 +186,91 @@ impl Tensor {
     ) -> Tensor {
         let shape = shape.into();
         match fit(value.into(), dtype) {
-            Ok(value) => repeated(value, shape, device),
-            Err(message) => source_mistake("full", message, shape, dtype, device),
+            Ok(value) => record_full(value, shape, device),
+            Err(message) => creation_error("full", message, shape, dtype, device),
         }
     }
 
-    /// A tensor of zeros.
+    /// Creates a tensor of zeros.
+    #[doc(alias("empty"))]
     #[track_caller]
     pub fn zeros<T: Element>(shape: impl Into<Shape>, device: &Device) -> Tensor {
         Tensor::zeros_with_dtype(shape, T::DTYPE, device)
     }
 
-    /// A tensor of zeros of a run-time dtype.
+    /// Creates a tensor of zeros of a run-time dtype.
+    #[doc(alias("zeros", "empty"))]
     #[track_caller]
     pub fn zeros_with_dtype(shape: impl Into<Shape>, dtype: DType, device: &Device) -> Tensor {
-        repeated(Scalar::zero(dtype), shape.into(), device)
+        record_full(Scalar::zero(dtype), shape.into(), device)
     }
 
-    /// A tensor of ones.
+    /// Creates a tensor of ones.
     #[track_caller]
     pub fn ones<T: Element>(shape: impl Into<Shape>, device: &Device) -> Tensor {
         Tensor::ones_with_dtype(shape, T::DTYPE, device)
     }
 
-    /// A tensor of ones of a run-time dtype.
+    /// Creates a tensor of ones of a run-time dtype.
+    #[doc(alias("ones"))]
     #[track_caller]
     pub fn ones_with_dtype(shape: impl Into<Shape>, dtype: DType, device: &Device) -> Tensor {
-        repeated(Scalar::one(dtype), shape.into(), device)
+        record_full(Scalar::one(dtype), shape.into(), device)
     }
 
-    /// Zeros of this tensor's shape and dtype, where it is.
+    /// Creates a tensor of zeros with this tensor's shape, dtype and device.
+    #[doc(alias("new_zeros", "empty_like"))]
     #[track_caller]
     pub fn zeros_like(&self) -> Tensor {
         Tensor::zeros_with_dtype(self.shape(), self.dtype(), self.device())
     }
 
-    /// Ones of this tensor's shape and dtype, where it is.
+    /// Creates a tensor of ones with this tensor's shape, dtype and device.
+    #[doc(alias("new_ones"))]
     #[track_caller]
     pub fn ones_like(&self) -> Tensor {
         Tensor::ones_with_dtype(self.shape(), self.dtype(), self.device())
     }
 
-    /// One value in this tensor's shape and dtype, where it is.
+    /// Creates a tensor filled with one value, with this tensor's shape, dtype and device.
+    ///
+    /// The result carries an error if an integer dtype or `bool` cannot represent the value.
+    #[doc(alias("new_full", "fill_like"))]
     #[track_caller]
     pub fn full_like(&self, value: impl Into<Scalar>) -> Tensor {
         Tensor::full_with_dtype(value, self.shape(), self.dtype(), self.device())
     }
 
-    /// 0, 1, 2, … along an axis, repeated along the others.
+    /// Creates a tensor whose elements are their index along one axis: 0, 1, 2, …, repeated along the other axes.
+    ///
+    /// ```
+    /// use inflight::{Device, Tensor};
+    ///
+    /// # fn main() -> inflight::Result<()> {
+    /// let columns = Tensor::iota::<i32>(-1, [2, 3], &Device::cpu());
+    /// assert_eq!(columns.to_vec::<i32>()?, [0, 1, 2, 0, 1, 2]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// The result carries an error if the axis is out of range or the dtype is `bool`.
+    #[doc(alias("arange", "indices", "broadcasted_iota", "mgrid"))]
     #[track_caller]
     pub fn iota<T: Element>(axis: impl Axis, shape: impl Into<Shape>, device: &Device) -> Tensor {
         let shape = shape.into();
         if T::DTYPE == DType::Bool {
             let message =
-                "expected a number dtype, found bool; count in an integer dtype".to_owned();
-            return source_mistake("iota", message, shape, T::DTYPE, device);
+                "expected a numeric dtype, found bool; use an integer dtype and cast the result"
+                    .to_owned();
+            return creation_error("iota", message, shape, T::DTYPE, device);
         }
         match axis_of(axis.number(), shape.rank()) {
-            Ok(axis) => counted(T::DTYPE, shape, axis, device),
-            Err(message) => source_mistake("iota", message, shape, T::DTYPE, device),
+            Ok(axis) => record_iota(T::DTYPE, shape, axis, device),
+            Err(message) => creation_error("iota", message, shape, T::DTYPE, device),
         }
     }
 
-    /// Consecutive integers or floats of a range, on one axis: `start`, `start + 1`, … below `end`.
+    /// Creates a rank-1 tensor of the consecutive values of a range: `start`, `start + 1`, … below `end`.
     ///
     /// ```
     /// use inflight::{Device, Tensor};
@@ -237,16 +283,16 @@ impl Tensor {
     /// # }
     /// ```
     ///
-    /// The result carries a mistake if the dtype is `bool` or complex, if a bound is not finite, or if there would
-    /// be more elements than can be addressed.
-    #[doc(alias = "range")]
+    /// The result carries an error if the dtype is `bool` or complex, if a bound is not finite, or if there are more
+    /// elements than can be addressed.
+    #[doc(alias("range"))]
     #[track_caller]
     pub fn arange<T: Element>(range: Range<T>, device: &Device) -> Tensor {
-        arange("arange", range, Scalar::one(T::DTYPE), device)
+        record_arange("arange", range, Scalar::one(T::DTYPE), device)
     }
 
-    /// Every `step`th value of a range, on one axis: `start`, `start + step`, … up to, but without, `end`. A negative step
-    /// counts down.
+    /// Creates a rank-1 tensor of the values of a range at a distance of `step`: `start`, `start + step`, … up to, but
+    /// excluding, `end`. A negative step counts down.
     ///
     /// ```
     /// use inflight::{Device, Tensor};
@@ -259,37 +305,46 @@ impl Tensor {
     /// # }
     /// ```
     ///
-    /// The result carries a mistake if the step is zero, and where that of [`arange`](Tensor::arange) does.
+    /// The result carries an error if the step is zero, and in the cases of [`arange`](Tensor::arange).
+    #[doc(alias("arange", "range"))]
     #[track_caller]
     pub fn arange_step<T: Element>(range: Range<T>, step: T, device: &Device) -> Tensor {
-        arange("arange_step", range, step.to_scalar(), device)
+        record_arange("arange_step", range, step.to_scalar(), device)
     }
 
-    /// `count` values from `start` to `end`, both included, at equal distances, on one axis.
+    /// Creates a rank-1 tensor of `count` equally spaced values from `start` to `end`, both included.
     ///
-    /// The result carries a mistake if the dtype is not a float, or if there would be more elements than can be
-    /// addressed.
+    /// ```
+    /// use inflight::{Device, Tensor};
+    ///
+    /// # fn main() -> inflight::Result<()> {
+    /// let x = Tensor::linspace(0.0, 1.0, 5, &Device::cpu());
+    /// assert_eq!(x.to_vec::<f64>()?, [0.0, 0.25, 0.5, 0.75, 1.0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// The result carries an error if the dtype is not a float, or if there are more elements than can be addressed.
     #[track_caller]
     pub fn linspace<T: Element>(start: T, end: T, count: usize, device: &Device) -> Tensor {
         let _naming = naming("linspace");
         let [start, end] = [start, end].map(T::to_scalar);
         let shape = Shape::from([count]);
         if !T::DTYPE.is_float() {
-            let message = format!("expected a float dtype, found {}", T::DTYPE);
-            return source_mistake("linspace", message, shape, T::DTYPE, device);
+            return float_dtype_error("linspace", shape, T::DTYPE, device);
         }
-        let wide = if T::DTYPE.is_half() { DType::F32 } else { T::DTYPE };
+        let compute_dtype = if T::DTYPE.is_half() { DType::F32 } else { T::DTYPE };
         let last = count.saturating_sub(1);
         let step = (end.to_f64() - start.to_f64()) / last.max(1) as f64;
-        let index = counted(wide, shape, 0, device);
-        // The first half counts from `start`, the second from `end`, so that the last element is `end` itself.
+        let index = record_iota(compute_dtype, shape, 0, device);
+        // The first half counts up from `start`, the second down from `end`: both end points are exact.
         let rising = &index * step + start.to_f64();
         let falling = end.to_f64() - (last as f64 - &index) * step;
         let lower = index.lt((count as f64 / 2.0).max(1.0));
         lower.where_cond(rising, falling).cast(T::DTYPE)
     }
 
-    /// A tensor whose elements a function of their index computes, on the host.
+    /// Creates a tensor from a function of the index, which the host calls for each element in row-major order.
     ///
     /// ```
     /// use inflight::{Device, Tensor};
@@ -300,7 +355,7 @@ impl Tensor {
     /// # Ok(())
     /// # }
     /// ```
-    #[doc(alias = "fromfunction")]
+    #[doc(alias("fromfunction"))]
     #[track_caller]
     pub fn from_fn<T: Element>(
         shape: impl Into<Shape>,
@@ -326,20 +381,21 @@ impl Tensor {
         Tensor::from_vec(data, shape, device).expect("one element for each index")
     }
 
-    /// The `n` × `n` matrix with ones on its diagonal and zeros elsewhere.
+    /// Creates the `n` × `n` identity matrix: ones on the diagonal, zeros elsewhere.
+    #[doc(alias("identity"))]
     #[track_caller]
     pub fn eye<T: Element>(n: usize, device: &Device) -> Tensor {
         let method = method("eye");
         let dtype = if n <= i32::MAX as usize { DType::I32 } else { DType::I64 };
-        let rows = counted(dtype, Shape::from([n, 1]), 0, device);
-        let columns = counted(dtype, Shape::from([1, n]), 1, device);
+        let rows = record_iota(dtype, Shape::from([n, 1]), 0, device);
+        let columns = record_iota(dtype, Shape::from([1, n]), 1, device);
         method.of(&[], rows.eq(columns).cast(T::DTYPE))
     }
 }
 
-/// The values of `range` at distances of `step`, or the mistake of the method `name`.
+/// Records the values of `range` at a distance of `step`. `name` is the method that errors name.
 #[track_caller]
-fn arange<T: Element>(
+fn record_arange<T: Element>(
     name: &'static str,
     range: Range<T>,
     step: Scalar,
@@ -351,42 +407,42 @@ fn arange<T: Element>(
     let [start, end] = [range.start, range.end].map(T::to_scalar);
     let invalid = |message: String| {
         let message = format!("{message}, in {start}..{end} by {step}");
-        source_mistake(name, message, Shape::from([0]), dtype, device)
+        creation_error(name, message, Shape::from([0]), dtype, device)
     };
-    let count = match (whole(start), whole(end), whole(step)) {
+    let count = match (integer_value(start), integer_value(end), integer_value(step)) {
         _ if !dtype.is_float() && !dtype.is_integer() => {
             return invalid(format!("expected an integer or float dtype, found {dtype}"));
         }
-        (_, _, Some(0)) => return invalid("the step is zero".to_owned()),
+        (_, _, Some(0)) => return invalid("expected a nonzero step, found 0".to_owned()),
         (Some(start), Some(end), Some(step)) => {
             let span = end - start;
-            let partial = span % step != 0;
-            let count = span / step + i128::from(partial && (span < 0) == (step < 0));
+            let has_remainder = span % step != 0;
+            let count = span / step + i128::from(has_remainder && (span < 0) == (step < 0));
             usize::try_from(count.max(0)).ok()
         }
         _ => {
             let count = (end.to_f64() - start.to_f64()) / step.to_f64();
             match count.is_finite() && step.to_f64().is_finite() {
                 true => Some(count.ceil().max(0.0) as usize),
-                false => return invalid("start, end and step must be finite".to_owned()),
+                false => return invalid("expected a finite start, end and step".to_owned()),
             }
         }
     };
     let shape = count.map(|count| Shape::from([count]));
     let Some(shape) = shape.filter(|shape| shape.checked_elements().is_some()) else {
-        return invalid("more elements than can be addressed".to_owned());
+        return invalid("the range has more elements than can be addressed".to_owned());
     };
-    // 16-bit floats cannot count far.
-    let wide = if dtype.is_half() { DType::F32 } else { dtype };
-    let steps = counted(wide, shape, 0, device);
-    let first = constant(start.cast(wide), device, location);
-    let step = constant(step.cast(wide), device, location);
+    // 16-bit floats cannot represent the indices of longer ranges: f16 is exact up to 2048, bf16 up to 256.
+    let compute_dtype = if dtype.is_half() { DType::F32 } else { dtype };
+    let steps = record_iota(compute_dtype, shape, 0, device);
+    let first = constant(start.cast(compute_dtype), device, location);
+    let step = constant(step.cast(compute_dtype), device, location);
     (steps * step + first).cast(dtype)
 }
 
-/// A value repeated to a shape. One that is too large is a mistake of the result.
+/// Records a constant broadcast to a shape. The result carries an error if the shape is too large.
 #[track_caller]
-fn repeated(value: Scalar, shape: Shape, device: &Device) -> Tensor {
+fn record_full(value: Scalar, shape: Shape, device: &Device) -> Tensor {
     let location = Location::caller();
     let value = constant(value, device, location);
     match shape.rank() {
@@ -395,28 +451,38 @@ fn repeated(value: Scalar, shape: Shape, device: &Device) -> Tensor {
     }
 }
 
-/// 0, 1, 2, … along an axis of the shape, in a dtype other than `bool`. A shape that is too large is a
-/// mistake of the result.
+/// Records 0, 1, 2, … along an axis of the shape, in a dtype other than `bool`. The result carries an error if the shape
+/// is too large.
 #[track_caller]
-pub(super) fn counted(dtype: DType, shape: Shape, axis: usize, device: &Device) -> Tensor {
+pub(super) fn record_iota(dtype: DType, shape: Shape, axis: usize, device: &Device) -> Tensor {
     if shape.checked_elements().is_none() {
-        return repeated(Scalar::zero(dtype), shape, device);
+        return record_full(Scalar::zero(dtype), shape, device);
     }
     let op = Op::Iota { axis, shape: shape.clone(), dtype };
     record_source(op, shape, dtype, device, Location::caller())
 }
 
-/// The mistake of a method that makes a tensor from nothing: its message names the dtype and shape asked
-/// for.
+/// The failed result of a creation method of the wrong dtype.
 #[track_caller]
-pub(super) fn source_mistake(
+pub(super) fn float_dtype_error(
+    name: &'static str,
+    shape: Shape,
+    dtype: DType,
+    device: &Device,
+) -> Tensor {
+    creation_error(name, format!("expected a float dtype, found {dtype}"), shape, dtype, device)
+}
+
+/// The failed result of a creation method. The error names the requested dtype and shape in place of operands.
+#[track_caller]
+pub(super) fn creation_error(
     name: &'static str,
     message: String,
     shape: Shape,
     dtype: DType,
     device: &Device,
 ) -> Tensor {
-    let asked = repeated(Scalar::zero(dtype), shape, device);
-    let shape = asked.shape().clone();
-    mistake(name, message, &[&asked], shape, dtype, Location::caller())
+    let requested = record_full(Scalar::zero(dtype), shape, device);
+    let shape = requested.shape().clone();
+    mistake(name, message, &[&requested], shape, dtype, Location::caller())
 }

@@ -1,4 +1,4 @@
-//! Printing values.
+//! Printing of values, in the layout of NumPy and PyTorch.
 
 use super::Tensor;
 use super::record::record_at;
@@ -9,33 +9,34 @@ use inflight_ir::graph::{Op, SliceAxis};
 use num_complex::Complex;
 use std::fmt;
 
-/// Tensors of more elements are shortened.
-const MOST_ELEMENTS: usize = 1000;
+/// Tensors of more elements are summarized (`threshold` in NumPy's print options).
+const SUMMARY_THRESHOLD: usize = 1000;
 
-/// Of a shortened axis, so many elements are printed at either end.
-const EDGE: usize = 3;
+/// The number of elements printed at each end of a summarized axis (`edgeitems` in NumPy).
+const EDGE_ITEMS: usize = 3;
 
-/// The columns that a row of numbers may take.
+/// The width of a printed line in columns (`linewidth` in NumPy).
 const LINE_WIDTH: usize = 80;
 
-/// The most digits after the point, where none are asked for.
+/// The default maximum of digits after the decimal point (`precision` in NumPy).
 const PRECISION: usize = 4;
 
 impl fmt::Display for Tensor {
-    /// The values, in nested brackets. This is a read: it waits.
+    /// Writes the values in nested brackets. This is a read: it waits.
     ///
-    /// Beyond 1,000 elements only three at either end of an axis are read and printed. Floats have at
-    /// most four digits after the point, or as many as asked for: `{:.2}`; an `f32` or `f64` of rank 0, such as a
-    /// loss, has all that tell it from others. What cannot be read is printed as `Tensor(failed: …)`.
+    /// A tensor of more than 1,000 elements is summarized: three elements at each end of an axis are read and printed.
+    /// Floats have at most four digits after the decimal point, or as many as the format asks for, such as `{:.2}`. An
+    /// `f32` or `f64` of rank 0, such as a loss, has the shortest digits that parse back to the same value. A failed
+    /// read is printed as `Tensor(failed: …)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shortened = self.elements() > MOST_ELEMENTS;
-        let edges = if shortened { edges(self) } else { self.clone() };
+        let is_summarized = self.elements() > SUMMARY_THRESHOLD;
+        let edges = if is_summarized { edges(self) } else { self.clone() };
         let values = match read(&edges) {
             Ok(values) => values,
             Err(error) => return write!(f, "Tensor(failed: {error})"),
         };
-        let whole = values.first().filter(|_| self.rank() == 0 && f.precision().is_none());
-        if let Some(text) = whole.and_then(|value| in_full(*value, self.dtype())) {
+        let scalar = values.first().filter(|_| self.rank() == 0 && f.precision().is_none());
+        if let Some(text) = scalar.and_then(|value| format_shortest(*value, self.dtype())) {
             return f.write_str(&text);
         }
         let cells = format_all(&values, self.dtype(), f.precision());
@@ -53,30 +54,30 @@ impl fmt::Display for Tensor {
     }
 }
 
-/// The elements at both ends of every long axis.
+/// Records the concatenation of both ends of every long axis.
 fn edges(tensor: &Tensor) -> Tensor {
     let location = tensor.location();
     let mut result = tensor.clone();
     for axis in 0..tensor.rank() {
         let extent = result.shape()[axis];
-        if extent <= 2 * EDGE {
+        if extent <= 2 * EDGE_ITEMS {
             continue;
         }
         let part = |start| {
             let mut slices: smallvec::SmallVec<[SliceAxis; 4]> =
                 result.shape().iter().map(|&extent| SliceAxis::full(extent)).collect();
-            slices[axis] = SliceAxis { start, step: 1, len: EDGE };
+            slices[axis] = SliceAxis { start, step: 1, len: EDGE_ITEMS };
             record_at(Op::Slice(slices), &[&result], location)
         };
-        let (first, last) = (part(0), part(extent - EDGE));
+        let (first, last) = (part(0), part(extent - EDGE_ITEMS));
         result = record_at(Op::Concat { axis }, &[&first, &last], location);
     }
     result
 }
 
-/// The elements, waited for.
+/// Reads the elements. Waits.
 fn read(tensor: &Tensor) -> Result<Vec<Scalar>> {
-    // Whoever prints is not known here; whoever recorded the value is.
+    // `fmt` has no caller location: report the line that recorded the value.
     tensor.waited_for(WaitReason::Read, tensor.location())?;
     match tensor.dtype() {
         DType::Bool => read_as::<bool>(tensor),
@@ -101,8 +102,8 @@ fn read_as<T: Element>(tensor: &Tensor) -> Result<Vec<Scalar>> {
     Ok(tensor.to_vec::<T>()?.into_iter().map(T::to_scalar).collect())
 }
 
-/// A number with all digits that tell it from others of its dtype.
-fn in_full(value: Scalar, dtype: DType) -> Option<String> {
+/// Formats a finite `f32` or `f64` with the shortest digits that parse back to it.
+fn format_shortest(value: Scalar, dtype: DType) -> Option<String> {
     let value = value.to_f64();
     match dtype {
         DType::F32 if value.is_finite() => Some(format!("{:?}", value as f32)),
@@ -111,7 +112,7 @@ fn in_full(value: Scalar, dtype: DType) -> Option<String> {
     }
 }
 
-/// The text of every element, all in one style.
+/// Formats every element, all floats in one style.
 fn format_all(values: &[Scalar], dtype: DType, precision: Option<usize>) -> Vec<String> {
     match dtype.class() {
         DTypeClass::Bool | DTypeClass::Signed | DTypeClass::Unsigned => {
@@ -136,7 +137,7 @@ fn format_all(values: &[Scalar], dtype: DType, precision: Option<usize>) -> Vec<
     }
 }
 
-/// How the floats of one tensor are written.
+/// The common format of a tensor's floats: digits after the decimal point, scientific notation or not.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Style {
     exponent: bool,
@@ -144,8 +145,8 @@ struct Style {
 }
 
 impl Style {
-    /// As many digits as are asked for, or else as few as show all values to [`PRECISION`]; with an
-    /// exponent where a value is too large or too small to be shown without.
+    /// Chooses the style of `values`: `precision` digits, or the fewest digits that show all values to [`PRECISION`].
+    /// Uses scientific notation if the largest or the smallest magnitude needs it.
     fn of(values: &[f64], precision: Option<usize>) -> Style {
         let magnitudes =
             || values.iter().map(|value| value.abs()).filter(|&x| x.is_finite() && x > 0.0);
@@ -178,19 +179,19 @@ impl Style {
     }
 }
 
-/// The cells of a tensor and where they go.
+/// The formatted elements of a tensor and their arrangement.
 struct Layout<'a> {
-    /// The shape of what is printed.
+    /// The shape of the printed elements.
     shape: &'a Shape,
-    /// The shape of the tensor; longer than `shape` on the axes that are shortened.
+    /// The shape of the tensor; larger than `shape` on summarized axes.
     full: &'a Shape,
     cells: &'a [String],
-    /// The widest cell.
+    /// The width of the widest cell in characters.
     width: usize,
 }
 
 impl Layout<'_> {
-    /// Writes one entry of an axis's parent: everything below `axis`, from the cell at `start`.
+    /// Writes the subarray that spans `axis` and the axes after it, starting with the cell at `start`.
     fn write(&self, f: &mut fmt::Formatter<'_>, axis: usize, start: usize) -> fmt::Result {
         let last = axis + 1 == self.shape.rank();
         let extent = self.shape[axis];
@@ -199,7 +200,7 @@ impl Layout<'_> {
         let mut column = indent.len();
         f.write_str("[")?;
         for index in 0..extent {
-            if index == EDGE && extent < self.full[axis] {
+            if index == EDGE_ITEMS && extent < self.full[axis] {
                 let gap = if last { ", ...".to_owned() } else { self.line_end(axis) + "..." };
                 column += 5;
                 f.write_str(&gap)?;
@@ -226,7 +227,7 @@ impl Layout<'_> {
         f.write_str("]")
     }
 
-    /// What is between two entries of an axis that is not the last: blank lines set larger blocks apart.
+    /// The separator between two entries of an axis other than the last. Blank lines separate larger blocks.
     fn line_end(&self, axis: usize) -> String {
         format!(",{}{}", "\n".repeat(self.shape.rank() - axis - 1), " ".repeat(axis + 1))
     }
@@ -237,7 +238,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn styles_show_what_there_is() {
+    fn style_has_the_digits_that_the_values_need() {
         assert_eq!(Style::of(&[1.0, 2.0], None), Style { exponent: false, digits: 1 });
         assert_eq!(Style::of(&[1.25, 2.0, f64::NAN], None), Style { exponent: false, digits: 2 });
         assert_eq!(Style::of(&[1.0 / 3.0], None), Style { exponent: false, digits: 4 });

@@ -1,10 +1,13 @@
-//! Functions of each element: arithmetic, mathematics, comparisons, bits, conversions.
+//! Elementwise ops: arithmetic, mathematical functions, comparisons, bit operations, selection, casts.
 //!
-//! Operands broadcast by NumPy's rule. Where an operand may be a number, it takes the tensor's dtype.
+//! Operands broadcast by NumPy's rule. A scalar operand takes the tensor's dtype. Nothing here waits; a wrong shape or
+//! dtype makes a result that carries the error.
 
 use super::Tensor;
 use super::method::{method, naming};
-use super::operand::{Operand, OperandRef, apply, look, materialize, whole};
+use super::operand::{
+    Operand, OperandRef, integer_value, operand_ref, operand_tensor, record_binary,
+};
 use super::record::{mistake, record, record_at};
 use crate::{DType, Element};
 use inflight_ir::graph::Op;
@@ -24,79 +27,103 @@ macro_rules! unary {
 }
 
 unary! {
-    /// −x; wraps for integers.
+    /// −x for each element. Integers wrap.
+    #[doc(alias("negative", "negate"))]
     neg Neg;
-    /// |x|; the modulus of a complex number, as a float.
+    /// |x| for each element; the modulus of a complex element, as a float.
+    #[doc(alias("absolute", "fabs", "modulus"))]
     abs Abs;
-    /// −1, 0 or 1; keeps NaN and the sign of a zero.
+    /// The sign of each element: −1, 0 or 1. Keeps NaN and the sign of a zero.
+    #[doc(alias("sgn"))]
     sign Sign;
-    /// Rounds towards −∞.
+    /// Rounds each element towards −∞.
     floor Floor;
-    /// Rounds towards +∞.
+    /// Rounds each element towards +∞.
     ceil Ceil;
-    /// Rounds to nearest, ties to even.
+    /// Rounds each element to the nearest integer, ties to even.
+    #[doc(alias("rint", "round_ties_even"))]
     round Round;
-    /// eˣ.
+    /// eˣ for each element.
     exp Exp;
-    /// 2ˣ.
+    /// 2ˣ for each element.
     exp2 Exp2;
-    /// eˣ − 1, accurate near 0.
+    /// eˣ − 1 for each element, accurate near 0.
+    #[doc(alias("exp_m1"))]
     expm1 Expm1;
-    /// The natural logarithm.
+    /// The natural logarithm of each element.
+    #[doc(alias("ln"))]
     log Log;
-    /// The logarithm to base 2.
+    /// The base-2 logarithm of each element.
     log2 Log2;
-    /// ln(1 + x), accurate near 0.
+    /// ln(1 + x) for each element, accurate near 0.
+    #[doc(alias("ln_1p"))]
     log1p Log1p;
-    /// √x.
+    /// √x for each element.
     sqrt Sqrt;
-    /// 1 / √x.
+    /// 1 / √x for each element.
+    #[doc(alias("inverse_sqrt"))]
     rsqrt Rsqrt;
-    /// The cube root, also of negative numbers.
+    /// The cube root of each element, also of negative ones.
     cbrt Cbrt;
-    /// Sine.
+    /// The sine of each element, in radians.
+    #[doc(alias("sine"))]
     sin Sin;
-    /// Cosine.
+    /// The cosine of each element, in radians.
+    #[doc(alias("cosine"))]
     cos Cos;
-    /// Tangent.
+    /// The tangent of each element, in radians.
+    #[doc(alias("tangent"))]
     tan Tan;
-    /// Inverse sine.
+    /// The inverse sine of each element.
+    #[doc(alias("arcsin"))]
     asin Asin;
-    /// Inverse cosine.
+    /// The inverse cosine of each element.
+    #[doc(alias("arccos"))]
     acos Acos;
-    /// Inverse tangent.
+    /// The inverse tangent of each element.
+    #[doc(alias("arctan"))]
     atan Atan;
-    /// Hyperbolic sine.
+    /// The hyperbolic sine of each element.
     sinh Sinh;
-    /// Hyperbolic cosine.
+    /// The hyperbolic cosine of each element.
     cosh Cosh;
-    /// Hyperbolic tangent.
+    /// The hyperbolic tangent of each element.
     tanh Tanh;
-    /// Inverse hyperbolic sine.
+    /// The inverse hyperbolic sine of each element.
+    #[doc(alias("arcsinh"))]
     asinh Asinh;
-    /// Inverse hyperbolic cosine.
+    /// The inverse hyperbolic cosine of each element.
+    #[doc(alias("arccosh"))]
     acosh Acosh;
-    /// Inverse hyperbolic tangent.
+    /// The inverse hyperbolic tangent of each element.
+    #[doc(alias("arctanh"))]
     atanh Atanh;
-    /// 1 / (1 + e⁻ˣ).
+    /// The logistic function 1 / (1 + e⁻ˣ) of each element.
+    #[doc(alias("expit", "logistic"))]
     sigmoid Sigmoid;
-    /// The error function.
+    /// The error function of each element.
     erf Erf;
-    /// Whether each element is NaN.
+    /// Whether each element is NaN, as `bool`.
+    #[doc(alias("isnan"))]
     is_nan IsNan;
-    /// Whether each element is neither infinite nor NaN.
+    /// Whether each element is neither infinite nor NaN, as `bool`.
+    #[doc(alias("isfinite"))]
     is_finite IsFinite;
-    /// The real part, as a float.
+    /// The real part of each element, as a float.
     real Real;
-    /// The imaginary part, as a float.
+    /// The imaginary part of each element, as a float.
     imag Imag;
-    /// The complex conjugate.
+    /// The complex conjugate of each element.
+    #[doc(alias("conjugate"))]
     conj Conj;
-    /// Flips every bit of an integer; flips a `bool`.
+    /// Flips every bit of each integer; negates a `bool`.
+    #[doc(alias("invert", "bitwise_invert", "not"))]
     bitwise_not Not;
     /// The number of one bits of each integer.
+    #[doc(alias("bitwise_count", "population_count", "popcount"))]
     count_ones PopulationCount;
     /// The number of leading zero bits of each integer.
+    #[doc(alias("clz", "count_leading_zeros"))]
     leading_zeros LeadingZeros;
 }
 
@@ -106,42 +133,59 @@ macro_rules! binary {
             $(#[$doc])*
             #[track_caller]
             pub fn $name(&self, other: impl Operand) -> Tensor {
-                apply(Op::Binary(BinaryOp::$op), self, look(&other))
+                record_binary(Op::Binary(BinaryOp::$op), self, operand_ref(&other))
             }
         )*}
     };
 }
 
 binary! {
-    /// a + b; wraps for integers, `or` for `bool`.
+    /// a + b for each pair of elements. Integers wrap; `bool` is a logical or.
+    #[doc(alias("plus"))]
     add Add;
-    /// a − b; wraps for integers.
+    /// a − b for each pair of elements. Integers wrap.
+    #[doc(alias("subtract", "minus"))]
     sub Sub;
-    /// a · b; wraps for integers, `and` for `bool`.
+    /// a · b for each pair of elements. Integers wrap; `bool` is a logical and.
+    #[doc(alias("multiply", "times"))]
     mul Mul;
-    /// a / b; integers truncate, and by zero give all bits one.
+    /// a / b for each pair of elements. Integers truncate; an integer divided by 0 has all bits set.
+    #[doc(alias("divide", "true_divide"))]
     div Div;
-    /// a − b · trunc(a / b), with the sign of a. Integers by zero: a.
+    /// The remainder a − b · trunc(a / b) of each pair of elements, with the sign of a. The remainder of an integer
+    /// divided by 0 is a.
+    ///
+    /// This is `fmod` of PyTorch and NumPy. Their `remainder` and `mod` have the sign of b.
+    #[doc(alias("fmod", "remainder", "mod"))]
     rem Rem;
-    /// The smaller of a and b; NaN if either is.
+    /// The smaller element of each pair; NaN if either is NaN.
+    #[doc(alias("min", "clamp_max"))]
     minimum Min;
-    /// The larger of a and b; NaN if either is.
+    /// The larger element of each pair; NaN if either is NaN.
+    #[doc(alias("max", "clamp_min"))]
     maximum Max;
-    /// The angle of the point (b, a).
+    /// The angle of the point (b, a) in radians, in [−π, π].
+    #[doc(alias("arctan2"))]
     atan2 Atan2;
-    /// Bitwise `and` of integers; logical of `bool`.
+    /// Bitwise and of integers; logical and of `bool`.
+    #[doc(alias("and"))]
     bitwise_and And;
-    /// Bitwise `or` of integers; logical of `bool`.
+    /// Bitwise or of integers; logical or of `bool`.
+    #[doc(alias("or"))]
     bitwise_or Or;
-    /// Bitwise exclusive `or` of integers; logical of `bool`.
+    /// Bitwise exclusive or of integers; logical exclusive or of `bool`.
+    #[doc(alias("xor"))]
     bitwise_xor Xor;
-    /// a · 2ᵇ of integers; 0 when b is negative or not below the number of bits.
+    /// a · 2ᵇ of integers; 0 if b is negative or not less than the number of bits.
+    #[doc(alias("left_shift", "bitwise_left_shift", "shl"))]
     shift_left ShiftLeft;
-    /// Shifts in the sign of a signed integer, and zeros for an unsigned one.
+    /// Arithmetic right shift of integers: shifts in the sign of a signed integer, and zeros for an unsigned one.
+    #[doc(alias("right_shift", "bitwise_right_shift", "shift_right_arithmetic", "shr"))]
     shift_right ShiftRight;
-    /// Shifts in zeros, also for signed integers.
+    /// Logical right shift of integers: shifts in zeros, also for signed integers.
+    #[doc(alias("logical_right_shift"))]
     shift_right_logical ShiftRightLogical;
-    /// The complex numbers with this real part and that imaginary part.
+    /// The complex elements with real part a and imaginary part b.
     complex Complex;
 }
 
@@ -151,190 +195,239 @@ macro_rules! comparisons {
             $(#[$doc])*
             #[track_caller]
             pub fn $name(&self, other: impl Operand) -> Tensor {
-                apply(Op::Compare(CompareOp::$op), self, look(&other))
+                record_binary(Op::Compare(CompareOp::$op), self, operand_ref(&other))
             }
         )*}
     };
 }
 
 comparisons! {
-    /// Where a = b, as `bool`.
+    /// a = b for each pair of elements, as `bool`.
+    #[doc(alias("equal"))]
     eq Eq;
-    /// Where a ≠ b, as `bool`; true for NaN.
+    /// a ≠ b for each pair of elements, as `bool`; true if either is NaN.
+    #[doc(alias("not_equal"))]
     ne Ne;
-    /// Where a < b, as `bool`.
+    /// a < b for each pair of elements, as `bool`.
+    #[doc(alias("less"))]
     lt Lt;
-    /// Where a ≤ b, as `bool`.
+    /// a ≤ b for each pair of elements, as `bool`.
+    #[doc(alias("less_equal"))]
     le Le;
-    /// Where a > b, as `bool`.
+    /// a > b for each pair of elements, as `bool`.
+    #[doc(alias("greater"))]
     gt Gt;
-    /// Where a ≥ b, as `bool`.
+    /// a ≥ b for each pair of elements, as `bool`.
+    #[doc(alias("greater_equal"))]
     ge Ge;
 }
 
-/// Exponents up to this are multiplications in [`Tensor::pow`]: that is faster, and as accurate.
-const FEW_MULTIPLICATIONS: u128 = 4;
+/// [`Tensor::pow`] records multiplications for integer exponents up to this magnitude: faster than the power function,
+/// and as accurate.
+const MAX_MULTIPLIED_EXPONENT: u128 = 4;
 
 impl Tensor {
-    /// aᵇ. Integers wrap, and a negative power of one is 0 but for ±1.
+    /// aᵇ for each pair of elements. Integers wrap; a negative power of an integer other than ±1 is 0.
+    ///
+    /// A scalar exponent that is an integer of at most 4 in magnitude records multiplications.
+    #[doc(alias("power", "float_power"))]
     #[track_caller]
     pub fn pow(&self, exponent: impl Operand) -> Tensor {
         let _naming = naming("pow");
-        let exponent = look(&exponent);
-        if let OperandRef::Number(number) = exponent
-            && let Some(power) = whole(number).filter(|n| n.unsigned_abs() <= FEW_MULTIPLICATIONS)
+        let exponent = operand_ref(&exponent);
+        if let OperandRef::Scalar(scalar) = exponent
+            && let Some(power) = integer_value(scalar)
+                .filter(|power| power.unsigned_abs() <= MAX_MULTIPLIED_EXPONENT)
         {
             return self.powi(power as i32);
         }
-        apply(Op::Binary(BinaryOp::Pow), self, exponent)
+        record_binary(Op::Binary(BinaryOp::Pow), self, exponent)
     }
 
-    /// xⁿ by repeated multiplication.
+    /// xⁿ for each element, by repeated squaring. A negative power of an integer other than ±1 is 0.
+    #[doc(alias("integer_pow"))]
     #[track_caller]
     pub fn powi(&self, power: i32) -> Tensor {
         let _naming = naming("powi");
         let continuous = self.dtype().is_float() || self.dtype().is_complex();
-        let multiplied = power > 0 && self.dtype() != DType::Bool || power < 0 && continuous;
-        if !multiplied {
-            return apply(Op::Binary(BinaryOp::Pow), self, look(&power));
+        let is_product = power > 0 && self.dtype() != DType::Bool || power < 0 && continuous;
+        if !is_product {
+            return record_binary(Op::Binary(BinaryOp::Pow), self, operand_ref(&power));
         }
-        let mut left = power.unsigned_abs();
+        let mut remaining = power.unsigned_abs();
         let mut factor = self.clone();
         let mut product: Option<Tensor> = None;
         loop {
-            if left & 1 == 1 {
+            if remaining & 1 == 1 {
                 product = Some(match product {
                     Some(product) => product.mul(&factor),
                     None => factor.clone(),
                 });
             }
-            left >>= 1;
+            remaining >>= 1;
             match product {
-                Some(product) if left == 0 && power > 0 => return product,
-                Some(product) if left == 0 => return product.reciprocal(),
+                Some(product) if remaining == 0 && power > 0 => return product,
+                Some(product) if remaining == 0 => return product.reciprocal(),
                 _ => factor = factor.square(),
             }
         }
     }
 
-    /// xᵖ with a number p.
+    /// xᵖ for each element, with a scalar exponent. Same as [`pow`](Tensor::pow).
     #[track_caller]
     pub fn powf(&self, power: f64) -> Tensor {
         let _naming = naming("powf");
         self.pow(power)
     }
 
-    /// x · x.
+    /// x · x for each element.
     #[track_caller]
     pub fn square(&self) -> Tensor {
-        method("square").of(&[self], self.mul(self))
+        self.mul(self)
     }
 
-    /// 1 / x.
+    /// 1 / x for each element.
+    #[doc(alias("recip", "inverse"))]
     #[track_caller]
     pub fn reciprocal(&self) -> Tensor {
-        method("reciprocal").of(&[self], 1 / self)
+        1 / self
     }
 
-    /// The element, but not below `low` nor above `high`; NaN stays.
+    /// Limits each element to the range from `low` to `high`. NaN stays NaN.
+    #[doc(alias("clip"))]
     #[track_caller]
     pub fn clamp(&self, low: impl Operand, high: impl Operand) -> Tensor {
         let _naming = naming("clamp");
         self.maximum(low).minimum(high)
     }
 
-    /// Where both are true.
+    /// Whether both elements are true. Expects `bool`; compare other dtypes first, such as `x.ne(0)`.
     #[track_caller]
     pub fn logical_and(&self, other: impl Operand) -> Tensor {
-        self.logical(BinaryOp::And, "logical_and", look(&other))
+        self.logical(BinaryOp::And, "logical_and", operand_ref(&other))
     }
 
-    /// Where at least one is true.
+    /// Whether at least one element is true. Expects `bool`; compare other dtypes first, such as `x.ne(0)`.
     #[track_caller]
     pub fn logical_or(&self, other: impl Operand) -> Tensor {
-        self.logical(BinaryOp::Or, "logical_or", look(&other))
+        self.logical(BinaryOp::Or, "logical_or", operand_ref(&other))
     }
 
-    /// Where exactly one is true.
+    /// Whether exactly one element is true. Expects `bool`; compare other dtypes first, such as `x.ne(0)`.
     #[track_caller]
     pub fn logical_xor(&self, other: impl Operand) -> Tensor {
-        self.logical(BinaryOp::Xor, "logical_xor", look(&other))
+        self.logical(BinaryOp::Xor, "logical_xor", operand_ref(&other))
     }
 
-    /// Where it is false.
+    /// Whether each element is false. Expects `bool`; compare other dtypes first, such as `x.ne(0)`.
+    #[doc(alias("not"))]
     #[track_caller]
     pub fn logical_not(&self) -> Tensor {
-        match self.not_bool("logical_not") {
+        match self.check_bool("logical_not") {
             Some(mistake) => mistake,
-            None => method("logical_not").of(&[self], self.bitwise_not()),
+            None => self.bitwise_not(),
         }
     }
 
     #[track_caller]
     fn logical(&self, op: BinaryOp, name: &'static str, other: OperandRef<'_>) -> Tensor {
-        match self.not_bool(name) {
+        match self.check_bool(name) {
             Some(mistake) => mistake,
             None => {
                 let _naming = naming(name);
-                apply(Op::Binary(op), self, other)
+                record_binary(Op::Binary(op), self, other)
             }
         }
     }
 
-    /// The mistake of asking a value that is not `bool` whether it is true.
+    /// The failed result of a logical op if the dtype is not `bool`.
     #[track_caller]
-    pub(super) fn not_bool(&self, name: &'static str) -> Option<Tensor> {
+    fn check_bool(&self, name: &'static str) -> Option<Tensor> {
         if self.dtype() == DType::Bool {
             return None;
         }
         let message = format!(
-            "expected bool, found {}; compare it with something, such as x.ne(0)",
+            "expected a bool tensor, found {}; convert it with a comparison such as x.ne(0)",
             self.dtype()
         );
         let shape = self.shape().clone();
         Some(mistake(name, message, &[self], shape, DType::Bool, Location::caller()))
     }
 
-    /// `on_true` where this `bool` tensor is true, `on_false` elsewhere.
+    /// Selects from `on_true` where this `bool` tensor is true, and from `on_false` elsewhere. All three broadcast.
     ///
-    /// A number takes the dtype of the other choice; of two numbers, the second takes the first's.
+    /// A scalar takes the dtype of the other choice; of two scalars, the second takes the dtype of the first.
+    ///
+    /// ```
+    /// use inflight::{Device, Tensor};
+    ///
+    /// # fn main() -> inflight::Result<()> {
+    /// let x = Tensor::from_array([-1.0f32, 2.0], &Device::cpu());
+    /// assert_eq!(x.gt(0).where_cond(&x, 0).to_vec::<f32>()?, [0.0, 2.0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[doc(alias("where", "select", "if_else"))]
     #[track_caller]
     pub fn where_cond(&self, on_true: impl Operand, on_false: impl Operand) -> Tensor {
         let location = Location::caller();
-        let (on_true, on_false) = (look(&on_true), look(&on_false));
+        let method = method("where_cond");
+        let (on_true, on_false) = (operand_ref(&on_true), operand_ref(&on_false));
         if let (OperandRef::Tensor(on_true), OperandRef::Tensor(on_false)) = (on_true, on_false) {
-            return record_at(Op::Select, &[self, on_true, on_false], location);
+            let operands = [self, on_true, on_false];
+            return method.of(&operands, record_at(Op::Select, &operands, location));
         }
         let dtype = match (on_true, on_false) {
             (OperandRef::Tensor(tensor), _) | (_, OperandRef::Tensor(tensor)) => tensor.dtype(),
-            (OperandRef::Number(number), _) => number.dtype(),
+            (OperandRef::Scalar(scalar), _) => scalar.dtype(),
         };
-        let on_true = materialize(on_true, dtype, self.device(), location);
-        let on_false = materialize(on_false, dtype, self.device(), location);
+        let on_true = operand_tensor(on_true, dtype, self.device(), location);
+        let on_false = operand_tensor(on_false, dtype, self.device(), location);
         match (on_true, on_false) {
             (Ok(on_true), Ok(on_false)) => {
-                record_at(Op::Select, &[self, &on_true, &on_false], location)
+                let operands = [self, &on_true, &on_false];
+                method.of(&operands, record_at(Op::Select, &operands, location))
             }
             (Err(message), Ok(other)) | (Ok(other), Err(message)) => {
                 let shape = self.shape().broadcast(other.shape());
                 let shape = shape.unwrap_or_else(|| self.shape().clone());
-                mistake("select", message, &[self, &other], shape, dtype, location)
+                let operands = [self, &other];
+                let failed = mistake("where_cond", message, &operands, shape, dtype, location);
+                method.of(&operands, failed)
             }
             (Err(message), Err(_)) => {
-                mistake("select", message, &[self], self.shape().clone(), dtype, location)
+                let shape = self.shape().clone();
+                let failed = mistake("where_cond", message, &[self], shape, dtype, location);
+                method.of(&[self], failed)
             }
         }
     }
 
-    /// `value` where `mask` is true, and what is here elsewhere.
+    /// Replaces the elements where `mask` is true by `value`. `mask` is `bool`; all three broadcast.
+    #[doc(alias("putmask"))]
     #[track_caller]
     pub fn masked_fill(&self, mask: &Tensor, value: impl Operand) -> Tensor {
         method("masked_fill").of(&[self, mask], mask.where_cond(value, self))
     }
 
-    /// The elements converted: integers wrap, floats round to nearest even, floats to integers truncate
-    /// and saturate with NaN as 0, anything but zero is `true`, and a complex number drops its imaginary
-    /// part.
+    /// Converts the elements to another dtype. No op is recorded if the tensor has that dtype already.
+    ///
+    /// - An integer to an integer wraps.
+    /// - A float to a float rounds to nearest, ties to even.
+    /// - A float to an integer truncates and saturates; NaN becomes 0.
+    /// - Every value other than 0 becomes `true`.
+    /// - A complex element to a real dtype drops the imaginary part.
+    ///
+    /// ```
+    /// use inflight::{DType, Device, Tensor};
+    ///
+    /// # fn main() -> inflight::Result<()> {
+    /// let x = Tensor::from_array([-1.5f32, 300.0], &Device::cpu());
+    /// assert_eq!(x.cast(DType::U8).to_vec::<u8>()?, [0, 255]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[doc(alias("to", "astype", "type", "convert_element_type", "to_dtype"))]
     #[track_caller]
     pub fn cast(&self, dtype: DType) -> Tensor {
         match self.dtype() == dtype {
@@ -343,13 +436,19 @@ impl Tensor {
         }
     }
 
-    /// As [`cast`](Tensor::cast), to the dtype of a Rust type.
+    /// Converts the elements to the dtype of a Rust type: `x.to::<f32>()` is `x.cast(DType::F32)`.
+    ///
+    /// [`cast`](Tensor::cast) defines the conversions.
+    #[doc(alias("float", "double", "half", "bfloat16", "int", "long", "bool", "astype"))]
     #[track_caller]
     pub fn to<T: Element>(&self) -> Tensor {
         self.cast(T::DTYPE)
     }
 
-    /// The same bits seen as another dtype of the same size.
+    /// Reinterprets the bits of the elements as another dtype of the same size.
+    ///
+    /// The result carries an error if the sizes differ.
+    #[doc(alias("view", "bitcast_convert_type"))]
     #[track_caller]
     pub fn bitcast(&self, dtype: DType) -> Tensor {
         match self.dtype() == dtype {
@@ -358,8 +457,8 @@ impl Tensor {
         }
     }
 
-    /// This value in a dtype that sums and products of halves do not overflow: `f32` for `f16` and
-    /// `bf16`, itself otherwise.
+    /// Casts `f16` and `bf16` to `f32`, whose range and precision intermediate sums and products need. Returns other
+    /// dtypes unchanged.
     #[track_caller]
     pub(super) fn widened(&self) -> Tensor {
         match self.dtype().is_half() {

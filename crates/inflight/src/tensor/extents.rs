@@ -34,9 +34,9 @@ pub trait Padding: sealed::Sealed {
 
 /// A value for each of `N` axes: one `usize` for all of them, or an array with one for each.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a value for each of {N} axes",
-    label = "expected a `usize` or an array of {N}",
-    note = "give one value for all axes (`2`), or one per axis (`[1, 2]`)"
+    message = "`{Self}` is neither one value for all axes nor one per axis",
+    label = "expected a `usize` or an array of `usize`",
+    note = "give one value for all axes (`2`), or an array with one per axis (`[1, 2]`)"
 )]
 pub trait PerAxis<const N: usize>: sealed::Sealed {
     #[doc(hidden)]

@@ -1,4 +1,4 @@
-//! Tensors from the nodes of a graph: how a lowered program, or a test's random graph, is recorded.
+//! Recording of existing graph nodes, of lowered programs and of random graphs in tests, as tensors.
 
 use super::Tensor;
 use super::record::{constant, record_at, record_source};
@@ -10,7 +10,7 @@ use std::panic::Location;
 /// Records one node of a graph on these operands. `scalar` is the value of an [`Op::Scalar`].
 ///
 /// # Panics
-/// If the node is an input, or a scalar without a value: neither is an op.
+/// If the node is an input, or a scalar without a value.
 #[doc(hidden)]
 #[track_caller]
 pub fn record_graph_node(
@@ -21,8 +21,8 @@ pub fn record_graph_node(
 ) -> Result<Tensor, Error> {
     let location = Location::caller();
     let tensor = match &node.op {
-        Op::Input => panic!("an input is given, not recorded"),
-        Op::Scalar => constant(scalar.expect("a value for a scalar"), device, location),
+        Op::Input => panic!("expected an op, found an input node"),
+        Op::Scalar => constant(scalar.expect("a scalar node has a value"), device, location),
         Op::Iota { shape, dtype, .. } => {
             record_source(node.op.clone(), shape.clone(), *dtype, device, location)
         }

@@ -1,13 +1,17 @@
-//! Tensors: handles to values that may not exist yet.
+//! Tensors: reference-counted handles to lazily computed values.
 //!
-//! - `node`: what a handle points to;
-//! - `record`: how an op becomes a node;
-//! - `axis`, `extents`, `slice`: axes, shapes and indices as callers write them;
-//! - `create`, `elementwise`, `operators`, `activation`, `view`, `join`, `index`, `reduce`, `matmul`,
-//!   `random`, `transfer`, `conv`, `window`, `sort`, `fourier`, `linear`: the methods;
-//! - `composed`: how a method that is several ops is recorded; `method`: how its errors are named;
+//! A method records an op as a graph node and returns a handle to it. A read submits the recorded graph.
+//!
+//! - `node`: the graph node that a handle points to;
+//! - `record`: recording of ops, and recorded errors;
+//! - `axis`, `extents`, `slice`: axis, shape and index arguments;
+//! - `array`, `create`, `random`, `rng`, `normal`: creation from host data, constants and random numbers;
+//! - `operand`, `elementwise`, `operators`, `activation`, `view`, `join`, `index`, `reduce`, `matmul`,
+//!   `transfer`, `conv`, `window`, `sort`, `fourier`, `linear`: the methods that record ops;
+//! - `composed`: methods that record several ops; `method`: method names in their errors;
 //! - `rows`: iteration over the first axis;
-//! - `read`, `bytes`, `display`: looking at values.
+//! - `read`, `bytes`, `transaction`, `display`, `close`: reads of values to the host;
+//! - `from_graph`: recording of existing graph nodes.
 
 mod activation;
 mod array;
@@ -56,7 +60,6 @@ pub use from_graph::record_graph_node;
 pub use linear::TriangularOptions;
 pub(crate) use node::{Inputs, Node};
 pub use operand::Operand;
-pub use read::Item;
 pub(crate) use record::recorded_at;
 pub use rng::Rng;
 pub use rows::Rows;
@@ -70,18 +73,33 @@ use std::fmt;
 use std::panic::Location;
 use std::sync::{Arc, OnceLock};
 
-/// A handle to a value that may not exist yet. Cheap to clone, usable from any thread.
+/// An n-dimensional array on a device, as a handle to a value that may not be computed yet.
 ///
-/// Shape, dtype and device are known at once and never wait.
-#[must_use = "a recorded value that no handle wants is never computed"]
+/// Methods record ops and return at once; reads such as [`to_vec`](Tensor::to_vec) and [`item`](Tensor::item) submit
+/// what is recorded and wait. Shape, dtype and device are known immediately and never wait. A handle is cheap to clone
+/// and usable from any thread. A tensor is immutable: every op makes a new one.
+///
+/// ```
+/// use inflight::{Device, Tensor};
+///
+/// # fn main() -> inflight::Result<()> {
+/// let x = Tensor::from_array([[1.0f32, 2.0], [3.0, 4.0]], &Device::cpu());
+/// let y = (&x * 2.0).sum(0); // recorded
+/// assert_eq!(y.shape().extents(), [2]); // known without waiting
+/// assert_eq!(y.to_vec::<f32>()?, [8.0, 12.0]); // submitted, waited for
+/// # Ok(())
+/// # }
+/// ```
+#[doc(alias("Array", "ndarray", "DeviceArray"))]
+#[must_use = "a recorded value without a handle is never computed"]
 pub struct Tensor {
     node: Arc<Node>,
-    /// Takes the node's place once this handle has given its value up: a node that says so.
+    /// Replaces `node` once this handle has donated its value: a failed node with [`Error::Donated`](crate::Error::Donated).
     donated: OnceLock<Arc<Node>>,
 }
 
 impl Tensor {
-    /// A new handle to a node.
+    /// Creates a handle to a node.
     pub(crate) fn from_node(node: Arc<Node>) -> Tensor {
         node.add_handle();
         Tensor { node, donated: OnceLock::new() }
@@ -91,8 +109,8 @@ impl Tensor {
         self.donated.get().unwrap_or(&self.node)
     }
 
-    /// Gives this handle's value up: from now on it has this error. Other handles are not concerned. Says
-    /// whether nobody else can ask for the value; `None` if it was given up before.
+    /// Donates this handle's value: from now on the handle carries `error`. Other handles keep the value. Returns
+    /// whether this was the only handle; `None` if the value was donated before.
     pub(crate) fn donate(
         &self,
         error: crate::Error,
@@ -105,38 +123,54 @@ impl Tensor {
         Some(node.has_one_handle() && Arc::strong_count(node) == 1)
     }
 
-    /// The extents, outermost first.
+    /// The extents, outermost axis first. Never waits.
+    #[doc(alias("size", "dims"))]
     pub fn shape(&self) -> &Shape {
         self.node.shape()
     }
 
-    /// The number of axes.
+    /// The number of axes. Never waits.
+    #[doc(alias("ndim", "dim", "ndimension"))]
     pub fn rank(&self) -> usize {
         self.shape().rank()
     }
 
-    /// The number of bytes that the elements take in memory.
+    /// The size of all elements in bytes: their number times [`DType::size`]. Never waits.
     pub fn nbytes(&self) -> usize {
         self.elements() * self.dtype().size()
     }
 
-    /// The number of elements.
+    /// The number of elements, the product of the extents. Never waits.
+    #[doc(alias("numel", "size", "len"))]
     pub fn elements(&self) -> usize {
         self.shape().elements()
     }
 
-    /// The type of the elements.
+    /// The element type. Never waits.
+    #[doc(alias("element_type"))]
     pub fn dtype(&self) -> DType {
         self.node.dtype()
     }
 
-    /// Where the value is, or will be.
+    /// The device that holds the value, or will hold it. Never waits.
+    #[doc(alias("placement", "get_device"))]
     pub fn device(&self) -> &Device {
         self.node.device()
     }
 
-    /// The first mistake that this value depends on, if one was made when it was recorded. Never waits; a
-    /// failure on the device is found by reading.
+    /// Returns the first error recorded in this value or in a value that it is computed from. Never waits.
+    ///
+    /// Recorded errors are wrong shapes, dtypes and arguments. A failure on the device, such as running out of memory,
+    /// is reported by reads only.
+    ///
+    /// ```
+    /// use inflight::{Device, Tensor};
+    ///
+    /// let x = Tensor::ones::<f32>([2, 3], &Device::cpu());
+    /// assert!(x.check().is_ok());
+    /// assert!(x.matmul(&x).check().is_err());
+    /// ```
+    #[doc(alias("error", "validate"))]
     pub fn check(&self) -> Result<()> {
         match self.node().error() {
             Some(error) => Err(error.clone()),
@@ -144,13 +178,14 @@ impl Tensor {
         }
     }
 
-    /// Whether a mistake was recorded in this value or in a value that it is computed from. Never waits;
-    /// [`check`](Tensor::check) says which.
+    /// Whether an error was recorded in this value or in a value that it is computed from. Never waits.
+    ///
+    /// [`check`](Tensor::check) returns the error.
     pub fn is_failed(&self) -> bool {
         self.node().error().is_some()
     }
 
-    /// Where the op that makes this value was recorded.
+    /// The source location of the call that recorded this value. Never waits.
     pub fn location(&self) -> &'static Location<'static> {
         self.node.location()
     }
@@ -169,7 +204,7 @@ impl Drop for Tensor {
 }
 
 impl fmt::Debug for Tensor {
-    /// Metadata only: never waits.
+    /// Writes dtype, shape, device and state, not the elements. Never waits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Tensor({}{} on {:?}", self.dtype(), self.shape(), self.device())?;
         match (self.node().error(), self.node().value()) {

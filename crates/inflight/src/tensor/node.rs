@@ -1,4 +1,4 @@
-//! What a handle points to.
+//! Graph nodes: the lazily evaluated ops that tensor handles point to.
 
 use super::method::current_method;
 use super::record::caller;
@@ -12,39 +12,39 @@ use std::panic::Location;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// Operands of a node.
+/// The operands of a node.
 pub(crate) type Inputs = SmallVec<[Arc<Node>; 2]>;
 
-/// An op, its operands and its result's shape. Immutable, and realized at most once.
+/// An op with its operands and the shape, dtype and device of its result. Immutable, and realized at most once.
 ///
-/// A node is in one of three states: *failed* iff `error` is set, from the start; *scheduled* iff `value`
-/// is set, which a submission does, once; *recorded* otherwise.
+/// A node is in one of three states. It is *failed* iff `error` is set, which happens at creation. It is *scheduled* iff
+/// `value` is set, which one submission does. Otherwise it is *recorded*.
 pub(crate) struct Node {
     op: Op,
     /// The value of an [`Op::Scalar`].
     constant: Option<Scalar>,
-    /// Emptied when the node is scheduled: its operands need not outlive that.
+    /// The operands. Emptied when the node is scheduled, to release them.
     inputs: Mutex<Inputs>,
     shape: Shape,
     dtype: DType,
     device: Device,
     location: &'static Location<'static>,
-    /// The outermost method that recorded the op, if it records several.
+    /// The outermost method that recorded the op, if that method records several ops.
     method: Option<&'static str>,
-    /// The number of [`Tensor`](super::Tensor)s that point here. Operands of other nodes do not count.
+    /// The number of [`Tensor`](super::Tensor) handles to this node. References from other nodes do not count.
     handles: AtomicUsize,
-    /// The last walk that came by here, and the position that it gave the node in its graph. Only for whoever holds
-    /// the device's scheduling lock.
+    /// The id of the last graph traversal that visited this node, and the node's position in the graph that it built.
+    /// Accessed under the device's scheduling lock only.
     walk: AtomicU64,
     position: AtomicU32,
-    /// True iff a submission computed the value on the way to another, without storing it.
+    /// True iff a submission computed the value as an intermediate, without storing it to memory.
     computed: AtomicBool,
     value: OnceLock<Arc<Value>>,
     error: Option<Error>,
 }
 
 impl Node {
-    /// A recorded op.
+    /// Creates the node of a recorded op.
     pub fn recorded(
         op: Op,
         inputs: Inputs,
@@ -71,7 +71,7 @@ impl Node {
         }
     }
 
-    /// A rank-0 constant.
+    /// Creates a rank-0 constant.
     pub fn scalar(value: Scalar, device: &Device, location: &'static Location<'static>) -> Node {
         let shape = Shape::scalar();
         let mut node =
@@ -80,7 +80,7 @@ impl Node {
         node
     }
 
-    /// A value that is in memory, or on its way.
+    /// Creates a scheduled node: its value is in memory or in flight.
     pub fn realized(
         value: Arc<Value>,
         shape: Shape,
@@ -93,7 +93,7 @@ impl Node {
         node
     }
 
-    /// A mistake, with the shape it would most plausibly have had.
+    /// Creates a failed node, with the most plausible shape and dtype of the result.
     pub fn failed(
         error: Error,
         shape: Shape,
@@ -138,23 +138,24 @@ impl Node {
         self.location
     }
 
+    /// The outermost method that recorded the op, if that method records several ops.
     pub fn method(&self) -> Option<&'static str> {
         self.method
     }
 
-    /// The position that this walk gave the node. The device's scheduling lock is held.
+    /// The position that traversal `walk` gave the node. The caller holds the device's scheduling lock.
     pub fn position_in(&self, walk: u64) -> Option<NodeId> {
         let found = self.walk.load(Ordering::Relaxed) == walk;
         found.then(|| self.position.load(Ordering::Relaxed))
     }
 
-    /// Notes the position that a walk gives the node. The device's scheduling lock is held.
+    /// Sets the position that traversal `walk` gives the node. The caller holds the device's scheduling lock.
     pub fn set_position_in(&self, walk: u64, position: NodeId) {
         self.walk.store(walk, Ordering::Relaxed);
         self.position.store(position, Ordering::Relaxed);
     }
 
-    /// Whether an earlier submission computed the value without storing it.
+    /// Whether an earlier submission computed the value without storing it to memory.
     pub fn was_computed(&self) -> bool {
         self.computed.load(Ordering::Relaxed)
     }
@@ -168,7 +169,7 @@ impl Node {
         self.shape.elements()
     }
 
-    /// Bytes of the result.
+    /// The size of the result in bytes.
     pub fn bytes(&self) -> usize {
         self.shape.elements() * self.dtype.size()
     }
@@ -181,12 +182,12 @@ impl Node {
         self.error.as_ref()
     }
 
-    /// Whether somebody can still ask for the value.
+    /// Whether a tensor handle to the node exists, so that the value can still be read.
     pub fn is_live(&self) -> bool {
         self.handles.load(Ordering::Acquire) > 0
     }
 
-    /// Whether exactly one tensor points here.
+    /// Whether exactly one tensor handle to the node exists.
     pub fn has_one_handle(&self) -> bool {
         self.handles.load(Ordering::Acquire) == 1
     }
@@ -199,7 +200,7 @@ impl Node {
         self.handles.fetch_sub(1, Ordering::Release);
     }
 
-    /// Schedules the node. Returns its operands, for the caller to drop when it holds no lock.
+    /// Moves the node to *scheduled*. Returns its operands; the caller drops them after releasing its locks.
     pub fn realize(&self, value: Arc<Value>) -> Inputs {
         let fresh = self.value.set(value).is_ok();
         debug_assert!(fresh, "a node is scheduled once");
@@ -208,7 +209,7 @@ impl Node {
 }
 
 impl Drop for Node {
-    /// Drops a chain of operands one after another: it may be longer than the stack is deep.
+    /// Drops operands iteratively: recursion over a long chain would overflow the stack.
     fn drop(&mut self) {
         let mut orphans = std::mem::take(self.inputs.get_mut());
         while let Some(node) = orphans.pop() {

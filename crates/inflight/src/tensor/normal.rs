@@ -1,22 +1,19 @@
-//! The inverse error function from arithmetic alone.
+//! The inverse error function and the natural logarithm as basic arithmetic, for reproducible random numbers.
 //!
-//! It is recorded as additions, multiplications, divisions, square roots, bit operations and choices,
-//! which every device rounds in the same way; an op for the logarithm would not be.
+//! They are recorded as additions, multiplications, divisions, square roots, bit operations and selections, which are
+//! exact or correctly rounded on every device. The `log` op is not: its last bits depend on the device.
 
-#![expect(
-    clippy::excessive_precision,
-    reason = "the coefficients have the digits they were published with"
-)]
+#![expect(clippy::excessive_precision, reason = "the coefficients keep all published digits")]
 
 use super::Tensor;
 use crate::DType;
 
-/// After Giles, "Approximating the erfinv function" (2010), in single precision: the polynomials in
-/// w − `SINGLE_CENTER`, and in √w − `SINGLE_TAIL` from `SINGLE_LIMIT` on, highest power first. The second
-/// is fitted anew, to distances down to 2⁻³²: the published one ends at 2⁻²⁴.
+/// Single precision coefficients of erfinv(x) / x with w = −ln(1 − x²), after Giles, "Approximating the erfinv function"
+/// (2010), highest power first: a polynomial in w − `SINGLE_CENTER` below `SINGLE_LIMIT`, and one in √w − `SINGLE_TAIL_CENTER`
+/// from there on. The second is refitted for distances 1 − |x| down to 2⁻³²; the published one ends at 2⁻²⁴.
 const SINGLE_LIMIT: f64 = 5.0;
 const SINGLE_CENTER: f64 = 2.5;
-const SINGLE: [f64; 9] = [
+const SINGLE_COEFFICIENTS: [f64; 9] = [
     2.81022636e-08,
     3.43273939e-07,
     -3.5233877e-06,
@@ -27,8 +24,8 @@ const SINGLE: [f64; 9] = [
     0.246640727,
     1.50140941,
 ];
-const SINGLE_TAIL: f64 = 3.0;
-const SINGLE_FAR: [f64; 10] = [
+const SINGLE_TAIL_CENTER: f64 = 3.0;
+const SINGLE_TAIL_COEFFICIENTS: [f64; 10] = [
     4.33054374e-05,
     -0.000174439556,
     -1.12132311e-05,
@@ -41,10 +38,10 @@ const SINGLE_FAR: [f64; 10] = [
     2.83297706,
 ];
 
-/// The same in double precision, in three pieces.
+/// Double precision coefficients of the same paper, for three ranges of w.
 const DOUBLE_LIMITS: [f64; 2] = [6.25, 16.0];
 const DOUBLE_CENTER: f64 = 3.125;
-const DOUBLE: [f64; 23] = [
+const DOUBLE_COEFFICIENTS: [f64; 23] = [
     -3.6444120640178196996e-21,
     -1.685059138182016589e-19,
     1.2858480715256400167e-18,
@@ -69,8 +66,8 @@ const DOUBLE: [f64; 23] = [
     0.24015818242558961693,
     1.6536545626831027356,
 ];
-const DOUBLE_TAILS: [f64; 2] = [3.25, 5.0];
-const DOUBLE_FAR: [f64; 19] = [
+const DOUBLE_TAIL_CENTERS: [f64; 2] = [3.25, 5.0];
+const DOUBLE_TAIL_COEFFICIENTS: [f64; 19] = [
     2.2137376921775787049e-09,
     9.0756561938885390979e-08,
     -2.7517406297064545428e-07,
@@ -91,7 +88,7 @@ const DOUBLE_FAR: [f64; 19] = [
     1.0052589676941592334,
     3.0838856104922207635,
 ];
-const DOUBLE_FARTHEST: [f64; 17] = [
+const DOUBLE_FAR_TAIL_COEFFICIENTS: [f64; 17] = [
     -2.7109920616438573243e-11,
     -2.5556418169965252055e-10,
     1.5076572693500548083e-09,
@@ -111,29 +108,30 @@ const DOUBLE_FARTHEST: [f64; 17] = [
     4.8499064014085844221,
 ];
 
-/// erf⁻¹(1 − `distance`) for distances in (0, 1], which are `f32` or `f64`.
+/// Records erf⁻¹(1 − `distance`) for distances in (0, 1], of `f32` or `f64`.
 #[track_caller]
 pub(super) fn inverse_error_function(distance: &Tensor) -> Tensor {
     let w = -logarithm(&(distance * (2 - distance)));
     let root = w.sqrt();
     let factor = match w.dtype() {
         DType::F64 => {
-            let near = polynomial(&(&w - DOUBLE_CENTER), &DOUBLE);
-            let far = polynomial(&(&root - DOUBLE_TAILS[0]), &DOUBLE_FAR);
-            let farthest = polynomial(&(&root - DOUBLE_TAILS[1]), &DOUBLE_FARTHEST);
+            let near = polynomial(&(&w - DOUBLE_CENTER), &DOUBLE_COEFFICIENTS);
+            let far = polynomial(&(&root - DOUBLE_TAIL_CENTERS[0]), &DOUBLE_TAIL_COEFFICIENTS);
+            let farthest =
+                polynomial(&(&root - DOUBLE_TAIL_CENTERS[1]), &DOUBLE_FAR_TAIL_COEFFICIENTS);
             let far = w.lt(DOUBLE_LIMITS[1]).where_cond(far, farthest);
             w.lt(DOUBLE_LIMITS[0]).where_cond(near, far)
         }
         _ => {
-            let near = polynomial(&(&w - SINGLE_CENTER), &SINGLE);
-            let far = polynomial(&(&root - SINGLE_TAIL), &SINGLE_FAR);
+            let near = polynomial(&(&w - SINGLE_CENTER), &SINGLE_COEFFICIENTS);
+            let far = polynomial(&(&root - SINGLE_TAIL_CENTER), &SINGLE_TAIL_COEFFICIENTS);
             w.lt(SINGLE_LIMIT).where_cond(near, far)
         }
     };
     factor * (1 - distance)
 }
 
-/// The polynomial with these coefficients, highest power first.
+/// Records a polynomial by Horner's rule. The coefficients have the highest power first.
 #[track_caller]
 fn polynomial(x: &Tensor, coefficients: &[f64]) -> Tensor {
     let mut sum = x * coefficients[0];
@@ -146,8 +144,8 @@ fn polynomial(x: &Tensor, coefficients: &[f64]) -> Tensor {
     sum
 }
 
-/// The natural logarithm of positive, normal numbers, as fdlibm computes it: x is 2ᵏ(1 + f) with 1 + f
-/// between √½ and √2, and ln(1 + f) is a series in s = f / (2 + f).
+/// Records the natural logarithm of positive, normal floats with the algorithm of fdlibm: x = 2ᵏ(1 + f) with 1 + f between
+/// √½ and √2, and ln(1 + f) is a series in s = f / (2 + f).
 #[track_caller]
 pub(super) fn logarithm(x: &Tensor) -> Tensor {
     let dtype = x.dtype();
@@ -204,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn logarithms_are_those_of_the_host() {
+    fn logarithm_matches_the_host() {
         let device = device();
         let values: Vec<f64> = (0..4000).map(|i| (-(i as f64) / 90.0).exp2()).collect();
         let x = Tensor::from_vec(values.clone(), [values.len()], &device).unwrap();
@@ -226,9 +224,9 @@ mod tests {
         }
     }
 
-    /// Values from 50 digits of mpmath: erf⁻¹(1 − d) for d = 2⁻ⁿ.
+    /// Reference values of erf⁻¹(1 − 2⁻ⁿ), computed with 50 digits by mpmath.
     #[test]
-    fn known_inverses() {
+    fn inverse_error_function_matches_reference_values() {
         let device = device();
         let known: [(f64, f64); 23] = [
             (0.1, 0.059417816428993584036),
@@ -260,7 +258,7 @@ mod tests {
         let double = inverse_error_function(&x).to_vec::<f64>().unwrap();
         let single = inverse_error_function(&x.to::<f32>()).to_vec::<f32>().unwrap();
         for (&(power, expected), (double, single)) in known.iter().zip(double.iter().zip(single)) {
-            // Four units in the last place; singles are drawn from distances down to 2⁻³².
+            // The tolerance is four units in the last place. Single precision draws distances down to 2⁻³².
             let difference = (double / expected - 1.0).abs();
             assert!(difference < 4.0 * f64::EPSILON, "2^-{power}: {double}, not {expected}");
             let difference = (f64::from(single) / expected - 1.0).abs();

@@ -1,4 +1,4 @@
-//! What stands on the other side of an operator: a tensor, or a number that takes the tensor's dtype.
+//! Operands of elementwise ops: a tensor, or a scalar that is converted to the tensor's dtype.
 
 use super::Tensor;
 use super::record::{constant, mistake, record_at};
@@ -10,31 +10,32 @@ use inflight_ir::graph::{self, Op};
 use num_complex::Complex;
 use std::panic::Location;
 
-/// A [`Tensor`], a reference to one, or a scalar: any [`Element`] type, `usize` or `isize`.
+/// A [`Tensor`], a reference to one, or a scalar: any [`Element`] type, `usize`, `isize` or a
+/// [`Scalar`] of a run-time dtype.
 ///
-/// A number takes the dtype of the tensor it meets: with an `f32` tensor `x`, both `&x * 2` and
-/// `&x * 2.0` are `f32`. One that the dtype has no value for, such as `2.5` or `300` for `u8`, makes a
-/// tensor that carries the mistake.
+/// A scalar takes the dtype of the tensor operand: with an `f32` tensor `x`, both `&x * 2` and `&x * 2.0` are `f32`. A
+/// scalar that the dtype cannot represent, such as `2.5` or `300` for `u8`, makes a result that carries an error.
+/// Floats are rounded.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is neither a tensor nor a number",
-    note = "operands are `Tensor`, `&Tensor` and numbers such as `2`, `0.5f32` and `true`"
+    message = "`{Self}` is neither a tensor nor a scalar",
+    note = "operands are `Tensor`, `&Tensor` and scalars such as `2`, `0.5f32` and `true`"
 )]
 pub trait Operand: sealed::Sealed {}
 
 mod sealed {
-    /// Keeps [`Operand`](super::Operand) to the types of this crate.
+    /// Seals [`Operand`](super::Operand): only this crate implements it.
     pub trait Sealed {
         fn operand(&self) -> super::OperandRef<'_>;
     }
 }
 
-/// An operand, looked at.
+/// A borrowed operand: a tensor or a scalar.
 #[derive(Clone, Copy)]
 pub enum OperandRef<'a> {
     /// A tensor.
     Tensor(&'a Tensor),
-    /// A number that takes the tensor's dtype.
-    Number(Scalar),
+    /// A scalar, to be converted to the other operand's dtype.
+    Scalar(Scalar),
 }
 
 impl Operand for Tensor {}
@@ -51,69 +52,77 @@ impl<T: Operand + ?Sized> sealed::Sealed for &T {
     }
 }
 
-macro_rules! numbers {
+macro_rules! scalars {
     ($($type:ty),*) => {$(
         impl Operand for $type {}
         impl sealed::Sealed for $type {
             fn operand(&self) -> OperandRef<'_> {
-                OperandRef::Number(self.to_scalar())
+                OperandRef::Scalar(self.to_scalar())
             }
         }
     )*};
 }
 
-for_elements!(numbers);
+for_elements!(scalars);
+
+impl Operand for Scalar {}
+impl sealed::Sealed for Scalar {
+    fn operand(&self) -> OperandRef<'_> {
+        OperandRef::Scalar(*self)
+    }
+}
 
 impl Operand for usize {}
 impl sealed::Sealed for usize {
     fn operand(&self) -> OperandRef<'_> {
-        OperandRef::Number((*self as u64).to_scalar())
+        OperandRef::Scalar((*self as u64).to_scalar())
     }
 }
 
 impl Operand for isize {}
 impl sealed::Sealed for isize {
     fn operand(&self) -> OperandRef<'_> {
-        OperandRef::Number((*self as i64).to_scalar())
+        OperandRef::Scalar((*self as i64).to_scalar())
     }
 }
 
-/// An operand as what it is.
-pub(super) fn look<O: Operand>(operand: &O) -> OperandRef<'_> {
+/// Borrows an operand.
+pub(super) fn operand_ref<O: Operand>(operand: &O) -> OperandRef<'_> {
     sealed::Sealed::operand(operand)
 }
 
 /// Records an elementwise op of a tensor and an operand.
 #[track_caller]
-pub(super) fn apply(op: Op, a: &Tensor, b: OperandRef<'_>) -> Tensor {
+pub(super) fn record_binary(op: Op, a: &Tensor, b: OperandRef<'_>) -> Tensor {
     let location = Location::caller();
     match b {
         OperandRef::Tensor(b) => record_at(op, &[a, b], location),
-        OperandRef::Number(number) => match fit(number, a.dtype()) {
+        OperandRef::Scalar(scalar) => match fit(scalar, a.dtype()) {
             Ok(value) => {
                 let b = constant(value, a.device(), location);
                 record_at(op, &[a, &b], location)
             }
-            Err(message) => unfit(&op, message, a, location),
+            Err(message) => scalar_error(&op, message, a, location),
         },
     }
 }
 
-/// Records an elementwise op of a number and a tensor, in this order.
+/// Records an elementwise op whose left operand is a scalar.
 #[track_caller]
-pub(super) fn apply_number(op: Op, number: Scalar, b: &Tensor) -> Tensor {
+pub(super) fn record_scalar_binary(op: Op, a: Scalar, b: &Tensor) -> Tensor {
     let location = Location::caller();
-    match fit(number, b.dtype()) {
+    match fit(a, b.dtype()) {
         Ok(value) => {
             let a = constant(value, b.device(), location);
             record_at(op, &[&a, b], location)
         }
-        Err(message) => unfit(&op, message, b, location),
+        Err(message) => scalar_error(&op, message, b, location),
     }
 }
 
-/// An operand as a tensor of this dtype, or what is wrong with the number.
-pub(super) fn materialize(
+/// Converts an operand to a tensor: a scalar becomes a constant of this dtype. The error is the message for a scalar
+/// that the dtype cannot represent.
+pub(super) fn operand_tensor(
     operand: OperandRef<'_>,
     dtype: DType,
     device: &Device,
@@ -121,11 +130,12 @@ pub(super) fn materialize(
 ) -> Result<Tensor, String> {
     match operand {
         OperandRef::Tensor(tensor) => Ok(tensor.clone()),
-        OperandRef::Number(number) => Ok(constant(fit(number, dtype)?, device, location)),
+        OperandRef::Scalar(scalar) => Ok(constant(fit(scalar, dtype)?, device, location)),
     }
 }
 
-fn unfit(
+/// The failed result of an op whose scalar operand the tensor's dtype cannot represent.
+fn scalar_error(
     op: &Op,
     message: String,
     tensor: &Tensor,
@@ -137,47 +147,50 @@ fn unfit(
     mistake(op.name(), message, &[tensor], shape, dtype, location)
 }
 
-/// The value of a dtype that a number stands for. Floats round; everything else must be exact.
-pub(super) fn fit(number: Scalar, dtype: DType) -> Result<Scalar, String> {
-    if number.dtype() == dtype {
-        return Ok(number);
+/// Converts a scalar to a dtype. Float and complex dtypes round; integers and `bool` must be exact, and a complex scalar
+/// converts to a real dtype only if it has no imaginary part.
+pub(super) fn fit(scalar: Scalar, dtype: DType) -> Result<Scalar, String> {
+    if scalar.dtype() == dtype {
+        return Ok(scalar);
     }
     let exact = match dtype.class() {
         DTypeClass::Complex => true,
-        DTypeClass::Float => imaginary(number) == 0.0,
+        DTypeClass::Float => imaginary_part(scalar) == 0.0,
         DTypeClass::Bool | DTypeClass::Signed | DTypeClass::Unsigned => {
-            whole(number).is_some_and(|value| in_range(value, dtype))
+            integer_value(scalar).is_some_and(|value| is_in_range(value, dtype))
         }
     };
     match exact {
-        true => Ok(number.cast(dtype)),
+        true => Ok(scalar.cast(dtype)),
         false => Err(format!(
-            "the number {number} is not a value of {dtype}; cast the tensor to a dtype that has it"
+            "expected a scalar that {dtype} can represent, found {scalar}; use another scalar, or a dtype that can \
+             represent it: .cast(DType::…) converts a tensor"
         )),
     }
 }
 
-/// The number as an integer, if it is whole.
-pub(super) fn whole(number: Scalar) -> Option<i128> {
-    match number.dtype().class() {
-        DTypeClass::Bool | DTypeClass::Unsigned => Some(i128::from(number.bits()[0])),
-        DTypeClass::Signed => Some(i128::from(number.to_i64())),
+/// The exact integer value of a scalar; `None` if it has a fraction or an imaginary part, or is not finite.
+pub(super) fn integer_value(scalar: Scalar) -> Option<i128> {
+    match scalar.dtype().class() {
+        DTypeClass::Bool | DTypeClass::Unsigned => Some(i128::from(scalar.bits()[0])),
+        DTypeClass::Signed => Some(i128::from(scalar.to_i64())),
         DTypeClass::Float | DTypeClass::Complex => {
-            let value = number.to_f64();
-            (value.is_finite() && value.fract() == 0.0 && imaginary(number) == 0.0)
+            let value = scalar.to_f64();
+            (value.is_finite() && value.fract() == 0.0 && imaginary_part(scalar) == 0.0)
                 .then_some(value as i128)
         }
     }
 }
 
-fn imaginary(number: Scalar) -> f64 {
-    match number.dtype().is_complex() {
-        true => Complex::<f64>::from_scalar(number).im,
+fn imaginary_part(scalar: Scalar) -> f64 {
+    match scalar.dtype().is_complex() {
+        true => Complex::<f64>::from_scalar(scalar).im,
         false => 0.0,
     }
 }
 
-fn in_range(value: i128, dtype: DType) -> bool {
+/// Whether an integer or `bool` dtype can represent `value`.
+fn is_in_range(value: i128, dtype: DType) -> bool {
     let bits = 8 * dtype.size() as u32;
     match dtype.class() {
         DTypeClass::Bool => (0..=1).contains(&value),
@@ -191,8 +204,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_fit_where_they_have_a_value() {
-        let fits = |number: Scalar, dtype| fit(number, dtype).is_ok();
+    fn scalars_convert_to_dtypes_that_represent_them() {
+        let fits = |scalar: Scalar, dtype| fit(scalar, dtype).is_ok();
         assert_eq!(fit(2.into(), DType::F32), Ok(2.0f32.into()));
         assert_eq!(fit(0.1f64.into(), DType::F32), Ok(0.1f32.into()));
         assert_eq!(fit(3.0f64.into(), DType::U8), Ok(3u8.into()));

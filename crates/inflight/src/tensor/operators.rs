@@ -1,7 +1,7 @@
-//! `+`, `-`, `*`, … of tensors and numbers.
+//! Operator overloading: `+`, `-`, `*`, `/`, `%`, `&`, `|`, `^`, `<<`, `>>`, `!` of tensors and scalars.
 
 use super::Tensor;
-use super::operand::{Operand, apply, apply_number, look};
+use super::operand::{Operand, operand_ref, record_binary, record_scalar_binary};
 use super::record::record;
 use crate::Element;
 use inflight_ir::graph::Op;
@@ -15,7 +15,7 @@ macro_rules! binary_operators {
             type Output = Tensor;
             #[track_caller]
             fn $method(self, other: O) -> Tensor {
-                apply(Op::Binary(BinaryOp::$op), self, look(&other))
+                record_binary(Op::Binary(BinaryOp::$op), self, operand_ref(&other))
             }
         }
 
@@ -23,14 +23,14 @@ macro_rules! binary_operators {
             type Output = Tensor;
             #[track_caller]
             fn $method(self, other: O) -> Tensor {
-                apply(Op::Binary(BinaryOp::$op), &self, look(&other))
+                record_binary(Op::Binary(BinaryOp::$op), &self, operand_ref(&other))
             }
         }
 
         impl<O: Operand> ops::$assign_trait<O> for Tensor {
             #[track_caller]
             fn $assign_method(&mut self, other: O) {
-                *self = apply(Op::Binary(BinaryOp::$op), self, look(&other));
+                *self = record_binary(Op::Binary(BinaryOp::$op), self, operand_ref(&other));
             }
         }
     )*};
@@ -49,16 +49,16 @@ binary_operators! {
     Shr shr ShrAssign shr_assign ShiftRight;
 }
 
-// A literal on the left has one integer type and one float type to be, so that the compiler knows the type of
-// `(1.0 - &x)` at once and `(1.0 - &x).relu()` compiles. The scalar takes the tensor's dtype all the same. With a
-// scalar variable of another type, write it on the right: `&x * rate`.
-macro_rules! number_first {
+// Only `i32`, `f64`, `bool` and complex scalars are left operands: with one integer and one float type, the compiler
+// infers the type of the literal, and `(1.0 - &x).relu()` compiles. The scalar still takes the tensor's dtype. A scalar
+// variable of another type goes on the right: `&x * rate`.
+macro_rules! scalar_left_operators {
     ($($trait:ident $method:ident $op:ident: $($type:ty),*;)*) => {$($(
         impl ops::$trait<&Tensor> for $type {
             type Output = Tensor;
             #[track_caller]
             fn $method(self, other: &Tensor) -> Tensor {
-                apply_number(Op::Binary(BinaryOp::$op), self.to_scalar(), other)
+                record_scalar_binary(Op::Binary(BinaryOp::$op), self.to_scalar(), other)
             }
         }
 
@@ -66,13 +66,13 @@ macro_rules! number_first {
             type Output = Tensor;
             #[track_caller]
             fn $method(self, other: Tensor) -> Tensor {
-                apply_number(Op::Binary(BinaryOp::$op), self.to_scalar(), &other)
+                record_scalar_binary(Op::Binary(BinaryOp::$op), self.to_scalar(), &other)
             }
         }
     )*)*};
 }
 
-number_first! {
+scalar_left_operators! {
     Add add Add: i32, f64, Complex<f32>, Complex<f64>;
     Sub sub Sub: i32, f64, Complex<f32>, Complex<f64>;
     Mul mul Mul: i32, f64, Complex<f32>, Complex<f64>;
@@ -86,7 +86,7 @@ number_first! {
 }
 
 impl std::iter::Sum<Tensor> for Tensor {
-    /// The sum of tensors whose shapes broadcast. The sum of none is the `f32` scalar 0 on the CPU.
+    /// Adds tensors whose shapes broadcast. The sum of no tensor is the `f32` scalar 0 on the CPU.
     #[track_caller]
     fn sum<I: Iterator<Item = Tensor>>(tensors: I) -> Tensor {
         let sum = tensors.reduce(|sum, tensor| sum + tensor);
@@ -95,7 +95,7 @@ impl std::iter::Sum<Tensor> for Tensor {
 }
 
 impl<'a> std::iter::Sum<&'a Tensor> for Tensor {
-    /// The sum of tensors whose shapes broadcast. The sum of none is the `f32` scalar 0 on the CPU.
+    /// Adds tensors whose shapes broadcast. The sum of no tensor is the `f32` scalar 0 on the CPU.
     #[track_caller]
     fn sum<I: Iterator<Item = &'a Tensor>>(tensors: I) -> Tensor {
         tensors.cloned().sum()

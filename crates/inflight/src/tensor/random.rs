@@ -1,14 +1,14 @@
-//! Random numbers.
+//! Counter-based random number generation (PRNG) with Threefry-2x32, 20 rounds (Salmon et al., 2011).
 //!
-//! Each element is a function of the seed and of its position: Threefry-2x32 with 20 rounds (Salmon et
-//! al., 2011), recorded as ops on a counter. Only ops that are exact, or rounded in one way, are used, so
-//! every device gives the same bits. The seed enters as constants, so another seed compiles nothing.
+//! Each element is a function of the seed and of its index, recorded as ops on an `iota` counter. All of these ops are
+//! exact or correctly rounded, so every device gives the same bits. The seed enters as constants, which are kernel
+//! arguments: a new seed reuses the compiled kernel.
 
 use super::Tensor;
-use super::create::{counted, source_mistake};
+use super::create::{creation_error, float_dtype_error, record_iota};
 use super::method::naming;
 use super::normal::inverse_error_function;
-use super::operand::whole;
+use super::operand::integer_value;
 use super::record::{constant, record_at};
 use crate::runtime::Device;
 use crate::{DType, Element, Shape};
@@ -17,45 +17,55 @@ use std::f64::consts::SQRT_2;
 use std::panic::Location;
 
 impl Tensor {
-    /// Random bits, as `u32`. The same seed gives the same bits on every device.
+    /// Creates a tensor of random bits, as `u32`. The same seed gives the same bits on every device.
+    #[doc(alias("bits", "random_raw"))]
     #[track_caller]
     pub fn rand_bits(shape: impl Into<Shape>, seed: u64, device: &Device) -> Tensor {
         let _naming = naming("rand_bits");
         let shape = shape.into();
-        let [bits, _] = words(&shape, seed, device);
-        shaped(bits, shape)
+        let [bits, _] = random_words(&shape, seed, device);
+        reshape_flat(bits, shape)
     }
 
-    /// Uniform random floats in [0, 1): multiples of 2⁻²⁴ for `f32`, 2⁻⁵³ for `f64`, 2⁻¹¹ for `f16` and
-    /// 2⁻⁸ for `bf16`. The same seed gives the same bits on every device.
+    /// Creates a tensor of uniform random floats in [0, 1). The same seed gives the same bits on every device.
+    ///
+    /// The values are multiples of 2⁻²⁴ for `f32`, 2⁻⁵³ for `f64`, 2⁻¹¹ for `f16` and 2⁻⁸ for `bf16`. The result carries
+    /// an error if the dtype is not a float. [`Rng`](crate::Rng) keeps track of seeds.
+    #[doc(alias("uniform", "random"))]
     #[track_caller]
     pub fn rand<T: Element>(shape: impl Into<Shape>, seed: u64, device: &Device) -> Tensor {
         let _naming = naming("rand");
-        let shape = shape.into();
-        if !T::DTYPE.is_float() {
-            return not_float("rand", shape, T::DTYPE, device);
-        }
-        let [high, low] = words(&shape, seed, device);
-        let uniform = match T::DTYPE {
-            DType::F64 => {
-                let high = top_bits(&high, 27).cast(DType::F64);
-                let low = top_bits(&low, 26).cast(DType::F64);
-                (high * (1u64 << 26) + low) * (-53f64).exp2()
-            }
-            dtype => {
-                let digits: u8 = match dtype {
-                    DType::F16 => 11,
-                    DType::BF16 => 8,
-                    _ => 24,
-                };
-                let scale = (-f64::from(digits)).exp2();
-                (top_bits(&high, digits).cast(DType::F32) * scale).cast(dtype)
-            }
-        };
-        shaped(uniform, shape)
+        rand_with_dtype("rand", shape.into(), T::DTYPE, seed, device)
     }
 
-    /// Normally distributed random floats. The same seed gives the same bits on every device.
+    /// Creates a tensor of uniform random floats in [0, 1) with this tensor's shape, dtype and device.
+    ///
+    /// The values are those of [`rand`](Tensor::rand) with the same seed. The result carries an error if the dtype is
+    /// not a float.
+    ///
+    /// ```
+    /// use inflight::{Device, Tensor};
+    ///
+    /// # fn main() -> inflight::Result<()> {
+    /// let device = Device::cpu();
+    /// let x = Tensor::zeros::<f32>([2, 3], &device);
+    /// let noise = x.rand_like(7);
+    /// assert_eq!(noise.to_vec::<f32>()?, Tensor::rand::<f32>([2, 3], 7, &device).to_vec::<f32>()?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[doc(alias("uniform"))]
+    #[track_caller]
+    pub fn rand_like(&self, seed: u64) -> Tensor {
+        let shape = self.shape().clone();
+        rand_with_dtype("rand_like", shape, self.dtype(), seed, self.device())
+    }
+
+    /// Creates a tensor of normally distributed random floats with this mean and standard deviation. The same seed gives
+    /// the same bits on every device.
+    ///
+    /// The result carries an error if the dtype is not a float. [`Rng`](crate::Rng) keeps track of seeds.
+    #[doc(alias("normal", "standard_normal"))]
     #[track_caller]
     pub fn randn<T: Element>(
         mean: f64,
@@ -65,24 +75,27 @@ impl Tensor {
         device: &Device,
     ) -> Tensor {
         let _naming = naming("randn");
-        let shape = shape.into();
-        if !T::DTYPE.is_float() {
-            return not_float("randn", shape, T::DTYPE, device);
-        }
-        let words = words(&shape, seed, device);
-        // The distance of the inverse error function's argument from ±1: a small distance is exact to its last bit, so
-        // the tails are as fine as the middle. The bit that it leaves out is the sign.
-        let distance = distances(&words, T::DTYPE);
-        let [high, _] = words;
-        let normal = inverse_error_function(&distance) * (SQRT_2 * deviation);
-        let normal = high.bitcast(DType::I32).lt(0).where_cond(-&normal, &normal) + mean;
-        shaped(normal.cast(T::DTYPE), shape)
+        randn_with_dtype("randn", [mean, deviation], shape.into(), T::DTYPE, seed, device)
     }
 
-    /// Uniform random integers, at least `low` and below `high`. The same seed gives the same bits on
-    /// every device.
+    /// Creates a tensor of normally distributed random floats of mean 0 and standard deviation 1, with this tensor's
+    /// shape, dtype and device.
     ///
-    /// Of 2⁶⁴ equally likely draws each integer gets as many as another, or one more.
+    /// The values are those of [`randn`](Tensor::randn) with the same seed. The result carries an error if the dtype is
+    /// not a float.
+    #[doc(alias("normal_like", "standard_normal"))]
+    #[track_caller]
+    pub fn randn_like(&self, seed: u64) -> Tensor {
+        let shape = self.shape().clone();
+        randn_with_dtype("randn_like", [0.0, 1.0], shape, self.dtype(), seed, self.device())
+    }
+
+    /// Creates a tensor of uniform random integers from `low` to `high`, excluding `high`. The same seed gives the same
+    /// bits on every device.
+    ///
+    /// Each integer is hit by ⌊2⁶⁴ / (`high` − `low`)⌋ of the 2⁶⁴ equally likely draws, or by one more. The result carries
+    /// an error if the dtype is not an integer or the range is empty. [`Rng`](crate::Rng) keeps track of seeds.
+    #[doc(alias("integers", "random_integers"))]
     #[track_caller]
     pub fn randint<T: Element>(
         low: T,
@@ -94,62 +107,113 @@ impl Tensor {
         let _naming = naming("randint");
         let shape = shape.into();
         let [low, high] = [low, high].map(T::to_scalar);
-        let range = match (whole(low), whole(high)) {
+        let range = match (integer_value(low), integer_value(high)) {
             (Some(low), Some(high)) if T::DTYPE.is_integer() => high - low,
             _ => {
                 let message = format!("expected an integer dtype, found {}", T::DTYPE);
-                return source_mistake("randint", message, shape, T::DTYPE, device);
+                return creation_error("randint", message, shape, T::DTYPE, device);
             }
         };
         let Ok(range @ 1..) = u64::try_from(range) else {
-            let message = format!("there is no integer in {low}..{high}");
-            return source_mistake("randint", message, shape, T::DTYPE, device);
+            let message = format!("expected low < high, found the empty range {low}..{high}");
+            return creation_error("randint", message, shape, T::DTYPE, device);
         };
-        let [first, second] = words(&shape, seed, device);
-        let offset = scaled(first.cast(DType::U64), second.cast(DType::U64), range);
+        let [first, second] = random_words(&shape, seed, device);
+        let offset = multiply_high(first.cast(DType::U64), second.cast(DType::U64), range);
         let low = constant(low, device, Location::caller());
-        shaped(offset.cast(T::DTYPE) + low, shape)
+        reshape_flat(offset.cast(T::DTYPE) + low, shape)
     }
 }
 
+/// Records uniform floats in [0, 1). `name` is the method that errors name.
 #[track_caller]
-pub(super) fn not_float(name: &'static str, shape: Shape, dtype: DType, device: &Device) -> Tensor {
-    source_mistake(name, format!("expected a float dtype, found {dtype}"), shape, dtype, device)
+fn rand_with_dtype(
+    name: &'static str,
+    shape: Shape,
+    dtype: DType,
+    seed: u64,
+    device: &Device,
+) -> Tensor {
+    if !dtype.is_float() {
+        return float_dtype_error(name, shape, dtype, device);
+    }
+    let [high, low] = random_words(&shape, seed, device);
+    let uniform = match dtype {
+        DType::F64 => {
+            let high = leading_bits(&high, 27).cast(DType::F64);
+            let low = leading_bits(&low, 26).cast(DType::F64);
+            (high * (1u64 << 26) + low) * (-53f64).exp2()
+        }
+        dtype => {
+            let bits: u8 = match dtype {
+                DType::F16 => 11,
+                DType::BF16 => 8,
+                _ => 24,
+            };
+            let scale = (-f64::from(bits)).exp2();
+            (leading_bits(&high, bits).cast(DType::F32) * scale).cast(dtype)
+        }
+    };
+    reshape_flat(uniform, shape)
 }
 
-/// Uniform values in (0, 1] of all bits but the highest, exact to the last bit near 0: `f64` for `f64`, `f32` for other
-/// floats.
+/// Records normally distributed floats by the inverse of the cumulative distribution function. `name` is the method that
+/// errors name.
 #[track_caller]
-pub(super) fn distances([high, low]: &[Tensor; 2], dtype: DType) -> Tensor {
+fn randn_with_dtype(
+    name: &'static str,
+    [mean, deviation]: [f64; 2],
+    shape: Shape,
+    dtype: DType,
+    seed: u64,
+    device: &Device,
+) -> Tensor {
+    if !dtype.is_float() {
+        return float_dtype_error(name, shape, dtype, device);
+    }
+    let words = random_words(&shape, seed, device);
+    // Draw the distance of the inverse error function's argument from ±1: small distances have full relative precision,
+    // so the tails are as fine as the middle. The highest bit, which the distance does not use, is the sign.
+    let distance = uniform_nonzero(&words, dtype);
+    let [high, _] = words;
+    let normal = inverse_error_function(&distance) * (SQRT_2 * deviation);
+    let normal = high.bitcast(DType::I32).lt(0).where_cond(-&normal, &normal) + mean;
+    reshape_flat(normal.cast(dtype), shape)
+}
+
+/// Uniform values in (0, 1] from all bits but the highest, with full relative precision near 0: `f64` for `f64`, `f32`
+/// for other floats.
+#[track_caller]
+pub(super) fn uniform_nonzero([high, low]: &[Tensor; 2], dtype: DType) -> Tensor {
     let magnitude = (high & i32::MAX).bitcast(DType::I32);
     match dtype {
         DType::F64 => {
-            let low = top_bits(low, 31).cast(DType::F64) + 0.5;
+            let low = leading_bits(low, 31).cast(DType::F64) + 0.5;
             (magnitude.cast(DType::F64) * (1u64 << 31) + low) * (-62f64).exp2()
         }
         _ => (magnitude.cast(DType::F32) + 0.5) * (-31f64).exp2(),
     }
 }
 
-/// The flat result in the shape that was asked for.
+/// Reshapes a rank-1 result to the requested shape.
 #[track_caller]
-fn shaped(flat: Tensor, shape: Shape) -> Tensor {
-    // Only a shape that is too large is not of as many elements; the failed tensor has a shape already.
+fn reshape_flat(flat: Tensor, shape: Shape) -> Tensor {
+    // A requested shape that is too large made `flat` fail; it has a plausible shape already.
     match flat.check().is_err() || *flat.shape() == shape {
         true => flat,
         false => record_at(Op::Reshape(shape), &[&flat], Location::caller()),
     }
 }
 
-/// The first `count` bits of each word, at most 31, as a non-negative `i32`.
+/// The leading `count` bits of each word, at most 31, as a non-negative `i32`.
 #[track_caller]
-fn top_bits(word: &Tensor, count: u8) -> Tensor {
+fn leading_bits(word: &Tensor, count: u8) -> Tensor {
     (word >> (32 - count)).bitcast(DType::I32)
 }
 
-/// `range` · (`high` · 2³² + `low`) / 2⁶⁴, rounded down; all `u64`, both words below 2³².
+/// The high 64 bits of the 128-bit product `range` · (`high` · 2³² + `low`). All are `u64`, both words below 2³².
 #[track_caller]
-fn scaled(high: Tensor, low: Tensor, range: u64) -> Tensor {
+fn multiply_high(high: Tensor, low: Tensor, range: u64) -> Tensor {
     let (range_high, range_low) = (range >> 32, range & 0xffff_ffff);
     let middle = &high * range_low + ((&low * range_low) >> 32);
     if range_high == 0 {
@@ -159,9 +223,9 @@ fn scaled(high: Tensor, low: Tensor, range: u64) -> Tensor {
     high * range_high + (middle >> 32) + (other >> 32)
 }
 
-/// Two random words for each element of a shape, flat.
+/// Two random 32-bit words for each element of a shape, as rank-1 tensors.
 #[track_caller]
-pub(super) fn words(shape: &Shape, seed: u64, device: &Device) -> [Tensor; 2] {
+pub(super) fn random_words(shape: &Shape, seed: u64, device: &Device) -> [Tensor; 2] {
     let key = [seed as u32, (seed >> 32) as u32];
     let Some(elements) = shape.checked_elements() else {
         let failed = Tensor::zeros::<u32>(shape, device);
@@ -169,20 +233,20 @@ pub(super) fn words(shape: &Shape, seed: u64, device: &Device) -> [Tensor; 2] {
     };
     let flat = Shape::from([elements]);
     if elements as u64 <= 1 << 32 {
-        return threefry(key, &counted(DType::U32, flat, 0, device), None);
+        return threefry(key, &record_iota(DType::U32, flat, 0, device), None);
     }
-    let counter = counted(DType::U64, flat, 0, device);
+    let counter = record_iota(DType::U64, flat, 0, device);
     let high = (&counter >> 32).cast(DType::U32);
     threefry(key, &counter.cast(DType::U32), Some(&high))
 }
 
-/// How far each round rotates.
+/// The rotation distances of Threefry-2x32, which repeat every eight rounds.
 pub(super) const ROTATIONS: [u32; 8] = [13, 15, 26, 6, 17, 29, 16, 24];
 
-/// What makes the third word of the key differ from the others.
+/// The key schedule constant of Threefry-2x32: the parity of the third key word.
 pub(super) const PARITY: u32 = 0x1BD1_1BDA;
 
-/// Threefry-2x32 with 20 rounds of a counter of two words; no second word is a second word of zeros.
+/// Threefry-2x32 with 20 rounds. The counter is `low` and `high`; a missing `high` is 0.
 #[track_caller]
 fn threefry(key: [u32; 2], low: &Tensor, high: Option<&Tensor>) -> [Tensor; 2] {
     let device = low.device();
@@ -191,7 +255,7 @@ fn threefry(key: [u32; 2], low: &Tensor, high: Option<&Tensor>) -> [Tensor; 2] {
     let left = ROTATIONS.map(|count| constant(count.into(), device, location));
     let right = ROTATIONS.map(|count| constant((32 - count).into(), device, location));
 
-    // A first round on a second word that is constant is half done here.
+    // A constant second word folds half of the first round into constants.
     let (mut x, mut y, first) = match high {
         Some(high) => (low + keys[0], high + keys[1], 0),
         None => {
@@ -218,9 +282,9 @@ mod tests {
     use super::*;
     use crate::CpuOptions;
 
-    /// The test vectors of Random123.
+    /// Test vectors of the Random123 library.
     #[test]
-    fn threefry_gives_the_published_words() {
+    fn threefry_matches_random123_vectors() {
         let vectors: [([u32; 2], [u32; 2], [u32; 2]); 3] = [
             ([0, 0], [0, 0], [0x6b200159, 0x99ba4efe]),
             ([u32::MAX; 2], [u32::MAX; 2], [0x1cb996fc, 0xbb002be7]),
@@ -237,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_second_word_is_zero() {
+    fn threefry_with_missing_high_word_equals_zero_word() {
         let device = Device::open_cpu(CpuOptions::from_env().unwrap()).unwrap();
         let low = Tensor::iota::<u32>(0, [100], &device);
         let high = Tensor::zeros::<u32>([100], &device);
@@ -247,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn draws_are_scaled_without_losing_bits() {
+    fn multiply_high_matches_128_bit_product() {
         let device = Device::open_cpu(CpuOptions::from_env().unwrap()).unwrap();
         let draws: [u64; 5] = [0, 1, u64::MAX, 0x0123_4567_89ab_cdef, 0xfedc_ba98_7654_3210];
         let upload = |word: fn(u64) -> u64| {
@@ -256,7 +320,8 @@ mod tests {
         for range in
             [1, 6, u32::MAX as u64, 1 << 32, (1 << 32) + 1, u64::MAX, 0xdead_beef_0bad_f00d]
         {
-            let found = scaled(upload(|draw| draw >> 32), upload(|draw| draw & 0xffff_ffff), range);
+            let found =
+                multiply_high(upload(|draw| draw >> 32), upload(|draw| draw & 0xffff_ffff), range);
             let expected = draws.map(|draw| ((draw as u128 * range as u128) >> 64) as u64);
             assert_eq!(found.to_vec::<u64>().unwrap(), expected, "{range}");
         }

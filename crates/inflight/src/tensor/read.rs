@@ -1,35 +1,66 @@
-//! Looking at values: the only methods of a tensor that wait.
+//! Reads and synchronization: the methods that submit recorded work, copy values to the host, and wait.
 
 use super::Tensor;
-use crate::lists::for_elements;
 use crate::runtime::value::Value;
 use crate::runtime::wait::{HostWait, WaitReason, wait_for_values};
 use crate::runtime::{Device, Pending, Promise, recorder};
-use crate::{DType, Element, Error, Result};
+use crate::{Element, Error, Item, Result, Scalar};
 use inflight_backend::{Buffer, Fault, Memory, ReadCallback, Timeline};
 use std::future::IntoFuture;
 use std::panic::Location;
 use std::sync::Arc;
 
 impl Tensor {
-    /// The elements in row-major order. Submits what this thread recorded, and waits for this value alone.
+    /// Reads the elements in row-major order. Waits for this value.
     ///
-    /// `T` must be the tensor's dtype; [`cast`](Tensor::cast) first otherwise.
+    /// The read submits the recorded work that the value needs. Other work in flight is not waited for.
+    /// [`Transaction`](crate::Transaction) reads several tensors with one wait.
+    ///
+    /// ```
+    /// use inflight::{Device, Tensor};
+    ///
+    /// # fn main() -> inflight::Result<()> {
+    /// let x = Tensor::from_array([[1.0f32, 2.0], [3.0, 4.0]], &Device::cpu());
+    /// assert_eq!(x.exp().log().round().to_vec::<f32>()?, [1.0, 2.0, 3.0, 4.0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// - [`Error::ReadType`] if `T` is not the tensor's dtype; convert it with [`cast`](Tensor::cast) first.
+    /// - [`Error::WaitDenied`] under a [`SyncGuard`](crate::SyncGuard) that denies waiting.
+    /// - The first error of the value's computation.
+    #[doc(alias("numpy", "tolist", "ravel", "asarray", "device_get"))]
     #[track_caller]
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         let location = Location::caller();
-        self.readable::<T>(location)?;
+        self.check_readable::<T>(location)?;
         let value = self.waited_for(WaitReason::Read, location)?;
-        Ok(copy_out(&value.buffer(), self.elements()))
+        Ok(copy_elements(&value.buffer(), self.elements()))
     }
 
-    /// The one element of a tensor that has exactly one. Waits as [`to_vec`](Tensor::to_vec) does.
+    /// Reads the element of a tensor that has exactly one. Waits for this value.
     ///
-    /// `T` must be the tensor's dtype, or `usize` or `isize` for a tensor of any integer dtype, such as the result of
+    /// `T` is the tensor's dtype, or `usize` or `isize` for a tensor of any integer dtype, such as the result of
     /// [`argmax`](Tensor::argmax).
     ///
+    /// ```
+    /// use inflight::{Device, Tensor};
+    ///
+    /// # fn main() -> inflight::Result<()> {
+    /// let x = Tensor::from_array([1.0f32, 5.0, 3.0], &Device::cpu());
+    /// assert_eq!(x.sum_all().item::<f32>()?, 9.0);
+    /// assert_eq!(x.argmax(0).item::<usize>()?, 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
-    /// If there is not exactly one element, if it has another dtype, or if `usize` or `isize` has no such value.
+    /// - [`Error::NotOneElement`] if the tensor does not have exactly one element.
+    /// - [`Error::ReadType`] if `T` is not the tensor's dtype.
+    /// - [`Error::Invalid`] if `usize` or `isize` cannot represent the element.
+    /// - The errors of [`to_vec`](Tensor::to_vec).
+    #[doc(alias("as_scalar", "to_scalar"))]
     #[track_caller]
     pub fn item<T: Item>(&self) -> Result<T> {
         let location = Location::caller();
@@ -41,16 +72,26 @@ impl Tensor {
             return Err(Error::NotOneElement { shape: self.shape().clone(), location });
         }
         let value = self.waited_for(WaitReason::Read, location)?;
-        T::from_buffer(&value.buffer(), self.dtype(), location)
+        let bytes = copy_elements::<u8>(&value.buffer(), self.dtype().size());
+        let element = Scalar::from_bytes(self.dtype(), &bytes);
+        T::from_element(element).ok_or_else(|| {
+            let name = std::any::type_name::<T>();
+            Error::Invalid(format!("item: {name} has no value {element}; at {location}"))
+        })
     }
 
-    /// As [`to_vec`](Tensor::to_vec), without waiting: the promise gives the elements.
+    /// Starts a read of the elements and returns a promise for them. Never waits.
+    ///
+    /// The promise has the errors of [`to_vec`](Tensor::to_vec).
+    #[doc(alias("copy_to_host_async", "non_blocking"))]
     #[track_caller]
     pub fn to_vec_async<T: Element>(&self) -> Pending<Vec<T>> {
         self.read_async(Location::caller(), |elements| elements)
     }
 
-    /// As [`item`](Tensor::item), without waiting: the promise gives the element.
+    /// Starts a read of the single element and returns a promise for it. Never waits.
+    ///
+    /// `T` is the tensor's dtype. The promise has the errors of [`item`](Tensor::item).
     #[track_caller]
     pub fn item_async<T: Element>(&self) -> Pending<T> {
         let location = Location::caller();
@@ -62,8 +103,9 @@ impl Tensor {
         self.read_async(location, |elements: Vec<T>| elements[0])
     }
 
-    /// As [`wait`](Tensor::wait), without waiting: the promise gives the tensor once its value is in memory. `.await` on a
-    /// tensor does the same.
+    /// Submits the value and returns a promise that completes with this tensor when the value is in memory. Never waits.
+    ///
+    /// `.await` on a tensor does the same. The promise has the errors of the value's computation.
     #[track_caller]
     pub fn wait_async(&self) -> Pending<Tensor> {
         let location = Location::caller();
@@ -84,14 +126,21 @@ impl Tensor {
         pending
     }
 
-    /// Starts the computation of the value, if it was only recorded. Does not wait for it.
+    /// Submits the recorded work that computes this value. Does not wait for the value.
+    ///
+    /// It has no effect if the value is submitted already or has failed.
+    #[doc(alias("eval", "async_eval", "flush", "launch"))]
     pub fn submit(&self) {
         if !self.is_failed() {
             recorder::schedule(self.node());
         }
     }
 
-    /// Waits until the value is in memory.
+    /// Submits the value and waits until it is in memory.
+    ///
+    /// # Errors
+    /// The first error of the value's computation, or [`Error::WaitDenied`] under a [`SyncGuard`](crate::SyncGuard).
+    #[doc(alias("block_until_ready", "synchronize", "eval"))]
     #[track_caller]
     pub fn wait(&self) -> Result<()> {
         let location = Location::caller();
@@ -100,7 +149,10 @@ impl Tensor {
         Ok(())
     }
 
-    /// Whether the value is in memory. Does not wait for it; submits it if it was only recorded, so that it will be.
+    /// Whether the value is in memory or has failed. Never waits.
+    ///
+    /// Submits the value if it was only recorded, so that polling ends.
+    #[doc(alias("query", "done"))]
     pub fn is_ready(&self) -> bool {
         if self.node().error().is_some() {
             return true;
@@ -114,7 +166,8 @@ impl Tensor {
         }
     }
 
-    fn readable<T: Element>(&self, location: &'static Location<'static>) -> Result<()> {
+    /// Checks that the value has not failed and has the dtype of `T`.
+    fn check_readable<T: Element>(&self, location: &'static Location<'static>) -> Result<()> {
         self.check()?;
         match self.dtype() == T::DTYPE {
             true => Ok(()),
@@ -122,7 +175,7 @@ impl Tensor {
         }
     }
 
-    /// The value in memory, waited for.
+    /// Submits the value and waits until it is in memory; for a read, in memory that the host can access.
     pub(crate) fn waited_for(
         &self,
         reason: WaitReason,
@@ -133,7 +186,7 @@ impl Tensor {
         if !self.node().value().is_some_and(|value| value.is_ready())
             && let Err(denied) = waiting.begin()
         {
-            // It was asked for: it is computed, if not waited for.
+            // A denied wait still submits the requested value.
             recorder::schedule(self.node());
             return Err(denied);
         }
@@ -147,20 +200,21 @@ impl Tensor {
         Ok(value)
     }
 
+    /// Starts a read and returns a promise for `convert` of the elements.
     pub(crate) fn read_async<T: Element, R: Send + 'static>(
         &self,
         location: &'static Location<'static>,
-        take: impl FnOnce(Vec<T>) -> R + Send + 'static,
+        convert: impl FnOnce(Vec<T>) -> R + Send + 'static,
     ) -> Pending<R> {
         let (promise, pending) = Promise::of("read", self.device(), location);
-        if let Err(error) = self.readable::<T>(location) {
+        if let Err(error) = self.check_readable::<T>(location) {
             promise.complete(Err(error));
             return pending;
         }
         recorder::schedule(self.node());
         let value = self.node().value().expect("a scheduled node has a value").clone();
         let callback = Box::new(move |bytes: std::result::Result<&[u8], Fault>| {
-            let result = bytes.map(|bytes| take(elements_of(bytes)));
+            let result = bytes.map(|bytes| convert(elements_from_bytes(bytes)));
             promise.complete(result.map_err(Error::from));
         });
         read_when_written(self.device(), value, callback);
@@ -190,105 +244,17 @@ impl IntoFuture for &Tensor {
     }
 }
 
-/// What [`Tensor::item`] can read: every [`Element`] type, and `usize` and `isize` of any integer dtype.
-#[diagnostic::on_unimplemented(
-    message = "a tensor's element cannot be read as `{Self}`",
-    note = "expected `bool`, an integer, `f16`, `bf16`, `f32`, `f64` or a complex type"
-)]
-pub trait Item: sealed::Sealed {}
-
-mod sealed {
-    use crate::{DType, Result};
-    use inflight_backend::Buffer;
-    use std::panic::Location;
-
-    /// Keeps [`Item`](super::Item) to the types of this crate.
-    pub trait Sealed: Sized {
-        /// The dtype that an error asks for.
-        const EXPECTED: DType;
-
-        /// Whether an element of this dtype can be read.
-        fn reads(dtype: DType) -> bool;
-
-        /// The first element of a buffer of this dtype that is written and has no fault.
-        fn from_buffer(
-            buffer: &Buffer,
-            dtype: DType,
-            location: &'static Location<'static>,
-        ) -> Result<Self>;
-    }
-}
-
-macro_rules! items {
-    ($($type:ty),*) => {$(
-        impl Item for $type {}
-        impl sealed::Sealed for $type {
-            const EXPECTED: DType = <$type as Element>::DTYPE;
-
-            fn reads(dtype: DType) -> bool {
-                dtype == Self::EXPECTED
-            }
-
-            fn from_buffer(
-                buffer: &Buffer,
-                _: DType,
-                _: &'static Location<'static>,
-            ) -> Result<$type> {
-                Ok(copy_out::<$type>(buffer, 1)[0])
-            }
-        }
-    )*};
-}
-
-for_elements!(items);
-
-macro_rules! sizes {
-    ($($type:ty: $dtype:ident),*) => {$(
-        impl Item for $type {}
-        impl sealed::Sealed for $type {
-            const EXPECTED: DType = DType::$dtype;
-
-            fn reads(dtype: DType) -> bool {
-                dtype.is_integer()
-            }
-
-            fn from_buffer(
-                buffer: &Buffer,
-                dtype: DType,
-                location: &'static Location<'static>,
-            ) -> Result<$type> {
-                let value = match dtype {
-                    DType::I8 => copy_out::<i8>(buffer, 1)[0].into(),
-                    DType::I16 => copy_out::<i16>(buffer, 1)[0].into(),
-                    DType::I32 => copy_out::<i32>(buffer, 1)[0].into(),
-                    DType::I64 => copy_out::<i64>(buffer, 1)[0].into(),
-                    DType::U8 => copy_out::<u8>(buffer, 1)[0].into(),
-                    DType::U16 => copy_out::<u16>(buffer, 1)[0].into(),
-                    DType::U32 => copy_out::<u32>(buffer, 1)[0].into(),
-                    _ => i128::from(copy_out::<u64>(buffer, 1)[0]),
-                };
-                value.try_into().map_err(|_| {
-                    let name = stringify!($type);
-                    Error::Invalid(format!("item: {name} has no value {value}; at {location}"))
-                })
-            }
-        }
-    )*};
-}
-
-sizes!(usize: U64, isize: I64);
-
-/// Shows a value to the callback once it is in memory.
+/// Calls the callback with the bytes of a value once the value is in memory.
 ///
-/// The value's own event starts the copy, on a stream that only reads: what is queued behind the value does not
-/// hold its reader up, nor the other way round.
+/// The value's event starts the copy on a stream of its own, which only reads. A read therefore neither waits for the
+/// work queued behind the value nor delays it.
 pub(super) fn read_when_written(device: &Device, value: Arc<Value>, callback: ReadCallback) {
     let reads = device.reads().clone();
     reads.register();
     value.when_written(move |source| reads.enqueue(source, callback));
 }
 
-/// The value in memory that the host can read: itself, or a copy that is made when it is written.
+/// Returns the value in host-visible memory: the value itself, or a copy that starts when the value is written.
 pub(crate) fn host_value(device: &Device, value: &Arc<Value>) -> Arc<Value> {
     if device.capabilities().host_visible {
         return value.clone();
@@ -299,7 +265,7 @@ pub(crate) fn host_value(device: &Device, value: &Arc<Value>) -> Arc<Value> {
     let callback = Box::new(move |bytes: std::result::Result<&[u8], Fault>| {
         match bytes {
             Ok(bytes) => {
-                let _ = target.provide(host_memory(bytes));
+                let _ = target.provide(copy_to_host_memory(bytes));
             }
             Err(fault) => target.fail(fault),
         }
@@ -309,20 +275,20 @@ pub(crate) fn host_value(device: &Device, value: &Arc<Value>) -> Arc<Value> {
     copy
 }
 
-/// A copy of bytes, aligned for elements of any dtype.
-fn host_memory(bytes: &[u8]) -> Memory {
+/// Copies bytes to host memory that is aligned for elements of any dtype.
+fn copy_to_host_memory(bytes: &[u8]) -> Memory {
     let mut words = vec![0u64; bytes.len().div_ceil(size_of::<u64>())];
     bytemuck::cast_slice_mut::<u64, u8>(&mut words)[..bytes.len()].copy_from_slice(bytes);
     Memory::adopt(words)
 }
 
-/// The elements of a buffer that is written and has no fault.
-pub(crate) fn copy_out<T: Element>(buffer: &Buffer, elements: usize) -> Vec<T> {
+/// Copies the elements out of a buffer that is written and has no fault.
+pub(crate) fn copy_elements<T: Element>(buffer: &Buffer, elements: usize) -> Vec<T> {
     let Some(memory) = buffer.memory().filter(|_| elements > 0) else { return Vec::new() };
     debug_assert!(memory.bytes() >= elements * size_of::<T>());
     let mut result: Vec<T> = Vec::with_capacity(elements);
-    // SAFETY: the buffer was declared for this many elements of T's dtype, its event was reached, so it
-    // was written, and nothing writes it again. Bool bytes are 0 or 1, as every kernel writes them.
+    // SAFETY: the buffer was declared for `elements` elements of T's dtype. Its event was reached, so all of them are
+    // written, and nothing writes them again. Every kernel writes bool bytes as 0 or 1.
     unsafe {
         std::ptr::copy_nonoverlapping(memory.ptr().cast::<T>(), result.as_mut_ptr(), elements);
         result.set_len(elements);
@@ -330,12 +296,12 @@ pub(crate) fn copy_out<T: Element>(buffer: &Buffer, elements: usize) -> Vec<T> {
     result
 }
 
-/// The elements in the bytes of a buffer.
-fn elements_of<T: Element>(bytes: &[u8]) -> Vec<T> {
+/// Copies the elements out of the bytes of a buffer.
+fn elements_from_bytes<T: Element>(bytes: &[u8]) -> Vec<T> {
     let elements = bytes.len() / size_of::<T>();
     let mut result: Vec<T> = Vec::with_capacity(elements);
-    // SAFETY: a buffer of this dtype has whole elements, every byte of which is written. Bool bytes are 0 or 1,
-    // as every kernel writes them. The new vector has room for them, and nothing else knows it.
+    // SAFETY: a buffer of T's dtype holds a whole number of elements, and every byte is written. Every kernel writes bool
+    // bytes as 0 or 1. The new vector has the capacity, and no other reference to it exists.
     unsafe {
         let target = result.as_mut_ptr().cast::<u8>();
         std::ptr::copy_nonoverlapping(bytes.as_ptr(), target, elements * size_of::<T>());

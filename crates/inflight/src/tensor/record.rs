@@ -1,4 +1,4 @@
-//! How an op becomes a node.
+//! Recording of ops: shape and dtype inference, graph nodes, and recorded errors.
 
 use super::method::is_inside_method;
 use super::{Node, Tensor};
@@ -11,23 +11,23 @@ use std::cell::Cell;
 use std::panic::Location;
 use std::sync::{Arc, LazyLock};
 
-/// Whether a recorded mistake panics where it is made (`INFLIGHT_STRICT=1`).
+/// Whether recording an error panics at once (`INFLIGHT_STRICT=1`).
 pub(super) static STRICT: LazyLock<bool> =
     LazyLock::new(|| std::env::var_os("INFLIGHT_STRICT").is_some_and(|value| value == "1"));
 
 thread_local! {
-    /// The caller that everything recorded on this thread names, if it is not the one who records.
+    /// The caller location that nodes and errors of this thread report instead of their own, if one is set.
     static CALLER: Cell<Option<&'static Location<'static>>> = const { Cell::new(None) };
-    /// How many errors this thread has made.
+    /// The number of errors that this thread has recorded.
     static MISTAKES: Cell<u64> = const { Cell::new(0) };
 }
 
-/// How many errors this thread has made so far: a change says that one was made in between.
+/// The number of errors that this thread has recorded so far. A change means that an error was recorded in between.
 pub(super) fn mistakes_made() -> u64 {
     MISTAKES.get()
 }
 
-/// Runs `record`. All that it records names `location`.
+/// Runs `record`. Everything that it records reports `location` as its caller.
 pub(crate) fn recorded_at<R>(
     location: &'static Location<'static>,
     record: impl FnOnce() -> R,
@@ -42,19 +42,19 @@ pub(crate) fn recorded_at<R>(
     record()
 }
 
-/// Whom something recorded at `location` names.
+/// The caller location that something recorded at `location` reports.
 pub(super) fn caller(location: &'static Location<'static>) -> &'static Location<'static> {
     CALLER.get().unwrap_or(location)
 }
 
-/// Records an op on operands of one device. The result is a tensor whatever happens: a mistake, or the first
-/// failed operand, makes a failed one.
+/// Records an op on operands of one device. Always returns a tensor: an error, or the first failed operand, makes a failed
+/// one.
 #[track_caller]
 pub(super) fn record(op: Op, operands: &[&Tensor]) -> Tensor {
     record_at(op, operands, Location::caller())
 }
 
-/// As [`record`], for methods that are several ops: all of them name the method's caller.
+/// As [`record`], with an explicit caller location: methods that record several ops pass their own caller.
 pub(super) fn record_at(
     op: Op,
     operands: &[&Tensor],
@@ -70,7 +70,7 @@ pub(super) fn record_at(
     }
     if let Some(other) = operands.iter().find(|operand| operand.device() != device) {
         let message = format!(
-            "operands must be on one device, these are on {device:?} (device {}) and {:?} (device {}); \
+            "expected all operands on one device, found {device:?} (device {}) and {:?} (device {}); \
              move one with .to_device(…)",
             device.id(),
             other.device(),
@@ -82,7 +82,7 @@ pub(super) fn record_at(
         Ok((shape, dtype)) => {
             let inputs = operands.iter().map(|operand| operand.node().clone()).collect();
             let node = Arc::new(Node::recorded(op, inputs, shape, dtype, device, location));
-            // The handle comes first: a submission that the note leads to must see the node alive.
+            // Create the handle first: recording the node may trigger a submission, which must see the node as live.
             let tensor = Tensor::from_node(node);
             recorder::record(tensor.node());
             tensor
@@ -91,7 +91,7 @@ pub(super) fn record_at(
     }
 }
 
-/// Records an op that has no operand.
+/// Records an op without operands.
 pub(super) fn record_source(
     op: Op,
     shape: Shape,
@@ -105,7 +105,7 @@ pub(super) fn record_source(
     tensor
 }
 
-/// A rank-0 constant.
+/// Creates a rank-0 constant.
 pub(super) fn constant(
     value: Scalar,
     device: &Device,
@@ -114,6 +114,7 @@ pub(super) fn constant(
     Tensor::from_node(Arc::new(Node::scalar(value, device, location)))
 }
 
+/// Creates the failed result of an op, with a plausible shape and dtype.
 fn fail(
     name: &'static str,
     cause: OpCause,
@@ -127,7 +128,7 @@ fn fail(
     failed(name, cause, operands, shape, dtype, location)
 }
 
-/// A mistake in the arguments of a method, said in words, with the result it would plausibly have had.
+/// Creates the failed result of a method with wrong arguments. `shape` and `dtype` are those of the most plausible result.
 pub(super) fn mistake(
     name: &'static str,
     message: String,
@@ -136,13 +137,14 @@ pub(super) fn mistake(
     dtype: DType,
     location: &'static Location<'static>,
 ) -> Tensor {
-    // The first cause wins: a failed operand explains more than what was done with it.
+    // The first cause wins: the error of a failed operand explains more than the error of its use.
     if let Some(error) = operands.iter().find_map(|operand| operand.node().error()) {
         return failed_tensor(error.clone(), shape, dtype, operands[0].device(), location);
     }
     failed(name, OpCause::Message(message), operands, shape, dtype, location)
 }
 
+/// Records a new error and creates its failed tensor.
 fn failed(
     name: &'static str,
     cause: OpCause,
@@ -156,11 +158,12 @@ fn failed(
     let location = caller(location);
     let error = Error::Op(Arc::new(OpError { op: name, operands: described, location, cause }));
     MISTAKES.set(MISTAKES.get() + 1);
-    // Inside a method, the method panics, under its own name.
+    // Inside a method, the method itself panics: its error has the method's name.
     assert!(!*STRICT || is_inside_method(), "{error}");
     failed_tensor(error, shape, dtype, operands[0].device(), location)
 }
 
+/// Creates a tensor that carries an error.
 pub(super) fn failed_tensor(
     error: Error,
     shape: Shape,

@@ -1,7 +1,7 @@
-//! Many reads, one wait.
+//! Transactions: batched reads of several tensors with one wait.
 
 use super::Tensor;
-use super::read::{copy_out, host_value, read_when_written};
+use super::read::{copy_elements, host_value, read_when_written};
 use crate::runtime::segment::Materialize;
 use crate::runtime::value::Value;
 use crate::runtime::wait::{HostWait, WaitReason, wait_for_values};
@@ -13,7 +13,9 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Tensors that are read together: any number, any dtypes, any devices, and exactly one wait.
+/// A batch of reads with one wait: any number of tensors, of any dtypes, on any devices.
+///
+/// All values are submitted together, so shared work runs once.
 ///
 /// ```
 /// use inflight::{Device, Tensor, Transaction};
@@ -35,13 +37,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// # Ok(())
 /// # }
 /// ```
+#[doc(alias("device_get"))]
 #[derive(Clone, Default, Debug)]
 #[must_use = "nothing is read until the transaction is executed"]
 pub struct Transaction {
     tensors: Vec<Tensor>,
 }
 
-/// A tensor's elements on the host.
+/// The elements of one tensor of a [`Transaction`], in host memory.
 #[derive(Clone)]
 pub struct TensorData {
     shape: Shape,
@@ -50,20 +53,22 @@ pub struct TensorData {
 }
 
 impl Transaction {
-    /// Adds a tensor. Its elements come back at this place of the order.
+    /// Adds a tensor. The results have the order of registration.
     pub fn register(mut self, tensor: &Tensor) -> Transaction {
         self.tensors.push(tensor.clone());
         self
     }
 
-    /// Reads all tensors, in the order they were registered. Waits once.
+    /// Reads all tensors, in the order of registration. Waits once, for all of them.
     ///
-    /// The first failed tensor of that order is the error; the others can still be read.
+    /// # Errors
+    /// The error of the first failed tensor in that order, or [`Error::WaitDenied`] under a
+    /// [`SyncGuard`](crate::SyncGuard). The other tensors can still be read.
     #[track_caller]
     pub fn execute(self) -> Result<Vec<TensorData>> {
         let location = Location::caller();
-        let is_there = |tensor: &&Tensor| tensor.node().value().is_some_and(|v| v.is_ready());
-        let missing = self.tensors.iter().find(|tensor| !is_there(tensor));
+        let is_ready = |tensor: &&Tensor| tensor.node().value().is_some_and(|v| v.is_ready());
+        let missing = self.tensors.iter().find(|tensor| !is_ready(tensor));
         let Some(device) = missing.or(self.tensors.first()).map(Tensor::device) else {
             return Ok(Vec::new());
         };
@@ -71,7 +76,7 @@ impl Transaction {
         if missing.is_some()
             && let Err(denied) = waiting.begin()
         {
-            // They were asked for: they are computed, if not waited for.
+            // A denied wait still submits the requested values.
             self.submit(false, location)?;
             return Err(denied);
         }
@@ -84,7 +89,9 @@ impl Transaction {
         Ok(results)
     }
 
-    /// As [`execute`](Transaction::execute), without waiting: the promise gives the elements of all tensors.
+    /// Starts the reads of all tensors and returns a promise for their elements. Never waits.
+    ///
+    /// The promise has the errors of [`execute`](Transaction::execute).
     #[track_caller]
     pub fn execute_async(self) -> Pending<Vec<TensorData>> {
         let location = Location::caller();
@@ -96,27 +103,27 @@ impl Transaction {
         let Some(device) = device else { return Pending::ready(results) };
         let (promise, pending) = Promise::of("read", &device, location);
         let values: Vec<_> = results.iter().map(|data| data.value.clone()).collect();
-        let all = Arc::new(Outstanding {
-            left: AtomicUsize::new(values.len()),
-            results: Mutex::new(Some(Results { promise, all: results })),
+        let reads = Arc::new(OutstandingReads {
+            remaining: AtomicUsize::new(values.len()),
+            completion: Mutex::new(Some(Completion { promise, results })),
         });
         for (tensor, value) in self.tensors.iter().zip(values) {
-            let all = all.clone();
+            let reads = reads.clone();
             match tensor.device().capabilities().host_visible {
                 true => {
                     let callback = Box::new(move |_: std::result::Result<&[u8], Fault>| {
-                        all.one_is_there();
+                        reads.complete_one();
                     });
                     read_when_written(tensor.device(), value, callback);
                 }
-                // The copy on the host is being read already.
-                false => value.when_written(move |_| all.one_is_there()),
+                // `submit` has started the copy to host memory.
+                false => value.when_written(move |_| reads.complete_one()),
             }
         }
         pending
     }
 
-    /// Submits what is not there yet.
+    /// Submits the values that are only recorded. The results refer to values that may still be in flight.
     fn submit(
         &self,
         assisted: bool,
@@ -133,9 +140,9 @@ impl Transaction {
         }
         for device in &devices {
             let on_device = self.tensors.iter().filter(|tensor| tensor.device() == device);
-            let wanted: Vec<_> = on_device.map(|tensor| tensor.node().clone()).collect();
-            if wanted.iter().any(|node| node.value().is_none()) {
-                recorder::submit(device, &wanted, Materialize::WorthStoring, assisted, location);
+            let outputs: Vec<_> = on_device.map(|tensor| tensor.node().clone()).collect();
+            if outputs.iter().any(|node| node.value().is_none()) {
+                recorder::submit(device, &outputs, Materialize::WorthStoring, assisted, location);
             }
         }
         let results = self
@@ -154,54 +161,62 @@ impl Transaction {
     }
 }
 
-/// Reads that are under way, and what is to be done when the last is there.
-struct Outstanding {
-    left: AtomicUsize,
-    /// Taken by the last.
-    results: Mutex<Option<Results>>,
+/// The reads in flight of one asynchronous transaction.
+struct OutstandingReads {
+    remaining: AtomicUsize,
+    /// Taken by the read that completes last.
+    completion: Mutex<Option<Completion>>,
 }
 
-/// What was read, and who waits for it.
-struct Results {
+/// The promise of a transaction and the results that complete it.
+struct Completion {
     promise: Promise<Vec<TensorData>>,
-    all: Vec<TensorData>,
+    results: Vec<TensorData>,
 }
 
-impl Outstanding {
-    fn one_is_there(&self) {
-        if self.left.fetch_sub(1, Ordering::AcqRel) != 1 {
+impl OutstandingReads {
+    /// Counts one completed read. The last one completes the promise.
+    fn complete_one(&self) {
+        if self.remaining.fetch_sub(1, Ordering::AcqRel) != 1 {
             return;
         }
-        let results = self.results.lock().take();
-        if let Some(Results { promise, all }) = results {
-            let fault = all.iter().find_map(|data| data.value.buffer().fault().cloned());
-            promise.complete(fault.map_or(Ok(all), |fault| Err(fault.into())));
+        let completion = self.completion.lock().take();
+        if let Some(Completion { promise, results }) = completion {
+            let fault = results.iter().find_map(|data| data.value.buffer().fault().cloned());
+            promise.complete(fault.map_or(Ok(results), |fault| Err(fault.into())));
         }
     }
 }
 
 impl TensorData {
-    /// The extents, outermost first.
+    /// The extents, outermost axis first.
     pub fn shape(&self) -> &Shape {
         &self.shape
     }
 
-    /// The type of the elements.
+    /// The element type.
     pub fn dtype(&self) -> DType {
         self.dtype
     }
 
-    /// The elements in row-major order. Does not wait: they are there.
+    /// Copies the elements in row-major order. Never waits: they are in host memory.
+    ///
+    /// # Errors
+    /// [`Error::ReadType`] if `T` is not the dtype.
+    #[doc(alias("numpy", "tolist"))]
     #[track_caller]
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         if self.dtype != T::DTYPE {
             let location = Location::caller();
             return Err(Error::ReadType { expected: T::DTYPE, found: self.dtype, location });
         }
-        Ok(copy_out(&self.value.buffer(), self.shape.elements()))
+        Ok(copy_elements(&self.value.buffer(), self.shape.elements()))
     }
 
-    /// The one element of data that has exactly one.
+    /// Returns the element of data that has exactly one. Never waits.
+    ///
+    /// # Errors
+    /// [`Error::NotOneElement`] if there is not exactly one element, [`Error::ReadType`] if `T` is not the dtype.
     #[track_caller]
     pub fn item<T: Element>(&self) -> Result<T> {
         match self.to_vec::<T>()?.as_slice() {

@@ -1,4 +1,4 @@
-//! From one device to another.
+//! Transfers between devices.
 
 use super::read::host_value;
 use super::record::{constant, mistake};
@@ -8,10 +8,13 @@ use std::panic::Location;
 use std::sync::Arc;
 
 impl Tensor {
-    /// The value on another device. Never waits: the other device does, when it comes to what reads it.
+    /// Moves the value to another device. Never waits: work on the target device that reads the value waits for it there.
     ///
-    /// Devices whose memory the host can see share the value; nothing is copied. To and from others it is copied
-    /// in the background.
+    /// Devices with host-visible memory share the value without a copy. Transfers to and from other devices are copied
+    /// in the background. Moving to the tensor's own device returns a clone.
+    ///
+    /// The result carries an error if the calling thread is shutting down.
+    #[doc(alias("to", "cuda", "cpu", "device_put"))]
     #[track_caller]
     pub fn to_device(&self, device: &Device) -> Tensor {
         let location = Location::caller();
@@ -38,7 +41,9 @@ impl Tensor {
                 Tensor::from_node(Arc::new(node))
             }
             None => {
-                let message = "nothing can be moved while its thread is ending".to_owned();
+                let message = "expected a running thread, found one that is shutting down and cannot submit the \
+                    tensor; move it before the thread ends"
+                    .to_owned();
                 mistake("to_device", message, &[self], shape, dtype, location)
             }
         }

@@ -16,8 +16,6 @@ pub struct Approximate {
 
 /// The error bound of `f32` functions in ulp, plus half an ulp for the reference.
 const FUNCTION_ULPS: f64 = 3.5;
-/// Beyond this, the periodic functions of `f32` are only guaranteed to be bounded.
-const PERIODIC_LIMIT: f64 = 2_251_799_813_685_248.0;
 
 /// The error that a function adds, in ulp of its result.
 fn function_ulps(dtype: DType) -> f64 {
@@ -70,10 +68,6 @@ fn function(op: UnaryOp, dtype: DType, x: Approximate, value: f64) -> f64 {
     let wide = distance(error);
     let at = |x: f64| scalar_unary(op, x.to_scalar()).to_f64();
     let ulps = function_ulps(dtype);
-    let periodic = matches!(op, UnaryOp::Sin | UnaryOp::Cos | UnaryOp::Tan);
-    if periodic && dtype != DType::F64 && x.is_finite() && x.abs() + wide >= PERIODIC_LIMIT {
-        return UNDECIDED;
-    }
     if x == 0.0 && error > 0.0 && op == UnaryOp::Rsqrt {
         return UNDECIDED;
     }

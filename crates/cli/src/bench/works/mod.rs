@@ -74,7 +74,7 @@ mod tests {
                 assert_eq!(read, words(operands), "{}", work.title());
             }
             let mut call = (work.ours)(work.tensors(&device).unwrap());
-            let results: usize = call().iter().map(|result| result.elements()).sum();
+            let results: usize = call().iter().map(|result| result.element_count()).sum();
             assert_eq!(written, words(results), "{}", work.title());
         }
     }

@@ -9,7 +9,7 @@ pub const MOST_ELEMENTS: usize = 10_000;
 /// The elements in nested arrays: numbers, `true` and `false`; `[re, im]` for a complex number; `"NaN"`,
 /// `"Infinity"` and `"-Infinity"` for non-finite floats. `null` if there are too many.
 pub fn to_json(tensor: &Tensor) -> Result<Value> {
-    if tensor.elements() > MOST_ELEMENTS {
+    if tensor.element_count() > MOST_ELEMENTS {
         return Ok(Value::Null);
     }
     let mut elements = elements(tensor)?.into_iter();

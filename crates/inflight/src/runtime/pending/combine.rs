@@ -10,14 +10,14 @@ use std::panic::Location;
 
 impl<T: Clone + Send + 'static> Pending<T> {
     /// Applies a function to the value once it is available. The function runs on the device's pending-work thread,
-    /// in the order in which such work was queued; the ops that it records are submitted afterwards. Returns at
-    /// once, unless too much work is queued (back-pressure).
+    /// in the order in which such work was map_on_queue; the ops that it records are submitted afterwards. Returns at
+    /// once, unless too much work is map_on_queue (back-pressure).
     ///
     /// An error of this promise is the result's error without a call of `f`; a panic in `f` is an
     /// [`Error::Panicked`].
     #[track_caller]
     pub fn map<U: Send + 'static>(self, f: impl FnOnce(T) -> U + Send + 'static) -> Pending<U> {
-        self.queued(Location::caller(), move |value| Ok(f(value)))
+        self.map_on_queue(Location::caller(), move |value| Ok(f(value)))
     }
 
     /// Applies a function that can fail; otherwise as [`map`](Pending::map).
@@ -26,10 +26,10 @@ impl<T: Clone + Send + 'static> Pending<T> {
         self,
         f: impl FnOnce(T) -> Result<U> + Send + 'static,
     ) -> Pending<U> {
-        self.queued(Location::caller(), f)
+        self.map_on_queue(Location::caller(), f)
     }
 
-    fn queued<U: Send + 'static>(
+    fn map_on_queue<U: Send + 'static>(
         self,
         location: &'static Location<'static>,
         f: impl FnOnce(T) -> Result<U> + Send + 'static,
@@ -103,7 +103,7 @@ impl<T: Clone + Send + 'static> Pending<Vec<T>> {
             elements.get(index).cloned().ok_or_else(|| {
                 let count = elements.len();
                 Error::Invalid(format!(
-                    "index {index} is out of range for a pending vector of {count} elements; at {location}"
+                    "element {index} of a pending vector of {count} elements is out of range; at {location}"
                 ))
             })
         })

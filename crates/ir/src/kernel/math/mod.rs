@@ -5,8 +5,7 @@
 //! the function at `x`, or at a zero of the same sign if `x` is subnormal. The coefficients are minimax fits of the
 //! relative error.
 //!
-//! `Sin`, `Cos` and `Tan` hold the bound for |x| < 2⁵¹. Beyond that, neighbouring `f32` values are many periods
-//! apart: the sine is 0, cosine and tangent are 1 or −1.
+//! `Sin`, `Cos` and `Tan` hold the bound for every finite argument: range reduction is exact up to the largest `f32`.
 
 #[cfg(test)]
 mod accuracy;

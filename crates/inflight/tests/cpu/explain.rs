@@ -1,0 +1,186 @@
+//! Explanations: which calls a kernel fuses, and why it ends where it does.
+
+use crate::device;
+use inflight::{ConvOptions, ExplainedKernel, Tensor, explain};
+
+/// The names of the calls of a kernel.
+fn calls(kernel: &ExplainedKernel) -> Vec<&'static str> {
+    kernel.ops.iter().map(|op| op.name).collect()
+}
+
+/// The primitive ops of a kernel.
+fn primitives(kernel: &ExplainedKernel) -> Vec<&'static str> {
+    kernel.ops.iter().flat_map(|op| op.primitives.iter().copied()).collect()
+}
+
+#[test]
+fn a_softmax_is_one_kernel_that_was_asked_for() {
+    let device = device();
+    let x = Tensor::ones::<f32>([64, 100], &device);
+    x.wait().unwrap();
+    let line = line!() + 1;
+    let explanation = explain(|| x.softmax(1));
+    let [kernel] = &explanation.kernels[..] else { panic!("{explanation}") };
+    // One call, with the primitives that it recorded.
+    assert_eq!(calls(kernel), ["softmax"]);
+    let names = primitives(kernel);
+    for name in ["max", "sub", "exp", "sum", "mul"] {
+        assert!(names.contains(&name), "{names:?}");
+    }
+    assert!(kernel.ops.iter().all(|op| op.location.contains(&format!("explain.rs:{line}"))));
+    assert_eq!(kernel.writes.len(), 1);
+    assert_eq!(kernel.writes[0].reason, "requested output");
+    assert_eq!((kernel.bytes_read, kernel.bytes_written), (64 * 100 * 4, 64 * 100 * 4));
+    // Nothing ran.
+    assert_eq!(device.stats().launches, 1);
+    let text = explanation.to_string();
+    assert!(text.contains("1 kernel, 25.0 KiB read, 25.0 KiB written"), "{text}");
+    assert!(text.contains("softmax") && !text.contains("reduce"), "{text}");
+    // The tile IR is printed on request.
+    for text in [format!("{explanation:#}"), explanation.clone().with_ir().to_string()] {
+        assert!(text.contains("reduce"), "{text}");
+    }
+}
+
+#[test]
+fn a_kernel_says_why_it_ends() {
+    let device = device();
+    let x = Tensor::ones::<f32>([64, 100], &device);
+    // The columns' sums are needed by rows, and the product of the result by nobody else.
+    let explanation = (&x / x.sum_keepdim([0]).sum_keepdim([1])).explain();
+    let reasons: Vec<&str> =
+        explanation.kernels.iter().map(|kernel| kernel.writes[0].reason.as_str()).collect();
+    assert!(reasons.contains(&"reduction axes differ from its consumer's"), "{reasons:?}");
+    assert_eq!(reasons.last(), Some(&"requested output"));
+
+    // Two products read what is added up: it is not worth to be added up for each.
+    let sum = (&x + 1.0).tanh();
+    let product = x.transpose().matmul(&sum).exp() + sum.transpose().matmul(&x);
+    drop(sum);
+    let explanation = product.explain();
+    let reasons: Vec<&str> =
+        explanation.kernels.iter().map(|kernel| kernel.writes[0].reason.as_str()).collect();
+    assert!(reasons.contains(&"GEMM operand"), "{reasons:?}");
+}
+
+#[test]
+fn what_surrounds_a_product_is_in_its_kernel() {
+    let device = device();
+    let x = Tensor::ones::<f32>([300, 64], &device);
+    x.wait().unwrap();
+    // Only the first product reads what is normalized: it is a part of it, as what follows is.
+    let explanation = explain(|| x.layer_norm([1], None, None, 1e-5).matmul(&x.transpose()).gelu());
+    let [kernel] = &explanation.kernels[..] else { panic!("{explanation}") };
+    for name in ["layer_norm", "matmul", "gelu"] {
+        assert!(calls(kernel).contains(&name), "{:?}", calls(kernel));
+    }
+    let names = primitives(kernel);
+    for name in ["sum", "rsqrt", "dot", "erf"] {
+        assert!(names.contains(&name), "{names:?}");
+    }
+    // The operand is nowhere: what is read is what it is computed from.
+    assert_eq!((kernel.reads.len(), kernel.writes.len()), (1, 1));
+    assert!(kernel.text.contains("prologue: computes the left operand block by block\n"));
+    assert!(kernel.flops > 2 * 300 * 300 * 64);
+
+    let long = Tensor::ones::<f32>([600, 64], &device);
+    long.wait().unwrap();
+    let explanation = explain(|| [long.matmul(&long.transpose()).softmax(1).matmul(&long)]);
+    let [kernel] = &explanation.kernels[..] else { panic!("{explanation}") };
+    assert_eq!(kernel.text.matches("GEMM:").count(), 2);
+    assert_eq!(kernel.bytes_read, 3 * 600 * 64 * 4);
+}
+
+#[test]
+fn an_explanation_is_json() {
+    let device = device();
+    let x = Tensor::ones::<f32>([8, 8], &device);
+    let json: serde_json::Value =
+        serde_json::from_str(&x.matmul(&x).relu().explain().to_json()).unwrap();
+    let kernels = json["kernels"].as_array().unwrap();
+    let product = kernels.last().unwrap();
+    assert_eq!(product["flops"], 2 * 8 * 8 * 8 + 8 * 8);
+    // Names of methods and of primitives.
+    assert_eq!(product["ops"][0]["name"], "matmul");
+    assert_eq!(product["ops"][0]["primitives"], serde_json::json!(["dot"]));
+    assert_eq!(product["ops"][1]["name"], "relu");
+    assert!(product["text"].as_str().unwrap().contains("GEMM: 1 × [8, 8] · [8, 8]"));
+}
+
+#[test]
+fn an_explanation_is_a_page() {
+    let device = device();
+    let x = Tensor::ones::<f32>([64, 64], &device);
+    let hidden = x.matmul(&x).layer_norm([1], None, None, 1e-5).gelu();
+    let explanation = hidden.matmul(&x).softmax(1).sum([0]).explain();
+    let page = explanation.to_html();
+    assert_eq!(page.matches("class=\"kernel\"").count(), explanation.kernels.len());
+    assert!(page.contains("class=\"edge\"") && page.contains("KiB"));
+    assert!(!page.contains("http"), "nothing from outside");
+    if let Some(path) = std::env::var_os("INFLIGHT_EXPLAIN_PAGE") {
+        std::fs::write(path, page).unwrap();
+    }
+}
+
+#[test]
+fn a_closure_returns_one_tensor_or_several() {
+    let device = device();
+    let x = Tensor::ones::<f32>([8, 8], &device);
+    x.wait().unwrap();
+    let (a, b) = (x.exp(), x.sum(1));
+    let written = |explanation: inflight::Explanation| -> usize {
+        explanation.kernels.iter().map(|kernel| kernel.writes.len()).sum()
+    };
+    assert_eq!(written(explain(|| a.clone())), 1);
+    assert_eq!(written(explain(|| &a)), 1);
+    assert_eq!(written(explain(|| [a.clone(), b.clone()])), 2);
+    assert_eq!(written(explain(|| [&a, &b])), 2);
+    assert_eq!(written(explain(|| vec![a.clone(), b.clone()])), 2);
+    let both = [a.clone(), b.clone()];
+    assert_eq!(written(explain(|| &both[..])), 2);
+    assert_eq!(written(explain(|| (a.clone(), &b))), 2);
+    assert_eq!(written(explain(|| (&a, vec![b.clone()], [&a]))), 2);
+    assert_eq!(written(explain(|| Vec::<Tensor>::new())), 0);
+}
+
+#[test]
+fn methods_of_several_primitives_are_one_call() {
+    let device = device();
+    let x = Tensor::ones::<f32>([4, 16], &device);
+    x.wait().unwrap();
+    let last = |value: &Tensor| {
+        let kernel = value.explain().kernels.pop().expect("a kernel");
+        calls(&kernel).last().copied().expect("a call")
+    };
+    assert_eq!(last(&x.var(1, 1)), "var");
+    assert_eq!(last(&x.logsumexp(1)), "logsumexp");
+    assert_eq!(last(&x.clamp(0.0, 1.0)), "clamp");
+    assert_eq!(last(&x.powi(3)), "powi");
+    assert_eq!(last(&x.cumsum(1)), "cumsum");
+    assert_eq!(last(&Tensor::randn::<f32>(0.0, 1.0, [4, 4], 1, &device)), "randn");
+    assert_eq!(last(&Tensor::eye::<f32>(4, &device)), "eye");
+    // An op of the caller's own is not a part of the method before it.
+    assert_eq!(last(&(x.softmax(1) + 1.0)), "add");
+    // The outermost method counts: a mean inside of layer_norm is layer_norm.
+    let norm = x.layer_norm(1, None, None, 1e-5).explain();
+    assert_eq!(calls(&norm.kernels[0]), ["layer_norm"]);
+}
+
+#[test]
+fn elements_under_overlapping_reads_count_once() {
+    let device = device();
+    let x = Tensor::ones::<f32>([100], &device);
+    x.wait().unwrap();
+    // A stencil reads elements 0..98, 1..99 and 2..100: all 100 elements, of four bytes, and no more.
+    let stencil = x.slice(0..98) + x.slice(1..99) + x.slice(2..100);
+    assert_eq!(stencil.explain().kernels[0].bytes_read, 400);
+    // The first convolution of a ResNet: 7 × 7 windows, 2 apart, overlap 12 times.
+    let image = Tensor::ones::<f32>([2, 3, 64, 64], &device);
+    let weight = Tensor::ones::<f32>([8, 3, 7, 7], &device);
+    image.wait().unwrap();
+    weight.wait().unwrap();
+    let result = image.conv2d(&weight, None, ConvOptions::default().stride(2).padding(3));
+    let operands = 4 * (2 * 3 * 64 * 64 + 8 * 3 * 7 * 7);
+    let explanation = result.explain();
+    assert_eq!(explanation.kernels.iter().map(|kernel| kernel.bytes_read).sum::<u64>(), operands);
+}
