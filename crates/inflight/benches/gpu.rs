@@ -249,7 +249,7 @@ fn noise(which: u32, i: usize) -> f32 {
 
 /// Mean of magnitudes, and weighted mean with weights from 0 to 12.
 fn digest(result: &Tensor) -> Result<[f32; 2]> {
-    let count = result.shape().elements();
+    let count = result.shape().element_count();
     let flat = result.reshape([count]).cast(DType::F32);
     let weights = (0..count).map(|i| (i % 13) as f32).collect();
     let weights = Tensor::from_vec::<f32>(weights, [count], result.device())?;
@@ -529,13 +529,13 @@ fn training_steps(path: &str, device: &Device) -> Result<()> {
             }
             DType::F32 => {
                 let scale = if shape.rank() == 2 { 0.02 } else { 0.5 };
-                let data = (0..shape.elements()).map(|i| noise(position as u32, i) * scale);
+                let data = (0..shape.element_count()).map(|i| noise(position as u32, i) * scale);
                 let data = data.collect();
                 Tensor::from_vec::<f32>(data, shape, device)
             }
             // Labels of ten classes.
             dtype => {
-                let labels = (0..shape.elements()).map(|i| (i % 10) as f32).collect();
+                let labels = (0..shape.element_count()).map(|i| (i % 10) as f32).collect();
                 Ok(Tensor::from_vec::<f32>(labels, shape, device)?.cast(dtype))
             }
         }

@@ -18,7 +18,7 @@ async fn main() -> inflight::Result<()> {
     .await?;
     for tensor in [&a, &b, &c, &d] {
         println!("{tensor:?}");
-        assert!(tensor.is_ready() && tensor.elements() == 10_000);
+        assert!(tensor.is_ready() && tensor.element_count() == 10_000);
     }
     assert_close!(a.sum_all(), 10_000.0);
     assert_close!(b.sum_all(), 0.0);

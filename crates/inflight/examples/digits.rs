@@ -155,7 +155,7 @@ impl Examples {
     }
 
     fn len(&self) -> usize {
-        self.labels.elements()
+        self.labels.element_count()
     }
 
     /// The mean cross entropy.

@@ -43,7 +43,7 @@ fn histogram(image: &Tensor) -> (Tensor, Tensor) {
 /// Maps each level to the share of pixels that are not brighter, so that all levels are used alike.
 fn equalize(image: &Tensor) -> Tensor {
     let (levels, counts) = histogram(image);
-    let shares = counts.cumsum(0) / image.elements();
+    let shares = counts.cumsum(0) / image.element_count();
     shares.take(&levels).reshape(image.shape())
 }
 

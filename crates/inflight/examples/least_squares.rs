@@ -20,7 +20,7 @@ fn main() -> Result<()> {
     let device = Device::cpu();
     let mut rng = Rng::new(3);
     let truth = Tensor::from_array([0.5, -2.0, 0.0, 3.0], &device).unsqueeze(1);
-    let degree = truth.elements() - 1;
+    let degree = truth.element_count() - 1;
 
     let x = Tensor::linspace(-1.0, 1.0, 200, &device);
     let a = vandermonde(&x, degree);

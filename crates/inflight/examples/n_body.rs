@@ -48,7 +48,7 @@ impl Bodies {
         let kinetic = 0.5 * (&self.mass * self.velocity.square().sum(1)).sum_all();
         let (_, squared) = self.pairs();
         let masses = self.mass.unsqueeze(1) * &self.mass;
-        let others = 1 - Tensor::eye::<f64>(self.mass.elements(), self.mass.device());
+        let others = 1 - Tensor::eye::<f64>(self.mass.element_count(), self.mass.device());
         let potential = -0.5 * (others * masses / squared.sqrt()).sum_all();
         kinetic + potential
     }

@@ -35,7 +35,7 @@ impl Cell {
 
 /// `samples` texts of `length` characters, as indices into the alphabet: `[samples, length]`.
 fn sample(cell: &Cell, samples: usize, length: usize, temperature: f64, rng: &mut Rng) -> Tensor {
-    let n = cell.bias.elements();
+    let n = cell.bias.element_count();
     // Only the last unit is on.
     let last = Tensor::arange(0..n as i64, cell.bias.device()).eq(n - 1);
     let mut state = last.where_cond(1.0f32, -1.0f32).expand((samples, -1));
@@ -69,7 +69,7 @@ fn main() -> Result<()> {
             correct += drawn.chars().zip(TEXT.chars()).filter(|(a, b)| a == b).count();
             println!("  {drawn}");
         }
-        shares.push(correct as f64 / samples.elements() as f64);
+        shares.push(correct as f64 / samples.element_count() as f64);
     }
     // A cold network repeats the text, a hot one draws almost any character.
     assert_eq!(shares[0], 1.0);

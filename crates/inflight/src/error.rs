@@ -24,7 +24,7 @@ pub enum Error {
     /// Host data does not have as many elements as the shape.
     #[error(
         "expected {} for shape {shape}, found {len}; pass one element per index, or another shape; at {location}",
-        .shape.checked_elements().map_or("an addressable number of elements".to_owned(), |n| format!("{n} elements"))
+        .shape.checked_element_count().map_or("an addressable number of elements".to_owned(), |n| format!("{n} elements"))
     )]
     Length {
         /// The number of elements passed.
@@ -49,7 +49,7 @@ pub enum Error {
     /// `item` was called on a tensor that does not have exactly one element.
     #[error(
         "item() expected exactly one element, found {} of shape {shape}; select one, or read all with .to_vec(); at {location}",
-        .shape.elements()
+        .shape.element_count()
     )]
     NotOneElement {
         /// The tensor's shape.

@@ -40,7 +40,7 @@ impl Shape {
     }
 
     /// The number of elements, or `None` if the size in bytes or a stride might overflow an `isize`.
-    pub fn checked_elements(&self) -> Option<usize> {
+    pub fn checked_element_count(&self) -> Option<usize> {
         // An extent of 0 makes the element count 0, but not the strides, so check the product without it.
         let product = self.0.iter().try_fold(1usize, |n, &extent| n.checked_mul(extent.max(1)))?;
         let elements = if self.0.contains(&0) { 0 } else { product };
@@ -48,7 +48,7 @@ impl Shape {
     }
 
     /// The number of elements. Does not overflow for recorded shapes, which are checked.
-    pub fn elements(&self) -> usize {
+    pub fn element_count(&self) -> usize {
         self.0.iter().product()
     }
 

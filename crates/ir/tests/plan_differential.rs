@@ -55,7 +55,7 @@ fn check_plan(graph: &Graph, plan: &Plan) -> Result<(), String> {
     }
     for (&node, &buffer) in graph.outputs.iter().zip(&plan.outputs) {
         let (node, held) = (graph.node(node), plan.buffers[buffer as usize]);
-        if (node.dtype, node.shape.elements()) != (held.dtype, held.elements) {
+        if (node.dtype, node.shape.element_count()) != (held.dtype, held.elements) {
             return Err(format!("an output of {}{} is in {held:?}", node.dtype, node.shape));
         }
         if !written[buffer as usize] {
@@ -528,7 +528,7 @@ fn scattered_lines(dtype: DType, index: DType, combine: Option<CombineOp>, one: 
     let shape = Shape::from([3, 5, 2]);
     let of = |i: usize| Scalar::from([0.0, -0.0, 3.0, 1.0, -2.0, 0.5, 7.0][i % 7]).cast(dtype);
     let array = |shape: Shape, seed: usize| {
-        let values: Vec<Scalar> = (0..shape.elements()).map(|i| of(i * 3 + seed)).collect();
+        let values: Vec<Scalar> = (0..shape.element_count()).map(|i| of(i * 3 + seed)).collect();
         Array::from_scalars(values, shape, dtype)
     };
     let mut inputs = Vec::new();

@@ -25,7 +25,7 @@ fn print_nodes(graph: &Graph, case: Option<&Case>) -> String {
             Op::Input => {
                 inputs += 1;
                 match case.map(|case| &case.inputs[inputs - 1]) {
-                    Some(array) if array.elements() <= MAX_PRINTED_ELEMENTS => {
+                    Some(array) if array.element_count() <= MAX_PRINTED_ELEMENTS => {
                         format!("input {array:?}")
                     }
                     Some(array) => {

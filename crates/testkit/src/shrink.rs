@@ -32,7 +32,7 @@ pub fn shrink(case: &Case, fails: impl Fn(&Case) -> bool) -> Case {
 /// The size to minimize, lexicographically: computing nodes and outputs, all nodes, elements, nonzero input bytes.
 fn size(case: &Case) -> (usize, usize, usize, usize) {
     let computed = case.graph.nodes.iter().filter(|node| node.op != Op::Input).count();
-    let elements = case.graph.nodes.iter().map(|node| node.shape.elements()).sum();
+    let elements = case.graph.nodes.iter().map(|node| node.shape.element_count()).sum();
     let nonzero =
         case.inputs.iter().flat_map(|input| &input.bytes).filter(|&&byte| byte != 0).count();
     (computed + case.graph.outputs.len(), case.graph.nodes.len(), elements, nonzero)
@@ -178,9 +178,9 @@ fn resize(case: &Case, from: usize, to: usize) -> Option<Case> {
 /// The leading corner of an array, of the given shape.
 fn corner(array: &Array, shape: &Shape) -> Array {
     let strides = array.shape.strides();
-    let mut values: Vec<Scalar> = Vec::with_capacity(shape.elements());
+    let mut values: Vec<Scalar> = Vec::with_capacity(shape.element_count());
     let mut index = Axes::from_elem(0, shape.rank());
-    for _ in 0..shape.elements() {
+    for _ in 0..shape.element_count() {
         let at: usize = index.iter().zip(&strides).map(|(index, stride)| index * stride).sum();
         values.push(array.get(at));
         for axis in (0..shape.rank()).rev() {
@@ -197,7 +197,7 @@ fn corner(array: &Array, shape: &Shape) -> Array {
 /// The case with the elements of one input replaced by 1, 2, 3, ….
 fn simplify(case: &Case, input: usize) -> Option<Case> {
     let old = &case.inputs[input];
-    let values = (0..old.elements()).map(|i| Scalar::from(1 + i as u64 % 100).cast(old.dtype));
+    let values = (0..old.element_count()).map(|i| Scalar::from(1 + i as u64 % 100).cast(old.dtype));
     let new = Array::from_scalars(values, &old.shape, old.dtype);
     if new == *old {
         return None;

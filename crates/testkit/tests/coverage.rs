@@ -18,10 +18,10 @@ fn every_op_and_dtype_appears() {
         for node in &case.graph.nodes {
             names.insert(node.op.name());
             dtypes.insert(node.dtype);
-            empty += (node.shape.elements() == 0) as usize;
+            empty += (node.shape.element_count() == 0) as usize;
             rank_0 += (node.shape.rank() == 0) as usize;
             rank_5 += (node.shape.rank() == 5) as usize;
-            large += (node.shape.elements() > 65_536) as usize;
+            large += (node.shape.element_count() > 65_536) as usize;
         }
     }
     let elementwise = UnaryOp::ALL.map(UnaryOp::name).into_iter();

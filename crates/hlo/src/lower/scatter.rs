@@ -204,7 +204,7 @@ fn along_axis(
     let (axis, indexed) = (at.batching.len(), at.indexed.len());
     let rest = &order[axis + indexed..];
     let line: Shape = at.indexed.iter().map(|&axis| shape[axis]).collect();
-    let to = index_dtype(builder.dtype(at.indices), line.elements());
+    let to = index_dtype(builder.dtype(at.indices), line.element_count());
     let index = match at.indexed[..] {
         [axis] => at.starts(builder, axis, to)?.expect("the axis is indexed"),
         _ => {
@@ -220,7 +220,7 @@ fn along_axis(
     let lookup = Lookup::new(at, &shape, rest);
     let index = lookup.index(builder, index)?;
     let extents = |axes: &[usize]| axes.iter().map(|&axis| shape[axis]).collect::<Vec<_>>();
-    let merged: Shape = [&extents(&at.batching), &vec![line.elements()], &extents(rest)]
+    let merged: Shape = [&extents(&at.batching), &vec![line.element_count()], &extents(rest)]
         .into_iter()
         .flatten()
         .copied()
@@ -295,7 +295,7 @@ fn flat(
 ) -> Lowered<ScatterOperands> {
     let shape = builder.shape(inputs[0]).clone();
     let canonical = builder.shape(updates[0]).clone();
-    let to = index_dtype(builder.dtype(at.indices), shape.elements());
+    let to = index_dtype(builder.dtype(at.indices), shape.element_count());
     let strides = shape.strides();
     let mut position = LinearIndex::new(builder, to);
     for axis in 0..shape.rank() {
@@ -325,12 +325,12 @@ fn flat(
         position.add(builder, coordinate, strides[axis])?;
     }
     let position = position.finish(builder)?;
-    let line = Shape::new(&[canonical.elements()]);
+    let line = Shape::new(&[canonical.element_count()]);
     let position = builder.broadcast(position, &canonical)?;
     let index = builder.reshape(position, &line)?;
     let updates =
         updates.iter().map(|&update| builder.reshape(update, &line)).collect::<Lowered<_>>()?;
-    let whole = Shape::new(&[shape.elements()]);
+    let whole = Shape::new(&[shape.element_count()]);
     let inputs =
         inputs.iter().map(|&input| builder.reshape(input, &whole)).collect::<Lowered<_>>()?;
     Ok(ScatterOperands { inputs, index, updates, axis: 0, order: Vec::new() })
@@ -468,9 +468,9 @@ pub(super) fn dynamic_update_slice(
         return builder.push(scatter(axis), &[x, index, update]);
     }
     let position = linear(builder, &shape, &sizes, &nonzero)?;
-    let line = Shape::new(&[sizes.elements()]);
+    let line = Shape::new(&[sizes.element_count()]);
     let (index, update) = (builder.reshape(position, &line)?, builder.reshape(update, &line)?);
-    let whole = builder.reshape(x, &Shape::new(&[shape.elements()]))?;
+    let whole = builder.reshape(x, &Shape::new(&[shape.element_count()]))?;
     let written = builder.push(scatter(0), &[whole, index, update])?;
     builder.reshape(written, &shape)
 }

@@ -286,8 +286,8 @@ fn result_by_scatter<'a>(
     let (zero, out_of_range) = (builder.scalar(0i64), builder.scalar(-1i64));
     let is_none = builder.compare(CompareOp::Lt, selected, zero)?;
     let index = builder.select(is_none, out_of_range, flat)?;
-    let line = Shape::new(&[positions.elements()]);
-    let whole = Shape::new(&[shape.elements()]);
+    let line = Shape::new(&[positions.element_count()]);
+    let whole = Shape::new(&[shape.element_count()]);
     let target = ScatterOperands {
         inputs: vec![builder.broadcast(initial, &whole)?],
         index: builder.reshape(index, &line)?,

@@ -50,7 +50,7 @@ pub fn save_npy(path: impl AsRef<Path>, tensor: &Tensor) -> Result<()> {
         let message = "NumPy has no bf16: save .cast(DType::F32), or a .safetensors file";
         return Err(file_error(path, message));
     }
-    tensor.waited_for(WaitReason::Read, location)?;
+    tensor.wait_for_value(WaitReason::Read, location)?;
     let shape: Vec<u64> = tensor.shape().iter().map(|&extent| extent as u64).collect();
     replace_file(path, |temporary| {
         match_numpy!(tensor.dtype(), T => {
@@ -93,9 +93,9 @@ impl Array<'_> {
         let extents: Option<Shape> =
             header.shape().iter().map(|&extent| usize::try_from(extent).ok()).collect();
         let shape = extents
-            .filter(|shape| shape.checked_elements().is_some())
+            .filter(|shape| shape.checked_element_count().is_some())
             .ok_or_else(|| format!("the shape {:?} is too large", header.shape()))?;
-        let expected = shape.elements() * dtype.size();
+        let expected = shape.element_count() * dtype.size();
         if data.len() != expected {
             return Err(format!(
                 "{dtype}{shape} needs {expected} bytes after the header, found {}",

@@ -78,7 +78,7 @@ pub fn save_safetensors<S: AsRef<str>, T: Borrow<Tensor>>(
         }
     }
     for entries in entries.values() {
-        entries.tensor.waited_for(WaitReason::Read, location)?;
+        entries.tensor.wait_for_value(WaitReason::Read, location)?;
     }
     let string_metadata: HashMap<String, String> = metadata.clone().into_iter().collect();
     let string_metadata = (!string_metadata.is_empty()).then_some(string_metadata);
@@ -117,7 +117,7 @@ impl View for TensorEntry<'_> {
     }
 
     fn data_len(&self) -> usize {
-        self.tensor.elements() * self.tensor.dtype().size()
+        self.tensor.element_count() * self.tensor.dtype().size()
     }
 }
 
@@ -134,7 +134,7 @@ fn load(view: &TensorView<'_>, device: &Device) -> std::result::Result<Result<Te
     let dtype = from_file_dtype(view.dtype())
         .ok_or_else(|| format!("its element type {:?} is not supported", view.dtype()))?;
     let shape = Shape::new(view.shape());
-    if shape.checked_elements().is_none() {
+    if shape.checked_element_count().is_none() {
         return Err(format!("its shape {shape} is too large"));
     }
     Ok(match_numeric!(

@@ -256,7 +256,11 @@ impl Compiler<'_> {
             });
         }
         Sequence {
-            bytes: sequence.values.iter().map(|ty| ty.shape.elements() * ty.dtype.size()).collect(),
+            bytes: sequence
+                .values
+                .iter()
+                .map(|ty| ty.shape.element_count() * ty.dtype.size())
+                .collect(),
             steps,
             outputs: sequence.outputs.clone(),
             has_effects,

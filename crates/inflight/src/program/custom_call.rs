@@ -52,7 +52,7 @@ impl HostViewMut<'_> {
         expect_dtype::<T>(self.dtype)?;
         let bytes: &[u8] = bytemuck::cast_slice(elements);
         if bytes.len() != self.bytes.len() {
-            let (expected, found) = (self.shape.elements(), elements.len());
+            let (expected, found) = (self.shape.element_count(), elements.len());
             return Err(format!("expected {expected} elements, found {found}"));
         }
         self.bytes.copy_from_slice(bytes);

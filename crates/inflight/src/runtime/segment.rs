@@ -109,7 +109,7 @@ fn recompute_cost(node: &Arc<Node>) -> RecomputeCost {
     const MAX_VISITED_NODES: usize = 64;
     const AFFORDABLE_FACTOR: usize = 8;
     let mut work = 0;
-    let mut largest = node.elements();
+    let mut largest = node.element_count();
     let mut stack: SmallVec<[Arc<Node>; 8]> = SmallVec::new();
     let mut seen: SmallVec<[*const Node; 64]> = SmallVec::new();
     let mut leaves: SmallVec<[Arc<Node>; 8]> = SmallVec::new();
@@ -126,15 +126,15 @@ fn recompute_cost(node: &Arc<Node>) -> RecomputeCost {
             leaves.push(node);
             continue;
         }
-        largest = largest.max(node.elements());
+        largest = largest.max(node.element_count());
         // Four units of work take about as long as one byte of memory traffic.
         work += match node.op() {
-            Op::Unary(op) if op.is_transcendental() => 16 * node.elements(),
-            Op::Binary(BinaryOp::Pow | BinaryOp::Atan2) => 32 * node.elements(),
+            Op::Unary(op) if op.is_transcendental() => 16 * node.element_count(),
+            Op::Binary(BinaryOp::Pow | BinaryOp::Atan2) => 32 * node.element_count(),
             Op::Dot(_) | Op::Scatter { .. } | Op::Scan { .. } => return RecomputeCost::Expensive,
             op if op.is_routine() => return RecomputeCost::Expensive,
             op if op.is_view() => 0,
-            _ => node.elements(),
+            _ => node.element_count(),
         };
         stack.extend(node.inputs().iter().cloned());
     }
@@ -305,7 +305,7 @@ impl SegmentBuilder {
         const MAX_LIGHT_NODES: usize = 16;
         const MAX_LIGHT_BYTES: usize = 1 << 20;
         let nodes = &self.graph.nodes;
-        let bytes = nodes.iter().map(|node| node.shape.elements() * node.dtype.size());
+        let bytes = nodes.iter().map(|node| node.shape.element_count() * node.dtype.size());
         match nodes.len() <= MAX_LIGHT_NODES && bytes.sum::<usize>() <= MAX_LIGHT_BYTES {
             true => Submission::LIGHT_WEIGHT,
             false => Submission::DEFAULT_WEIGHT,

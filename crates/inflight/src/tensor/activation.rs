@@ -25,7 +25,7 @@ impl Tensor {
     #[track_caller]
     pub fn leaky_relu(&self, slope: f64) -> Tensor {
         let method = method("leaky_relu");
-        let x = self.widened();
+        let x = self.widen_half();
         method.of(&[self], x.gt(0).where_cond(&x, &x * slope).cast(self.dtype()))
     }
 
@@ -34,7 +34,7 @@ impl Tensor {
     #[track_caller]
     pub fn gelu(&self) -> Tensor {
         let method = method("gelu");
-        let x = self.widened();
+        let x = self.widen_half();
         let gelu = &x * 0.5 * ((&x * FRAC_1_SQRT_2).erf() + 1);
         method.of(&[self], gelu.cast(self.dtype()))
     }
@@ -44,7 +44,7 @@ impl Tensor {
     #[track_caller]
     pub fn gelu_tanh(&self) -> Tensor {
         let method = method("gelu_tanh");
-        let x = self.widened();
+        let x = self.widen_half();
         let inner = (&x + x.powi(3) * 0.044715) * (2.0 / PI).sqrt();
         method.of(&[self], (&x * 0.5 * (inner.tanh() + 1)).cast(self.dtype()))
     }
@@ -54,7 +54,7 @@ impl Tensor {
     #[track_caller]
     pub fn silu(&self) -> Tensor {
         let method = method("silu");
-        let x = self.widened();
+        let x = self.widen_half();
         method.of(&[self], (&x * x.sigmoid()).cast(self.dtype()))
     }
 
@@ -63,7 +63,7 @@ impl Tensor {
     #[track_caller]
     pub fn softplus(&self) -> Tensor {
         let method = method("softplus");
-        let x = self.widened();
+        let x = self.widen_half();
         let softplus = x.maximum(0) + x.abs().neg().exp().log1p();
         method.of(&[self], softplus.cast(self.dtype()))
     }
@@ -86,7 +86,7 @@ impl Tensor {
             return mistake;
         }
         let method = method("softmax");
-        let x = self.widened();
+        let x = self.widen_half();
         let powers = (&x - x.max_keepdim(axis)).exp();
         // One division for a row, not one for each element.
         let scale = powers.sum_keepdim(axis).reciprocal();
@@ -102,7 +102,7 @@ impl Tensor {
             return mistake;
         }
         let method = method("log_softmax");
-        let x = self.widened();
+        let x = self.widen_half();
         let shifted = &x - x.max_keepdim(axis);
         let sum = shifted.exp().sum_keepdim(axis);
         method.of(&[self], (shifted - sum.log()).cast(self.dtype()))
@@ -134,7 +134,7 @@ impl Tensor {
             return mistake;
         }
         let method = method("layer_norm");
-        let x = self.widened();
+        let x = self.widen_half();
         let centered = &x - x.mean_keepdim(&axes);
         let variance = centered.square().mean_keepdim(&axes);
         let normal = centered * (variance + epsilon).rsqrt();
@@ -160,7 +160,7 @@ impl Tensor {
             return mistake;
         }
         let method = method("rms_norm");
-        let x = self.widened();
+        let x = self.widen_half();
         let mean_square = x.square().mean_keepdim(&axes);
         let normal = &x * (mean_square + epsilon).rsqrt();
         let operands: SmallVec<[&Tensor; 3]> = [Some(self), weight].into_iter().flatten().collect();

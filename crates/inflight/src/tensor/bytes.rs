@@ -50,10 +50,11 @@ impl Tensor {
     ) -> Result<Tensor> {
         let shape = shape.into();
         let size = dtype.size();
-        if !bytes.len().is_multiple_of(size) || shape.checked_elements() != Some(bytes.len() / size)
+        if !bytes.len().is_multiple_of(size)
+            || shape.checked_element_count() != Some(bytes.len() / size)
         {
             let location = Location::caller();
-            let expected = match shape.checked_elements() {
+            let expected = match shape.checked_element_count() {
                 Some(count) => format!("{} bytes", count * size),
                 None => "an addressable number of bytes".to_owned(),
             };

@@ -31,7 +31,7 @@ impl Tensor {
             let (a, b) = (self.cast(DType::F64), other.cast(DType::F64));
             return (&a - &b).abs().le(b.abs() * relative + absolute) | equal;
         }
-        let (a, b) = (self.widened(), other.widened());
+        let (a, b) = (self.widen_half(), other.widen_half());
         let difference = (&a - &b).abs();
         let tolerance = b.abs() * relative + absolute;
         difference.le(&tolerance).bitwise_and(tolerance.is_finite()) | equal

@@ -242,7 +242,7 @@ fn apply(
             (true, Some(outputs)) => x.shape().with(1, outputs),
             _ => x.shape().clone(),
         };
-        let fits = shape.checked_elements().is_some();
+        let fits = shape.checked_element_count().is_some();
         (if fits { shape } else { x.shape().clone() }, x.dtype())
     };
     for (what, tensor, axes) in [
@@ -267,7 +267,7 @@ fn apply(
         return result;
     }
     // One element is repeated for every output.
-    if bias.elements() != weight.shape()[0] && bias.elements() != 1 {
+    if bias.element_count() != weight.shape()[0] && bias.element_count() != 1 {
         let message = format!(
             "expected a bias of {} elements, one for each output, found shape {}",
             weight.shape()[0],
@@ -278,7 +278,7 @@ fn apply(
     }
     let method = method(name);
     let mut along = Shape::from(vec![1; spatial + 1]);
-    along = along.with(0, bias.elements());
+    along = along.with(0, bias.element_count());
     let along = record_at(Op::Reshape(along), &[bias], location);
     let sum = record_at(Op::Binary(BinaryOp::Add), &[&result, &along], location);
     method.of(&[x, weight, bias], sum)

@@ -9,7 +9,7 @@
 
 use super::axis::{Axis, axis as axis_of};
 use super::method::{method, naming};
-use super::operand::{fit, integer_value};
+use super::operand::{convert_scalar, integer_value};
 use super::record::{caller, constant, mistake, record_at, record_source};
 use super::{Node, Tensor};
 use crate::runtime::Device;
@@ -113,7 +113,7 @@ impl Tensor {
         value: impl FnOnce() -> Arc<Value>,
     ) -> Result<Tensor> {
         let location = caller(location);
-        if shape.checked_elements() != Some(len) {
+        if shape.checked_element_count() != Some(len) {
             return Err(Error::Length { len, shape, location });
         }
         let node = Node::realized(value(), shape, T::DTYPE, device, location);
@@ -133,7 +133,7 @@ impl Tensor {
     ) -> Result<Tensor> {
         let location = Location::caller();
         let shape = shape.into();
-        if shape.checked_elements() != Some(data.len()) {
+        if shape.checked_element_count() != Some(data.len()) {
             return Err(Error::Length { len: data.len(), shape, location });
         }
         let reversed: Shape = shape.iter().rev().copied().collect();
@@ -185,7 +185,7 @@ impl Tensor {
         device: &Device,
     ) -> Tensor {
         let shape = shape.into();
-        match fit(value.into(), dtype) {
+        match convert_scalar(value.into(), dtype) {
             Ok(value) => record_full(value, shape, device),
             Err(message) => creation_error("full", message, shape, dtype, device),
         }
@@ -363,7 +363,7 @@ impl Tensor {
         device: &Device,
     ) -> Tensor {
         let shape = shape.into();
-        let Some(count) = shape.checked_elements() else {
+        let Some(count) = shape.checked_element_count() else {
             return Tensor::zeros::<T>(shape, device);
         };
         let mut data = Vec::with_capacity(count);
@@ -429,7 +429,7 @@ fn record_arange<T: Element>(
         }
     };
     let shape = count.map(|count| Shape::from([count]));
-    let Some(shape) = shape.filter(|shape| shape.checked_elements().is_some()) else {
+    let Some(shape) = shape.filter(|shape| shape.checked_element_count().is_some()) else {
         return invalid("the range has more elements than can be addressed".to_owned());
     };
     // 16-bit floats cannot represent the indices of longer ranges: f16 is exact up to 2048, bf16 up to 256.
@@ -455,7 +455,7 @@ fn record_full(value: Scalar, shape: Shape, device: &Device) -> Tensor {
 /// is too large.
 #[track_caller]
 pub(super) fn record_iota(dtype: DType, shape: Shape, axis: usize, device: &Device) -> Tensor {
-    if shape.checked_elements().is_none() {
+    if shape.checked_element_count().is_none() {
         return record_full(Scalar::zero(dtype), shape, device);
     }
     let op = Op::Iota { axis, shape: shape.clone(), dtype };

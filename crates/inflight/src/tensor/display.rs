@@ -29,7 +29,7 @@ impl fmt::Display for Tensor {
     /// `f32` or `f64` of rank 0, such as a loss, has the shortest digits that parse back to the same value. A failed
     /// read is printed as `Tensor(failed: …)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let is_summarized = self.elements() > SUMMARY_THRESHOLD;
+        let is_summarized = self.element_count() > SUMMARY_THRESHOLD;
         let edges = if is_summarized { edges(self) } else { self.clone() };
         let values = match read(&edges) {
             Ok(values) => values,
@@ -78,7 +78,7 @@ fn edges(tensor: &Tensor) -> Tensor {
 /// Reads the elements. Waits.
 fn read(tensor: &Tensor) -> Result<Vec<Scalar>> {
     // `fmt` has no caller location: report the line that recorded the value.
-    tensor.waited_for(WaitReason::Read, tensor.location())?;
+    tensor.wait_for_value(WaitReason::Read, tensor.location())?;
     match tensor.dtype() {
         DType::Bool => read_as::<bool>(tensor),
         DType::I8 => read_as::<i8>(tensor),

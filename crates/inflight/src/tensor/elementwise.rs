@@ -460,7 +460,7 @@ impl Tensor {
     /// Casts `f16` and `bf16` to `f32`, whose range and precision intermediate sums and products need. Returns other
     /// dtypes unchanged.
     #[track_caller]
-    pub(super) fn widened(&self) -> Tensor {
+    pub(super) fn widen_half(&self) -> Tensor {
         match self.dtype().is_half() {
             true => self.cast(DType::F32),
             false => self.clone(),

@@ -147,7 +147,7 @@ pub(super) fn zero_in(option: &str, values: &[usize]) -> Option<String> {
 
 /// The shape that the extents of a reshape mean, or the error and a plausible shape.
 pub(super) fn reshaped(extents: &[isize], from: &Shape) -> Result<Shape, (String, Shape)> {
-    let elements = from.elements();
+    let elements = from.element_count();
     let inferred = extents.iter().filter(|&&extent| extent == -1).count();
     let known = extents.iter().filter(|&&extent| extent != -1);
     let product =
@@ -158,7 +158,7 @@ pub(super) fn reshaped(extents: &[isize], from: &Shape) -> Result<Shape, (String
     };
     let plausible = || {
         let shape = with(product.and_then(|product| elements.checked_div(product)).unwrap_or(0));
-        if shape.checked_elements().is_some() { shape } else { Shape::from(elements) }
+        if shape.checked_element_count().is_some() { shape } else { Shape::from(elements) }
     };
     if let Some(extent) = known.clone().find(|&&extent| extent < 0) {
         let message = format!("{extents:?} has an extent of {extent}; only -1 may be negative");
@@ -197,7 +197,7 @@ pub(super) fn expanded(extents: &[isize], from: &Shape) -> Result<Shape, (String
     };
     let plausible = || {
         let shape = shape(1);
-        if shape.checked_elements().is_some() { shape } else { from.clone() }
+        if shape.checked_element_count().is_some() { shape } else { from.clone() }
     };
     if let Some(extent) = extents.iter().find(|&&extent| extent < -1) {
         let message = format!("{extents:?} has an extent of {extent}; only -1 may be negative");
@@ -234,7 +234,7 @@ mod tests {
         ] {
             let (message, plausible) = resolve(extents, elements).unwrap_err();
             assert!(message.contains(cause), "{message}");
-            assert!(plausible.checked_elements().is_some());
+            assert!(plausible.checked_element_count().is_some());
         }
     }
 

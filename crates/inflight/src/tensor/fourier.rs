@@ -79,7 +79,7 @@ fn transformed(
             FftKind::RealInverse => n,
         };
         let shape = x.shape().with(axis, extent);
-        let fits = shape.checked_elements().is_some();
+        let fits = shape.checked_element_count().is_some();
         (if fits { shape } else { x.shape().clone() }, dtype)
     };
     // Checked here, in terms of the caller's axes: the transform itself sees the axis as the last one.

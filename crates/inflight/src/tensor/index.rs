@@ -97,7 +97,7 @@ impl Tensor {
             Ok(along) => along,
             Err(message) => return failed(message, self.shape().clone()),
         };
-        let shape = self.shape().with(along, index.elements());
+        let shape = self.shape().with(along, index.element_count());
         if index.rank() != 1 {
             let message = format!("the index has {} axes, not 1", index.rank());
             return failed(message, shape);
@@ -115,8 +115,8 @@ impl Tensor {
     pub fn take(&self, index: &Tensor) -> Tensor {
         let location = Location::caller();
         let method = method("take");
-        let flat = self.reshaped(Shape::from(self.elements()), location);
-        let indices = index.reshaped(Shape::from(index.elements()), location);
+        let flat = self.reshaped(Shape::from(self.element_count()), location);
+        let indices = index.reshaped(Shape::from(index.element_count()), location);
         let taken = record_at(Op::Gather { axis: 0 }, &[&flat, &indices], location)
             .reshaped(index.shape().clone(), location);
         method.of(&[self, index], taken)
@@ -154,7 +154,7 @@ impl Tensor {
         if index.rank() != 1 {
             return failed(format!("the index has {} axes, not 1", index.rank()));
         }
-        let shape = self.shape().with(along, index.elements());
+        let shape = self.shape().with(along, index.element_count());
         if !updates.shape().broadcasts_to(&shape) {
             return failed(format!(
                 "the updates of shape {} do not broadcast to {shape}, the shape of what the index selects",
@@ -236,7 +236,7 @@ impl Tensor {
             let message = format!("needs integers, not {}", self.dtype());
             return mistake("one_hot", message, &[self], shape, dtype, location);
         }
-        if shape.checked_elements().is_none() {
+        if shape.checked_element_count().is_none() {
             let message = format!("{classes} classes make a tensor that is too large");
             return mistake("one_hot", message, &[self], self.shape().clone(), dtype, location);
         }
@@ -288,8 +288,9 @@ impl Tensor {
         shape: Shape,
         location: &'static Location<'static>,
     ) -> Tensor {
-        let aligned: Shape =
-            (0..self.rank()).map(|axis| if axis == along { index.elements() } else { 1 }).collect();
+        let aligned: Shape = (0..self.rank())
+            .map(|axis| if axis == along { index.element_count() } else { 1 })
+            .collect();
         index.reshaped(aligned, location).expanded(shape, location)
     }
 

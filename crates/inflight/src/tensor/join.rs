@@ -4,7 +4,7 @@ use super::Tensor;
 use super::axis::{Axis, axis as axis_of};
 use super::extents::Padding;
 use super::method::method;
-use super::operand::fit;
+use super::operand::convert_scalar;
 use super::record::{constant, mistake, record_at};
 use crate::runtime::Device;
 use crate::{DType, Scalar, Shape};
@@ -117,7 +117,7 @@ impl Tensor {
         let location = Location::caller();
         let axes = amounts.amounts().into_iter();
         let op = Op::Pad(axes.map(|(low, high)| PadAxis { low, high, interior: 0 }).collect());
-        let fill = match fit(fill.into(), self.dtype()) {
+        let fill = match convert_scalar(fill.into(), self.dtype()) {
             Ok(fill) => constant(fill, self.device(), location),
             Err(message) => {
                 let zero = (&Shape::scalar(), self.dtype());

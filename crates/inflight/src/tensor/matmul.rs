@@ -138,7 +138,7 @@ fn plausible(a: &Shape, b: &Shape) -> Shape {
         if a_batch.rank() >= b_batch.rank() { a_batch.clone() } else { b_batch.clone() }
     });
     let shape = MatmulShape { batch, matrix: matrix(a, b) }.result();
-    if shape.checked_elements().is_some() { shape } else { a.clone() }
+    if shape.checked_element_count().is_some() { shape } else { a.clone() }
 }
 
 /// A view that repeats the matrices of `x` over the batch.

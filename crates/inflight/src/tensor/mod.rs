@@ -137,13 +137,13 @@ impl Tensor {
 
     /// The size of all elements in bytes: their number times [`DType::size`]. Never waits.
     pub fn nbytes(&self) -> usize {
-        self.elements() * self.dtype().size()
+        self.element_count() * self.dtype().size()
     }
 
     /// The number of elements, the product of the extents. Never waits.
     #[doc(alias("numel", "size", "len"))]
-    pub fn elements(&self) -> usize {
-        self.shape().elements()
+    pub fn element_count(&self) -> usize {
+        self.shape().element_count()
     }
 
     /// The element type. Never waits.

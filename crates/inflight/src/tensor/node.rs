@@ -165,13 +165,13 @@ impl Node {
     }
 
     /// The number of elements of the result.
-    pub fn elements(&self) -> usize {
-        self.shape.elements()
+    pub fn element_count(&self) -> usize {
+        self.shape.element_count()
     }
 
     /// The size of the result in bytes.
     pub fn bytes(&self) -> usize {
-        self.shape.elements() * self.dtype.size()
+        self.shape.element_count() * self.dtype.size()
     }
 
     pub fn value(&self) -> Option<&Arc<Value>> {

@@ -97,7 +97,7 @@ pub(super) fn record_binary(op: Op, a: &Tensor, b: OperandRef<'_>) -> Tensor {
     let location = Location::caller();
     match b {
         OperandRef::Tensor(b) => record_at(op, &[a, b], location),
-        OperandRef::Scalar(scalar) => match fit(scalar, a.dtype()) {
+        OperandRef::Scalar(scalar) => match convert_scalar(scalar, a.dtype()) {
             Ok(value) => {
                 let b = constant(value, a.device(), location);
                 record_at(op, &[a, &b], location)
@@ -111,7 +111,7 @@ pub(super) fn record_binary(op: Op, a: &Tensor, b: OperandRef<'_>) -> Tensor {
 #[track_caller]
 pub(super) fn record_scalar_binary(op: Op, a: Scalar, b: &Tensor) -> Tensor {
     let location = Location::caller();
-    match fit(a, b.dtype()) {
+    match convert_scalar(a, b.dtype()) {
         Ok(value) => {
             let a = constant(value, b.device(), location);
             record_at(op, &[&a, b], location)
@@ -130,7 +130,9 @@ pub(super) fn operand_tensor(
 ) -> Result<Tensor, String> {
     match operand {
         OperandRef::Tensor(tensor) => Ok(tensor.clone()),
-        OperandRef::Scalar(scalar) => Ok(constant(fit(scalar, dtype)?, device, location)),
+        OperandRef::Scalar(scalar) => {
+            Ok(constant(convert_scalar(scalar, dtype)?, device, location))
+        }
     }
 }
 
@@ -149,7 +151,7 @@ fn scalar_error(
 
 /// Converts a scalar to a dtype. Float and complex dtypes round; integers and `bool` must be exact, and a complex scalar
 /// converts to a real dtype only if it has no imaginary part.
-pub(super) fn fit(scalar: Scalar, dtype: DType) -> Result<Scalar, String> {
+pub(super) fn convert_scalar(scalar: Scalar, dtype: DType) -> Result<Scalar, String> {
     if scalar.dtype() == dtype {
         return Ok(scalar);
     }
@@ -205,11 +207,11 @@ mod tests {
 
     #[test]
     fn scalars_convert_to_dtypes_that_represent_them() {
-        let fits = |scalar: Scalar, dtype| fit(scalar, dtype).is_ok();
-        assert_eq!(fit(2.into(), DType::F32), Ok(2.0f32.into()));
-        assert_eq!(fit(0.1f64.into(), DType::F32), Ok(0.1f32.into()));
-        assert_eq!(fit(3.0f64.into(), DType::U8), Ok(3u8.into()));
-        assert_eq!(fit(true.into(), DType::I64), Ok(1i64.into()));
+        let fits = |scalar: Scalar, dtype| convert_scalar(scalar, dtype).is_ok();
+        assert_eq!(convert_scalar(2.into(), DType::F32), Ok(2.0f32.into()));
+        assert_eq!(convert_scalar(0.1f64.into(), DType::F32), Ok(0.1f32.into()));
+        assert_eq!(convert_scalar(3.0f64.into(), DType::U8), Ok(3u8.into()));
+        assert_eq!(convert_scalar(true.into(), DType::I64), Ok(1i64.into()));
         assert!(!fits(2.5f64.into(), DType::I32));
         assert!(!fits(300i32.into(), DType::U8));
         assert!(!fits((-1i32).into(), DType::U32));

@@ -227,7 +227,7 @@ fn multiply_high(high: Tensor, low: Tensor, range: u64) -> Tensor {
 #[track_caller]
 pub(super) fn random_words(shape: &Shape, seed: u64, device: &Device) -> [Tensor; 2] {
     let key = [seed as u32, (seed >> 32) as u32];
-    let Some(elements) = shape.checked_elements() else {
+    let Some(elements) = shape.checked_element_count() else {
         let failed = Tensor::zeros::<u32>(shape, device);
         return [failed.clone(), failed];
     };

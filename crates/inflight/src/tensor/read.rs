@@ -35,8 +35,8 @@ impl Tensor {
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         let location = Location::caller();
         self.check_readable::<T>(location)?;
-        let value = self.waited_for(WaitReason::Read, location)?;
-        Ok(copy_elements(&value.buffer(), self.elements()))
+        let value = self.wait_for_value(WaitReason::Read, location)?;
+        Ok(copy_elements(&value.buffer(), self.element_count()))
     }
 
     /// Reads the element of a tensor that has exactly one. Waits for this value.
@@ -68,10 +68,10 @@ impl Tensor {
         if !T::reads(self.dtype()) {
             return Err(Error::ReadType { expected: T::EXPECTED, found: self.dtype(), location });
         }
-        if self.elements() != 1 {
+        if self.element_count() != 1 {
             return Err(Error::NotOneElement { shape: self.shape().clone(), location });
         }
-        let value = self.waited_for(WaitReason::Read, location)?;
+        let value = self.wait_for_value(WaitReason::Read, location)?;
         let bytes = copy_elements::<u8>(&value.buffer(), self.dtype().size());
         let element = Scalar::from_bytes(self.dtype(), &bytes);
         T::from_element(element).ok_or_else(|| {
@@ -95,7 +95,7 @@ impl Tensor {
     #[track_caller]
     pub fn item_async<T: Element>(&self) -> Pending<T> {
         let location = Location::caller();
-        if self.elements() != 1 && self.check().is_ok() {
+        if self.element_count() != 1 && self.check().is_ok() {
             let (promise, pending) = Promise::of("read", self.device(), location);
             promise.complete(Err(Error::NotOneElement { shape: self.shape().clone(), location }));
             return pending;
@@ -145,7 +145,7 @@ impl Tensor {
     pub fn wait(&self) -> Result<()> {
         let location = Location::caller();
         self.check()?;
-        self.waited_for(WaitReason::Sync, location)?;
+        self.wait_for_value(WaitReason::Sync, location)?;
         Ok(())
     }
 
@@ -176,7 +176,7 @@ impl Tensor {
     }
 
     /// Submits the value and waits until it is in memory; for a read, in memory that the host can access.
-    pub(crate) fn waited_for(
+    pub(crate) fn wait_for_value(
         &self,
         reason: WaitReason,
         location: &'static Location<'static>,

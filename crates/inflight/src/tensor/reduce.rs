@@ -165,14 +165,14 @@ fn reduce(
     let kept = keep.then(|| x.shape().reduced(&axes, true));
     let reduced = match reduction {
         Reduction::Combine(op) => combine(&x.cast(countable(op, x.dtype())), op, &axes, kept),
-        Reduction::Mean => mean(&x.widened(), &axes, count, kept).cast(x.dtype()),
+        Reduction::Mean => mean(&x.widen_half(), &axes, count, kept).cast(x.dtype()),
         Reduction::Variance { correction } => {
-            variance(&x.widened(), &axes, count, correction, kept).cast(x.dtype().real())
+            variance(&x.widen_half(), &axes, count, correction, kept).cast(x.dtype().real())
         }
         Reduction::Deviation { correction } => {
-            variance(&x.widened(), &axes, count, correction, kept).sqrt().cast(x.dtype().real())
+            variance(&x.widen_half(), &axes, count, correction, kept).sqrt().cast(x.dtype().real())
         }
-        Reduction::LogSumExp => log_sum_exp(&x.widened(), &axes, kept).cast(x.dtype()),
+        Reduction::LogSumExp => log_sum_exp(&x.widen_half(), &axes, kept).cast(x.dtype()),
     };
     method.of(&[x], reduced)
 }
@@ -325,12 +325,12 @@ fn arg(name: &'static str, x: &Tensor, op: ArgOp, named: isize, keep: bool) -> T
 #[track_caller]
 fn arg_all(name: &'static str, x: &Tensor, op: ArgOp) -> Tensor {
     let location = Location::caller();
-    if x.elements() == 0 {
+    if x.element_count() == 0 {
         let message = "expected at least one element, found none".to_owned();
         return mistake(name, message, &[x], Shape::scalar(), DType::I64, location);
     }
     let method = method(name);
-    let flat = record_at(Op::Reshape(Shape::from([x.elements()])), &[x], location);
+    let flat = record_at(Op::Reshape(Shape::from([x.element_count()])), &[x], location);
     method.of(&[x], record_at(Op::ArgReduce { op, axis: 0 }, &[&flat], location))
 }
 

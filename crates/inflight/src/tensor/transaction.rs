@@ -210,7 +210,7 @@ impl TensorData {
             let location = Location::caller();
             return Err(Error::ReadType { expected: T::DTYPE, found: self.dtype, location });
         }
-        Ok(copy_elements(&self.value.buffer(), self.shape.elements()))
+        Ok(copy_elements(&self.value.buffer(), self.shape.element_count()))
     }
 
     /// Returns the element of data that has exactly one. Never waits.

@@ -41,7 +41,7 @@ impl Tensor {
     #[doc(alias("ravel"))]
     #[track_caller]
     pub fn flatten(&self) -> Tensor {
-        self.reshaped(Shape::from(self.elements()), Location::caller())
+        self.reshaped(Shape::from(self.element_count()), Location::caller())
     }
 
     /// Merges this axis and all after it into one.

@@ -45,8 +45,8 @@ impl Known {
         Known { tensor: tensor.clamp(-50.0, 50.0), value: value.clamp(-50.0, 50.0) }
     }
 
-    fn elements(&self) -> usize {
-        self.tensor.elements()
+    fn element_count(&self) -> usize {
+        self.tensor.element_count()
     }
 }
 
@@ -75,7 +75,7 @@ impl Playground {
             0 => Known::bounded(&a.tensor + 1.0, a.value + 1.0),
             1 => Known::bounded(&a.tensor * -2.0, a.value * -2.0),
             2 => {
-                let mean = a.tensor.sum_all() / a.elements() as f32;
+                let mean = a.tensor.sum_all() / a.element_count() as f32;
                 Known { tensor: mean.round().expand([3, 100]), value: a.value }
             }
             3 => Known { tensor: a.tensor.transpose(), value: a.value },
@@ -125,7 +125,7 @@ impl Playground {
             let place = random.below(2);
             let derived = self.derive(&values[place], &values[1 - place], &mut random);
             // Views that grow are cut off.
-            values[place] = match derived.elements() > 1 << 16 {
+            values[place] = match derived.element_count() > 1 << 16 {
                 true => self.make(&mut random),
                 false => derived,
             };

@@ -43,7 +43,8 @@ fn check(x: &[usize], kernel: &[usize], described: &Convolution, dtype: DType, d
     let made = convolution(&mut graph, before, nodes[1], described).unwrap();
     graph.outputs = vec![graph.push(Op::Unary(UnaryOp::Abs), &[made]).unwrap()];
     let shapes = [Shape::new(x), Shape::new(kernel)];
-    let values = [&shapes[0], &shapes[1]].map(|shape| numbers(shape.elements(), shape[0] as u64));
+    let values =
+        [&shapes[0], &shapes[1]].map(|shape| numbers(shape.element_count(), shape[0] as u64));
     let arrays: Vec<Array> = shapes
         .iter()
         .zip(&values)

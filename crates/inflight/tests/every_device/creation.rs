@@ -144,7 +144,7 @@ fn what_cannot_be_addressed_is_a_mistake() {
         Tensor::iota::<f32>(7, [usize::MAX, 3], &device),
     ] {
         assert!(message(&tensor).contains("fits an isize"), "{}", message(&tensor));
-        assert!(tensor.shape().checked_elements().is_some());
+        assert!(tensor.shape().checked_element_count().is_some());
     }
     assert_eq!(Tensor::ones::<f32>([2], &device).sum_all().item::<f32>().unwrap(), 2.0);
 }

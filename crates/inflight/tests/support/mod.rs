@@ -70,14 +70,14 @@ pub fn small_integers(count: usize, step: usize) -> Vec<f32> {
 /// The integers from 0 on, in row-major order.
 pub fn counting(shape: impl Into<Shape>, device: &Device) -> Tensor {
     let shape = shape.into();
-    let elements = (0..shape.elements() as i32).collect();
+    let elements = (0..shape.element_count() as i32).collect();
     Tensor::from_vec(elements, shape, device).unwrap()
 }
 
 /// Elements from -1 to 1, in a pattern that repeats after 101.
 pub fn ramp(shape: impl Into<Shape>, device: &Device) -> Tensor {
     let shape = shape.into();
-    let data = (0..shape.elements()).map(|i| ((i * 37) % 101) as f32 / 50.0 - 1.0).collect();
+    let data = (0..shape.element_count()).map(|i| ((i * 37) % 101) as f32 / 50.0 - 1.0).collect();
     Tensor::from_vec(data, shape, device).unwrap()
 }
 

@@ -111,12 +111,12 @@ fn check(
 fn fft_along_axis(build: &mut GraphBuilder, x: NodeId, axis: usize, inverse: bool) -> NodeResult {
     let shape = build.shape(x);
     let n = shape[axis];
-    if shape.elements() == 0 {
+    if shape.element_count() == 0 {
         return Ok(x);
     }
     let moved = build.move_axis(x, axis, shape.rank() - 1)?;
     let moved_shape = build.shape(moved);
-    let flat = build.reshape(moved, Shape::from([shape.elements() / n, n]))?;
+    let flat = build.reshape(moved, Shape::from([shape.element_count() / n, n]))?;
     let mut result = fft_rows(build, flat, inverse)?;
     if inverse {
         let scale = Complex::new(1.0 / n as f64, 0.0);

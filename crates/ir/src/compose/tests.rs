@@ -17,7 +17,7 @@ fn random_values(count: usize) -> Vec<f64> {
 
 fn array(shape: impl Into<Shape>) -> Array {
     let shape = shape.into();
-    Array::from_vec(random_values(shape.elements()), shape)
+    Array::from_vec(random_values(shape.element_count()), shape)
 }
 
 /// Composes a function of these inputs and interprets it.
@@ -312,7 +312,7 @@ fn cumulative_windows_include_the_initial_value() {
 
 fn complex(shape: impl Into<Shape>) -> Array {
     let shape = shape.into();
-    let parts = random_values(2 * shape.elements());
+    let parts = random_values(2 * shape.element_count());
     let values = parts.chunks(2).map(|pair| Complex::new(pair[0], pair[1])).collect();
     Array::from_vec(values, shape)
 }

@@ -71,7 +71,7 @@ pub fn infer(op: &Op, operands: &[Operand<'_>]) -> Result<(Shape, DType), InferE
         Op::Reshape(to) => {
             let [(from, dtype)] = exactly(operands)?;
             check_size(to)?;
-            if from.elements() != to.elements() {
+            if from.element_count() != to.element_count() {
                 return Err(InferError::ReshapeElements { from: from.clone(), to: to.clone() });
             }
             (to.clone(), dtype)
@@ -260,7 +260,7 @@ pub fn plausible(op: &Op, operands: &[Operand<'_>]) -> (Shape, DType) {
         }
         _ => first.clone(),
     };
-    match shape.checked_elements() {
+    match shape.checked_element_count() {
         Some(_) => (shape, dtype),
         None => (first.clone(), dtype),
     }
@@ -306,7 +306,7 @@ fn check_axis(axis: usize, shape: &Shape) -> Result<(), InferError> {
 }
 
 fn check_size(shape: &Shape) -> Result<(), InferError> {
-    match shape.checked_elements() {
+    match shape.checked_element_count() {
         Some(_) => Ok(()),
         None => Err(InferError::TooLarge { shape: shape.clone() }),
     }

@@ -9,7 +9,7 @@ pub struct Array {
     pub shape: Shape,
     /// The dtype of the elements.
     pub dtype: DType,
-    /// The elements: `shape.elements() * dtype.size()` bytes, little-endian.
+    /// The elements: `shape.element_count() * dtype.size()` bytes, little-endian.
     pub bytes: Vec<u8>,
 }
 
@@ -20,7 +20,7 @@ impl Array {
     /// If the number of elements does not match the shape.
     pub fn from_vec<T: Element>(values: Vec<T>, shape: impl Into<Shape>) -> Array {
         let shape = shape.into();
-        assert_eq!(values.len(), shape.elements(), "elements of an array of shape {shape}");
+        assert_eq!(values.len(), shape.element_count(), "elements of an array of shape {shape}");
         let mut array = Array::with_capacity(shape, T::DTYPE);
         values.into_iter().for_each(|value| array.push(value.to_scalar()));
         array
@@ -40,7 +40,7 @@ impl Array {
             assert_eq!(value.dtype(), dtype, "an element's dtype");
             array.push(value);
         }
-        let expected = array.shape.elements() * dtype.size();
+        let expected = array.shape.element_count() * dtype.size();
         assert_eq!(array.bytes.len(), expected, "bytes of an array of shape {}", array.shape);
         array
     }
@@ -48,7 +48,7 @@ impl Array {
     /// An array filled with one value.
     pub fn full(shape: impl Into<Shape>, value: Scalar) -> Array {
         let shape = shape.into();
-        let bytes = value.to_bytes()[..value.dtype().size()].repeat(shape.elements());
+        let bytes = value.to_bytes()[..value.dtype().size()].repeat(shape.element_count());
         Array { shape, dtype: value.dtype(), bytes }
     }
 
@@ -59,11 +59,11 @@ impl Array {
 
     /// The elements, in row-major order.
     pub fn scalars(&self) -> impl ExactSizeIterator<Item = Scalar> + '_ {
-        (0..self.elements()).map(|i| self.get(i))
+        (0..self.element_count()).map(|i| self.get(i))
     }
 
     /// The number of elements.
-    pub fn elements(&self) -> usize {
+    pub fn element_count(&self) -> usize {
         self.bytes.len() / self.dtype.size()
     }
 
@@ -86,7 +86,7 @@ impl Array {
     }
 
     fn with_capacity(shape: Shape, dtype: DType) -> Array {
-        let bytes = Vec::with_capacity(shape.elements() * dtype.size());
+        let bytes = Vec::with_capacity(shape.element_count() * dtype.size());
         Array { shape, dtype, bytes }
     }
 
@@ -128,7 +128,7 @@ mod tests {
         let half = bf16::from_f32(0.5);
         assert_eq!(Array::full([2, 2], half.to_scalar()).to_vec::<bf16>(), [half; 4]);
         assert_eq!(Array::full((), 7u8.to_scalar()).to_vec::<u8>(), [7]);
-        assert_eq!(Array::full([3, 0], 7u8.to_scalar()).elements(), 0);
+        assert_eq!(Array::full([3, 0], 7u8.to_scalar()).element_count(), 0);
     }
 
     #[test]

@@ -12,7 +12,7 @@ pub fn convolve(x: &Array, kernels: &Array, shape: &Shape, gemm: &ImplicitGemm) 
     let [group_axis, example_axis, output_axis, positions] = gemm.axes();
     let (x_strides, kernel_strides) = (x.shape.strides(), kernels.shape.strides());
     let window: Shape = gemm.windows.iter().map(|window| window.size).collect();
-    let mut values = Vec::with_capacity(shape.elements());
+    let mut values = Vec::with_capacity(shape.element_count());
     for_each_index(shape, |index| {
         let (group, output) = (index[group_axis], index[output_axis]);
         let (outer, inner) = (group / extents.feature_groups, group % extents.feature_groups);

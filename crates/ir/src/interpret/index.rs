@@ -5,7 +5,7 @@ use crate::{Axes, Shape};
 /// Calls `visit` with each index of the shape, in row-major order.
 pub fn for_each_index(shape: &Shape, mut visit: impl FnMut(&[usize])) {
     let mut index = Axes::from_elem(0, shape.rank());
-    for _ in 0..shape.elements() {
+    for _ in 0..shape.element_count() {
         visit(&index);
         for axis in (0..shape.rank()).rev() {
             index[axis] += 1;

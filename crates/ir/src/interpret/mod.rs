@@ -108,7 +108,7 @@ fn evaluate(node: &Node, operands: &[&Array]) -> Array {
 }
 
 fn iota(shape: &Shape, dtype: DType, axis: usize) -> Array {
-    let mut values = Vec::with_capacity(shape.elements());
+    let mut values = Vec::with_capacity(shape.element_count());
     for_each_index(shape, |index| values.push((index[axis] as u64).to_scalar().cast(dtype)));
     Array::from_scalars(values, shape, dtype)
 }
@@ -120,7 +120,7 @@ fn elementwise<const N: usize>(
     op: impl Fn([Scalar; N]) -> Scalar,
 ) -> Array {
     let strides = operands.map(|operand| broadcast_strides(&operand.shape, &node.shape));
-    let mut values = Vec::with_capacity(node.shape.elements());
+    let mut values = Vec::with_capacity(node.shape.element_count());
     for_each_index(&node.shape, |index| {
         let arguments = |i: usize| operands[i].get(linear_index(index, &strides[i]));
         values.push(op(std::array::from_fn(arguments)));

@@ -10,7 +10,7 @@ use crate::{Axes, Shape};
 /// Gathers elements: the element at each index of the result is that of `x` at the linear index given by `from`.
 fn collect(x: &Array, shape: &Shape, mut from: impl FnMut(&[usize]) -> usize) -> Array {
     let size = x.dtype.size();
-    let mut bytes = Vec::with_capacity(shape.elements() * size);
+    let mut bytes = Vec::with_capacity(shape.element_count() * size);
     for_each_index(shape, |index| {
         let at = from(index) * size;
         bytes.extend_from_slice(&x.bytes[at..at + size]);
@@ -103,7 +103,7 @@ pub fn concat(operands: &[&Array], shape: &Shape, axis: usize) -> Array {
     // The axes below form one contiguous run of bytes in each operand.
     let inner: usize = shape[axis + 1..].iter().product::<usize>() * dtype.size();
     let outer: usize = shape[..axis].iter().product();
-    let mut bytes = Vec::with_capacity(shape.elements() * dtype.size());
+    let mut bytes = Vec::with_capacity(shape.element_count() * dtype.size());
     for row in 0..outer {
         for operand in operands {
             let run = operand.shape[axis] * inner;

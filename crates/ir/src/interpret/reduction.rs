@@ -16,7 +16,7 @@ fn reduced_strides(shape: &Shape, axes: &[usize]) -> Axes {
 
 /// Reduces along `axes`.
 pub fn reduce(x: &Array, shape: &Shape, op: CombineOp, axes: &[usize]) -> Array {
-    let mut totals = vec![Accumulator::new(op, x.dtype); shape.elements()];
+    let mut totals = vec![Accumulator::new(op, x.dtype); shape.element_count()];
     let strides = reduced_strides(&x.shape, axes);
     let mut values = x.scalars();
     for_each_index(&x.shape, |index| {
@@ -32,7 +32,7 @@ pub fn arg_reduce(x: &Array, shape: &Shape, op: ArgOp, axis: usize) -> Array {
         ArgOp::Max => CompareOp::Gt,
     };
     let is_nan = |value: Scalar| value.dtype().is_float() && value.to_f64().is_nan();
-    let mut best: Vec<Option<(usize, Scalar)>> = vec![None; shape.elements()];
+    let mut best: Vec<Option<(usize, Scalar)>> = vec![None; shape.element_count()];
     let strides = reduced_strides(&x.shape, &[axis]);
     let mut values = x.scalars();
     for_each_index(&x.shape, |index| {
@@ -54,7 +54,7 @@ pub fn arg_reduce(x: &Array, shape: &Shape, op: ArgOp, axis: usize) -> Array {
 /// Inclusive scan along `axis`.
 pub fn scan(x: &Array, op: CombineOp, axis: usize) -> Array {
     let lines = x.shape.reduced(&[axis], true);
-    let mut totals = vec![Accumulator::new(op, x.dtype); lines.elements()];
+    let mut totals = vec![Accumulator::new(op, x.dtype); lines.element_count()];
     let strides = reduced_strides(&x.shape, &[axis]);
     let mut result = x.clone();
     let mut next = 0;
@@ -72,7 +72,7 @@ fn positions(shape: &Shape, axes: &[usize]) -> Vec<usize> {
     let strides = shape.strides();
     let strides: Axes = axes.iter().map(|&axis| strides[axis]).collect();
     let extents: Shape = axes.iter().map(|&axis| shape[axis]).collect();
-    let mut positions = Vec::with_capacity(extents.elements());
+    let mut positions = Vec::with_capacity(extents.element_count());
     for_each_index(&extents, |index| positions.push(linear_index(index, &strides)));
     positions
 }
@@ -86,7 +86,7 @@ pub fn dot(a: &Array, b: &Array, shape: &Shape, axes: &DotAxes) -> Array {
     let a_contract = positions(&a.shape, &axes.a_contract);
     let b_contract = positions(&b.shape, &axes.b_contract);
     let (a_values, b_values): (Vec<_>, Vec<_>) = (a.scalars().collect(), b.scalars().collect());
-    let mut results = Vec::with_capacity(shape.elements());
+    let mut results = Vec::with_capacity(shape.element_count());
     for (a_batch, b_batch) in a_batch.iter().zip(&b_batch) {
         for a_free in &a_free {
             for b_free in &b_free {

@@ -26,7 +26,7 @@ fn array<T: Element>(values: &[T], shape: impl Into<Shape>) -> Array {
 /// 0, 1, 2, … in a shape.
 fn counted(shape: impl Into<Shape>) -> Array {
     let shape = shape.into();
-    Array::from_vec((0..shape.elements() as i32).collect(), shape)
+    Array::from_vec((0..shape.element_count() as i32).collect(), shape)
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn views() {
     let repeated = apply(Op::Broadcast(Shape::from([2, 2, 3])), &[array(&[7, 8], [2, 1])]);
     assert_eq!(repeated.to_vec::<i32>(), [7, 7, 7, 8, 8, 8, 7, 7, 7, 8, 8, 8]);
     let nothing = apply(Op::Broadcast(Shape::from([0, 3])), &[counted([1, 3])]);
-    assert_eq!(nothing.elements(), 0);
+    assert_eq!(nothing.element_count(), 0);
 }
 
 fn slice_axis(start: usize, step: isize, len: usize) -> SliceAxis {
@@ -191,7 +191,7 @@ fn gather_clamps_indices() {
     let huge = apply(Op::Gather { axis: 0 }, &[counted(3), array(&[u64::MAX], 1)]);
     assert_eq!(huge, array(&[2], 1));
     let nothing = Array::full([0], 0i32.to_scalar());
-    assert_eq!(apply(Op::Gather { axis: 0 }, &[counted(0), nothing]).elements(), 0);
+    assert_eq!(apply(Op::Gather { axis: 0 }, &[counted(0), nothing]).element_count(), 0);
 }
 
 #[test]
@@ -286,7 +286,7 @@ fn reductions_of_empty_axes() {
     assert_eq!(min, array(&[f32::INFINITY; 2], 2));
     assert_eq!(reduce(CombineOp::Max, &[1], nothing(DType::I8)), array(&[i8::MIN; 2], 2));
     assert_eq!(reduce(CombineOp::Product, &[1], nothing(DType::U8)), array(&[1u8; 2], 2));
-    assert_eq!(reduce(CombineOp::Sum, &[0], nothing(DType::F32)).elements(), 0);
+    assert_eq!(reduce(CombineOp::Sum, &[0], nothing(DType::F32)).element_count(), 0);
 }
 
 #[test]
@@ -328,7 +328,7 @@ fn scans() {
     // Each prefix is rounded from the exact sum, not from the previous rounded prefix.
     let x = array(&[1e8f32, 1.0, -1e8], 3);
     assert_eq!(scan(CombineOp::Sum, 0, &x), array(&[1e8f32, 1e8, 1.0], 3));
-    assert_eq!(scan(CombineOp::Sum, 0, &counted([0, 2])).elements(), 0);
+    assert_eq!(scan(CombineOp::Sum, 0, &counted([0, 2])).element_count(), 0);
 }
 
 fn dot(axes: [&[usize]; 4], a: Array, b: Array) -> Array {

@@ -53,7 +53,7 @@ pub fn assign_buffers(graph: &Graph, materialization: &Materialization) -> Buffe
             inputs - 1
         });
         assignment.buffer_of_node[id] = Some(assignment.buffers.len() as BufferId);
-        let (dtype, elements) = (node.dtype, node.shape.elements());
+        let (dtype, elements) = (node.dtype, node.shape.element_count());
         let reason = materialization.reasons[id].filter(|_| input.is_none());
         assignment.buffers.push(PlanBuffer { input, dtype, elements, reason });
     }

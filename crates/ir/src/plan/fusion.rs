@@ -153,7 +153,7 @@ fn is_in_place_update(graph: &Graph, node: NodeId) -> bool {
     let data = graph.node(node);
     let Op::Assign(_) = data.op else { return false };
     let (x, update) = (data.inputs[0], data.inputs[1]);
-    let elements = |node: NodeId| graph.node(node).shape.elements();
+    let elements = |node: NodeId| graph.node(node).shape.element_count();
     let uses = graph.nodes.iter().flat_map(|user| &user.inputs).filter(|&&input| input == x);
     graph.node(x).op == Op::Input
         && elements(update).saturating_mul(IN_PLACE_UPDATE_RATIO) <= elements(x)
@@ -178,7 +178,7 @@ fn form_group(
         GroupBuilder { graph, materialized, fusion_state, node, fuses_operands: is_single_kernel };
     // A part without elements needs no kernel: over an empty domain, a kernel would still run stores that do not vary
     // along the empty axis.
-    let is_empty = |node: NodeId| graph.node(node).shape.elements() == 0;
+    let is_empty = |node: NodeId| graph.node(node).shape.element_count() == 0;
     let mut steps = Vec::new();
     let mut members = vec![node];
     match &data.op {

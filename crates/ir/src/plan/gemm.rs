@@ -195,7 +195,7 @@ impl RawGemm {
             Side::B => (last, before),
         };
         let layout = OperandLayout::new(&axes, row, column)?;
-        let elements = graph.node(operand.base).shape.elements();
+        let elements = graph.node(operand.base).shape.element_count();
         let is_all = operand.offset == 0 && layout.rows() * layout.columns() == elements;
         is_all.then_some((operand.base, layout))
     }
@@ -226,7 +226,7 @@ impl RawGemm {
         let read = |operand: &StridedOperand, input: usize| {
             let extents = graph.node(node.inputs[input]).shape.extents();
             let axes = extents.iter().copied().zip(operand.strides.iter().copied());
-            bytes(distinct_elements(axes).min(graph.node(operand.base).shape.elements()))
+            bytes(distinct_elements(axes).min(graph.node(operand.base).shape.element_count()))
         };
         GemmStep {
             dtype: node.dtype,
@@ -242,7 +242,7 @@ impl RawGemm {
             work: Work {
                 nodes: vec![self.node],
                 bytes_read: read(&self.a, 0) + read(&self.b, 1),
-                bytes_written: bytes(node.shape.elements()),
+                bytes_written: bytes(node.shape.element_count()),
                 ..Work::default()
             },
         }

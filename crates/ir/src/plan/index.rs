@@ -242,7 +242,7 @@ pub fn reshape(
     operand: &Shape,
     extents: &[usize],
 ) -> Result<IndexMap, UnflattenError> {
-    if shape.elements() == 0 {
+    if shape.element_count() == 0 {
         return Ok(operand.iter().map(|_| Coordinate::default()).collect());
     }
     // Match the shortest runs of axes with equal products, so that unchanged axes are never mixed with reshaped ones.
@@ -303,7 +303,7 @@ pub fn is_bijective(map: &IndexMap, shape: &Shape, axes: &[usize], extents: &[us
     if offset != 0 {
         return false;
     }
-    if shape.elements() == 0 {
+    if shape.element_count() == 0 {
         return axes.iter().map(|&axis| extents[axis]).product::<usize>() == 0;
     }
     let others_fixed = (0..extents.len())
@@ -321,7 +321,7 @@ pub fn is_bijective(map: &IndexMap, shape: &Shape, axes: &[usize], extents: &[us
         }
         expected *= extent as isize;
     }
-    others_fixed && expected == shape.elements() as isize
+    others_fixed && expected == shape.element_count() as isize
 }
 
 #[cfg(test)]

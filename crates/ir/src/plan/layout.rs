@@ -94,7 +94,7 @@ pub fn lay_out_epilogue(
         expected *= axis.extent as isize;
     }
     // An epilogue cannot read only a slice of the result.
-    if vector.extent != columns || expected != shape.elements() as isize {
+    if vector.extent != columns || expected != shape.element_count() as isize {
         return None;
     }
     merge_axes(&mut axes, true);

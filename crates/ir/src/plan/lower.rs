@@ -185,7 +185,7 @@ impl<'a> Lowering<'a> {
         let is_read = self.kernel.params.iter().any(|(param, _)| *param == node);
         // The group of a value without elements has no steps.
         !is_read
-            && self.graph.node(node).shape.elements() > 0
+            && self.graph.node(node).shape.element_count() > 0
             && self.kernel.nodes.len() < MAX_KERNEL_NODES / 2
             && self.is_covered_exactly_once(node, map)
             && self
@@ -269,7 +269,7 @@ impl<'a> Lowering<'a> {
             Op::Permute(axes) => self.value(data.inputs[0], &index::permute(map, axes), mask),
             Op::Slice(axes) => self.value(data.inputs[0], &index::slice(map, axes), mask),
             // A window that does not fit has no positions to load.
-            Op::Windows(_) if data.shape.elements() == 0 => {
+            Op::Windows(_) if data.shape.element_count() == 0 => {
                 Ok(self.constant(Scalar::zero(data.dtype)))
             }
             Op::Windows(axes) => {
@@ -403,7 +403,7 @@ impl<'a> Lowering<'a> {
         mask: Option<Value>,
     ) -> LoweringResult<Value> {
         let Some(inside) = inside else { return self.value(node, map, mask) };
-        if self.graph.node(node).shape.elements() == 0 {
+        if self.graph.node(node).shape.element_count() == 0 {
             return Ok(otherwise);
         }
         let both = self.and(mask, inside);
@@ -638,7 +638,7 @@ impl<'a> Lowering<'a> {
             return Err(LoweringBlocker::Materialize(node, Reason::ReductionAxes));
         }
         let dtype = self.graph.node(node).dtype;
-        if shape.elements() == 0 {
+        if shape.element_count() == 0 {
             return Ok(self.constant(Scalar::zero(dtype)));
         }
         let (access, index) = self
@@ -665,7 +665,7 @@ impl<'a> Lowering<'a> {
             index,
             index_stride,
             stores,
-            elements: shape.elements(),
+            elements: shape.element_count(),
         };
         Some((self.intern(raw), index))
     }

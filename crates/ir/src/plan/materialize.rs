@@ -162,7 +162,7 @@ const MAX_OPS_PER_WINDOW_READ: usize = 6;
 fn materialize_before_windows(graph: &Graph, materialization: &mut Materialization) {
     let is_overlapping = |node: &Node| {
         matches!(node.op, Op::Windows(_))
-            && node.shape.elements() > graph.node(node.inputs[0]).shape.elements()
+            && node.shape.element_count() > graph.node(node.inputs[0]).shape.element_count()
     };
     if !graph.nodes.iter().any(is_overlapping) {
         return;
@@ -239,7 +239,7 @@ fn materialize_select_operands(
         let mut base = node;
         while graph.node(base).op.is_view() && !materialization.materialized[base as usize] {
             let operand = graph.node(base).inputs[0];
-            if graph.node(operand).shape.elements() > graph.node(base).shape.elements() {
+            if graph.node(operand).shape.element_count() > graph.node(base).shape.element_count() {
                 break;
             }
             base = operand;
@@ -262,10 +262,10 @@ const MIN_RECOMPUTE_BYTES: usize = 8 << 20;
 /// operands at each point. An example is the scalar `1 - β^step` of Adam.
 fn materialize_before_broadcasts(graph: &Graph, materialization: &mut Materialization) {
     let is_large = |node: &Node| {
-        let elements = node.shape.elements();
+        let elements = node.shape.element_count();
         matches!(node.op, Op::Broadcast(_))
             && elements >= MIN_BROADCAST_ELEMENTS
-            && elements / MIN_BROADCAST_FACTOR >= graph.node(node.inputs[0]).shape.elements()
+            && elements / MIN_BROADCAST_FACTOR >= graph.node(node.inputs[0]).shape.element_count()
     };
     if !graph.nodes.iter().any(is_large) {
         return;
@@ -275,7 +275,7 @@ fn materialize_before_broadcasts(graph: &Graph, materialization: &mut Materializ
         if is_large(node) {
             let base = view_base(graph, &materialization.materialized, node.inputs[0]);
             if let RecomputeCost::Bytes(each) = recompute[base as usize]
-                && each.saturating_mul(node.shape.elements()) >= MIN_RECOMPUTE_BYTES
+                && each.saturating_mul(node.shape.element_count()) >= MIN_RECOMPUTE_BYTES
             {
                 materialization.add(base, Reason::Broadcast);
                 // Its consumers cost less now, because they load it.
@@ -358,11 +358,11 @@ impl FusedCost {
 }
 
 fn bytes(node: &Node) -> usize {
-    node.shape.elements() * node.dtype.size()
+    node.shape.element_count() * node.dtype.size()
 }
 
 fn node_work(node: &Node) -> usize {
-    node.shape.elements() * work_per_element(&node.op)
+    node.shape.element_count() * work_per_element(&node.op)
 }
 
 fn work_per_element(op: &Op) -> usize {
@@ -477,7 +477,7 @@ mod tests {
 
     /// A value that is broadcast to this many rows, and multiplied.
     fn broadcast(graph: &mut Graph, value: NodeId, rows: usize) -> NodeId {
-        let elements = graph.node(value).shape.elements();
+        let elements = graph.node(value).shape.element_count();
         let row = graph.push(Op::Reshape([1, elements].into()), &[value]).unwrap();
         let wide = graph.push(Op::Broadcast([rows, elements].into()), &[row]).unwrap();
         let x = graph.input([rows, elements], DType::F32);

@@ -214,7 +214,7 @@ impl Rewriter {
     fn split_reduction(&mut self, op: CombineOp, axes: &Axes, x: NodeId, node: &Node) -> NodeId {
         let shape = self.shape(x);
         let plain = Op::Reduce { op, axes: axes.clone() };
-        let results = node.shape.elements();
+        let results = node.shape.element_count();
         let row: usize = axes.iter().map(|&axis| shape[axis]).product();
         // The number of splits that bounds the rounding error; parallelism may ask for more if there are few results.
         let exact = self
@@ -322,7 +322,7 @@ impl Rewriter {
         let shape = self.shape(x);
         let dtype = self.graph.node(x).dtype;
         // The highest bit tells positions from their complements.
-        if shape[axis] < 2 || shape[axis] > i32::MAX as usize || shape.elements() == 0 {
+        if shape[axis] < 2 || shape[axis] > i32::MAX as usize || shape.element_count() == 0 {
             let plain = Op::ArgReduce { op, axis };
             return self.append(plain, &[x], node.shape.clone(), node);
         }

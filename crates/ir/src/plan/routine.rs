@@ -207,7 +207,7 @@ pub fn routine_step(
     let data = graph.node(node);
     let bytes = |node: NodeId| {
         let data = graph.node(node);
-        (data.shape.elements() * data.dtype.size()) as u64
+        (data.shape.element_count() * data.dtype.size()) as u64
     };
     RoutineStep {
         routine: Routine::of(graph, node).expect("the node is a routine"),

@@ -30,7 +30,7 @@ pub fn find_select_scatters(graph: &Graph) -> Vec<bool> {
             false => is_computed && !revisited[id],
         };
         index.shape[*axis] == 1
-            && node.shape.elements() > 0
+            && node.shape.element_count() > 0
             && !matches!(combine, Some(Combine::Function(_)))
             && is_unmaterialized
     };
@@ -46,7 +46,7 @@ fn is_compare_cheap(graph: &Graph, id: NodeId, index: DType, axis: usize) -> boo
     let node = graph.node(id);
     let is_read = || graph.nodes.iter().any(|reader| reader.inputs.contains(&id));
     node.dtype.size() >= position_dtype(index, &node.shape, axis).size()
-        || node.shape.elements() * node.dtype.size() <= MAX_COMPARED_BYTES
+        || node.shape.element_count() * node.dtype.size() <= MAX_COMPARED_BYTES
         || is_read()
 }
 
@@ -56,8 +56,8 @@ fn revisited(graph: &Graph) -> Vec<bool> {
     for (id, node) in graph.nodes.iter().enumerate().rev() {
         let is_fusible = node.op.is_view() || node.op.is_elementwise();
         for &input in &node.inputs {
-            let grows =
-                node.op.is_view() && node.shape.elements() > graph.node(input).shape.elements();
+            let grows = node.op.is_view()
+                && node.shape.element_count() > graph.node(input).shape.element_count();
             if grows || (is_fusible && revisited[id]) {
                 revisited[input as usize] = true;
             }

@@ -128,7 +128,7 @@ fn estimates_with(case: &Case, dot_rounding: DotRounding) -> Vec<Estimate> {
         let operands: Vec<&Estimate> =
             node.inputs.iter().map(|&input| &estimates[input as usize]).collect();
         let mut error = propagate::error(&node.op, &operands, &value);
-        debug_assert_eq!(error.len(), value.elements());
+        debug_assert_eq!(error.len(), value.element_count());
         let may_skip_rounding = dot_rounding == DotRounding::MayBeSkipped && node.dtype.is_half();
         if may_skip_rounding && matches!(node.op, Op::Dot(_)) {
             let format = Format::of(node.dtype);

@@ -76,7 +76,7 @@ pub fn error(op: &Op, operands: &[&Estimate], value: &Array) -> Vec<f64> {
         }
         (Op::Pad(_), [x, fill]) => apply(op, &[&errors_of(x), &errors_of(fill)]).to_vec(),
         (op, [x]) if op.is_view() => match x.error.iter().all(|&error| error == 0.0) {
-            true => vec![0.0; value.elements()],
+            true => vec![0.0; value.element_count()],
             false => apply(op, &[&errors_of(x)]).to_vec(),
         },
         (Op::Gather { .. }, [x, index]) => {
@@ -88,7 +88,7 @@ pub fn error(op: &Op, operands: &[&Estimate], value: &Array) -> Vec<f64> {
             Some(Combine::With(op)) => scatter(x, index, update, *axis, Some(*op), value),
             Some(Combine::Function(_)) => {
                 let exact = operands.iter().all(|x| x.error.iter().all(|&error| error == 0.0));
-                vec![if exact { 0.0 } else { UNDECIDED }; value.elements()]
+                vec![if exact { 0.0 } else { UNDECIDED }; value.element_count()]
             }
         },
         (Op::Reduce { op, axes }, [x]) => {
@@ -96,7 +96,7 @@ pub fn error(op: &Op, operands: &[&Estimate], value: &Array) -> Vec<f64> {
             folds.iter().enumerate().map(|(i, fold)| fold.result(modulus(value.get(i)))).collect()
         }
         (Op::Scan { op, axis }, [x]) => {
-            let mut errors = vec![0.0; value.elements()];
+            let mut errors = vec![0.0; value.element_count()];
             fold(x, *op, &[*axis], |i, fold| errors[i] = fold.result(modulus(value.get(i))));
             errors
         }
@@ -161,7 +161,7 @@ fn errors_of(x: &Estimate) -> Array {
 /// Calls `visit` with each index of the shape, in row-major order.
 fn for_each_index(shape: &Shape, mut visit: impl FnMut(&[usize])) {
     let mut index = Axes::from_elem(0, shape.rank());
-    for _ in 0..shape.elements() {
+    for _ in 0..shape.element_count() {
         visit(&index);
         for axis in (0..shape.rank()).rev() {
             index[axis] += 1;
@@ -197,7 +197,7 @@ fn elements(
                 .collect()
         })
         .collect();
-    let mut errors = Vec::with_capacity(value.elements());
+    let mut errors = Vec::with_capacity(value.element_count());
     let mut at = [At { value: Scalar::zero(value.dtype), error: 0.0 }; 3];
     for_each_index(&value.shape, |index| {
         for (i, operand) in operands.iter().enumerate() {
@@ -252,7 +252,7 @@ fn fold(
 ) -> Vec<Fold> {
     let (shape, dtype) = (&x.value.shape, x.value.dtype);
     let kept = shape.reduced(axes, true);
-    let mut folds = vec![Fold::new(op, dtype, Format::accumulator(dtype)); kept.elements()];
+    let mut folds = vec![Fold::new(op, dtype, Format::accumulator(dtype)); kept.element_count()];
     let strides = kept_strides(shape, axes);
     let mut next = 0;
     for_each_index(shape, |index| {
@@ -275,7 +275,7 @@ fn arg_reduce(x: &Estimate, op: ArgOp, axis: usize, value: &Array) -> Vec<f64> {
     let strides = kept_strides(shape, &[axis]);
     let own = shape.strides();
     let sign = if op == ArgOp::Min { -1.0 } else { 1.0 };
-    let mut errors = vec![0.0; value.elements()];
+    let mut errors = vec![0.0; value.element_count()];
     let mut next = 0;
     for_each_index(shape, |index| {
         let line = linear_index(index, &strides);
@@ -306,7 +306,7 @@ fn scatter(
     let mut errors = x.error.clone();
     // An update is rounded to the dtype when it is combined.
     let format = Format::of(dtype);
-    let mut folds: Vec<Option<Fold>> = vec![None; value.elements()];
+    let mut folds: Vec<Option<Fold>> = vec![None; value.element_count()];
     let mut next = 0;
     for_each_index(&index.value.shape, |target| {
         let (along, update_error) = (index.value.get(next), update.error[next]);
@@ -360,7 +360,7 @@ fn sort(keys: &[&Estimate], axis: usize, order: &SortOrder, result: SortResult) 
     let lines = shape.reduced(&[axis], true);
     let mut strides = lines.strides();
     strides[axis] = 0;
-    let mut largest = vec![0.0f64; lines.elements()];
+    let mut largest = vec![0.0f64; lines.element_count()];
     for (position, key) in keys.iter().enumerate() {
         let total = match order {
             SortOrder::Keys(orders) => orders[position].floats == FloatOrder::Total,
@@ -376,7 +376,7 @@ fn sort(keys: &[&Estimate], axis: usize, order: &SortOrder, result: SortResult) 
         });
     }
     let result_shape = shape.with(axis, result.output_extent(shape[axis]));
-    let mut errors = Vec::with_capacity(result_shape.elements());
+    let mut errors = Vec::with_capacity(result_shape.element_count());
     for_each_index(&result_shape, |index| {
         let error = largest[linear_index(index, &strides)];
         errors.push(match result {
@@ -412,7 +412,7 @@ fn dot(a: &Estimate, b: &Estimate, axes: &DotAxes, value: &Array) -> Vec<f64> {
     let undecided = |x: &Estimate| x.error.contains(&UNDECIDED);
     let continuous = dtype.is_float() || dtype.is_complex();
     if !continuous && !undecided(a) && !undecided(b) {
-        return vec![0.0; value.elements()];
+        return vec![0.0; value.element_count()];
     }
     // Σ|a||b|, and the same with every element at its largest possible magnitude.
     let array = |x: &Estimate, reach: f64| {
@@ -442,7 +442,7 @@ fn dot(a: &Estimate, b: &Estimate, axes: &DotAxes, value: &Array) -> Vec<f64> {
         true => None,
         false => lowest_bit(a).zip(lowest_bit(b)).map(|(a, b)| a + b),
     };
-    (0..value.elements())
+    (0..value.element_count())
         .map(|i| {
             let reach = farthest[i];
             if !reach.is_finite() || reach > accumulator.max / 4.0 {

@@ -48,7 +48,7 @@ impl Builder {
     /// Appends a node if it is valid and not too large.
     pub fn push(&mut self, op: Op, operands: &[NodeId]) -> Option<NodeId> {
         let node = self.graph.push(op, operands).ok()?;
-        if self.graph.node(node).shape.elements() > self.limit {
+        if self.graph.node(node).shape.element_count() > self.limit {
             self.graph.nodes.pop();
             return None;
         }
@@ -181,7 +181,7 @@ impl Builder {
                 let found = self.operand_if(|builder, node| {
                     let other = builder.graph.node(node);
                     let joined = other.shape.broadcast(&shape);
-                    joined.is_some_and(|joined| joined.elements() <= builder.limit)
+                    joined.is_some_and(|joined| joined.element_count() <= builder.limit)
                 });
                 if let Some(found) = found {
                     if self.dtype(found) == dtype {

@@ -119,7 +119,7 @@ fn dense_layer(builder: &mut Builder) -> Option<NodeId> {
     let x = builder.operand_of_rank(DTypeSet::FLOATS, 2);
     let (shape, dtype) = (builder.shape(x), builder.dtype(x));
     let (k, n) = (shape[shape.rank() - 1], shapes::extent(&mut builder.random, 40));
-    if shape.elements() * n > 60_000 {
+    if shape.element_count() * n > 60_000 {
         return None;
     }
     let flipped = builder.random.chance(40);
@@ -156,7 +156,7 @@ fn partial_updates(builder: &mut Builder) -> Option<NodeId> {
     let mut earlier = x;
     for _ in 0..1 + builder.random.below(4) {
         let shape = builder.shape(x);
-        if shape.rank() == 0 || shape.elements() == 0 {
+        if shape.rank() == 0 || shape.element_count() == 0 {
             return Some(x);
         }
         if builder.random.chance(50) {

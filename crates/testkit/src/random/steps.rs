@@ -113,7 +113,7 @@ fn select(builder: &mut Builder) -> Option<NodeId> {
         let found = builder.operand_if(|builder, node| {
             let joined = builder.shape(node).broadcast(&shape);
             builder.dtype(node) == dtype
-                && joined.is_some_and(|joined| joined.elements() <= builder.limit)
+                && joined.is_some_and(|joined| joined.element_count() <= builder.limit)
         });
         found.unwrap_or_else(|| {
             let shape = shapes::broadcastable(&mut builder.random, &shape);
@@ -331,7 +331,7 @@ fn scatter(builder: &mut Builder) -> Option<NodeId> {
         x = builder.push(Op::Broadcast(shape.clone()), &[one])?;
     }
     let updates = shape.with(axis, extent);
-    if updates.elements() > builder.limit {
+    if updates.element_count() > builder.limit {
         return None;
     }
     let index = builder.index(&updates, shape[axis]);
@@ -405,12 +405,12 @@ fn dot(builder: &mut Builder) -> Option<NodeId> {
     }
     let b: Shape = b_axes.iter().map(|(extent, _)| *extent).collect();
     let free: usize = b_axes.iter().filter(|axis| axis.1.is_none()).map(|axis| axis.0).product();
-    if b.elements() > builder.limit || shape.elements() * free > MAX_MULTIPLICATIONS {
+    if b.element_count() > builder.limit || shape.element_count() * free > MAX_MULTIPLICATIONS {
         return None;
     }
     let operand = (&b, builder.dtype(a));
     let (result, _) = graph::infer(&Op::Dot(axes.clone()), &[(&shape, operand.1), operand]).ok()?;
-    if result.elements() > builder.limit {
+    if result.element_count() > builder.limit {
         return None;
     }
     let b = builder.exactly(&b, operand.1);

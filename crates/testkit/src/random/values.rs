@@ -36,14 +36,14 @@ impl Profile {
 /// An array of random elements.
 pub fn array(random: &mut Random, shape: &Shape, dtype: DType, profile: Profile) -> Array {
     let values: Vec<Scalar> =
-        (0..shape.elements()).map(|_| element(random, dtype, profile)).collect();
+        (0..shape.element_count()).map(|_| element(random, dtype, profile)).collect();
     Array::from_scalars(values, shape, dtype)
 }
 
 /// Indices of an axis of this extent, some of them out of range, in an integer dtype.
 pub fn positions(random: &mut Random, shape: &Shape, dtype: DType, extent: usize) -> Array {
     let outside = random.chance(40);
-    let values: Vec<Scalar> = (0..shape.elements())
+    let values: Vec<Scalar> = (0..shape.element_count())
         .map(|_| match outside && random.chance(15) {
             true => element(random, dtype, Profile::Wide),
             false => (random.below(extent.max(1)) as u64).to_scalar().cast(dtype),

@@ -67,7 +67,7 @@ fn nested_arrays_vectors_and_functions_are_tensors() -> Result<()> {
     assert_eq!(Tensor::from(vec![1i16, 2]).to_vec::<i16>()?, [1, 2]);
     let table = Tensor::from_fn([2, 3], |i| (10 * i[0] + i[1]) as i32, &device());
     assert_eq!(table.to_vec::<i32>()?, [0, 1, 2, 10, 11, 12]);
-    assert_eq!(Tensor::from_fn([0, 3], |_| 1u8, &device()).elements(), 0);
+    assert_eq!(Tensor::from_fn([0, 3], |_| 1u8, &device()).element_count(), 0);
     assert_eq!(Tensor::from_fn((), |i| i.len() as i64, &device()).item::<i64>()?, 0);
     assert!(Tensor::from_fn([usize::MAX, 2], |_| 0u8, &device()).is_failed());
     Ok(())

@@ -127,7 +127,7 @@ fn broken_files_are_errors_or_other_arrays() {
             bytes[position] ^= flipped;
             std::fs::write(&path, &bytes).unwrap();
             if let Ok(tensor) = load_npy(&path, &device) {
-                assert!(tensor.elements() * tensor.dtype().size() <= 24);
+                assert!(tensor.element_count() * tensor.dtype().size() <= 24);
             }
         }
     }
@@ -162,6 +162,6 @@ fn links_and_permissions_are_kept() {
     std::os::unix::fs::symlink(&target, &link).unwrap();
     save_npy(&link, &counting([4], &device)).unwrap();
     assert!(link.symlink_metadata().unwrap().is_symlink());
-    assert_eq!(load_npy(&target, &device).unwrap().elements(), 4);
+    assert_eq!(load_npy(&target, &device).unwrap().element_count(), 4);
     assert_eq!(target.metadata().unwrap().permissions().mode() & 0o777, 0o640);
 }

@@ -105,7 +105,7 @@ fn broken_files_are_errors_or_other_tensors() {
             bytes[position] ^= flipped;
             std::fs::write(&path, &bytes).unwrap();
             if let Ok(loaded) = load_safetensors(&path, &device) {
-                let sizes = loaded.tensors.values().map(|x| x.elements() * x.dtype().size());
+                let sizes = loaded.tensors.values().map(|x| x.element_count() * x.dtype().size());
                 assert_eq!(sizes.sum::<usize>(), 19);
             }
         }

@@ -83,7 +83,7 @@ fn many_results_come_back_in_their_order() {
     }
     let split: Pending<Vec<Tensor>> =
         pending::split(counting([5], &first).to_async(), 0, [2, 0, 3]);
-    let lengths: Vec<usize> = split.get().unwrap().iter().map(Tensor::elements).collect();
+    let lengths: Vec<usize> = split.get().unwrap().iter().map(Tensor::element_count).collect();
     assert_eq!(lengths, [2, 0, 3]);
 }
 

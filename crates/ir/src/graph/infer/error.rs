@@ -93,7 +93,7 @@ pub enum InferError {
     /// A reshape that changes the number of elements.
     #[error(
         "expected a shape of {} elements as {from} has, found {to} of {} elements; choose extents \
-         with the same product", from.elements(), to.elements()
+         with the same product", from.element_count(), to.element_count()
     )]
     ReshapeElements { from: Shape, to: Shape },
     /// A result that is too large to address.

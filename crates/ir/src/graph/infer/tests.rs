@@ -8,7 +8,7 @@ fn infer_of(op: &Op, operands: &[(&[usize], DType)]) -> Result<(Shape, DType), I
     let pairs: Vec<_> = shapes.iter().zip(operands).map(|(s, (_, dtype))| (s, *dtype)).collect();
     let result = infer(op, &pairs);
     let guess = plausible(op, &pairs);
-    assert!(guess.0.checked_elements().is_some());
+    assert!(guess.0.checked_element_count().is_some());
     if let Ok(result) = &result {
         assert_eq!(*result, guess);
     }
@@ -385,7 +385,7 @@ fn inference_never_panics() {
             for second in &shapes {
                 let all = [(first, DType::F32), (second, DType::I64), (second, DType::F32)];
                 for operands in [&all[..0], &all[..1], &all[..2], &all, &[all[0], all[2]]] {
-                    assert!(plausible(op, operands).0.checked_elements().is_some());
+                    assert!(plausible(op, operands).0.checked_element_count().is_some());
                     if let Err(error) = infer(op, operands) {
                         assert!(error.to_string().contains("; "), "{error}");
                         failures += 1;
