@@ -24,7 +24,7 @@ const ROUNDS: usize = 7;
 const ROUND_SECONDS: f64 = 0.1;
 
 /// Alternating rounds of two workloads that are timed, and warm-up rounds.
-const ROUNDS: usize = 21;
+const ALTERNATING_ROUNDS: usize = 21;
 const WARM_UP_ROUNDS: usize = 20;
 
 /// Executions of a program that are timed together.
@@ -368,7 +368,7 @@ fn alternating(
         Ok([round(first.1, calls)?, round(second.1, calls)?])
     };
     (0..WARM_UP_ROUNDS).try_for_each(|_| time_both().map(drop))?;
-    let rounds = (0..ROUNDS).map(|_| time_both()).collect::<Result<Vec<[f64; 2]>>>()?;
+    let rounds = (0..ALTERNATING_ROUNDS).map(|_| time_both()).collect::<Result<Vec<[f64; 2]>>>()?;
     let rates = [0, 1].map(|at| {
         let seconds = middle(rounds.iter().map(|round| round[at]).collect());
         format!("{} {:.0} {unit}", works[at].0, units as f64 / seconds / 1e9)
