@@ -24,8 +24,8 @@ const ROUNDS: usize = 7;
 const ROUND_SECONDS: f64 = 0.1;
 
 /// Alternating rounds of two workloads that are timed, and warm-up rounds.
-const TURNS: usize = 21;
-const WARM_TURNS: usize = 20;
+const ALTERNATING_ROUNDS: usize = 21;
+const WARM_UP_ROUNDS: usize = 20;
 
 /// Executions of a program that are timed together.
 const CALLS: usize = 30;
@@ -91,7 +91,7 @@ pub fn main() -> Result<()> {
     let b = (&square * 0.5).cast(DType::BF16);
     a.wait()?;
     b.wait()?;
-    halves([&x, &y].map(|x| x.cast(DType::BF16)), &a)?;
+    sixteen_bit_gemms([&x, &y].map(|x| x.cast(DType::BF16)), &a)?;
     let operations = 2 * 8192usize.pow(3);
     time("bf16 matmul 8192", operations, "GFLOP/s", || a.matmul(&b))?;
     let bias = matrix(1, 8192, 4, &device)?.cast(DType::BF16);
@@ -131,7 +131,7 @@ fn products(numbers: &str, ordinal: usize) -> Result<()> {
 }
 
 /// GEMMs of 16-bit floats.
-fn halves([x, y]: [Tensor; 2], square: &Tensor) -> Result<()> {
+fn sixteen_bit_gemms([x, y]: [Tensor; 2], square: &Tensor) -> Result<()> {
     x.wait()?;
     y.wait()?;
     let bytes = ROWS * COLUMNS * 2;
@@ -178,7 +178,7 @@ fn layer(device: &Device) -> Result<()> {
     time("bf16 layer, product alone", operations, "GFLOP/s", product)?;
     time("bf16 layer + bias + gelu", operations, "GFLOP/s", whole)?;
     let works: [(&str, &dyn Fn() -> Tensor); 2] = [("product", &product), ("layer", &whole)];
-    in_turns("bf16 layer in turns", operations, "GFLOP/s", works)
+    alternating("bf16 layer, alternating", operations, "GFLOP/s", works)
 }
 
 /// 3 × 3 convolutions of a residual network, in NCHW layout.
@@ -352,7 +352,7 @@ fn round(f: &dyn Fn() -> Tensor, calls: usize) -> Result<f64> {
 
 /// Alternating rounds of two workloads, until the device has reached its steady temperature, so that both run at the same
 /// clock.
-fn in_turns(
+fn alternating(
     name: &str,
     units: usize,
     unit: &str,
@@ -363,17 +363,17 @@ fn in_turns(
         return Ok(());
     }
     let calls = calls_of_round(&asked, works[0].1)?;
-    let turn = || -> Result<[f64; 2]> {
+    let time_both = || -> Result<[f64; 2]> {
         let [first, second] = works;
         Ok([round(first.1, calls)?, round(second.1, calls)?])
     };
-    (0..WARM_TURNS).try_for_each(|_| turn().map(drop))?;
-    let turns = (0..TURNS).map(|_| turn()).collect::<Result<Vec<[f64; 2]>>>()?;
+    (0..WARM_UP_ROUNDS).try_for_each(|_| time_both().map(drop))?;
+    let rounds = (0..ALTERNATING_ROUNDS).map(|_| time_both()).collect::<Result<Vec<[f64; 2]>>>()?;
     let rates = [0, 1].map(|at| {
-        let seconds = middle(turns.iter().map(|turn| turn[at]).collect());
+        let seconds = middle(rounds.iter().map(|round| round[at]).collect());
         format!("{} {:.0} {unit}", works[at].0, units as f64 / seconds / 1e9)
     });
-    let ratio = middle(turns.iter().map(|[first, second]| first / second).collect());
+    let ratio = middle(rounds.iter().map(|[first, second]| first / second).collect());
     println!("{name}: {}, {ratio:.3} of the first's", rates.join(", "));
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The page of an explanation as a browser draws it.
+//! The HTML page of an explanation, rendered by a browser.
 //!
 //! Needs Chromium: the one that `INFLIGHT_BROWSER` names, or `chromium`. Without one the test is reported as ignored; it
 //! fails if the named one does not start.
@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 use support::folder::Folder;
 
-/// Put at the end of a page, it writes down what was drawn.
+/// Script appended to a page: adds the geometry of the drawn elements as JSON.
 const MEASURE: &str = r#"<script>
 const place = (shape) => {
   const { left, top, right, bottom } = shape.getBoundingClientRect();
@@ -35,18 +35,18 @@ document.body.append(measured);
 </script></body>"#;
 
 struct Found {
-    boxes: Vec<Place>,
-    lines: Vec<Place>,
-    labels: Vec<Place>,
+    boxes: Vec<BoundingBox>,
+    lines: Vec<BoundingBox>,
+    labels: Vec<BoundingBox>,
     edges: Vec<f64>,
-    picture: Place,
+    picture: BoundingBox,
     targets: Vec<bool>,
 }
 
-/// Where something was drawn. What it says is for messages.
+/// Bounding box of a drawn element. The text is for messages.
 #[derive(Debug)]
 #[expect(dead_code, reason = "the text is only printed")]
-struct Place {
+struct BoundingBox {
     left: f64,
     top: f64,
     right: f64,
@@ -56,8 +56,8 @@ struct Place {
 
 impl Found {
     fn of(found: &Value) -> Found {
-        let places = |name: &str| -> Vec<Place> {
-            found[name].as_array().unwrap().iter().map(Place::of).collect()
+        let places = |name: &str| -> Vec<BoundingBox> {
+            found[name].as_array().unwrap().iter().map(BoundingBox::of).collect()
         };
         let edges = found["edges"].as_array().unwrap().iter();
         let targets = found["targets"].as_array().unwrap().iter();
@@ -66,27 +66,27 @@ impl Found {
             lines: places("lines"),
             labels: places("labels"),
             edges: edges.map(|length| length.as_f64().unwrap()).collect(),
-            picture: Place::of(&found["picture"]),
+            picture: BoundingBox::of(&found["picture"]),
             targets: targets.map(|found| found.as_bool().unwrap()).collect(),
         }
     }
 }
 
-impl Place {
-    fn of(place: &Value) -> Place {
+impl BoundingBox {
+    fn of(place: &Value) -> BoundingBox {
         let [left, top, right, bottom] =
             ["left", "top", "right", "bottom"].map(|side| place[side].as_f64().unwrap());
-        Place { left, top, right, bottom, text: place["text"].as_str().unwrap().to_owned() }
+        BoundingBox { left, top, right, bottom, text: place["text"].as_str().unwrap().to_owned() }
     }
 
-    fn holds(&self, other: &Place) -> bool {
+    fn holds(&self, other: &BoundingBox) -> bool {
         self.left <= other.left
             && other.right <= self.right
             && self.top <= other.top
             && other.bottom <= self.bottom
     }
 
-    fn touches(&self, other: &Place) -> bool {
+    fn touches(&self, other: &BoundingBox) -> bool {
         self.left < other.right
             && other.left < self.right
             && self.top < other.bottom
@@ -108,7 +108,7 @@ fn a_browser_draws_the_kernels() {
     for tensor in [&x, &a, &b, &c] {
         tensor.wait().unwrap();
     }
-    // Kernels one after the other, one whose result is read further down, and one with many inputs.
+    // Consecutive kernels, one whose result is read further down, and one with many inputs.
     let explanation = explain(|| {
         let hidden = x.matmul(&x).layer_norm([1], Some(&a), Some(&b), 1e-5).gelu();
         let sums = hidden.sum([0]);
@@ -141,7 +141,7 @@ fn a_browser_draws_the_kernels() {
     }
 }
 
-/// Has a browser draw the page, which must have nothing to complain of.
+/// Renders the page in a browser, which must log no errors.
 fn draw(browser: &str, explanation: &Explanation) -> Found {
     let folder = Folder::new("page");
     let page = explanation.to_html();
@@ -166,7 +166,7 @@ fn draw(browser: &str, explanation: &Explanation) -> Found {
     Found::of(&serde_json::from_str(&measured).unwrap())
 }
 
-/// The browser to use. The error says what is missing.
+/// The browser command, if there is one. The error says what is missing.
 fn browser() -> Result<String, String> {
     if let Ok(named) = std::env::var("INFLIGHT_BROWSER") {
         return Ok(named);

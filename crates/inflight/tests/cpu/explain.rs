@@ -14,7 +14,7 @@ fn primitives(kernel: &ExplainedKernel) -> Vec<&'static str> {
 }
 
 #[test]
-fn a_softmax_is_one_kernel_that_was_asked_for() {
+fn softmax_is_one_kernel_with_a_requested_output() {
     let device = device();
     let x = Tensor::ones::<f32>([64, 100], &device);
     x.wait().unwrap();
@@ -43,17 +43,17 @@ fn a_softmax_is_one_kernel_that_was_asked_for() {
 }
 
 #[test]
-fn a_kernel_says_why_it_ends() {
+fn kernels_have_materialization_reasons() {
     let device = device();
     let x = Tensor::ones::<f32>([64, 100], &device);
-    // The columns' sums are needed by rows, and the product of the result by nobody else.
+    // The row sums read the column sums, whose reduction axes differ.
     let explanation = (&x / x.sum_keepdim([0]).sum_keepdim([1])).explain();
     let reasons: Vec<&str> =
         explanation.kernels.iter().map(|kernel| kernel.writes[0].reason.as_str()).collect();
     assert!(reasons.contains(&"reduction axes differ from its consumer's"), "{reasons:?}");
     assert_eq!(reasons.last(), Some(&"requested output"));
 
-    // Two products read what is added up: it is not worth to be added up for each.
+    // Two GEMMs read the value: recomputing it in each costs more than storing it.
     let sum = (&x + 1.0).tanh();
     let product = x.transpose().matmul(&sum).exp() + sum.transpose().matmul(&x);
     drop(sum);
@@ -64,11 +64,11 @@ fn a_kernel_says_why_it_ends() {
 }
 
 #[test]
-fn what_surrounds_a_product_is_in_its_kernel() {
+fn gemm_fuses_prologue_and_epilogue() {
     let device = device();
     let x = Tensor::ones::<f32>([300, 64], &device);
     x.wait().unwrap();
-    // Only the first product reads what is normalized: it is a part of it, as what follows is.
+    // Only the GEMM reads the normalized value: it is the prologue, and the GELU the epilogue.
     let explanation = explain(|| x.layer_norm([1], None, None, 1e-5).matmul(&x.transpose()).gelu());
     let [kernel] = &explanation.kernels[..] else { panic!("{explanation}") };
     for name in ["layer_norm", "matmul", "gelu"] {
@@ -78,7 +78,7 @@ fn what_surrounds_a_product_is_in_its_kernel() {
     for name in ["sum", "rsqrt", "dot", "erf"] {
         assert!(names.contains(&name), "{names:?}");
     }
-    // The operand is nowhere: what is read is what it is computed from.
+    // The operand is never stored: the kernel reads what it is computed from.
     assert_eq!((kernel.reads.len(), kernel.writes.len()), (1, 1));
     assert!(kernel.text.contains("prologue: computes the left operand block by block\n"));
     assert!(kernel.flops > 2 * 300 * 300 * 64);

@@ -1,5 +1,5 @@
-//! One computation written in several ways costs the same: views grouped or not, handles cloned before use or not,
-//! temporaries named or not. The counts are by hand.
+//! Equivalent forms of a program cost the same: views grouped or not, handles cloned before use or not, temporaries named
+//! or not. The counts are by hand.
 
 use crate::device;
 use crate::support::f32s;
@@ -13,7 +13,7 @@ fn ramp(shape: &[usize], scale: f32, device: &Device) -> Tensor {
     tensor
 }
 
-/// What a program makes the device do, and what it computes.
+/// The counters of a program, and its result.
 fn cost(device: &Device, program: impl Fn() -> Tensor) -> (Stats, Vec<f32>) {
     let before = device.stats();
     let value = program();
@@ -22,7 +22,7 @@ fn cost(device: &Device, program: impl Fn() -> Tensor) -> (Stats, Vec<f32>) {
     (stats, value.to_vec().expect("the value is there"))
 }
 
-/// Checks that each way to write a program costs so many launches and bytes, and means the same.
+/// Checks that all variants of a program have these launches and bytes, and one result.
 #[track_caller]
 fn all_cost(device: &Device, programs: &[&dyn Fn() -> Tensor], expected: (u64, u64, u64)) {
     let mut values: Option<Vec<f32>> = None;
@@ -34,7 +34,7 @@ fn all_cost(device: &Device, programs: &[&dyn Fn() -> Tensor], expected: (u64, u
     }
 }
 
-/// The sum along the last of three axes of a product, which keeps the axis.
+/// Sum of an elementwise product along the last of three axes, keeping the axis.
 fn sum_dim(a: Tensor, b: Tensor) -> Tensor {
     (a * b).sum_keepdim([2])
 }
@@ -42,14 +42,14 @@ fn sum_dim(a: Tensor, b: Tensor) -> Tensor {
 const SHAPE: [usize; 3] = [6, 50, 70];
 const ELEMENTS: usize = 6 * 50 * 70;
 
-/// With the operands cloned before they are used, and their product written out at the end.
+/// Clones the operands before use, and repeats their product at the end.
 fn cloned_before_use(tensor1: Tensor, tensor2: Tensor) -> Tensor {
     let tensor3 = sum_dim(tensor1.clone(), tensor2.clone());
     let tensor4 = sum_dim(tensor2.clone(), tensor3);
     tensor4 + (tensor1 * tensor2)
 }
 
-/// With a temporary in place of the clones.
+/// Uses a temporary instead of clones.
 fn with_a_temporary(tensor1: Tensor, tensor2: Tensor) -> Tensor {
     let tmp = tensor1.clone() * tensor2.clone();
     let tensor3 = sum_dim(tensor1, tensor2.clone());
@@ -58,7 +58,7 @@ fn with_a_temporary(tensor1: Tensor, tensor2: Tensor) -> Tensor {
 }
 
 #[test]
-fn operands_in_memory_are_read_once_however_the_program_is_written() {
+fn stored_operands_are_read_once_in_every_form() {
     let device = device();
     let (x, y) = (ramp(&SHAPE, 1.0, &device), ramp(&SHAPE, 0.5, &device));
     // Both operands are read, the result is written.
@@ -71,10 +71,10 @@ fn operands_in_memory_are_read_once_however_the_program_is_written() {
 }
 
 #[test]
-fn operands_that_are_computed_are_nowhere_however_the_program_is_written() {
+fn computed_operands_are_not_stored_in_any_form() {
     let device = device();
     let (x, y) = (ramp(&SHAPE, 1.0, &device), ramp(&SHAPE, 0.5, &device));
-    // What the operands are computed from is read, the result is written.
+    // Reads the inputs of the operands, writes the result.
     let expected = (1, 2 * f32s(ELEMENTS), f32s(ELEMENTS));
     all_cost(
         &device,
@@ -102,7 +102,7 @@ fn views_cost_the_same_grouped_and_among_the_ops() {
         }],
         expected,
     );
-    // The same of elementwise ops.
+    // The same for elementwise ops.
     let x = ramp(&[m, n], 1.0, &device);
     let expected = (1, f32s(2 * m * n), f32s(m * n));
     all_cost(
@@ -120,7 +120,7 @@ fn views_cost_the_same_grouped_and_among_the_ops() {
 }
 
 #[test]
-fn a_handle_that_is_kept_costs_nothing() {
+fn retained_handle_costs_nothing() {
     let device = device();
     let x = ramp(&[64, 100], 1.0, &device);
     let expected = (1, f32s(64 * 100), f32s(64 * 100));
