@@ -6,7 +6,7 @@ use super::Tensor;
 use super::axis::{Axes, Axis, Integer, axis as axis_of};
 use super::extents::{self, Extents};
 use super::method::method;
-use super::operand::{Operand, look, materialize};
+use super::operand::{Operand, operand_ref, operand_tensor};
 use super::record::{mistake, record_at};
 use super::slice::{self, Slices, position};
 use crate::Shape;
@@ -239,10 +239,11 @@ impl Tensor {
     #[track_caller]
     pub fn slice_assign(&self, slices: impl Slices, update: impl Operand) -> Tensor {
         let location = Location::caller();
-        let update = &match materialize(look(&update), self.dtype(), self.device(), location) {
-            Ok(update) => update,
-            Err(message) => return self.mistake_like("slice_assign", message, location),
-        };
+        let update =
+            &match operand_tensor(operand_ref(&update), self.dtype(), self.device(), location) {
+                Ok(update) => update,
+                Err(message) => return self.mistake_like("slice_assign", message, location),
+            };
         let failed = |message: String| {
             let (shape, dtype) = (self.shape().clone(), self.dtype());
             mistake("slice_assign", message, &[self, update], shape, dtype, location)
