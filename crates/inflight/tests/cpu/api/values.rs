@@ -3,7 +3,7 @@
 #![allow(clippy::reversed_empty_ranges)] // a negative step counts down
 
 use inflight::{
-    DType, Device, Element, Pending, Result, Rng, Scalar, Shape, Tensor, Transpose,
+    Complex, DType, Device, Element, Pending, Result, Rng, Scalar, Shape, Tensor, Transpose,
     TriangularOptions, assert_close,
 };
 
@@ -165,6 +165,8 @@ fn assert_close_names_the_first_difference() {
     assert_close!(&x, vec![[1.0f32, 2.0], [3.0, 4.0]]);
     assert_close!(x.reshape([4]), vec![1.0, 2.0, 3.0, 4.0], 1e-6);
     assert_close!(Tensor::from([f32::NAN]), [f64::NAN]);
+    assert_close!(Tensor::from([3i64]), [3u8]);
+    assert_close!(Tensor::from([3i32]), [3.0]);
     assert_close!(&x, &x + 1e-3, 0.0, 1e-2);
     let message = |check: fn(&Tensor)| {
         let x = x.clone();
@@ -176,6 +178,18 @@ fn assert_close_names_the_first_difference() {
     assert!(far.contains("1 of 4") && far.contains("[1, 0]: expected 3.5, found 3"), "{far}");
     let shape = message(|x| assert_close!(x, [1.0, 2.0]));
     assert!(shape.contains("expected shape [2], found [2, 2]"), "{shape}");
+    // An integer is not rounded, and only a NaN stands for a NaN.
+    let fraction = message(|_| assert_close!(Tensor::from([1]), [1.9]));
+    assert!(fraction.contains("expected 1.9, found 1"), "{fraction}");
+    let beyond = message(|_| assert_close!(Tensor::from([44u8]), [300]));
+    assert!(beyond.contains("expected 300, found 44"), "{beyond}");
+    let nan = Complex::new(f32::NAN, 0.0);
+    assert_close!(Tensor::from([nan]), [nan]);
+    let complex = message(|_| assert_close!(Tensor::from([Complex::new(f32::NAN, 0.0)]), [1.0f32]));
+    assert!(complex.contains("1 of 1"), "{complex}");
+    let large = message(|_| assert_close!(Tensor::from([i64::MAX]), [i64::MAX - 1], 0.0));
+    assert!(large.contains("1 of 1"), "{large}");
+    assert_close!(Tensor::from([i64::MIN]), [i64::MAX], 0.0, 1.9e19);
     let failed = message(|x| assert_close!(x.matmul(&x.slice(..1)), [1.0]));
     assert!(failed.contains("matmul"), "{failed}");
 }

@@ -141,7 +141,7 @@ fn parts_of_an_owned_tensor_are_written_in_place() {
     let index = index.unsqueeze(1).expand([4, 16]);
     let moved = |stats: &Stats| {
         // A copy that takes its source's memory over reads and writes nothing.
-        let copied = stats.bytes_taken_over;
+        let copied = stats.bytes_reused_in_place;
         (stats.bytes_read - copied, stats.bytes_written - copied)
     };
     let assign = |x: &Tensor| x.slice_assign((5..9, ..), &updates);
@@ -158,7 +158,7 @@ fn parts_of_an_owned_tensor_are_written_in_place() {
     assert_eq!(moved(&owned), (2 * f32s(16) + 8, f32s(16)), "{owned:?}");
     // Held by somebody else, it is copied first.
     let held = updated(&device, true, assign);
-    assert_eq!(held.bytes_taken_over, 0);
+    assert_eq!(held.bytes_reused_in_place, 0);
     let whole = f32s(elements) + f32s(4 * 16);
     assert_eq!((held.bytes_read, held.bytes_written), (whole, whole));
 }
