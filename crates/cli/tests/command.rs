@@ -252,7 +252,7 @@ fn unknown_arguments_are_misuse() {
             &["explain", text(&open), "--shape", "1x4", "--shape", "2x4"],
             "takes 1 argument, but 2 shapes are",
         ),
-        (&["explain", text(&program), "--shape", "3"], "the shapes of its arguments are known"),
+        (&["explain", text(&program), "--shape", "3"], "its argument shapes are static"),
         (&["check", text(&empty)], &nothing),
         (&["check", text(&program), "-j", "0"], "invalid value '0' for '--jobs <N>'"),
         (&["run", text(&empty)], &is_folder),
