@@ -185,12 +185,12 @@ fn lu_factorize<F: Field>(a: &mut Matrix<'_, F>) -> (Vec<F>, F) {
     for step in 0..a.rows.min(a.columns) {
         let mut pivot = step;
         for row in step + 1..a.rows {
-            if a.at(row, step).l1_norm() > a.at(pivot, step).l1_norm() {
+            if a.at(row, step).pivot_magnitude() > a.at(pivot, step).pivot_magnitude() {
                 pivot = row;
             }
         }
         pivots.push(F::of(pivot as f64 + 1.0));
-        if a.at(pivot, step).l1_norm() == 0.0 {
+        if a.at(pivot, step).pivot_magnitude() == 0.0 {
             info = if info == 0 { step + 1 } else { info };
             continue;
         }
@@ -373,7 +373,7 @@ trait Field:
     }
 
     /// |re| + |im|, which pivots are compared by.
-    fn l1_norm(self) -> f64 {
+    fn pivot_magnitude(self) -> f64 {
         self.parts().l1_norm()
     }
 }

@@ -501,8 +501,8 @@ fn executables_are_saved_and_loaded() {
     assert_eq!(loaded.execute(&[&n]).unwrap()[0].item::<i32>().unwrap(), 8);
     let whole = std::fs::read(&path).unwrap();
     let mut wrong: Vec<(Vec<u8>, &str)> = vec![
-        (Vec::new(), "not an executable"),
-        (COLLATZ.as_bytes().to_vec(), "not an executable"),
+        (Vec::new(), "not a file of Executable::save"),
+        (COLLATZ.as_bytes().to_vec(), "not a file of Executable::save"),
         (whole[..20].to_vec(), "cut off"),
         (whole[..whole.len() - 1].to_vec(), "should follow"),
     ];
