@@ -5,8 +5,8 @@
 //! Each step prepares a batch on the host, uploads it, computes on the device, and logs a loss. How the loss is
 //! read decides whether the next batch is prepared meanwhile. The device has one core less than the machine.
 //!
-//! The second table is that of the seed, beside JAX's figures where a Python with JAX is found: the one that
-//! `INFLIGHT_PEERS_PYTHON` names, `bench/peers/.venv/bin/python`, or `python3`.
+//! The second table is a fixed small configuration, beside the times of JAX if a Python with JAX is found:
+//! `INFLIGHT_PEERS_PYTHON`, `bench/peers/.venv/bin/python`, or `python3`.
 
 use inflight::{CpuOptions, Device, Pending, Result, Tensor};
 use serde_json::Value;
@@ -23,7 +23,7 @@ struct Pipeline {
     steps: usize,
     preparation: Duration,
     extent: usize,
-    products: usize,
+    matmuls: usize,
     /// Number of distinct elements of a batch.
     varying: usize,
     /// Batches prepared so far.
@@ -31,16 +31,16 @@ struct Pipeline {
 }
 
 impl Pipeline {
-    /// Keeps a core busy with preparing a batch, in the memory of an earlier batch if that is free.
+    /// Prepares a batch, keeping a core busy for the configured time. Reuses the memory of an earlier batch if it is free.
     fn prepare(&self, step: usize) -> Arc<Vec<f32>> {
-        let begun = Instant::now();
-        let mut batches = self.batches.lock().expect("nobody panicked");
+        let start = Instant::now();
+        let mut batches = self.batches.lock().expect("the lock is not poisoned");
         let unused = batches.iter().position(|batch| Arc::strong_count(batch) == 1);
         let mut batch = match unused {
             Some(position) => batches.swap_remove(position),
             None => Arc::new(vec![0.01; self.extent * self.extent]),
         };
-        let elements = Arc::get_mut(&mut batch).expect("nobody else has it");
+        let elements = Arc::get_mut(&mut batch).expect("the batch has no other handle");
         for (i, x) in elements.iter_mut().take(self.varying).enumerate() {
             *x = ((i + step) % 7) as f32 * 0.01;
         }
@@ -50,7 +50,7 @@ impl Pipeline {
         }
         drop(batches);
         let mut busy = 1.0f32;
-        while begun.elapsed() < self.preparation {
+        while start.elapsed() < self.preparation {
             busy = black_box(busy).mul_add(0.999, 1e-3);
         }
         batch
@@ -71,7 +71,7 @@ impl Pipeline {
 
     fn compute(&self, batch: Tensor, weights: &Tensor) -> Tensor {
         let mut x = batch;
-        for _ in 0..self.products {
+        for _ in 0..self.matmuls {
             x = x.matmul(weights).tanh();
         }
         x.square().mean_all()
@@ -84,45 +84,45 @@ impl Pipeline {
     }
 
     /// Device work alone, per step.
-    fn device_alone(&self) -> Result<Duration> {
+    fn time_device(&self) -> Result<Duration> {
         let weights = self.weights();
         let batches: Vec<_> = (0..6).map(|step| self.prepare(step)).collect();
         let mut fastest = Duration::MAX;
         for batch in batches {
             self.device.wait()?;
-            let begun = Instant::now();
+            let start = Instant::now();
             black_box(self.step(batch, &weights)?.item::<f32>()?);
-            fastest = fastest.min(begun.elapsed());
+            fastest = fastest.min(start.elapsed());
         }
         Ok(fastest)
     }
 
     /// Seconds of a step without upload, with as many steps queued as in a run, so that the device reaches the same
     /// temperature and clock.
-    fn computing_alone(&self) -> Result<Duration> {
+    fn time_compute(&self) -> Result<Duration> {
         let (weights, x) = (self.weights(), self.upload(self.prepare(0))?);
         let round = || -> Result<Duration> {
-            let begun = Instant::now();
+            let start = Instant::now();
             let mut loss = None;
             for _ in 0..self.steps {
                 let next = self.compute(x.clone(), &weights);
-                // Submits it.
+                // Submits the step.
                 next.is_ready();
                 loss = Some(next);
             }
             loss.map_or(Ok(()), |loss| loss.wait())?;
-            Ok(begun.elapsed() / self.steps as u32)
+            Ok(start.elapsed() / self.steps as u32)
         };
         round()?;
         round()
     }
 
     /// Host preparation alone, per step.
-    fn preparing_alone(&self) -> Duration {
+    fn time_preparation(&self) -> Duration {
         let timed = |step| {
-            let begun = Instant::now();
+            let start = Instant::now();
             black_box(self.prepare(step));
-            begun.elapsed()
+            start.elapsed()
         };
         (0..6).map(timed).min().expect("there are some")
     }
@@ -180,39 +180,39 @@ impl Pipeline {
 
     /// Runs every variant, and prints the time of a step beside the peer's.
     fn table(&self, peer: Option<&Peer>) -> Result<()> {
-        let alone = match self.device.info().host_visible {
-            true => self.device_alone()?,
+        let device = match self.device.info().host_visible {
+            true => self.time_device()?,
             // A copy engine performs the upload beside the computation: leave it out.
-            false => self.computing_alone()?,
+            false => self.time_compute()?,
         };
-        let preparation = self.preparing_alone();
-        let (least, most) = (alone.max(preparation), alone + preparation);
+        let preparation = self.time_preparation();
+        let (overlapped, sequential) = (device.max(preparation), device + preparation);
         println!(
-            "{} steps, {:.1} ms of preparation, {:.1} ms of device work ({} products of {}²), medians of {ROUNDS} runs",
+            "{} steps, {:.1} ms of preparation, {:.1} ms of device work ({} matmuls of {}²), medians of {ROUNDS} runs",
             self.steps,
             milliseconds(self.preparation),
-            milliseconds(alone),
-            self.products,
+            milliseconds(device),
+            self.matmuls,
             self.extent
         );
-        let theirs =
+        let peer_column =
             |text: String| if peer.is_some() { format!(" {text} |") } else { String::new() };
         println!(
-            "| how | ms a step | of the larger part ({:.1} ms) |{}",
-            milliseconds(least),
-            theirs(format!("{}, ms a step", peer.map_or("", |peer| &peer.versions)))
+            "| variant | ms a step | of the larger part ({:.1} ms) |{}",
+            milliseconds(overlapped),
+            peer_column(format!("{}, ms a step", peer.map_or("", |peer| &peer.versions)))
         );
-        println!("|---|---|---|{}", theirs("---".to_owned()).replace(' ', ""));
+        println!("|---|---|---|{}", peer_column("---".to_owned()).replace(' ', ""));
         println!(
-            "| both parts, one after the other | {:.1} | {:.2} |{}",
-            milliseconds(most),
-            ratio(most, least),
-            theirs(String::new())
+            "| sequential | {:.1} | {:.2} |{}",
+            milliseconds(sequential),
+            ratio(sequential, overlapped),
+            peer_column(String::new())
         );
-        type Way = fn(&Pipeline, &Tensor) -> Result<f32>;
+        type Variant = fn(&Pipeline, &Tensor) -> Result<f32>;
         let weights = self.weights();
         weights.wait()?;
-        let ways: [(&str, Way); 4] = [
+        let variants: [(&str, Variant); 4] = [
             ("sync", Pipeline::sync),
             ("naive async", Pipeline::naive),
             ("log the previous step", Pipeline::log_previous),
@@ -221,22 +221,25 @@ impl Pipeline {
         let mut times = [const { Vec::new() }; 4];
         let mut sums = Vec::new();
         for _ in 0..ROUNDS {
-            for (times, (_, way)) in times.iter_mut().zip(ways) {
-                let begun = Instant::now();
-                sums.push(way(self, &weights)?);
-                times.push(begun.elapsed() / self.steps as u32);
+            for (times, (_, variant)) in times.iter_mut().zip(variants) {
+                let start = Instant::now();
+                sums.push(variant(self, &weights)?);
+                times.push(start.elapsed() / self.steps as u32);
             }
         }
-        assert!(sums.iter().all(|sum| *sum == sums[0]), "all ways compute the same: {sums:?}");
-        for (times, (name, _)) in times.iter_mut().zip(ways) {
+        assert!(
+            sums.iter().all(|sum| *sum == sums[0]),
+            "all variants compute the same sum: {sums:?}"
+        );
+        for (times, (name, _)) in times.iter_mut().zip(variants) {
             times.sort();
             let step = times[times.len() / 2];
             let figure = peer.and_then(|peer| peer.figure(name, sums[0]));
             println!(
                 "| {name} | {:.1} | {:.2} |{}",
                 milliseconds(step),
-                ratio(step, least),
-                theirs(figure.map_or(String::new(), |step| format!("{step:.1}")))
+                ratio(step, overlapped),
+                peer_column(figure.map_or(String::new(), |step| format!("{step:.1}")))
             );
         }
         println!();
@@ -256,9 +259,9 @@ impl Pipeline {
             .args(arguments.map(|argument| argument.to_string()))
             .output();
         let parsed = output.map_err(|error| error.to_string()).and_then(|output| {
-            let said = String::from_utf8_lossy(&output.stderr);
+            let log = String::from_utf8_lossy(&output.stderr);
             let figures: Value = serde_json::from_slice(&output.stdout)
-                .map_err(|_| said.lines().last().unwrap_or_default().to_owned())?;
+                .map_err(|_| log.lines().last().unwrap_or_default().to_owned())?;
             Ok(Peer { versions: figures["versions"].as_str().unwrap_or("JAX").to_owned(), figures })
         });
         parsed
@@ -283,11 +286,14 @@ struct Peer {
 
 impl Peer {
     /// Milliseconds per step of a variant, if it has it. Its losses must equal ours.
-    fn figure(&self, way: &str, sum: f32) -> Option<f64> {
-        let theirs = self.figures["sums"][way].as_f64()?;
-        let apart = (theirs - f64::from(sum)).abs();
-        assert!(apart <= 1e-4 * theirs.abs(), "{way} computes {sum} here and {theirs} there");
-        self.figures["ways"][way].as_f64()
+    fn figure(&self, variant: &str, sum: f32) -> Option<f64> {
+        let peer_sum = self.figures["sums"][variant].as_f64()?;
+        let difference = (peer_sum - f64::from(sum)).abs();
+        assert!(
+            difference <= 1e-4 * peer_sum.abs(),
+            "{variant} computes {sum}, the peer {peer_sum}"
+        );
+        self.figures["ways"][variant].as_f64()
     }
 }
 
@@ -295,8 +301,8 @@ fn milliseconds(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1e3
 }
 
-fn ratio(duration: Duration, least: Duration) -> f64 {
-    duration.as_secs_f64() / least.as_secs_f64()
+fn ratio(duration: Duration, base: Duration) -> f64 {
+    duration.as_secs_f64() / base.as_secs_f64()
 }
 
 /// The table of a GPU: device work balanced with host preparation.
@@ -312,21 +318,21 @@ fn on_gpu(ordinal: usize, trace: Option<&str>) -> Result<()> {
     let preparation = Duration::from_millis(10);
     let (extent, varying, batches) = (4096, 1 << 16, Mutex::default());
     let mut pipeline =
-        Pipeline { device, steps: 100, preparation, extent, products: 1, varying, batches };
-    pipeline.device_alone()?;
-    let times = [1, 9].map(|products| {
-        pipeline.products = products;
-        pipeline.computing_alone()
+        Pipeline { device, steps: 100, preparation, extent, matmuls: 1, varying, batches };
+    pipeline.time_device()?;
+    let times = [1, 9].map(|matmuls| {
+        pipeline.matmuls = matmuls;
+        pipeline.time_compute()
     });
     let [one, nine] = times;
     let (one, more) = (one?.as_secs_f64(), nine?.as_secs_f64());
     let each = (more - one) / 8.0;
-    pipeline.products = ((0.011 - one) / each + 1.0).ceil().max(1.0) as usize;
+    pipeline.matmuls = ((0.011 - one) / each + 1.0).ceil().max(1.0) as usize;
     println!(
         "a batch is prepared in {:.1} ms; uploaded and computed alone it takes {:.1} ms, computed {:.1} ms",
-        milliseconds(pipeline.preparing_alone()),
-        milliseconds(pipeline.device_alone()?),
-        milliseconds(pipeline.computing_alone()?)
+        milliseconds(pipeline.time_preparation()),
+        milliseconds(pipeline.time_device()?),
+        milliseconds(pipeline.time_compute()?)
     );
     pipeline.table(None)?;
     match trace {
@@ -356,13 +362,13 @@ pub fn main() -> Result<()> {
         steps: 30,
         preparation,
         extent: 384,
-        products: 1,
+        matmuls: 1,
         varying: 384 * 384,
         batches: Mutex::default(),
     };
     // As many GEMMs as take about as long as the preparation.
-    let one = pipeline.device_alone()?;
-    pipeline.products = (preparation.as_secs_f64() / one.as_secs_f64()).round().max(1.0) as usize;
+    let one = pipeline.time_device()?;
+    pipeline.matmuls = (preparation.as_secs_f64() / one.as_secs_f64()).round().max(1.0) as usize;
     pipeline.table(None)?;
     let (preparation, batches) = (Duration::from_millis(20), Mutex::default());
     let pipeline = Pipeline {
@@ -370,7 +376,7 @@ pub fn main() -> Result<()> {
         steps: 5,
         preparation,
         extent: 1000,
-        products: 1,
+        matmuls: 1,
         varying: 1000 * 1000,
         batches,
     };

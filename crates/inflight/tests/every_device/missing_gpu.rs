@@ -1,4 +1,4 @@
-//! A GPU that does not exist.
+//! Opening a GPU that does not exist.
 
 use inflight::Device;
 

@@ -1,7 +1,7 @@
-//! What the compiler says of wrong arguments: the messages name the types that are accepted.
+//! Compiler diagnostics of invalid arguments name the accepted types.
 
 #[test]
-fn wrong_arguments_are_explained() {
+fn invalid_arguments_are_explained() {
     let cases = trybuild::TestCases::new();
     cases.compile_fail("tests/compile_fail/axes_of_text.rs");
     cases.compile_fail("tests/compile_fail/slice_of_text.rs");

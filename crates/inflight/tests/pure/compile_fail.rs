@@ -1,4 +1,4 @@
-//! Programs that the compiler refuses.
+//! Programs that must not compile.
 
 #[test]
 fn borrowed_inputs_cannot_be_spawned() {

@@ -1,11 +1,11 @@
-//! `.npy` files: what NumPy writes, what it reads, and files that are broken.
+//! `.npy` files: round trips, byte orders, NumPy compatibility, and malformed files.
 
 use crate::support::folder::Folder;
 use crate::support::{counting, device, read};
 use inflight::io::{load_npy, save_npy};
 use inflight::{Complex, DType, Device, Element, Error, Tensor, f16};
 
-/// A version 1 file with this header and these bytes of elements.
+/// A version 1 file with this header and element bytes.
 fn file(header: &str, elements: &[u8]) -> Vec<u8> {
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
     bytes.extend((header.len() as u16).to_le_bytes());
@@ -29,7 +29,7 @@ fn round_trip<T: Element>(folder: &Folder, elements: Vec<T>, descr: &str, device
 }
 
 #[test]
-fn every_dtype_of_numpys_goes_there_and_back() {
+fn every_numpy_dtype_round_trips() {
     let (folder, device) = (Folder::new("npy-dtypes"), device());
     round_trip(&folder, vec![true, false, true], "'|b1'", &device);
     round_trip(&folder, vec![i8::MIN, 0, i8::MAX], "'|i1'", &device);
@@ -45,12 +45,12 @@ fn every_dtype_of_numpys_goes_there_and_back() {
     round_trip(&folder, vec![0.1f64, f64::MAX], "'<f8'", &device);
     round_trip(&folder, vec![Complex::new(1.0f32, -2.0)], "'<c8'", &device);
     round_trip(&folder, vec![Complex::new(1.0f64, -2.0)], "'<c16'", &device);
-    // One file each, and nothing left beside them.
+    // One file for each dtype and no temporary files.
     assert_eq!(folder.files().len(), 14);
 }
 
 #[test]
-fn every_shape_goes_there_and_back() {
+fn every_shape_round_trips() {
     let (folder, device) = (Folder::new("npy-shapes"), device());
     let path = folder.file("x.npy");
     for shape in [vec![], vec![0], vec![5], vec![2, 0, 3], vec![2, 3, 4, 1]] {
@@ -64,7 +64,7 @@ fn every_shape_goes_there_and_back() {
 }
 
 #[test]
-fn either_order_of_bytes_and_axes_is_read() {
+fn both_byte_orders_and_axis_orders_are_read() {
     let (folder, device) = (Folder::new("npy-orders"), device());
     let path = folder.file("x.npy");
     let big: Vec<u8> = (0..6i16).flat_map(|value| (value * 300).to_be_bytes()).collect();
@@ -78,7 +78,7 @@ fn either_order_of_bytes_and_axes_is_read() {
 }
 
 #[test]
-fn what_is_wrong_is_said_and_the_file_named() {
+fn errors_name_the_cause_and_the_file() {
     let (folder, device) = (Folder::new("npy-wrong"), device());
     let path = folder.file("wrong.npy");
     let good = dict("<f4", false, "(2,)");
@@ -134,7 +134,7 @@ fn broken_files_are_errors_or_other_arrays() {
 }
 
 #[test]
-fn a_save_that_fails_leaves_what_was_there() {
+fn a_failed_save_leaves_the_old_file() {
     let (folder, device) = (Folder::new("npy-replace"), device());
     let path = folder.file("x.npy");
     let x = counting([3], &device);
@@ -153,7 +153,7 @@ fn a_save_that_fails_leaves_what_was_there() {
 
 #[cfg(unix)]
 #[test]
-fn links_and_permissions_are_kept() {
+fn links_and_permissions_are_preserved() {
     use std::os::unix::fs::PermissionsExt;
     let (folder, device) = (Folder::new("npy-links"), device());
     let (target, link) = (folder.file("target.npy"), folder.file("link.npy"));
