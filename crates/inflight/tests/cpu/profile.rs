@@ -23,7 +23,7 @@ fn a_profile_counts_launches_bytes_and_operations() {
         let mut last = Vec::new();
         for _ in 0..3 {
             let result = x.matmul(&x).relu();
-            // A separate binding would keep the matmul's handle alive and its value would be stored.
+            // In a single expression, the temporary of the matmul would stay alive and its value would be stored.
             last = result.to_vec::<f32>().unwrap();
         }
         last
@@ -41,8 +41,8 @@ fn a_profile_counts_launches_bytes_and_operations() {
     assert_eq!(kernel.share, 1.0);
     let names: Vec<&str> = kernel.ops.iter().map(|op| op.name).collect();
     assert_eq!(names, ["matmul", "relu"]);
-    let here = format!("{}:{line}:", file!());
-    assert!(kernel.ops.iter().all(|op| op.location.starts_with(&here)), "{profile}");
+    let location = format!("{}:{line}:", file!());
+    assert!(kernel.ops.iter().all(|op| op.location.starts_with(&location)), "{profile}");
     assert!(profile.elapsed >= kernel.total && !kernel.total.is_zero());
 }
 

@@ -224,12 +224,12 @@ fn options_are_one_value_or_one_per_axis() {
     let plain = x.conv2d(&w, None, options);
     assert_eq!(plain.shape(), &Shape::from([1, 2, 4, 3]));
     let expected: Vec<f32> = plain.to_vec::<f32>().unwrap().iter().map(|x| x + 10.0).collect();
-    let kept = Some(b.clone());
+    let optional = Some(b.clone());
     for biased in [
         x.conv2d(&w, &b, options),
         x.conv2d(&w, Some(&b), options),
-        x.conv2d(&w, kept.as_ref(), options),
-        x.conv2d(&w, &kept, options),
+        x.conv2d(&w, optional.as_ref(), options),
+        x.conv2d(&w, &optional, options),
     ] {
         assert_eq!(biased.to_vec::<f32>().unwrap(), expected);
     }

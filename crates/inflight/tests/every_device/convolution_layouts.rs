@@ -25,7 +25,8 @@ fn run(graph: &Graph, inputs: &[Tensor], device: &Device) -> Tensor {
         values.push(match node.op {
             Op::Input => remaining.next().expect("an input for each input node").clone(),
             _ => {
-                let scalar = (node.op == Op::Scalar).then(|| *scalars.next().expect("a value"));
+                let scalar = (node.op == Op::Scalar)
+                    .then(|| *scalars.next().expect("a value for each scalar node"));
                 let at = |&input: &NodeId| &values[input as usize];
                 let operands: Vec<&Tensor> = node.inputs.iter().map(at).collect();
                 record_graph_node(node, scalar, &operands, device).expect("the op is recorded")

@@ -2,8 +2,8 @@
 //! interpreter.
 //!
 //! Handles are cloned, dropped, and read early, out of order or asynchronously, with submissions in between. None of this
-//! may change a value. `INFLIGHT_DIFFERENTIAL_CASES` sets the number of
-//! graphs for each path, `INFLIGHT_SEED` the first seed, `INFLIGHT_CPU` a single path.
+//! may change a value. `INFLIGHT_DIFFERENTIAL_CASES` sets the number of graphs for each path, `INFLIGHT_SEED` the first
+//! seed, `INFLIGHT_CPU` a single path.
 
 use crate::support;
 use inflight::{CpuOptions, CpuPath, DType, Device, Element, Tensor, record_graph_node};

@@ -91,9 +91,9 @@ fn the_first_cause_wins_and_unrelated_values_still_read() {
     let a = ones(&[4], &device);
     let first = &a + ones(&[3], &device);
     let second = first.reshape([99]) + ones(&[5], &device);
-    let fine = (&a + 1.0).exp();
+    let independent = (&a + 1.0).exp();
     assert_eq!(error_of(&second).to_string(), error_of(&first).to_string());
-    assert_eq!(fine.to_vec::<f32>().unwrap().len(), 4);
+    assert_eq!(independent.to_vec::<f32>().unwrap().len(), 4);
 }
 
 #[test]
@@ -329,9 +329,9 @@ fn a_panic_in_the_compiler_is_the_error_of_its_values_only() {
     let x = ones(&[64, 64], &device);
     let line = line!() + 1;
     let sum = x.exp().sum([0]);
-    let fine = x.matmul(&x);
+    let independent = x.matmul(&x);
     let error = error_of(&sum);
     assert!(error.to_string().contains("no reductions here"), "{error}");
     assert_eq!(error.location().unwrap().line(), line);
-    assert_eq!(fine.to_vec::<f32>().unwrap()[0], 64.0);
+    assert_eq!(independent.to_vec::<f32>().unwrap()[0], 64.0);
 }

@@ -47,10 +47,11 @@ fn an_optimizer_step_is_one_launch_for_all_parameters() {
     assert_eq!(stats.bytes_written, 20 * 3 * 4 * elements as u64);
     // The results equal those of separate launches.
     for (parameter, results) in parameters.iter().zip(results.chunks(3)) {
-        let alone = inflight::no_fuse(|| adam(parameter));
-        for (together, alone) in results.iter().zip(&alone) {
-            let (together, alone) = (together.to_vec::<f32>().unwrap(), alone.to_vec::<f32>());
-            for (a, b) in together.iter().zip(alone.unwrap()) {
+        let separate = inflight::no_fuse(|| adam(parameter));
+        for (together, separate) in results.iter().zip(&separate) {
+            let (together, separate) =
+                (together.to_vec::<f32>().unwrap(), separate.to_vec::<f32>());
+            for (a, b) in together.iter().zip(separate.unwrap()) {
                 assert!((a - b).abs() <= 1e-6 * b.abs().max(1e-6), "{a} {b}");
             }
         }

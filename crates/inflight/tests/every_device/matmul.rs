@@ -99,14 +99,14 @@ fn failed_matmuls_have_plausible_shapes() {
     let x = counting([2, 3], &device);
     let y = counting([4, 5], &device);
     let line = line!() + 1;
-    let bad = x.matmul(&y);
-    assert_eq!(bad.shape().extents(), [2, 5]);
-    let text = message(&bad);
+    let mismatched = x.matmul(&y);
+    assert_eq!(mismatched.shape().extents(), [2, 5]);
+    let text = message(&mismatched);
     assert!(text.starts_with("matmul(i32[2, 3], i32[4, 5]) at "), "{text}");
     assert!(text.contains(&format!("matmul.rs:{line}:")), "{text}");
     assert!(text.contains("K = 3 in a") && text.contains("K = 4 in b"), "{text}");
     // Dependent values report the first error.
-    let later = (bad.transpose() + 1).sum([0]);
+    let later = (mismatched.transpose() + 1).sum([0]);
     assert_eq!(later.shape().extents(), [2]);
     assert_eq!(message(&later), text);
     assert_eq!(later.to_vec::<i32>().unwrap_err().to_string(), text);

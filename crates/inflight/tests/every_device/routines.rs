@@ -84,15 +84,15 @@ fn long_rows_of_every_element_size_are_radix_sorted() {
             let found = x.argsort(1, descending).to_vec::<i64>().unwrap();
             let sorted = x.sort(1, descending).cast(DType::F64).to_vec::<f64>().unwrap();
             for row in 0..rows {
-                let own = &elements[row * length..(row + 1) * length];
+                let row_values = &elements[row * length..(row + 1) * length];
                 let mut indices: Vec<i64> = (0..length as i64).collect();
                 indices.sort_by(|&a, &b| {
-                    let order = own[a as usize].total_cmp(&own[b as usize]);
+                    let order = row_values[a as usize].total_cmp(&row_values[b as usize]);
                     if descending { order.reverse() } else { order }
                 });
                 let range = row * length..(row + 1) * length;
                 assert!(found[range.clone()] == indices, "{dtype} {descending}");
-                let values = indices.iter().map(|&at| own[at as usize]);
+                let values = indices.iter().map(|&at| row_values[at as usize]);
                 assert!(sorted[range].iter().copied().eq(values), "{dtype} {descending}");
             }
         }
@@ -124,14 +124,14 @@ fn top_k_matches_a_stable_sort_at_every_length() {
                 let positions = positions.to_vec::<i64>().unwrap();
                 let largest = largest.to_vec::<f32>().unwrap();
                 for row in 0..rows {
-                    let own = &values[row * length..(row + 1) * length];
+                    let row_values = &values[row * length..(row + 1) * length];
                     let mut indices: Vec<usize> = (0..length).collect();
-                    indices.sort_by(|&a, &b| by_value(own[b], own[a]));
+                    indices.sort_by(|&a, &b| by_value(row_values[b], row_values[a]));
                     let range = row * count..(row + 1) * count;
                     let found = &positions[range.clone()];
                     let same = |(a, &b): (&i64, &usize)| *a == b as i64;
                     assert!(found.iter().zip(&indices).all(same), "{count} of {length}, {kind}");
-                    let same = |(a, &b): (&f32, &usize)| a.to_bits() == own[b].to_bits();
+                    let same = |(a, &b): (&f32, &usize)| a.to_bits() == row_values[b].to_bits();
                     assert!(largest[range].iter().zip(&indices).all(same), "{count} of {length}");
                 }
             }

@@ -99,23 +99,23 @@ fn fourier_transforms() {
             .map(|(a, b)| (Complex::new(a.re as f64, a.im as f64) - b).norm_sqr());
         let error = error.sum::<f64>().sqrt() / norm;
         assert!(error < 2e-6, "{error} for {n}");
-        let back = x.fft(0).ifft(0).to_vec::<Complex<f32>>().unwrap();
-        assert!(back.iter().zip(&values).all(|(a, b)| (a - b).norm() < 1e-5));
+        let restored = x.fft(0).ifft(0).to_vec::<Complex<f32>>().unwrap();
+        assert!(restored.iter().zip(&values).all(|(a, b)| (a - b).norm() < 1e-5));
     }
 }
 
 #[test]
 fn real_transforms_along_any_axis() {
     let x = Tensor::from_vec(uniform(60, 9), [4, 15], &device()).unwrap();
-    let half = x.rfft(0);
-    assert_eq!((half.shape(), half.dtype()), (&Shape::from([3, 15]), DType::C64));
+    let spectrum = x.rfft(0);
+    assert_eq!((spectrum.shape(), spectrum.dtype()), (&Shape::from([3, 15]), DType::C64));
     let all = x.fft(0).narrow(0, 0, 3).to_vec::<Complex<f32>>().unwrap();
-    let half_values = half.to_vec::<Complex<f32>>().unwrap();
-    assert!(half_values.iter().zip(&all).all(|(a, b)| (a - b).norm() < 1e-5));
-    let back = half.irfft(4, 0).to_vec::<f32>().unwrap();
+    let spectrum_values = spectrum.to_vec::<Complex<f32>>().unwrap();
+    assert!(spectrum_values.iter().zip(&all).all(|(a, b)| (a - b).norm() < 1e-5));
+    let restored = spectrum.irfft(4, 0).to_vec::<f32>().unwrap();
     let values = x.to_vec::<f32>().unwrap();
-    assert!(back.iter().zip(&values).all(|(a, b)| (a - b).abs() < 1e-6));
-    let message = half.irfft(9, 0).check().unwrap_err().to_string();
+    assert!(restored.iter().zip(&values).all(|(a, b)| (a - b).abs() < 1e-6));
+    let message = spectrum.irfft(9, 0).check().unwrap_err().to_string();
     assert!(message.contains("irfft") && message.contains("extent 5"), "{message}");
     assert!(x.cast(DType::I32).fft(0).check().is_err());
 }
@@ -127,18 +127,18 @@ fn cholesky_and_triangular_solve() {
     let identity = Tensor::eye::<f32>(n, &device());
     let positive = a.matmul(&a.swap_dims(1, 2)) + &identity * n as f32;
     let factor = positive.cholesky();
-    let again = factor.matmul(&factor.swap_dims(1, 2));
-    let error = (again - &positive).abs().max_all().item::<f32>().unwrap();
+    let reconstructed = factor.matmul(&factor.swap_dims(1, 2));
+    let error = (reconstructed - &positive).abs().max_all().item::<f32>().unwrap();
     assert!(error < 1e-4, "{error}");
     // Two triangular solves solve the original system.
     let b = Tensor::from_vec(uniform(2 * n * 3, 13), [2, n, 3], &device()).unwrap();
-    let half = factor.solve_triangular(&b, TriangularOptions::lower());
+    let partial = factor.solve_triangular(&b, TriangularOptions::lower());
     let options =
         TriangularOptions { transpose: Transpose::Transpose, ..TriangularOptions::lower() };
-    let x = factor.solve_triangular(&half, options);
+    let x = factor.solve_triangular(&partial, options);
     let error = (positive.matmul(&x) - &b).abs().max_all().item::<f32>().unwrap();
     assert!(error < 1e-4, "{error}");
-    let upper = factor.swap_dims(1, 2).solve_triangular(&half, TriangularOptions::upper());
+    let upper = factor.swap_dims(1, 2).solve_triangular(&partial, TriangularOptions::upper());
     let error = (upper - &x).abs().max_all().item::<f32>().unwrap();
     assert!(error < 1e-5, "{error}");
     let message = b.cholesky().check().unwrap_err().to_string();

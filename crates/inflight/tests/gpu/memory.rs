@@ -31,10 +31,10 @@ fn values_are_copied_between_devices() {
     let device = gpu();
     let cpu = Device::cpu();
     let x = support::counting([300, 70], &cpu);
-    let there = (&x * 2).to_device(&device) + 1;
-    let back = there.to_device(&cpu) - 1;
+    let on_gpu = (&x * 2).to_device(&device) + 1;
+    let on_cpu = on_gpu.to_device(&cpu) - 1;
     let expected: Vec<i32> = (0..300 * 70).map(|i| 2 * i).collect();
-    assert_eq!(back.to_vec::<i32>().unwrap(), expected);
+    assert_eq!(on_cpu.to_vec::<i32>().unwrap(), expected);
     // An error is copied, too.
     let failed = support::counting([2], &cpu).reshape([7]).to_device(&device) + 1;
     assert!(failed.to_vec::<i32>().is_err());
@@ -94,7 +94,7 @@ fn out_of_memory_is_an_error_of_the_value() {
     let device = gpu();
     device.set_memory_limit(Some(64 << 20));
     let large = Tensor::ones::<f32>([32 << 20], &device).cumsum(0);
-    let error = large.to_vec::<f32>().expect_err("it does not fit").to_string();
+    let error = large.to_vec::<f32>().expect_err("the value exceeds the memory limit").to_string();
     assert!(error.contains("out of memory"), "{error}");
     let small = Tensor::ones::<f32>([10], &device).cumsum(0);
     assert_eq!(small.to_vec::<f32>().unwrap()[9], 10.0);
@@ -130,7 +130,7 @@ fn fused_epilogues_reuse_the_memory_of_dead_operands() {
     let [mut weights, mut moments] = [1.0f32, 3.0].map(|x| Tensor::full(x, [side, side], &device));
     let mut expected = [1.0f32, 3.0];
     // The sum of i · 2i / 64, for i from 1 to 256.
-    let product = (256 * 257 * 513 / 6 / 32) as f32;
+    let gemm = (256 * 257 * 513 / 6 / 32) as f32;
     let mut allocations = Vec::new();
     for _ in 0..5 {
         let next = (&moments * 0.5 + a.matmul(&b.transpose())).maximum(1.0);
@@ -139,7 +139,7 @@ fn fused_epilogues_reuse_the_memory_of_dead_operands() {
         weights.wait().unwrap();
         moments.wait().unwrap();
         allocations.push(device.memory().allocations);
-        let next = (expected[1] * 0.5 + product).max(1.0);
+        let next = (expected[1] * 0.5 + gemm).max(1.0);
         expected = [expected[0] - next * 0.25, next];
     }
     // Only Hopper's fused epilogue does not store the GEMM result.

@@ -140,9 +140,9 @@ fn disjoint_scatter_updates_fuse_into_the_reading_kernel() {
     let all_bytes = f32s(rows * columns);
     // The scattered zeros are not materialized: only the update and the 8-byte index of each row are read.
     let zeros = Tensor::zeros::<f32>([rows, columns], &device);
-    let picked = zeros.scatter_add(1, &labels, &updates);
+    let scattered = zeros.scatter_add(1, &labels, &updates);
     let read = all_bytes + f32s(rows) + 8 * rows as u64;
-    assert_one_launch(&device, x.softmax(1) + picked, read, all_bytes);
+    assert_one_launch(&device, x.softmax(1) + scattered, read, all_bytes);
     // A computed scatter operand is not materialized either.
     let marked = x.softmax(1).scatter(1, &labels, &updates).sum([1]);
     assert_one_launch(&device, marked, read, f32s(rows));
@@ -215,8 +215,8 @@ fn norms_and_losses_read_their_input_once() {
     );
     let labels = positions(&(0..rows as i64).collect::<Vec<_>>(), &device);
     labels.wait().unwrap();
-    let picked = x.gather(1, &labels.unsqueeze(1)).squeeze(1);
-    let loss = (x.logsumexp([1]) - picked).mean_all();
+    let logits = x.gather(1, &labels.unsqueeze(1)).squeeze(1);
+    let loss = (x.logsumexp([1]) - logits).mean_all();
     let stats = counted(&device, loss);
     // The first launch stores the maximum and the sum of each row. The second reads them, and an 8-byte label and a logit
     // for each row.

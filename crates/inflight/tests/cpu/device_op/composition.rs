@@ -113,8 +113,9 @@ fn a_user_defined_op_implements_one_method() {
     impl DeviceOp for Ramp {
         type Output = Tensor;
         async fn execute(self, context: &ExecutionContext) -> Result<Tensor> {
-            let half: Vec<f32> = api::arange::<f32>(self.0).to_host_vec().execute(context).await?;
-            Tensor::from_vec(half, [self.0], context.device())
+            let values: Vec<f32> =
+                api::arange::<f32>(self.0).to_host_vec().execute(context).await?;
+            Tensor::from_vec(values, [self.0], context.device())
         }
     }
     assert_eq!(Ramp(3).to_host_vec::<f32>().sync().unwrap(), [0.0, 1.0, 2.0]);

@@ -76,12 +76,12 @@ fn a_second_consumer_continues_when_the_first_is_dropped() {
 #[test]
 fn an_error_and_a_panic_reach_every_consumer() {
     let failed =
-        device_op::from_fn(|_| Err::<u8, _>(Error::Invalid("out of ideas".into()))).shared();
-    let panicked = device_op::value(1).map(|_| -> u8 { panic!("out of luck") }).shared();
+        device_op::from_fn(|_| Err::<u8, _>(Error::Invalid("injected error".into()))).shared();
+    let panicked = device_op::value(1).map(|_| -> u8 { panic!("injected panic") }).shared();
     for _ in 0..3 {
-        assert_eq!(failed.clone().sync().unwrap_err().to_string(), "out of ideas");
+        assert_eq!(failed.clone().sync().unwrap_err().to_string(), "injected error");
         let error = zip!(1u8, panicked.clone()).sync().unwrap_err();
-        assert!(error.to_string().contains("out of luck"), "{error}");
+        assert!(error.to_string().contains("injected panic"), "{error}");
     }
     let (left, right) = panicked.map(|x| (x, x)).unzip();
     assert!(left.spawn().get().is_err() && right.sync().is_err());

@@ -91,16 +91,16 @@ fn each_policy_selects_its_stream() {
         [current_stream(&custom), current_stream(&custom), current_stream(&custom)],
         [2, 1, 2]
     );
-    let least = Policy::least_loaded(all.clone());
-    assert_eq!([current_stream(&least), current_stream(&least)], [0, 0]);
+    let least_loaded = Policy::least_loaded(all.clone());
+    assert_eq!([current_stream(&least_loaded), current_stream(&least_loaded)], [0, 0]);
     // With kernels held back, the first two streams are busy.
     let gate = control.hold();
     let mut context = Context::from_waker(Waker::noop());
-    let mut busy: Vec<_> = (0..2).map(|_| api::ones::<f32>([8]).schedule(&least)).collect();
+    let mut busy: Vec<_> = (0..2).map(|_| api::ones::<f32>([8]).schedule(&least_loaded)).collect();
     for future in &mut busy {
         assert!(std::pin::Pin::new(future).poll(&mut context).is_pending());
     }
-    assert_eq!(current_stream(&least), 2);
+    assert_eq!(current_stream(&least_loaded), 2);
     gate.signal();
 }
 

@@ -277,15 +277,15 @@ fn donated_memory_is_freed_after_its_last_read() {
     let peak = |text: &str| {
         let device = Device::open_cpu(Default::default()).unwrap();
         let exe = compile(text, &device);
-        let mut kept = vec![(ones(&device) + 0.0).cast(DType::F32)];
-        kept[0].wait().unwrap();
+        let mut states = vec![(ones(&device) + 0.0).cast(DType::F32)];
+        states[0].wait().unwrap();
         let y = ones(&device);
         for _ in 0..50 {
-            let next = exe.execute(&[kept.last().unwrap(), &y]).unwrap().remove(0);
+            let next = exe.execute(&[states.last().unwrap(), &y]).unwrap().remove(0);
             next.wait().unwrap();
-            kept.push(next);
+            states.push(next);
         }
-        assert_eq!(kept.last().unwrap().to_vec::<f32>().unwrap(), [51.0; 1024]);
+        assert_eq!(states.last().unwrap().to_vec::<f32>().unwrap(), [51.0; 1024]);
         device.memory().peak
     };
     let (given_up, held) =
@@ -457,10 +457,10 @@ fn a_fault_at_any_step_of_a_loop_fails_its_result() {
         let n = Tensor::from_vec(vec![6], [], &device).unwrap();
         control.fail_after(launches, "pulled the plug");
         let failed = exe.execute(&[&n]).unwrap().remove(0);
-        let fine = exe.execute(&[&n]).unwrap().remove(0);
+        let result = exe.execute(&[&n]).unwrap().remove(0);
         control.open();
         let outcome = failed.item::<i32>();
-        match fine.item::<i32>() {
+        match result.item::<i32>() {
             Ok(steps) => {
                 assert_eq!(steps, 8);
                 let error = outcome.unwrap_err().to_string();
@@ -500,17 +500,17 @@ fn saved_executables_are_loaded() {
     let loaded = Executable::load(&path, &device).unwrap();
     let n = Tensor::scalar(6, &device);
     assert_eq!(loaded.execute(&[&n]).unwrap()[0].item::<i32>().unwrap(), 8);
-    let whole = std::fs::read(&path).unwrap();
+    let bytes = std::fs::read(&path).unwrap();
     let mut wrong: Vec<(Vec<u8>, &str)> = vec![
         (Vec::new(), "not an executable"),
         (COLLATZ.as_bytes().to_vec(), "not an executable"),
-        (whole[..20].to_vec(), "cut off"),
-        (whole[..whole.len() - 1].to_vec(), "should follow"),
+        (bytes[..20].to_vec(), "cut off"),
+        (bytes[..bytes.len() - 1].to_vec(), "should follow"),
     ];
-    let mut changed = whole.clone();
+    let mut changed = bytes.clone();
     *changed.last_mut().unwrap() ^= 1;
     wrong.push((changed, "checksum"));
-    let mut newer = whole.clone();
+    let mut newer = bytes.clone();
     newer[16] = 200;
     wrong.push((newer, "version 200"));
     for (bytes, expected) in wrong {
@@ -572,11 +572,11 @@ fn a_saved_executable_contains_its_kernels() {
     let stats = other.stats();
     assert_eq!(stats.compiles, 0, "everything was compiled before it was saved");
     assert!(stats.loads > 0);
-    let again = temporary("kernels-again.exe");
-    loaded.save(&again).unwrap();
-    assert_eq!(std::fs::read(&path).unwrap(), std::fs::read(&again).unwrap());
+    let copy = temporary("kernels-copy.exe");
+    loaded.save(&copy).unwrap();
+    assert_eq!(std::fs::read(&path).unwrap(), std::fs::read(&copy).unwrap());
     std::fs::remove_file(&path).unwrap();
-    std::fs::remove_file(&again).unwrap();
+    std::fs::remove_file(&copy).unwrap();
 }
 
 #[test]

@@ -287,10 +287,10 @@ fn cross_entropy_gradient_is_one_launch() {
         let line = &logits[row * columns..][..columns];
         let sum: f64 = line.iter().map(|&x| f64::from(x).exp()).sum();
         for (column, &x) in line.iter().enumerate() {
-            let picked = if column as i32 == label { 1.0 } else { 0.0 };
+            let one_hot = if column as i32 == label { 1.0 } else { 0.0 };
             let expected = match row {
                 5 => 0.0,
-                _ => (f64::from(x).exp() / sum - picked) / rows as f64,
+                _ => (f64::from(x).exp() / sum - one_hot) / rows as f64,
             };
             let found = f64::from(found[row * columns + column]);
             assert!((found - expected).abs() < 1e-8, "{row} {column}: {found}, not {expected}");

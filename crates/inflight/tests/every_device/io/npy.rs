@@ -81,14 +81,14 @@ fn both_byte_orders_and_axis_orders_are_read() {
 fn errors_name_the_cause_and_the_file() {
     let (folder, device) = (Folder::new("npy-wrong"), device());
     let path = folder.file("wrong.npy");
-    let good = dict("<f4", false, "(2,)");
+    let valid = dict("<f4", false, "(2,)");
     let deep = format!("{}{}", "(".repeat(30_000), ")".repeat(30_000));
     for (bytes, cause) in [
         (b"PK\x03\x04".to_vec(), "not a .npy file"),
         (Vec::new(), "not a .npy file"),
-        (file(&good, &[0; 8])[..40].to_vec(), "ends within its header"),
-        (file(&good, &[0; 7]), "8 bytes"),
-        (file(&good, &[0; 9]), "8 bytes"),
+        (file(&valid, &[0; 8])[..40].to_vec(), "ends within its header"),
+        (file(&valid, &[0; 7]), "8 bytes"),
+        (file(&valid, &[0; 9]), "8 bytes"),
         (file(&dict("<f4", false, "(2, -1)"), &[]), "negative"),
         (file(&dict("|O", false, "(2,)"), &[]), "|O"),
         (file(&dict("<f16", false, "(1,)"), &[0; 16]), "<f16"),
@@ -116,14 +116,14 @@ fn broken_files_are_errors_or_other_arrays() {
     let (folder, device) = (Folder::new("npy-broken"), device());
     let path = folder.file("x.npy");
     save_npy(&path, &counting([3, 2], &device)).unwrap();
-    let good = std::fs::read(&path).unwrap();
-    for len in 0..good.len() {
-        std::fs::write(&path, &good[..len]).unwrap();
+    let valid = std::fs::read(&path).unwrap();
+    for len in 0..valid.len() {
+        std::fs::write(&path, &valid[..len]).unwrap();
         assert!(load_npy(&path, &device).is_err(), "cut off after {len} bytes");
     }
-    for position in 0..good.len() {
+    for position in 0..valid.len() {
         for flipped in [0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0xff] {
-            let mut bytes = good.clone();
+            let mut bytes = valid.clone();
             bytes[position] ^= flipped;
             std::fs::write(&path, &bytes).unwrap();
             if let Ok(tensor) = load_npy(&path, &device) {

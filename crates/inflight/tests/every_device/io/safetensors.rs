@@ -94,14 +94,14 @@ fn broken_files_are_errors_or_other_tensors() {
     let tensors =
         [("flag", counting([3], &device).cast(DType::Bool)), ("x", counting([2, 2], &device))];
     save_safetensors(&path, tensors, &BTreeMap::new()).unwrap();
-    let good = std::fs::read(&path).unwrap();
-    for len in 0..good.len() {
-        std::fs::write(&path, &good[..len]).unwrap();
+    let valid = std::fs::read(&path).unwrap();
+    for len in 0..valid.len() {
+        std::fs::write(&path, &valid[..len]).unwrap();
         assert!(load_safetensors(&path, &device).is_err(), "cut off after {len} bytes");
     }
-    for position in 0..good.len() {
+    for position in 0..valid.len() {
         for flipped in [0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0xff] {
-            let mut bytes = good.clone();
+            let mut bytes = valid.clone();
             bytes[position] ^= flipped;
             std::fs::write(&path, &bytes).unwrap();
             if let Ok(loaded) = load_safetensors(&path, &device) {

@@ -173,7 +173,7 @@ fn pending_tensors_resolve_before_the_device_finishes() {
     assert!(!output.is_ready());
     gate.open();
     device.wait().unwrap();
-    assert!(output.is_ready(), "the device is done");
+    assert!(output.is_ready(), "the device has finished");
     let joined = Tensor::cat(&[left, right], 1).to_vec::<f32>().unwrap();
     assert_eq!(joined, output.to_vec::<f32>().unwrap());
 }
@@ -221,7 +221,7 @@ fn unconsumed_work_is_skipped_and_drops_its_operands() {
     let recorded = device.stats().recorded;
     let sum = pending::add(&late, &big);
     let chain = pending::exp(pending::matmul(sum, &big));
-    let wanted = pending::add(&late, &x);
+    let consumed = pending::add(&late, &x);
     drop(big);
     device.wait().unwrap();
     assert!(held(&device) > before, "pending work retains its operands");
@@ -232,7 +232,10 @@ fn unconsumed_work_is_skipped_and_drops_its_operands() {
     // Another consumer still needs the promise.
     assert!(promise.is_wanted());
     promise.complete(Ok(x.clone()));
-    assert_eq!(wanted.get().unwrap().to_vec::<f32>().unwrap(), (&x * 2.0).to_vec::<f32>().unwrap());
+    assert_eq!(
+        consumed.get().unwrap().to_vec::<f32>().unwrap(),
+        (&x * 2.0).to_vec::<f32>().unwrap()
+    );
     drop(late);
     assert_eq!(device.stats().skipped, 3);
 }
@@ -243,12 +246,12 @@ fn work_with_another_consumer_is_not_skipped() {
     let x = ramp([10, 10], &device);
     let (promise, late) = Promise::<Tensor>::new(&device);
     let shared = pending::exp(late);
-    let (unwanted, wanted) = (pending::log(&shared), pending::neg(&shared));
+    let (unwanted, consumed) = (pending::log(&shared), pending::neg(&shared));
     drop((shared, unwanted));
     assert_eq!(device.stats().skipped, 1);
     promise.complete(Ok(x.clone()));
     assert_eq!(
-        wanted.get().unwrap().to_vec::<f32>().unwrap(),
+        consumed.get().unwrap().to_vec::<f32>().unwrap(),
         x.exp().neg().to_vec::<f32>().unwrap()
     );
 }

@@ -95,13 +95,13 @@ fn an_error_reaches_every_consumer() {
 
 #[test]
 fn a_panic_is_the_error_of_every_consumer_and_names_the_caller() {
-    let pending = Pending::ready(1).map(|_| -> i32 { panic!("no such luck") });
+    let pending = Pending::ready(1).map(|_| -> i32 { panic!("injected panic") });
     let line = line!() - 1;
     let (first, second) = (pending.clone(), pending.map(|value| value + 1));
     for pending in [first, second] {
         let error = pending.get().unwrap_err();
         assert!(matches!(&error, Error::Panicked { .. }), "{error}");
-        assert!(error.to_string().contains("no such luck"), "{error}");
+        assert!(error.to_string().contains("injected panic"), "{error}");
         let location = error.location().unwrap();
         assert_eq!((location.file(), location.line()), (file!(), line));
     }
@@ -132,11 +132,11 @@ fn parts_are_projected() {
         (value.get().unwrap(), text.get().unwrap(), flag.get().unwrap()),
         (1, "two".into(), true)
     );
-    let many = Pending::ready(vec![10, 20, 30]);
-    assert_eq!(many.at(1).get().unwrap(), 20);
-    let message = many.at(3).get().unwrap_err().to_string();
+    let list = Pending::ready(vec![10, 20, 30]);
+    assert_eq!(list.at(1).get().unwrap(), 20);
+    let message = list.at(3).get().unwrap_err().to_string();
     assert!(message.contains("element 3") && message.contains("of 3"), "{message}");
-    let each: Vec<i32> = many.elements(3).into_iter().map(|one| one.get().unwrap()).collect();
+    let each: Vec<i32> = list.elements(3).into_iter().map(|one| one.get().unwrap()).collect();
     assert_eq!(each, [10, 20, 30]);
 }
 

@@ -96,11 +96,11 @@ fn to_device_copies_without_a_wait() {
     let y = &x * 2 + 1;
     let moved = y.to_device(&second);
     assert_eq!(moved.device(), &second);
-    let back = (&moved + 1).to_device(&first) + &x;
+    let returned = (&moved + 1).to_device(&first) + &x;
     assert!(message(&(&moved + &x)).contains("one device"));
     drop(guard);
     let expected: Vec<i32> = (0..1000).map(|i| 3 * i + 2).collect();
-    assert_eq!(back.to_vec::<i32>().unwrap(), expected);
+    assert_eq!(returned.to_vec::<i32>().unwrap(), expected);
     assert_eq!(first.stats().all_waits() + second.stats().all_waits(), 1);
     let constant = Tensor::scalar(3i32, &first).to_device(&second);
     assert_eq!((&moved * &constant).to_vec::<i32>().unwrap()[1], 9);

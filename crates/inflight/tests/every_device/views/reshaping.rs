@@ -13,8 +13,8 @@ fn reshape_preserves_the_order_of_elements() {
     assert_eq!(read::<i32>(&x.reshape(Shape::from([12, 1]))).0, [12, 1]);
     assert_eq!(read::<i32>(&x.reshape(-1)).0, [12]);
     assert_eq!(read::<i32>(&x.flatten()).0, [12]);
-    let one = counting([1, 1], &device).reshape(());
-    assert_eq!(read::<i32>(&one), (vec![], vec![0]));
+    let scalar = counting([1, 1], &device).reshape(());
+    assert_eq!(read::<i32>(&scalar), (vec![], vec![0]));
     // Also of a tensor that is not row-major in memory.
     let y = x.transpose().reshape([3, 4]);
     assert_eq!(read::<i32>(&y).1, [0, 6, 1, 7, 2, 8, 3, 9, 4, 10, 5, 11]);

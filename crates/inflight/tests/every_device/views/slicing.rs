@@ -63,8 +63,8 @@ fn cat_stack_split_and_chunk() {
     let chunks = joined.chunk(1, 4);
     assert_eq!(chunks.iter().map(|part| part.shape()[1]).collect::<Vec<_>>(), [2, 2, 1, 1]);
     assert_eq!(read::<i32>(&Tensor::cat(&chunks, 1)), read::<i32>(&joined));
-    let many: Vec<Tensor> = (0..40).map(|i| &x + i).collect();
-    let rows = Tensor::stack(&many, 0);
+    let tensors: Vec<Tensor> = (0..40).map(|i| &x + i).collect();
+    let rows = Tensor::stack(&tensors, 0);
     assert_eq!(rows.to_vec::<i32>().unwrap()[39 * 6..], [39, 40, 41, 42, 43, 44]);
 }
 
