@@ -1,4 +1,4 @@
-//! Values as users write them: scalars on either side, nested arrays, reads, comparisons, random state.
+//! The user-facing API of values: scalar operands, nested arrays, reads, comparisons, random generators.
 
 #![allow(clippy::reversed_empty_ranges)] // a negative step counts down
 
@@ -17,7 +17,7 @@ fn scalars_take_the_dtype_of_the_tensor_on_either_side() -> Result<()> {
     let n: usize = 2;
     assert_eq!((&x / n).to_vec::<f32>()?, [0.5, -1.0, 2.0]);
     assert_eq!((&x * -1isize).to_vec::<f32>()?, [-1.0, 2.0, -4.0]);
-    // A literal on the left has one type, so that a method can follow.
+    // A literal on the left has a unique type, so that a method call type-checks.
     assert_eq!((1.0 - &x).relu().to_vec::<f32>()?, [0.0, 3.0, 0.0]);
     assert_eq!((2 * &x).abs().to_vec::<f32>()?, [2.0, 4.0, 8.0]);
     assert_eq!((-0.5 * x.square()).exp().dtype(), DType::F32);
@@ -136,7 +136,7 @@ fn awaiting_a_tensor_suspends_until_its_value_is_in_memory() -> Result<()> {
 }
 
 #[test]
-fn a_failed_tensor_says_so_and_its_error_debugs_as_it_displays() {
+fn a_failed_tensor_prints_its_error() {
     let x = Tensor::zeros::<f32>([2, 3], &device());
     let wrong = x.matmul(&x);
     assert!(wrong.is_failed() && !x.is_failed() && (&wrong + 1.0).is_failed());
@@ -205,7 +205,7 @@ fn generators_are_reproducible_and_independent() -> Result<()> {
     let draw = |rng: &mut Rng| values::<u32>(&Tensor::rand_bits([8], rng.next_seed(), &device));
     assert_eq!(draw(&mut first), draw(&mut second));
     assert_ne!(draw(&mut first), draw(&mut Rng::new(8)));
-    // A child does not depend on the draws of its parent, nor disturb them.
+    // A child generator neither depends on the draws of its parent nor affects them.
     let (mut early, mut late) = (second.split("noise"), first.split("noise"));
     assert_eq!(draw(&mut early), draw(&mut late));
     assert_eq!(
@@ -288,7 +288,7 @@ fn indices_are_drawn_by_weight() -> Result<()> {
 }
 
 #[test]
-fn random_tensors_take_shape_dtype_and_device_of_another() -> Result<()> {
+fn random_like_copies_shape_dtype_and_device() -> Result<()> {
     let device = device();
     let x = Tensor::zeros::<f64>([3, 4], &device);
     assert_eq!(
@@ -321,7 +321,7 @@ fn random_tensors_take_shape_dtype_and_device_of_another() -> Result<()> {
 }
 
 #[test]
-fn wrong_host_data_names_the_expected_and_the_found_size() {
+fn mismatched_host_data_names_expected_and_found_sizes() {
     let error = Tensor::from_vec(vec![1.0f32; 5], [2, 3], &device()).unwrap_err().to_string();
     assert!(error.contains("expected 6 elements for shape [2, 3], found 5"), "{error}");
     let error = Tensor::from_slice(&[1u8], [usize::MAX, 2], &device()).unwrap_err().to_string();
@@ -335,7 +335,7 @@ fn wrong_host_data_names_the_expected_and_the_found_size() {
 }
 
 #[test]
-fn permutations_hold_every_index_once() -> Result<()> {
+fn permutations_contain_every_index_once() -> Result<()> {
     let device = device();
     let mut rng = Rng::new(5);
     let order = values::<i64>(&rng.randperm(1000, &device));

@@ -5,11 +5,11 @@ use crate::device;
 use crate::support::f32s;
 use inflight::{Device, Stats, Tensor};
 
-fn ramp(shape: &[usize], scale: f32, device: &Device) -> Tensor {
+fn patterned(shape: &[usize], scale: f32, device: &Device) -> Tensor {
     let elements = shape.iter().product::<usize>();
     let data = (0..elements).map(|i| (((i * 37) % 101) as f32 / 50.0 - 1.0) * scale).collect();
     let tensor = Tensor::from_vec(data, shape, device).expect("the data fills the shape");
-    tensor.wait().expect("it is uploaded");
+    tensor.wait().expect("the upload succeeds");
     tensor
 }
 
@@ -19,12 +19,12 @@ fn cost(device: &Device, program: impl Fn() -> Tensor) -> (Stats, Vec<f32>) {
     let value = program();
     value.wait().expect("the value is computed");
     let stats = device.stats().since(&before);
-    (stats, value.to_vec().expect("the value is there"))
+    (stats, value.to_vec().expect("the value is ready"))
 }
 
 /// Checks that all variants of a program have these launches and bytes, and one result.
 #[track_caller]
-fn all_cost(device: &Device, programs: &[&dyn Fn() -> Tensor], expected: (u64, u64, u64)) {
+fn assert_cost(device: &Device, programs: &[&dyn Fn() -> Tensor], expected: (u64, u64, u64)) {
     let mut values: Option<Vec<f32>> = None;
     for (position, program) in programs.iter().enumerate() {
         let (stats, value) = cost(device, program);
@@ -60,10 +60,10 @@ fn with_a_temporary(tensor1: Tensor, tensor2: Tensor) -> Tensor {
 #[test]
 fn stored_operands_are_read_once_in_every_form() {
     let device = device();
-    let (x, y) = (ramp(&SHAPE, 1.0, &device), ramp(&SHAPE, 0.5, &device));
-    // Both operands are read, the result is written.
+    let (x, y) = (patterned(&SHAPE, 1.0, &device), patterned(&SHAPE, 0.5, &device));
+    // Reads both operands and writes the result.
     let expected = (1, 2 * f32s(ELEMENTS), f32s(ELEMENTS));
-    all_cost(
+    assert_cost(
         &device,
         &[&|| cloned_before_use(x.clone(), y.clone()), &|| with_a_temporary(x.clone(), y.clone())],
         expected,
@@ -73,10 +73,10 @@ fn stored_operands_are_read_once_in_every_form() {
 #[test]
 fn computed_operands_are_not_stored_in_any_form() {
     let device = device();
-    let (x, y) = (ramp(&SHAPE, 1.0, &device), ramp(&SHAPE, 0.5, &device));
+    let (x, y) = (patterned(&SHAPE, 1.0, &device), patterned(&SHAPE, 0.5, &device));
     // Reads the inputs of the operands, writes the result.
     let expected = (1, 2 * f32s(ELEMENTS), f32s(ELEMENTS));
-    all_cost(
+    assert_cost(
         &device,
         &[&|| cloned_before_use(x.abs() + 1.0, &y * 2.0), &|| {
             with_a_temporary(x.abs() + 1.0, &y * 2.0)
@@ -86,15 +86,15 @@ fn computed_operands_are_not_stored_in_any_form() {
 }
 
 #[test]
-fn views_cost_the_same_grouped_and_among_the_ops() {
+fn views_cost_the_same_grouped_or_interleaved_with_ops() {
     let device = device();
     let (m, k, n) = (40, 30, 20);
-    let a = ramp(&[m, k], 1.0, &device);
-    let b = ramp(&[1, k, n], 0.5, &device);
-    let c = ramp(&[m, n], 2.0, &device);
-    // The three operands are read, the result is written.
+    let a = patterned(&[m, k], 1.0, &device);
+    let b = patterned(&[1, k, n], 0.5, &device);
+    let c = patterned(&[m, n], 2.0, &device);
+    // Reads the three operands and writes the result.
     let expected = (1, f32s(m * k + k * n + m * n), f32s(m * n));
-    all_cost(
+    assert_cost(
         &device,
         &[&|| a.unsqueeze(0).matmul(&b) + c.unsqueeze(0), &|| {
             let (a, c) = (a.unsqueeze(0), c.unsqueeze(0));
@@ -103,9 +103,9 @@ fn views_cost_the_same_grouped_and_among_the_ops() {
         expected,
     );
     // The same for elementwise ops.
-    let x = ramp(&[m, n], 1.0, &device);
+    let x = patterned(&[m, n], 1.0, &device);
     let expected = (1, f32s(2 * m * n), f32s(m * n));
-    all_cost(
+    assert_cost(
         &device,
         &[
             &|| ((&x * 2.0).transpose() + c.transpose()).reshape([n * m]).exp(),
@@ -122,14 +122,14 @@ fn views_cost_the_same_grouped_and_among_the_ops() {
 #[test]
 fn retained_handle_costs_nothing() {
     let device = device();
-    let x = ramp(&[64, 100], 1.0, &device);
+    let x = patterned(&[64, 100], 1.0, &device);
     let expected = (1, f32s(64 * 100), f32s(64 * 100));
-    let kept = std::cell::RefCell::new(Vec::new());
-    all_cost(
+    let retained = std::cell::RefCell::new(Vec::new());
+    assert_cost(
         &device,
         &[&|| (x.abs() * 2.0).softmax(1), &|| {
             let doubled = x.abs() * 2.0;
-            kept.borrow_mut().extend([doubled.clone(), doubled.clone()]);
+            retained.borrow_mut().extend([doubled.clone(), doubled.clone()]);
             doubled.softmax(1)
         }],
         expected,
